@@ -1,0 +1,303 @@
+//! From measurements to the record.
+
+use std::collections::BTreeMap;
+
+use fathom_stats::{Histogram, to_hdr_base64};
+use fathom_units::{Nanos, per_second};
+use fathom_workload::{Arrival, Direction, Job, Pacing, Stage};
+
+use crate::{
+    CpuRecord, DetailRecord, DirectionRecord, ErrorRecord, IntervalDirection, IntervalRecord,
+    IntervalStats, JobRecord, LatencyRecord, OpStats, StageRecord, StageResult, StorageRecord,
+    TotalRecord, WorkerStats,
+};
+
+/// The record of one stage, from what was measured of it.
+///
+/// `stage` is the workload's stage that `result` belongs to; workers of `result` name its jobs by index.
+pub fn stage_record(stage: &Stage, result: &StageResult) -> StageRecord {
+    let jobs = stage.jobs.iter().enumerate().map(|(index, job)| {
+        let workers: Vec<_> = result
+            .workers
+            .iter()
+            .filter(|worker| worker.job == index)
+            .collect();
+        job_record(job, &workers)
+    });
+    let everyone: Vec<_> = result.workers.iter().collect();
+    let mut storage = result.storage.clone();
+    for device in &result.devices {
+        let row = StorageRecord {
+            kind: "block-device".to_owned(),
+            ios: device.ios[0] + device.ios[1],
+            bytes: (device.sectors[0] + device.sectors[1]) * 512,
+            depth: Some(ratio(device.in_queue_ms as f64 * 1e6, device.over)),
+            busy_share: Some(ratio(device.busy_ms as f64 * 1e6, device.over).min(1.0)),
+            ..StorageRecord::default()
+        };
+        storage.insert(device.name.clone(), row);
+    }
+    StageRecord {
+        name: result.name.clone(),
+        measured_ns: result.measured.get(),
+        jobs: jobs.collect(),
+        total: total_record(&everyone, result.measured),
+        intervals: interval_records(&result.intervals),
+        storage,
+        notes: result.notes.clone(),
+    }
+}
+
+/// Everything that `workers` did in one direction; `None` where none goes that way.
+pub fn total_of(workers: &[&WorkerStats], direction: Direction) -> Option<OpStats> {
+    merged(
+        workers
+            .iter()
+            .filter_map(|worker| worker.directions[direction as usize].as_ref()),
+    )
+}
+
+fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
+    let measured = span_of(workers);
+    let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();
+    let total_time: u64 = workers.iter().map(|worker| worker.measured.get()).sum();
+    let direction = |way| direction_record(workers, way, measured);
+    JobRecord {
+        name: job.name.clone(),
+        host: job.host.clone(),
+        targets: job
+            .targets
+            .iter()
+            .map(|target| target.place.path().to_owned())
+            .collect(),
+        workers: job.workers,
+        depth_wanted: f64::from(job.depth),
+        depth_achieved: if total_time == 0 {
+            0.0
+        } else {
+            outstanding as f64 / total_time as f64
+        },
+        iops_wanted: match job.arrival {
+            Arrival::Open {
+                rate: Pacing::Iops(rate),
+                ..
+            } => Some(rate.get() as f64 * f64::from(job.workers)),
+            _ => None,
+        },
+        measured_ns: measured.get(),
+        read: direction(Direction::Read),
+        write: direction(Direction::Write),
+        trim: direction(Direction::Trim),
+        sync: sync_record(workers, measured),
+        meta: BTreeMap::new(),
+        cpu: CpuRecord {
+            user_ns: workers.iter().map(|worker| worker.usage.user.get()).sum(),
+            system_ns: workers.iter().map(|worker| worker.usage.system.get()).sum(),
+        },
+        errors: error_records(workers),
+        detail: workers.iter().map(|worker| detail_record(worker)).collect(),
+    }
+}
+
+/// First start to last end of the workers' measurements.
+fn span_of(workers: &[&WorkerStats]) -> Nanos {
+    let start = workers
+        .iter()
+        .map(|worker| worker.started)
+        .min()
+        .unwrap_or_default();
+    let end = workers
+        .iter()
+        .map(|worker| worker.started + worker.measured)
+        .max()
+        .unwrap_or_default();
+    end.saturating_sub(start)
+}
+
+fn merged<'a>(parts: impl Iterator<Item = &'a OpStats>) -> Option<OpStats> {
+    parts.fold(None, |sum: Option<OpStats>, part| match sum {
+        None => Some(part.clone()),
+        Some(mut sum) => {
+            sum.merge(part);
+            Some(sum)
+        }
+    })
+}
+
+fn direction_record(
+    workers: &[&WorkerStats],
+    way: Direction,
+    measured: Nanos,
+) -> Option<DirectionRecord> {
+    let errors = workers.iter().flat_map(|worker| &worker.errors);
+    let errors = errors
+        .filter(|error| error.direction == way)
+        .map(|error| error.count)
+        .sum();
+    let stats = total_of(workers, way)?;
+    let mut record = of_stats(&stats, errors, measured);
+    record.bound_by = bound_by(workers, &[way]);
+    Some(record)
+}
+
+fn sync_record(workers: &[&WorkerStats], measured: Nanos) -> Option<DirectionRecord> {
+    let stats = merged(workers.iter().filter_map(|worker| worker.sync.as_ref()))?;
+    (stats.ios() > 0).then(|| of_stats(&stats, 0, measured))
+}
+
+fn total_record(workers: &[&WorkerStats], measured: Nanos) -> TotalRecord {
+    let every = Direction::ALL
+        .iter()
+        .filter_map(|way| total_of(workers, *way))
+        .collect::<Vec<_>>();
+    let errors = workers
+        .iter()
+        .flat_map(|worker| &worker.errors)
+        .map(|error| error.count)
+        .sum();
+    let direction = |way| direction_record(workers, way, measured);
+    TotalRecord {
+        read: direction(Direction::Read),
+        write: direction(Direction::Write),
+        trim: direction(Direction::Trim),
+        sync: sync_record(workers, measured),
+        all: merged(every.iter()).map(|stats| {
+            let mut record = of_stats(&stats, errors, measured);
+            record.bound_by = bound_by(workers, &Direction::ALL);
+            record
+        }),
+    }
+}
+
+fn of_stats(stats: &OpStats, errors: u64, measured: Nanos) -> DirectionRecord {
+    DirectionRecord {
+        ios: stats.ios(),
+        bytes: stats.bytes,
+        errors,
+        iops: per_second(stats.ios(), measured),
+        bandwidth_bytes_per_sec: per_second(stats.bytes, measured),
+        latency_ns: latency_record(&stats.latency),
+        response_ns: stats.response.as_ref().map(latency_record),
+        bound_by: BTreeMap::new(),
+    }
+}
+
+fn bound_by(workers: &[&WorkerStats], ways: &[Direction]) -> BTreeMap<String, f64> {
+    let mut waited: BTreeMap<String, u128> = BTreeMap::new();
+    for worker in workers {
+        for (limit, ns) in ways.iter().flat_map(|way| &worker.waited_ns[*way as usize]) {
+            *waited.entry(limit.clone()).or_default() += ns;
+        }
+    }
+    let total: u128 = waited.values().sum();
+    waited.retain(|_, ns| *ns > 0);
+    waited
+        .into_iter()
+        .map(|(limit, ns)| (limit, ns as f64 / total as f64))
+        .collect()
+}
+
+fn latency_record(histogram: &Histogram) -> LatencyRecord {
+    LatencyRecord {
+        min: histogram.min(),
+        mean: histogram.mean(),
+        stddev: histogram.stddev(),
+        max: histogram.max(),
+        p50: histogram.percentile(50.0),
+        p90: histogram.percentile(90.0),
+        p95: histogram.percentile(95.0),
+        p99: histogram.percentile(99.0),
+        p99_9: histogram.percentile(99.9),
+        p99_99: histogram.percentile(99.99),
+        // Our buckets are those of the encoding, so it cannot refuse a value; an empty text would say it did.
+        histogram: to_hdr_base64(histogram).unwrap_or_default(),
+    }
+}
+
+fn error_records(workers: &[&WorkerStats]) -> Vec<ErrorRecord> {
+    let mut records: Vec<ErrorRecord> = Vec::new();
+    for error in workers.iter().flat_map(|worker| &worker.errors) {
+        let same = |record: &&mut ErrorRecord| {
+            record.errno == error.errno && record.direction == error.direction.name()
+        };
+        if let Some(record) = records.iter_mut().find(same) {
+            record.count += error.count;
+        } else {
+            records.push(ErrorRecord {
+                direction: error.direction.name().to_owned(),
+                errno: error.errno,
+                count: error.count,
+                first_offsets: error.first_offsets.clone(),
+            });
+        }
+    }
+    records
+}
+
+fn detail_record(worker: &WorkerStats) -> DetailRecord {
+    let of = |pick: fn(&OpStats) -> u64| {
+        std::array::from_fn(|way| worker.directions[way].as_ref().map_or(0, pick))
+    };
+    let split = |pick: fn(&OpStats) -> Option<&Histogram>| {
+        std::array::from_fn(|way| {
+            worker.directions[way]
+                .as_ref()
+                .and_then(pick)
+                .map(latency_record)
+        })
+    };
+    DetailRecord {
+        worker: worker.worker,
+        ios: of(OpStats::ios),
+        bytes: of(|stats| stats.bytes),
+        short_ios: worker.short_ios,
+        measured_ns: worker.measured.get(),
+        submit_ns: split(|stats| stats.submit.as_ref()),
+        complete_ns: split(|stats| stats.complete.as_ref()),
+        depth_levels: worker.depth_levels,
+        submit_batches: worker.submit_batches,
+        complete_batches: worker.complete_batches,
+        samples: worker
+            .samples
+            .iter()
+            .map(|sample| (sample.at.get(), sample.ios, sample.bytes))
+            .collect(),
+        cpu: CpuRecord {
+            user_ns: worker.usage.user.get(),
+            system_ns: worker.usage.system.get(),
+        },
+        context_switches: worker.usage.context_switches,
+        minor_faults: worker.usage.minor_faults,
+        major_faults: worker.usage.major_faults,
+    }
+}
+
+fn interval_records(intervals: &[IntervalStats]) -> Vec<IntervalRecord> {
+    let start = intervals
+        .first()
+        .map_or(Nanos::ZERO, |first| first.at.saturating_sub(first.length));
+    let direction = |stats: &Option<OpStats>| {
+        stats.as_ref().map(|stats| IntervalDirection {
+            ios: stats.ios(),
+            bytes: stats.bytes,
+            p50_ns: stats.latency.percentile(50.0),
+            p99_ns: stats.latency.percentile(99.0),
+            max_ns: stats.latency.max(),
+        })
+    };
+    let record = |interval: &IntervalStats| IntervalRecord {
+        at_ns: interval.at.saturating_sub(start).get(),
+        read: direction(&interval.directions[0]),
+        write: direction(&interval.directions[1]),
+        trim: direction(&interval.directions[2]),
+    };
+    intervals.iter().map(record).collect()
+}
+
+fn ratio(value: f64, over: Nanos) -> f64 {
+    if over == Nanos::ZERO {
+        0.0
+    } else {
+        value / over.get() as f64
+    }
+}

@@ -1,0 +1,315 @@
+//! The record: the document that every run leaves (schema `fathom.record/1`).
+//!
+//! Keys end in their unit and keep their meaning within a schema version.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the schema.
+pub const SCHEMA: &str = "fathom.record/1";
+
+/// What kind of run a record tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunKind {
+    /// On real storage.
+    Run,
+    /// On modelled storage in virtual time.
+    Predict,
+    /// On modelled storage in real time.
+    Serve,
+}
+
+/// Everything known of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The program that made it.
+    pub tool: ToolRecord,
+    /// What kind of run it was.
+    pub kind: RunKind,
+    /// Wall-clock start, ns since the epoch.
+    pub started_unix_ns: u64,
+    /// The resolved workload, in the shape of the native file.
+    pub workload: serde_json::Value,
+    /// The design predicted on; `null` for real runs.
+    pub design: serde_json::Value,
+    /// Where it ran.
+    pub environment: serde_json::Value,
+    /// Measured stages, in order.
+    pub stages: Vec<StageRecord>,
+    /// Named checks of the whole run.
+    pub checks: Vec<Check>,
+    /// What the checks add up to.
+    pub verdict: Verdict,
+    /// What a reader should know about the figures.
+    pub notes: Vec<String>,
+    /// Whether the user stopped the run before its end.
+    pub interrupted: bool,
+}
+
+/// The program that made a record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolRecord {
+    /// `fathom`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Commit it was built from; empty where unknown.
+    pub git: String,
+}
+
+/// One measured stage (or one repeat of it).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageRecord {
+    /// Name of the stage.
+    pub name: String,
+    /// First measured I/O to last completion.
+    pub measured_ns: u64,
+    /// Jobs in order.
+    pub jobs: Vec<JobRecord>,
+    /// Over all jobs.
+    pub total: TotalRecord,
+    /// Seconds of the stage.
+    pub intervals: Vec<IntervalRecord>,
+    /// By name: disks, volumes and VMs of a design, or block devices of a real run.
+    pub storage: BTreeMap<String, StorageRecord>,
+    /// What a reader should know about this stage's figures.
+    pub notes: Vec<String>,
+}
+
+/// One job of a stage, over all its workers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Its name.
+    pub name: String,
+    /// The machine that ran it; `null`: this one.
+    pub host: Option<String>,
+    /// Paths of its targets.
+    pub targets: Vec<String>,
+    /// Number of workers.
+    pub workers: u32,
+    /// Outstanding I/Os asked for, per worker.
+    pub depth_wanted: f64,
+    /// Time-weighted mean of outstanding I/Os, per worker.
+    pub depth_achieved: f64,
+    /// Target rate over all workers, where the job is an open loop paced by I/Os.
+    pub iops_wanted: Option<f64>,
+    /// First measured I/O to last completion.
+    pub measured_ns: u64,
+    /// Reads.
+    pub read: Option<DirectionRecord>,
+    /// Writes.
+    pub write: Option<DirectionRecord>,
+    /// Trims.
+    pub trim: Option<DirectionRecord>,
+    /// Synchronisations.
+    pub sync: Option<DirectionRecord>,
+    /// Operations on names: none yet.
+    pub meta: BTreeMap<String, DirectionRecord>,
+    /// Processor time over all workers.
+    pub cpu: CpuRecord,
+    /// Failed I/Os.
+    pub errors: Vec<ErrorRecord>,
+    /// Each worker by itself.
+    pub detail: Vec<DetailRecord>,
+}
+
+/// Operations of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DirectionRecord {
+    /// Successful operations.
+    pub ios: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Failed operations.
+    pub errors: u64,
+    /// Operations a second of measured time.
+    pub iops: f64,
+    /// Bytes a second of measured time.
+    pub bandwidth_bytes_per_sec: f64,
+    /// Submission to completion.
+    pub latency_ns: LatencyRecord,
+    /// Intended start to completion; `null` in closed loops.
+    pub response_ns: Option<LatencyRecord>,
+    /// Predictions: by limit, its share (0 to 1) of the time I/Os waited for limits.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bound_by: BTreeMap<String, f64>,
+}
+
+/// A distribution of durations; all values in ns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatencyRecord {
+    /// Smallest.
+    pub min: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+    /// Largest.
+    pub max: u64,
+    /// Median.
+    pub p50: u64,
+    /// 90th percentile.
+    pub p90: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// 99.9th percentile.
+    pub p99_9: u64,
+    /// 99.99th percentile.
+    pub p99_99: u64,
+    /// Base64 of the HdrHistogram V2 encoding.
+    pub histogram: String,
+}
+
+/// Processor time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CpuRecord {
+    /// In user space.
+    pub user_ns: u64,
+    /// In the kernel, for the worker's own thread.
+    pub system_ns: u64,
+}
+
+/// Failed I/Os of one direction and error number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorRecord {
+    /// `read`, `write` or `trim`.
+    pub direction: String,
+    /// The operating system's error number; 0: short transfers.
+    pub errno: i32,
+    /// How many.
+    pub count: u64,
+    /// Target index and byte offset of the first few.
+    pub first_offsets: Vec<(u32, u64)>,
+}
+
+/// One worker by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DetailRecord {
+    /// Index within the job.
+    pub worker: u32,
+    /// I/Os by direction: read, write, trim.
+    pub ios: [u64; 3],
+    /// Bytes by direction: read, write, trim.
+    pub bytes: [u64; 3],
+    /// Transfers shorter than asked for, by direction.
+    pub short_ios: [u64; 3],
+    /// First measured I/O to last completion.
+    pub measured_ns: u64,
+    /// Submission latency by direction; `null` where not taken apart.
+    pub submit_ns: [Option<LatencyRecord>; 3],
+    /// Completion latency by direction; `null` where not taken apart.
+    pub complete_ns: [Option<LatencyRecord>; 3],
+    /// Depth at submission, in classes from 1, 2, 4, 8, 16, 32, 64.
+    pub depth_levels: [u64; 7],
+    /// I/Os per submitting call, in classes up to 0, 4, 8, 16, 32, 64, more.
+    pub submit_batches: [u64; 7],
+    /// I/Os per reaping call, in the same classes.
+    pub complete_batches: [u64; 7],
+    /// Half-second samples: end from the start of measurement in ns, I/Os and bytes by direction.
+    pub samples: Vec<(u64, [u64; 3], [u64; 3])>,
+    /// Processor time.
+    pub cpu: CpuRecord,
+    /// Context switches.
+    pub context_switches: u64,
+    /// Minor page faults.
+    pub minor_faults: u64,
+    /// Major page faults.
+    pub major_faults: u64,
+}
+
+/// All jobs of a stage together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TotalRecord {
+    /// Reads.
+    pub read: Option<DirectionRecord>,
+    /// Writes.
+    pub write: Option<DirectionRecord>,
+    /// Trims.
+    pub trim: Option<DirectionRecord>,
+    /// Synchronisations.
+    pub sync: Option<DirectionRecord>,
+    /// Reads, writes and trims together.
+    pub all: Option<DirectionRecord>,
+}
+
+/// One second of a stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntervalRecord {
+    /// End of the interval, from the start of measurement.
+    pub at_ns: u64,
+    /// Reads.
+    pub read: Option<IntervalDirection>,
+    /// Writes.
+    pub write: Option<IntervalDirection>,
+    /// Trims.
+    pub trim: Option<IntervalDirection>,
+}
+
+/// One direction within one second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntervalDirection {
+    /// Successful I/Os completed in it.
+    pub ios: u64,
+    /// Bytes moved in it.
+    pub bytes: u64,
+    /// Median latency.
+    pub p50_ns: u64,
+    /// 99th percentile of latency.
+    pub p99_ns: u64,
+    /// Largest latency.
+    pub max_ns: u64,
+}
+
+/// A modelled part or a real device over a stage. Absent figures do not apply.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct StorageRecord {
+    /// `disk`, `volume`, `vm`, `device` (modelled) or `block-device` (real).
+    pub kind: String,
+    /// I/Os that reached it.
+    pub ios: u64,
+    /// Bytes that passed it.
+    pub bytes: u64,
+    /// Time-weighted mean of I/Os in it (queued and in service).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<f64>,
+    /// Share (0 to 1) of the stage's time in which its limits left nothing over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_share: Option<f64>,
+    /// Share (0 to 1) of cacheable reads that the cache served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit_share: Option<f64>,
+    /// The limits it enforces, in words with units.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
+}
+
+/// One named check of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Name of the check.
+    pub id: String,
+    /// Whether nothing was found.
+    pub passed: bool,
+    /// What was seen, with figures.
+    pub evidence: String,
+    /// What to do about it; empty where it passed.
+    pub remedy: String,
+}
+
+/// What the checks add up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Every check passed.
+    Trustworthy,
+    /// At least one failed.
+    Questionable,
+    /// Nothing was measured.
+    Empty,
+}

@@ -1,0 +1,78 @@
+//! What happens while a run goes.
+//!
+//! The engine and the simulator emit events; the terminal, the run folder and every other view consume them.
+
+use fathom_units::{Bytes, Nanos};
+
+use crate::{IntervalStats, StageRecord};
+
+/// Part of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Files are written before the run.
+    Layout,
+    /// I/O runs but is not measured yet.
+    Warmup,
+    /// I/O is measured.
+    Measure,
+}
+
+/// One thing that happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A file is being laid out; sent about once a second and at the end.
+    Layout {
+        /// The file.
+        path: &'a str,
+        /// Written so far.
+        done: Bytes,
+        /// Its size in the end.
+        total: Bytes,
+    },
+    /// A stage begins.
+    StageStarted {
+        /// Its index among all stages and repeats that will run.
+        index: usize,
+        /// Stages and repeats that will run.
+        count: usize,
+        /// Its name.
+        name: &'a str,
+        /// How long it should take, where that is known.
+        expected: Option<Nanos>,
+    },
+    /// A second of a stage is over.
+    Interval {
+        /// Index as in `StageStarted`.
+        index: usize,
+        /// Whether it is measured.
+        phase: Phase,
+        /// What happened in it.
+        interval: &'a IntervalStats,
+    },
+    /// Something the user should know about the figures.
+    Note {
+        /// One sentence.
+        text: &'a str,
+    },
+    /// A stage is over.
+    StageFinished {
+        /// Index as in `StageStarted`.
+        index: usize,
+        /// Its part of the record.
+        record: &'a StageRecord,
+    },
+}
+
+/// A consumer of events. Its failures are its own: nothing it does may stop a run.
+pub trait EventSink {
+    /// Takes one event.
+    fn event(&mut self, event: &Event<'_>);
+}
+
+/// Takes every event and does nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ignore;
+
+impl EventSink for Ignore {
+    fn event(&mut self, _event: &Event<'_>) {}
+}

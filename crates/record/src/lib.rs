@@ -1,0 +1,24 @@
+//! What a run yields: events while it goes, measurements when it ends, and the record that is stored.
+//!
+//! The engine and the simulator emit [`Event`]s and return [`StageResult`]s; [`Record`] is the document built from
+//! them (schema `fathom.record/1`), the same for real and predicted runs.
+//!
+//! Invariants: nothing here does I/O or reads a clock; a key's meaning never changes within a schema version; keys end
+//! in their unit.
+
+mod build;
+mod document;
+mod event;
+mod measure;
+
+pub use build::{stage_record, total_of};
+pub use document::{
+    Check, CpuRecord, DetailRecord, DirectionRecord, ErrorRecord, IntervalDirection,
+    IntervalRecord, JobRecord, LatencyRecord, Record, RunKind, SCHEMA, StageRecord, StorageRecord,
+    ToolRecord, TotalRecord, Verdict,
+};
+pub use event::{Event, EventSink, Ignore, Phase};
+pub use measure::{
+    BATCH_LEVELS, DEPTH_LEVELS, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors,
+    OpStats, StageResult, Usage, WorkerStats, batch_level, depth_level,
+};

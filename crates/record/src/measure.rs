@@ -1,0 +1,271 @@
+//! Measurements of one stage as the engine and the simulator take them.
+//!
+//! These are the shapes that the data plane writes into: everything is allocated before the first I/O, and recording
+//! is an index, an add and an increment.
+
+use std::collections::BTreeMap;
+
+use fathom_stats::Histogram;
+use fathom_units::Nanos;
+use fathom_workload::Direction;
+
+/// Operations of one kind: how many, how large, how long.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpStats {
+    /// Bytes moved by successful operations.
+    pub bytes: u64,
+    /// Submission to completion, in ns; its count is the number of successful operations.
+    pub latency: Histogram,
+    /// Intended start to completion, in ns; open loops only.
+    pub response: Option<Histogram>,
+    /// Start of preparation to the end of the submitting call, in ns; where the job asks for the split.
+    pub submit: Option<Histogram>,
+    /// End of the submitting call to completion, in ns; where the job asks for the split.
+    pub complete: Option<Histogram>,
+}
+
+impl OpStats {
+    /// Empty, with the histograms that the job needs.
+    pub fn new(open_loop: bool, split: bool) -> Self {
+        Self {
+            bytes: 0,
+            latency: Histogram::new(),
+            response: open_loop.then(Histogram::new),
+            submit: split.then(Histogram::new),
+            complete: split.then(Histogram::new),
+        }
+    }
+
+    /// Number of successful operations.
+    pub fn ios(&self) -> u64 {
+        self.latency.count()
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.latency.merge(&other.latency);
+        merge_optional(&mut self.response, other.response.as_ref());
+        merge_optional(&mut self.submit, other.submit.as_ref());
+        merge_optional(&mut self.complete, other.complete.as_ref());
+    }
+
+    /// Forgets everything; keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes = 0;
+        self.latency.clear();
+        for histogram in [&mut self.response, &mut self.submit, &mut self.complete]
+            .into_iter()
+            .flatten()
+        {
+            histogram.clear();
+        }
+    }
+}
+
+fn merge_optional(mine: &mut Option<Histogram>, theirs: Option<&Histogram>) {
+    match (mine, theirs) {
+        (Some(mine), Some(theirs)) => mine.merge(theirs),
+        (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
+        (_, None) => {}
+    }
+}
+
+/// Failed I/Os of one direction and error number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IoErrors {
+    /// Direction of the I/Os.
+    pub direction: Direction,
+    /// The operating system's error number; 0 where a transfer was shorter than asked for.
+    pub errno: i32,
+    /// How many.
+    pub count: u64,
+    /// Index of the target and offset of the first few.
+    pub first_offsets: Vec<(u32, u64)>,
+}
+
+/// Lower bounds of the queue-depth classes in [`WorkerStats::depth_levels`].
+pub const DEPTH_LEVELS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// Upper bounds of the batch classes in [`WorkerStats::submit_batches`]; the last class is 64 and more.
+pub const BATCH_LEVELS: [u32; 7] = [0, 4, 8, 16, 32, 64, u32::MAX];
+
+/// Class of a queue depth: the number of its highest bit, 64 and more in the last class.
+#[inline]
+pub fn depth_level(depth: u32) -> usize {
+    depth.max(1).ilog2().min(6) as usize
+}
+
+/// Class of a batch: 0; 1–4; 5–8; 9–16; 17–32; 33–63; 64 and more.
+#[inline]
+pub fn batch_level(batch: u32) -> usize {
+    match batch {
+        0 => 0,
+        1..=4 => 1,
+        5..=8 => 2,
+        9..=16 => 3,
+        17..=32 => 4,
+        33..=63 => 5,
+        _ => 6,
+    }
+}
+
+/// Operations completed in half a second, by direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HalfSecond {
+    /// Time from the worker's first measured I/O to the end of the sample.
+    pub at: Nanos,
+    /// I/Os of each [`Direction`].
+    pub ios: [u64; 3],
+    /// Bytes of each [`Direction`].
+    pub bytes: [u64; 3],
+}
+
+/// What a worker's thread used of the processor while it was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// User time.
+    pub user: Nanos,
+    /// System time.
+    pub system: Nanos,
+    /// Context switches, both kinds.
+    pub context_switches: u64,
+    /// Minor page faults.
+    pub minor_faults: u64,
+    /// Major page faults.
+    pub major_faults: u64,
+}
+
+/// Why a worker stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EndReason {
+    /// Its time was over.
+    #[default]
+    Time,
+    /// It had moved its bytes or done its I/Os.
+    Done,
+    /// The user stopped the run.
+    Interrupted,
+    /// An I/O failed.
+    Failed,
+}
+
+/// Everything measured of one worker, warm-up excluded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerStats {
+    /// Index of the job within the stage.
+    pub job: usize,
+    /// Index of the worker within the job.
+    pub worker: u32,
+    /// By [`Direction`]; `None` where the job never goes that way.
+    pub directions: [Option<OpStats>; 3],
+    /// `fsync` and `fdatasync`.
+    pub sync: Option<OpStats>,
+    /// Failed I/Os.
+    pub errors: Vec<IoErrors>,
+    /// Transfers shorter than asked for, by [`Direction`]; they are counted with the bytes they moved.
+    pub short_ios: [u64; 3],
+    /// Start of its measurement, from the start of the stage.
+    pub started: Nanos,
+    /// From the start of its measurement to its last completion.
+    pub measured: Nanos,
+    /// Integral of outstanding I/Os over time, in I/O-nanoseconds; divided by `measured` it is the depth achieved.
+    pub outstanding_ns: u128,
+    /// Depth found at each submission, in classes of [`DEPTH_LEVELS`].
+    pub depth_levels: [u64; 7],
+    /// I/Os per submitting call, in classes of [`BATCH_LEVELS`].
+    pub submit_batches: [u64; 7],
+    /// I/Os per reaping call, in classes of [`BATCH_LEVELS`].
+    pub complete_batches: [u64; 7],
+    /// Half-second samples.
+    pub samples: Vec<HalfSecond>,
+    /// Processor use; zero in predictions.
+    pub usage: Usage,
+    /// Predictions: by direction, how long I/Os waited for each limit, in ns. Keys as in the record's `bound_by`.
+    pub waited_ns: [BTreeMap<String, u128>; 3],
+    /// Why it stopped.
+    pub ended: EndReason,
+}
+
+impl WorkerStats {
+    /// Nothing measured yet.
+    pub fn new(job: usize, worker: u32) -> Self {
+        Self {
+            job,
+            worker,
+            directions: [None, None, None],
+            sync: None,
+            errors: Vec::new(),
+            short_ios: [0; 3],
+            started: Nanos::ZERO,
+            measured: Nanos::ZERO,
+            outstanding_ns: 0,
+            depth_levels: [0; 7],
+            submit_batches: [0; 7],
+            complete_batches: [0; 7],
+            samples: Vec::new(),
+            usage: Usage::default(),
+            waited_ns: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
+            ended: EndReason::Time,
+        }
+    }
+
+    /// Successful I/Os of all directions.
+    pub fn ios(&self) -> u64 {
+        self.directions.iter().flatten().map(OpStats::ios).sum()
+    }
+}
+
+/// One second of a stage, over all workers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntervalStats {
+    /// End of the interval, from the start of the stage.
+    pub at: Nanos,
+    /// Its length (the last one may be shorter).
+    pub length: Nanos,
+    /// By [`Direction`]; `None` where nothing goes that way.
+    pub directions: [Option<OpStats>; 3],
+}
+
+/// Counters of a block device over a stage, as the kernel keeps them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DeviceCounters {
+    /// Kernel name.
+    pub name: String,
+    /// Completed reads and writes.
+    pub ios: [u64; 2],
+    /// 512-byte sectors read and written.
+    pub sectors: [u64; 2],
+    /// Merged reads and writes.
+    pub merges: [u64; 2],
+    /// Milliseconds spent by reads and writes.
+    pub ticks_ms: [u64; 2],
+    /// Weighted milliseconds in queue.
+    pub in_queue_ms: u64,
+    /// Milliseconds with any I/O in flight.
+    pub busy_ms: u64,
+    /// Length of the observation.
+    pub over: Nanos,
+}
+
+/// Everything measured of one stage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StageResult {
+    /// Name of the stage; repeats get `#2`, `#3`.
+    pub name: String,
+    /// Index of the stage in the workload.
+    pub stage: usize,
+    /// Wall-clock start, ns since the epoch; 0 in predictions.
+    pub started_unix_ns: u64,
+    /// From the first measured I/O to the last completion.
+    pub measured: Nanos,
+    /// Jobs in order, workers of a job in order.
+    pub workers: Vec<WorkerStats>,
+    /// Intervals of one second, warm-up excluded.
+    pub intervals: Vec<IntervalStats>,
+    /// Modelled parts (predictions): by name.
+    pub storage: BTreeMap<String, crate::StorageRecord>,
+    /// Real devices under the targets.
+    pub devices: Vec<DeviceCounters>,
+    /// What a reader should know about these figures.
+    pub notes: Vec<String>,
+}

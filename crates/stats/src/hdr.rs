@@ -1,0 +1,69 @@
+//! Histograms in the exchange format of HdrHistogram (V2), which other tools read.
+//!
+//! Format: <https://github.com/HdrHistogram/HdrHistogram>, "V2 encoding". The bucket layout of [`Histogram`] is the one
+//! of two significant digits, so no count moves to another bucket.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::{Serializer as _, V2Serializer};
+
+use crate::Histogram;
+
+/// A histogram could not be written in the exchange format.
+#[derive(Debug, thiserror::Error)]
+pub enum HdrError {
+    /// The library refused the bounds.
+    #[error("histogram bounds were refused: {0}")]
+    Create(#[from] hdrhistogram::CreationError),
+    /// A value lay outside the bounds.
+    #[error("histogram value was refused: {0}")]
+    Record(#[from] hdrhistogram::RecordError),
+    /// The encoder failed.
+    #[error("histogram was not encoded: {0}")]
+    Encode(#[from] hdrhistogram::serialization::V2SerializeError),
+}
+
+/// The same counts as an `hdrhistogram` value (two significant digits, 1 ns to 2^44 ns).
+pub fn to_hdr(histogram: &Histogram) -> Result<hdrhistogram::Histogram<u64>, HdrError> {
+    let mut hdr = hdrhistogram::Histogram::new_with_bounds(1, 1 << 44, 2)?;
+    for (value, count) in histogram.nonzero() {
+        hdr.record_n(value, count)?;
+    }
+    Ok(hdr)
+}
+
+/// The histogram as base64 of its uncompressed V2 encoding.
+pub fn to_hdr_base64(histogram: &Histogram) -> Result<String, HdrError> {
+    let mut bytes = Vec::new();
+    V2Serializer::new().serialize(&to_hdr(histogram)?, &mut bytes)?;
+    Ok(STANDARD.encode(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::Deserializer;
+
+    #[test]
+    fn another_reader_finds_the_same_percentiles() {
+        let mut histogram = Histogram::new();
+        for value in 1..=100_000u64 {
+            histogram.record(value * 37);
+        }
+        let bytes = STANDARD.decode(to_hdr_base64(&histogram).unwrap()).unwrap();
+        let hdr: hdrhistogram::Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .unwrap();
+        assert_eq!(hdr.len(), histogram.count());
+        for percent in [1.0, 50.0, 99.0, 99.99] {
+            let (ours, theirs) = (
+                histogram.percentile(percent),
+                hdr.value_at_percentile(percent),
+            );
+            assert!(
+                (ours as f64 / theirs as f64 - 1.0).abs() < 0.01,
+                "p{percent}: {ours} {theirs}"
+            );
+        }
+    }
+}

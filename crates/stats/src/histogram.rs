@@ -1,0 +1,247 @@
+//! A log-linear histogram of durations.
+//!
+//! Values below 256 ns have a bucket each; above, every octave has 128 equal buckets, so that a bucket is at most 1/128
+//! of its value wide and its mid-point is off by at most 0.4 %. This is the bucket layout of HdrHistogram with two
+//! significant digits, which makes the exchange format exact. Recording is a shift, an add and an increment.
+//!
+//! ```
+//! use fathom_stats::Histogram;
+//! let mut histogram = Histogram::new();
+//! for value in 1..=1000 {
+//!     histogram.record(value * 1000);
+//! }
+//! assert_eq!(histogram.count(), 1000);
+//! assert!((histogram.percentile(99.0) as f64 / 990_000.0 - 1.0).abs() < 0.01);
+//! ```
+
+const SUB_BITS: u32 = 7;
+const SUB_COUNT: usize = 1 << SUB_BITS;
+/// Largest power of two that has buckets of its own: 2^44 ns is 4.9 hours.
+const MAX_BITS: u32 = 44;
+const MAX_TRACKED: u64 = (1 << MAX_BITS) - 1;
+const BUCKETS: usize = (MAX_BITS - SUB_BITS + 1) as usize * SUB_COUNT;
+
+/// Counts of durations in nanoseconds, with exact count, sum, minimum and maximum.
+///
+/// Values above 2^44 ns are counted in the last bucket; minimum, maximum and sum stay exact for them too.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Histogram {
+    buckets: Box<[u64; BUCKETS]>,
+    count: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Histogram({} values, {:?} to {:?})",
+            self.count,
+            self.min(),
+            self.max()
+        )
+    }
+}
+
+impl Histogram {
+    /// An empty histogram; the only call that allocates.
+    pub fn new() -> Self {
+        let buckets = vec![0u64; BUCKETS].into_boxed_slice();
+        let Ok(buckets) = buckets.try_into() else {
+            unreachable!("the length is BUCKETS")
+        };
+        Self {
+            buckets,
+            count: 0,
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+        }
+    }
+
+    /// Counts one duration.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        self.buckets[bucket_of(value)] += 1;
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds every value of `other`, exactly.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Forgets every value; keeps the memory.
+    pub fn clear(&mut self) {
+        if self.count > 0 {
+            self.buckets.fill(0);
+            (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
+        }
+    }
+
+    /// Number of values.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Exact sum of all values in ns.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// Smallest value in ns, exact; 0 when empty.
+    pub fn min(&self) -> u64 {
+        if self.count == 0 { 0 } else { self.min }
+    }
+
+    /// Largest value in ns, exact; 0 when empty.
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// Mean in ns, exact up to f64; 0 when empty.
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 {
+            0.0
+        } else {
+            self.sum as f64 / self.count as f64
+        }
+    }
+
+    /// Standard deviation (of the population) in ns, from bucket mid-points.
+    pub fn stddev(&self) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        let mean = self.mean();
+        let squares: f64 = self
+            .nonzero()
+            .map(|(value, count)| (value as f64 - mean).powi(2) * count as f64)
+            .sum();
+        (squares / self.count as f64).sqrt()
+    }
+
+    /// The value in ns below or at which `percent` (0 to 100) of all values lie: the mid-point of the bucket that
+    /// holds the ⌈percent/100 × count⌉-th smallest, never outside the exact minimum and maximum; 0 when empty.
+    pub fn percentile(&self, percent: f64) -> u64 {
+        let rank = (percent / 100.0 * self.count as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for (value, count) in self.nonzero() {
+            seen += count;
+            if seen >= rank {
+                return value.clamp(self.min(), self.max);
+            }
+        }
+        self.max
+    }
+
+    /// Every non-empty bucket, smallest first: its mid-point in ns and its count.
+    pub fn nonzero(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let filled = self
+            .buckets
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0);
+        filled.map(|(index, count)| (midpoint_of(index), *count))
+    }
+}
+
+#[inline]
+fn bucket_of(value: u64) -> usize {
+    let value = value.min(MAX_TRACKED);
+    let shift = (63 - SUB_BITS) - (value | SUB_COUNT as u64).leading_zeros();
+    ((shift as usize) << SUB_BITS) + (value >> shift) as usize
+}
+
+fn midpoint_of(index: usize) -> u64 {
+    if index < 2 * SUB_COUNT {
+        return index as u64;
+    }
+    let shift = (index >> SUB_BITS) as u32 - 1;
+    let lowest = ((index & (SUB_COUNT - 1)) as u64 + SUB_COUNT as u64) << shift;
+    lowest + (1 << shift) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_falls_within_one_percent_of_its_bucket() {
+        let mut value = 1u64;
+        while value < MAX_TRACKED {
+            for near in [value - 1, value, value + 1] {
+                let mid = midpoint_of(bucket_of(near));
+                assert!(
+                    mid.abs_diff(near) as f64 <= near as f64 * 0.004 + 0.5,
+                    "{near} gave {mid}"
+                );
+            }
+            value = value * 5 / 4 + 1;
+        }
+        assert_eq!(bucket_of(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn buckets_follow_each_other_without_gaps() {
+        for index in 1..BUCKETS {
+            assert_eq!(bucket_of(midpoint_of(index)), index);
+        }
+    }
+
+    #[test]
+    fn merging_equals_recording_together() {
+        let (mut left, mut right, mut both) =
+            (Histogram::new(), Histogram::new(), Histogram::new());
+        for value in 0..10_000u64 {
+            let duration = value * value;
+            if value % 3 == 0 {
+                left.record(duration);
+            } else {
+                right.record(duration);
+            }
+            both.record(duration);
+        }
+        left.merge(&right);
+        assert_eq!(left, both);
+    }
+
+    #[test]
+    fn percentiles_stay_within_the_extremes() {
+        let mut histogram = Histogram::new();
+        assert_eq!(histogram.percentile(50.0), 0);
+        histogram.record(1_000_003);
+        for percent in [0.0, 50.0, 99.99, 100.0] {
+            assert_eq!(histogram.percentile(percent), 1_000_003);
+        }
+    }
+
+    #[test]
+    fn stddev_of_two_values() {
+        let mut histogram = Histogram::new();
+        histogram.record(100);
+        histogram.record(200);
+        assert!((histogram.mean() - 150.0).abs() < 1e-9);
+        assert!((histogram.stddev() - 50.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,11 @@
+//! Statistics of measurements: histograms that merge exactly, and what is read from them.
+//!
+//! Invariant: a percentile is never averaged; it is read from a merged histogram.
+
+mod confidence;
+mod hdr;
+mod histogram;
+
+pub use confidence::{Interval95, confidence_95};
+pub use hdr::{HdrError, to_hdr, to_hdr_base64};
+pub use histogram::Histogram;

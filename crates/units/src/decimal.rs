@@ -1,0 +1,105 @@
+//! Decimal numbers with a unit after them, read exactly.
+//!
+//! Everything is done in integers: `"1.5ms"` is 15 tenths of a millisecond, so no rounding of binary fractions can
+//! change a size by a byte.
+
+/// Why a text is not a quantity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseUnitError {
+    /// The text as given.
+    pub text: String,
+    /// What was wrong, and what would have been right.
+    pub reason: String,
+}
+
+impl std::fmt::Display for ParseUnitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` {}", self.text, self.reason)
+    }
+}
+
+impl std::error::Error for ParseUnitError {}
+
+/// Reads `NUMBER UNIT`, where `scale(unit)` gives the unit's size in base units, and returns base units.
+///
+/// `expected` names the accepted form in the error. A fraction that is not a whole number of base units is rounded
+/// down.
+pub(crate) fn parse_scaled(
+    text: &str,
+    expected: &str,
+    scale: impl Fn(&str) -> Option<u64>,
+) -> Result<u64, ParseUnitError> {
+    let error = |reason: String| ParseUnitError {
+        text: text.to_owned(),
+        reason,
+    };
+    let trimmed = text.trim();
+    let digits = trimmed
+        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_' || c == ','))
+        .unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(digits);
+    let number: String = number.chars().filter(|c| *c != '_' && *c != ',').collect();
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    if whole.is_empty() || fraction.contains('.') || fraction.len() > 18 {
+        return Err(error(format!("is not {expected}")));
+    }
+    let scale = scale(unit.trim()).ok_or_else(|| {
+        error(format!(
+            "has the unknown unit `{}`; expected {expected}",
+            unit.trim()
+        ))
+    })?;
+    let too_large = || error("is too large".to_owned());
+    let whole: u128 = whole.parse().map_err(|_| too_large())?;
+    let mut total = whole.checked_mul(u128::from(scale)).ok_or_else(too_large)?;
+    if !fraction.is_empty() {
+        let tenths: u128 = fraction
+            .parse()
+            .map_err(|_| error(format!("is not {expected}")))?;
+        total += tenths * u128::from(scale) / 10u128.pow(fraction.len() as u32);
+    }
+    u64::try_from(total).map_err(|_| too_large())
+}
+
+/// Writes an integer with a comma between groups of three digits: `1234567` gives `1,234,567`.
+pub fn group_digits(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Writes `value` with three significant digits, without a trailing `.0`.
+pub(crate) fn three_digits(value: f64) -> String {
+    let decimals = if value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!(group_digits(0), "0");
+        assert_eq!(group_digits(999), "999");
+        assert_eq!(group_digits(1000), "1,000");
+        assert_eq!(group_digits(12_345_678), "12,345,678");
+    }
+}

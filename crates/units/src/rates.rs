@@ -1,0 +1,129 @@
+//! Rates: limits and targets as they are configured, and the one way to compute a measured one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::decimal::{ParseUnitError, group_digits, parse_scaled};
+use crate::{Bytes, Nanos};
+
+/// Events a second, computed at the edge from a count and a time; zero where no time has passed.
+pub fn per_second(count: u64, over: Nanos) -> f64 {
+    if over == Nanos::ZERO {
+        0.0
+    } else {
+        count as f64 / over.as_secs_f64()
+    }
+}
+
+/// A configured rate of I/Os a second (a limit or a target, never a measurement).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Iops(u64);
+
+impl Iops {
+    /// I/Os a second.
+    pub const fn new(per_sec: u64) -> Self {
+        Self(per_sec)
+    }
+
+    /// I/Os a second.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Iops {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} IOPS", group_digits(self.0)))
+    }
+}
+
+/// Reads `20000/s` or `20k/s` (k = 1,000: a rate is no size). The `/s` is required.
+impl FromStr for Iops {
+    type Err = ParseUnitError;
+
+    fn from_str(text: &str) -> Result<Self, ParseUnitError> {
+        let scale = |unit: &str| match unit {
+            "/s" => Some(1),
+            "k/s" => Some(1_000),
+            "M/s" => Some(1_000_000),
+            _ => None,
+        };
+        parse_scaled(text, "a rate such as `20000/s` or `20k/s`", scale).map(Self)
+    }
+}
+
+/// A configured rate of bytes a second (a limit or a target, never a measurement).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct BytesPerSec(u64);
+
+impl BytesPerSec {
+    /// Bytes a second.
+    pub const fn new(per_sec: u64) -> Self {
+        Self(per_sec)
+    }
+
+    /// The clouds' "MB/s": 10^6 bytes a second.
+    pub const fn mb(count: u64) -> Self {
+        Self(count * 1_000_000)
+    }
+
+    /// Bytes a second.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// Prints 10^6 bytes a second where that is exact (the clouds' unit), IEC units otherwise.
+impl fmt::Display for BytesPerSec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 >= 1_000_000 && self.0.is_multiple_of(1_000_000) {
+            f.pad(&format!("{} MB/s", group_digits(self.0 / 1_000_000)))
+        } else {
+            f.pad(&format!("{}/s", Bytes::new(self.0)))
+        }
+    }
+}
+
+/// Reads `500MB/s`, `64MiB/s`. The `/s` is required.
+impl FromStr for BytesPerSec {
+    type Err = ParseUnitError;
+
+    fn from_str(text: &str) -> Result<Self, ParseUnitError> {
+        let error = || ParseUnitError {
+            text: text.to_owned(),
+            reason: "is not a rate of bytes such as `500MB/s` or `64MiB/s`".to_owned(),
+        };
+        let size = text.trim().strip_suffix("/s").ok_or_else(error)?;
+        size.parse::<Bytes>()
+            .map(|bytes| Self(bytes.get()))
+            .map_err(|_| error())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_and_printed() {
+        assert_eq!("20k/s".parse::<Iops>().unwrap(), Iops::new(20_000));
+        assert_eq!(Iops::new(64_000).to_string(), "64,000 IOPS");
+        assert_eq!(
+            "500MB/s".parse::<BytesPerSec>().unwrap(),
+            BytesPerSec::mb(500)
+        );
+        assert_eq!(BytesPerSec::mb(512).to_string(), "512 MB/s");
+        assert_eq!(
+            "64MiB/s".parse::<BytesPerSec>().unwrap().to_string(),
+            "64 MiB/s"
+        );
+        assert!("20000".parse::<Iops>().is_err());
+        assert!("500MB".parse::<BytesPerSec>().is_err());
+    }
+
+    #[test]
+    fn no_time_gives_no_rate() {
+        assert!(per_second(5, Nanos::ZERO).abs() < f64::EPSILON);
+        assert!((per_second(50, Nanos::from_secs(2)) - 25.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,210 @@
+//! One job: a number of equal workers doing one kind of I/O.
+
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
+
+use crate::{Access, BlockSizes, FileChoice, Mix, Target};
+
+/// A number of equal workers that do one kind of I/O on the same targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// Shown in reports; jobs that peers clone share a name.
+    pub name: String,
+    /// Jobs of one group are reported together where a peer asks for that.
+    pub group: ReportGroup,
+    /// The machine of a design or cluster that runs it; `None` means this one, or a design's only one.
+    pub host: Option<String>,
+    /// At least one.
+    pub targets: Vec<Target>,
+    /// How each I/O picks its target.
+    pub file_choice: FileChoice,
+    /// Threads, each with its own stream of I/O. At least 1.
+    pub workers: u32,
+    /// I/Os outstanding per worker in a closed loop; the most outstanding in an open one. At least 1.
+    pub depth: u32,
+    /// Shares of reads, writes and trims.
+    pub mix: Mix,
+    /// The order of offsets.
+    pub access: Access,
+    /// Sizes of I/Os.
+    pub block: BlockSizes,
+    /// When I/Os start.
+    pub arrival: Arrival,
+    /// What ends the job.
+    pub limits: Limits,
+    /// When written data is made durable.
+    pub sync: SyncPolicy,
+    /// What written buffers hold.
+    pub contents: BufferContents,
+    /// How I/O is issued.
+    pub backend: Backend,
+    /// Whether the page cache is used.
+    pub caching: Caching,
+    /// Which existing files may be written.
+    pub existing: ExistingFiles,
+    /// Whether submission and completion are timed apart (peers print both; costs a clock reading more).
+    pub split_latency: bool,
+    /// Drop the target's pages from the page cache before the job starts.
+    pub drop_cache: bool,
+    /// Remove the job's regular files after it.
+    pub unlink: bool,
+    /// Changes the job's random streams beside seed and index; jobs of equal salt, index and seed draw alike.
+    pub salt: u64,
+}
+
+/// Identifies jobs that are reported together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ReportGroup {
+    /// Number of the group within the workload.
+    pub id: u32,
+    /// Whether the group's jobs are shown as one.
+    pub together: bool,
+}
+
+/// When I/Os start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// Each completion lets the next start; `depth` are outstanding.
+    Closed,
+    /// I/Os have intended start times that completions never move.
+    Open {
+        /// Target rate of each worker.
+        rate: Pacing,
+        /// Poisson process (exponential gaps) instead of equal gaps.
+        poisson: Poisson,
+        /// What happens to an arrival that finds `depth` I/Os outstanding.
+        when_full: WhenFull,
+    },
+}
+
+/// A target rate of one worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pacing {
+    /// I/Os a second.
+    Iops(Iops),
+    /// Bytes a second: the next start lies (size of the last I/O / rate) after the last.
+    Bytes(BytesPerSec),
+}
+
+/// The gaps between arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Poisson {
+    /// Equal gaps.
+    #[default]
+    Fixed,
+    /// Exponentially distributed gaps with the same mean.
+    Exponential,
+}
+
+/// What happens to an arrival of an open loop that finds the most I/Os outstanding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenFull {
+    /// It waits, keeping its intended time; response time shows the wait.
+    #[default]
+    Queue,
+}
+
+/// What ends a job, and what comes before its measurement. The first limit reached ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Wait from the start of the stage to the first I/O.
+    pub start_delay: Nanos,
+    /// Runs before measurement starts; comes on top of `runtime`.
+    pub warmup: Nanos,
+    /// Longest measured time.
+    pub runtime: Option<Nanos>,
+    /// Start over when `bytes` (or a whole pass) is done, until `runtime` is over.
+    pub time_based: bool,
+    /// Bytes each worker moves in one pass; `None` means the size of its targets.
+    pub bytes: Option<Bytes>,
+    /// I/Os each worker does at most, over all passes.
+    pub ios: Option<u64>,
+    /// Passes; 0 counts as 1.
+    pub loops: u32,
+}
+
+/// When written data is made durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SyncPolicy {
+    /// Flags the target is opened with.
+    pub open: OpenSync,
+    /// `fsync` after this many writes; 0: never.
+    pub fsync_every: u32,
+    /// `fdatasync` after this many writes; 0: never.
+    pub fdatasync_every: u32,
+    /// `fsync` once when the job's I/O is done.
+    pub at_end: bool,
+    /// `fsync` when a file is closed.
+    pub on_close: bool,
+}
+
+/// Synchronisation asked for when a target is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OpenSync {
+    /// None.
+    #[default]
+    None,
+    /// `O_SYNC`.
+    Sync,
+    /// `O_DSYNC`.
+    Dsync,
+}
+
+/// What written buffers hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BufferContents {
+    /// Random bytes, made anew for every write: nothing to compress or deduplicate.
+    #[default]
+    RandomEachWrite,
+    /// Random bytes made once and stamped differently for every write: no equal blocks, but cheap to make.
+    RandomStamped,
+    /// Random bytes made once and written over and over: deduplicates.
+    RandomOnce,
+    /// Zeroes: compresses to nothing.
+    Zeroes,
+}
+
+/// How I/O is issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// `io_uring`.
+    #[default]
+    IoUring,
+    /// Linux native asynchronous I/O (`io_submit`).
+    Libaio,
+    /// One `pread` or `pwrite` at a time.
+    Sync,
+    /// Completes at once without I/O: measures the generator itself.
+    Null,
+}
+
+impl Backend {
+    /// Fathom's own name of it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IoUring => "io_uring",
+            Self::Libaio => "libaio",
+            Self::Sync => "sync",
+            Self::Null => "null",
+        }
+    }
+}
+
+/// Whether the page cache is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Caching {
+    /// `O_DIRECT`.
+    #[default]
+    Direct,
+    /// Through the page cache.
+    Buffered,
+}
+
+/// Which existing regular files may be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExistingFiles {
+    /// Only files that Fathom laid out, unless the user allowed others (native jobs).
+    #[default]
+    OnlyOurs,
+    /// Any, as the peer whose input this was does.
+    AsPeer,
+}

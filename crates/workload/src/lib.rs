@@ -1,0 +1,20 @@
+//! The workload model: what I/O to issue, on what, how fast and for how long; and the generator that yields it.
+//!
+//! Every dialect is read into a [`Workload`]; the engine runs it on real storage and the simulator on modelled storage,
+//! both from the same [`generator`] so that the two records can be laid side by side.
+//!
+//! Invariants: nothing here knows a dialect or a backend; a worker's stream depends on (seed, job, worker, index) alone
+//! and is the same on every platform.
+
+mod access;
+mod job;
+mod stage;
+mod target;
+
+pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
+pub use job::{
+    Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
+    Poisson, ReportGroup, SyncPolicy, WhenFull,
+};
+pub use stage::{Stage, Workload};
+pub use target::{FileChoice, Place, Target};

@@ -1,0 +1,45 @@
+//! What a job's I/O goes to.
+
+use fathom_units::Bytes;
+
+/// One file or device, and the part of it that is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Where it is.
+    pub place: Place,
+    /// First byte used.
+    pub offset: Bytes,
+    /// Bytes used from `offset`; `None` means to the end of what exists. A file shorter than `offset + length` is
+    /// laid out to that size before it is measured.
+    pub length: Option<Bytes>,
+}
+
+/// Where a target is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// A file or block device by its path, as the user wrote it after mapping.
+    Path(String),
+    /// A new file in this directory, made for the run and removed after it, whatever happens.
+    FreshFileIn(String),
+}
+
+impl Place {
+    /// The path, or the directory of a fresh file.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Path(path) | Self::FreshFileIn(path) => path,
+        }
+    }
+}
+
+/// How a job with several targets picks one for each I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FileChoice {
+    /// The next target for each I/O.
+    #[default]
+    RoundRobin,
+    /// A target at random for each I/O.
+    Random,
+    /// One target to its end, then the next.
+    Sequential,
+}
