@@ -47,16 +47,7 @@ pub(super) fn read(
     let role = entry.word("role", &roles, &[], complaints);
     let latency = read_latency(&entry, complaints);
     let stripe_unit = read_stripe_unit(&entry, complaints);
-    if let (Some(cache), Some(caching)) = (&cache, &caching)
-        && caching.value == HostCaching::None
-    {
-        let message = "`cache` says what a host cache holds, but `caching` is `none`";
-        complaints.error(
-            &cache.span,
-            message,
-            "leave `cache` out, or cache the volume",
-        );
-    }
+    check_cache_start(cache.as_ref(), caching.as_ref(), complaints);
     let Some((disk, count)) = disks else { return };
     let columns = entry.number("columns", 1..=count.value, complaints);
     if let Some(columns) = &columns
@@ -148,6 +139,20 @@ fn read_disks(
             }
             None
         }
+    }
+}
+
+/// What a cache holds at the start has a meaning only where there is one.
+fn check_cache_start(
+    cache: Option<&At<CacheStart>>,
+    caching: Option<&At<HostCaching>>,
+    complaints: &mut Complaints<'_>,
+) {
+    if let (Some(cache), Some(caching)) = (cache, caching)
+        && caching.value == HostCaching::None
+    {
+        let message = "`cache` says what a host cache holds, but `caching` is `none`";
+        complaints.error(&cache.span, message, "leave `cache` out, or cache the volume");
     }
 }
 
