@@ -24,7 +24,7 @@ pub enum Summary {
 
 /// The summary of `record` as text of at most 80 columns where names allow.
 pub fn summary(record: &Record, how_much: Summary) -> String {
-    let mut text = String::new();
+    let mut text = format!("{}\n", record.title);
     let rows = rows_of(record);
     write_table(&mut text, &rows);
     for stage in &record.stages {
@@ -350,11 +350,14 @@ fn write_verdict(text: &mut String, record: &Record, how_much: Summary) {
             let _ = writeln!(text, "       hint: {}", check.remedy);
         }
     }
-    let next = match record.kind {
-        RunKind::Run => "`fathom report last --full` shows every check, device and job",
-        RunKind::Predict | RunKind::Serve => {
-            "`fathom report last --full` shows each disk and VM limit; `fathom run` measures the real thing"
+    let next = match (record.stored, record.kind) {
+        (false, _) => "without `--no-record` this run could be shown again by `fathom report`",
+        (true, RunKind::Run) => "`fathom report last --full` shows every check, device and job",
+        (true, RunKind::Predict | RunKind::Serve) => {
+            "`fathom report last --full` shows each disk and VM limit"
         }
     };
-    let _ = writeln!(text, "next     {next}");
+    if how_much == Summary::Short {
+        let _ = writeln!(text, "next     {next}");
+    }
 }
