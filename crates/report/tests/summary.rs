@@ -114,7 +114,7 @@ fn check(record: &Record, how_much: Summary, expected: &str) {
     let text = summary(record, how_much);
     assert_eq!(text, expected, "\n{text}");
     assert!(
-        text.lines().take(4).all(|line| line.chars().count() <= 80),
+        text.lines().take(3).all(|line| line.chars().count() <= 80),
         "{text}"
     );
 }
