@@ -105,3 +105,37 @@ impl Layout {
         self.used.get(volume.index()).copied().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_catalog::Catalog;
+
+    #[test]
+    fn files_lie_one_after_another_and_a_name_is_one_file() {
+        let text = "[[device]]\nname = \"a\"\nmount = \"/a\"\nsize = \"1MiB\"\n\
+                    [[device]]\nname = \"b\"\nmount = \"/b\"\nsize = \"1MiB\"\n";
+        let (design, _) = Design::read(text, "d", Catalog::builtin()).unwrap();
+        let (a, b) = (VolumeId::new(0), VolumeId::new(1));
+        let file = |volume, name: &str, kib| (volume, name.to_owned(), Bytes::kib(kib));
+        let files = [
+            file(a, "x", 2),
+            file(b, "x", 8),
+            file(a, "y", 8),
+            file(a, "x", 10),
+        ];
+        let layout = Layout::new(&design, files).unwrap();
+        assert_eq!(layout.start_of(a, "x"), Some(Bytes::ZERO));
+        assert_eq!(layout.start_of(a, "y"), Some(Bytes::kib(12)));
+        assert_eq!(layout.start_of(b, "x"), Some(Bytes::ZERO));
+        assert_eq!(layout.start_of(b, "y"), None);
+        assert_eq!(layout.used(a), Bytes::kib(20));
+        let files = [file(a, "x", 1000), file(b, "z", 1025), file(a, "y", 25)];
+        let overfull = Layout::new(&design, files).unwrap_err();
+        let found: Vec<_> = overfull
+            .iter()
+            .map(|one| (one.volume, one.needed))
+            .collect();
+        assert_eq!(found, [(a, Bytes::kib(1028)), (b, Bytes::kib(1028))]);
+    }
+}

@@ -9,6 +9,30 @@
 //!
 //! Invariants: nothing here reads a clock, uses a thread, or draws randomness but from its seed; a limit never serves
 //! more than its allowance; a later stage is never reserved at a future time.
+//!
+//! ```
+//! use fathom_catalog::Catalog;
+//! use fathom_model::{Design, IoKind, Layout, Outcome, Request, Storage};
+//! use fathom_units::{Bytes, Nanos};
+//! let text = "[[device]]\nname = 'san'\nmount = '/san'\nsize = '1GiB'\niops = 1000\n";
+//! let (design, _) = Design::read(text, "san.design.toml", Catalog::builtin()).unwrap();
+//! let volume = design.locate(None, "/san/file").unwrap();
+//! let files = [(volume, "/san/file".to_owned(), Bytes::mib(1))];
+//! let layout = Layout::new(&design, files).unwrap();
+//! let mut storage = Storage::new(&design, &layout, 1, Catalog::builtin()).unwrap();
+//! let mut outcome = Outcome::default();
+//! for index in 0..2 {
+//!     let (kind, offset, length) = (IoKind::Read, index * 4096, 4096);
+//!     let request = Request { volume, kind, offset, length, stream: 0, index, tag: index };
+//!     storage.submit(Nanos::ZERO, request, &mut outcome);
+//! }
+//! // The first passed at once; the second may leave after a millisecond.
+//! assert_eq!(outcome.completed.len(), 1);
+//! let due = outcome.scheduled.remove(0);
+//! assert_eq!(due.at, Nanos::from_millis(1));
+//! storage.advance(due, &mut outcome);
+//! assert_eq!(outcome.completed[1].tag, 1);
+//! ```
 
 mod cache;
 mod design;

@@ -109,7 +109,15 @@ fn resolve(
     let volume = match design.locate(job.host.as_deref(), path) {
         Ok(volume) => volume,
         Err(error) => {
-            complaints.push(located(job, &error));
+            let complaint = located(job, &error);
+            // One line serves all files of a directory; clones of a job need not repeat it.
+            if !complaints
+                .0
+                .iter()
+                .any(|other| other.hint == complaint.hint)
+            {
+                complaints.push(complaint);
+            }
             return None;
         }
     };
@@ -178,10 +186,10 @@ fn lay_out<'f>(
     Layout::new(design, files).map_err(|overfull| {
         let complaints = overfull.iter().map(|volume| {
             let message = format!(
-                "the files on `{}` take {}, but it holds {}",
+                "the files on `{}` take {}, which is {} more than it holds",
                 design.volume_name(volume.volume),
                 volume.needed,
-                volume.capacity
+                volume.needed.saturating_sub(volume.capacity)
             );
             Diagnostic::error(message).hint("use smaller files, or more or larger disks")
         });
