@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::serialization::{Serializer as _, V2Serializer};
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer, V2Serializer};
 
 use crate::Histogram;
 
@@ -21,6 +21,9 @@ pub enum HdrError {
     /// The encoder failed.
     #[error("histogram was not encoded: {0}")]
     Encode(#[from] hdrhistogram::serialization::V2SerializeError),
+    /// The compressing encoder failed.
+    #[error("histogram was not compressed: {0}")]
+    Compress(#[from] hdrhistogram::serialization::V2DeflateSerializeError),
 }
 
 /// The same counts as an `hdrhistogram` value (two significant digits, 1 ns to 2^44 ns).
@@ -36,6 +39,13 @@ pub fn to_hdr(histogram: &Histogram) -> Result<hdrhistogram::Histogram<u64>, Hdr
 pub fn to_hdr_base64(histogram: &Histogram) -> Result<String, HdrError> {
     let mut bytes = Vec::new();
     V2Serializer::new().serialize(&to_hdr(histogram)?, &mut bytes)?;
+    Ok(STANDARD.encode(bytes))
+}
+
+/// The histogram as base64 of its compressed V2 encoding, as lines of an interval log hold it.
+pub fn to_hdr_log_base64(histogram: &Histogram) -> Result<String, HdrError> {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(&to_hdr(histogram)?, &mut bytes)?;
     Ok(STANDARD.encode(bytes))
 }
 

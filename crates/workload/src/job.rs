@@ -51,6 +51,16 @@ pub struct Job {
     pub salt: u64,
 }
 
+impl Job {
+    /// I/Os that a worker can really have outstanding: `depth`, but one where I/O is issued one at a time.
+    pub const fn effective_depth(&self) -> u32 {
+        match self.backend {
+            Backend::Sync => 1,
+            _ => self.depth,
+        }
+    }
+}
+
 /// Identifies jobs that are reported together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ReportGroup {
