@@ -7,6 +7,7 @@
 //! and is the same on every platform.
 
 mod access;
+pub mod generator;
 mod job;
 mod stage;
 mod target;
