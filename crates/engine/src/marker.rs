@@ -30,7 +30,9 @@ pub(crate) fn mark(file: &File) {
     let Some(path) = state_file(file) else {
         return;
     };
-    let made = path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok());
+    let made = path
+        .parent()
+        .is_some_and(|parent| fs::create_dir_all(parent).is_ok());
     if made {
         let _ = fs::write(path, VALUE);
     }

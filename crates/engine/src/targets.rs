@@ -159,7 +159,11 @@ fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diag
     if let Some(length) = target.length {
         match target.offset.checked_add(length) {
             Some(end) => object.needed = object.needed.max(end.get()),
-            None => problems.push(complaint(job, target, "offset and length exceed 2^64 bytes")),
+            None => problems.push(complaint(
+                job,
+                target,
+                "offset and length exceed 2^64 bytes",
+            )),
         }
     }
     object.written |= job.mix.changes_data();
@@ -253,13 +257,18 @@ fn missing(job: &Job, target: &Target, path: &Path) -> Result<(Identity, Kind), 
     let directory = fs::canonicalize(parent).ok().filter(|found| found.is_dir());
     let (Some(directory), Some(name)) = (directory, name) else {
         let what = format!("there is no directory `{}`", parent.display());
-        let hint = "make the directory first, or name another; nothing is made that was not asked for";
+        let hint =
+            "make the directory first, or name another; nothing is made that was not asked for";
         return Err(complaint(job, target, &what).hint(hint));
     };
-    if path.starts_with("/dev") && directory.starts_with("/dev") && !directory.starts_with("/dev/shm")
+    if path.starts_with("/dev")
+        && directory.starts_with("/dev")
+        && !directory.starts_with("/dev/shm")
     {
         let problem = complaint(job, target, "there is no such device");
-        return Err(problem.hint("`lsblk` lists the block devices; no regular file is made in /dev"));
+        return Err(
+            problem.hint("`lsblk` lists the block devices; no regular file is made in /dev")
+        );
     }
     let full = directory.join(name);
     let identity = Identity::File(full.clone());

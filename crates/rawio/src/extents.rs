@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn holes_and_data_are_told_apart() {
-        let file = crate::open_unnamed(&std::env::temp_dir()).unwrap();
+        let file = crate::open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
         file.set_len(1 << 20).unwrap();
         file.write_all_at(&vec![7; 65536], 65536).unwrap();
         file.sync_all().unwrap();

@@ -38,6 +38,15 @@ pub enum Caching {
     Buffered,
 }
 
+impl Caching {
+    const fn flag(self) -> i32 {
+        match self {
+            Self::Direct => libc::O_DIRECT,
+            Self::Buffered => 0,
+        }
+    }
+}
+
 /// What a completed write has survived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
@@ -69,16 +78,12 @@ impl OpenHow {
     };
 
     fn flags(self) -> i32 {
-        let caching = match self.caching {
-            Caching::Direct => libc::O_DIRECT,
-            Caching::Buffered => 0,
-        };
         let durability = match self.durability {
             Durability::None => 0,
             Durability::Data => libc::O_DSYNC,
             Durability::Full => libc::O_SYNC,
         };
-        caching | durability
+        self.caching.flag() | durability
     }
 }
 
@@ -111,12 +116,23 @@ pub fn open(path: &Path, how: OpenHow) -> io::Result<File> {
 ///
 /// # Errors
 /// Those of `open`; `EOPNOTSUPP` or `EISDIR` mean that the file system has no such files.
-pub fn open_unnamed(directory: &Path) -> io::Result<File> {
+pub fn open_unnamed(directory: &Path, caching: Caching) -> io::Result<File> {
     OpenOptions::new()
         .read(true)
         .write(true)
-        .custom_flags(libc::O_TMPFILE)
+        .custom_flags(libc::O_TMPFILE | caching.flag())
         .open(directory)
+}
+
+/// Opens a file a second time by its descriptor, in another way; a file without a name can be opened by this alone.
+///
+/// # Errors
+/// Those of `open`.
+pub fn reopen(file: &File, how: OpenHow) -> io::Result<File> {
+    open(
+        Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())),
+        how,
+    )
 }
 
 /// Size of a regular file or block device, in bytes.
@@ -242,7 +258,7 @@ mod tests {
     fn an_unnamed_file_leaves_no_name() {
         let directory = std::env::temp_dir().join(format!("fathom-unnamed-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
-        let file = open_unnamed(&directory).unwrap();
+        let file = open_unnamed(&directory, Caching::Buffered).unwrap();
         file.set_len(8192).unwrap();
         assert_eq!(size_of(&file).unwrap(), Bytes::kib(8));
         assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
@@ -251,7 +267,7 @@ mod tests {
 
     #[test]
     fn attributes_are_read_back() {
-        let file = open_unnamed(&std::env::temp_dir()).unwrap();
+        let file = open_unnamed(&std::env::temp_dir(), Caching::Buffered).unwrap();
         assert_eq!(get_attribute(&file, "user.fathom.test").unwrap(), None);
         set_attribute(&file, "user.fathom.test", b"1").unwrap();
         let value = get_attribute(&file, "user.fathom.test").unwrap();

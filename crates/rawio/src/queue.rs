@@ -151,7 +151,7 @@ mod tests {
     /// Writes four blocks, syncs, and reads them back into other slots, past the end of the file at last.
     #[track_caller]
     fn check(make: impl Fn(Vec<File>) -> Box<dyn Queue>) {
-        let file = open_unnamed(&std::env::temp_dir()).unwrap();
+        let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
         let mut queue = make(vec![file]);
         for slot in 0..4 {
             queue.buffer(slot).fill(slot as u8 + 1);

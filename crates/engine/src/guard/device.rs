@@ -95,7 +95,10 @@ impl BlockDevice {
 
     /// Its partitions that the kernel knows.
     pub(crate) fn partitions(&self) -> Vec<Self> {
-        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let entries = fs::read_dir(&self.directory)
+            .into_iter()
+            .flatten()
+            .flatten();
         let mut found: Vec<_> = entries
             .filter(|entry| entry.path().join("partition").exists())
             .filter_map(|entry| {
@@ -150,7 +153,10 @@ impl BlockDevice {
     }
 
     fn by_id_names(&self) -> Vec<String> {
-        let entries = fs::read_dir("/dev/disk/by-id").into_iter().flatten().flatten();
+        let entries = fs::read_dir("/dev/disk/by-id")
+            .into_iter()
+            .flatten()
+            .flatten();
         let mut names: Vec<_> = entries
             .filter(|entry| DeviceNumber::of_device(&entry.path()) == Some(self.number))
             .map(|entry| entry.file_name().to_string_lossy().into_owned())

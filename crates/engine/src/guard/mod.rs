@@ -57,9 +57,10 @@ pub(crate) fn judge_device(
         return Err(refuse(found, remedy));
     }
     if !asked {
-        let mut found =
-            vec!["it is free, but writing to it destroys what it holds, and nobody asked for that"
-                .to_owned()];
+        let mut found = vec![
+            "it is free, but writing to it destroys what it holds, and nobody asked for that"
+                .to_owned(),
+        ];
         found.extend(file_system.map(|kind| format!("it holds a file system ({kind})")));
         for other in destroy_data {
             found.push(format!("`--destroy-data={other}` does not name it"));

@@ -52,7 +52,10 @@ fn parse_mount(line: &str) -> Option<Mount> {
 /// Devices and files that are swapped to (`/proc/swaps`).
 pub(crate) fn swap_areas() -> Vec<PathBuf> {
     let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
-    let first_words = text.lines().skip(1).filter_map(|line| line.split(' ').next());
+    let first_words = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(' ').next());
     first_words
         .filter_map(|word| word.split('\t').next())
         .map(|path| PathBuf::from(unescape(path)))

@@ -140,9 +140,8 @@ fn has_zfs(head: &[u8]) -> bool {
     const MAGIC: u64 = 0x00ba_b10c;
     let starts = (128..256).map(|kib| kib * 1024);
     let mut words = starts.filter_map(|place| head.get(place..place + 8)?.try_into().ok());
-    words.any(|word: [u8; 8]| {
-        u64::from_le_bytes(word) == MAGIC || u64::from_be_bytes(word) == MAGIC
-    })
+    words
+        .any(|word: [u8; 8]| u64::from_le_bytes(word) == MAGIC || u64::from_be_bytes(word) == MAGIC)
 }
 
 #[cfg(test)]
@@ -170,7 +169,11 @@ mod tests {
         check(&[(512, b"LABELONE")], &["an LVM physical volume"], None);
         let raid = [0xfc, 0x4e, 0x2b, 0xa9];
         check(&[(4096, &raid)], &["a Linux RAID member"], None);
-        check(&[((1 << 20) - 65536, &raid)], &["a Linux RAID member"], None);
+        check(
+            &[((1 << 20) - 65536, &raid)],
+            &["a Linux RAID member"],
+            None,
+        );
         check(&[((1 << 20) - 8192, &raid)], &["a Linux RAID member"], None);
         let uber = 0x00ba_b10c_u64.to_le_bytes();
         check(&[(130 << 10, &uber)], &["a ZFS pool member"], None);
