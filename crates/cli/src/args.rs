@@ -189,13 +189,17 @@ pub struct ReportArgs {
 
 /// The program's own name, without its folder.
 pub fn program_name(words: &[String]) -> &str {
-    words.first().map_or("fathom", |word| word.rsplit('/').next().unwrap_or(word))
+    words
+        .first()
+        .map_or("fathom", |word| word.rsplit('/').next().unwrap_or(word))
 }
 
 /// Reads the command line. Options that follow a file or a preset count as if they stood before it.
 pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     let cli = Cli::try_parse_from(words)?;
-    let Some(workload) = cli.workload().filter(|workload| workload.len() > 1) else { return Ok(cli) };
+    let Some(workload) = cli.workload().filter(|workload| workload.len() > 1) else {
+        return Ok(cli);
+    };
     if crate::input::DIALECTS.contains(&workload[0].as_str()) {
         return Ok(cli);
     }
@@ -208,7 +212,10 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     match cli.workload() {
         Some([_, surplus, ..]) => {
             let message = format!("unexpected argument `{surplus}`: one workload at a time\n");
-            Err(clap::Error::raw(clap::error::ErrorKind::UnknownArgument, message))
+            Err(clap::Error::raw(
+                clap::error::ErrorKind::UnknownArgument,
+                message,
+            ))
         }
         _ => Ok(cli),
     }
@@ -236,19 +243,38 @@ mod tests {
 
     #[test]
     fn options_may_follow_a_preset_or_a_file() {
-        for line in ["fathom run --json quick --target /mnt", "fathom run --target /mnt quick --json"] {
-            let Verb::Run(args) = parsed(line).unwrap().verb else { panic!("{line}") };
+        for line in [
+            "fathom run --json quick --target /mnt",
+            "fathom run --target /mnt quick --json",
+        ] {
+            let Verb::Run(args) = parsed(line).unwrap().verb else {
+                panic!("{line}")
+            };
             assert!(args.output.json, "{line}");
-            assert_eq!(args.target.as_deref(), Some(std::path::Path::new("/mnt")), "{line}");
+            assert_eq!(
+                args.target.as_deref(),
+                Some(std::path::Path::new("/mnt")),
+                "{line}"
+            );
             assert_eq!(args.workload.workload, ["quick"], "{line}");
         }
     }
 
     #[test]
     fn after_a_dialect_every_word_is_its_own() {
-        let Verb::Run(args) = parsed("fathom run --json fio --rw=read --json job.fio").unwrap().verb else { panic!() };
-        assert_eq!(args.workload.workload, ["fio", "--rw=read", "--json", "job.fio"]);
-        let Verb::Fio(args) = parsed("fathom fio --help --name=x").unwrap().verb else { panic!() };
+        let Verb::Run(args) = parsed("fathom run --json fio --rw=read --json job.fio")
+            .unwrap()
+            .verb
+        else {
+            panic!()
+        };
+        assert_eq!(
+            args.workload.workload,
+            ["fio", "--rw=read", "--json", "job.fio"]
+        );
+        let Verb::Fio(args) = parsed("fathom fio --help --name=x").unwrap().verb else {
+            panic!()
+        };
         assert_eq!(args.arguments, ["--help", "--name=x"]);
     }
 

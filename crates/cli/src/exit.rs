@@ -45,7 +45,10 @@ pub struct Failure {
 impl Failure {
     /// A failure whose text begins with `error:`.
     pub fn new(code: Code, message: impl std::fmt::Display) -> Self {
-        Self { code, message: format!("error: {message}") }
+        Self {
+            code,
+            message: format!("error: {message}"),
+        }
     }
 
     /// The same, with what to do.
@@ -58,6 +61,9 @@ impl Failure {
 
 impl From<Diagnostics> for Failure {
     fn from(diagnostics: Diagnostics) -> Self {
-        Self { code: Code::Input, message: diagnostics.to_string() }
+        Self {
+            code: Code::Input,
+            message: diagnostics.to_string(),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! `fathom explain`: the resolved workload, with where its values came from.
 
+use std::fmt::Write as _;
+
 use fathom_dialects::fio::FioInput;
 use fathom_workload::native;
 
@@ -27,10 +29,10 @@ fn origins(fio: &FioInput) -> String {
     for entry in &fio.provenance {
         if entry.job != job {
             job = &entry.job;
-            text.push_str(&format!("# [{job}]\n"));
+            let _ = writeln!(text, "# [{job}]");
         }
         let assignment = format!("{}={}", entry.key, entry.value);
-        text.push_str(&format!("#   {assignment:40} {}\n", entry.origin));
+        let _ = writeln!(text, "#   {assignment:40} {}", entry.origin);
     }
     text.push('\n');
     text

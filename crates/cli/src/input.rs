@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use fathom_dialects::fio::{self, Action, FioInput, OutputOptions, ReadContext, SystemFiles};
 use fathom_diagnostics::{Diagnostics, nearest};
-use fathom_workload::{Place, Workload, native, presets};
+use fathom_dialects::fio::{
+    self, Action, FioInput, Origin, OutputOptions, ReadContext, SystemFiles,
+};
+use fathom_workload::{Place, Workload, native, preset, preset_names};
 
 use crate::args::WorkloadArgs;
 use crate::exit::{Code, Failure};
@@ -27,12 +29,18 @@ pub struct Input {
 
 /// Reads the workload that `args` name; `target` is the directory of a preset's file. Warnings go to stderr.
 pub fn load(args: &WorkloadArgs, target: Option<&Path>) -> Result<Input, Failure> {
-    let (first, rest) = args.workload.split_first().ok_or_else(|| Failure::new(Code::Usage, "no workload"))?;
+    let (first, rest) = args
+        .workload
+        .split_first()
+        .ok_or_else(|| Failure::new(Code::Usage, "no workload"))?;
     let dialect = args.dialect.as_deref();
     let mut input = if first == "fio" && dialect.is_none() {
         from_fio(fio::read(rest, &context()), "fio")?
     } else if DIALECTS_TO_COME.contains(&first.as_str()) {
-        let message = format!("`{first}` is a dialect that is not spoken yet; spoken: {}", DIALECTS.join(", "));
+        let message = format!(
+            "`{first}` is a dialect that is not spoken yet; spoken: {}",
+            DIALECTS.join(", ")
+        );
         return Err(Failure::new(Code::Unsupported, message));
     } else if is_path(first) || dialect.is_some() {
         from_file(first, dialect)?
@@ -41,16 +49,25 @@ pub fn load(args: &WorkloadArgs, target: Option<&Path>) -> Result<Input, Failure
     };
     if target.is_some() && input.name != *first {
         let message = "`--target` is for presets; a workload file names its own targets";
-        return Err(Failure::new(Code::Usage, message).hint("use `--map FROM=TO` to replace a path"));
+        return Err(
+            Failure::new(Code::Usage, message).hint("use `--map FROM=TO` to replace a path")
+        );
     }
-    let maps = args.maps.iter().map(|map| parse_map(map)).collect::<Result<Vec<_>, _>>()?;
+    let maps = args
+        .maps
+        .iter()
+        .map(|map| parse_map(map))
+        .collect::<Result<Vec<_>, _>>()?;
     apply(&maps, &mut input.workload);
     Ok(input)
 }
 
 /// What the fio reader may know of this machine, with fresh entropy for `randrepeat=0`.
 pub fn context() -> ReadContext<'static> {
-    ReadContext { entropy: fathom_rawio::wall_clock(), ..ReadContext::of_system(&SystemFiles) }
+    ReadContext {
+        entropy: fathom_rawio::wall_clock(),
+        ..ReadContext::of_system(&SystemFiles)
+    }
 }
 
 fn from_fio(read: Result<FioInput, Diagnostics>, name: &str) -> Result<Input, Failure> {
@@ -59,32 +76,69 @@ fn from_fio(read: Result<FioInput, Diagnostics>, name: &str) -> Result<Input, Fa
         let message = "this option makes fio print something instead of running";
         return Err(Failure::new(Code::Usage, message).hint("say it to `fathom fio …`"));
     }
-    let eta = OutputOptions { eta: input.output.eta, eta_newline: input.output.eta_newline, ..Default::default() };
+    let eta = OutputOptions {
+        eta: input.output.eta,
+        eta_newline: input.output.eta_newline,
+        ..Default::default()
+    };
     if input.output != eta {
         let message = "fio's output options have no place here: this verb prints its own summary";
-        return Err(Failure::new(Code::Usage, message).hint("use `fathom fio …` for fio's output, `--json` for the record"));
+        return Err(Failure::new(Code::Usage, message)
+            .hint("use `fathom fio …` for fio's output, `--json` for the record"));
     }
     tell_warnings(&input.warnings);
-    Ok(Input { name: name.to_owned(), workload: input.workload.clone(), fio: Some(input) })
+    Ok(Input {
+        name: job_file(&input).unwrap_or_else(|| name.to_owned()),
+        workload: input.workload.clone(),
+        fio: Some(input),
+    })
+}
+
+/// Name of the first job file that an option came from.
+fn job_file(input: &FioInput) -> Option<String> {
+    input
+        .provenance
+        .iter()
+        .find_map(|entry| match &entry.origin {
+            Origin::File { path, .. } => Path::new(path)
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned()),
+            _ => None,
+        })
 }
 
 fn from_file(path: &str, dialect: Option<&str>) -> Result<Input, Failure> {
-    let name = Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
-    let unreadable = |error: std::io::Error| Failure::new(Code::Input, format!("`{path}` cannot be read: {error}"));
+    let name = Path::new(path)
+        .file_name()
+        .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
+    let unreadable = |error: std::io::Error| {
+        Failure::new(Code::Input, format!("`{path}` cannot be read: {error}"))
+    };
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let Ok(text) = String::from_utf8(bytes) else {
-        return Err(Failure::new(Code::Input, format!("`{path}` is no text: it holds bytes that are not UTF-8")));
+        return Err(Failure::new(
+            Code::Input,
+            format!("`{path}` is no text: it holds bytes that are not UTF-8"),
+        ));
     };
-    let is_native = Path::new(path).extension().is_some_and(|extension| extension == "toml");
+    let is_native = Path::new(path)
+        .extension()
+        .is_some_and(|extension| extension == "toml");
     match dialect {
         Some("fio") => from_fio(fio::read_file(path, &context()), &name),
         Some("native") => from_native(&text, path, name),
-        Some(other) => Err(Failure::new(Code::Usage, format!("`{other}` is no dialect; known: fio, native"))),
+        Some(other) => Err(Failure::new(
+            Code::Usage,
+            format!("`{other}` is no dialect; known: fio, native"),
+        )),
         None if is_native => from_native(&text, path, name),
-        None if fio::looks_like_job_file(&text) => from_fio(fio::read_file(path, &context()), &name),
+        None if fio::looks_like_job_file(&text) => {
+            from_fio(fio::read_file(path, &context()), &name)
+        }
         None => {
             let message = format!("`{path}` is in no dialect that is known here");
-            Err(Failure::new(Code::Input, message).hint("name it with `--dialect fio` or `--dialect native`"))
+            Err(Failure::new(Code::Input, message)
+                .hint("name it with `--dialect fio` or `--dialect native`"))
         }
     }
 }
@@ -92,19 +146,34 @@ fn from_file(path: &str, dialect: Option<&str>) -> Result<Input, Failure> {
 fn from_native(text: &str, path: &str, name: String) -> Result<Input, Failure> {
     let (workload, warnings) = native::read(text, path)?;
     tell_warnings(&warnings);
-    Ok(Input { name, workload, fio: None })
+    Ok(Input {
+        name,
+        workload,
+        fio: None,
+    })
 }
 
 fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
     let directory = target.unwrap_or_else(|| Path::new("."));
-    let workload = directory.to_str().and_then(|directory| presets::preset(name, directory));
+    let workload = directory
+        .to_str()
+        .and_then(|directory| preset(name, directory));
     let workload = workload.ok_or_else(|| {
-        let known: Vec<&str> = presets::NAMES.iter().copied().chain(DIALECTS).collect();
-        let guess = nearest(name, known.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-        let message = format!("`{name}` is no preset and no dialect; known: {}", known.join(", "));
-        Failure::new(Code::Usage, message).hint(format!("{guess}a file's name needs a `/` or an extension"))
+        let known: Vec<&str> = preset_names().chain(DIALECTS).collect();
+        let guess = nearest(name, known.iter().copied())
+            .map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        let message = format!(
+            "`{name}` is no preset and no dialect; known: {}",
+            known.join(", ")
+        );
+        Failure::new(Code::Usage, message)
+            .hint(format!("{guess}a file's name needs a `/` or an extension"))
     })?;
-    Ok(Input { name: name.to_owned(), workload, fio: None })
+    Ok(Input {
+        name: name.to_owned(),
+        workload,
+        fio: None,
+    })
 }
 
 /// A name is a path if it has a `/` or an extension.
@@ -121,9 +190,14 @@ pub fn tell_warnings(warnings: &Diagnostics) {
 
 fn parse_map(map: &str) -> Result<(String, String), Failure> {
     match map.split_once('=') {
-        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.to_owned(), to.to_owned())),
-        _ => Err(Failure::new(Code::Usage, format!("`--map {map}` is not of the form FROM=TO"))
-            .hint("for example `--map E:=/mnt/e` or `--map /mnt/a=/mnt/b`")),
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => {
+            Ok((from.to_owned(), to.to_owned()))
+        }
+        _ => Err(Failure::new(
+            Code::Usage,
+            format!("`--map {map}` is not of the form FROM=TO"),
+        )
+        .hint("for example `--map E:=/mnt/e` or `--map /mnt/a=/mnt/b`")),
     }
 }
 
@@ -143,7 +217,8 @@ fn mapped(path: &str, from: &str, to: &str) -> Option<String> {
     if rest.is_empty() || from.ends_with('/') || rest.starts_with('/') {
         return Some(format!("{to}{rest}"));
     }
-    from.ends_with(':').then(|| format!("{to}/{}", rest.trim_start_matches('\\').replace('\\', "/")))
+    from.ends_with(':')
+        .then(|| format!("{to}/{}", rest.trim_start_matches('\\').replace('\\', "/")))
 }
 
 #[cfg(test)]
@@ -152,7 +227,11 @@ mod tests {
 
     #[track_caller]
     fn check(path: &str, from: &str, to: &str, expected: Option<&str>) {
-        assert_eq!(mapped(path, from, to).as_deref(), expected, "{path} {from}={to}");
+        assert_eq!(
+            mapped(path, from, to).as_deref(),
+            expected,
+            "{path} {from}={to}"
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Verbs that only look: `catalog`, `runs`, `report`.
 
+use std::fmt::Write as _;
+
 use fathom_catalog::Catalog;
 use fathom_report::{RunRow, runs_table};
 use fathom_runs::{Store, StoreError};
@@ -15,20 +17,25 @@ pub fn catalog(action: &CatalogAction) -> Result<Code, Failure> {
         CatalogAction::List => {
             let rows = catalog.list();
             let lines = rows.iter().map(|row| {
-                format!("{:12}  {:12}  {:24}  {}\n", row.what, row.era, row.name, row.summary)
+                format!(
+                    "{:12}  {:12}  {:24}  {}\n",
+                    row.what, row.era, row.name, row.summary
+                )
             });
             crate::print(&lines.collect::<String>());
         }
         CatalogAction::Show { name } => {
             let rows = catalog.show(name).map_err(|error| {
                 let failure = Failure::new(Code::Input, &error);
-                let hint = error.hint().unwrap_or_else(|| "`fathom catalog list` prints every name".to_owned());
+                let hint = error
+                    .hint()
+                    .unwrap_or_else(|| "`fathom catalog list` prints every name".to_owned());
                 failure.hint(hint)
             })?;
             for row in rows {
                 let mut text = format!("{} {} (era {})\n", row.what, row.name, row.era);
                 for (key, value) in &row.fields {
-                    text.push_str(&format!("  {key:28}  {value}\n"));
+                    let _ = writeln!(text, "  {key:28}  {value}");
                 }
                 crate::print(&text);
             }
@@ -44,7 +51,9 @@ fn store() -> Result<Store, Failure> {
 fn failure(error: &StoreError) -> Failure {
     let code = match error {
         StoreError::NoHome | StoreError::Io { .. } => Code::Target,
-        StoreError::NotFound { .. } | StoreError::Ambiguous { .. } | StoreError::BadRecord { .. } => Code::Input,
+        StoreError::NotFound { .. }
+        | StoreError::Ambiguous { .. }
+        | StoreError::BadRecord { .. } => Code::Input,
     };
     Failure::new(code, error).hint("`fathom runs` lists the stored runs")
 }
@@ -56,7 +65,9 @@ pub fn runs() -> Result<Code, Failure> {
         id: run.id,
         kind: run.kind,
         what: run.what,
-        verdict: run.verdict.map_or("cut short".to_owned(), |verdict| format!("{verdict:?}").to_lowercase()),
+        verdict: run.verdict.map_or("cut short".to_owned(), |verdict| {
+            format!("{verdict:?}").to_lowercase()
+        }),
     });
     crate::print(&runs_table(&rows.collect::<Vec<_>>()));
     Ok(Code::Success)

@@ -1,7 +1,11 @@
 //! The `fathom` program: arguments, exit codes and wiring; the only place that prints.
 //!
 //! Called through a link named `fio`, it is `fathom fio`.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing has its home here")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing has its home here"
+)]
 
 mod args;
 mod exit;
@@ -21,7 +25,9 @@ use crate::args::Verb;
 use crate::exit::{Code, Failure};
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     if args::program_name(&words) == "fio" {
         return peer_fio::peer_fio(&words[1..]).into();
     }
@@ -29,7 +35,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return if error.use_stderr() { Code::Usage.into() } else { ExitCode::SUCCESS };
+            return if error.use_stderr() {
+                Code::Usage.into()
+            } else {
+                ExitCode::SUCCESS
+            };
         }
     };
     let outcome = match cli.verb {
@@ -53,7 +63,9 @@ fn main() -> ExitCode {
 /// Writes to stdout; a reader that has gone away ends the writing quietly.
 fn print(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let _ = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
 }
 
 /// Writes a line to stderr.
@@ -63,7 +75,8 @@ fn tell(text: &str) {
 
 /// Prints a JSON document and a newline.
 fn print_json(document: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(document).map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let text =
+        serde_json::to_string(document).map_err(|error| Failure::new(Code::Unexpected, error))?;
     print(&(text + "\n"));
     Ok(())
 }

@@ -5,12 +5,13 @@
 
 use fathom_dialects::fio::{self, Action, EtaMode, FioInput, FioRun, OutputFormat};
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
-use fathom_record::{EventSink, RunKind};
+use fathom_rawio::Clock;
+use fathom_record::EventSink;
 
 use crate::exit::{Code, Failure};
-use crate::finish::{Outcome, Start};
+use crate::finish::Start;
 use crate::input::{Input, context, tell_warnings};
-use crate::run::failure;
+use crate::run::{failure, measured};
 use crate::screen::{Fan, Screen, Show};
 
 /// What stands among fio's arguments but is ours.
@@ -35,15 +36,24 @@ pub fn peer_fio(arguments: &[String]) -> Code {
         Ok(code) => code,
         Err(Failure { code, message }) => {
             crate::tell(&message);
-            if code == Code::Refused { code } else { Code::Unexpected }
+            if code == Code::Refused {
+                code
+            } else {
+                Code::Unexpected
+            }
         }
     }
 }
 
 /// Splits `--destroy-data=NAME`, `--destroy-data NAME` and `--record` from fio's own words.
 fn take_ours(arguments: &[String]) -> (Ours, Vec<String>) {
-    let environment = std::env::var("FATHOM_DESTROY_DATA").ok().filter(|name| !name.is_empty());
-    let mut ours = Ours { destroy_data: environment.into_iter().collect(), record: false };
+    let environment = std::env::var("FATHOM_DESTROY_DATA")
+        .ok()
+        .filter(|name| !name.is_empty());
+    let mut ours = Ours {
+        destroy_data: environment.into_iter().collect(),
+        record: false,
+    };
     let mut theirs = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -66,20 +76,19 @@ fn act(input: FioInput, ours: &Ours) -> Result<Code, Failure> {
         Action::ParseOnly => {}
         Action::Version => crate::print(&format!("{}\n", fio::VERSION)),
         Action::Help => crate::print(&fio::general_help()),
-        Action::CommandHelp(option) => return help(fio::command_help(option.as_deref())),
-        Action::EngineHelp(engine) => return help(fio::engine_help(engine.as_deref())),
-        Action::ShowCommand(path) => crate::print(&fio::show_command(path, &context())?),
+        Action::CommandHelp(option) => return Ok(help(fio::command_help(option.as_deref()))),
+        Action::EngineHelp(engine) => return Ok(help(fio::engine_help(engine.as_deref()))),
+        Action::ShowCommand(line) => crate::print(&format!("{line}\n")),
     }
     Ok(Code::Success)
 }
 
-fn help(text: Result<String, String>) -> Result<Code, Failure> {
-    match text {
-        Ok(text) => {
-            crate::print(&text);
-            Ok(Code::Success)
-        }
-        Err(message) => Err(Failure::new(Code::Unexpected, message)),
+fn help((text, found): (String, bool)) -> Code {
+    crate::print(&text);
+    if found {
+        Code::Success
+    } else {
+        Code::Unexpected
     }
 }
 
@@ -89,16 +98,24 @@ fn run(fio_input: FioInput, ours: &Ours) -> Result<Code, Failure> {
         overwrite: Overwrite::Allowed,
         on_error: ErrorPolicy::Stop,
     };
+    let began = Clock::now();
     let stop = StopFlag::new();
-    stop.install_signal_handlers().map_err(|error| Failure::new(Code::Unexpected, error))?;
-    let input = Input { name: "fio".to_owned(), workload: fio_input.workload.clone(), fio: Some(fio_input) };
-    let Some(fio_input) = &input.fio else { unreachable!("it was put there a line above") };
+    stop.install_signal_handlers()
+        .map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let input = Input {
+        name: "fio".to_owned(),
+        workload: fio_input.workload.clone(),
+        fio: Some(fio_input),
+    };
+    let Some(fio_input) = &input.fio else {
+        unreachable!("it was put there a line above")
+    };
     let show = match fio_input.output.eta {
         EtaMode::Auto => Show::TerminalOnly,
         EtaMode::Always => Show::Progress,
         EtaMode::Never => Show::Nothing,
     };
-    let start = Start::now(RunKind::Run, None);
+    let mut start = Start::now(&input, None);
     fathom_engine::preflight(&input.workload, &options).map_err(|error| failure(&error))?;
     let mut writer = ours.record.then(|| start.store(&input)).flatten();
     if fio_input.output.formats.contains(&OutputFormat::Normal) && fio_input.output.file.is_none() {
@@ -110,18 +127,24 @@ fn run(fio_input: FioInput, ours: &Ours) -> Result<Code, Failure> {
     let ran = fathom_engine::run(&input.workload, &options, &stop, &mut Fan(sinks));
     screen.close();
     let ran = ran.map_err(|error| failure(&error))?;
-    let run = FioRun::new(&ran.results);
+    let run = FioRun {
+        results: &ran.results,
+        finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
+        elapsed: Clock::now().saturating_sub(began),
+        pid: std::process::id(),
+    };
     put_results(fio_input, &run)?;
-    let code = if fio::has_errors(&run) { Code::Unexpected } else { Code::Success };
+    let mut code = if fio::has_errors(&run) {
+        Code::Unexpected
+    } else {
+        Code::Success
+    };
+    if let Some(error) = &ran.failure {
+        crate::tell(&failure(error).message);
+        code = Code::Unexpected;
+    }
     if let Some(writer) = writer {
-        let outcome = Outcome {
-            results: ran.results,
-            targets: ran.targets,
-            notes: ran.notes,
-            interrupted: ran.interrupted,
-            design: serde_json::Value::Null,
-        };
-        let record = start.record(&input, outcome);
+        let record = start.record(&input, measured(ran));
         if let Some(problem) = writer.finish(&record) {
             crate::tell(&format!("note: {problem}"));
         }
@@ -139,8 +162,9 @@ fn put_results(input: &FioInput, run: &FioRun<'_>) -> Result<(), Failure> {
     }
     match &input.output.file {
         None => crate::print(&text),
-        Some(path) => std::fs::write(path, text)
-            .map_err(|error| Failure::new(Code::Target, format!("`{path}` cannot be written: {error}")))?,
+        Some(path) => std::fs::write(path, text).map_err(|error| {
+            Failure::new(Code::Target, format!("`{path}` cannot be written: {error}"))
+        })?,
     }
     Ok(())
 }

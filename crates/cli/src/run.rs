@@ -1,7 +1,9 @@
 //! `fathom run`: a workload on real storage.
 
-use fathom_engine::{EngineError, ErrorPolicy, ExitClass, Overwrite, RunOptions, StopFlag};
-use fathom_record::{EventSink, RunKind};
+use fathom_engine::{
+    EngineError, ErrorPolicy, ExitClass, Overwrite, RunOptions, RunOutcome, StopFlag,
+};
+use fathom_record::EventSink;
 
 use crate::args::{RunArgs, SafetyArgs};
 use crate::exit::{Code, Failure};
@@ -19,33 +21,54 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         return Ok(Code::Success);
     }
     let stop = StopFlag::new();
-    stop.install_signal_handlers().map_err(|error| Failure::new(Code::Unexpected, error))?;
+    stop.install_signal_handlers()
+        .map_err(|error| Failure::new(Code::Unexpected, error))?;
     // A run that is refused leaves no folder.
     fathom_engine::preflight(&input.workload, &options).map_err(|error| failure(&error))?;
-    let start = Start::now(RunKind::Run, None);
-    let mut writer = (!args.output.no_record).then(|| start.store(&input)).flatten();
-    let mut screen = Screen::new(if args.output.quiet { Show::Nothing } else { Show::Progress });
+    let mut start = Start::now(&input, None);
+    let mut writer = (!args.output.no_record)
+        .then(|| start.store(&input))
+        .flatten();
+    let mut screen = Screen::new(if args.output.quiet {
+        Show::Nothing
+    } else {
+        Show::Progress
+    });
     let mut sinks: Vec<&mut dyn EventSink> = vec![&mut screen];
     sinks.extend(writer.as_mut().map(|writer| writer as &mut dyn EventSink));
     let ran = fathom_engine::run(&input.workload, &options, &stop, &mut Fan(sinks));
     screen.close();
     let ran = ran.map_err(|error| failure(&error))?;
-    let outcome = Outcome {
+    let failed = ran.failure.as_ref().map(failure);
+    let record = start.record(&input, measured(ran));
+    let code = finish(&record, writer, &args.output)?;
+    failed.map_or(Ok(code), Err)
+}
+
+/// The engine's outcome as every verb finishes it.
+pub fn measured(ran: RunOutcome) -> Outcome {
+    Outcome {
         results: ran.results,
-        targets: ran.targets,
+        targets: ran.facts.targets,
         notes: ran.notes,
         interrupted: ran.interrupted,
         design: serde_json::Value::Null,
-    };
-    let record = start.record(&input, outcome);
-    finish(&record, writer, &args.output)
+    }
 }
 
 fn options(safety: &SafetyArgs) -> RunOptions {
     RunOptions {
         destroy_data: safety.destroy_data.clone(),
-        overwrite: if safety.overwrite { Overwrite::Allowed } else { Overwrite::Refuse },
-        on_error: if safety.keep_going { ErrorPolicy::Continue } else { ErrorPolicy::Stop },
+        overwrite: if safety.overwrite {
+            Overwrite::Allowed
+        } else {
+            Overwrite::Refuse
+        },
+        on_error: if safety.keep_going {
+            ErrorPolicy::Continue
+        } else {
+            ErrorPolicy::Stop
+        },
     }
 }
 

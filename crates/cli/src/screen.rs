@@ -29,8 +29,17 @@ impl Screen {
     /// A screen on stderr.
     pub fn new(show: Show) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let show = if show == Show::TerminalOnly && !terminal { Show::Nothing } else { show };
-        Self { progress: Progress::new(), show, terminal, open_line: 0 }
+        let show = if show == Show::TerminalOnly && !terminal {
+            Show::Nothing
+        } else {
+            show
+        };
+        Self {
+            progress: Progress::new(),
+            show,
+            terminal,
+            open_line: 0,
+        }
     }
 
     /// Ends an open line, so that what follows starts a new one.
@@ -48,7 +57,9 @@ impl EventSink for Screen {
         if self.show == Show::Nothing {
             return;
         }
-        let Some(line) = self.progress.line(event) else { return };
+        let Some(line) = self.progress.line(event) else {
+            return;
+        };
         let mut stderr = std::io::stderr();
         // A closed stderr stops the showing, never the run.
         if self.terminal && !matches!(event, Event::Note { .. }) {

@@ -14,7 +14,15 @@ fn every_error_of_a_job_file_is_told_at_once() {
     for verb in [vec!["run", "fio"], vec!["explain", "fio"]] {
         let arguments: Vec<&str> = verb.into_iter().chain([job.to_str().unwrap()]).collect();
         let (stdout, stderr) = expect_code(folder.path(), &arguments, 3);
-        for part in ["randreed", "randread", "frobnicate", "many", "job.fio:2:4", "job.fio:3:1", "job.fio:4:9"] {
+        for part in [
+            "randreed",
+            "randread",
+            "frobnicate",
+            "many",
+            "job.fio:2:4",
+            "job.fio:3:1",
+            "job.fio:4:9",
+        ] {
             assert!(stderr.contains(part), "`{part}` is not in\n{stderr}");
         }
         assert!(stdout.is_empty(), "{stdout}");
@@ -38,12 +46,46 @@ fn refused(arguments: &[&str], code: i32, told: &str) {
 fn what_cannot_be_done_is_said_before_anything_is_written() {
     refused(&["run", "no-such-file.fio"], 3, "no-such-file.fio");
     refused(&["run", "nonsense"], 2, "quick");
-    refused(&["run", "fio", "--name=x", "--rw=write", "--size=900t"], 5, "free");
-    refused(&["run", "fio", "--name=x", "--rw=read", "--size=1m", "--directory=/no/such/folder"], 5, "/no/such/folder");
-    refused(&["run", "quick", "--target", "/no/such/folder"], 5, "/no/such/folder");
+    refused(
+        &["run", "fio", "--name=x", "--rw=write", "--size=900t"],
+        5,
+        "free",
+    );
+    refused(
+        &[
+            "run",
+            "fio",
+            "--name=x",
+            "--rw=read",
+            "--size=1m",
+            "--directory=/no/such/folder",
+        ],
+        5,
+        "/no/such/folder",
+    );
+    refused(
+        &["run", "quick", "--target", "/no/such/folder"],
+        5,
+        "/no/such/folder",
+    );
     refused(&["run", "fio", "--name=x", "--rw=read"], 3, "size");
-    refused(&["run", "fio", "--name=x", "--rw=read", "--size=1k", "--bs=4k"], 3, "block");
-    refused(&["predict", "--on", "none.design.toml", "quick"], 3, "none.design.toml");
+    refused(
+        &[
+            "run",
+            "fio",
+            "--name=x",
+            "--rw=read",
+            "--size=1k",
+            "--bs=4k",
+        ],
+        3,
+        "block",
+    );
+    refused(
+        &["predict", "--on", "none.design.toml", "quick"],
+        3,
+        "none.design.toml",
+    );
     refused(&["report", "last"], 3, "last");
     refused(&["catalog", "show", "Standard_DS15"], 3, "Standard_DS1");
 }
@@ -61,8 +103,20 @@ fn an_unreadable_file_is_named() {
 fn an_unmapped_path_gets_a_ready_map_line() {
     let folder = support::disk_folder();
     let design = support::example("guide-2016/ds14.design.toml");
-    let arguments =
-        ["predict", "--on", &design, "fio", "--name=x", "--rw=read", "--size=1g", "--filename=/data/x", "--runtime=1"];
+    let arguments = [
+        "predict",
+        "--on",
+        &design,
+        "fio",
+        "--name=x",
+        "--rw=read",
+        "--size=1g",
+        "--filename=/data/x",
+        "--runtime=1",
+    ];
     let (_, stderr) = expect_code(folder.path(), &arguments, 3);
-    assert!(stderr.contains("--map") && stderr.contains("/mnt/nocache"), "{stderr}");
+    assert!(
+        stderr.contains("--map") && stderr.contains("/mnt/nocache"),
+        "{stderr}"
+    );
 }

@@ -8,10 +8,13 @@ use std::process::Command;
 use serde_json::Value;
 
 fn json(command: &mut Command) -> Value {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {stderr}");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command:?}: {error}\n{stderr}"))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{command:?}: {error}\n{stderr}"))
 }
 
 fn both(folder: &Path, arguments: &[&str]) -> (Value, Value) {
@@ -23,7 +26,15 @@ fn both(folder: &Path, arguments: &[&str]) -> (Value, Value) {
 fn laid_out(folder: &Path) -> String {
     let file = folder.join("file.dat");
     let filename = format!("--filename={}", file.display());
-    let layout = ["--name=layout", &filename, "--size=256m", "--rw=write", "--bs=1m", "--direct=1", "--end_fsync=1"];
+    let layout = [
+        "--name=layout",
+        &filename,
+        "--size=256m",
+        "--rw=write",
+        "--bs=1m",
+        "--direct=1",
+        "--end_fsync=1",
+    ];
     support::system("fio", &layout);
     filename
 }
@@ -32,10 +43,22 @@ fn laid_out(folder: &Path) -> String {
 fn a_size_bound_job_does_as_many_ios() {
     let folder = support::disk_folder();
     let file = laid_out(folder.path());
-    for (engine, mode) in [("io_uring", "randread"), ("libaio", "randwrite"), ("psync", "read"), ("io_uring", "randrw")] {
+    for (engine, mode) in [
+        ("io_uring", "randread"),
+        ("libaio", "randwrite"),
+        ("psync", "read"),
+        ("io_uring", "randrw"),
+    ] {
         let (engine, mode) = (format!("--ioengine={engine}"), format!("--rw={mode}"));
         let arguments = [
-            "--name=x", &file, &engine, &mode, "--direct=1", "--iodepth=16", "--bs=16k", "--size=64m",
+            "--name=x",
+            &file,
+            &engine,
+            &mode,
+            "--direct=1",
+            "--iodepth=16",
+            "--bs=16k",
+            "--size=64m",
             "--output-format=json",
         ];
         let (ours, theirs) = both(folder.path(), &arguments);
@@ -56,7 +79,10 @@ fn shape(value: &Value, path: &str, into: &mut Vec<String>) {
                 shape(inner, &format!("{path}/{key}"), into);
             }
         }
-        Value::Array(items) => items.iter().take(1).for_each(|item| shape(item, &format!("{path}/0"), into)),
+        Value::Array(items) => items
+            .iter()
+            .take(1)
+            .for_each(|item| shape(item, &format!("{path}/0"), into)),
         _ => into.push(path.to_owned()),
     }
 }
@@ -66,8 +92,17 @@ fn the_json_has_fios_keys() {
     let folder = support::disk_folder();
     let file = laid_out(folder.path());
     let arguments = [
-        "--name=x", &file, "--ioengine=libaio", "--rw=randrw", "--direct=1", "--iodepth=8", "--bs=4k", "--size=256m",
-        "--runtime=2", "--time_based", "--output-format=json",
+        "--name=x",
+        &file,
+        "--ioengine=libaio",
+        "--rw=randrw",
+        "--direct=1",
+        "--iodepth=8",
+        "--bs=4k",
+        "--size=256m",
+        "--runtime=2",
+        "--time_based",
+        "--output-format=json",
     ];
     let (ours, theirs) = both(folder.path(), &arguments);
     let keys = |document: &Value| {
@@ -89,8 +124,17 @@ fn it_is_as_fast_as_fio() {
     for (engine, depth) in [("io_uring", "32"), ("libaio", "32")] {
         let (engine, depth) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
         let arguments = [
-            "--name=x", &file, &engine, &depth, "--rw=randread", "--direct=1", "--bs=4k", "--size=256m", "--runtime=2",
-            "--time_based", "--output-format=json",
+            "--name=x",
+            &file,
+            &engine,
+            &depth,
+            "--rw=randread",
+            "--direct=1",
+            "--bs=4k",
+            "--size=256m",
+            "--runtime=2",
+            "--time_based",
+            "--output-format=json",
         ];
         let mut ratios: Vec<f64> = Vec::new();
         loop {
@@ -102,7 +146,10 @@ fn it_is_as_fast_as_fio() {
             if ratios.len() >= 3 && median >= 0.95 {
                 break;
             }
-            assert!(ratios.len() < 15, "{engine}: IOPS against fio's, sorted: {ratios:.2?}");
+            assert!(
+                ratios.len() < 15,
+                "{engine}: IOPS against fio's, sorted: {ratios:.2?}"
+            );
         }
     }
 }
@@ -114,7 +161,14 @@ fn exit_codes_are_fios() {
     support::expect_code(folder.path(), &["fio", "--version"], 0);
     let (stdout, stderr) = support::expect_code(
         folder.path(),
-        &["fio", "--name=x", "--ioengine=null", "--rw=randread", "--size=16m", "--bs=4k"],
+        &[
+            "fio",
+            "--name=x",
+            "--ioengine=null",
+            "--rw=randread",
+            "--size=16m",
+            "--bs=4k",
+        ],
         0,
     );
     assert!(stdout.contains("read: IOPS="), "{stdout}");

@@ -18,8 +18,15 @@ impl LoopDevice {
         let image = folder.join("disk.img");
         let file = std::fs::File::create(&image).unwrap();
         file.set_len(64 << 20).unwrap();
-        let device = system("losetup", &["--find", "--show", "--partscan", image.to_str().unwrap()]);
-        Self { image, device, mount: None }
+        let device = system(
+            "losetup",
+            &["--find", "--show", "--partscan", image.to_str().unwrap()],
+        );
+        Self {
+            image,
+            device,
+            mount: None,
+        }
     }
 
     fn name(&self) -> &str {
@@ -42,12 +49,21 @@ impl Drop for LoopDevice {
         if let Some(mount) = &self.mount {
             let _ = std::process::Command::new("umount").arg(mount).status();
         }
-        let _ = std::process::Command::new("losetup").args(["--detach", &self.device]).status();
+        let _ = std::process::Command::new("losetup")
+            .args(["--detach", &self.device])
+            .status();
     }
 }
 
 fn write_arguments<'a>(filename: &'a str, allow: &'a str) -> Vec<&'a str> {
-    let mut arguments = vec!["fio", "--name=x", "--rw=randwrite", "--bs=4k", "--size=1m", "--ioengine=psync"];
+    let mut arguments = vec![
+        "fio",
+        "--name=x",
+        "--rw=randwrite",
+        "--bs=4k",
+        "--size=1m",
+        "--ioengine=psync",
+    ];
     arguments.push(filename);
     if !allow.is_empty() {
         arguments.push(allow);
@@ -68,7 +84,10 @@ fn a_mounted_device_is_refused_whatever_is_said() {
     for allow in ["", &allow] {
         let (_, stderr) = expect_code(folder.path(), &write_arguments(&filename, allow), 4);
         assert!(stderr.contains("mounted"), "{stderr}");
-        assert!(stderr.contains(folder.path().join("mnt").to_str().unwrap()), "{stderr}");
+        assert!(
+            stderr.contains(folder.path().join("mnt").to_str().unwrap()),
+            "{stderr}"
+        );
     }
     assert!(before == disk.bytes(), "the device was written to");
 }
@@ -79,7 +98,11 @@ fn a_partition_table_is_refused() {
     let disk = LoopDevice::new(folder.path());
     let script = folder.path().join("table");
     std::fs::write(&script, "label: dos\n2048,65536,L\n").unwrap();
-    let line = format!("sfdisk --quiet --no-reread --no-tell-kernel {} < {}", disk.device, script.display());
+    let line = format!(
+        "sfdisk --quiet --no-reread --no-tell-kernel {} < {}",
+        disk.device,
+        script.display()
+    );
     system("sh", &["-c", &line]);
     let before = disk.bytes();
     let filename = format!("--filename={}", disk.device);
@@ -97,8 +120,15 @@ fn a_free_device_must_be_named() {
     let filename = format!("--filename={}", disk.device);
     let allow = format!("--destroy-data={}", disk.name());
     let (_, stderr) = expect_code(folder.path(), &write_arguments(&filename, ""), 4);
-    assert!(stderr.contains(&allow), "the flag needed is not named: {stderr}");
-    expect_code(folder.path(), &write_arguments(&filename, "--destroy-data=another"), 4);
+    assert!(
+        stderr.contains(&allow),
+        "the flag needed is not named: {stderr}"
+    );
+    expect_code(
+        folder.path(),
+        &write_arguments(&filename, "--destroy-data=another"),
+        4,
+    );
     assert!(before == disk.bytes(), "the device was written to");
     expect_code(folder.path(), &write_arguments(&filename, &allow), 0);
     assert!(before != disk.bytes(), "nothing was written");
@@ -109,7 +139,15 @@ fn reading_needs_no_permission() {
     let folder = support::disk_folder();
     let disk = LoopDevice::new(folder.path());
     let filename = format!("--filename={}", disk.device);
-    let arguments = ["fio", "--name=x", "--rw=randread", "--bs=4k", "--size=1m", "--ioengine=psync", &filename];
+    let arguments = [
+        "fio",
+        "--name=x",
+        "--rw=randread",
+        "--bs=4k",
+        "--size=1m",
+        "--ioengine=psync",
+        &filename,
+    ];
     expect_code(folder.path(), &arguments, 0);
 }
 
@@ -119,7 +157,15 @@ fn run_is_guarded_as_fio_is() {
     let disk = LoopDevice::new(folder.path());
     let filename = format!("--filename={}", disk.device);
     let before = disk.bytes();
-    let fio = ["run", "fio", "--name=x", "--rw=write", "--bs=4k", "--size=1m", &filename];
+    let fio = [
+        "run",
+        "fio",
+        "--name=x",
+        "--rw=write",
+        "--bs=4k",
+        "--size=1m",
+        &filename,
+    ];
     expect_code(folder.path(), &fio, 4);
     let native = folder.path().join("x.workload.toml");
     let text = format!(

@@ -6,14 +6,18 @@ use std::process::{Command, Output};
 
 /// The program as users build it where `cargo xtask test` built it, the test build otherwise.
 pub fn fathom_binary() -> PathBuf {
-    std::env::var_os("FATHOM_RELEASE_BIN")
-        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_fathom")), PathBuf::from)
+    std::env::var_os("FATHOM_RELEASE_BIN").map_or_else(
+        || PathBuf::from(env!("CARGO_BIN_EXE_fathom")),
+        PathBuf::from,
+    )
 }
 
 /// The program with its run store inside `home`.
 pub fn fathom(home: &Path) -> Command {
     let mut command = Command::new(fathom_binary());
-    command.env("XDG_DATA_HOME", home.join("data")).env("XDG_STATE_HOME", home.join("state"));
+    command
+        .env("XDG_DATA_HOME", home.join("data"))
+        .env("XDG_STATE_HOME", home.join("state"));
     command.env_remove("FATHOM_DESTROY_DATA").current_dir(home);
     command
 }
@@ -41,7 +45,10 @@ pub fn expect_code(home: &Path, arguments: &[&str], code: i32) -> (String, Strin
 
 /// A file of the project's `examples` folder.
 pub fn example(name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
     root.join("examples").join(name).display().to_string()
 }
 
@@ -54,8 +61,9 @@ pub fn disk_folder() -> tempfile::TempDir {
 /// Everything in a folder, by name.
 pub fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap().filter_map(Result::ok);
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
@@ -64,8 +72,13 @@ pub fn names_in(folder: &Path) -> Vec<String> {
 #[track_caller]
 pub fn system(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
-    let output = output.unwrap_or_else(|error| panic!("{program} (see `cargo xtask test`): {error}"));
+    let output =
+        output.unwrap_or_else(|error| panic!("{program} (see `cargo xtask test`): {error}"));
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {}: {stderr}", arguments.join(" "));
+    assert!(
+        output.status.success(),
+        "{program} {}: {stderr}",
+        arguments.join(" ")
+    );
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }

@@ -269,10 +269,12 @@ impl Design {
     /// Whether I/O on a device takes no time at all: it has no limit and no latency.
     pub fn is_instant(&self, volume: VolumeId) -> bool {
         let volumes = self.volume_count() - self.devices.len();
-        let device = volume.0.checked_sub(volumes).and_then(|index| self.devices.get(index));
-        device.is_some_and(|device| {
-            device.limits.is_empty() && device.latency == LatencyChoice::None
-        })
+        let device = volume
+            .0
+            .checked_sub(volumes)
+            .and_then(|index| self.devices.get(index));
+        device
+            .is_some_and(|device| device.limits.is_empty() && device.latency == LatencyChoice::None)
     }
 
     /// The volume or device that serves `path`: the longest mount that is a prefix of it. `host` limits the search to one

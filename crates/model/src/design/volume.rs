@@ -152,7 +152,11 @@ fn check_cache_start(
         && caching.value == HostCaching::None
     {
         let message = "`cache` says what a host cache holds, but `caching` is `none`";
-        complaints.error(&cache.span, message, "leave `cache` out, or cache the volume");
+        complaints.error(
+            &cache.span,
+            message,
+            "leave `cache` out, or cache the volume",
+        );
     }
 }
 
