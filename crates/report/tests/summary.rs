@@ -16,7 +16,7 @@ fn histogram(mean_ms: f64) -> String {
         let factor = if index % 100 == 0 { 2.0 } else { 0.9 };
         histogram.record((mean_ms * 1e6 * factor) as u64);
     }
-    to_hdr_base64(&histogram).unwrap()
+    to_hdr_base64(&histogram).unwrap_or_default()
 }
 
 fn latency(mean_ms: f64) -> LatencyRecord {
