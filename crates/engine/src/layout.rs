@@ -417,7 +417,9 @@ mod tests {
 
     impl Drop for Small {
         fn drop(&mut self) {
-            let status = std::process::Command::new("umount").arg(self.0.path()).status();
+            let status = std::process::Command::new("umount")
+                .arg(self.0.path())
+                .status();
             assert!(status.is_ok_and(|status| status.success()));
         }
     }
@@ -448,7 +450,10 @@ mod tests {
         let small = Small::new();
         let tasks = tasks(small.0.path(), 16 << 20);
         let error = lay_out(&tasks, 1, &StopFlag::new(), &mut Ignore).unwrap_err();
-        assert!(error.to_string().contains("No space left on device"), "{error}");
+        assert!(
+            error.to_string().contains("No space left on device"),
+            "{error}"
+        );
         check_undone(small.0.path());
     }
 
@@ -468,7 +473,13 @@ mod tests {
         let stop = StopFlag::new();
         let end = lay_out(&tasks(directory.path(), 3 << 20), 1, &stop, &mut Ignore);
         assert_eq!(end.unwrap(), LayoutEnd::Done);
-        assert_eq!(fs::metadata(directory.path().join("old")).unwrap().len(), 1 << 20);
-        assert_eq!(fs::metadata(directory.path().join("new")).unwrap().len(), 3 << 20);
+        assert_eq!(
+            fs::metadata(directory.path().join("old")).unwrap().len(),
+            1 << 20
+        );
+        assert_eq!(
+            fs::metadata(directory.path().join("new")).unwrap().len(),
+            3 << 20
+        );
     }
 }

@@ -109,7 +109,10 @@ fn numbers_without_sense() {
         },
         &["a rate of zero"],
     );
-    check(|job, _| job.mix = Mix::TRIM, &["only block devices can be trimmed"]);
+    check(
+        |job, _| job.mix = Mix::TRIM,
+        &["only block devices can be trimmed"],
+    );
 }
 
 #[test]
@@ -148,7 +151,10 @@ fn the_null_backend_needs_a_size_but_no_file() {
     let outcome = run_jobs(vec![null.clone()]).unwrap();
     assert_eq!(outcome.results[0].workers[0].ios(), 1000);
     null.targets[0].length = None;
-    assert_eq!(run_jobs(vec![null]).unwrap_err().exit_class(), ExitClass::Input);
+    assert_eq!(
+        run_jobs(vec![null]).unwrap_err().exit_class(),
+        ExitClass::Input
+    );
 }
 
 #[test]

@@ -29,7 +29,10 @@ fn a_missing_file_is_written_in_full() {
     assert_eq!(outcome.facts.targets[0].unwritten_share, Some(0.0));
     let zeroes = bytes.iter().filter(|byte| **byte == 0).count();
     assert!((zeroes as f64 / bytes.len() as f64 - 1.0 / 256.0).abs() < 0.001);
-    assert_eq!(told.layout.last().map(|last| (last.1, last.2)), Some((size, size)));
+    assert_eq!(
+        told.layout.last().map(|last| (last.1, last.2)),
+        Some((size, size))
+    );
 }
 
 #[test]
@@ -53,7 +56,11 @@ fn a_file_that_is_long_enough_is_read_as_it_is() {
     let outcome = run_jobs(vec![job(&path, Bytes::mib(1))]).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), vec![0; 2 << 20]);
     assert_eq!(outcome.facts.targets[0].unwritten_share, Some(1.0));
-    assert!(outcome.notes[0].contains("holds no data"), "{:?}", outcome.notes);
+    assert!(
+        outcome.notes[0].contains("holds no data"),
+        "{:?}",
+        outcome.notes
+    );
 }
 
 #[test]
@@ -98,6 +105,9 @@ fn more_than_fits_is_refused_before_anything_is_written() {
     let error = run_jobs(vec![job(&path, Bytes::gib(1 << 20))]).unwrap_err();
     assert_eq!(error.exit_class(), ExitClass::Target);
     let text = error.to_string();
-    assert!(text.contains("free, but the files to be written there need 1 PiB"), "{text}");
+    assert!(
+        text.contains("free, but the files to be written there need 1 PiB"),
+        "{text}"
+    );
     assert!(!path.exists());
 }

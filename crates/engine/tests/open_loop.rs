@@ -48,7 +48,12 @@ fn the_rate_is_kept() {
     check(fixed(2000), Backend::IoUring, 2000, 0.05);
     check(fixed(500), Backend::Sync, 500, 0.05);
     check(fixed(500), Backend::Libaio, 500, 0.05);
-    check(open(iops(2000), Poisson::Exponential), Backend::Null, 2000, 0.1);
+    check(
+        open(iops(2000), Poisson::Exponential),
+        Backend::Null,
+        2000,
+        0.1,
+    );
     let bytes = Pacing::Bytes(BytesPerSec::new(4096 * 1000));
     check(open(bytes, Poisson::Fixed), Backend::Null, 1000, 0.02);
 }
@@ -61,7 +66,11 @@ fn what_is_late_keeps_its_intended_time() {
     let stats = worker.directions[0].as_ref().unwrap();
     let response = stats.response.as_ref().unwrap();
     assert!(response.max() > 500_000_000, "{response:?}");
-    assert!(stats.latency.percentile(50.0) < 50_000_000, "{:?}", stats.latency);
+    assert!(
+        stats.latency.percentile(50.0) < 50_000_000,
+        "{:?}",
+        stats.latency
+    );
 }
 
 /// A debt of the warm-up is not owed to the measurement: no burst at its start.
