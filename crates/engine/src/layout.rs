@@ -336,7 +336,7 @@ impl Writer<'_> {
                         self.written.fetch_add(u64::from(moved), Ordering::Relaxed);
                     }
                     // A file system that is full may still take a part.
-                    Ok(_) => failure = Some(io::ErrorKind::StorageFull.into()),
+                    Ok(_) => failure = Some(io::Error::other("the file system took a part only")),
                     Err(code) => failure = Some(io::Error::from_raw_os_error(code)),
                 }
                 free.push(completion.slot);
@@ -390,5 +390,96 @@ impl Drop for FreshFile {
             let _ = fs::remove_file(path);
             self.stop.forget_temporary(path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_record::Ignore;
+
+    use super::*;
+
+    /// A file system of 8 MiB, unmounted when dropped.
+    struct Small(tempfile::TempDir);
+
+    impl Small {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let arguments = ["-t", "tmpfs", "-o", "size=8m", "tmpfs"];
+            let status = std::process::Command::new("mount")
+                .args(arguments)
+                .arg(directory.path())
+                .status();
+            assert!(status.unwrap().success(), "mounting needs root");
+            Self(directory)
+        }
+    }
+
+    impl Drop for Small {
+        fn drop(&mut self) {
+            let status = std::process::Command::new("umount")
+                .arg(self.0.path())
+                .status();
+            assert!(status.is_ok_and(|status| status.success()));
+        }
+    }
+
+    fn tasks(directory: &Path, large: u64) -> Vec<Task> {
+        let (old, new) = (directory.join("old"), directory.join("new"));
+        fs::write(&old, [7; 8193]).unwrap();
+        let task = |path: PathBuf, place: fn(PathBuf) -> TaskPlace, from, to| Task {
+            path: path.display().to_string(),
+            place: place(path),
+            from,
+            to,
+        };
+        vec![
+            task(old, TaskPlace::Longer, 8193, 1 << 20),
+            task(new, TaskPlace::New, 0, large),
+        ]
+    }
+
+    #[track_caller]
+    fn check_undone(directory: &Path) {
+        assert_eq!(fs::read(directory.join("old")).unwrap(), [7; 8193]);
+        assert!(!directory.join("new").exists());
+    }
+
+    #[test]
+    fn a_full_file_system_is_left_as_it_was() {
+        let small = Small::new();
+        let tasks = tasks(small.0.path(), 16 << 20);
+        let error = lay_out(&tasks, 1, &StopFlag::new(), &mut Ignore).unwrap_err();
+        assert!(
+            error.to_string().contains("No space left on device"),
+            "{error}"
+        );
+        check_undone(small.0.path());
+    }
+
+    #[test]
+    fn an_interrupted_layout_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let stop = StopFlag::new();
+        stop.request();
+        let end = lay_out(&tasks(directory.path(), 64 << 20), 1, &stop, &mut Ignore);
+        assert_eq!(end.unwrap(), LayoutEnd::Interrupted);
+        check_undone(directory.path());
+    }
+
+    #[test]
+    fn what_is_laid_out_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let stop = StopFlag::new();
+        let end = lay_out(&tasks(directory.path(), 3 << 20), 1, &stop, &mut Ignore);
+        assert_eq!(end.unwrap(), LayoutEnd::Done);
+        assert_eq!(
+            fs::metadata(directory.path().join("old")).unwrap().len(),
+            1 << 20
+        );
+        assert_eq!(
+            fs::metadata(directory.path().join("new")).unwrap().len(),
+            3 << 20
+        );
     }
 }

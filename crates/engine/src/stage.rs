@@ -88,7 +88,7 @@ impl StageRun<'_> {
             let shared = SharedCursor::new();
             for worker in 0..job.workers {
                 let (give_back, spares) = sync_channel(SETS_PER_WORKER);
-                let handover = self.handover(returns.len(), job, &full, &give_back, spares);
+                let handover = Self::handover(returns.len(), job, &full, &give_back, spares);
                 let (go, gone) = sync_channel(1);
                 starts.push(Start {
                     parts: self.parts((index, job), worker, &shared, handover, &abort)?,
@@ -112,12 +112,11 @@ impl StageRun<'_> {
             for _ in &threads {
                 readiness.recv().unwrap_or(Ok(()))?;
             }
-            self.watch(threads, &goes, full_sets, returns, sink)
+            Ok(self.watch(threads, &goes, &full_sets, returns, sink))
         })
     }
 
     fn handover(
-        &self,
         worker: usize,
         job: &Job,
         full: &SyncSender<Box<IntervalSet>>,
@@ -207,10 +206,10 @@ impl StageRun<'_> {
         &self,
         threads: Vec<ScopedJoinHandle<'_, Option<Finished>>>,
         goes: &[SyncSender<Times>],
-        full_sets: Receiver<Box<IntervalSet>>,
+        full_sets: &Receiver<Box<IntervalSet>>,
         returns: Vec<SyncSender<Box<IntervalSet>>>,
         sink: &mut dyn EventSink,
-    ) -> Result<StageOutput, EngineError> {
+    ) -> StageOutput {
         let names = self.device_names();
         let times = self.times();
         let lead = times.origin.saturating_sub(times.start);
@@ -265,7 +264,7 @@ impl StageRun<'_> {
             }
         }
         collector.finish(&mut output.result);
-        Ok(output)
+        output
     }
 
     fn take_finished(

@@ -130,7 +130,7 @@ pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Target
                     note_use(&mut targets.objects[index], job, target, problems);
                     objects.push(index);
                 }
-                Err(problem) => problems.push(problem),
+                Err(problem) => problems.push(problem.about(job, target)),
             }
         }
         targets.jobs.push(JobTargets {
@@ -159,11 +159,8 @@ fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diag
     if let Some(length) = target.length {
         match target.offset.checked_add(length) {
             Some(end) => object.needed = object.needed.max(end.get()),
-            None => problems.push(complaint(
-                job,
-                target,
-                "offset and length exceed 2^64 bytes",
-            )),
+            None => problems
+                .push(Complaint::new("offset and length exceed 2^64 bytes").about(job, target)),
         }
     }
     object.written |= job.mix.changes_data();
@@ -171,12 +168,35 @@ fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diag
     object.direct |= job.caching == Caching::Direct && job.backend != Backend::Null;
 }
 
-fn complaint(job: &Job, target: &Target, what: &str) -> Diagnostic {
-    let path = target.place.path();
-    Diagnostic::error(format!("job `{}`: target `{path}`: {what}", job.name))
+/// What is wrong with a target, and what to do.
+struct Complaint {
+    what: String,
+    hint: Option<&'static str>,
 }
 
-fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Diagnostic> {
+impl Complaint {
+    fn new(what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self { what, hint: None }
+    }
+
+    fn hint(self, hint: &'static str) -> Self {
+        let hint = Some(hint);
+        Self { hint, ..self }
+    }
+
+    fn about(self, job: &Job, target: &Target) -> Diagnostic {
+        let path = target.place.path();
+        let text = format!("job `{}`: target `{path}`: {}", job.name, self.what);
+        let diagnostic = Diagnostic::error(text);
+        match self.hint {
+            Some(hint) => diagnostic.hint(hint),
+            None => diagnostic,
+        }
+    }
+}
+
+fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
     let path = Path::new(target.place.path());
     if job.backend == Backend::Null {
         let size = fs::metadata(path).ok().filter(fs::Metadata::is_file);
@@ -186,22 +206,22 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Diagnostic> 
     }
     match (&target.place, fs::metadata(path)) {
         (Place::FreshFileIn(_), Err(error)) => {
-            let problem = complaint(job, target, &format!("no such directory: {error}"));
+            let problem = Complaint::new(format!("no such directory: {error}"));
             Err(problem.hint("make the directory first, or name another"))
         }
-        (_, Ok(metadata)) if metadata.is_dir() => fresh(job, target, path),
-        (Place::FreshFileIn(_), Ok(_)) => Err(complaint(job, target, "it is no directory")),
-        (Place::Path(_), Ok(metadata)) => existing(job, target, path, &metadata),
+        (_, Ok(metadata)) if metadata.is_dir() => fresh(target, path),
+        (Place::FreshFileIn(_), Ok(_)) => Err(Complaint::new("it is no directory")),
+        (Place::Path(_), Ok(metadata)) => existing(path, &metadata),
         (Place::Path(_), Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-            missing(job, target, path)
+            missing(path)
         }
-        (Place::Path(_), Err(error)) => Err(complaint(job, target, &error.to_string())),
+        (Place::Path(_), Err(error)) => Err(Complaint::new(error.to_string())),
     }
 }
 
-fn fresh(job: &Job, target: &Target, path: &Path) -> Result<(Identity, Kind), Diagnostic> {
+fn fresh(target: &Target, path: &Path) -> Result<(Identity, Kind), Complaint> {
     if target.length.is_none() {
-        let problem = complaint(job, target, "it is a directory, and no size is given");
+        let problem = Complaint::new("it is a directory, and no size is given");
         return Err(problem.hint("give a size: a fresh file of it is made there for the run"));
     }
     let directory = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -209,12 +229,7 @@ fn fresh(job: &Job, target: &Target, path: &Path) -> Result<(Identity, Kind), Di
     Ok((identity, Kind::Fresh { directory }))
 }
 
-fn existing(
-    job: &Job,
-    target: &Target,
-    path: &Path,
-    metadata: &fs::Metadata,
-) -> Result<(Identity, Kind), Diagnostic> {
+fn existing(path: &Path, metadata: &fs::Metadata) -> Result<(Identity, Kind), Complaint> {
     let kind = metadata.file_type();
     let opened = || {
         if kind.is_file() || kind.is_block_device() {
@@ -225,7 +240,7 @@ fn existing(
             ))
         }
     };
-    let file = opened().map_err(|error| complaint(job, target, &error.to_string()))?;
+    let file = opened().map_err(|error| Complaint::new(error.to_string()))?;
     if kind.is_file() {
         let existing = Existing {
             size: metadata.len(),
@@ -237,7 +252,7 @@ fn existing(
         return Ok((identity, Kind::File { full, existing }));
     }
     let number = DeviceNumber::from_packed(metadata.rdev());
-    let size = rawio::size_of(&file).map_err(|error| complaint(job, target, &error.to_string()))?;
+    let size = rawio::size_of(&file).map_err(|error| Complaint::new(error.to_string()))?;
     let sector = rawio::sector_size(&file).unwrap_or(Bytes::new(512)).get();
     let kind = Kind::Device {
         number,
@@ -247,7 +262,7 @@ fn existing(
     Ok((Identity::Device(number), kind))
 }
 
-fn missing(job: &Job, target: &Target, path: &Path) -> Result<(Identity, Kind), Diagnostic> {
+fn missing(path: &Path) -> Result<(Identity, Kind), Complaint> {
     let parent = match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
         Some(parent) => parent,
@@ -259,13 +274,13 @@ fn missing(job: &Job, target: &Target, path: &Path) -> Result<(Identity, Kind), 
         let what = format!("there is no directory `{}`", parent.display());
         let hint =
             "make the directory first, or name another; nothing is made that was not asked for";
-        return Err(complaint(job, target, &what).hint(hint));
+        return Err(Complaint::new(what).hint(hint));
     };
     if path.starts_with("/dev")
         && directory.starts_with("/dev")
         && !directory.starts_with("/dev/shm")
     {
-        let problem = complaint(job, target, "there is no such device");
+        let problem = Complaint::new("there is no such device");
         return Err(
             problem.hint("`lsblk` lists the block devices; no regular file is made in /dev")
         );
@@ -284,14 +299,14 @@ fn find_ranges(workload: &Workload, targets: &mut Targets, problems: &mut Diagno
             let object = &targets.objects[object];
             match range_of(job, target, object) {
                 Ok(range) => targets.jobs[index].ranges.push(range),
-                Err(problem) => problems.push(problem),
+                Err(problem) => problems.push(problem.about(job, target)),
             }
         }
     }
 }
 
-fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, Diagnostic> {
-    let complain = |what: String| complaint(job, target, &what);
+fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, Complaint> {
+    let complain = |what: String| Complaint::new(what);
     let size = object.size();
     let offset = target.offset.get();
     if size == 0 {
@@ -325,12 +340,12 @@ fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, 
 }
 
 /// Direct I/O on a block device must be in whole sectors; a trim must be of a device, in whole sectors too.
-fn check_alignment(job: &Job, target: &Target, object: &Object) -> Result<(), Diagnostic> {
+fn check_alignment(job: &Job, target: &Target, object: &Object) -> Result<(), Complaint> {
     let trims = job.mix.trim.basis_points() > 0;
     let Kind::Device { sector, .. } = object.kind else {
         let is_file = !matches!(object.kind, Kind::Nothing { .. });
         return if trims && is_file {
-            let problem = complaint(job, target, "only block devices can be trimmed");
+            let problem = Complaint::new("only block devices can be trimmed");
             Err(problem.hint("name a block device, or leave the trims out"))
         } else {
             Ok(())
@@ -353,7 +368,7 @@ fn check_alignment(job: &Job, target: &Target, object: &Object) -> Result<(), Di
                 Bytes::new(number),
                 Bytes::new(sector)
             );
-            return Err(complaint(job, target, &what));
+            return Err(Complaint::new(what));
         }
     }
     Ok(())

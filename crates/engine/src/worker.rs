@@ -66,6 +66,15 @@ pub(crate) struct Finished {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Issuing,
+    /// Nothing more is issued; what is in flight is waited for.
+    Draining,
+    /// The queue itself failed: nothing more will come out of it.
+    Broken,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Data(Direction),
     Sync,
@@ -102,7 +111,7 @@ pub(crate) struct Worker<'a, Q: Queue> {
     last_start: u64,
     /// When the queue last had no free slot, or the worker began.
     full_until: Nanos,
-    issuing: bool,
+    state: State,
     measuring: bool,
     now: Nanos,
     stage_start: Nanos,
@@ -116,8 +125,6 @@ pub(crate) struct Worker<'a, Q: Queue> {
     lag: Gauge,
     stamp_error: Gauge,
     failure: Option<FailedIo>,
-    /// Whether the queue itself failed, so that nothing more will come out of it.
-    broken: bool,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
     split: bool,
 }
@@ -151,7 +158,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
             base: Nanos::ZERO,
             last_start: 0,
             full_until: Nanos::ZERO,
-            issuing: true,
+            state: State::Issuing,
             measuring: false,
             now: Nanos::ZERO,
             stage_start: Nanos::ZERO,
@@ -164,7 +171,6 @@ impl<'a, Q: Queue> Worker<'a, Q> {
             lag: Gauge::default(),
             stamp_error: Gauge::default(),
             failure: None,
-            broken: false,
             split: parts.job.split_latency && parts.backend != Backend::Sync,
             parts,
             queue,
@@ -178,7 +184,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
             if self.parts.stop.is_requested() || self.parts.abort.load(Ordering::Relaxed) {
                 self.end_with(EndReason::Interrupted);
             }
-            if self.broken {
+            if self.state == State::Broken {
                 break;
             }
             let in_flight = self.queue.in_flight();
@@ -233,9 +239,13 @@ impl<'a, Q: Queue> Worker<'a, Q> {
         self.last_completion = self.measure_start;
     }
 
+    fn is_issuing(&self) -> bool {
+        self.state == State::Issuing
+    }
+
     fn end_with(&mut self, reason: EndReason) {
-        if self.issuing {
-            self.issuing = false;
+        if self.is_issuing() {
+            self.state = State::Draining;
             self.stats.ended = reason;
         }
     }
@@ -243,7 +253,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
     /// Puts into the queue what may start now; returns how many I/Os were done at once instead (trims).
     fn issue(&mut self) -> u32 {
         let mut done_at_once = 0;
-        while self.issuing && done_at_once < self.slots.len() as u32 {
+        while self.is_issuing() && done_at_once < self.slots.len() as u32 {
             let Some(slot) = self.free.last().copied() else {
                 return done_at_once;
             };
@@ -409,7 +419,6 @@ impl<'a, Q: Queue> Worker<'a, Q> {
         let outcome = outcome.and_then(|()| self.queue.submit_and_wait(timeout));
         self.reap();
         if let Err(error) = outcome {
-            self.broken = true;
             self.fail(FailedIo {
                 direction: "submission",
                 target: 0,
@@ -417,6 +426,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
                 length: 0,
                 errno: error.raw_os_error().unwrap_or(0),
             });
+            self.state = State::Broken;
         }
     }
 
@@ -445,7 +455,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
     /// How long to wait at most: an open loop wakes for its next arrival if it has a slot for it.
     fn time_to_arrival(&self, now: Nanos) -> Option<Nanos> {
         let (_, due) = self.pending.as_ref()?;
-        (self.issuing && !self.free.is_empty()).then(|| due.saturating_sub(now))
+        (self.is_issuing() && !self.free.is_empty()).then(|| due.saturating_sub(now))
     }
 
     fn reap(&mut self) {
@@ -603,12 +613,12 @@ impl<'a, Q: Queue> Worker<'a, Q> {
 
     /// Sleeps towards the next arrival of an open loop that has nothing in flight; `false` where none will come.
     fn wait_for_arrival(&mut self) -> bool {
-        if !self.issuing {
+        if !self.is_issuing() {
             return false;
         }
         let Some((_, due)) = self.pending else {
             // The queue refused nothing and the stream gave nothing: the end was just noted.
-            return self.issuing;
+            return self.is_issuing();
         };
         let moment = due.min(self.boundaries.next()).min(self.now + LOOK_EVERY);
         let now = Clock::now();

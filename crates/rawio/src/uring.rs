@@ -270,5 +270,9 @@ impl Drop for UringQueue {
             }
             while self.completion().is_some() {}
         }
+        // The kernel takes a closed ring apart later, at its leisure: let go of files and buffers now, so that a file
+        // system can be unmounted and a device be taken by others at once. What was never registered is an error.
+        let _ = self.ring.submitter().unregister_files();
+        let _ = self.ring.submitter().unregister_buffers();
     }
 }

@@ -20,8 +20,8 @@ impl DeviceNumber {
     /// From `st_dev` or `st_rdev`, as Linux packs them.
     pub(crate) fn from_packed(packed: u64) -> Self {
         Self {
-            major: ((packed >> 8) & 0xfff) | ((packed >> 32) & !0xfff),
-            minor: (packed & 0xff) | ((packed >> 12) & !0xff),
+            major: ((packed >> 8) & 0xfff) | ((packed >> 32) & 0xffff_f000),
+            minor: (packed & 0xff) | ((packed >> 12) & 0xffff_ff00),
         }
     }
 
@@ -34,7 +34,8 @@ impl DeviceNumber {
             .then(|| Self::from_packed(metadata.rdev()))
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    /// From `MAJOR:MINOR`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(Self {
             major: major.parse().ok()?,

@@ -36,11 +36,8 @@ fn parse_mount(line: &str) -> Option<Mount> {
     let number = fields.nth(2)?;
     let place = unescape(fields.nth(1)?);
     let source = unescape(after.split(' ').nth(1)?);
-    let (major, minor) = number.split_once(':')?;
-    let packed = major.parse::<u64>().ok()? << 8 | minor.parse::<u64>().ok()? & 0xff;
-    let wide = minor.parse::<u64>().ok()? & !0xff;
     Some(Mount {
-        number: Some(DeviceNumber::from_packed(packed | wide << 12)),
+        number: DeviceNumber::parse(number),
         source: source
             .starts_with('/')
             .then(|| DeviceNumber::of_device(Path::new(&source)))

@@ -112,7 +112,7 @@ fn has_mbr(head: &[u8]) -> bool {
         return false;
     };
     let entries: Vec<_> = sector[446..510].chunks(16).collect();
-    let plausible = entries.iter().all(|entry| entry[0] & 0x7f == 0);
+    let plausible = entries.iter().all(|entry| matches!(entry[0], 0 | 0x80));
     let used = entries.iter().any(|entry| entry[4] != 0);
     sector[510..] == [0x55, 0xaa] && plausible && used
 }
