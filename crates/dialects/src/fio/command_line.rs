@@ -38,6 +38,9 @@ enum Takes {
     Optional,
 }
 
+/// A value that had to be there is not.
+struct Missing;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Own {
     Output,
@@ -168,7 +171,7 @@ impl Reader<'_> {
             return;
         };
         if let Some((_, takes, own)) = OWN.iter().find(|(own, ..)| *own == name) {
-            if let Some(value) = self.value_of(index, name, value, *takes) {
+            if let Ok(value) = self.value_of(index, name, value, *takes) {
                 self.own(index, *own, name, value);
             }
             return;
@@ -177,7 +180,7 @@ impl Reader<'_> {
             Some(Kind::Flag) => Takes::Optional,
             _ => Takes::Required,
         };
-        let Some(value) = self.value_of(index, name, value, takes) else {
+        let Ok(value) = self.value_of(index, name, value, takes) else {
             return;
         };
         if name == "name" {
@@ -207,27 +210,27 @@ impl Reader<'_> {
         ));
     }
 
-    /// The value, taken from the next argument where it must be; `None` where it is missing, which is said.
+    /// Takes the value from the next argument where it must be there.
+    ///
+    /// # Errors
+    /// Nothing is left to take, which is said.
     fn value_of(
         &mut self,
         index: usize,
         name: &str,
         value: Option<String>,
         takes: Takes,
-    ) -> Option<Option<String>> {
+    ) -> Result<Option<String>, Missing> {
         if takes != Takes::Required || value.is_some() {
-            return Some(value);
+            return Ok(value);
         }
         let next = self.arguments.get(self.next).cloned();
         if next.is_some() {
             self.next += 1;
-            return Some(next);
+            return Ok(next);
         }
-        let location = self.location(index);
-        let message = format!("option `--{name}` requires a value");
-        self.diagnostics
-            .push(Diagnostic::error(message).at(location));
-        None
+        self.refuse(index, &format!("option `--{name}` requires a value"));
+        Err(Missing)
     }
 
     fn own(&mut self, index: usize, own: Own, name: &str, value: Option<String>) {

@@ -30,61 +30,64 @@ fio [options] [job options] <job file(s)>
     )
 }
 
-/// What `--cmdhelp[=OPTION]` prints; the second value tells whether there is such an option.
-pub fn command_help(option: Option<&str>) -> (String, bool) {
-    match option {
+/// What `--cmdhelp[=OPTION]` prints.
+///
+/// # Errors
+/// What fio prints where there is no such option.
+pub fn command_help(option: Option<&str>) -> Result<String, String> {
+    let name = match option {
         None | Some("all" | "") => {
-            let rows = table::rows().filter(|row| row.engines.is_empty());
-            (
-                rows.map(|row| format!("{:<24}: {}\n", row.name, row.help))
-                    .collect(),
-                true,
-            )
+            return Ok(list(table::rows().filter(|row| row.engines.is_empty())));
         }
-        Some(name) => match table::find(name) {
-            Some(row) => (describe(row), true),
-            None => {
-                let near = fathom_diagnostics::nearest(name, table::names()).and_then(table::find);
-                let closest = near
-                    .map(|row| format!(" - showing closest match\n{}", describe(row)))
-                    .unwrap_or_default();
-                (format!("No such command: {name}{closest}\n"), false)
-            }
-        },
+        Some(name) => name,
+    };
+    if let Some(row) = table::find(name) {
+        return Ok(describe(row));
+    }
+    let near = fathom_diagnostics::nearest(name, table::names()).and_then(table::find);
+    let closest = near
+        .map(|row| format!(" - showing closest match\n{}", describe(row)))
+        .unwrap_or_default();
+    Err(format!("No such command: {name}{closest}\n"))
+}
+
+/// What `--enghelp[=ENGINE[,OPTION]]` prints. The list of engines holds those that are built.
+///
+/// # Errors
+/// What fio prints where there is no such engine or option.
+pub fn engine_help(asked: Option<&str>) -> Result<String, String> {
+    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
+        let mut text = "Available IO engines:\n".to_owned();
+        for engine in table::ENGINES.iter().filter(|it| it.backend.is_some()) {
+            let _ = writeln!(text, "\t{}", engine.name);
+        }
+        return Ok(text);
+    };
+    let (name, option) = asked.split_once(',').unwrap_or((asked, ""));
+    if table::find_engine(name).is_none() {
+        return Err(format!("IO engine {name} not found\n"));
+    }
+    let mut options = table::rows().filter(|row| row.engines.contains(&name));
+    if option.is_empty() {
+        let text = list(options);
+        return Ok(if text.is_empty() {
+            format!("IO engine {name} has no options\n")
+        } else {
+            text
+        });
+    }
+    match options.find(|row| row.name == option) {
+        Some(row) => Ok(describe(row)),
+        None => Err(format!("IO engine {name} has no option {option}\n")),
     }
 }
 
-/// What `--enghelp[=ENGINE[,OPTION]]` prints; the second value tells whether there is such an engine and option.
-pub fn engine_help(asked: Option<&str>) -> (String, bool) {
-    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
-        let built = table::ENGINES
-            .iter()
-            .filter(|engine| engine.backend.is_some());
-        let names: String = built.map(|engine| format!("\t{}\n", engine.name)).collect();
-        return (format!("Available IO engines:\n{names}"), true);
-    };
-    let (name, option) = asked
-        .split_once(',')
-        .map_or((asked, None), |(a, b)| (a, Some(b)));
-    if table::find_engine(name).is_none() {
-        return (format!("IO engine {name} not found\n"), false);
+fn list<'a>(rows: impl Iterator<Item = &'a OptionRow>) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let _ = writeln!(text, "{:<24}: {}", row.name, row.help);
     }
-    let mut options = table::rows()
-        .filter(|row| row.engines.contains(&name))
-        .peekable();
-    match option {
-        None if options.peek().is_none() => (format!("IO engine {name} has no options\n"), true),
-        None => (
-            options
-                .map(|row| format!("{:<24}: {}\n", row.name, row.help))
-                .collect(),
-            true,
-        ),
-        Some(option) => match options.find(|row| row.name == option) {
-            Some(row) => (describe(row), true),
-            None => (format!("IO engine {name} has no option {option}\n"), false),
-        },
-    }
+    text
 }
 
 fn describe(row: &OptionRow) -> String {

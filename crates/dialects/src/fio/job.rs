@@ -84,8 +84,12 @@ pub fn build(
             Caching::Buffered
         },
         existing: ExistingFiles::AsPeer,
-        // fio has no submission latency where the call itself does the I/O.
-        split_latency: backend != Backend::Sync,
+        // fio has no submission latency where the submitting call completes the I/O.
+        split_latency: match backend {
+            Backend::Sync => false,
+            Backend::Null => settings.depth > 1,
+            Backend::IoUring | Backend::Libaio => true,
+        },
         drop_cache: settings.invalidate,
         unlink: settings.unlink,
         salt,
@@ -245,8 +249,17 @@ fn arrival(settings: &Settings) -> (Arrival, Mix) {
     }
 }
 
+/// What jobs may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// Read, write and trim.
+    Everything,
+    /// Read (`--readonly`).
+    ReadsOnly,
+}
+
 /// Complaints about settings that do not go together.
-pub fn check(settings: &Settings, name: &str, readonly: bool, diagnostics: &mut Diagnostics) {
+pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Diagnostics) {
     let mut refuse = |option: &str, message: String, hint: &str| {
         let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
         diagnostics.push(match settings.location(option) {
@@ -254,7 +267,7 @@ pub fn check(settings: &Settings, name: &str, readonly: bool, diagnostics: &mut 
             None => error,
         });
     };
-    if readonly && changes_data(settings) {
+    if allowed == Allowed::ReadsOnly && changes_data(settings) {
         let message = format!(
             "`rw={}` writes or trims under --readonly",
             settings.pattern.name

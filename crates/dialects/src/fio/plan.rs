@@ -1,6 +1,6 @@
 //! From sections to stages of jobs: defaults, clones, reporting groups and stonewalls.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::Nanos;
@@ -9,7 +9,7 @@ use fathom_workload::{Backend, Job, ReportGroup, Stage, Workload};
 use super::command_line::CommandLine;
 use super::context::ReadContext;
 use super::input::{Action, FioInput, FioJobMeta, Origin, Provenance};
-use super::job;
+use super::job::{self, Allowed};
 use super::lexer::Section;
 use super::settings::{Amount, Settings};
 use super::table::{self, Support};
@@ -61,15 +61,15 @@ pub fn build(
 
 /// The same complaint about a default, met in several jobs, is said once.
 fn remove_doubles(diagnostics: &mut Diagnostics) {
-    let mut seen = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     diagnostics
         .0
-        .retain(|diagnostic| seen.insert(diagnostic.to_string(), ()).is_none());
+        .retain(|diagnostic| seen.insert(diagnostic.to_string()));
 }
 
 struct Planner<'a> {
     context: &'a ReadContext<'a>,
-    readonly: bool,
+    allowed: Allowed,
     most_jobs: u64,
     template: Settings,
     global_options: Vec<(String, String)>,
@@ -88,7 +88,11 @@ impl<'a> Planner<'a> {
     fn new(line: &CommandLine, context: &'a ReadContext<'a>) -> Self {
         Self {
             context,
-            readonly: line.readonly,
+            allowed: if line.readonly {
+                Allowed::ReadsOnly
+            } else {
+                Allowed::Everything
+            },
             most_jobs: line.max_jobs.unwrap_or(MAX_JOBS).min(MAX_JOBS),
             template: Settings::default(),
             global_options: Vec::new(),
@@ -133,7 +137,7 @@ impl<'a> Planner<'a> {
             .name
             .clone()
             .unwrap_or_else(|| section.name.clone());
-        job::check(&settings, &name, self.readonly, diagnostics);
+        job::check(&settings, &name, self.allowed, diagnostics);
         job::warn(&settings, &name, diagnostics);
         self.job_count = self.job_count.saturating_add(settings.clones);
         if self.job_count > self.most_jobs {
@@ -177,9 +181,10 @@ impl<'a> Planner<'a> {
                 settings,
                 name,
                 number,
+                diskless,
                 location,
             };
-            let Some(targets) = clone.targets(self.context.files, diskless, diagnostics) else {
+            let Some(targets) = clone.targets(self.context.files, diagnostics) else {
                 return;
             };
             self.target_count += targets.len();
@@ -293,11 +298,11 @@ fn default_of(name: &str) -> Option<&'static str> {
         "rw" => "read",
         "bs" => "4096",
         "ioengine" => "psync",
-        "iodepth" | "numjobs" | "loops" | "nrfiles" => "1",
+        "iodepth" | "numjobs" | "loops" | "nrfiles" | "invalidate" | "scramble_buffers"
+        | "randrepeat" => "1",
         "direct" | "fsync" | "fdatasync" | "end_fsync" | "fsync_on_close" | "norandommap" => "0",
         "rwmixread" => "50",
         "sync" => "none",
-        "invalidate" | "scramble_buffers" | "randrepeat" => "1",
         "randseed" => "0x89",
         "rate_process" => "linear",
         "file_service_type" => "roundrobin",

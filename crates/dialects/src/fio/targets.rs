@@ -17,19 +17,16 @@ pub struct Clone<'a> {
     pub name: &'a str,
     /// Number of the clone, from 0.
     pub number: u64,
+    /// Whether its engine opens no file.
+    pub diskless: bool,
     /// Where complaints point.
     pub location: Option<Location>,
 }
 
 impl Clone<'_> {
     /// Its targets; `None` after an error, which is said.
-    pub fn targets(
-        &self,
-        files: &dyn Files,
-        diskless: bool,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Vec<Target>> {
-        let settings = self.settings;
+    pub fn targets(&self, files: &dyn Files, diagnostics: &mut Diagnostics) -> Option<Vec<Target>> {
+        let (settings, diskless) = (self.settings, self.diskless);
         let paths = self.paths(files);
         let statuses: Vec<FileStatus> = paths
             .iter()

@@ -11,6 +11,8 @@ mod normal;
 use fathom_record::StageResult;
 use fathom_units::Nanos;
 
+use json_document::Buckets;
+
 use super::input::{FioInput, OutputFormat};
 
 /// What `--version` prints and the key `fio version` holds: the version whose output this is. Consumers parse it, so
@@ -32,7 +34,11 @@ pub struct FioRun<'a> {
 
 /// The JSON document that fio prints, with a line end. Plain JSON unless the input asks for `json+`.
 pub fn write_json(input: &FioInput, run: &FioRun<'_>) -> String {
-    let bins = input.output.formats.contains(&OutputFormat::JsonPlus);
+    let bins = if input.output.formats.contains(&OutputFormat::JsonPlus) {
+        Buckets::Shown
+    } else {
+        Buckets::Hidden
+    };
     json_document::document(input, run, bins).to_string() + "\n"
 }
 

@@ -160,10 +160,10 @@ impl Settings {
         match reader.name() {
             "ioengine" => self.apply_engine(reader),
             "iodepth" => set(&mut self.depth, count(reader, 1, MAX_DEPTH)),
-            // fio takes 0 clones for one.
+            // fio reads 0 and then clones without end.
             "numjobs" => {
-                let clones = reader.number(Counts::Things, 0, u64::from(u32::MAX));
-                set(&mut self.clones, clones.map(|clones| clones.max(1)));
+                let clones = reader.number(Counts::Things, 1, u64::from(u32::MAX));
+                set(&mut self.clones, clones);
             }
             "loops" => set(&mut self.loops, count(reader, 0, u64::from(u32::MAX))),
             "startdelay" => set(&mut self.start_delay, reader.time(BareTime::Seconds)),

@@ -17,6 +17,8 @@ pub enum Counts {
     BytesPerSecond,
     /// Things without a unit.
     Things,
+    /// Microseconds.
+    Time,
 }
 
 /// Reads the value of one option.
@@ -105,18 +107,15 @@ impl<'a> ValueReader<'a> {
     }
 
     /// Warns of a trap, saying what the value is read as.
-    fn warn(&mut self, number: &Number, counts: Counts, is_time: bool) {
+    fn warn(&mut self, number: &Number, counts: Counts) {
         let Some(trap) = number.trap else { return };
         let text = self.option.value.as_deref().unwrap_or_default();
-        let read = if is_time {
-            values::span(number.value).unwrap_or(Nanos::MAX).to_string()
-        } else {
-            let digits = group_digits(u64::try_from(number.value).unwrap_or(0));
-            match counts {
-                Counts::Bytes => format!("{digits} bytes"),
-                Counts::BytesPerSecond => format!("{digits} bytes a second"),
-                Counts::Things => digits,
-            }
+        let digits = group_digits(u64::try_from(number.value).unwrap_or(0));
+        let read = match counts {
+            Counts::Bytes => format!("{digits} bytes"),
+            Counts::BytesPerSecond => format!("{digits} bytes a second"),
+            Counts::Things => digits,
+            Counts::Time => values::span(number.value).unwrap_or(Nanos::MAX).to_string(),
         };
         let message = format!("`{}={text}` is read as {read}, as fio does", self.row.name);
         let warning = Diagnostic::warning(message).at(self.option.value_location());
@@ -154,7 +153,7 @@ impl<'a> ValueReader<'a> {
                 && !warned.contains(&trap)
             {
                 warned.push(trap);
-                self.warn(&number, counts, false);
+                self.warn(&number, counts);
             }
         }
         Some(kept)
@@ -182,19 +181,17 @@ impl<'a> ValueReader<'a> {
             return None;
         };
         if number.percent {
-            return match u64::try_from(number.value) {
-                Ok(percent @ 1..=100) => Some(Amount::Percent(percent)),
-                _ => {
-                    self.refuse(&format!("`{text}` is not between 1% and 100%"), None);
-                    None
-                }
-            };
+            if let Ok(percent @ 1..=100) = u64::try_from(number.value) {
+                return Some(Amount::Percent(percent));
+            }
+            self.refuse(&format!("`{text}` is not between 1% and 100%"), None);
+            return None;
         }
         let Some(bytes) = values::bytes(number.value) else {
             self.out_of_range(text, 0, 1 << 62);
             return None;
         };
-        self.warn(&number, Counts::Bytes, false);
+        self.warn(&number, Counts::Bytes);
         Some(Amount::Bytes(bytes.get()))
     }
 
@@ -218,7 +215,7 @@ impl<'a> ValueReader<'a> {
             );
             return None;
         };
-        self.warn(&time, Counts::Things, true);
+        self.warn(&time, Counts::Time);
         Some(span)
     }
 
@@ -274,7 +271,7 @@ impl<'a> ValueReader<'a> {
         let number = values::number(postfix, self.kb_base);
         match number.map(|number| (u64::try_from(number.value), number)) {
             Some((Ok(value), number)) if value > 0 && value <= 1 << 62 => {
-                self.warn(&number, Counts::Things, false);
+                self.warn(&number, Counts::Things);
                 Some(value)
             }
             _ => {
@@ -355,7 +352,8 @@ impl<'a> ValueReader<'a> {
             count = index + 1;
         }
         for index in count..3 {
-            lists[index] = lists[count - 1].clone();
+            let last = lists[count - 1].clone();
+            lists[index].extend(last);
         }
         Some(lists)
     }
@@ -387,20 +385,30 @@ impl<'a> ValueReader<'a> {
             .filter_map(|(_, share)| *share)
             .fold(0, u32::saturating_add);
         let blanks = list.iter().filter(|(_, share)| share.is_none()).count() as u32;
-        if given > 100 {
+        let Some(rest) = 100u32.checked_sub(given).or((blanks == 0).then_some(0)) else {
             self.refuse("the shares add up to more than 100 %", None);
             return None;
-        }
-        // Sizes without a share divide the rest among them, in whole percents.
-        let rest = if blanks > 0 {
-            (100 - given) / blanks
-        } else {
-            0
         };
-        Some(
-            list.into_iter()
-                .map(|(size, share)| (size, share.unwrap_or(rest)))
-                .collect(),
-        )
+        // Sizes without a share divide the rest among them, in whole percents.
+        let each = rest.checked_div(blanks).unwrap_or(0);
+        let mut list: Vec<_> = list
+            .into_iter()
+            .map(|(size, share)| (size, share.unwrap_or(each)))
+            .collect();
+        settle_shares(&mut list);
+        Some(list)
+    }
+}
+
+/// Makes shares add up to 100 as fio does: they are used up from the smallest on, and the largest takes what is left.
+fn settle_shares(list: &mut [(u64, u32)]) {
+    let mut order: Vec<usize> = (0..list.len()).collect();
+    order.sort_by_key(|index| list[*index].1);
+    let mut left = 100;
+    for (place, index) in order.iter().enumerate() {
+        let share = &mut list[*index].1;
+        let is_last = place + 1 == order.len();
+        *share = if is_last { left } else { left.min(*share) };
+        left -= *share;
     }
 }

@@ -418,7 +418,8 @@ pub fn share_of_group(way: &Way, group: &GroupWay) -> f64 {
 /// Sample standard deviation, which is what fio shows.
 pub fn deviation(histogram: &Histogram) -> f64 {
     let count = histogram.count() as f64;
-    if count > 1.0 {
+    // Buckets would give equal values a deviation of their own.
+    if count > 1.0 && histogram.min() < histogram.max() {
         histogram.stddev() * (count / (count - 1.0)).sqrt()
     } else {
         0.0

@@ -9,8 +9,17 @@ use super::json_text::{Json, object};
 use super::{FioRun, VERSION};
 use crate::fio::input::{FioInput, Percentiles};
 
+/// Whether every bucket of a histogram is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Buckets {
+    /// `json`.
+    Hidden,
+    /// `json+`.
+    Shown,
+}
+
 /// The whole document; `bins` adds every bucket of the histograms that have percentiles.
-pub fn document(input: &FioInput, run: &FioRun<'_>, bins: bool) -> Json {
+pub fn document(input: &FioInput, run: &FioRun<'_>, bins: Buckets) -> Json {
     let workers = entry::workers(input, run);
     let members = entry::members(input);
     let groups = entry::groups(input, &members, &workers);
@@ -48,7 +57,7 @@ fn options(options: &[(String, String)]) -> Json {
     Json::Object(options.iter().map(pair).collect())
 }
 
-fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: bool) -> Json {
+fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) -> Json {
     let meta = entry.meta;
     let percentiles = &meta.percentiles;
     let mut pairs = vec![
@@ -68,8 +77,8 @@ fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: bool) -> Js
             direction(&entry.ways[way], &group[way], percentiles, bins),
         ));
     }
-    let show_sync = percentiles.complete || percentiles.total;
-    let sync_latency = latency(entry.sync.as_ref(), show_sync, percentiles, bins);
+    let of_sync = (percentiles.complete || percentiles.total).then_some(percentiles);
+    let sync_latency = latency(entry.sync.as_ref(), of_sync, bins);
     let syncs = entry.sync.as_ref().map_or(0, Histogram::count);
     let sync = object([("total_ios", Json::Whole(syncs)), ("lat_ns", sync_latency)]);
     pairs.push(pair("sync", sync));
@@ -127,7 +136,7 @@ fn shares(names: &[&str], values: &[f64]) -> Json {
     )
 }
 
-fn direction(way: &Way, group: &GroupWay, percentiles: &Percentiles, bins: bool) -> Json {
+fn direction(way: &Way, group: &GroupWay, percentiles: &Percentiles, bins: Buckets) -> Json {
     let Samples {
         min,
         max,
@@ -141,7 +150,7 @@ fn direction(way: &Way, group: &GroupWay, percentiles: &Percentiles, bins: bool)
         0.0
     };
     let latency_of = |histogram: &Option<Histogram>, show: bool| {
-        latency(histogram.as_ref(), show, percentiles, bins)
+        latency(histogram.as_ref(), show.then_some(percentiles), bins)
     };
     object([
         ("io_bytes", Json::Whole(way.bytes)),
@@ -172,9 +181,8 @@ fn direction(way: &Way, group: &GroupWay, percentiles: &Percentiles, bins: bool)
 
 fn latency(
     histogram: Option<&Histogram>,
-    show_percentiles: bool,
-    percentiles: &Percentiles,
-    bins: bool,
+    percentiles: Option<&Percentiles>,
+    bins: Buckets,
 ) -> Json {
     let histogram = histogram.filter(|histogram| histogram.count() > 0);
     let whole = |read: fn(&Histogram) -> u64| Json::Whole(histogram.map_or(0, read));
@@ -186,7 +194,7 @@ fn latency(
         pair("stddev", fraction(deviation)),
         pair("N", whole(Histogram::count)),
     ];
-    if let Some(histogram) = histogram.filter(|_| show_percentiles) {
+    if let Some((histogram, percentiles)) = histogram.zip(percentiles) {
         let values = percentiles.list.iter().map(|percent| {
             (
                 format!("{percent:.6}"),
@@ -194,7 +202,7 @@ fn latency(
             )
         });
         pairs.push(pair("percentile", Json::Object(values.collect())));
-        if bins {
+        if bins == Buckets::Shown {
             let buckets = histogram
                 .nonzero()
                 .map(|(value, count)| (value.to_string(), Json::Whole(count)));
