@@ -85,8 +85,16 @@ impl Intervals {
     fn close(&mut self, end: Nanos, sink: &mut dyn EventSink) {
         let directions = std::mem::replace(&mut self.present, empty(self.used));
         let length = end.saturating_sub(self.from);
-        let interval = IntervalStats { at: end, length, directions };
-        sink.event(&Event::Interval { index: self.index, phase: self.phase, interval: &interval });
+        let interval = IntervalStats {
+            at: end,
+            length,
+            directions,
+        };
+        sink.event(&Event::Interval {
+            index: self.index,
+            phase: self.phase,
+            interval: &interval,
+        });
         self.from = end;
         self.count = 0;
         if matches!(self.phase, Phase::Measure) {
@@ -130,7 +138,7 @@ mod tests {
     #[test]
     fn seconds_are_kept_from_the_start_of_measurement() {
         let mut intervals = Intervals::new(0, [true, false, false]);
-        let mut record = |intervals: &mut Intervals, millis: u64| {
+        let record = |intervals: &mut Intervals, millis: u64| {
             let now = Nanos::from_millis(millis);
             intervals.record(now, Direction::Read, (4096, Nanos::new(7)), &mut Ignore);
         };
@@ -144,10 +152,22 @@ mod tests {
             .iter()
             .map(|interval| {
                 let ios = interval.directions[0].as_ref().map_or(0, OpStats::ios);
-                (interval.at.get() / 1_000_000, interval.length.get() / 1_000_000, ios)
+                (
+                    interval.at.get() / 1_000_000,
+                    interval.length.get() / 1_000_000,
+                    ios,
+                )
             })
             .collect();
-        assert_eq!(found, [(1500, 1000, 2), (2500, 1000, 1), (3500, 1000, 0), (3700, 200, 1)]);
+        assert_eq!(
+            found,
+            [
+                (1500, 1000, 2),
+                (2500, 1000, 1),
+                (3500, 1000, 0),
+                (3700, 200, 1)
+            ]
+        );
     }
 
     #[test]
@@ -160,7 +180,12 @@ mod tests {
         }
         let kept = intervals.finish(Nanos::from_secs(8000), &mut Ignore);
         assert!(kept.len() < MOST);
-        let ios: u64 = kept.iter().flat_map(|one| &one.directions).flatten().map(OpStats::ios).sum();
+        let ios: u64 = kept
+            .iter()
+            .flat_map(|one| &one.directions)
+            .flatten()
+            .map(OpStats::ios)
+            .sum();
         assert_eq!(ios, 8000);
         let length: u64 = kept.iter().map(|interval| interval.length.get()).sum();
         assert_eq!(length, 8_000_000_000_000);

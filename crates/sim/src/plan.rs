@@ -73,13 +73,28 @@ impl<'a> Plan<'a> {
         stages.resize_with(workload.stages.len(), Vec::new);
         for ((number, (stage, job)), files) in workload.jobs().enumerate().zip(&files) {
             let targets = files.iter().map(|file| {
-                let start = layout.start_of(file.volume, &file.name).unwrap_or_default().get();
-                PlannedTarget { volume: file.volume, start, range: file.range }
+                let start = layout
+                    .start_of(file.volume, &file.name)
+                    .unwrap_or_default()
+                    .get();
+                PlannedTarget {
+                    volume: file.volume,
+                    start,
+                    range: file.range,
+                }
             });
             let targets = targets.collect();
-            stages[stage].push(PlannedJob { job, number: number as u32, targets });
+            stages[stage].push(PlannedJob {
+                job,
+                number: number as u32,
+                targets,
+            });
         }
-        Ok(Self { stages, layout, notes: notes(workload, design) })
+        Ok(Self {
+            stages,
+            layout,
+            notes: notes(workload, design),
+        })
     }
 }
 
@@ -108,7 +123,11 @@ fn resolve(
         complaints.push(Diagnostic::error(message).hint("give the job a size"));
         return None;
     }
-    if target.offset.checked_add(length).is_none_or(|end| end.get() > i64::MAX as u64) {
+    if target
+        .offset
+        .checked_add(length)
+        .is_none_or(|end| end.get() > i64::MAX as u64)
+    {
         let message = format!("job `{}`: `{path}` ends past 2^63 bytes", job.name);
         complaints.push(Diagnostic::error(message).hint("use a smaller offset or size"));
         return None;
@@ -118,8 +137,15 @@ fn resolve(
         // No two fresh files are the same, and no path has a NUL.
         Place::FreshFileIn(path) => format!("{path}\0{}.{}", number.0, number.1),
     };
-    let range = TargetRange { offset: target.offset.get(), length: length.get() };
-    Some(File { volume, name, range })
+    let range = TargetRange {
+        offset: target.offset.get(),
+        length: length.get(),
+    };
+    Some(File {
+        volume,
+        name,
+        range,
+    })
 }
 
 fn located(job: &Job, error: &LocateError) -> Diagnostic {
@@ -179,9 +205,15 @@ fn notes(workload: &Workload, design: &Design) -> Vec<String> {
             || sync.on_close
     };
     let syncs = workload.jobs().any(|(_, job)| synced(&job.sync));
-    note(syncs, "synchronisation (fsync, O_SYNC) is predicted to cost nothing");
+    note(
+        syncs,
+        "synchronisation (fsync, O_SYNC) is predicted to cost nothing",
+    );
     let buffered = any(|job| job.caching == Caching::Buffered);
-    note(buffered, "buffered I/O is predicted as direct: no page cache is modelled");
+    note(
+        buffered,
+        "buffered I/O is predicted as direct: no page cache is modelled",
+    );
     let trims = any(|job| job.mix.share(Direction::Trim).basis_points() > 0);
     note(trims, "trims are predicted as writes");
     notes
