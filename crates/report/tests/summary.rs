@@ -7,6 +7,17 @@ use fathom_record::{
     StageRecord, ToolRecord, TotalRecord, Verdict,
 };
 use fathom_report::{Summary, summary};
+use fathom_stats::{Histogram, to_hdr_base64};
+
+/// A thousand latencies around `mean_ms`, one in a hundred twice as long.
+fn histogram(mean_ms: f64) -> String {
+    let mut histogram = Histogram::new();
+    for index in 0..1000u32 {
+        let factor = if index % 100 == 0 { 2.0 } else { 0.9 };
+        histogram.record((mean_ms * 1e6 * factor) as u64);
+    }
+    to_hdr_base64(&histogram).unwrap_or_default()
+}
 
 fn latency(mean_ms: f64) -> LatencyRecord {
     let ns = |factor: f64| (mean_ms * 1e6 * factor) as u64;
@@ -21,7 +32,7 @@ fn latency(mean_ms: f64) -> LatencyRecord {
         p99: ns(2.0),
         p99_9: ns(3.0),
         p99_99: ns(3.5),
-        histogram: String::new(),
+        histogram: histogram(mean_ms),
     }
 }
 
