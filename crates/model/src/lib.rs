@@ -19,7 +19,7 @@
 //! let volume = design.locate(None, "/san/file").unwrap();
 //! let files = [(volume, "/san/file".to_owned(), Bytes::mib(1))];
 //! let layout = Layout::new(&design, files).unwrap();
-//! let mut storage = Storage::new(&design, &layout, 1, Catalog::builtin()).unwrap();
+//! let mut storage = Storage::new(&design, &layout, 1).unwrap();
 //! let mut outcome = Outcome::default();
 //! for index in 0..2 {
 //!     let (kind, offset, length) = (IoKind::Read, index * 4096, 4096);

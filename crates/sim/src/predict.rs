@@ -1,6 +1,5 @@
 //! From a workload and a design to measurements.
 
-use fathom_catalog::Catalog;
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_model::{Design, Storage};
 use fathom_record::{Event, EventSink, StageResult, stage_record};
@@ -35,7 +34,7 @@ pub fn predict(
     stop: &dyn Fn() -> bool,
 ) -> Result<Prediction, PredictError> {
     let plan = Plan::new(workload, design)?;
-    let mut storage = Storage::new(design, &plan.layout, workload.seed, Catalog::builtin())?;
+    let mut storage = Storage::new(design, &plan.layout, workload.seed)?;
     check_streams(&plan, workload.seed, &mut storage)?;
     warm(&plan, design, &mut storage);
     for text in &plan.notes {

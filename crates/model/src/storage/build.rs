@@ -34,12 +34,7 @@ impl Storage {
     /// # Errors
     ///
     /// [`ModelError`], where the files are too many to track.
-    pub fn new(
-        design: &Design,
-        layout: &Layout,
-        seed: u64,
-        catalog: &Catalog,
-    ) -> Result<Self, ModelError> {
+    pub fn new(design: &Design, layout: &Layout, seed: u64) -> Result<Self, ModelError> {
         let mut builder = Builder {
             storage: Self {
                 stages: Vec::new(),
@@ -55,7 +50,7 @@ impl Storage {
                 free_ios: Vec::new(),
             },
             layout,
-            catalog,
+            catalog: Catalog::builtin(),
             seed,
         };
         for vm in &design.vms {
@@ -71,7 +66,7 @@ impl Storage {
 struct Builder<'a> {
     storage: Storage,
     layout: &'a Layout,
-    catalog: &'a Catalog,
+    catalog: &'static Catalog,
     seed: u64,
 }
 
