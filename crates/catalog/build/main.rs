@@ -8,11 +8,24 @@ mod validate;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::{env, fmt, fs};
 
 const FILES: [&str; 3] = ["vm-sizes.toml", "disks.toml", "rules.toml"];
 
-fn main() -> Result<(), String> {
+/// Why the facts cannot be used. Cargo shows the `Debug` form, so that is the readable one.
+struct Refusal(String);
+
+impl fmt::Debug for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn main() -> Result<(), Refusal> {
+    run().map_err(Refusal)
+}
+
+fn run() -> Result<(), String> {
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(variable("OUT_DIR")?).join("tables.rs");
     let mut complaints = Vec::new();

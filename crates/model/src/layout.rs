@@ -3,6 +3,8 @@
 //! Files lie one after another in the order they are first mentioned, as on a fresh file system, so that offsets differ
 //! from file to file and not every file starts on the first column of a stripe.
 
+use std::collections::BTreeMap;
+
 use fathom_units::Bytes;
 
 use crate::design::{Design, VolumeId};
@@ -14,13 +16,14 @@ const ALIGNMENT: u64 = 4096;
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
     files: Vec<PlacedFile>,
+    /// Index of each file by volume and name: workloads may have 100,000 files.
+    by_name: BTreeMap<(VolumeId, String), usize>,
     used: Vec<Bytes>,
 }
 
 #[derive(Debug, Clone)]
 struct PlacedFile {
     volume: VolumeId,
-    name: String,
     start: Bytes,
     length: Bytes,
 }
@@ -48,19 +51,22 @@ impl Layout {
     ) -> Result<Self, Vec<OverfullVolume>> {
         let mut layout = Self {
             files: Vec::new(),
+            by_name: BTreeMap::new(),
             used: vec![Bytes::ZERO; design.volume_count()],
         };
         for (volume, name, length) in files {
-            let same = |file: &&mut PlacedFile| file.volume == volume && file.name == name;
-            if let Some(file) = layout.files.iter_mut().find(same) {
-                file.length = file.length.max(length);
-            } else {
+            let next = layout.files.len();
+            let index = *layout.by_name.entry((volume, name)).or_insert(next);
+            if index == next {
+                let start = Bytes::ZERO;
                 layout.files.push(PlacedFile {
                     volume,
-                    name,
-                    start: Bytes::ZERO,
+                    start,
                     length,
                 });
+            } else {
+                let file = &mut layout.files[index];
+                file.length = file.length.max(length);
             }
         }
         for file in &mut layout.files {
@@ -96,8 +102,8 @@ impl Layout {
 
     /// Where a file starts on its volume; `None` if it was never placed.
     pub fn start_of(&self, volume: VolumeId, name: &str) -> Option<Bytes> {
-        let same = |file: &&PlacedFile| file.volume == volume && file.name == name;
-        self.files.iter().find(same).map(|file| file.start)
+        let index = *self.by_name.get(&(volume, name.to_owned()))?;
+        Some(self.files[index].start)
     }
 
     /// Bytes of a volume that files take.

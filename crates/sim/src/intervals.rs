@@ -59,8 +59,13 @@ impl Intervals {
     /// Closes every interval that ends at or before `now`.
     #[inline]
     pub fn roll(&mut self, now: Nanos, sink: &mut dyn EventSink) {
-        while now.get() >= self.from.get() + self.length.get() {
+        while now.saturating_sub(self.from) >= self.length {
             self.close(self.from + self.length, sink);
+            // Years of quiet (a long start delay) are one interval.
+            let quiet = now.saturating_sub(self.from).get() / self.length.get();
+            if quiet > MOST as u64 {
+                self.close(self.from + self.length * quiet, sink);
+            }
         }
     }
 
@@ -168,6 +173,18 @@ mod tests {
                 (3700, 200, 1)
             ]
         );
+    }
+
+    #[test]
+    fn years_of_quiet_are_one_interval() {
+        let mut intervals = Intervals::new(0, [true, false, false]);
+        let year = Nanos::from_secs(365 * 86_400);
+        intervals.measure(year * 100, &mut Ignore);
+        let io = (4096, Nanos::new(7));
+        intervals.record(year * 101, Direction::Read, io, &mut Ignore);
+        let kept = intervals.finish(year * 101, &mut Ignore);
+        assert_eq!(kept.len(), 3);
+        assert_eq!(kept[1].at, year * 101);
     }
 
     #[test]

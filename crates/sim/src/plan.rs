@@ -10,6 +10,9 @@ use fathom_workload::{
     Arrival, Backend, Caching, Direction, Job, OpenSync, Place, SyncPolicy, Workload,
 };
 
+/// Most workers of one stage.
+const MOST_WORKERS: u64 = 10_000;
+
 /// Why a workload cannot be predicted on a design.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictError {
@@ -65,6 +68,7 @@ impl<'a> Plan<'a> {
             check_progress(job, &of_job, design, &mut complaints);
             files.push(of_job);
         }
+        check_workers(workload, &mut complaints);
         if complaints.has_errors() {
             return Err(complaints.into());
         }
@@ -158,6 +162,20 @@ fn resolve(
 
 fn located(job: &Job, error: &LocateError) -> Diagnostic {
     Diagnostic::error(format!("job `{}`: {error}", job.name)).hint(error.hint())
+}
+
+/// Each worker keeps histograms of some 100 kB.
+fn check_workers(workload: &Workload, complaints: &mut Diagnostics) {
+    for stage in &workload.stages {
+        let workers: u64 = stage.jobs.iter().map(|job| u64::from(job.workers)).sum();
+        if workers > MOST_WORKERS {
+            let message = format!(
+                "stage `{}` has {workers} workers; at most {MOST_WORKERS} can be predicted together",
+                stage.name
+            );
+            complaints.push(Diagnostic::error(message).hint("use fewer workers with more depth"));
+        }
+    }
 }
 
 /// A closed loop over time on storage that takes no time would never end.

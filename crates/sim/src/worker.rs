@@ -13,6 +13,9 @@ use fathom_workload::{Direction, Job};
 
 const HALF_SECOND: u64 = 500_000_000;
 
+/// Most half-second samples kept of a worker: more than a day; later I/Os are in no sample.
+const MOST_SAMPLES: usize = 200_000;
+
 /// An I/O under way.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
@@ -249,7 +252,9 @@ impl Worker {
     /// Closes every half second that ended at or before `now`.
     fn close_samples(&mut self, now: Nanos) {
         let elapsed = (now - self.times.measure).get();
-        while elapsed >= (self.stats.samples.len() as u64 + 1) * HALF_SECOND {
+        while self.stats.samples.len() < MOST_SAMPLES
+            && elapsed >= (self.stats.samples.len() as u64 + 1) * HALF_SECOND
+        {
             let end = (self.stats.samples.len() as u64 + 1) * HALF_SECOND;
             let sample = HalfSecond {
                 at: Nanos::new(end),
