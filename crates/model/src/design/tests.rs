@@ -273,3 +273,17 @@ fn misspelt_and_misshapen_input_is_refused() {
         .to_string();
     assert!(error.contains("did you mean `size`?"), "{error}");
 }
+
+#[test]
+fn damaged_designs_are_refused_without_panic() {
+    for cut in 0..DS14.len() {
+        let _ = read(&DS14[..cut]);
+        let without = format!("{}{}", &DS14[..cut], &DS14[cut + 1..]);
+        // What is still taken must describe itself; what is not must say where.
+        match read(&without) {
+            Ok((design, _)) => assert!(design.to_json()["vm"].is_array()),
+            Err(complaints) => assert!(complaints.has_errors(), "{without}"),
+        }
+        let _ = read(&format!("{}é{}", &DS14[..cut], &DS14[cut..]));
+    }
+}
