@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::{Completed, IoKind, Outcome, Request, Storage, Waits};
 use fathom_record::{Event, EventSink, StageResult, StorageRecord, WorkerStats};
-use fathom_units::Nanos;
+use fathom_units::{BytesPerSec, Iops, Nanos};
 use fathom_workload::generator::WorkerStream;
 use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError, StreamKey};
 use fathom_workload::{Arrival, Backend, Direction, Job};
@@ -328,12 +328,24 @@ fn shortfalls(jobs: &[PlannedJob<'_>], result: &StageResult) -> Vec<String> {
             let limit = waited_most(&workers);
             let limit = limit.map_or_else(String::new, |limit| format!("; it waited for {limit}"));
             notes.push(format!(
-                "job `{}` asked for {asked:.0} {unit} and reached {done:.0} {unit}{limit}",
-                planned.job.name
+                "job `{}` asked for {} and reached {}{limit}",
+                planned.job.name,
+                rate_words(asked, unit),
+                rate_words(done, unit)
             ));
         }
     }
     notes
+}
+
+/// `12,500 IOPS` or `200 MB/s`.
+fn rate_words(rate: f64, unit: &str) -> String {
+    let rate = rate.round() as u64;
+    if unit == "IOPS" {
+        Iops::new(rate).to_string()
+    } else {
+        BytesPerSec::new(rate).to_string()
+    }
 }
 
 fn asked_rate(job: &Job) -> Option<(f64, &'static str)> {

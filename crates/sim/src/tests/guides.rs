@@ -76,7 +76,7 @@ fn reads_and_writes_of_2016_add_up() {
         .find(|note| note.contains("writer1"))
         .unwrap();
     assert!(
-        note.contains("asked for 12500 IOPS") && note.ends_with("disk-iops"),
+        note.contains("asked for 12,500 IOPS") && note.ends_with("disk-iops"),
         "{note}"
     );
 }
