@@ -372,92 +372,45 @@ fn jobs_are_understood_as_fio_understands_them() {
     }
 }
 
-#[track_caller]
-fn check_accepted(options: &str) {
+/// How our verdict on an option differs from fio's, if it does.
+fn verdict_that_differs(options: &str) -> Option<String> {
     let folder = Folder::new("accepted");
     let path = folder.job_file(&format!("[j]\nioengine=null\nsize=1m\n{options}\n"));
     let theirs = folder.fio(&["--parse-only", &path]).status.success();
     let ours = read(&["--parse-only", &path]);
-    assert_eq!(
-        ours.is_ok(),
-        theirs,
-        "{options}: {}",
-        ours.err().unwrap_or_default()
-    );
+    let complaint = ours.as_ref().err().map(ToString::to_string);
+    (ours.is_ok() != theirs).then(|| {
+        format!(
+            "{options}: fio {theirs}, ours {}",
+            complaint.unwrap_or_default()
+        )
+    })
 }
+
+/// Options whose values fio takes or refuses by itself, without a look at the rest of the job.
+#[rustfmt::skip]
+const DOUBTFUL: &[&str] = &[
+    "iodepth=many", "iodepth=0", "iodepth=4x", "iodepth= 4", "iodepth", "iodepth=",
+    "rw=randreed", "rw=read,write", "rw = read", "rw=READ", "bs=0", "bs=k", "runtime=1sec",
+    "runtime=soon", "runtime=1.5h", "direct=1x", "direct=2", "direct=yes", "direct", "time_based",
+    "time_based=0", "refill_buffers=maybe", "refill_buffers=5", "percentile_list=101",
+    "percentile_list=1:x", "percentile_list=50", "rwmixread=101", "rwmixread=100", "sync=dsync",
+    "sync=2", "sync=none", "RW=read", "frobnicate=1", "numjobs=2k", "bssplit=4k/60:8k/60",
+    "bssplit=4k", "bssplit=4k/x", "rate=1m,", "rate_iops=,5", "rate_process=poisson", "rate_process=often",
+    "size=10%", "offset=50%", "kb_base=1000", "kb_base=7", "norandommap", "random_generator=lfsr",
+    "random_generator=dice", "fsync=1k", "loops=0", "file_service_type=random", "nrfiles=3",
+    "startdelay=5", "ramp_time=5s", "description=a b c", "gtod_reduce=1", "clocksource=cpu",
+    "thread", "fadvise_hint=0", "log_avg_msec=1000", "fallocate=none", "overwrite=1", "create_on_open=1",
+    "invalidate=0", "thread=0", "exitall=0", "threads=1", "bssplit=4k/x", "dir=/x",
+];
 
 #[test]
 fn what_fio_takes_is_taken_and_what_it_refuses_is_refused() {
-    for options in [
-        "iodepth=many",
-        "iodepth=0",
-        "iodepth=4x",
-        "iodepth= 4",
-        "iodepth",
-        "iodepth=",
-        "rw=randreed",
-        "rw=read,write",
-        "rw = read",
-        "rw=READ",
-        "bs=0",
-        "bs=k",
-        "runtime=1sec",
-        "runtime=soon",
-        "runtime=1.5h",
-        "direct=1x",
-        "direct=2",
-        "direct=yes",
-        "direct",
-        "time_based",
-        "time_based=0",
-        "refill_buffers=maybe",
-        "refill_buffers=5",
-        "percentile_list=101",
-        "percentile_list=1:x",
-        "percentile_list=50",
-        "rwmixread=101",
-        "rwmixread=100",
-        "sync=dsync",
-        "sync=2",
-        "sync=none",
-        "RW=read",
-        "frobnicate=1",
-        "numjobs=2k",
-        "bssplit=4k/60:8k/60",
-        "bssplit=4k",
-        "bssplit=4k/x",
-        "rate=1m,",
-        "rate_iops=,5",
-        "rate_process=poisson",
-        "rate_process=often",
-        "size=10%",
-        "offset=50%",
-        "kb_base=1000",
-        "kb_base=7",
-        "norandommap",
-        "random_generator=lfsr",
-        "random_generator=dice",
-        "fsync=1k",
-        "loops=0",
-        "file_service_type=random",
-        "nrfiles=3",
-        "startdelay=5",
-        "ramp_time=5s",
-        "description=a b c",
-        "gtod_reduce=1",
-        "clocksource=cpu",
-        "thread",
-        "fadvise_hint=0",
-        "log_avg_msec=1000",
-        "fallocate=none",
-        "overwrite=1",
-        "create_on_open=1",
-        "invalidate=0",
-        "thread=0",
-        "exitall=0",
-    ] {
-        check_accepted(options);
-    }
+    let different: Vec<_> = DOUBTFUL
+        .iter()
+        .filter_map(|options| verdict_that_differs(options))
+        .collect();
+    assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
 /// Names and sizes under a directory.

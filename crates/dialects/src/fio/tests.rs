@@ -222,6 +222,11 @@ fn limits_and_durability_reach_the_job() {
         |job| job.block.largest(job.mix),
         Bytes::kib(2),
     );
+    check(
+        "io_size=2*$pagesize+4096/$ncpus-1",
+        |job| job.limits.bytes,
+        Some(Bytes::new(8192 + 1365 - 1)),
+    );
     check("offset=64k", |job| job.targets[0].offset, Bytes::kib(64));
 }
 
@@ -493,6 +498,7 @@ fn traps_are_told() {
         "runtime=5min",
         &["`runtime=5min` is read as 5 µs, as fio does"],
     );
+    check_warning("block=8k", &["`block` has no effect in a job, in fio too"]);
     check_warning("kb_base=1000\nbs=4KiB", &[]);
     check_warning("iodepth=8\nioengine=null", &[]);
     check_warning(
@@ -695,4 +701,23 @@ fn job_files_are_told_by_content() {
     ] {
         assert!(!looks_like_job_file(text), "{text}");
     }
+}
+
+/// A row that says "built" and that nothing reads would panic.
+#[test]
+fn every_built_option_is_read() {
+    let built = table::rows().filter(|row| row.support == table::Support::Built);
+    let mut count = 0;
+    for row in built {
+        for value in ["1", "none", "4k/50:8k"] {
+            let text = format!("[j]\nsize=1m\n{}={value}\n", row.name);
+            let found = read_text(&text).err().unwrap_or_default();
+            assert!(
+                !found.to_string().contains("not built yet"),
+                "{text}{found}"
+            );
+        }
+        count += 1;
+    }
+    assert!(count > 60, "{count} options are built");
 }
