@@ -7,11 +7,13 @@
 //! in their unit.
 
 mod build;
+mod checks;
 mod document;
 mod event;
 mod measure;
 
 pub use build::{stage_record, total_of};
+pub use checks::{Evidence, TargetFacts, all_latency, run_checks, verdict, wanted_and_got};
 pub use document::{
     Check, CpuRecord, DetailRecord, DirectionRecord, ErrorRecord, IntervalDirection,
     IntervalRecord, JobRecord, LatencyRecord, Record, RunKind, SCHEMA, StageRecord, StorageRecord,

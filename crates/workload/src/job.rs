@@ -51,6 +51,16 @@ pub struct Job {
     pub salt: u64,
 }
 
+impl Job {
+    /// I/Os that a worker can really have outstanding: `depth`, but one where I/O is issued one at a time.
+    pub const fn effective_depth(&self) -> u32 {
+        match self.backend {
+            Backend::Sync => 1,
+            _ => self.depth,
+        }
+    }
+}
+
 /// Identifies jobs that are reported together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ReportGroup {
@@ -112,11 +122,12 @@ pub struct Limits {
     pub warmup: Nanos,
     /// Longest measured time.
     pub runtime: Option<Nanos>,
-    /// Start over when `bytes` (or a whole pass) is done, until `runtime` is over.
+    /// Start over when `bytes` (or a whole pass) is done, until `runtime` is over; `ios` and `loops` then end nothing.
     pub time_based: bool,
-    /// Bytes each worker moves in one pass; `None` means the size of its targets.
+    /// Bytes each worker moves in one pass; `None` means the size of its targets (of all workers together, where they
+    /// share a sequential position). Only whole blocks count.
     pub bytes: Option<Bytes>,
-    /// I/Os each worker does at most, over all passes.
+    /// I/Os each worker does at most, over all passes; not for time-based jobs.
     pub ios: Option<u64>,
     /// Passes; 0 counts as 1.
     pub loops: u32,

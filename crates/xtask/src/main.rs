@@ -1,2 +1,43 @@
-//! The project's own chores.
-fn main() {}
+//! The project's own chores: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`.
+//!
+//! Not needed by anyone who uses Fathom.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a chore talks to the developer who runs it"
+)]
+
+mod bench;
+mod command;
+mod packages;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask <chore>
+  test    install what the tests need, then run every check and test
+  tidy    check the invariants of ARCHITECTURE.md that a program can check
+  bench   measure Fathom against fio, interleaved; raw data under benches/runs/";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
+        ["test"] => test::run(),
+        ["tidy"] => tidy::run(),
+        ["bench", options @ ..] => bench::run(options),
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Why a run does not take place, or ends early.
+
+use std::fmt;
+use std::io;
+
+use fathom_diagnostics::Diagnostics;
+use fathom_units::Bytes;
+
+/// One thing that is not written to, what was found on it, and what would be needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The device or file, as the workload names it.
+    pub path: String,
+    /// What was found; at least one sentence.
+    pub found: Vec<String>,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "writing to `{}` is refused", self.path)?;
+        for found in &self.found {
+            write!(f, "\n  found: {found}")?;
+        }
+        write!(f, "\n  hint: {}", self.remedy)
+    }
+}
+
+/// What the kind of an error means to a caller of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitClass {
+    /// The workload cannot be run as it is written (exit code 3).
+    Input,
+    /// Refused so that no data is lost (exit code 4).
+    Refused,
+    /// A target or an I/O failed (exit code 5).
+    Target,
+    /// This machine cannot do what is asked (exit code 8).
+    Unsupported,
+}
+
+/// Why a run does not take place, or ends early.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The workload and its targets do not fit together; all complaints at once.
+    #[error("{0}")]
+    Invalid(Diagnostics),
+    /// The write guard refused.
+    #[error("{}", join(.0))]
+    Refused(Vec<Refusal>),
+    /// Files to be laid out do not fit.
+    #[error(
+        "`{directory}` has {free} free, but the files to be written there need {needed}\n  hint: ask for smaller files, or free space"
+    )]
+    NoSpace {
+        /// A directory of the file system.
+        directory: String,
+        /// Bytes to be written.
+        needed: Bytes,
+        /// Bytes free.
+        free: Bytes,
+    },
+    /// A target could not be used.
+    #[error("`{path}`: {action}: {source}")]
+    Target {
+        /// The target.
+        path: String,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An I/O of a job failed, and the run was to stop at the first.
+    #[error("job `{job}`: {direction} of {length} bytes at offset {offset} of `{path}`: {source}")]
+    Io {
+        /// The job.
+        job: String,
+        /// The target.
+        path: String,
+        /// Direction of the I/O, or `fsync`.
+        direction: &'static str,
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u32,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The machine cannot do what is asked.
+    #[error("{what}: {why}\n  hint: {remedy}")]
+    Unsupported {
+        /// What is asked.
+        what: String,
+        /// Why it cannot be.
+        why: String,
+        /// What to do.
+        remedy: String,
+    },
+}
+
+impl EngineError {
+    /// What it means to a caller of the program.
+    pub fn exit_class(&self) -> ExitClass {
+        match self {
+            Self::Invalid(_) => ExitClass::Input,
+            Self::Refused(_) => ExitClass::Refused,
+            Self::NoSpace { .. } | Self::Target { .. } | Self::Io { .. } => ExitClass::Target,
+            Self::Unsupported { .. } => ExitClass::Unsupported,
+        }
+    }
+
+    pub(crate) fn target(path: &str, action: &'static str, source: io::Error) -> Self {
+        Self::Target {
+            path: path.to_owned(),
+            action,
+            source,
+        }
+    }
+}
+
+fn join(refusals: &[Refusal]) -> String {
+    let texts: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+    texts.join("\n")
+}

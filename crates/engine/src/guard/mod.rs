@@ -1,0 +1,231 @@
+//! The write guard: decides whether a target may be written to, before anything is.
+//!
+//! Reading is always allowed. Writing to a block device must be asked for by a name that no other device has, and is
+//! refused even then while anything uses the device, a part of it, or the whole that it is a part of. A guard descriptor
+//! opened with `O_EXCL` is then kept for the whole run, so that nothing can begin to use the device meanwhile.
+//!
+//! Invariants: nothing here writes; there is no way around it but to free the device.
+
+mod device;
+mod mounts;
+mod signature;
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use fathom_rawio::{self as rawio, Access, Caching, Durability, OpenHow};
+
+pub(crate) use device::{BlockDevice, DeviceNumber};
+
+use crate::{EngineError, Refusal};
+
+/// A block device that may be written to, held for this run alone.
+#[derive(Debug)]
+pub(crate) struct HeldDevice {
+    _descriptor: File,
+}
+
+/// Whether the block device at `path` may be written to, given the names of `--destroy-data`; yields what should be said
+/// about it.
+///
+/// # Errors
+/// What was found that forbids it.
+pub(crate) fn judge_device(
+    path: &str,
+    number: DeviceNumber,
+    destroy_data: &[String],
+) -> Result<Option<String>, Refusal> {
+    let refuse = |found: Vec<String>, remedy: String| Refusal {
+        path: path.to_owned(),
+        found,
+        remedy,
+    };
+    let device = BlockDevice::find(number).map_err(|error| {
+        let found = format!("the kernel tells nothing of device {number}: {error}");
+        refuse(vec![found], "use a device that sysfs knows".to_owned())
+    })?;
+    let (mut found, file_system) = findings(&device);
+    let name = device.destroy_names().swap_remove(0);
+    let asked = destroy_data.iter().any(|name| device.is_meant_by(name));
+    if !found.is_empty() {
+        found.dedup();
+        let remedy = format!(
+            "nothing was written; were it free, writing to it would need `--destroy-data={name}`"
+        );
+        return Err(refuse(found, remedy));
+    }
+    if !asked {
+        let mut found = vec![
+            "it is free, but writing to it destroys what it holds, and nobody asked for that"
+                .to_owned(),
+        ];
+        found.extend(file_system.map(|kind| format!("it holds a file system ({kind})")));
+        for other in destroy_data {
+            found.push(format!("`--destroy-data={other}` does not name it"));
+        }
+        let remedy = format!("to destroy all data of `{path}`, add `--destroy-data={name}`");
+        return Err(refuse(found, remedy));
+    }
+    Ok(file_system.map(|kind| {
+        format!("`{path}` held a file system ({kind}), which the run destroys, as asked for")
+    }))
+}
+
+/// Everything that forbids writing to a device, and the file system on it.
+fn findings(device: &BlockDevice) -> (Vec<String>, Option<&'static str>) {
+    let mounts = mounts::mounts();
+    let swaps = mounts::swap_areas();
+    let mut found = in_use(device, "it", &mounts, &swaps);
+    let partitions = device.partitions();
+    for part in &partitions {
+        let subject = format!("its partition {}", part.name);
+        found.extend(in_use(part, &subject, &mounts, &swaps));
+        found.extend(signatures_of(part, &subject).unwrap_or_default().0);
+    }
+    if !partitions.is_empty() {
+        let names: Vec<_> = partitions.iter().map(|part| part.name.as_str()).collect();
+        found.push(format!("it is partitioned ({})", names.join(", ")));
+    }
+    if let Some(parent) = device.parent() {
+        let subject = format!("its disk {}", parent.name);
+        found.extend(in_use(&parent, &subject, &mounts, &swaps));
+    }
+    let mut file_system = None;
+    match signatures_of(device, "it") {
+        Ok((grave, kind)) => {
+            found.extend(grave);
+            file_system = kind;
+        }
+        Err(error) => found.push(format!("it cannot be read to see what it holds: {error}")),
+    }
+    (found, file_system)
+}
+
+fn in_use(
+    device: &BlockDevice,
+    subject: &str,
+    mounts: &[mounts::Mount],
+    swaps: &[std::path::PathBuf],
+) -> Vec<String> {
+    let mounted = mounts.iter().filter(|mount| mount.is_on(device.number));
+    let mut found: Vec<_> = mounted
+        .map(|mount| format!("{subject} is mounted at {}", mount.place))
+        .collect();
+    let is_swap = |area: &std::path::PathBuf| {
+        DeviceNumber::of_device(area).is_some_and(|number| number == device.number)
+    };
+    if swaps.iter().any(is_swap) {
+        found.push(format!("{subject} is in use as swap"));
+    }
+    for holder in device.holders() {
+        found.push(format!("{subject} is held by {holder}"));
+    }
+    found
+}
+
+fn signatures_of(
+    device: &BlockDevice,
+    subject: &str,
+) -> io::Result<(Vec<String>, Option<&'static str>)> {
+    let file = rawio::open(&device.special_file(), OpenHow::LOOK)?;
+    if number_of(&file)? != device.number {
+        return Err(io::Error::other(
+            "its special file belongs to another device",
+        ));
+    }
+    let size = rawio::size_of(&file)?.get();
+    let found = signature::find(&file, size)?;
+    let grave = found.grave.iter();
+    let grave = grave.map(|what| format!("{subject} bears the signature of {what}"));
+    Ok((grave.collect(), found.file_system))
+}
+
+/// Takes the device for this run alone, and makes sure that it is still the one that was judged.
+///
+/// # Errors
+/// [`EngineError::Refused`] where something uses it, or where the path leads to another device by now.
+pub(crate) fn hold_device(path: &str, number: DeviceNumber) -> Result<HeldDevice, EngineError> {
+    let how = OpenHow {
+        access: Access::ExclusiveDevice,
+        caching: Caching::Buffered,
+        durability: Durability::None,
+    };
+    let refuse = |found: &str| {
+        EngineError::Refused(vec![Refusal {
+            path: path.to_owned(),
+            found: vec![found.to_owned()],
+            remedy: "free it first; `lsblk` and `fuser -v` show what uses it".to_owned(),
+        }])
+    };
+    let file = rawio::open(Path::new(path), how).map_err(|error| {
+        if error.kind() == io::ErrorKind::ResourceBusy {
+            refuse("the kernel says that it is in use (a mount elsewhere, RAID, or another run)")
+        } else {
+            EngineError::target(path, "opening it for writing", error)
+        }
+    })?;
+    check_device(path, &file, number)?;
+    Ok(HeldDevice { _descriptor: file })
+}
+
+/// Makes sure that an opened device is the one that was judged.
+///
+/// # Errors
+/// [`EngineError::Refused`] where it is not.
+pub(crate) fn check_device(
+    path: &str,
+    file: &File,
+    number: DeviceNumber,
+) -> Result<(), EngineError> {
+    let found = number_of(file).map_err(|error| EngineError::target(path, "looking", error))?;
+    if found == number {
+        return Ok(());
+    }
+    Err(EngineError::Refused(vec![Refusal {
+        path: path.to_owned(),
+        found: vec![format!(
+            "the path led to device {number} when it was checked, and leads to {found} now"
+        )],
+        remedy: "name the device by a path under /dev/disk/by-id, which does not move".to_owned(),
+    }]))
+}
+
+fn number_of(file: &File) -> io::Result<DeviceNumber> {
+    let metadata = file.metadata()?;
+    if metadata.file_type().is_block_device() {
+        Ok(DeviceNumber::from_packed(metadata.rdev()))
+    } else {
+        Err(io::Error::other("it is no block device"))
+    }
+}
+
+/// What forbids writing to the regular file at `path`, whoever made it.
+pub(crate) fn file_in_use(path: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    if mounts::swap_areas()
+        .iter()
+        .any(|area| mounts::is_same_file(area, path))
+    {
+        found.push("it is in use as swap".to_owned());
+    }
+    for (name, backing) in device::loop_backing_files() {
+        if mounts::is_same_file(&backing, path) {
+            found.push(format!("it is the storage of the block device {name}"));
+        }
+    }
+    found
+}
+
+/// The whole block device that holds the file system or device at `path`; `None` where no block device does.
+pub(crate) fn whole_device_under(path: &Path) -> Option<BlockDevice> {
+    let metadata = fs::metadata(path).ok()?;
+    let packed = if metadata.file_type().is_block_device() {
+        metadata.rdev()
+    } else {
+        metadata.dev()
+    };
+    let device = BlockDevice::find(DeviceNumber::from_packed(packed)).ok()?;
+    Some(device.parent().unwrap_or(device))
+}

@@ -1,0 +1,110 @@
+//! What is mounted, and what is swapped to.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::device::DeviceNumber;
+
+/// One mounted file system or swap area, by the device or file that it is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// The device's own number, where the kernel gives it.
+    number: Option<DeviceNumber>,
+    /// What was mounted, where it is a block device.
+    source: Option<DeviceNumber>,
+    /// Where.
+    pub(crate) place: String,
+}
+
+impl Mount {
+    pub(crate) fn is_on(&self, device: DeviceNumber) -> bool {
+        self.number == Some(device) || self.source == Some(device)
+    }
+}
+
+/// Everything mounted in this process's view. What other views have mounted shows when the device is opened for us alone.
+pub(crate) fn mounts() -> Vec<Mount> {
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    text.lines().filter_map(parse_mount).collect()
+}
+
+/// Format: `proc_pid_mountinfo(5)`.
+fn parse_mount(line: &str) -> Option<Mount> {
+    let (before, after) = line.split_once(" - ")?;
+    let mut fields = before.split(' ');
+    let number = fields.nth(2)?;
+    let place = unescape(fields.nth(1)?);
+    let source = unescape(after.split(' ').nth(1)?);
+    Some(Mount {
+        number: DeviceNumber::parse(number),
+        source: source
+            .starts_with('/')
+            .then(|| DeviceNumber::of_device(Path::new(&source)))
+            .flatten(),
+        place,
+    })
+}
+
+/// Devices and files that are swapped to (`/proc/swaps`).
+pub(crate) fn swap_areas() -> Vec<PathBuf> {
+    let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let first_words = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(' ').next());
+    first_words
+        .filter_map(|word| word.split('\t').next())
+        .map(|path| PathBuf::from(unescape(path)))
+        .collect()
+}
+
+/// Whether two paths lead to the same file.
+pub(crate) fn is_same_file(left: &Path, right: &Path) -> bool {
+    match (fs::metadata(left), fs::metadata(right)) {
+        (Ok(left), Ok(right)) => (left.dev(), left.ino()) == (right.dev(), right.ino()),
+        _ => false,
+    }
+}
+
+/// Resolves `\040` and its like.
+fn unescape(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let bytes = text.as_bytes();
+    let mut index = 0;
+    while index < bytes.len() {
+        let octal = bytes
+            .get(index + 1..index + 4)
+            .filter(|_| bytes[index] == b'\\')
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        if let Some(byte) = octal {
+            out.push(byte);
+            index += 4;
+        } else {
+            out.push(bytes[index]);
+            index += 1;
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_mountinfo_is_read() {
+        let line = "36 35 98:1 /mnt1 /mnt/my\\040disk rw,noatime master:1 - ext3 none rw";
+        let mount = parse_mount(line).unwrap();
+        assert_eq!(mount.place, "/mnt/my disk");
+        assert!(mount.is_on(DeviceNumber::from_packed(98 << 8 | 1)));
+        assert!(!mount.is_on(DeviceNumber::from_packed(98 << 8)));
+        assert_eq!(parse_mount("nonsense"), None);
+    }
+
+    #[test]
+    fn the_root_is_mounted() {
+        assert!(mounts().iter().any(|mount| mount.place == "/"));
+    }
+}

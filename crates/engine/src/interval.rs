@@ -1,0 +1,110 @@
+//! What one worker did in one interval, and how it reaches the control thread.
+//!
+//! A worker owns a few sets, all made before its first I/O: it fills one while the others wait to be used. At each tick
+//! it sends the full one and takes an empty one from those that came back; both ways are bounded channels, so nothing is
+//! allocated or locked between ticks. The control thread adds the sets up: over workers to intervals, over time to each
+//! worker's totals, so that the worker never does.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
+
+use fathom_record::{OpStats, Phase};
+use fathom_units::Nanos;
+use fathom_workload::{Arrival, Direction, Job};
+
+/// Sets of each worker: one in use, and two for a control thread that is late.
+pub(crate) const SETS_PER_WORKER: usize = 3;
+
+/// Operations of one worker that completed in one interval.
+#[derive(Debug)]
+pub(crate) struct IntervalSet {
+    /// Index of the worker within the stage.
+    pub(crate) worker: usize,
+    /// End of the interval on the run's clock.
+    pub(crate) end: Nanos,
+    /// Whether it is measured.
+    pub(crate) phase: Phase,
+    /// By [`Direction`]; `None` where the job never goes that way.
+    pub(crate) directions: [Option<OpStats>; 3],
+    /// `fsync` and `fdatasync`, where the job does any.
+    pub(crate) sync: Option<OpStats>,
+}
+
+impl IntervalSet {
+    /// An empty set for a worker of `job`.
+    pub(crate) fn new(worker: usize, job: &Job) -> Self {
+        let open = job.arrival != Arrival::Closed;
+        let used = |way| job.mix.share(way).basis_points() > 0;
+        Self {
+            worker,
+            end: Nanos::ZERO,
+            phase: Phase::Warmup,
+            directions: Direction::ALL
+                .map(|way| used(way).then(|| OpStats::new(open, job.split_latency))),
+            sync: syncs(job).then(|| OpStats::new(false, false)),
+        }
+    }
+
+    /// Forgets everything; keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        for stats in self.directions.iter_mut().chain([&mut self.sync]).flatten() {
+            stats.clear();
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let mine = self.directions.iter_mut().chain([&mut self.sync]);
+        let theirs = other.directions.iter().chain([&other.sync]);
+        for (mine, theirs) in mine.zip(theirs) {
+            if let (Some(mine), Some(theirs)) = (mine, theirs) {
+                mine.merge(theirs);
+            }
+        }
+    }
+}
+
+/// Whether a job makes anything durable by itself.
+pub(crate) fn syncs(job: &Job) -> bool {
+    let sync = &job.sync;
+    let asked = sync.fsync_every > 0 || sync.fdatasync_every > 0 || sync.at_end || sync.on_close;
+    asked && job.mix.changes_data()
+}
+
+/// A worker's ends of the two channels, and the set it fills.
+#[derive(Debug)]
+pub(crate) struct Handover {
+    /// The set in use.
+    pub(crate) current: Box<IntervalSet>,
+    full: SyncSender<Box<IntervalSet>>,
+    spares: Receiver<Box<IntervalSet>>,
+}
+
+impl Handover {
+    pub(crate) fn new(
+        first: Box<IntervalSet>,
+        full: SyncSender<Box<IntervalSet>>,
+        spares: Receiver<Box<IntervalSet>>,
+    ) -> Self {
+        Self {
+            current: first,
+            full,
+            spares,
+        }
+    }
+
+    /// Sends what was filled as that of the interval that ends at `end`. Where no spare is there, the control thread is
+    /// late: what is measured then stays for the next interval, what is not is dropped.
+    pub(crate) fn send(&mut self, end: Nanos, phase: Phase) {
+        let Ok(spare) = self.spares.try_recv() else {
+            if phase != Phase::Measure {
+                self.current.clear();
+            }
+            return;
+        };
+        let mut full = std::mem::replace(&mut self.current, spare);
+        (full.end, full.phase) = (end, phase);
+        let sent = self.full.try_send(full);
+        if let Err(TrySendError::Full(set) | TrySendError::Disconnected(set)) = sent {
+            self.current.merge(&set);
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! Writing files before they are measured.
+//!
+//! A file that is missing or too short is written in full, with data that nothing can compress: holes and reserved but
+//! unwritten extents would be read without the device, and measure nothing. Whatever ends the writing early, the files
+//! that it made are removed, and files that it made longer are cut again.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use fathom_rawio::{
+    self as rawio, Access, AioQueue, Caching, Clock, Durability, OpenHow, Operation, Queue,
+    Request, SyncQueue, UringQueue, sleep_until,
+};
+use fathom_record::{Event, EventSink};
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::generator::{BufferFill, Io, StreamKey};
+use fathom_workload::{BufferContents, Direction};
+
+use crate::{EngineError, StopFlag, marker};
+
+/// One write; large enough for any device's full rate.
+const BLOCK: u32 = 1 << 20;
+/// Writes outstanding for each file.
+const OUTSTANDING: u32 = 4;
+/// Files written at a time.
+const FILES_AT_ONCE: usize = 2;
+/// Direct writes start and end at multiples of this.
+const ALIGNMENT: u64 = 4096;
+const PROGRESS_EVERY: Nanos = Nanos::from_secs(1);
+/// How soon the end of the writing, or a request to stop, is seen.
+const LOOK_EVERY: Nanos = Nanos::from_millis(20);
+
+/// A file to be written.
+#[derive(Debug)]
+pub(crate) struct Task {
+    /// As the user named it.
+    pub(crate) path: String,
+    /// Where the bytes go.
+    pub(crate) place: TaskPlace,
+    /// First byte to write: the size it has.
+    pub(crate) from: u64,
+    /// Its size in the end.
+    pub(crate) to: u64,
+}
+
+/// Where the bytes of a task go.
+#[derive(Debug)]
+pub(crate) enum TaskPlace {
+    /// A file that is made at this path.
+    New(PathBuf),
+    /// A file there that is too short.
+    Longer(PathBuf),
+    /// A temporary file that is open already.
+    Open(File),
+}
+
+/// Undoes what was made so far, unless it is told that all went well.
+struct Undo<'a> {
+    stop: &'a StopFlag,
+    made: Mutex<Vec<PathBuf>>,
+    longer: Mutex<Vec<(PathBuf, u64)>>,
+}
+
+impl Undo<'_> {
+    fn keep(self) {
+        for path in self
+            .made
+            .lock()
+            .into_iter()
+            .flat_map(|mut made| std::mem::take(&mut *made))
+        {
+            self.stop.forget_temporary(&path);
+        }
+        if let Ok(mut longer) = self.longer.lock() {
+            longer.clear();
+        }
+    }
+}
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        // Cleaning up as far as it goes: the error that brought us here is the one to report.
+        for path in self.made.lock().iter().flat_map(|made| made.iter()) {
+            marker::forget(path);
+            let _ = fs::remove_file(path);
+            self.stop.forget_temporary(path);
+        }
+        for (path, size) in self.longer.lock().iter().flat_map(|longer| longer.iter()) {
+            if let Ok(file) = fs::OpenOptions::new().write(true).open(path) {
+                let _ = file.set_len(*size);
+            }
+        }
+    }
+}
+
+/// How the writing ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LayoutEnd {
+    /// Everything is written and durable.
+    Done,
+    /// The user stopped it; nothing of it is left.
+    Interrupted,
+}
+
+/// Writes all files of `tasks`, two at a time, telling `sink` how far it is.
+///
+/// # Errors
+/// The first file that cannot be written; everything made so far is undone.
+pub(crate) fn lay_out(
+    tasks: &[Task],
+    seed: u64,
+    stop: &StopFlag,
+    sink: &mut dyn EventSink,
+) -> Result<LayoutEnd, EngineError> {
+    let undo = Undo {
+        stop,
+        made: Mutex::new(Vec::new()),
+        longer: Mutex::new(Vec::new()),
+    };
+    let written: Vec<_> = tasks.iter().map(|task| AtomicU64::new(task.from)).collect();
+    let next = AtomicUsize::new(0);
+    let failed = StopFlag::new();
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = tasks.get(index) else {
+                return Ok(());
+            };
+            let go_on = || !stop.is_requested() && !failed.is_requested();
+            let fill = layout_fill(seed, index);
+            if let Err(source) = write_task(task, fill, &written[index], &go_on, &undo) {
+                failed.request();
+                return Err(EngineError::target(
+                    &task.path,
+                    "writing it before the run",
+                    source,
+                ));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let count = FILES_AT_ONCE.min(tasks.len());
+        let threads: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        let mut next_report = Clock::now() + PROGRESS_EVERY;
+        while !threads
+            .iter()
+            .all(std::thread::ScopedJoinHandle::is_finished)
+        {
+            sleep_until(Clock::now() + LOOK_EVERY);
+            if Clock::now() >= next_report {
+                report(tasks, &written, sink);
+                next_report += PROGRESS_EVERY;
+            }
+        }
+        threads
+            .into_iter()
+            .try_for_each(|thread| match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            })
+    })?;
+    if stop.is_requested() {
+        return Ok(LayoutEnd::Interrupted);
+    }
+    report(tasks, &written, sink);
+    undo.keep();
+    Ok(LayoutEnd::Done)
+}
+
+fn report(tasks: &[Task], written: &[AtomicU64], sink: &mut dyn EventSink) {
+    for (task, written) in tasks.iter().zip(written) {
+        let done = written.load(Ordering::Relaxed) - task.from;
+        if done > 0 {
+            sink.event(&Event::Layout {
+                path: &task.path,
+                done: Bytes::new(done),
+                total: Bytes::new(task.to - task.from),
+            });
+        }
+    }
+}
+
+fn layout_fill(seed: u64, index: usize) -> BufferFill {
+    let key = StreamKey {
+        seed,
+        job: u32::MAX,
+        worker: index as u32,
+        salt: 0,
+    };
+    BufferFill::new(BufferContents::RandomEachWrite, key)
+}
+
+fn write_task(
+    task: &Task,
+    fill: BufferFill,
+    written: &AtomicU64,
+    go_on: &dyn Fn() -> bool,
+    undo: &Undo<'_>,
+) -> io::Result<()> {
+    let how = |access| OpenHow {
+        access,
+        caching: Caching::Buffered,
+        durability: Durability::None,
+    };
+    let opened;
+    let file = match &task.place {
+        TaskPlace::Open(file) => file,
+        TaskPlace::New(path) => {
+            opened = rawio::open(path, how(Access::CreateNew))?;
+            undo.stop.add_temporary(path);
+            push(&undo.made, path.clone());
+            marker::mark(&opened);
+            &opened
+        }
+        TaskPlace::Longer(path) => {
+            opened = rawio::open(path, how(Access::ReadWrite))?;
+            push(&undo.longer, (path.clone(), task.from));
+            &opened
+        }
+    };
+    Writer {
+        file,
+        fill,
+        written,
+        go_on,
+        index: 0,
+    }
+    .write(task.from, task.to)?;
+    file.sync_all()
+}
+
+fn push<T>(list: &Mutex<Vec<T>>, item: T) {
+    list.lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .push(item);
+}
+
+/// Writes a range of one file.
+struct Writer<'a> {
+    file: &'a File,
+    fill: BufferFill,
+    written: &'a AtomicU64,
+    go_on: &'a dyn Fn() -> bool,
+    index: u64,
+}
+
+impl Writer<'_> {
+    /// Direct writes where offsets are aligned and the file system has them; the ends through the page cache.
+    fn write(&mut self, from: u64, to: u64) -> io::Result<()> {
+        let start = from.next_multiple_of(ALIGNMENT).min(to);
+        let end = (to / ALIGNMENT * ALIGNMENT).max(start);
+        self.write_plainly(from, start)?;
+        self.file.sync_data()?;
+        let mut queue = self.queue()?;
+        self.write_through(queue.as_mut(), start, end)?;
+        self.write_plainly(end, to)
+    }
+
+    /// The best queue there is for this file.
+    fn queue(&self) -> io::Result<Box<dyn Queue>> {
+        let direct = OpenHow {
+            access: Access::ReadWrite,
+            caching: Caching::Direct,
+            durability: Durability::None,
+        };
+        let Ok(file) = rawio::reopen(self.file, direct) else {
+            let file = self.file.try_clone()?;
+            return Ok(Box::new(SyncQueue::new(vec![file], OUTSTANDING, BLOCK)?));
+        };
+        if let Ok(queue) = UringQueue::new(vec![file.try_clone()?], OUTSTANDING, BLOCK) {
+            return Ok(Box::new(queue));
+        }
+        match AioQueue::new(vec![file.try_clone()?], OUTSTANDING, BLOCK) {
+            Ok(queue) => Ok(Box::new(queue)),
+            Err(_) => Ok(Box::new(SyncQueue::new(vec![file], OUTSTANDING, BLOCK)?)),
+        }
+    }
+
+    fn next_io(&mut self, offset: u64, length: u32) -> Io {
+        self.index += 1;
+        Io {
+            index: self.index,
+            direction: Direction::Write,
+            target: 0,
+            offset,
+            length,
+        }
+    }
+
+    fn write_plainly(&mut self, from: u64, to: u64) -> io::Result<()> {
+        if from >= to {
+            return Ok(());
+        }
+        let mut bytes = vec![0; (to - from) as usize];
+        self.fill.prepare(&mut bytes);
+        let io = self.next_io(from, bytes.len() as u32);
+        self.fill.refill(&io, &mut bytes);
+        self.file.write_all_at(&bytes, from)?;
+        self.written.fetch_add(to - from, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn write_through(&mut self, queue: &mut dyn Queue, from: u64, to: u64) -> io::Result<()> {
+        let mut free: Vec<u32> = (0..OUTSTANDING).collect();
+        for slot in &free {
+            self.fill.prepare(queue.buffer(*slot));
+        }
+        let mut wanted = vec![0; OUTSTANDING as usize];
+        let mut next = from;
+        let mut failure = None;
+        while (next < to && (self.go_on)() && failure.is_none()) || queue.in_flight() > 0 {
+            while next < to && failure.is_none() && (self.go_on)() {
+                let Some(slot) = free.pop() else { break };
+                let length = u64::from(BLOCK).min(to - next) as u32;
+                let io = self.next_io(next, length);
+                self.fill
+                    .refill(&io, &mut queue.buffer(slot)[..length as usize]);
+                queue.push(Request {
+                    slot,
+                    file: 0,
+                    operation: Operation::Write,
+                    offset: next,
+                    length,
+                });
+                wanted[slot as usize] = length;
+                next += u64::from(length);
+            }
+            queue.submit_and_wait(None)?;
+            while let Some(completion) = queue.completion() {
+                match completion.result {
+                    Ok(moved) if moved == wanted[completion.slot as usize] => {
+                        self.written.fetch_add(u64::from(moved), Ordering::Relaxed);
+                    }
+                    // A file system that is full may still take a part.
+                    Ok(_) => failure = Some(io::Error::other("the file system took a part only")),
+                    Err(code) => failure = Some(io::Error::from_raw_os_error(code)),
+                }
+                free.push(completion.slot);
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// A file that only this run knows.
+///
+/// Without a name where the file system has such files, so that not even SIGKILL leaves it behind; else under a name
+/// that is removed when this is dropped, or at the second signal.
+#[derive(Debug)]
+pub(crate) struct FreshFile {
+    file: File,
+    named: Option<PathBuf>,
+    stop: StopFlag,
+}
+
+impl FreshFile {
+    /// Makes one in `directory`; `number` sets it apart from others of this process.
+    pub(crate) fn new(directory: &Path, number: usize, stop: &StopFlag) -> io::Result<Self> {
+        let stop = stop.clone();
+        if let Ok(file) = rawio::open_unnamed(directory, Caching::Buffered) {
+            let named = None;
+            return Ok(Self { file, named, stop });
+        }
+        let path = directory.join(format!("fathom-{}-{number}.tmp", std::process::id()));
+        let how = OpenHow {
+            access: Access::CreateNew,
+            caching: Caching::Buffered,
+            durability: Durability::None,
+        };
+        let file = rawio::open(&path, how)?;
+        stop.add_temporary(&path);
+        let named = Some(path);
+        Ok(Self { file, named, stop })
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for FreshFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.named {
+            // It may have been removed by another hand; then nothing is left either.
+            let _ = fs::remove_file(path);
+            self.stop.forget_temporary(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_record::Ignore;
+
+    use super::*;
+
+    /// A file system of 8 MiB, unmounted when dropped.
+    struct Small(tempfile::TempDir);
+
+    impl Small {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let arguments = ["-t", "tmpfs", "-o", "size=8m", "tmpfs"];
+            let status = std::process::Command::new("mount")
+                .args(arguments)
+                .arg(directory.path())
+                .status();
+            assert!(status.unwrap().success(), "mounting needs root");
+            Self(directory)
+        }
+    }
+
+    impl Drop for Small {
+        fn drop(&mut self) {
+            let status = std::process::Command::new("umount")
+                .arg(self.0.path())
+                .status();
+            assert!(status.is_ok_and(|status| status.success()));
+        }
+    }
+
+    fn tasks(directory: &Path, large: u64) -> Vec<Task> {
+        let (old, new) = (directory.join("old"), directory.join("new"));
+        fs::write(&old, [7; 8193]).unwrap();
+        let task = |path: PathBuf, place: fn(PathBuf) -> TaskPlace, from, to| Task {
+            path: path.display().to_string(),
+            place: place(path),
+            from,
+            to,
+        };
+        vec![
+            task(old, TaskPlace::Longer, 8193, 1 << 20),
+            task(new, TaskPlace::New, 0, large),
+        ]
+    }
+
+    #[track_caller]
+    fn check_undone(directory: &Path) {
+        assert_eq!(fs::read(directory.join("old")).unwrap(), [7; 8193]);
+        assert!(!directory.join("new").exists());
+    }
+
+    #[test]
+    fn a_full_file_system_is_left_as_it_was() {
+        let small = Small::new();
+        let tasks = tasks(small.0.path(), 16 << 20);
+        let error = lay_out(&tasks, 1, &StopFlag::new(), &mut Ignore).unwrap_err();
+        assert!(
+            error.to_string().contains("No space left on device"),
+            "{error}"
+        );
+        check_undone(small.0.path());
+    }
+
+    #[test]
+    fn an_interrupted_layout_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let stop = StopFlag::new();
+        stop.request();
+        let end = lay_out(&tasks(directory.path(), 64 << 20), 1, &stop, &mut Ignore);
+        assert_eq!(end.unwrap(), LayoutEnd::Interrupted);
+        check_undone(directory.path());
+    }
+
+    #[test]
+    fn what_is_laid_out_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let stop = StopFlag::new();
+        let end = lay_out(&tasks(directory.path(), 3 << 20), 1, &stop, &mut Ignore);
+        assert_eq!(end.unwrap(), LayoutEnd::Done);
+        assert_eq!(
+            fs::metadata(directory.path().join("old")).unwrap().len(),
+            1 << 20
+        );
+        assert_eq!(
+            fs::metadata(directory.path().join("new")).unwrap().len(),
+            3 << 20
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! Runs a workload on real storage.
+//!
+//! [`preflight`] looks at everything and refuses what must not or cannot be; [`run`] then lays files out, runs each
+//! stage's workers on threads of their own, and hands back what they measured.
+//!
+//! Data plane and control plane are apart: a worker allocates, locks and formats nothing between its first and its last
+//! I/O; it hands its operations over once a second through bounded channels, and the control thread adds them up.
+//!
+//! Invariants: nothing is printed; the clock is [`fathom_rawio::Clock`] alone; nothing is written to a block device that
+//! the write guard did not let pass; what was measured is returned whatever ends the run.
+
+mod collect;
+mod counters;
+mod error;
+mod guard;
+mod interval;
+mod layout;
+mod marker;
+mod options;
+mod preflight;
+mod run;
+mod stage;
+mod stop;
+mod store;
+mod targets;
+mod timing;
+mod worker;
+
+pub use error::{EngineError, ExitClass, Refusal};
+pub use options::{ErrorPolicy, Overwrite, RunOptions};
+pub use preflight::{Plan, PlannedStage, preflight};
+pub use run::{RunFacts, RunOutcome, StageFacts, run};
+pub use stop::StopFlag;

@@ -1,0 +1,33 @@
+//! What the user allows a run to do beyond its workload.
+
+/// Whether existing regular files that Fathom did not make may be written by jobs that ask for Fathom's own files only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Overwrite {
+    /// No: such a job is refused.
+    #[default]
+    Refuse,
+    /// Yes (`--overwrite`).
+    Allowed,
+}
+
+/// What the first failed I/O does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ErrorPolicy {
+    /// It ends the run; what was measured is kept.
+    #[default]
+    Stop,
+    /// It is counted, and the run goes on.
+    Continue,
+}
+
+/// What the user allows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunOptions {
+    /// Names of block devices whose data may be destroyed (`--destroy-data=NAME`): a serial, the end of a
+    /// `/dev/disk/by-id` name, or the kernel name of a device that has neither.
+    pub destroy_data: Vec<String>,
+    /// Whether others' regular files may be written.
+    pub overwrite: Overwrite,
+    /// What the first failed I/O does.
+    pub on_error: ErrorPolicy,
+}

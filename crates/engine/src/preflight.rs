@@ -1,0 +1,384 @@
+//! Everything that can be known to be wrong before anything is written.
+//!
+//! Complaints about the input come all at once; then what the write guard found, all at once; then what the machine
+//! cannot do; then whether the files fit.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_rawio::{self as rawio, Access, Durability, OpenHow, SLOTS_MAX, probe_uring};
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::generator::{SharedCursor, StreamError, StreamKey, WorkerStream};
+use fathom_workload::{Arrival, Backend, Caching, Job, Pacing, Stage, Workload};
+
+use crate::store::open_error;
+use crate::targets::{self, Kind, Object, Targets};
+use crate::{EngineError, Overwrite, Refusal, RunOptions, guard};
+
+/// Most workers of a stage: threads beyond measure no storage but the scheduler.
+const WORKERS_MAX: u32 = 8192;
+/// Largest block: the kernel moves at most 2^31 − 4096 bytes in one call.
+const BLOCK_MAX: Bytes = Bytes::gib(1);
+/// Share of the available memory that buffers may take, in percent.
+const MEMORY_PERCENT: u64 = 80;
+
+/// One stage or repeat that will run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedStage {
+    /// Its name; repeats get `#2`, `#3`.
+    pub name: String,
+    /// Index of the stage in the workload.
+    pub stage: usize,
+    /// Which repeat, from 0.
+    pub repeat: u32,
+    /// How long it takes, where time ends every job.
+    pub expected: Option<Nanos>,
+}
+
+/// What a run will do.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Stages and repeats in order.
+    pub stages: Vec<PlannedStage>,
+    /// Files that are written before the run, and how many bytes of each.
+    pub layout: Vec<(String, Bytes)>,
+    /// What a user should know before it begins.
+    pub notes: Vec<String>,
+    pub(crate) targets: Targets,
+    pub(crate) uring: Backend,
+}
+
+/// Looks at everything that `workload` names, and writes nothing.
+///
+/// # Errors
+/// [`EngineError::Invalid`], [`EngineError::Refused`], [`EngineError::Unsupported`], [`EngineError::NoSpace`] or
+/// [`EngineError::Target`], whichever comes first in this order.
+pub fn preflight(workload: &Workload, options: &RunOptions) -> Result<Plan, EngineError> {
+    let mut problems = Diagnostics::default();
+    let mut notes = Vec::new();
+    for (_, job) in workload.jobs() {
+        check_job(job, &mut problems);
+    }
+    for stage in &workload.stages {
+        check_stage(stage, &mut problems);
+    }
+    let targets = targets::resolve(workload, &mut problems);
+    if !problems.has_errors() {
+        check_streams(workload, &targets, &mut problems);
+    }
+    if problems.has_errors() {
+        return Err(EngineError::Invalid(problems));
+    }
+    let refusals = guard_objects(&targets, options, &mut notes);
+    if !refusals.is_empty() {
+        return Err(EngineError::Refused(refusals));
+    }
+    for object in &targets.objects {
+        check_opening(object)?;
+    }
+    check_space(&targets)?;
+    let layout = targets.objects.iter().filter_map(|object| {
+        let from = layout_start(object)?;
+        Some((object.path.clone(), Bytes::new(object.needed - from)))
+    });
+    Ok(Plan {
+        stages: planned_stages(workload),
+        layout: layout.collect(),
+        uring: choose_uring(workload, &mut notes),
+        notes,
+        targets,
+    })
+}
+
+/// From where a regular file has to be written; `None` where it is long enough, or no regular file.
+pub(crate) fn layout_start(object: &Object) -> Option<u64> {
+    let has = match &object.kind {
+        Kind::File { existing, .. } => existing.map_or(0, |file| file.size),
+        Kind::Fresh { .. } => 0,
+        Kind::Device { .. } | Kind::Nothing { .. } => return None,
+    };
+    (has < object.needed).then_some(has)
+}
+
+/// A stream that cannot be made, as an error of the input.
+pub(crate) fn stream_error(error: &StreamError) -> EngineError {
+    EngineError::Invalid(Diagnostics(vec![Diagnostic::error(error.to_string())]))
+}
+
+fn check_job(job: &Job, problems: &mut Diagnostics) {
+    let mut complain = |what: String, hint: &str| {
+        problems.push(Diagnostic::error(format!("job `{}`: {what}", job.name)).hint(hint));
+    };
+    if job.targets.is_empty() {
+        complain(
+            "it names no target".to_owned(),
+            "name a file, a directory or a device",
+        );
+    }
+    if job.depth == 0 || job.depth > SLOTS_MAX {
+        let what = format!("a depth of {} is not possible", job.depth);
+        complain(what, "use 1 to 32,768 outstanding per worker");
+    }
+    if job.workers == 0 || job.workers > WORKERS_MAX {
+        let what = format!("{} workers are not possible", job.workers);
+        complain(what, "use 1 to 8,192 workers");
+    }
+    if job.block.largest(job.mix) > BLOCK_MAX {
+        let what = format!("a block of {} is too large", job.block.largest(job.mix));
+        complain(what, "use blocks of at most 1 GiB");
+    }
+    if job.limits.time_based && job.limits.runtime.is_none() {
+        let what = "it is to run for a time, but no time is given".to_owned();
+        complain(what, "give a runtime");
+    }
+    if job.limits.runtime == Some(Nanos::ZERO) {
+        complain(
+            "a runtime of zero measures nothing".to_owned(),
+            "give a longer one",
+        );
+    }
+    if let Arrival::Open { rate, .. } = job.arrival {
+        let per_sec = match rate {
+            Pacing::Iops(rate) => rate.get(),
+            Pacing::Bytes(rate) => rate.get(),
+        };
+        if per_sec == 0 {
+            complain(
+                "a rate of zero starts nothing".to_owned(),
+                "give a rate above zero",
+            );
+        }
+    }
+}
+
+fn check_stage(stage: &Stage, problems: &mut Diagnostics) {
+    let workers: u64 = stage.jobs.iter().map(|job| u64::from(job.workers)).sum();
+    if workers > u64::from(WORKERS_MAX) {
+        let what = format!("stage `{}` has {workers} workers", stage.name);
+        problems.push(Diagnostic::error(what).hint("use at most 8,192 in one stage"));
+    }
+    let of_job = |job: &Job| {
+        let buffers = u128::from(job.workers) * u128::from(job.effective_depth());
+        buffers * u128::from(job.block.largest(job.mix).get().next_multiple_of(4096))
+    };
+    let needed: u128 = stage.jobs.iter().map(of_job).sum();
+    let Some(available) = available_memory() else {
+        return;
+    };
+    if needed > u128::from(available.get()) * u128::from(MEMORY_PERCENT) / 100 {
+        let needed = Bytes::new(u64::try_from(needed).unwrap_or(u64::MAX));
+        let what = format!(
+            "stage `{}` needs {needed} for buffers, and this machine has {available}",
+            stage.name
+        );
+        let hint = "lower workers, depth or block size: their product is the memory needed";
+        problems.push(Diagnostic::error(what).hint(hint));
+    }
+}
+
+/// `MemAvailable` of `/proc/meminfo`.
+fn available_memory() -> Option<Bytes> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib = line.trim().strip_suffix(" kB")?;
+    kib.parse().ok().map(Bytes::kib)
+}
+
+fn check_streams(workload: &Workload, targets: &Targets, problems: &mut Diagnostics) {
+    for (index, (_, job)) in workload.jobs().enumerate() {
+        let key = StreamKey {
+            seed: workload.seed,
+            job: index as u32,
+            worker: 0,
+            salt: job.salt,
+        };
+        let ranges = &targets.jobs[index].ranges;
+        if let Err(error) = WorkerStream::new(job, key, ranges, &SharedCursor::new()) {
+            problems.push(Diagnostic::error(error.to_string()));
+        }
+    }
+}
+
+/// Asks the write guard about everything that would be written to.
+fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String>) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    for object in &targets.objects {
+        let grows = layout_start(object).is_some();
+        match &object.kind {
+            Kind::Device { number, .. } if object.written => {
+                match guard::judge_device(&object.path, *number, &options.destroy_data) {
+                    Ok(note) => notes.extend(note),
+                    Err(refusal) => refusals.push(refusal),
+                }
+            }
+            Kind::File {
+                full,
+                existing: Some(existing),
+            } if object.written || grows => {
+                refusals.extend(judge_file(object, full, existing.ours, options));
+            }
+            _ => {}
+        }
+    }
+    refusals
+}
+
+fn judge_file(object: &Object, full: &Path, ours: bool, options: &RunOptions) -> Option<Refusal> {
+    let found = guard::file_in_use(full);
+    let path = object.path.clone();
+    if !found.is_empty() {
+        let remedy = "free it first; nothing was written".to_owned();
+        return Some(Refusal {
+            path,
+            found,
+            remedy,
+        });
+    }
+    let is_others = object.only_ours && !ours && options.overwrite == Overwrite::Refuse;
+    is_others.then(|| Refusal {
+        path,
+        found: vec![if object.written {
+            "it exists, and Fathom did not make it".to_owned()
+        } else {
+            format!(
+                "it exists, Fathom did not make it, and it is shorter than the {} to be read",
+                Bytes::new(object.needed)
+            )
+        }],
+        remedy: "name another file or a directory, or add `--overwrite` to lose what it holds"
+            .to_owned(),
+    })
+}
+
+/// Opens what will be opened, so that a lack of rights or of direct I/O shows before anything is written.
+fn check_opening(object: &Object) -> Result<(), EngineError> {
+    let writes = object.written || layout_start(object).is_some();
+    let caching = if object.direct {
+        rawio::Caching::Direct
+    } else {
+        rawio::Caching::Buffered
+    };
+    let how = OpenHow {
+        access: if writes {
+            Access::ReadWrite
+        } else {
+            Access::Read
+        },
+        caching,
+        durability: Durability::None,
+    };
+    let directory = match &object.kind {
+        Kind::Nothing { .. } => return Ok(()),
+        Kind::Device { .. } => {
+            let opened = rawio::open(Path::new(&object.path), how);
+            return opened
+                .map(drop)
+                .map_err(|error| open_error(&object.path, how, error));
+        }
+        Kind::File {
+            full,
+            existing: Some(_),
+        } => {
+            let opened = rawio::open(full, how);
+            return opened
+                .map(drop)
+                .map_err(|error| open_error(&object.path, how, error));
+        }
+        Kind::File { full, .. } => full.parent().unwrap_or(Path::new("/")),
+        Kind::Fresh { directory } => directory,
+    };
+    match rawio::open_unnamed(directory, caching) {
+        // Without unnamed files the directory cannot be tried out; making the file will tell.
+        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => Ok(()),
+        Err(error) => Err(open_error(&object.path, how, error)),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Whether everything to be written fits, for each file system at once.
+fn check_space(targets: &Targets) -> Result<(), EngineError> {
+    let mut needs: BTreeMap<u64, (PathBuf, u64)> = BTreeMap::new();
+    for object in &targets.objects {
+        let Some(from) = layout_start(object) else {
+            continue;
+        };
+        let directory = match &object.kind {
+            Kind::File { full, .. } => full.parent().unwrap_or(Path::new("/")),
+            Kind::Fresh { directory } => directory,
+            Kind::Device { .. } | Kind::Nothing { .. } => continue,
+        };
+        let metadata = fs::metadata(directory);
+        let metadata = metadata.map_err(|error| {
+            EngineError::target(&object.path, "looking at its directory", error)
+        })?;
+        let need = needs
+            .entry(metadata.dev())
+            .or_insert_with(|| (directory.to_owned(), 0));
+        need.1 = need.1.saturating_add(object.needed - from);
+    }
+    for (directory, needed) in needs.into_values() {
+        let name = directory.display().to_string();
+        let free = rawio::free_space(&directory)
+            .map_err(|error| EngineError::target(&name, "asking for its free space", error))?;
+        if Bytes::new(needed) > free {
+            return Err(EngineError::NoSpace {
+                directory: name,
+                needed: Bytes::new(needed),
+                free,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn planned_stages(workload: &Workload) -> Vec<PlannedStage> {
+    let mut planned = Vec::new();
+    for (index, stage) in workload.stages.iter().enumerate() {
+        let time = |job: &Job| {
+            let limits = job.limits;
+            let runtime = limits.runtime.filter(|_| limits.time_based)?;
+            Some(limits.start_delay + limits.warmup + runtime)
+        };
+        let times: Option<Vec<_>> = stage.jobs.iter().map(time).collect();
+        for repeat in 0..stage.repeats.max(1) {
+            planned.push(PlannedStage {
+                name: match repeat {
+                    0 => stage.name.clone(),
+                    more => format!("{} #{}", stage.name, more + 1),
+                },
+                stage: index,
+                repeat,
+                expected: times.iter().flatten().max().copied(),
+            });
+        }
+    }
+    planned
+}
+
+/// What jobs that ask for io_uring get here, said in a note where it is something else.
+fn choose_uring(workload: &Workload, notes: &mut Vec<String>) -> Backend {
+    if !workload
+        .jobs()
+        .any(|(_, job)| job.backend == Backend::IoUring)
+    {
+        return Backend::IoUring;
+    }
+    let Err(reason) = probe_uring() else {
+        return Backend::IoUring;
+    };
+    notes.push(format!("libaio is used instead of io_uring: {reason}"));
+    let buffered = |job: &Job| job.backend == Backend::IoUring && job.caching == Caching::Buffered;
+    if workload.jobs().any(|(_, job)| buffered(job)) {
+        notes.push(
+            "buffered I/O with libaio is done one at a time: the depth asked for is not reached"
+                .to_owned(),
+        );
+    }
+    Backend::Libaio
+}

@@ -1,0 +1,264 @@
+//! A whole run: look, hold, lay out, measure stage by stage, clean up.
+
+use fathom_rawio::{Clock, sleep_until};
+use fathom_record::{Event, EventSink, StageResult, TargetFacts, stage_record};
+use fathom_units::Nanos;
+use fathom_workload::{ExistingFiles, Workload};
+
+use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
+use crate::preflight::{Plan, PlannedStage, layout_start, preflight};
+use crate::stage::{StageOutput, StageRun};
+use crate::store::Store;
+use crate::targets::Kind;
+use crate::{EngineError, RunOptions, StopFlag, marker};
+
+/// How soon a request to stop is seen during a pause.
+const LOOK_EVERY: Nanos = Nanos::from_millis(20);
+/// Share of holes and unwritten extents from which on it is said.
+const UNWRITTEN_TOLD: f64 = 0.001;
+
+/// What was measured, and what is known about it.
+#[derive(Debug)]
+pub struct RunOutcome {
+    /// Measured stages and repeats in order; the last may be cut short.
+    pub results: Vec<StageResult>,
+    /// What a reader of the figures should know.
+    pub notes: Vec<String>,
+    /// Whether the user stopped the run.
+    pub interrupted: bool,
+    /// The error that ended the run after it had begun to measure.
+    pub failure: Option<EngineError>,
+    /// What the checks need beside the results.
+    pub facts: RunFacts,
+}
+
+/// What is known of a run beside its results.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunFacts {
+    /// Of each target's file or device.
+    pub targets: Vec<TargetFacts>,
+    /// In the order of the results.
+    pub stages: Vec<StageFacts>,
+}
+
+/// What is known of a stage beside its result.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StageFacts {
+    /// Open loops: how late an I/O was submitted at most though a slot was free for it.
+    pub lag_max: Nanos,
+    /// Open loops: the mean of that over all I/Os.
+    pub lag_mean: Nanos,
+    /// How long a completion may have gone unseen at most: time stamps are late by up to this.
+    pub stamp_error_max: Nanos,
+    /// The mean of that over all batches.
+    pub stamp_error_mean: Nanos,
+}
+
+/// Runs `workload` on real storage.
+///
+/// Nothing is written before everything that can be refused was. Temporary files are gone when it returns.
+///
+/// # Errors
+/// Where the run cannot begin; what fails once something was measured is [`RunOutcome::failure`].
+pub fn run(
+    workload: &Workload,
+    options: &RunOptions,
+    stop: &StopFlag,
+    sink: &mut dyn EventSink,
+) -> Result<RunOutcome, EngineError> {
+    let plan = preflight(workload, options)?;
+    let store = Store::open(&plan.targets, stop)?;
+    for note in &plan.notes {
+        sink.event(&Event::Note { text: note });
+    }
+    let mut outcome = RunOutcome {
+        results: Vec::new(),
+        notes: plan.notes.clone(),
+        interrupted: false,
+        failure: None,
+        facts: RunFacts::default(),
+    };
+    if lay_out_all(workload, &plan, &store, stop, sink)? == LayoutEnd::Interrupted {
+        outcome.interrupted = true;
+        return Ok(outcome);
+    }
+    look_for_holes(&plan, &store, &mut outcome, sink);
+    run_stages(workload, options, &plan, &store, stop, sink, &mut outcome)?;
+    unlink(workload, &plan);
+    outcome.interrupted = stop.is_requested();
+    Ok(outcome)
+}
+
+fn lay_out_all(
+    workload: &Workload,
+    plan: &Plan,
+    store: &Store,
+    stop: &StopFlag,
+    sink: &mut dyn EventSink,
+) -> Result<LayoutEnd, EngineError> {
+    let mut tasks = Vec::new();
+    for (index, object) in plan.targets.objects.iter().enumerate() {
+        let Some(from) = layout_start(object) else {
+            continue;
+        };
+        let place = match (&object.kind, store.fresh(index)) {
+            (_, Some(file)) => TaskPlace::Open(file.try_clone().map_err(|error| {
+                EngineError::target(&object.path, "opening its temporary file again", error)
+            })?),
+            (Kind::File { full, existing }, None) => match existing {
+                None => TaskPlace::New(full.clone()),
+                Some(_) => TaskPlace::Longer(full.clone()),
+            },
+            _ => continue,
+        };
+        tasks.push(Task {
+            path: object.path.clone(),
+            place,
+            from,
+            to: object.needed,
+        });
+    }
+    if tasks.is_empty() {
+        return Ok(LayoutEnd::Done);
+    }
+    lay_out(&tasks, workload.seed, stop, sink)
+}
+
+/// Reads of holes and unwritten extents do not reach the device: says so, and keeps it for the checks.
+fn look_for_holes(plan: &Plan, store: &Store, outcome: &mut RunOutcome, sink: &mut dyn EventSink) {
+    for (index, object) in plan.targets.objects.iter().enumerate() {
+        let unwritten_share = store.unwritten_share(index, object.size());
+        if let Some(share) = unwritten_share.filter(|share| *share > UNWRITTEN_TOLD) {
+            let text = format!(
+                "{:.0} % of `{}` holds no data (holes or unwritten extents): reading there does not reach the device",
+                share * 100.0,
+                object.path
+            );
+            sink.event(&Event::Note { text: &text });
+            outcome.notes.push(text);
+        }
+        outcome.facts.targets.push(TargetFacts {
+            path: object.path.clone(),
+            unwritten_share,
+        });
+    }
+}
+
+fn run_stages(
+    workload: &Workload,
+    options: &RunOptions,
+    plan: &Plan,
+    store: &Store,
+    stop: &StopFlag,
+    sink: &mut dyn EventSink,
+    outcome: &mut RunOutcome,
+) -> Result<(), EngineError> {
+    let first_jobs: Vec<usize> = workload
+        .stages
+        .iter()
+        .scan(0, |sum, stage| {
+            let first = *sum;
+            *sum += stage.jobs.len();
+            Some(first)
+        })
+        .collect();
+    for (index, planned) in plan.stages.iter().enumerate() {
+        if stop.is_requested() {
+            break;
+        }
+        let stage = &workload.stages[planned.stage];
+        let first_job = first_jobs[planned.stage];
+        sink.event(&Event::StageStarted {
+            index,
+            count: plan.stages.len(),
+            name: &planned.name,
+            expected: planned.expected,
+        });
+        let output = StageRun {
+            seed: workload.seed,
+            stage,
+            stage_index: planned.stage,
+            index,
+            repeat: planned.repeat,
+            name: &planned.name,
+            first_job,
+            targets: &plan.targets.jobs[first_job..first_job + stage.jobs.len()],
+            store,
+            options,
+            stop,
+            uring: plan.uring,
+        }
+        .run(sink);
+        let output = match output {
+            // What earlier stages measured is not lost.
+            Err(error) if !outcome.results.is_empty() => {
+                outcome.failure = Some(error);
+                return Ok(());
+            }
+            output => output?,
+        };
+        let failed = take_output(workload, planned, index, output, outcome, sink);
+        if failed {
+            return Ok(());
+        }
+        if index + 1 < plan.stages.len() {
+            pause(stage.cooldown, stop);
+        }
+    }
+    Ok(())
+}
+
+/// Keeps what a stage yielded; tells whether an I/O ended it.
+fn take_output(
+    workload: &Workload,
+    planned: &PlannedStage,
+    index: usize,
+    output: StageOutput,
+    outcome: &mut RunOutcome,
+    sink: &mut dyn EventSink,
+) -> bool {
+    let stage = &workload.stages[planned.stage];
+    outcome.failure = output.failure;
+    if !stage.discard {
+        let record = stage_record(stage, &output.result);
+        sink.event(&Event::StageFinished {
+            index,
+            record: &record,
+        });
+        outcome.facts.stages.push(StageFacts {
+            lag_max: output.lag.max,
+            lag_mean: output.lag.mean(),
+            stamp_error_max: output.stamp_error.max,
+            stamp_error_mean: output.stamp_error.mean(),
+        });
+        outcome.results.push(output.result);
+    }
+    outcome.failure.is_some()
+}
+
+fn pause(time: Nanos, stop: &StopFlag) {
+    let until = Clock::now().saturating_add(time);
+    while Clock::now() < until && !stop.is_requested() {
+        sleep_until(until.min(Clock::now() + LOOK_EVERY));
+    }
+}
+
+/// Removes the regular files of jobs that ask for it; native jobs may ask for our own files alone.
+fn unlink(workload: &Workload, plan: &Plan) {
+    for (index, (_, job)) in workload.jobs().enumerate() {
+        if !job.unlink {
+            continue;
+        }
+        for object in &plan.targets.jobs[index].objects {
+            let Kind::File { full, existing } = &plan.targets.objects[*object].kind else {
+                continue;
+            };
+            let ours = existing.is_none_or(|file| file.ours);
+            if ours || job.existing == ExistingFiles::AsPeer {
+                marker::forget(full);
+                // Gone already is as good as removed.
+                let _ = std::fs::remove_file(full);
+            }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! One stage on real storage: its workers' threads, and the control thread that watches them.
+
+use std::fs::File;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
+
+use fathom_rawio::{
+    self as rawio, AioQueue, Clock, NullQueue, Queue, RingUnusable, SyncQueue, UringQueue,
+    precise_timers,
+};
+use fathom_record::{EventSink, StageResult};
+use fathom_units::Nanos;
+use fathom_workload::generator::{
+    ArrivalSchedule, BufferFill, SharedCursor, StreamKey, WorkerStream,
+};
+use fathom_workload::{Arrival, Backend, Job, Stage};
+
+use crate::collect::Collector;
+use crate::interval::{Handover, IntervalSet, SETS_PER_WORKER};
+use crate::store::Store;
+use crate::targets::JobTargets;
+use crate::timing::{Gauge, Times};
+use crate::worker::{FailedIo, Finished, Parts, Worker};
+use crate::{EngineError, RunOptions, StopFlag, counters};
+
+/// How often the control thread looks at least.
+const LOOK_EVERY: Nanos = Nanos::from_millis(100);
+
+/// One stage, or one repeat of it, to be run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StageRun<'a> {
+    pub(crate) seed: u64,
+    pub(crate) stage: &'a Stage,
+    /// Index of the stage in the workload.
+    pub(crate) stage_index: usize,
+    /// Index among all stages and repeats of the run.
+    pub(crate) index: usize,
+    /// From 0.
+    pub(crate) repeat: u32,
+    pub(crate) name: &'a str,
+    /// Index over the whole workload of the stage's first job.
+    pub(crate) first_job: usize,
+    /// Of the stage's jobs, in order.
+    pub(crate) targets: &'a [JobTargets],
+    pub(crate) store: &'a Store,
+    pub(crate) options: &'a RunOptions,
+    pub(crate) stop: &'a StopFlag,
+    /// What jobs that ask for io_uring get.
+    pub(crate) uring: Backend,
+}
+
+/// What a stage yields.
+#[derive(Debug)]
+pub(crate) struct StageOutput {
+    pub(crate) result: StageResult,
+    pub(crate) lag: Gauge,
+    pub(crate) stamp_error: Gauge,
+    /// The I/O that ended the stage.
+    pub(crate) failure: Option<EngineError>,
+}
+
+type Ready = Sender<Result<(), EngineError>>;
+
+/// A worker before its thread begins.
+struct Start<'a> {
+    parts: Parts<'a>,
+    files: Vec<File>,
+    ready: Ready,
+    go: Receiver<Times>,
+}
+
+impl StageRun<'_> {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Where it cannot begin. What fails later is part of the output.
+    pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<StageOutput, EngineError> {
+        let abort = AtomicBool::new(false);
+        let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
+        let (full, full_sets) = sync_channel(count * SETS_PER_WORKER);
+        let (ready, readiness) = channel();
+        let mut returns = Vec::new();
+        let mut goes = Vec::new();
+        let mut starts = Vec::new();
+        for (index, job) in self.stage.jobs.iter().enumerate() {
+            let shared = SharedCursor::new();
+            for worker in 0..job.workers {
+                let (give_back, spares) = sync_channel(SETS_PER_WORKER);
+                let handover = Self::handover(returns.len(), job, &full, &give_back, spares);
+                let (go, gone) = sync_channel(1);
+                starts.push(Start {
+                    parts: self.parts((index, job), worker, &shared, handover, &abort)?,
+                    files: self.files(index, job)?,
+                    ready: ready.clone(),
+                    go: gone,
+                });
+                returns.push(give_back);
+                goes.push(go);
+            }
+        }
+        drop((full, ready));
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = starts
+                .into_iter()
+                .map(|start| scope.spawn(move || work(start)))
+                .collect();
+            // Every worker says that it is ready before any begins. Where one cannot, leaving this closure drops `goes`,
+            // which sends the others home.
+            let goes = goes;
+            for _ in &threads {
+                readiness.recv().unwrap_or(Ok(()))?;
+            }
+            Ok(self.watch(threads, &goes, &full_sets, returns, sink))
+        })
+    }
+
+    fn handover(
+        worker: usize,
+        job: &Job,
+        full: &SyncSender<Box<IntervalSet>>,
+        give_back: &SyncSender<Box<IntervalSet>>,
+        spares: Receiver<Box<IntervalSet>>,
+    ) -> Handover {
+        let set = || Box::new(IntervalSet::new(worker, job));
+        for _ in 1..SETS_PER_WORKER {
+            // The channel has room for all sets.
+            let _ = give_back.try_send(set());
+        }
+        Handover::new(set(), full.clone(), spares)
+    }
+
+    fn parts<'a>(
+        &'a self,
+        (index, job): (usize, &'a Job),
+        worker: u32,
+        shared: &SharedCursor,
+        handover: Handover,
+        abort: &'a AtomicBool,
+    ) -> Result<Parts<'a>, EngineError> {
+        let key = StreamKey {
+            seed: self.seed,
+            job: (self.first_job + index) as u32,
+            worker,
+            salt: job.salt,
+        };
+        // A repeat must not write what is there already, or deduplicating storage would find it.
+        let fill_key = StreamKey {
+            salt: job.salt.wrapping_add(u64::from(self.repeat) << 32),
+            ..key
+        };
+        let ranges = &self.targets[index].ranges;
+        let stream = WorkerStream::new(job, key, ranges, shared);
+        Ok(Parts {
+            job,
+            job_index: index,
+            worker,
+            stream: stream.map_err(|error| crate::preflight::stream_error(&error))?,
+            schedule: match job.arrival {
+                Arrival::Closed => None,
+                Arrival::Open { rate, poisson, .. } => {
+                    Some(ArrivalSchedule::new(rate, poisson, key))
+                }
+            },
+            fill: BufferFill::new(job.contents, fill_key),
+            backend: match job.backend {
+                Backend::IoUring => self.uring,
+                other => other,
+            },
+            handover,
+            on_error: self.options.on_error,
+            stop: self.stop.clone(),
+            abort,
+        })
+    }
+
+    fn files(&self, index: usize, job: &Job) -> Result<Vec<File>, EngineError> {
+        let mut files = Vec::new();
+        for object in &self.targets[index].objects {
+            if let Some(file) = self.store.open_for(*object, job)? {
+                if job.drop_cache {
+                    // A hint to the kernel: what it cannot drop (dirty pages, tmpfs) stays.
+                    let _ = rawio::drop_cache(&file);
+                }
+                files.push(file);
+            }
+        }
+        Ok(files)
+    }
+
+    /// Start of the stage, and of the first job's measurement.
+    fn times(&self) -> Times {
+        let start = Clock::now();
+        let limits = self.stage.jobs.iter().map(|job| job.limits);
+        let first = limits
+            .map(|limits| limits.start_delay + limits.warmup)
+            .min();
+        Times {
+            start,
+            origin: start + first.unwrap_or_default(),
+        }
+    }
+
+    fn watch(
+        &self,
+        threads: Vec<ScopedJoinHandle<'_, Option<Finished>>>,
+        goes: &[SyncSender<Times>],
+        full_sets: &Receiver<Box<IntervalSet>>,
+        returns: Vec<SyncSender<Box<IntervalSet>>>,
+        sink: &mut dyn EventSink,
+    ) -> StageOutput {
+        let names = self.device_names();
+        let times = self.times();
+        let lead = times.origin.saturating_sub(times.start);
+        let started_unix_ns = rawio::wall_clock() + lead.get();
+        let mut before = counters::read(&names);
+        for go in goes {
+            // A worker that is gone has panicked; joining it says so.
+            let _ = go.send(times);
+        }
+        let mut collector = Collector::new(self.index, times, returns);
+        let mut counted_from = times.start;
+        loop {
+            let now = Clock::now();
+            if counted_from < times.origin && now >= times.origin {
+                before = counters::read(&names);
+                counted_from = now;
+            }
+            let wake = collector.next_show().min(now + LOOK_EVERY);
+            let wait = Duration::from(wake.saturating_sub(now));
+            match full_sets.recv_timeout(wait) {
+                Ok(set) => collector.take(set),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            collector.show(Clock::now(), sink);
+        }
+        let over = Clock::now().saturating_sub(counted_from);
+        let devices = counters::between(&before, &counters::read(&names), over);
+        let mut output = StageOutput {
+            result: StageResult {
+                name: self.name.to_owned(),
+                stage: self.stage_index,
+                started_unix_ns,
+                measured: Nanos::ZERO,
+                workers: Vec::new(),
+                intervals: Vec::new(),
+                storage: std::collections::BTreeMap::new(),
+                devices,
+                notes: Vec::new(),
+            },
+            lag: Gauge::default(),
+            stamp_error: Gauge::default(),
+            failure: None,
+        };
+        for thread in threads {
+            let finished = match thread.join() {
+                Ok(finished) => finished,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            if let Some(finished) = finished {
+                self.take_finished(finished, &mut collector, &mut output);
+            }
+        }
+        collector.finish(&mut output.result);
+        output
+    }
+
+    fn take_finished(
+        &self,
+        finished: Finished,
+        collector: &mut Collector,
+        output: &mut StageOutput,
+    ) {
+        collector.add(&finished.last);
+        output.lag.merge(&finished.lag);
+        output.stamp_error.merge(&finished.stamp_error);
+        if let (Some(failure), None) = (finished.failure, &output.failure) {
+            let job = &self.stage.jobs[finished.stats.job];
+            output.failure = Some(io_error(job, failure));
+        }
+        output.result.workers.push(finished.stats);
+    }
+
+    fn device_names(&self) -> Vec<String> {
+        let objects = self.targets.iter().flat_map(|job| &job.objects);
+        let mut names: Vec<_> = objects
+            .filter_map(|object| self.store.device_under(*object))
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+fn io_error(job: &Job, failure: FailedIo) -> EngineError {
+    let path = job.targets[failure.target as usize].place.path();
+    EngineError::Io {
+        job: job.name.clone(),
+        path: path.to_owned(),
+        direction: failure.direction,
+        offset: failure.offset,
+        length: failure.length,
+        source: if failure.errno == 0 {
+            std::io::Error::other("nothing was transferred: the end of the target was reached")
+        } else {
+            std::io::Error::from_raw_os_error(failure.errno)
+        },
+    }
+}
+
+/// A worker's thread: makes its queue here, since a ring belongs to its thread.
+fn work(start: Start<'_>) -> Option<Finished> {
+    let job = start.parts.job;
+    if start.parts.schedule.is_some() {
+        precise_timers();
+    }
+    let slots = match start.parts.backend {
+        Backend::Sync => 1,
+        _ => job.depth,
+    };
+    let size = job.block.largest(job.mix).get() as u32;
+    let Start {
+        parts,
+        files,
+        ready,
+        go,
+    } = start;
+    let plain = |ring: &'static str, source| RingUnusable::Other {
+        ring,
+        slots,
+        source,
+    };
+    match parts.backend {
+        Backend::IoUring => begin(
+            parts,
+            UringQueue::new(files, slots, size),
+            slots,
+            ready,
+            &go,
+        ),
+        Backend::Libaio => begin(parts, AioQueue::new(files, slots, size), slots, ready, &go),
+        Backend::Sync => {
+            let queue = SyncQueue::new(files, slots, size);
+            let queue = queue.map_err(|error| plain("pread and pwrite", error));
+            begin(parts, queue, slots, ready, &go)
+        }
+        Backend::Null => {
+            let queue = NullQueue::new(files, slots, size);
+            let queue = queue.map_err(|error| plain("the null backend", error));
+            begin(parts, queue, slots, ready, &go)
+        }
+    }
+}
+
+fn begin<Q: Queue>(
+    parts: Parts<'_>,
+    queue: Result<Q, RingUnusable>,
+    slots: u32,
+    ready: Ready,
+    go: &Receiver<Times>,
+) -> Option<Finished> {
+    let job = parts.job;
+    let queue = match queue {
+        Ok(queue) => queue,
+        Err(error) => {
+            // The control thread waits for exactly one word from each worker.
+            let _ = ready.send(Err(EngineError::Unsupported {
+                what: format!("job `{}`", job.name),
+                why: error.to_string(),
+                remedy:
+                    "lower its depth, block size or number of workers, or choose another engine"
+                        .to_owned(),
+            }));
+            return None;
+        }
+    };
+    let worker = Worker::new(parts, queue, slots);
+    let _ = ready.send(Ok(()));
+    drop(ready);
+    go.recv().ok().map(|times| worker.run(times))
+}

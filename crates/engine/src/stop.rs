@@ -1,0 +1,114 @@
+//! The one flag that ends a run early, and what a second signal still cleans up.
+//!
+//! The first SIGINT or SIGTERM stops issuing, drains and summarises; the second removes the temporary files that have a
+//! name and leaves at once.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// Exit code of a program that a user's interrupt ended: 128 + SIGINT.
+const EXIT_INTERRUPTED: i32 = 130;
+
+/// Asks a run to end. Clones share the flag.
+#[derive(Debug, Clone, Default)]
+pub struct StopFlag {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    requested: AtomicBool,
+    temporary: Mutex<Vec<PathBuf>>,
+}
+
+impl StopFlag {
+    /// A flag that nobody has raised.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Raises it.
+    pub fn request(&self) {
+        self.shared.requested.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is raised.
+    #[inline]
+    pub fn is_requested(&self) -> bool {
+        self.shared.requested.load(Ordering::Relaxed)
+    }
+
+    /// Raises the flag at the first SIGINT or SIGTERM; at the second removes the run's temporary files and ends the
+    /// process with exit code 130.
+    ///
+    /// # Errors
+    /// Where handlers cannot be installed.
+    pub fn install_signal_handlers(&self) -> std::io::Result<()> {
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let flag = self.clone();
+        let thread = std::thread::Builder::new().name("signals".to_owned());
+        thread.spawn(move || {
+            for _ in signals.forever() {
+                if flag.shared.requested.swap(true, Ordering::Relaxed) {
+                    flag.remove_temporary();
+                    signal_hook::low_level::exit(EXIT_INTERRUPTED);
+                }
+            }
+        })?;
+        Ok(())
+    }
+
+    pub(crate) fn add_temporary(&self, path: &Path) {
+        self.temporary().push(path.to_owned());
+    }
+
+    pub(crate) fn forget_temporary(&self, path: &Path) {
+        self.temporary().retain(|other| other != path);
+    }
+
+    fn remove_temporary(&self) {
+        for path in self.temporary().drain(..) {
+            // The process is leaving; a file that is gone already is as good as removed.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    fn temporary(&self) -> std::sync::MutexGuard<'_, Vec<PathBuf>> {
+        self.shared
+            .temporary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_share_the_flag() {
+        let flag = StopFlag::new();
+        let other = flag.clone();
+        assert!(!flag.is_requested());
+        other.request();
+        assert!(flag.is_requested());
+    }
+
+    #[test]
+    fn leaving_removes_what_is_still_temporary() {
+        let directory = tempfile::tempdir().unwrap();
+        let (kept, removed) = (directory.path().join("kept"), directory.path().join("gone"));
+        let flag = StopFlag::new();
+        for path in [&kept, &removed] {
+            std::fs::write(path, "x").unwrap();
+            flag.add_temporary(path);
+        }
+        flag.forget_temporary(&kept);
+        flag.remove_temporary();
+        assert!(kept.exists() && !removed.exists());
+    }
+}

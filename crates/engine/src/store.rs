@@ -1,0 +1,152 @@
+//! The storage of a run, ready to be opened by its workers.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fathom_rawio::{self as rawio, Access, Durability, OpenHow};
+use fathom_units::Bytes;
+use fathom_workload::{Caching, Job, OpenSync};
+
+use crate::guard::{self, DeviceNumber, HeldDevice};
+use crate::layout::FreshFile;
+use crate::targets::{Kind, Object, Targets};
+use crate::{EngineError, StopFlag};
+
+/// Everything that the workers open, held as long as the run lasts.
+#[derive(Debug)]
+pub(crate) struct Store {
+    opened: Vec<(String, Opened)>,
+}
+
+#[derive(Debug)]
+enum Opened {
+    Path(PathBuf),
+    Fresh(FreshFile, PathBuf),
+    Device {
+        path: PathBuf,
+        number: DeviceNumber,
+        /// Kept where the run writes to the device.
+        _held: Option<HeldDevice>,
+    },
+    Nothing,
+}
+
+impl Store {
+    /// Takes hold of the devices that are written to, and makes the temporary files.
+    ///
+    /// # Errors
+    /// A device that is in use after all, or a directory without room for a file.
+    pub(crate) fn open(targets: &Targets, stop: &StopFlag) -> Result<Self, EngineError> {
+        let mut opened = Vec::new();
+        for (number, object) in targets.objects.iter().enumerate() {
+            opened.push((object.path.clone(), open_object(object, number, stop)?));
+        }
+        Ok(Self { opened })
+    }
+
+    /// The temporary file that an object is; `None` where it is none.
+    pub(crate) fn fresh(&self, object: usize) -> Option<&File> {
+        match &self.opened[object].1 {
+            Opened::Fresh(file, _) => Some(file.file()),
+            _ => None,
+        }
+    }
+
+    /// Opens an object as `job` wants it; `None` for the null backend, which opens nothing.
+    ///
+    /// # Errors
+    /// Where it cannot be opened so, or is another device than was judged.
+    pub(crate) fn open_for(&self, object: usize, job: &Job) -> Result<Option<File>, EngineError> {
+        let (name, opened) = &self.opened[object];
+        let how = how(job);
+        let file = match opened {
+            Opened::Nothing => return Ok(None),
+            Opened::Path(path) | Opened::Device { path, .. } => rawio::open(path, how),
+            Opened::Fresh(fresh, _) => rawio::reopen(fresh.file(), how),
+        };
+        let file = file.map_err(|error| open_error(name, how, error))?;
+        if let Opened::Device { number, .. } = opened {
+            guard::check_device(name, &file, *number)?;
+        }
+        Ok(Some(file))
+    }
+
+    /// Share of the first `length` bytes of a regular file that holds no data; `None` where that is unknown.
+    pub(crate) fn unwritten_share(&self, object: usize, length: u64) -> Option<f64> {
+        let opened;
+        let file = match &self.opened[object].1 {
+            Opened::Path(path) => {
+                opened = rawio::open(path, OpenHow::LOOK).ok()?;
+                &opened
+            }
+            Opened::Fresh(fresh, _) => fresh.file(),
+            Opened::Device { .. } | Opened::Nothing => return None,
+        };
+        let shares = rawio::extent_shares(file, Bytes::ZERO, Bytes::new(length)).ok()?;
+        let without = shares.unwritten + shares.hole;
+        Some(without.get() as f64 / length.max(1) as f64)
+    }
+
+    /// Kernel name of the whole block device under an object; `None` where there is none.
+    pub(crate) fn device_under(&self, object: usize) -> Option<String> {
+        let path: &Path = match &self.opened[object].1 {
+            Opened::Path(path) | Opened::Device { path, .. } | Opened::Fresh(_, path) => path,
+            Opened::Nothing => return None,
+        };
+        guard::whole_device_under(path).map(|device| device.name)
+    }
+}
+
+fn open_object(object: &Object, number: usize, stop: &StopFlag) -> Result<Opened, EngineError> {
+    Ok(match &object.kind {
+        Kind::Nothing { .. } => Opened::Nothing,
+        Kind::File { full, .. } => Opened::Path(full.clone()),
+        Kind::Fresh { directory } => {
+            let file = FreshFile::new(directory, number, stop);
+            let making = "making a temporary file in it";
+            let file = file.map_err(|error| EngineError::target(&object.path, making, error))?;
+            Opened::Fresh(file, directory.clone())
+        }
+        Kind::Device { number, .. } => Opened::Device {
+            path: PathBuf::from(&object.path),
+            number: *number,
+            _held: if object.written {
+                Some(guard::hold_device(&object.path, *number)?)
+            } else {
+                None
+            },
+        },
+    })
+}
+
+fn how(job: &Job) -> OpenHow {
+    OpenHow {
+        access: if job.mix.changes_data() {
+            Access::ReadWrite
+        } else {
+            Access::Read
+        },
+        caching: match job.caching {
+            Caching::Direct => rawio::Caching::Direct,
+            Caching::Buffered => rawio::Caching::Buffered,
+        },
+        durability: match job.sync.open {
+            OpenSync::None => Durability::None,
+            OpenSync::Dsync => Durability::Data,
+            OpenSync::Sync => Durability::Full,
+        },
+    }
+}
+
+/// Tells a file system without direct I/O from other failures.
+pub(crate) fn open_error(path: &str, how: OpenHow, error: io::Error) -> EngineError {
+    if how.caching == rawio::Caching::Direct && error.kind() == io::ErrorKind::InvalidInput {
+        return EngineError::Unsupported {
+            what: format!("direct I/O on `{path}`"),
+            why: "its file system has none".to_owned(),
+            remedy: "use buffered I/O (`direct=0`), or a target on another file system".to_owned(),
+        };
+    }
+    EngineError::target(path, "opening it", error)
+}

@@ -1,0 +1,375 @@
+//! The storage objects that a workload's targets are, and the bytes of each that its jobs use.
+//!
+//! Several jobs may name one file or device, by several paths; it is judged, laid out and counted once. Everything here
+//! only looks.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_rawio::{self as rawio, OpenHow};
+use fathom_units::Bytes;
+use fathom_workload::generator::TargetRange;
+use fathom_workload::{Backend, Caching, ExistingFiles, Job, Place, Target, Workload};
+
+use crate::guard::DeviceNumber;
+use crate::marker;
+
+/// A file or device that jobs use.
+#[derive(Debug, Clone)]
+pub(crate) struct Object {
+    /// As the workload first names it.
+    pub(crate) path: String,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// End of the farthest byte that any job names; regular files are laid out to it.
+    pub(crate) needed: u64,
+    /// Whether any job writes or discards.
+    pub(crate) written: bool,
+    /// Whether a job that writes, or needs it longer, may do so only to files that we made.
+    pub(crate) only_ours: bool,
+    /// Whether any job uses direct I/O.
+    pub(crate) direct: bool,
+}
+
+/// What an object is.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    /// A regular file, which exists or not.
+    File {
+        /// Through all symbolic links; the last part may not exist.
+        full: PathBuf,
+        /// What is there.
+        existing: Option<Existing>,
+    },
+    /// A temporary file in a directory.
+    Fresh {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// A block device.
+    Device {
+        /// Its number.
+        number: DeviceNumber,
+        /// Its size in bytes.
+        size: u64,
+        /// Its logical sector in bytes.
+        sector: u64,
+    },
+    /// Nothing is opened: the null backend.
+    Nothing {
+        /// Size of what is at the path, if anything is.
+        size: Option<u64>,
+    },
+}
+
+/// A regular file that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Existing {
+    /// Its size in bytes.
+    pub(crate) size: u64,
+    /// Whether we laid it out.
+    pub(crate) ours: bool,
+}
+
+impl Object {
+    /// Bytes it has, once it is laid out.
+    pub(crate) fn size(&self) -> u64 {
+        match &self.kind {
+            Kind::File { existing, .. } => existing.map_or(0, |file| file.size).max(self.needed),
+            Kind::Fresh { .. } => self.needed,
+            Kind::Device { size, .. } => *size,
+            Kind::Nothing { size } => size.unwrap_or(0).max(self.needed),
+        }
+    }
+}
+
+/// What one job uses.
+#[derive(Debug, Clone)]
+pub(crate) struct JobTargets {
+    /// Its targets' objects, in the order of the job's targets.
+    pub(crate) objects: Vec<usize>,
+    /// Its targets' ranges, in the same order.
+    pub(crate) ranges: Vec<TargetRange>,
+}
+
+/// Everything that a workload's jobs use.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Targets {
+    /// Each object once.
+    pub(crate) objects: Vec<Object>,
+    /// By index of the job over the whole workload.
+    pub(crate) jobs: Vec<JobTargets>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Identity {
+    File(PathBuf),
+    Inode(u64, u64),
+    Fresh(PathBuf),
+    Device(DeviceNumber),
+    Nothing(String),
+}
+
+/// Finds what the targets of `workload` are, and adds to `problems` what is wrong with them.
+pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Targets {
+    let mut targets = Targets::default();
+    let mut known = BTreeMap::new();
+    for (_, job) in workload.jobs() {
+        let mut objects = Vec::new();
+        for target in &job.targets {
+            match identify(job, target) {
+                Ok((identity, kind)) => {
+                    let count = targets.objects.len();
+                    let index = *known.entry(identity).or_insert(count);
+                    if index == count {
+                        targets.objects.push(new_object(target, kind));
+                    }
+                    note_use(&mut targets.objects[index], job, target, problems);
+                    objects.push(index);
+                }
+                Err(problem) => problems.push(problem.about(job, target)),
+            }
+        }
+        targets.jobs.push(JobTargets {
+            objects,
+            ranges: Vec::new(),
+        });
+    }
+    if !problems.has_errors() {
+        find_ranges(workload, &mut targets, problems);
+    }
+    targets
+}
+
+fn new_object(target: &Target, kind: Kind) -> Object {
+    Object {
+        path: target.place.path().to_owned(),
+        kind,
+        needed: 0,
+        written: false,
+        only_ours: false,
+        direct: false,
+    }
+}
+
+fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diagnostics) {
+    if let Some(length) = target.length {
+        match target.offset.checked_add(length) {
+            Some(end) => object.needed = object.needed.max(end.get()),
+            None => problems
+                .push(Complaint::new("offset and length exceed 2^64 bytes").about(job, target)),
+        }
+    }
+    object.written |= job.mix.changes_data();
+    object.only_ours |= job.existing == ExistingFiles::OnlyOurs;
+    object.direct |= job.caching == Caching::Direct && job.backend != Backend::Null;
+}
+
+/// What is wrong with a target, and what to do.
+struct Complaint {
+    what: String,
+    hint: Option<&'static str>,
+}
+
+impl Complaint {
+    fn new(what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self { what, hint: None }
+    }
+
+    fn hint(self, hint: &'static str) -> Self {
+        let hint = Some(hint);
+        Self { hint, ..self }
+    }
+
+    fn about(self, job: &Job, target: &Target) -> Diagnostic {
+        let path = target.place.path();
+        let text = format!("job `{}`: target `{path}`: {}", job.name, self.what);
+        let diagnostic = Diagnostic::error(text);
+        match self.hint {
+            Some(hint) => diagnostic.hint(hint),
+            None => diagnostic,
+        }
+    }
+}
+
+fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
+    let path = Path::new(target.place.path());
+    if job.backend == Backend::Null {
+        let size = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+        let size = size.map(|metadata| metadata.len());
+        let identity = Identity::Nothing(target.place.path().to_owned());
+        return Ok((identity, Kind::Nothing { size }));
+    }
+    match (&target.place, fs::metadata(path)) {
+        (Place::FreshFileIn(_), Err(error)) => {
+            let problem = Complaint::new(format!("no such directory: {error}"));
+            Err(problem.hint("make the directory first, or name another"))
+        }
+        (_, Ok(metadata)) if metadata.is_dir() => fresh(target, path),
+        (Place::FreshFileIn(_), Ok(_)) => Err(Complaint::new("it is no directory")),
+        (Place::Path(_), Ok(metadata)) => existing(path, &metadata),
+        (Place::Path(_), Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+            missing(path)
+        }
+        (Place::Path(_), Err(error)) => Err(Complaint::new(error.to_string())),
+    }
+}
+
+fn fresh(target: &Target, path: &Path) -> Result<(Identity, Kind), Complaint> {
+    if target.length.is_none() {
+        let problem = Complaint::new("it is a directory, and no size is given");
+        return Err(problem.hint("give a size: a fresh file of it is made there for the run"));
+    }
+    let directory = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let identity = Identity::Fresh(directory.clone());
+    Ok((identity, Kind::Fresh { directory }))
+}
+
+fn existing(path: &Path, metadata: &fs::Metadata) -> Result<(Identity, Kind), Complaint> {
+    let kind = metadata.file_type();
+    let opened = || {
+        if kind.is_file() || kind.is_block_device() {
+            rawio::open(path, OpenHow::LOOK)
+        } else {
+            Err(std::io::Error::other(
+                "it is neither a regular file nor a block device",
+            ))
+        }
+    };
+    let file = opened().map_err(|error| Complaint::new(error.to_string()))?;
+    if kind.is_file() {
+        let existing = Existing {
+            size: metadata.len(),
+            ours: marker::is_ours(&file),
+        };
+        let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let identity = Identity::Inode(metadata.dev(), metadata.ino());
+        let existing = Some(existing);
+        return Ok((identity, Kind::File { full, existing }));
+    }
+    let number = DeviceNumber::from_packed(metadata.rdev());
+    let size = rawio::size_of(&file).map_err(|error| Complaint::new(error.to_string()))?;
+    let sector = rawio::sector_size(&file).unwrap_or(Bytes::new(512)).get();
+    let kind = Kind::Device {
+        number,
+        size: size.get(),
+        sector,
+    };
+    Ok((Identity::Device(number), kind))
+}
+
+fn missing(path: &Path) -> Result<(Identity, Kind), Complaint> {
+    let parent = match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => Path::new("/"),
+    };
+    let name = path.file_name();
+    let directory = fs::canonicalize(parent).ok().filter(|found| found.is_dir());
+    let (Some(directory), Some(name)) = (directory, name) else {
+        let what = format!("there is no directory `{}`", parent.display());
+        let hint =
+            "make the directory first, or name another; nothing is made that was not asked for";
+        return Err(Complaint::new(what).hint(hint));
+    };
+    if path.starts_with("/dev")
+        && directory.starts_with("/dev")
+        && !directory.starts_with("/dev/shm")
+    {
+        let problem = Complaint::new("there is no such device");
+        return Err(
+            problem.hint("`lsblk` lists the block devices; no regular file is made in /dev")
+        );
+    }
+    let full = directory.join(name);
+    let identity = Identity::File(full.clone());
+    let existing = None;
+    Ok((identity, Kind::File { full, existing }))
+}
+
+/// Second pass, when the sizes of all objects are known.
+fn find_ranges(workload: &Workload, targets: &mut Targets, problems: &mut Diagnostics) {
+    for (index, (_, job)) in workload.jobs().enumerate() {
+        let objects = targets.jobs[index].objects.clone();
+        for (target, object) in job.targets.iter().zip(objects) {
+            let object = &targets.objects[object];
+            match range_of(job, target, object) {
+                Ok(range) => targets.jobs[index].ranges.push(range),
+                Err(problem) => problems.push(problem.about(job, target)),
+            }
+        }
+    }
+}
+
+fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, Complaint> {
+    let complain = |what: String| Complaint::new(what);
+    let size = object.size();
+    let offset = target.offset.get();
+    if size == 0 {
+        let problem = complain("it holds no bytes, and no size is given".to_owned());
+        return Err(problem.hint("give a size, or name a target that holds data"));
+    }
+    if offset >= size {
+        let size = Bytes::new(size);
+        return Err(complain(format!(
+            "the offset ({}) lies past its end ({size})",
+            target.offset
+        )));
+    }
+    let length = target.length.map_or(size - offset, Bytes::get);
+    if length == 0 {
+        return Err(complain("a length of zero leaves nothing to do".to_owned()));
+    }
+    if offset.saturating_add(length) > size {
+        let (end, size) = (Bytes::new(offset.saturating_add(length)), Bytes::new(size));
+        return Err(complain(format!("it has {size}, but {end} are asked for")));
+    }
+    let largest = job.block.largest(job.mix).get();
+    if length < largest {
+        let (length, largest) = (Bytes::new(length), Bytes::new(largest));
+        return Err(complain(format!(
+            "{length} of it are used, less than one block of {largest}"
+        )));
+    }
+    check_alignment(job, target, object)?;
+    Ok(TargetRange { offset, length })
+}
+
+/// Direct I/O on a block device must be in whole sectors; a trim must be of a device, in whole sectors too.
+fn check_alignment(job: &Job, target: &Target, object: &Object) -> Result<(), Complaint> {
+    let trims = job.mix.trim.basis_points() > 0;
+    let Kind::Device { sector, .. } = object.kind else {
+        let is_file = !matches!(object.kind, Kind::Nothing { .. });
+        return if trims && is_file {
+            let problem = Complaint::new("only block devices can be trimmed");
+            Err(problem.hint("name a block device, or leave the trims out"))
+        } else {
+            Ok(())
+        };
+    };
+    if job.caching == Caching::Buffered && !trims {
+        return Ok(());
+    }
+    let smallest = job.block.smallest(job.mix).get();
+    let step = job.block.alignment.map_or(smallest, Bytes::get);
+    for (what, number) in [
+        ("the smallest block", smallest),
+        ("the largest block", job.block.largest(job.mix).get()),
+        ("the alignment", step),
+        ("the offset", target.offset.get()),
+    ] {
+        if number % sector != 0 {
+            let what = format!(
+                "{what} ({}) is no multiple of its sector ({})",
+                Bytes::new(number),
+                Bytes::new(sector)
+            );
+            return Err(Complaint::new(what));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,685 @@
+//! The data plane: one worker, from its first submission to its last completion.
+//!
+//! The loop is: put into the queue what may start now, read the clock, submit and wait, read the clock, record what
+//! completed. Every I/O of a batch shares the batch's two stamps.
+//!
+//! Invariants: between the first and the last I/O nothing here allocates, locks or formats, and no system call is made
+//! that is not the I/O itself (errors and half-second samples aside, which extend a list); an intended start time never
+//! moves because of completions; completions never exceed submissions, since a queue frees each slot once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fathom_rawio::{self as rawio, Clock, Completion, Operation, Queue, Request, sleep_until};
+use fathom_record::{EndReason, Phase, WorkerStats, batch_level, depth_level};
+use fathom_units::Nanos;
+use fathom_workload::generator::{ArrivalSchedule, BufferFill, Io, WorkerStream};
+use fathom_workload::{Backend, Direction, Job};
+
+use crate::interval::Handover;
+use crate::timing::{Boundaries, Gauge, Times};
+use crate::{ErrorPolicy, StopFlag};
+
+/// How long a worker without anything in flight sleeps before it looks at the stop flag again.
+const LOOK_EVERY: Nanos = Nanos::from_millis(20);
+/// Offsets kept of the failed I/Os of one kind.
+const FIRST_OFFSETS: usize = 8;
+
+/// What a worker is made of, apart from its queue.
+#[derive(Debug)]
+pub(crate) struct Parts<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) job_index: usize,
+    pub(crate) worker: u32,
+    pub(crate) stream: WorkerStream,
+    pub(crate) schedule: Option<ArrivalSchedule>,
+    pub(crate) fill: BufferFill,
+    pub(crate) backend: Backend,
+    pub(crate) handover: Handover,
+    pub(crate) on_error: ErrorPolicy,
+    pub(crate) stop: StopFlag,
+    pub(crate) abort: &'a AtomicBool,
+}
+
+/// The I/O that ended a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FailedIo {
+    pub(crate) direction: &'static str,
+    pub(crate) target: u32,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+    /// 0: the end of the file was reached.
+    pub(crate) errno: i32,
+}
+
+/// What a worker leaves behind.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// Counters; its operations are in the sets it sent.
+    pub(crate) stats: WorkerStats,
+    /// The last, unsent set.
+    pub(crate) last: Box<crate::interval::IntervalSet>,
+    /// How late I/Os were submitted though a slot was free (open loops).
+    pub(crate) lag: Gauge,
+    /// How long completions may have waited unseen.
+    pub(crate) stamp_error: Gauge,
+    pub(crate) failure: Option<FailedIo>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Issuing,
+    /// Nothing more is issued; what is in flight is waited for.
+    Draining,
+    /// The queue itself failed: nothing more will come out of it.
+    Broken,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Data(Direction),
+    Sync,
+}
+
+/// What is in flight in one slot.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    kind: Kind,
+    target: u32,
+    offset: u64,
+    length: u32,
+    intended: Nanos,
+    /// Where latency starts: submission, or preparation where the two are told apart.
+    begun: Nanos,
+    /// End of the submitting call, where latency is split.
+    submitted: Nanos,
+}
+
+/// One worker at work.
+pub(crate) struct Worker<'a, Q: Queue> {
+    parts: Parts<'a>,
+    queue: Q,
+    slots: Box<[Slot]>,
+    free: Vec<u32>,
+    /// Slots pushed since the last submission.
+    batch: Vec<u32>,
+    /// The next I/O of an open loop with its intended start.
+    pending: Option<(Io, Nanos)>,
+    pending_sync: Option<(Operation, u32)>,
+    writes: u64,
+    /// The moment at which an open loop's schedule starts.
+    base: Nanos,
+    last_start: u64,
+    /// When the queue last had no free slot, or the worker began.
+    full_until: Nanos,
+    state: State,
+    measuring: bool,
+    now: Nanos,
+    stage_start: Nanos,
+    measure_start: Nanos,
+    last_completion: Nanos,
+    /// Up to when `outstanding_ns` is summed.
+    integrated: Nanos,
+    boundaries: Boundaries,
+    usage_start: rawio::ThreadUsage,
+    stats: WorkerStats,
+    lag: Gauge,
+    stamp_error: Gauge,
+    failure: Option<FailedIo>,
+    /// Whether submission and completion are timed apart; without a ring there is no such thing.
+    split: bool,
+}
+
+impl<'a, Q: Queue> Worker<'a, Q> {
+    /// Prepares a worker: the last place where memory is taken.
+    pub(crate) fn new(mut parts: Parts<'a>, mut queue: Q, slots: u32) -> Self {
+        for slot in 0..slots {
+            parts.fill.prepare(queue.buffer(slot));
+        }
+        let idle = Slot {
+            kind: Kind::Sync,
+            target: 0,
+            offset: 0,
+            length: 0,
+            intended: Nanos::ZERO,
+            begun: Nanos::ZERO,
+            submitted: Nanos::ZERO,
+        };
+        let mut stats = WorkerStats::new(parts.job_index, parts.worker);
+        let runtime = parts.job.limits.runtime.unwrap_or_default();
+        stats.samples =
+            Vec::with_capacity((runtime.get() / 500_000_000).clamp(1024, 65_536) as usize);
+        Self {
+            slots: vec![idle; slots as usize].into_boxed_slice(),
+            free: (0..slots).rev().collect(),
+            batch: Vec::with_capacity(slots as usize),
+            pending: None,
+            pending_sync: None,
+            writes: 0,
+            base: Nanos::ZERO,
+            last_start: 0,
+            full_until: Nanos::ZERO,
+            state: State::Issuing,
+            measuring: false,
+            now: Nanos::ZERO,
+            stage_start: Nanos::ZERO,
+            measure_start: Nanos::ZERO,
+            last_completion: Nanos::ZERO,
+            integrated: Nanos::ZERO,
+            boundaries: Boundaries::default(),
+            usage_start: rawio::ThreadUsage::default(),
+            stats,
+            lag: Gauge::default(),
+            stamp_error: Gauge::default(),
+            failure: None,
+            split: parts.job.split_latency && parts.backend != Backend::Sync,
+            parts,
+            queue,
+        }
+    }
+
+    /// Does the job's I/O from `times.start` on.
+    pub(crate) fn run(mut self, times: Times) -> Finished {
+        self.begin(times);
+        loop {
+            if self.parts.stop.is_requested() || self.parts.abort.load(Ordering::Relaxed) {
+                self.end_with(EndReason::Interrupted);
+            }
+            if self.state == State::Broken {
+                break;
+            }
+            let in_flight = self.queue.in_flight();
+            let done_at_once = self.issue();
+            if self.queue.in_flight() > 0 {
+                self.submit_and_reap(in_flight);
+            } else if done_at_once > 0 {
+                self.tick(Clock::now());
+            } else if !self.wait_for_arrival() {
+                break;
+            }
+        }
+        self.finish()
+    }
+
+    fn begin(&mut self, times: Times) {
+        let limits = &self.parts.job.limits;
+        self.stage_start = times.start;
+        let first = times.start + limits.start_delay;
+        while Clock::now() < first && !self.parts.stop.is_requested() {
+            sleep_until(first.min(Clock::now() + LOOK_EVERY));
+        }
+        self.now = Clock::now();
+        self.base = self.now;
+        self.integrated = self.now;
+        self.full_until = self.now;
+        self.last_completion = self.now;
+        let warm_end = self.now + limits.warmup;
+        self.boundaries = Boundaries::new(times.origin, self.now, warm_end, limits.runtime);
+        self.measure_start = warm_end;
+        if limits.warmup == Nanos::ZERO {
+            self.start_measuring();
+        }
+    }
+
+    fn start_measuring(&mut self) {
+        self.measuring = true;
+        let samples = std::mem::take(&mut self.stats.samples);
+        let errors = std::mem::take(&mut self.stats.errors);
+        let ended = self.stats.ended;
+        let fresh = WorkerStats::new(self.parts.job_index, self.parts.worker);
+        self.stats = WorkerStats {
+            samples,
+            errors,
+            ended,
+            ..fresh
+        };
+        self.boundaries.restart_samples();
+        self.lag = Gauge::default();
+        self.stamp_error = Gauge::default();
+        self.usage_start = rawio::thread_usage().unwrap_or_default();
+        self.last_completion = self.measure_start;
+    }
+
+    fn is_issuing(&self) -> bool {
+        self.state == State::Issuing
+    }
+
+    fn end_with(&mut self, reason: EndReason) {
+        if self.is_issuing() {
+            self.state = State::Draining;
+            self.stats.ended = reason;
+        }
+    }
+
+    /// Puts into the queue what may start now; returns how many I/Os were done at once instead (trims).
+    fn issue(&mut self) -> u32 {
+        let mut done_at_once = 0;
+        while self.is_issuing() && done_at_once < self.slots.len() as u32 {
+            let Some(slot) = self.free.last().copied() else {
+                return done_at_once;
+            };
+            if let Some((operation, target)) = self.pending_sync.take() {
+                self.push_sync(slot, operation, target);
+                continue;
+            }
+            let Some((io, intended)) = self.next_io() else {
+                return done_at_once;
+            };
+            if io.direction == Direction::Trim {
+                self.trim(&io, intended);
+                done_at_once += 1;
+            } else {
+                self.push_data(slot, &io, intended);
+            }
+        }
+        done_at_once
+    }
+
+    /// The next I/O if it may start now, with its intended start.
+    fn next_io(&mut self) -> Option<(Io, Nanos)> {
+        let Some(schedule) = &mut self.parts.schedule else {
+            let io = self.parts.stream.next_io();
+            if io.is_none() {
+                self.end_with(EndReason::Done);
+            }
+            return io.map(|io| (io, self.now));
+        };
+        if self.pending.is_none() {
+            let Some(io) = self.parts.stream.next_io() else {
+                self.end_with(EndReason::Done);
+                return None;
+            };
+            self.last_start = schedule.next_start(io.length);
+            let intended = self.base.saturating_add(Nanos::new(self.last_start));
+            self.pending = Some((io, intended));
+        }
+        let is_due = self
+            .pending
+            .as_ref()
+            .is_some_and(|(_, due)| *due <= self.now);
+        if is_due { self.pending.take() } else { None }
+    }
+
+    #[inline]
+    fn push_data(&mut self, slot: u32, io: &Io, intended: Nanos) {
+        let begun = if self.split {
+            Clock::now()
+        } else {
+            Nanos::ZERO
+        };
+        let operation = if io.direction == Direction::Write {
+            let buffer = &mut self.queue.buffer(slot)[..io.length as usize];
+            self.parts.fill.refill(io, buffer);
+            self.count_write(io.target);
+            Operation::Write
+        } else {
+            Operation::Read
+        };
+        self.queue.push(Request {
+            slot,
+            file: io.target,
+            operation,
+            offset: io.offset,
+            length: io.length,
+        });
+        self.slots[slot as usize] = Slot {
+            kind: Kind::Data(io.direction),
+            target: io.target,
+            offset: io.offset,
+            length: io.length,
+            intended,
+            begun,
+            submitted: Nanos::ZERO,
+        };
+        self.pushed(slot);
+    }
+
+    fn push_sync(&mut self, slot: u32, operation: Operation, target: u32) {
+        self.queue.push(Request {
+            slot,
+            file: target,
+            operation,
+            offset: 0,
+            length: 0,
+        });
+        self.slots[slot as usize] = Slot {
+            kind: Kind::Sync,
+            target,
+            offset: 0,
+            length: 0,
+            intended: self.now,
+            begun: self.now,
+            submitted: self.now,
+        };
+        self.pushed(slot);
+    }
+
+    #[inline]
+    fn pushed(&mut self, slot: u32) {
+        self.free.pop();
+        self.batch.push(slot);
+        self.stats.depth_levels[depth_level(self.queue.in_flight())] += 1;
+    }
+
+    fn count_write(&mut self, target: u32) {
+        self.writes += 1;
+        let sync = &self.parts.job.sync;
+        let due = |every: u32| every > 0 && self.writes.is_multiple_of(u64::from(every));
+        if due(sync.fsync_every) {
+            self.pending_sync = Some((Operation::Fsync, target));
+        } else if due(sync.fdatasync_every) {
+            self.pending_sync = Some((Operation::Fdatasync, target));
+        }
+    }
+
+    /// Trims are done at once: the kernel's discard has no asynchronous form that all backends know.
+    fn trim(&mut self, io: &Io, intended: Nanos) {
+        let begun = Clock::now();
+        let result = if self.parts.backend == Backend::Null {
+            Ok(())
+        } else {
+            rawio::discard(self.queue.file(io.target), io.offset, u64::from(io.length))
+        };
+        let ended = Clock::now();
+        let slot = Slot {
+            kind: Kind::Data(Direction::Trim),
+            target: io.target,
+            offset: io.offset,
+            length: io.length,
+            intended,
+            begun,
+            submitted: begun,
+        };
+        self.stats.depth_levels[depth_level(self.queue.in_flight() + 1)] += 1;
+        self.stats.outstanding_ns += u128::from(ended.saturating_sub(begun).get());
+        let result = result.map(|()| io.length);
+        let result = result.map_err(|error| error.raw_os_error().unwrap_or(0));
+        self.record(slot, result, ended);
+    }
+
+    fn submit_and_reap(&mut self, in_flight_before: u32) {
+        let begun = Clock::now();
+        self.integrate(begun, in_flight_before);
+        if in_flight_before > 0 {
+            self.stamp_error.add(begun.saturating_sub(self.now));
+        }
+        self.stamp(begun);
+        let timeout = self.time_to_arrival(begun);
+        let mut outcome = Ok(());
+        if self.split {
+            outcome = self.queue.submit();
+            let submitted = Clock::now();
+            for slot in &self.batch {
+                self.slots[*slot as usize].submitted = submitted;
+            }
+        }
+        if !self.batch.is_empty() {
+            self.stats.submit_batches[batch_level(self.batch.len() as u32)] += 1;
+            self.batch.clear();
+        }
+        let outcome = outcome.and_then(|()| self.queue.submit_and_wait(timeout));
+        self.reap();
+        if let Err(error) = outcome {
+            self.fail(FailedIo {
+                direction: "submission",
+                target: 0,
+                offset: 0,
+                length: 0,
+                errno: error.raw_os_error().unwrap_or(0),
+            });
+            self.state = State::Broken;
+        }
+    }
+
+    /// Gives the batch its start, and an open loop its lag.
+    fn stamp(&mut self, begun: Nanos) {
+        let split = self.split;
+        let open = self.parts.schedule.is_some();
+        for index in &self.batch {
+            let slot = &mut self.slots[*index as usize];
+            if split && slot.begun > Nanos::ZERO {
+                let prepared = begun.saturating_sub(slot.begun).get();
+                self.stats.outstanding_ns += u128::from(prepared);
+            } else {
+                slot.begun = begun;
+            }
+            if open && slot.kind != Kind::Sync {
+                let could = slot.intended.max(self.full_until);
+                self.lag.add(begun.saturating_sub(could));
+            }
+        }
+        if self.free.is_empty() {
+            self.full_until = Nanos::MAX;
+        }
+    }
+
+    /// How long to wait at most: an open loop wakes for its next arrival if it has a slot for it.
+    fn time_to_arrival(&self, now: Nanos) -> Option<Nanos> {
+        let (_, due) = self.pending.as_ref()?;
+        (self.is_issuing() && !self.free.is_empty()).then(|| due.saturating_sub(now))
+    }
+
+    fn reap(&mut self) {
+        let now = Clock::now();
+        self.integrate(now, self.queue.in_flight());
+        self.tick(now);
+        let mut count = 0;
+        while let Some(Completion { slot, result }) = self.queue.completion() {
+            count += 1;
+            self.free.push(slot);
+            self.record(self.slots[slot as usize], result, now);
+        }
+        if count > 0 {
+            self.stats.complete_batches[batch_level(count)] += 1;
+            if self.full_until == Nanos::MAX {
+                self.full_until = now;
+            }
+        }
+    }
+
+    #[inline]
+    fn integrate(&mut self, now: Nanos, in_flight: u32) {
+        let span = now.saturating_sub(self.integrated).get();
+        self.stats.outstanding_ns += u128::from(span) * u128::from(in_flight);
+        self.integrated = now;
+    }
+
+    #[inline]
+    fn record(&mut self, slot: Slot, result: Result<u32, i32>, now: Nanos) {
+        let moved = match result {
+            Ok(moved) if moved > 0 || slot.length == 0 => moved,
+            Ok(_) => return self.count_error(slot, 0),
+            Err(errno) => return self.count_error(slot, errno),
+        };
+        let set = &mut self.parts.handover.current;
+        let latency = now.saturating_sub(slot.begun).get();
+        self.last_completion = now;
+        let Kind::Data(direction) = slot.kind else {
+            if let Some(stats) = &mut set.sync {
+                stats.latency.record(latency);
+            }
+            return;
+        };
+        let way = direction as usize;
+        if moved < slot.length {
+            self.stats.short_ios[way] += 1;
+        }
+        self.boundaries.sample.ios[way] += 1;
+        self.boundaries.sample.bytes[way] += u64::from(moved);
+        let Some(stats) = &mut set.directions[way] else {
+            return;
+        };
+        stats.bytes += u64::from(moved);
+        stats.latency.record(latency);
+        if let Some(response) = &mut stats.response {
+            response.record(now.saturating_sub(slot.intended).get());
+        }
+        let was_split = slot.submitted > slot.begun;
+        if let Some(submit) = stats.submit.as_mut().filter(|_| was_split) {
+            submit.record(slot.submitted.saturating_sub(slot.begun).get());
+        }
+        if let Some(complete) = &mut stats.complete {
+            let from = slot.submitted.max(slot.begun);
+            complete.record(now.saturating_sub(from).get());
+        }
+    }
+
+    #[cold]
+    fn count_error(&mut self, slot: Slot, errno: i32) {
+        let (direction, name) = match slot.kind {
+            Kind::Data(direction) => (direction, direction.name()),
+            Kind::Sync => (Direction::Write, "fsync"),
+        };
+        self.last_completion = self.integrated;
+        let place = (slot.target, slot.offset);
+        let same = |error: &&mut fathom_record::IoErrors| {
+            error.errno == errno && error.direction == direction
+        };
+        if let Some(error) = self.stats.errors.iter_mut().find(same) {
+            error.count += 1;
+            if error.first_offsets.len() < FIRST_OFFSETS {
+                error.first_offsets.push(place);
+            }
+        } else {
+            self.stats.errors.push(fathom_record::IoErrors {
+                direction,
+                errno,
+                count: 1,
+                first_offsets: vec![place],
+            });
+        }
+        if self.parts.on_error == ErrorPolicy::Stop {
+            self.fail(FailedIo {
+                direction: name,
+                target: slot.target,
+                offset: slot.offset,
+                length: slot.length,
+                errno,
+            });
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, failure: FailedIo) {
+        self.end_with(EndReason::Failed);
+        self.failure.get_or_insert(failure);
+        self.parts.abort.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes note of the time: intervals, samples, the end of the warm-up and of the run.
+    #[inline]
+    fn tick(&mut self, now: Nanos) {
+        self.now = now;
+        if now >= self.boundaries.next() {
+            self.pass_boundaries(now);
+        }
+    }
+
+    #[cold]
+    fn pass_boundaries(&mut self, now: Nanos) {
+        if !self.measuring && now >= self.boundaries.warm_end {
+            let end = self.boundaries.interval_end;
+            self.parts.handover.send(end, Phase::Warmup);
+            self.start_measuring();
+            let late = now.saturating_sub(self.measure_start).get();
+            self.stats.outstanding_ns = u128::from(late) * u128::from(self.queue.in_flight());
+            // The schedule starts again: what was late in the warm-up is not owed to the measurement.
+            self.base = self
+                .measure_start
+                .saturating_sub(Nanos::new(self.last_start));
+            if let Some((_, intended)) = &mut self.pending {
+                *intended = self.measure_start;
+            }
+        }
+        if now >= self.boundaries.interval_end {
+            let phase = if self.measuring {
+                Phase::Measure
+            } else {
+                Phase::Warmup
+            };
+            self.parts
+                .handover
+                .send(self.boundaries.interval_end, phase);
+            self.boundaries.next_interval(now);
+        }
+        if self.measuring {
+            self.boundaries
+                .take_samples(now, self.measure_start, &mut self.stats.samples);
+        }
+        if now >= self.boundaries.run_end {
+            self.end_with(EndReason::Time);
+        }
+        self.boundaries.update(now);
+    }
+
+    /// Sleeps towards the next arrival of an open loop that has nothing in flight; `false` where none will come.
+    fn wait_for_arrival(&mut self) -> bool {
+        if !self.is_issuing() {
+            return false;
+        }
+        let Some((_, due)) = self.pending else {
+            // The queue refused nothing and the stream gave nothing: the end was just noted.
+            return self.is_issuing();
+        };
+        let moment = due.min(self.boundaries.next()).min(self.now + LOOK_EVERY);
+        let now = Clock::now();
+        if now < moment {
+            sleep_until(moment);
+        }
+        let now = Clock::now();
+        self.integrate(now, 0);
+        self.tick(now);
+        true
+    }
+
+    fn finish(mut self) -> Finished {
+        let sync = self.parts.job.sync;
+        let reached_end = matches!(self.stats.ended, EndReason::Time | EndReason::Done);
+        if self.parts.backend != Backend::Null
+            && self.parts.job.mix.changes_data()
+            && reached_end
+            && (sync.at_end || sync.on_close)
+        {
+            self.sync_all_targets();
+        }
+        if self.measuring {
+            self.stats.measured = self.last_completion.saturating_sub(self.measure_start);
+            self.stats.usage = usage_since(self.usage_start);
+        } else {
+            self.parts.handover.current.clear();
+        }
+        self.stats.started = self.measure_start.saturating_sub(self.stage_start);
+        let mut last = self.parts.handover.current;
+        (last.end, last.phase) = (self.boundaries.interval_end, Phase::Measure);
+        Finished {
+            stats: self.stats,
+            last,
+            lag: self.lag,
+            stamp_error: self.stamp_error,
+            failure: self.failure,
+        }
+    }
+
+    fn sync_all_targets(&mut self) {
+        for target in 0..self.parts.job.targets.len() as u32 {
+            let Some(slot) = self.free.last().copied() else {
+                return;
+            };
+            self.now = Clock::now();
+            self.push_sync(slot, Operation::Fsync, target);
+            while self.queue.in_flight() > 0 && self.failure.is_none() {
+                self.submit_and_reap(0);
+            }
+        }
+    }
+}
+
+fn usage_since(start: rawio::ThreadUsage) -> fathom_record::Usage {
+    let end = rawio::thread_usage().unwrap_or_default();
+    fathom_record::Usage {
+        user: end.user.saturating_sub(start.user),
+        system: end.system.saturating_sub(start.system),
+        context_switches: end.context_switches.saturating_sub(start.context_switches),
+        minor_faults: end.minor_faults.saturating_sub(start.minor_faults),
+        major_faults: end.major_faults.saturating_sub(start.major_faults),
+    }
+}

@@ -1,0 +1,206 @@
+//! Each backend does exactly the I/O that its job asks for.
+
+mod common;
+
+use common::{command, for_time, job, run_jobs, stage, workload};
+use fathom_engine::{RunOptions, StopFlag, run};
+use fathom_record::{EndReason, Ignore, OpStats};
+use fathom_units::{Bytes, Nanos, Percent};
+use fathom_workload::{Access, Backend, Caching, Coverage, Job, Limits, Mix, SequentialScope};
+
+const SIZE: Bytes = Bytes::mib(2);
+
+/// Runs a job that its size ends, on each way of doing I/O, and compares its counts of reads and writes.
+#[track_caller]
+fn check(change: impl Fn(&mut Job), reads: u64, writes: u64) {
+    let ways = [
+        (Backend::IoUring, Caching::Direct),
+        (Backend::IoUring, Caching::Buffered),
+        (Backend::Libaio, Caching::Direct),
+        (Backend::Sync, Caching::Direct),
+        (Backend::Sync, Caching::Buffered),
+        (Backend::Null, Caching::Direct),
+    ];
+    for (backend, caching) in ways {
+        let directory = tempfile::tempdir().unwrap();
+        let mut job = job(&directory.path().join("file"), SIZE);
+        (job.backend, job.caching) = (backend, caching);
+        change(&mut job);
+        let split = job.split_latency && backend != Backend::Sync;
+        let block = job.block.largest(job.mix).get();
+        let outcome = run_jobs(vec![job]).unwrap();
+        let workers = &outcome.results[0].workers;
+        let count = |way: usize| -> (u64, u64) {
+            let stats = workers
+                .iter()
+                .filter_map(|worker| worker.directions[way].as_ref());
+            stats.fold((0, 0), |sum, stats| {
+                (sum.0 + stats.ios(), sum.1 + stats.bytes)
+            })
+        };
+        let way = format!("{backend:?} {caching:?}");
+        assert_eq!(count(0), (reads, reads * block), "reads, {way}");
+        assert_eq!(count(1), (writes, writes * block), "writes, {way}");
+        for worker in workers {
+            assert_eq!(worker.ended, EndReason::Done, "{way}");
+            assert_eq!(worker.errors, [], "{way}");
+            assert_eq!(
+                worker.depth_levels.iter().sum::<u64>(),
+                worker.ios(),
+                "{way}"
+            );
+            for stats in worker.directions.iter().flatten().filter(|_| split) {
+                let sum =
+                    |histogram: &Option<fathom_stats::Histogram>| histogram.as_ref().unwrap().sum();
+                let parts = sum(&stats.submit) + sum(&stats.complete);
+                assert_eq!(parts, stats.latency.sum(), "{way}");
+            }
+        }
+        let intervals = outcome.results[0].intervals.iter();
+        let seen: u64 = intervals
+            .flat_map(|interval| interval.directions.iter().flatten())
+            .map(OpStats::ios)
+            .sum();
+        assert_eq!(seen, reads + writes, "intervals, {way}");
+    }
+}
+
+#[test]
+fn a_pass_does_every_block_once() {
+    check(|_| {}, 512, 0);
+    check(|job| job.mix = Mix::WRITE, 0, 512);
+    check(|job| job.workers = 3, 3 * 512, 0);
+    check(|job| job.split_latency = true, 512, 0);
+    check(
+        |job| {
+            job.access = Access::Sequential {
+                gap: Bytes::ZERO,
+                scope: SequentialScope::Shared,
+            };
+            job.workers = 2;
+        },
+        512,
+        0,
+    );
+}
+
+#[test]
+fn limits_end_a_job() {
+    check(|job| job.limits.bytes = Some(Bytes::kib(40)), 10, 0);
+    check(|job| job.limits.ios = Some(7), 7, 0);
+    check(|job| job.limits.loops = 2, 1024, 0);
+    check(
+        |job| {
+            job.limits = Limits {
+                ios: Some(1500),
+                runtime: Some(Nanos::from_secs(20)),
+                loops: 5,
+                ..Limits::default()
+            };
+        },
+        1500,
+        0,
+    );
+}
+
+#[test]
+fn written_blocks_hold_what_was_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let outcome = run_jobs(vec![job(&path, SIZE)]).unwrap();
+    assert!(outcome.failure.is_none());
+    let laid_out = std::fs::read(&path).unwrap();
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync] {
+        let before = std::fs::read(&path).unwrap();
+        let mut writer = job(&path, SIZE);
+        (writer.mix, writer.backend) = (Mix::WRITE, backend);
+        writer.salt = backend as u64 + 1;
+        run_jobs(vec![writer]).unwrap();
+        let after = std::fs::read(&path).unwrap();
+        assert_eq!(after.len(), laid_out.len());
+        let blocks = before.chunks(4096).zip(after.chunks(4096));
+        assert_eq!(blocks.filter(|(old, new)| old == new).count(), 0);
+    }
+}
+
+#[test]
+fn syncs_are_counted_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync] {
+        let path = directory.path().join(backend.name());
+        let mut job = job(&path, SIZE);
+        (job.mix, job.backend) = (Mix::WRITE, backend);
+        job.sync.fsync_every = 100;
+        job.sync.at_end = true;
+        let outcome = run_jobs(vec![job]).unwrap();
+        let worker = &outcome.results[0].workers[0];
+        assert_eq!(worker.directions[1].as_ref().unwrap().ios(), 512);
+        assert_eq!(worker.sync.as_ref().unwrap().ios(), 6, "{backend:?}");
+    }
+}
+
+#[test]
+fn time_ends_a_job_and_warm_up_is_left_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut job = job(&directory.path().join("file"), SIZE);
+    job.mix = Mix::reads(Percent::whole(70).unwrap());
+    job.access = Access::Random {
+        coverage: Coverage::Independent,
+        run: 1,
+    };
+    job.limits = Limits {
+        start_delay: Nanos::from_millis(100),
+        warmup: Nanos::from_millis(300),
+        ..for_time(Nanos::from_millis(1200))
+    };
+    let mut told = common::Told::default();
+    let mut planned = workload(vec![job]);
+    planned.stages[0].repeats = 2;
+    let stop = StopFlag::new();
+    let outcome = run(&planned, &RunOptions::default(), &stop, &mut told).unwrap();
+    assert_eq!(told.stages, ["stage", "stage #2"]);
+    assert!(!told.intervals.is_empty());
+    for result in &outcome.results {
+        let worker = &result.workers[0];
+        assert_eq!(worker.ended, EndReason::Time);
+        let late = worker.started.saturating_sub(Nanos::from_millis(400));
+        assert!(late < Nanos::from_millis(200), "started {}", worker.started);
+        let over = worker.measured.saturating_sub(Nanos::from_millis(1200));
+        assert!(
+            worker.measured >= Nanos::from_millis(1100),
+            "{}",
+            worker.measured
+        );
+        assert!(
+            over < Nanos::from_millis(500),
+            "measured {}",
+            worker.measured
+        );
+        assert_eq!(worker.samples.len(), 2);
+        let reads = worker.directions[0].as_ref().unwrap().ios() as f64;
+        assert!((reads / worker.ios() as f64 - 0.7).abs() < 0.1);
+        let depth = worker.outstanding_ns as f64 / worker.measured.get() as f64;
+        assert!((6.0..=8.1).contains(&depth), "depth {depth}");
+        assert!(worker.usage.user + worker.usage.system > Nanos::ZERO);
+    }
+}
+
+#[test]
+fn stages_run_one_after_another_and_a_discarded_one_is_silent() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let mut planned = workload(vec![job(&path, SIZE)]);
+    planned.stages[0].discard = true;
+    planned.stages.push(stage("second", vec![job(&path, SIZE)]));
+    let stop = StopFlag::new();
+    let outcome = run(&planned, &RunOptions::default(), &stop, &mut Ignore).unwrap();
+    assert_eq!(outcome.results.len(), 1);
+    assert_eq!(outcome.results[0].name, "second");
+    assert_eq!(outcome.results[0].stage, 1);
+    let device = &outcome.results[0].devices;
+    let source = command(&format!("stat -c %d {}", path.display()));
+    assert!(!source.is_empty());
+    if let Some(device) = device.first() {
+        assert!(device.ios[0] >= 512, "{device:?}");
+    }
+}

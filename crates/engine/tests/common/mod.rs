@@ -1,0 +1,175 @@
+//! Jobs, workloads and a machine's resources for the tests.
+#![expect(dead_code, reason = "each test file uses a part of it")]
+
+use std::path::Path;
+use std::process::Command;
+
+use fathom_engine::{EngineError, RunOptions, RunOutcome, StopFlag, run};
+use fathom_record::{Event, EventSink, Ignore};
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::{
+    Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, ExistingFiles,
+    FileChoice, Job, Limits, Mix, Place, ReportGroup, Stage, SyncPolicy, Target, Workload,
+};
+
+pub fn target(path: &Path, length: Option<Bytes>) -> Target {
+    Target {
+        place: Place::Path(path.display().to_string()),
+        offset: Bytes::ZERO,
+        length,
+    }
+}
+
+/// Random reads of 4 KiB, each block once, by io_uring and direct I/O at depth 8.
+pub fn job(path: &Path, length: Bytes) -> Job {
+    Job {
+        name: "job".to_owned(),
+        group: ReportGroup::default(),
+        host: None,
+        targets: vec![target(path, Some(length))],
+        file_choice: FileChoice::RoundRobin,
+        workers: 1,
+        depth: 8,
+        mix: Mix::READ,
+        access: Access::Random {
+            coverage: Coverage::EachBlockOnce,
+            run: 1,
+        },
+        block: BlockSizes::uniform(Bytes::kib(4)),
+        arrival: Arrival::Closed,
+        limits: Limits::default(),
+        sync: SyncPolicy::default(),
+        contents: BufferContents::default(),
+        backend: Backend::IoUring,
+        caching: Caching::Direct,
+        existing: ExistingFiles::OnlyOurs,
+        split_latency: false,
+        drop_cache: false,
+        unlink: false,
+        salt: 0,
+    }
+}
+
+/// For `time`, over and over.
+pub fn for_time(time: Nanos) -> Limits {
+    Limits {
+        runtime: Some(time),
+        time_based: true,
+        ..Limits::default()
+    }
+}
+
+pub fn stage(name: &str, jobs: Vec<Job>) -> Stage {
+    Stage {
+        name: name.to_owned(),
+        jobs,
+        cooldown: Nanos::ZERO,
+        repeats: 1,
+        discard: false,
+    }
+}
+
+pub fn workload(jobs: Vec<Job>) -> Workload {
+    Workload {
+        stages: vec![stage("stage", jobs)],
+        seed: 1,
+    }
+}
+
+pub fn run_jobs(jobs: Vec<Job>) -> Result<RunOutcome, EngineError> {
+    run(
+        &workload(jobs),
+        &RunOptions::default(),
+        &StopFlag::new(),
+        &mut Ignore,
+    )
+}
+
+/// Gathers what is told.
+#[derive(Default)]
+pub struct Told {
+    pub notes: Vec<String>,
+    pub layout: Vec<(String, Bytes, Bytes)>,
+    pub intervals: Vec<(Nanos, u64)>,
+    pub stages: Vec<String>,
+}
+
+impl EventSink for Told {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Note { text } => self.notes.push((*text).to_owned()),
+            Event::Layout { path, done, total } => {
+                self.layout.push(((*path).to_owned(), *done, *total));
+            }
+            Event::Interval { interval, .. } => {
+                let stats = interval.directions.iter().flatten();
+                self.intervals
+                    .push((interval.at, stats.map(|stats| stats.ios()).sum()));
+            }
+            Event::StageStarted { name, .. } => self.stages.push((*name).to_owned()),
+            Event::StageFinished { .. } => {}
+        }
+    }
+}
+
+/// Runs a program of the machine and returns what it prints.
+#[track_caller]
+pub fn command(line: &str) -> String {
+    let mut words = line.split_whitespace();
+    let output = Command::new(words.next().unwrap()).args(words).output();
+    let output = output.unwrap_or_else(|error| panic!("`{line}` cannot be run: {error}"));
+    assert!(
+        output.status.success(),
+        "`{line}` (these tests need root): {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// A loop device over a file of its own, detached when dropped.
+pub struct LoopDevice {
+    pub path: String,
+    pub image: tempfile::NamedTempFile,
+}
+
+impl LoopDevice {
+    #[track_caller]
+    pub fn new(size: Bytes) -> Self {
+        let image = tempfile::NamedTempFile::new().unwrap();
+        image.as_file().set_len(size.get()).unwrap();
+        let place = image.path().display();
+        let path = command(&format!("losetup --find --show --partscan {place}"));
+        Self { path, image }
+    }
+
+    pub fn name(&self) -> &str {
+        self.path.trim_start_matches("/dev/")
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        // Shown by `losetup` if it ever stays; a panic here would hide the test's own.
+        let _ = Command::new("losetup").args(["-d", &self.path]).status();
+    }
+}
+
+/// Something mounted in a directory of its own until dropped.
+pub struct Mounted {
+    pub directory: tempfile::TempDir,
+}
+
+impl Mounted {
+    #[track_caller]
+    pub fn new(arguments: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        command(&format!("mount {arguments} {}", directory.path().display()));
+        Self { directory }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.directory.path()).status();
+    }
+}

@@ -1,0 +1,298 @@
+//! The write guard on real block devices: loop devices over files of their own. These tests need root.
+
+mod common;
+
+use common::{LoopDevice, Mounted, command, job, workload};
+use fathom_engine::{EngineError, ExitClass, Overwrite, RunOptions, StopFlag, run};
+use fathom_record::Ignore;
+use fathom_units::Bytes;
+use fathom_workload::{Backend, ExistingFiles, Job, Mix, Workload};
+
+/// An MBR with one partition from sector 2,048 of 8,192 sectors.
+const PARTITION: [u8; 16] = [0, 0, 2, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 32, 0, 0];
+
+fn writer(path: &str) -> Job {
+    let mut job = job(std::path::Path::new(path), Bytes::mib(1));
+    job.mix = Mix::WRITE;
+    job.existing = ExistingFiles::AsPeer;
+    job
+}
+
+fn try_write(planned: &Workload, names: &[&str]) -> Result<Vec<String>, EngineError> {
+    let options = RunOptions {
+        destroy_data: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..RunOptions::default()
+    };
+    run(planned, &options, &StopFlag::new(), &mut Ignore).map(|outcome| {
+        assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+        outcome.notes
+    })
+}
+
+/// Writing to `path` is refused with all of `expected` in the text, with and without the flag, and changes no byte.
+#[track_caller]
+fn check_refused(device: &LoopDevice, path: &str, expected: &[&str]) {
+    let sum = || command(&format!("md5sum {}", device.image.path().display()));
+    command("sync");
+    let before = sum();
+    let short = path.trim_start_matches("/dev/");
+    for names in [&[][..], &[short][..]] {
+        let error = try_write(&workload(vec![writer(path)]), names).unwrap_err();
+        assert_eq!(error.exit_class(), ExitClass::Refused, "{error}");
+        let text = error.to_string();
+        for part in expected {
+            assert!(text.contains(part), "`{part}` is missing from: {text}");
+        }
+        assert!(text.contains(&format!("--destroy-data={short}")), "{text}");
+    }
+    command("sync");
+    assert_eq!(sum(), before);
+}
+
+#[track_caller]
+fn partitioned() -> LoopDevice {
+    use std::os::unix::fs::FileExt;
+    let device = LoopDevice::new(Bytes::mib(8));
+    let image = device.image.as_file();
+    image.write_all_at(&PARTITION, 446).unwrap();
+    image.write_all_at(&[0x55, 0xaa], 510).unwrap();
+    command(&format!("blockdev --rereadpt {}", device.path));
+    if !std::path::Path::new(&format!("{}p1", device.path)).exists() {
+        // A kernel that reads no tables is told of the part.
+        command(&format!("addpart {} 1 2048 8192", device.path));
+    }
+    device
+}
+
+#[test]
+fn a_free_device_is_written_when_it_is_named_and_only_then() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let planned = workload(vec![writer(&device.path)]);
+    let error = try_write(&planned, &[]).unwrap_err();
+    let text = error.to_string();
+    let flag = format!("--destroy-data={}", device.name());
+    assert!(
+        text.contains("it is free") && text.contains(&flag),
+        "{text}"
+    );
+    let error = try_write(&planned, &["loop", "", "loop99", "sda"]).unwrap_err();
+    assert_eq!(error.exit_class(), ExitClass::Refused);
+    assert!(
+        error
+            .to_string()
+            .contains("`--destroy-data=loop99` does not name it")
+    );
+    let image = || std::fs::read(device.image.path()).unwrap();
+    assert!(image().iter().all(|byte| *byte == 0));
+    assert_eq!(try_write(&planned, &[device.name()]).unwrap(), [""; 0]);
+    let image = image();
+    assert!(
+        image[..1 << 20]
+            .chunks(4096)
+            .all(|block| block.iter().any(|byte| *byte != 0))
+    );
+    assert!(image[1 << 20..].iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn reading_needs_no_flag() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    command(&format!("mkfs.ext4 -q {}", device.path));
+    let mounted = Mounted::new(&device.path);
+    let mut reader = writer(&device.path);
+    reader.mix = Mix::READ;
+    let outcome = common::run_jobs(vec![reader]).unwrap();
+    assert_eq!(outcome.results[0].workers[0].ios(), 256);
+    drop(mounted);
+}
+
+#[test]
+fn a_mounted_device_is_refused() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    command(&format!("mkfs.ext4 -q {}", device.path));
+    let mounted = Mounted::new(&device.path);
+    let place = mounted.directory.path().display().to_string();
+    check_refused(
+        &device,
+        &device.path,
+        &[&format!("it is mounted at {place}")],
+    );
+    drop(mounted);
+    // Unmounted, its file system may go, and that is said.
+    let notes = try_write(&workload(vec![writer(&device.path)]), &[device.name()]).unwrap();
+    assert!(notes[0].contains("ext2, ext3 or ext4"), "{notes:?}");
+}
+
+#[test]
+fn a_device_by_a_link_is_the_device() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    command(&format!("mkfs.ext4 -q {}", device.path));
+    let mounted = Mounted::new(&device.path);
+    let directory = tempfile::tempdir().unwrap();
+    let link = directory.path().join("innocent");
+    std::os::unix::fs::symlink(&device.path, &link).unwrap();
+    let planned = workload(vec![writer(link.to_str().unwrap())]);
+    let error = try_write(&planned, &[device.name()]).unwrap_err();
+    assert!(error.to_string().contains("it is mounted at"), "{error}");
+    drop(mounted);
+}
+
+#[test]
+fn a_partitioned_device_and_a_mounted_part_are_refused() {
+    let device = partitioned();
+    let part = format!("{}p1", device.path);
+    let partitioned = format!("it is partitioned ({}p1)", device.name());
+    let table = "an MBR partition table";
+    check_refused(&device, &device.path, &[&partitioned, table]);
+    command(&format!("mkfs.ext4 -q {part}"));
+    let mounted = Mounted::new(&part);
+    let place = mounted.directory.path().display();
+    let whole = format!("its partition {}p1 is mounted at {place}", device.name());
+    check_refused(&device, &device.path, &[&whole, &partitioned]);
+    check_refused(&device, &part, &[&format!("it is mounted at {place}")]);
+    drop(mounted);
+    let name = format!("{}p1", device.name());
+    let error = try_write(&workload(vec![writer(&part)]), &[device.name()]).unwrap_err();
+    assert_eq!(error.exit_class(), ExitClass::Refused);
+    try_write(&workload(vec![writer(&part)]), &[&name]).unwrap();
+}
+
+#[test]
+fn swap_and_its_signature_are_refused() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    command(&format!("mkswap {}", device.path));
+    check_refused(
+        &device,
+        &device.path,
+        &["it bears the signature of a swap area"],
+    );
+    command(&format!("swapon {}", device.path));
+    let found = std::panic::catch_unwind(|| {
+        check_refused(&device, &device.path, &["it is in use as swap"]);
+    });
+    command(&format!("swapoff {}", device.path));
+    found.unwrap();
+}
+
+#[test]
+fn what_holds_a_device_is_named() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let name = format!("fathom-test-{}", std::process::id());
+    let table = format!("0 8192 linear {} 0", device.path);
+    let made = std::process::Command::new("dmsetup")
+        .args(["create", &name, "--table", &table])
+        .output()
+        .unwrap();
+    if !made.status.success() {
+        // A kernel without the device mapper: an exclusive opening stands for it.
+        let held = fathom_rawio::open(
+            std::path::Path::new(&device.path),
+            fathom_rawio::OpenHow {
+                access: fathom_rawio::Access::ExclusiveDevice,
+                caching: fathom_rawio::Caching::Buffered,
+                durability: fathom_rawio::Durability::None,
+            },
+        );
+        let planned = workload(vec![writer(&device.path)]);
+        let error = try_write(&planned, &[device.name()]).unwrap_err();
+        assert_eq!(error.exit_class(), ExitClass::Refused);
+        assert!(error.to_string().contains("it is in use"), "{error}");
+        drop(held);
+        return;
+    }
+    let found = std::panic::catch_unwind(|| {
+        check_refused(&device, &device.path, &["it is held by dm-"]);
+    });
+    command(&format!("dmsetup remove {name}"));
+    found.unwrap();
+}
+
+#[test]
+fn the_file_under_a_loop_device_is_refused() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let path = device.image.path().display().to_string();
+    let error = try_write(&workload(vec![writer(&path)]), &[]).unwrap_err();
+    let expected = format!("it is the storage of the block device {}", device.name());
+    assert!(error.to_string().contains(&expected), "{error}");
+    assert_eq!(error.exit_class(), ExitClass::Refused);
+}
+
+#[test]
+fn all_refusals_come_at_once_and_nothing_is_laid_out() {
+    let (first, second) = (
+        LoopDevice::new(Bytes::mib(8)),
+        LoopDevice::new(Bytes::mib(8)),
+    );
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    let jobs = vec![
+        job(&file, Bytes::mib(1)),
+        writer(&first.path),
+        writer(&second.path),
+    ];
+    let error = try_write(&workload(jobs), &[]).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains(&first.path) && text.contains(&second.path),
+        "{text}"
+    );
+    assert!(!file.exists());
+}
+
+#[test]
+fn the_null_backend_touches_no_device() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let mut null = writer(&device.path);
+    null.backend = Backend::Null;
+    assert_eq!(try_write(&workload(vec![null]), &[]).unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_device_is_trimmed_when_it_is_named() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    try_write(&workload(vec![writer(&device.path)]), &[device.name()]).unwrap();
+    let mut trimmer = writer(&device.path);
+    trimmer.mix = Mix::TRIM;
+    let error = try_write(&workload(vec![trimmer.clone()]), &[]).unwrap_err();
+    assert_eq!(error.exit_class(), ExitClass::Refused);
+    try_write(&workload(vec![trimmer]), &[device.name()]).unwrap();
+    let image = std::fs::read(device.image.path()).unwrap();
+    assert!(image.iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn others_files_are_written_with_leave_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("precious");
+    let write = |existing, overwrite| {
+        let mut job = job(&path, Bytes::mib(1));
+        (job.mix, job.existing) = (Mix::WRITE, existing);
+        let options = RunOptions {
+            overwrite,
+            ..RunOptions::default()
+        };
+        run(
+            &workload(vec![job]),
+            &options,
+            &StopFlag::new(),
+            &mut Ignore,
+        )
+        .map(drop)
+    };
+    let make = || std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+    let is_kept = || std::fs::read(&path).unwrap() == vec![7; 1 << 20];
+    make();
+    let error = write(ExistingFiles::OnlyOurs, Overwrite::Refuse).unwrap_err();
+    assert_eq!(error.exit_class(), ExitClass::Refused);
+    assert!(error.to_string().contains("--overwrite"), "{error}");
+    assert!(is_kept());
+    write(ExistingFiles::OnlyOurs, Overwrite::Allowed).unwrap();
+    assert!(!is_kept());
+    make();
+    write(ExistingFiles::AsPeer, Overwrite::Refuse).unwrap();
+    assert!(!is_kept());
+    // One that we laid out is ours, also in the next run.
+    std::fs::remove_file(&path).unwrap();
+    write(ExistingFiles::OnlyOurs, Overwrite::Refuse).unwrap();
+    write(ExistingFiles::OnlyOurs, Overwrite::Refuse).unwrap();
+}

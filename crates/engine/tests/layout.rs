@@ -1,0 +1,113 @@
+//! Files are really written before they are measured, and nothing stays behind that should not.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Told, job, run_jobs, workload};
+use fathom_engine::{ExitClass, RunOptions, StopFlag, run};
+use fathom_units::Bytes;
+use fathom_workload::{ExistingFiles, Mix, Place};
+
+fn names_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    names.filter(|name| name != "lost+found").collect()
+}
+
+#[test]
+fn a_missing_file_is_written_in_full() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let size = Bytes::new((9 << 20) + 4096 + 100);
+    let mut told = Told::default();
+    let planned = workload(vec![job(&path, size)]);
+    let stop = StopFlag::new();
+    let outcome = run(&planned, &RunOptions::default(), &stop, &mut told).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(bytes.len() as u64, size.get());
+    assert_eq!(outcome.facts.targets[0].unwritten_share, Some(0.0));
+    let zeroes = bytes.iter().filter(|byte| **byte == 0).count();
+    assert!((zeroes as f64 / bytes.len() as f64 - 1.0 / 256.0).abs() < 0.001);
+    assert_eq!(
+        told.layout.last().map(|last| (last.1, last.2)),
+        Some((size, size))
+    );
+}
+
+#[test]
+fn files_of_several_jobs_are_laid_out_once_and_in_parallel() {
+    let directory = tempfile::tempdir().unwrap();
+    let names = ["a", "b", "c"].map(|name| directory.path().join(name));
+    let mut jobs: Vec<_> = names.iter().map(|path| job(path, Bytes::mib(3))).collect();
+    jobs.push(job(&names[0], Bytes::mib(4)));
+    let outcome = run_jobs(jobs).unwrap();
+    assert_eq!(outcome.facts.targets.len(), 3);
+    let sizes = names.map(|path| std::fs::metadata(path).unwrap().len() >> 20);
+    assert_eq!(sizes, [4, 3, 3]);
+}
+
+#[test]
+fn a_file_that_is_long_enough_is_read_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let file = std::fs::File::create(&path).unwrap();
+    file.set_len(2 << 20).unwrap();
+    let outcome = run_jobs(vec![job(&path, Bytes::mib(1))]).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), vec![0; 2 << 20]);
+    assert_eq!(outcome.facts.targets[0].unwritten_share, Some(1.0));
+    assert!(
+        outcome.notes[0].contains("holds no data"),
+        "{:?}",
+        outcome.notes
+    );
+}
+
+#[test]
+fn a_peer_makes_others_files_longer_and_keeps_what_they_hold() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    std::fs::write(&path, vec![7; 100_001]).unwrap();
+    let mut peer = job(&path, Bytes::mib(3));
+    peer.existing = ExistingFiles::AsPeer;
+    run_jobs(vec![peer]).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(bytes.len(), 3 << 20);
+    assert!(bytes[..100_001].iter().all(|byte| *byte == 7));
+}
+
+#[test]
+fn a_fresh_file_is_gone_afterwards() {
+    let directory = tempfile::tempdir().unwrap();
+    for make in [Place::Path, Place::FreshFileIn] {
+        let mut fresh = job(directory.path(), Bytes::mib(2));
+        fresh.targets[0].place = make(directory.path().display().to_string());
+        fresh.mix = Mix::WRITE;
+        let outcome = run_jobs(vec![fresh]).unwrap();
+        assert_eq!(outcome.results[0].workers[0].ios(), 512);
+        assert_eq!(names_in(directory.path()), [""; 0]);
+    }
+}
+
+#[test]
+fn files_are_unlinked_where_the_job_asks_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut unlinked = job(&directory.path().join("file"), Bytes::mib(1));
+    unlinked.unlink = true;
+    run_jobs(vec![unlinked]).unwrap();
+    assert_eq!(names_in(directory.path()), [""; 0]);
+}
+
+#[test]
+fn more_than_fits_is_refused_before_anything_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let error = run_jobs(vec![job(&path, Bytes::gib(1 << 20))]).unwrap_err();
+    assert_eq!(error.exit_class(), ExitClass::Target);
+    let text = error.to_string();
+    assert!(
+        text.contains("free, but the files to be written there need 1 PiB"),
+        "{text}"
+    );
+    assert!(!path.exists());
+}

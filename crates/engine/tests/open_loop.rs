@@ -1,0 +1,87 @@
+//! Open loops keep their rate, and their intended times.
+
+mod common;
+
+use common::{for_time, job, run_jobs};
+use fathom_record::WorkerStats;
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
+use fathom_workload::{Access, Arrival, Backend, Coverage, Job, Limits, Pacing, Poisson, WhenFull};
+
+fn open(rate: Pacing, poisson: Poisson) -> Arrival {
+    Arrival::Open {
+        rate,
+        poisson,
+        when_full: WhenFull::Queue,
+    }
+}
+
+fn run(arrival: Arrival, backend: Backend, change: impl Fn(&mut Job)) -> WorkerStats {
+    let directory = tempfile::tempdir().unwrap();
+    let mut job = job(&directory.path().join("file"), Bytes::mib(2));
+    job.access = Access::Random {
+        coverage: Coverage::Independent,
+        run: 1,
+    };
+    (job.arrival, job.backend) = (arrival, backend);
+    job.limits = for_time(Nanos::from_millis(1000));
+    change(&mut job);
+    let mut outcome = run_jobs(vec![job]).unwrap();
+    outcome.results.remove(0).workers.remove(0)
+}
+
+#[track_caller]
+fn check(arrival: Arrival, backend: Backend, expected: u64, tolerance: f64) {
+    let worker = run(arrival, backend, |_| {});
+    let off = worker.ios() as f64 / expected as f64 - 1.0;
+    assert!(off.abs() < tolerance, "{} of {expected}", worker.ios());
+    let stats = worker.directions[0].as_ref().unwrap();
+    let response = stats.response.as_ref().unwrap();
+    assert_eq!(response.count(), stats.ios());
+    assert!(response.sum() >= stats.latency.sum());
+}
+
+#[test]
+fn the_rate_is_kept() {
+    let iops = |rate| Pacing::Iops(Iops::new(rate));
+    let fixed = |rate| open(iops(rate), Poisson::Fixed);
+    check(fixed(2000), Backend::Null, 2000, 0.02);
+    check(fixed(2000), Backend::IoUring, 2000, 0.05);
+    check(fixed(500), Backend::Sync, 500, 0.05);
+    check(fixed(500), Backend::Libaio, 500, 0.05);
+    check(
+        open(iops(2000), Poisson::Exponential),
+        Backend::Null,
+        2000,
+        0.1,
+    );
+    let bytes = Pacing::Bytes(BytesPerSec::new(4096 * 1000));
+    check(open(bytes, Poisson::Fixed), Backend::Null, 1000, 0.02);
+}
+
+/// A device slower than the rate: the wait shows in the response time, not in the latency, and nothing is forgiven.
+#[test]
+fn what_is_late_keeps_its_intended_time() {
+    let rate = open(Pacing::Iops(Iops::new(5_000_000)), Poisson::Fixed);
+    let worker = run(rate, Backend::Sync, |_| {});
+    let stats = worker.directions[0].as_ref().unwrap();
+    let response = stats.response.as_ref().unwrap();
+    assert!(response.max() > 500_000_000, "{response:?}");
+    assert!(
+        stats.latency.percentile(50.0) < 50_000_000,
+        "{:?}",
+        stats.latency
+    );
+}
+
+/// A debt of the warm-up is not owed to the measurement: no burst at its start.
+#[test]
+fn the_schedule_starts_again_after_the_warm_up() {
+    let rate = open(Pacing::Iops(Iops::new(1000)), Poisson::Fixed);
+    let worker = run(rate, Backend::Null, |job| {
+        job.limits = Limits {
+            warmup: Nanos::from_millis(500),
+            ..for_time(Nanos::from_millis(1000))
+        };
+    });
+    assert!((980..=1010).contains(&worker.ios()), "{}", worker.ios());
+}

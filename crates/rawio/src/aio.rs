@@ -1,0 +1,250 @@
+//! Linux native asynchronous I/O (`io_submit`), which `libaio` wraps.
+//!
+//! The system calls are made directly; their structures are those of `linux/aio_abi.h`. Only direct I/O is really
+//! asynchronous with it. Syncs are done at once while submitting, as the interface has no asynchronous one on most file
+//! systems.
+
+use std::fs::File;
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::AsRawFd;
+
+use fathom_units::Nanos;
+
+use crate::buffer::Slots;
+use crate::clock::timespec;
+use crate::plain::perform;
+use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX};
+
+const COMMAND_PREAD: u16 = 0;
+const COMMAND_PWRITE: u16 = 1;
+
+/// `struct iocb` of `linux/aio_abi.h` on little-endian machines.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct ControlBlock {
+    user_data: u64,
+    key: u32,
+    rw_flags: i32,
+    opcode: u16,
+    priority: i16,
+    file: u32,
+    buffer: u64,
+    length: u64,
+    offset: i64,
+    reserved: u64,
+    flags: u32,
+    event_file: u32,
+}
+
+/// `struct io_event` of `linux/aio_abi.h`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct IoEvent {
+    user_data: u64,
+    block: u64,
+    result: i64,
+    result2: i64,
+}
+
+const _: () = assert!(size_of::<ControlBlock>() == 64 && size_of::<IoEvent>() == 32);
+
+/// An asynchronous I/O context with its buffers and files.
+#[derive(Debug)]
+pub struct AioQueue {
+    context: libc::c_ulong,
+    slots: Slots,
+    files: Vec<File>,
+    blocks: Box<[ControlBlock]>,
+    /// Addresses of the blocks in line, as `io_submit` wants them.
+    waiting: Vec<*mut ControlBlock>,
+    syncs: Vec<Request>,
+    events: Box<[IoEvent]>,
+    done: Vec<Completion>,
+    stays: PhantomData<*const ()>,
+}
+
+impl AioQueue {
+    /// A queue of `slots` buffers of `size` bytes on `files`.
+    ///
+    /// # Errors
+    /// Says why the kernel gives no context.
+    pub fn new(files: Vec<File>, slots: u32, size: u32) -> Result<Self, RingUnusable> {
+        let other = |source| RingUnusable::Other {
+            ring: "libaio",
+            slots,
+            source,
+        };
+        if slots == 0 || slots > SLOTS_MAX {
+            return Err(other(io::ErrorKind::InvalidInput.into()));
+        }
+        let buffers = Slots::new(slots, size).map_err(other)?;
+        let mut context: libc::c_ulong = 0;
+        // SAFETY: io_setup writes the new context's number to `context`.
+        let result = unsafe { libc::syscall(libc::SYS_io_setup, slots, &raw mut context) };
+        if result != 0 {
+            let source = io::Error::last_os_error();
+            return Err(match source.raw_os_error() {
+                Some(libc::ENOSYS) => RingUnusable::Missing { ring: "libaio" },
+                _ => other(source),
+            });
+        }
+        let count = slots as usize;
+        Ok(Self {
+            context,
+            slots: buffers,
+            files,
+            blocks: vec![ControlBlock::default(); count].into_boxed_slice(),
+            waiting: Vec::with_capacity(count),
+            syncs: Vec::with_capacity(count),
+            events: vec![IoEvent::default(); count].into_boxed_slice(),
+            done: Vec::with_capacity(count),
+            stays: PhantomData,
+        })
+    }
+
+    fn submit_syncs(&mut self) {
+        for request in self.syncs.drain(..) {
+            let file = &self.files[request.file as usize];
+            let result = perform(file, request, &mut []);
+            self.done.push(Completion {
+                slot: request.slot,
+                result,
+            });
+        }
+    }
+
+    /// Takes events out of the kernel: at least `least` unless time runs out.
+    fn get_events(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
+        let time = timeout.map(timespec);
+        let time_address = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: `events` has room for as many as are asked for; the time outlives the call.
+        let count = unsafe {
+            libc::syscall(
+                libc::SYS_io_getevents,
+                self.context,
+                libc::c_long::from(least),
+                self.events.len().cast_signed() as libc::c_long,
+                self.events.as_mut_ptr(),
+                time_address,
+            )
+        };
+        if count < 0 {
+            let error = io::Error::last_os_error();
+            return if error.kind() == io::ErrorKind::Interrupted {
+                Ok(())
+            } else {
+                Err(error)
+            };
+        }
+        for event in &self.events[..count as usize] {
+            self.done.push(Completion {
+                slot: event.user_data as u32,
+                result: u32::try_from(event.result).map_err(|_| -event.result as i32),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Queue for AioQueue {
+    fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.slots.buffer(slot)
+    }
+
+    fn push(&mut self, request: Request) {
+        let opcode = match request.operation {
+            Operation::Read => COMMAND_PREAD,
+            Operation::Write => COMMAND_PWRITE,
+            Operation::Fsync | Operation::Fdatasync => {
+                self.slots.begin(request.slot, 0);
+                self.syncs.push(Request {
+                    length: 0,
+                    ..request
+                });
+                return;
+            }
+        };
+        let address = self.slots.begin(request.slot, request.length);
+        let block = &mut self.blocks[request.slot as usize];
+        *block = ControlBlock {
+            user_data: u64::from(request.slot),
+            opcode,
+            file: self.files[request.file as usize].as_raw_fd() as u32,
+            buffer: address as u64,
+            length: u64::from(request.length),
+            offset: request.offset.cast_signed(),
+            ..ControlBlock::default()
+        };
+        self.waiting.push(std::ptr::from_mut(block));
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        self.submit_syncs();
+        while !self.waiting.is_empty() {
+            // SAFETY: every address is that of a block in `self.blocks`, filled in by `push`; the buffers they name stay
+            // mapped while their slots are busy; the kernel copies the blocks.
+            let count = unsafe {
+                libc::syscall(
+                    libc::SYS_io_submit,
+                    self.context,
+                    self.waiting.len().cast_signed() as libc::c_long,
+                    self.waiting.as_mut_ptr(),
+                )
+            };
+            if count > 0 {
+                self.waiting.drain(..count as usize);
+                continue;
+            }
+            let error = io::Error::last_os_error();
+            match error.raw_os_error() {
+                Some(libc::EINTR) => {}
+                Some(libc::EAGAIN) => self.get_events(1, None)?,
+                code => {
+                    // The first in line was refused: that is the end of this request, not of the queue.
+                    let refused = self.waiting.remove(0);
+                    // SAFETY: a block of `self.blocks`, which nothing else refers to now.
+                    let slot = unsafe { (*refused).user_data } as u32;
+                    let result = Err(code.unwrap_or(libc::EIO));
+                    self.done.push(Completion { slot, result });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn submit_and_wait(&mut self, timeout: Option<Nanos>) -> io::Result<()> {
+        self.submit()?;
+        if self.slots.in_flight() == 0 {
+            return Ok(());
+        }
+        self.get_events(u32::from(self.done.is_empty()), timeout)
+    }
+
+    fn completion(&mut self) -> Option<Completion> {
+        let completion = self.done.pop()?;
+        self.slots.end(completion.slot);
+        Some(completion)
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.slots.in_flight()
+    }
+
+    fn file(&self, index: u32) -> &File {
+        &self.files[index as usize]
+    }
+}
+
+impl Drop for AioQueue {
+    fn drop(&mut self) {
+        while self.slots.in_flight() > 0 {
+            if self.submit_and_wait(None).is_err() {
+                break;
+            }
+            while self.completion().is_some() {}
+        }
+        // SAFETY: the context is ours; io_destroy waits for whatever it still holds.
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
+    }
+}

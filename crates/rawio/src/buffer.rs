@@ -1,0 +1,139 @@
+//! Page-aligned buffers, one for each slot of a queue.
+//!
+//! One anonymous mapping holds all of them, so that they can be registered with a ring and are aligned for direct I/O.
+//!
+//! Invariant: a slot's buffer is handed out only while no request uses it.
+
+use std::io;
+use std::ptr::NonNull;
+
+/// Alignment of every buffer, in bytes; enough for direct I/O on any device with sectors up to 4 KiB.
+const PAGE: usize = 4096;
+
+/// Buffers of equal size, and which of them the kernel uses.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    start: NonNull<u8>,
+    stride: usize,
+    size: usize,
+    busy: Box<[bool]>,
+    in_flight: u32,
+}
+
+impl Slots {
+    /// `count` buffers of `size` bytes each, filled with zeroes and resident in memory.
+    pub(crate) fn new(count: u32, size: u32) -> io::Result<Self> {
+        let stride = (size as usize).max(1).next_multiple_of(PAGE);
+        let length = stride
+            .checked_mul(count as usize)
+            .filter(|length| *length > 0 && *length < isize::MAX as usize)
+            .ok_or(io::ErrorKind::OutOfMemory)?;
+        // SAFETY: a new private mapping of ordinary memory; nothing existing is replaced.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self {
+            start,
+            stride,
+            size: size as usize,
+            busy: vec![false; count as usize].into_boxed_slice(),
+            in_flight: 0,
+        })
+    }
+
+    /// The buffer of a slot that no request uses.
+    pub(crate) fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        assert!(!self.busy[slot as usize], "slot {slot} is in flight");
+        let address = self.address(slot);
+        // SAFETY: `address` is the start of `size` mapped bytes of this slot alone; the kernel does not use them, since
+        // the slot is not busy; the borrow of `self` keeps others out.
+        unsafe { std::slice::from_raw_parts_mut(address, self.size) }
+    }
+
+    /// Marks a slot as used by a request of `length` bytes and gives the address of its buffer.
+    pub(crate) fn begin(&mut self, slot: u32, length: u32) -> *mut u8 {
+        assert!(!self.busy[slot as usize], "slot {slot} is in flight");
+        assert!(length as usize <= self.size, "request exceeds its buffer");
+        self.busy[slot as usize] = true;
+        self.in_flight += 1;
+        self.address(slot)
+    }
+
+    /// Marks a slot's request as done.
+    pub(crate) fn end(&mut self, slot: u32) {
+        assert!(
+            self.busy[slot as usize],
+            "slot {slot} completed but was not in flight"
+        );
+        self.busy[slot as usize] = false;
+        self.in_flight -= 1;
+    }
+
+    /// Number of requests that use a buffer.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Every buffer as the kernel wants them for registration.
+    pub(crate) fn vectors(&self) -> Vec<libc::iovec> {
+        let vector = |slot| libc::iovec {
+            iov_base: self.address(slot).cast(),
+            iov_len: self.stride,
+        };
+        (0..self.busy.len() as u32).map(vector).collect()
+    }
+
+    fn address(&self, slot: u32) -> *mut u8 {
+        assert!((slot as usize) < self.busy.len(), "no slot {slot}");
+        // SAFETY: the slot is one of the mapped ones, so the result lies within the mapping.
+        unsafe { self.start.add(slot as usize * self.stride).as_ptr() }
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        // The kernel may still write to buffers in flight: give the memory up rather than let another owner have it.
+        if self.in_flight == 0 {
+            // SAFETY: this is the mapping made in `new`, and nothing refers to it any more.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.stride * self.busy.len()) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_aligned_and_apart() {
+        let mut slots = Slots::new(3, 5000).unwrap();
+        for slot in 0..3 {
+            slots.buffer(slot).fill(slot as u8 + 1);
+        }
+        for slot in 0..3 {
+            let buffer = slots.buffer(slot);
+            assert_eq!(buffer.as_ptr() as usize % PAGE, 0);
+            assert!(buffer.iter().all(|byte| *byte == slot as u8 + 1));
+            assert_eq!(buffer.len(), 5000);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "slot 0 is in flight")]
+    fn a_buffer_in_flight_is_not_handed_out() {
+        let mut slots = Slots::new(1, 4096).unwrap();
+        slots.begin(0, 4096);
+        slots.buffer(0);
+    }
+}

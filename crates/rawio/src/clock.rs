@@ -1,0 +1,123 @@
+//! Time: the run's clock, the wall clock, waiting, and what a thread used of the processor.
+//!
+//! Every duration in Fathom comes from [`Clock::now`], so that all of them share one source; waiting has its one home
+//! here, so that `tidy` can find it.
+
+use std::io;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fathom_units::Nanos;
+
+/// The monotonic clock of the run (`CLOCK_MONOTONIC`): never set back, counted from an arbitrary start.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock;
+
+impl Clock {
+    /// The present moment.
+    #[inline]
+    pub fn now() -> Nanos {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: `time` is a valid timespec; CLOCK_MONOTONIC always exists, so the call cannot fail.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+        Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    }
+}
+
+/// Nanoseconds since 1970-01-01 UTC by the wall clock; 0 where it stands before that.
+#[expect(clippy::disallowed_methods, reason = "the one home of the wall clock")]
+pub fn wall_clock() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// Sleeps until `moment` of [`Clock`], or until a signal is handled by this thread.
+pub fn sleep_until(moment: Nanos) {
+    let time = timespec(moment);
+    // SAFETY: `time` is a valid timespec, and no remaining time is asked for.
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_MONOTONIC,
+            libc::TIMER_ABSTIME,
+            &raw const time,
+            std::ptr::null_mut(),
+        )
+    };
+}
+
+/// Lets this thread's sleeps end when they should: the kernel may otherwise be late by 50 µs to save wake-ups.
+pub fn precise_timers() {
+    // SAFETY: PR_SET_TIMERSLACK takes one number and changes this thread alone.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1u64, 0u64, 0u64, 0u64) };
+}
+
+pub(crate) fn timespec(time: Nanos) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (time.get() / 1_000_000_000).cast_signed(),
+        tv_nsec: (time.get() % 1_000_000_000).cast_signed(),
+    }
+}
+
+/// What a thread used of the processor since it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ThreadUsage {
+    /// User time.
+    pub user: Nanos,
+    /// System time.
+    pub system: Nanos,
+    /// Context switches, voluntary and not.
+    pub context_switches: u64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with I/O.
+    pub major_faults: u64,
+}
+
+/// Use of the processor by the calling thread (`getrusage(RUSAGE_THREAD)`); kernel threads that work for it do not show.
+///
+/// # Errors
+/// Those of `getrusage`.
+pub fn thread_usage() -> io::Result<ThreadUsage> {
+    // SAFETY: all zeroes are a valid rusage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` is valid for writing.
+    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let time = |time: libc::timeval| {
+        Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000)
+    };
+    Ok(ThreadUsage {
+        user: time(usage.ru_utime),
+        system: time(usage.ru_stime),
+        context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+        minor_faults: usage.ru_minflt as u64,
+        major_faults: usage.ru_majflt as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleep_ends_after_its_moment() {
+        let until = Clock::now() + Nanos::from_millis(2);
+        while Clock::now() < until {
+            sleep_until(until);
+        }
+        assert!(Clock::now() >= until);
+    }
+
+    #[test]
+    fn work_shows_in_the_usage_of_the_thread() {
+        let before = thread_usage().unwrap();
+        let until = Clock::now() + Nanos::from_millis(30);
+        while Clock::now() < until {}
+        let after = thread_usage().unwrap();
+        assert!(after.user + after.system > before.user + before.system);
+    }
+}

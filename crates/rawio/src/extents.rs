@@ -1,0 +1,119 @@
+//! How much of a file is really on its device.
+//!
+//! Reading a hole, or an extent that was reserved but never written, moves no data from the device; a measurement over
+//! such a file measures nothing. The kernel tells which is which (`FS_IOC_FIEMAP`, `linux/fiemap.h`).
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use fathom_units::Bytes;
+
+const FS_IOC_FIEMAP: libc::c_ulong = 0xC020_660B;
+const EXTENT_LAST: u32 = 0x1;
+const EXTENT_UNWRITTEN: u32 = 0x800;
+const BATCH: usize = 256;
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved: [u64; 2],
+    flags: u32,
+    reserved2: [u32; 3],
+}
+
+#[repr(C)]
+struct Request {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped: u32,
+    count: u32,
+    reserved: u32,
+    extents: [Extent; BATCH],
+}
+
+/// Parts of a range of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExtentShares {
+    /// Holds data.
+    pub written: Bytes,
+    /// Reserved but never written: reads as zeroes without the device.
+    pub unwritten: Bytes,
+    /// Not there at all.
+    pub hole: Bytes,
+}
+
+/// How much of `length` bytes from `offset` is written, unwritten and missing.
+///
+/// # Errors
+/// Those of the request; `EOPNOTSUPP` where the file system does not tell (tmpfs, for one).
+pub fn extent_shares(file: &File, offset: Bytes, length: Bytes) -> io::Result<ExtentShares> {
+    let end = offset.get().saturating_add(length.get());
+    let mut shares = ExtentShares::default();
+    let mut position = offset.get();
+    let mut request = Box::new(Request {
+        start: 0,
+        length: 0,
+        flags: 0,
+        mapped: 0,
+        count: BATCH as u32,
+        reserved: 0,
+        extents: [Extent::default(); BATCH],
+    });
+    while position < end {
+        request.start = position;
+        request.length = end - position;
+        request.mapped = 0;
+        let address = std::ptr::from_mut(request.as_mut());
+        // SAFETY: FS_IOC_FIEMAP reads the header and writes at most `count` extents after it, which are there.
+        if unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, address) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let found = &request.extents[..(request.mapped as usize).min(BATCH)];
+        for extent in found {
+            let first = extent.logical.max(position);
+            let last = extent.logical.saturating_add(extent.length).min(end);
+            if last <= first {
+                continue;
+            }
+            let part = if extent.flags & EXTENT_UNWRITTEN == 0 {
+                &mut shares.written
+            } else {
+                &mut shares.unwritten
+            };
+            *part += Bytes::new(last - first);
+            position = last;
+        }
+        let is_last = found
+            .last()
+            .is_none_or(|extent| extent.flags & EXTENT_LAST != 0);
+        if is_last {
+            break;
+        }
+    }
+    shares.hole = length.saturating_sub(shares.written + shares.unwritten);
+    Ok(shares)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    #[test]
+    fn holes_and_data_are_told_apart() {
+        let file = crate::open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
+        file.set_len(1 << 20).unwrap();
+        file.write_all_at(&vec![7; 65536], 65536).unwrap();
+        file.sync_all().unwrap();
+        let shares = extent_shares(&file, Bytes::ZERO, Bytes::mib(1)).unwrap();
+        assert_eq!(shares.written, Bytes::kib(64));
+        assert_eq!(shares.unwritten, Bytes::ZERO);
+        assert_eq!(shares.hole, Bytes::kib(960));
+    }
+}

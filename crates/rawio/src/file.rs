@@ -1,0 +1,282 @@
+//! Files and block devices: opening, sizes, attributes, cache, discard.
+
+use std::ffi::CString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use fathom_units::Bytes;
+
+/// `BLKDISCARD` of `linux/fs.h`.
+const BLKDISCARD: libc::c_ulong = 0x1277;
+/// `BLKSSZGET` of `linux/fs.h`.
+const BLKSSZGET: libc::c_ulong = 0x1268;
+
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading.
+    Read,
+    /// Reading and writing.
+    ReadWrite,
+    /// Reading and writing; refused where the file exists.
+    CreateNew,
+    /// Reading and writing of a block device, for this opener alone (`O_EXCL`): refused where a mount, a swap area or
+    /// another device uses it.
+    ExclusiveDevice,
+}
+
+/// Whether the page cache stands between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caching {
+    /// `O_DIRECT`.
+    Direct,
+    /// Through the page cache.
+    Buffered,
+}
+
+impl Caching {
+    const fn flag(self) -> i32 {
+        match self {
+            Self::Direct => libc::O_DIRECT,
+            Self::Buffered => 0,
+        }
+    }
+}
+
+/// What a completed write has survived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing.
+    None,
+    /// `O_DSYNC`.
+    Data,
+    /// `O_SYNC`.
+    Full,
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenHow {
+    /// What for.
+    pub access: Access,
+    /// Page cache or not.
+    pub caching: Caching,
+    /// Synchronous or not.
+    pub durability: Durability,
+}
+
+impl OpenHow {
+    /// Reading through the page cache, to look at a file.
+    pub const LOOK: Self = Self {
+        access: Access::Read,
+        caching: Caching::Buffered,
+        durability: Durability::None,
+    };
+
+    fn flags(self) -> i32 {
+        let durability = match self.durability {
+            Durability::None => 0,
+            Durability::Data => libc::O_DSYNC,
+            Durability::Full => libc::O_SYNC,
+        };
+        self.caching.flag() | durability
+    }
+}
+
+/// Opens a file or device.
+///
+/// # Errors
+/// Those of `open`; `EINVAL` with [`Caching::Direct`] means that the file system has no direct I/O.
+pub fn open(path: &Path, how: OpenHow) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    let exclusive = match how.access {
+        Access::Read => 0,
+        Access::ReadWrite => {
+            options.write(true);
+            0
+        }
+        Access::CreateNew => {
+            options.write(true).create_new(true);
+            0
+        }
+        Access::ExclusiveDevice => {
+            options.write(true);
+            libc::O_EXCL
+        }
+    };
+    options.custom_flags(how.flags() | exclusive).open(path)
+}
+
+/// Makes a file without a name in `directory`, which is gone when its last descriptor is closed (`O_TMPFILE`).
+///
+/// # Errors
+/// Those of `open`; `EOPNOTSUPP` or `EISDIR` mean that the file system has no such files.
+pub fn open_unnamed(directory: &Path, caching: Caching) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_TMPFILE | caching.flag())
+        .open(directory)
+}
+
+/// Opens a file a second time by its descriptor, in another way; a file without a name can be opened by this alone.
+///
+/// # Errors
+/// Those of `open`.
+pub fn reopen(file: &File, how: OpenHow) -> io::Result<File> {
+    open(
+        Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())),
+        how,
+    )
+}
+
+/// Size of a regular file or block device, in bytes.
+///
+/// # Errors
+/// Those of `lseek`.
+pub fn size_of(mut file: &File) -> io::Result<Bytes> {
+    file.seek(SeekFrom::End(0)).map(Bytes::new)
+}
+
+/// Space that an ordinary user may still fill on the file system of `path`.
+///
+/// # Errors
+/// Those of `statvfs`.
+pub fn free_space(path: &Path) -> io::Result<Bytes> {
+    let path = c_path(path.as_os_str().as_bytes())?;
+    // SAFETY: all zeroes are a valid statvfs.
+    let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the path ends with a zero byte, and `found` is valid for writing.
+    if unsafe { libc::statvfs(path.as_ptr(), &raw mut found) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(Bytes::new(found.f_bavail.saturating_mul(found.f_frsize)))
+}
+
+/// Sets an extended attribute.
+///
+/// # Errors
+/// Those of `fsetxattr`; `EOPNOTSUPP` where the file system has none.
+pub fn set_attribute(file: &File, name: &str, value: &[u8]) -> io::Result<()> {
+    let name = c_path(name.as_bytes())?;
+    // SAFETY: the name ends with a zero byte; the value is `value.len()` bytes long.
+    let result = unsafe {
+        libc::fsetxattr(
+            file.as_raw_fd(),
+            name.as_ptr(),
+            value.as_ptr().cast(),
+            value.len(),
+            0,
+        )
+    };
+    check(result)
+}
+
+/// Reads an extended attribute of at most 255 bytes; `None` where the file bears none of this name.
+///
+/// # Errors
+/// Those of `fgetxattr`; `EOPNOTSUPP` where the file system has none.
+pub fn get_attribute(file: &File, name: &str) -> io::Result<Option<Vec<u8>>> {
+    let name = c_path(name.as_bytes())?;
+    let mut value = vec![0u8; 255];
+    // SAFETY: the name ends with a zero byte; `value` has room for as many bytes as are said.
+    let length = unsafe {
+        libc::fgetxattr(
+            file.as_raw_fd(),
+            name.as_ptr(),
+            value.as_mut_ptr().cast(),
+            value.len(),
+        )
+    };
+    if length < 0 {
+        let error = io::Error::last_os_error();
+        return match error.raw_os_error() {
+            Some(libc::ENODATA) => Ok(None),
+            _ => Err(error),
+        };
+    }
+    value.truncate(length as usize);
+    Ok(Some(value))
+}
+
+/// Drops the file's clean pages from the page cache.
+///
+/// # Errors
+/// Those of `posix_fadvise`.
+pub fn drop_cache(file: &File) -> io::Result<()> {
+    // SAFETY: takes numbers alone.
+    let code = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    match code {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
+/// Discards a range of a block device (`BLKDISCARD`); both numbers are multiples of its sector.
+///
+/// # Errors
+/// Those of the request; `EOPNOTSUPP` where the device has no discard.
+pub fn discard(device: &File, offset: u64, length: u64) -> io::Result<()> {
+    let range = [offset, length];
+    // SAFETY: BLKDISCARD reads two numbers of 64 bits.
+    check(unsafe { libc::ioctl(device.as_raw_fd(), BLKDISCARD, range.as_ptr()) })
+}
+
+/// Logical sector of a block device.
+///
+/// # Errors
+/// Those of the request; `ENOTTY` where it is no block device.
+pub fn sector_size(device: &File) -> io::Result<Bytes> {
+    let mut size: libc::c_int = 0;
+    // SAFETY: BLKSSZGET writes one int.
+    check(unsafe { libc::ioctl(device.as_raw_fd(), BLKSSZGET, &raw mut size) })?;
+    Ok(Bytes::new(size.unsigned_abs().into()))
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+fn c_path(bytes: &[u8]) -> io::Result<CString> {
+    CString::new(bytes).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unnamed_file_leaves_no_name() {
+        let directory = std::env::temp_dir().join(format!("fathom-unnamed-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let file = open_unnamed(&directory, Caching::Buffered).unwrap();
+        file.set_len(8192).unwrap();
+        assert_eq!(size_of(&file).unwrap(), Bytes::kib(8));
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+        std::fs::remove_dir(&directory).unwrap();
+    }
+
+    #[test]
+    fn attributes_are_read_back() {
+        let file = open_unnamed(&std::env::temp_dir(), Caching::Buffered).unwrap();
+        assert_eq!(get_attribute(&file, "user.fathom.test").unwrap(), None);
+        set_attribute(&file, "user.fathom.test", b"1").unwrap();
+        let value = get_attribute(&file, "user.fathom.test").unwrap();
+        assert_eq!(value.as_deref(), Some(&b"1"[..]));
+    }
+
+    #[test]
+    fn free_space_is_found_where_a_directory_is() {
+        assert!(free_space(&std::env::temp_dir()).unwrap() > Bytes::ZERO);
+        assert!(free_space(Path::new("/no/such/directory")).is_err());
+    }
+}

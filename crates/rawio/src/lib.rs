@@ -1,0 +1,27 @@
+//! The operating system as the engine needs it: rings, buffers, files, clocks.
+//!
+//! Every `unsafe` block of Fathom is here, behind interfaces that cannot be misused: a ring owns its buffers, its files
+//! and the state of each request, and hands out a buffer only while no request uses it.
+//!
+//! Invariants: nothing here knows what a job is; each `unsafe` block says why it is sound; after a queue is made,
+//! submitting and reaping allocate nothing.
+
+mod aio;
+mod buffer;
+mod clock;
+mod extents;
+mod file;
+mod plain;
+mod queue;
+mod uring;
+
+pub use aio::AioQueue;
+pub use clock::{Clock, ThreadUsage, precise_timers, sleep_until, thread_usage, wall_clock};
+pub use extents::{ExtentShares, extent_shares};
+pub use file::{
+    Access, Caching, Durability, OpenHow, discard, drop_cache, free_space, get_attribute, open,
+    open_unnamed, reopen, sector_size, set_attribute, size_of,
+};
+pub use plain::{NullQueue, SyncQueue};
+pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX};
+pub use uring::{UringQueue, probe_uring};

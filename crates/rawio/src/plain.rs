@@ -1,0 +1,177 @@
+//! Backends without a ring: one system call at a time, and none at all.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use fathom_units::Nanos;
+
+use crate::buffer::Slots;
+use crate::{Completion, Operation, Queue, Request};
+
+/// Requests in line and completions of them, both in order and never more than there are slots.
+#[derive(Debug)]
+struct Lines {
+    slots: Slots,
+    files: Vec<File>,
+    waiting: Vec<Request>,
+    done: Vec<Completion>,
+}
+
+impl Lines {
+    fn new(files: Vec<File>, slots: u32, size: u32) -> io::Result<Self> {
+        Ok(Self {
+            slots: Slots::new(slots, size)?,
+            files,
+            waiting: Vec::with_capacity(slots as usize),
+            done: Vec::with_capacity(slots as usize),
+        })
+    }
+
+    fn push(&mut self, request: Request) {
+        self.slots.begin(request.slot, request.length);
+        self.waiting.push(request);
+    }
+
+    /// Ends every request in line with what `perform` says of it.
+    fn finish(&mut self, mut perform: impl FnMut(&File, Request, &mut [u8]) -> Result<u32, i32>) {
+        let Self {
+            slots,
+            files,
+            waiting,
+            done,
+        } = self;
+        for request in waiting.drain(..) {
+            slots.end(request.slot);
+            let buffer = &mut slots.buffer(request.slot)[..request.length as usize];
+            let result = perform(&files[request.file as usize], request, buffer);
+            slots.begin(request.slot, request.length);
+            done.push(Completion {
+                slot: request.slot,
+                result,
+            });
+        }
+    }
+
+    fn completion(&mut self) -> Option<Completion> {
+        let completion = self.done.pop()?;
+        self.slots.end(completion.slot);
+        Some(completion)
+    }
+}
+
+/// `pread` and `pwrite`: each request is over when its submission returns.
+#[derive(Debug)]
+pub struct SyncQueue(Lines);
+
+impl SyncQueue {
+    /// A queue of `slots` buffers of `size` bytes on `files`.
+    ///
+    /// # Errors
+    /// Where there is no memory for the buffers.
+    pub fn new(files: Vec<File>, slots: u32, size: u32) -> io::Result<Self> {
+        Lines::new(files, slots, size).map(Self)
+    }
+}
+
+/// Performs one request by an ordinary system call.
+pub(crate) fn perform(file: &File, request: Request, buffer: &mut [u8]) -> Result<u32, i32> {
+    loop {
+        let moved = match request.operation {
+            Operation::Read => file.read_at(buffer, request.offset),
+            Operation::Write => file.write_at(buffer, request.offset),
+            Operation::Fsync => file.sync_all().map(|()| 0),
+            Operation::Fdatasync => file.sync_data().map(|()| 0),
+        };
+        match moved {
+            Ok(moved) => return Ok(moved as u32),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.raw_os_error().unwrap_or(libc::EIO)),
+        }
+    }
+}
+
+impl Queue for SyncQueue {
+    fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.0.slots.buffer(slot)
+    }
+
+    fn push(&mut self, request: Request) {
+        self.0.push(request);
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        self.0.finish(perform);
+        Ok(())
+    }
+
+    fn submit_and_wait(&mut self, _timeout: Option<Nanos>) -> io::Result<()> {
+        self.submit()
+    }
+
+    fn completion(&mut self) -> Option<Completion> {
+        self.0.completion()
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.0.slots.in_flight()
+    }
+
+    fn file(&self, index: u32) -> &File {
+        &self.0.files[index as usize]
+    }
+}
+
+/// No I/O: every request is complete as soon as it is submitted. Measures what the generator and recorder cost.
+#[derive(Debug)]
+pub struct NullQueue(Lines);
+
+impl NullQueue {
+    /// A queue of `slots` buffers of `size` bytes; it opens and touches nothing.
+    ///
+    /// # Errors
+    /// Where there is no memory for the buffers.
+    pub fn new(files: Vec<File>, slots: u32, size: u32) -> io::Result<Self> {
+        Lines::new(files, slots, size).map(Self)
+    }
+}
+
+impl Queue for NullQueue {
+    fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.0.slots.buffer(slot)
+    }
+
+    #[inline]
+    fn push(&mut self, request: Request) {
+        self.0.slots.begin(request.slot, request.length);
+        let result = match request.operation {
+            Operation::Read | Operation::Write => Ok(request.length),
+            Operation::Fsync | Operation::Fdatasync => Ok(0),
+        };
+        self.0.done.push(Completion {
+            slot: request.slot,
+            result,
+        });
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn submit_and_wait(&mut self, _timeout: Option<Nanos>) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn completion(&mut self) -> Option<Completion> {
+        self.0.completion()
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.0.slots.in_flight()
+    }
+
+    fn file(&self, index: u32) -> &File {
+        &self.0.files[index as usize]
+    }
+}

@@ -1,0 +1,231 @@
+//! The interface of every backend: requests go in by slot, completions come out by slot.
+//!
+//! A slot is a buffer and at most one request in flight; its number is the request's identity, so no other user data
+//! is needed and nothing is looked up.
+
+use std::fs::File;
+use std::io;
+
+use fathom_units::Nanos;
+
+/// Most slots of a queue: the largest submission queue the kernel makes (32,768 entries).
+pub const SLOTS_MAX: u32 = 32_768;
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Storage to the slot's buffer.
+    Read,
+    /// The slot's buffer to storage.
+    Write,
+    /// Make everything of the file durable.
+    Fsync,
+    /// Make the data of the file durable, and of its metadata what is needed to read it back.
+    Fdatasync,
+}
+
+/// One request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// The slot whose buffer it uses; must not be in flight.
+    pub slot: u32,
+    /// Index of the file among those the queue was made with.
+    pub file: u32,
+    /// What to do.
+    pub operation: Operation,
+    /// First byte; ignored by the syncs.
+    pub offset: u64,
+    /// Bytes, at most the size of a buffer; ignored by the syncs.
+    pub length: u32,
+}
+
+/// One request that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// Its slot, free again.
+    pub slot: u32,
+    /// Bytes moved, or the error number.
+    pub result: Result<u32, i32>,
+}
+
+/// A backend with its buffers and files. It stays on the thread that made it.
+pub trait Queue {
+    /// The buffer of a slot that is not in flight.
+    ///
+    /// # Panics
+    /// Where the slot is in flight.
+    fn buffer(&mut self, slot: u32) -> &mut [u8];
+
+    /// Puts a request in line for the next submission.
+    ///
+    /// # Panics
+    /// Where its slot is in flight, or it exceeds its buffer.
+    fn push(&mut self, request: Request);
+
+    /// Submits what is in line.
+    ///
+    /// # Errors
+    /// Those of the submitting system call that mean more than "try again"; errors of single requests come as completions.
+    fn submit(&mut self) -> io::Result<()>;
+
+    /// Submits what is in line and waits until at least one request is complete, or `timeout` is over, or a signal comes.
+    /// Returns at once where nothing is in flight.
+    ///
+    /// # Errors
+    /// As [`Queue::submit`].
+    fn submit_and_wait(&mut self, timeout: Option<Nanos>) -> io::Result<()>;
+
+    /// The next completion that has arrived, without waiting.
+    fn completion(&mut self) -> Option<Completion>;
+
+    /// Requests pushed and not yet returned as completions.
+    fn in_flight(&self) -> u32;
+
+    /// A file by its index.
+    fn file(&self, index: u32) -> &File;
+}
+
+/// Why a ring cannot be used here.
+#[derive(Debug, thiserror::Error)]
+pub enum RingUnusable {
+    /// The kernel has none.
+    #[error("this kernel has no {ring}")]
+    Missing {
+        /// `io_uring` or `libaio`.
+        ring: &'static str,
+    },
+    /// Switched off by the administrator.
+    #[error("io_uring is switched off here (kernel.io_uring_disabled is {setting})")]
+    Disabled {
+        /// Value of the setting.
+        setting: String,
+    },
+    /// Forbidden to this process.
+    #[error("io_uring is forbidden to this process (a seccomp filter, as containers have it)")]
+    Forbidden,
+    /// Too old to be used.
+    #[error("this kernel's io_uring is too old: it cannot wait with a time limit (Linux 5.11 can)")]
+    TooOld,
+    /// Anything else.
+    #[error("{ring} with {slots} requests outstanding: {source}")]
+    Other {
+        /// `io_uring` or `libaio`.
+        ring: &'static str,
+        /// Requests asked for.
+        slots: u32,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AioQueue, NullQueue, SyncQueue, UringQueue, open_unnamed};
+
+    fn run(queue: &mut dyn Queue, requests: &[Request]) -> Vec<Completion> {
+        for request in requests {
+            queue.push(*request);
+        }
+        let mut completions = Vec::new();
+        while queue.in_flight() > 0 {
+            queue.submit_and_wait(None).unwrap();
+            while let Some(completion) = queue.completion() {
+                completions.push(completion);
+            }
+        }
+        completions.sort_by_key(|completion| completion.slot);
+        completions
+    }
+
+    fn request(slot: u32, operation: Operation, offset: u64, length: u32) -> Request {
+        Request {
+            slot,
+            file: 0,
+            operation,
+            offset,
+            length,
+        }
+    }
+
+    /// Writes four blocks, syncs, and reads them back into other slots, past the end of the file at last.
+    #[track_caller]
+    fn check(make: impl Fn(Vec<File>) -> Box<dyn Queue>) {
+        let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
+        let mut queue = make(vec![file]);
+        for slot in 0..4 {
+            queue.buffer(slot).fill(slot as u8 + 1);
+        }
+        let writes =
+            (0..4).map(|slot| request(slot, Operation::Write, u64::from(slot) * 4096, 4096));
+        let done = run(queue.as_mut(), &writes.collect::<Vec<_>>());
+        assert!(done.iter().all(|completion| completion.result == Ok(4096)));
+        let syncs = [
+            request(0, Operation::Fsync, 0, 0),
+            request(1, Operation::Fdatasync, 0, 0),
+        ];
+        assert!(
+            run(queue.as_mut(), &syncs)
+                .iter()
+                .all(|done| done.result == Ok(0))
+        );
+        let reads =
+            (0..4).map(|slot| request(slot + 4, Operation::Read, u64::from(slot) * 4096, 4096));
+        run(queue.as_mut(), &reads.collect::<Vec<_>>());
+        for slot in 0..4 {
+            assert!(
+                queue
+                    .buffer(slot + 4)
+                    .iter()
+                    .all(|byte| *byte == slot as u8 + 1)
+            );
+        }
+        let past = run(
+            queue.as_mut(),
+            &[request(0, Operation::Read, 3 * 4096 + 1024, 4096)],
+        );
+        assert_eq!(past[0].result, Ok(3072));
+        let refused = run(
+            queue.as_mut(),
+            &[request(0, Operation::Read, 1 << 63, 4096)],
+        );
+        assert_eq!(refused[0].result, Err(libc::EINVAL));
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        check(|files| Box::new(UringQueue::new(files, 8, 4096).unwrap()));
+        check(|files| Box::new(AioQueue::new(files, 8, 4096).unwrap()));
+        check(|files| Box::new(SyncQueue::new(files, 8, 4096).unwrap()));
+    }
+
+    #[test]
+    fn the_null_queue_completes_everything_at_once() {
+        let mut queue = NullQueue::new(Vec::new(), 2, 4096).unwrap();
+        let requests = [
+            request(0, Operation::Read, 0, 4096),
+            request(1, Operation::Write, 1 << 50, 512),
+        ];
+        let done = run(&mut queue, &requests);
+        assert_eq!((done[0].result, done[1].result), (Ok(4096), Ok(512)));
+    }
+
+    #[test]
+    fn a_wait_without_completions_ends_in_time() {
+        let (silent, peer) = std::os::unix::net::UnixStream::pair().unwrap();
+        let file = File::from(std::os::fd::OwnedFd::from(silent));
+        let mut queue = UringQueue::new(vec![file], 1, 4096).unwrap();
+        queue.push(request(0, Operation::Read, 0, 4096));
+        let start = crate::Clock::now();
+        queue.submit_and_wait(Some(Nanos::from_millis(5))).unwrap();
+        assert!(crate::Clock::now().saturating_sub(start) >= Nanos::from_millis(4));
+        assert_eq!(queue.completion(), None);
+        drop(peer);
+    }
+
+    #[test]
+    fn too_many_slots_are_an_error() {
+        assert!(UringQueue::new(Vec::new(), SLOTS_MAX + 1, 512).is_err());
+        assert!(AioQueue::new(Vec::new(), 0, 512).is_err());
+    }
+}

@@ -1,0 +1,278 @@
+//! `io_uring`: one system call submits a batch and waits for completions.
+//!
+//! Buffers and files are registered where the kernel lets us, which saves it looking them up and pinning them for every
+//! request. The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` (Linux 6.1), else
+//! `COOP_TASKRUN` (5.19), else none.
+
+use std::fs::File;
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::AsRawFd;
+
+use fathom_units::Nanos;
+use io_uring::{IoUring, opcode, squeue, types};
+
+use crate::buffer::Slots;
+use crate::clock::timespec;
+use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX};
+
+/// The queue entry of a request on a file, which is registered or not: the two are types without a common public trait.
+macro_rules! entry_on {
+    ($file:expr, $request:expr, $address:expr, $fixed_buffers:expr) => {{
+        let Request {
+            offset,
+            length,
+            slot,
+            ..
+        } = $request;
+        match ($request.operation, $fixed_buffers) {
+            (Operation::Read, Registered::Yes) => {
+                opcode::ReadFixed::new($file, $address, length, slot as u16)
+                    .offset(offset)
+                    .build()
+            }
+            (Operation::Write, Registered::Yes) => {
+                opcode::WriteFixed::new($file, $address, length, slot as u16)
+                    .offset(offset)
+                    .build()
+            }
+            (Operation::Read, Registered::No) => opcode::Read::new($file, $address, length)
+                .offset(offset)
+                .build(),
+            (Operation::Write, Registered::No) => opcode::Write::new($file, $address, length)
+                .offset(offset)
+                .build(),
+            (Operation::Fsync, _) => opcode::Fsync::new($file).build(),
+            (Operation::Fdatasync, _) => opcode::Fsync::new($file)
+                .flags(types::FsyncFlags::DATASYNC)
+                .build(),
+        }
+    }};
+}
+
+/// A ring with its buffers and files, on the thread that made it.
+pub struct UringQueue {
+    // Dropped before `slots`, so that the kernel has let go of the buffers when they are unmapped.
+    ring: IoUring,
+    slots: Slots,
+    files: Vec<File>,
+    fixed_buffers: Registered,
+    fixed_files: Registered,
+    // A ring made for one issuer must stay on its thread.
+    stays: PhantomData<*const ()>,
+}
+
+impl std::fmt::Debug for UringQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "UringQueue({} in flight)", self.slots.in_flight())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Registered {
+    Yes,
+    No,
+}
+
+impl Registered {
+    fn from_result(result: &io::Result<()>) -> Self {
+        if result.is_ok() { Self::Yes } else { Self::No }
+    }
+}
+
+impl UringQueue {
+    /// A queue of `slots` buffers of `size` bytes on `files`.
+    ///
+    /// # Errors
+    /// Says why the kernel gives no ring.
+    pub fn new(files: Vec<File>, slots: u32, size: u32) -> Result<Self, RingUnusable> {
+        let other = |source| RingUnusable::Other {
+            ring: "io_uring",
+            slots,
+            source,
+        };
+        if slots == 0 || slots > SLOTS_MAX {
+            return Err(other(io::ErrorKind::InvalidInput.into()));
+        }
+        let ring = build(slots)?;
+        let slots = Slots::new(slots, size).map_err(other)?;
+        let submitter = ring.submitter();
+        // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
+        let buffers = unsafe { submitter.register_buffers(&slots.vectors()) };
+        let numbers: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
+        // Both are refused where limits are low (RLIMIT_MEMLOCK, RLIMIT_NOFILE); the ring works without them.
+        let registered_files = submitter.register_files(&numbers);
+        Ok(Self {
+            fixed_buffers: Registered::from_result(&buffers),
+            fixed_files: Registered::from_result(&registered_files),
+            ring,
+            slots,
+            files,
+            stays: PhantomData,
+        })
+    }
+
+    /// Whether the kernel keeps the buffers pinned for the life of the ring.
+    pub fn has_registered_buffers(&self) -> bool {
+        self.fixed_buffers == Registered::Yes
+    }
+
+    fn entry(&mut self, request: Request) -> squeue::Entry {
+        let length = match request.operation {
+            Operation::Read | Operation::Write => request.length,
+            Operation::Fsync | Operation::Fdatasync => 0,
+        };
+        let address = self.slots.begin(request.slot, length);
+        let entry = if self.fixed_files == Registered::Yes {
+            entry_on!(
+                types::Fixed(request.file),
+                request,
+                address,
+                self.fixed_buffers
+            )
+        } else {
+            let file = types::Fd(self.files[request.file as usize].as_raw_fd());
+            entry_on!(file, request, address, self.fixed_buffers)
+        };
+        entry.user_data(u64::from(request.slot))
+    }
+}
+
+/// Makes a ring with the best set-up the kernel knows.
+fn build(slots: u32) -> Result<IoUring, RingUnusable> {
+    let entries = slots.next_power_of_two();
+    let attempts: [fn(&mut io_uring::Builder); 3] = [
+        |builder| {
+            builder
+                .setup_single_issuer()
+                .setup_defer_taskrun()
+                .setup_taskrun_flag()
+                .setup_submit_all();
+        },
+        |builder| {
+            builder.setup_coop_taskrun().setup_submit_all();
+        },
+        |_| {},
+    ];
+    let mut last = io::Error::from(io::ErrorKind::Unsupported);
+    for set_up in attempts {
+        let mut builder = IoUring::builder();
+        set_up(&mut builder);
+        match builder.build(entries) {
+            Ok(ring) if ring.params().is_feature_ext_arg() => return Ok(ring),
+            Ok(_) => return Err(RingUnusable::TooOld),
+            Err(error) => last = error,
+        }
+    }
+    Err(match last.raw_os_error() {
+        Some(libc::ENOSYS) => RingUnusable::Missing { ring: "io_uring" },
+        Some(libc::EPERM | libc::EACCES) => forbidden(),
+        _ => RingUnusable::Other {
+            ring: "io_uring",
+            slots,
+            source: last,
+        },
+    })
+}
+
+fn forbidden() -> RingUnusable {
+    match std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled") {
+        Ok(setting) if setting.trim() != "0" => RingUnusable::Disabled {
+            setting: setting.trim().to_owned(),
+        },
+        _ => RingUnusable::Forbidden,
+    }
+}
+
+/// Whether io_uring can be used by this process.
+///
+/// # Errors
+/// Says why not.
+pub fn probe_uring() -> Result<(), RingUnusable> {
+    build(2).map(drop)
+}
+
+/// Errors of the entering call after which the same call can be made again.
+fn is_transient(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY)
+    )
+}
+
+fn forgive(result: io::Result<usize>) -> io::Result<()> {
+    match result {
+        Err(error) if !is_transient(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+impl Queue for UringQueue {
+    fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.slots.buffer(slot)
+    }
+
+    #[inline]
+    fn push(&mut self, request: Request) {
+        assert!((request.file as usize) < self.files.len());
+        let entry = self.entry(request);
+        // SAFETY: the buffer stays mapped and untouched while its slot is busy, and the file stays open as long as the
+        // ring; there are as many entries as slots, so the line cannot be full.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        assert!(pushed.is_ok(), "the submission queue holds every slot");
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        forgive(self.ring.submitter().submit())
+    }
+
+    fn submit_and_wait(&mut self, timeout: Option<Nanos>) -> io::Result<()> {
+        if self.slots.in_flight() == 0 {
+            return Ok(());
+        }
+        let submitter = self.ring.submitter();
+        forgive(match timeout {
+            None => submitter.submit_and_wait(1),
+            Some(timeout) => {
+                let time = timespec(timeout);
+                let time = types::Timespec::new()
+                    .sec(time.tv_sec as u64)
+                    .nsec(time.tv_nsec as u32);
+                submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&time))
+            }
+        })
+    }
+
+    #[inline]
+    fn completion(&mut self) -> Option<Completion> {
+        let entry = self.ring.completion().next()?;
+        let slot = entry.user_data() as u32;
+        self.slots.end(slot);
+        let result = u32::try_from(entry.result()).map_err(|_| -entry.result());
+        Some(Completion { slot, result })
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.slots.in_flight()
+    }
+
+    fn file(&self, index: u32) -> &File {
+        &self.files[index as usize]
+    }
+}
+
+impl Drop for UringQueue {
+    fn drop(&mut self) {
+        // Whatever is in flight uses our buffers: wait for it. Should the kernel refuse, the buffers are given up.
+        while self.slots.in_flight() > 0 {
+            if self.submit_and_wait(None).is_err() {
+                return;
+            }
+            while self.completion().is_some() {}
+        }
+        // The kernel takes a closed ring apart later, at its leisure: let go of files and buffers now, so that a file
+        // system can be unmounted and a device be taken by others at once. What was never registered is an error.
+        let _ = self.ring.submitter().unregister_files();
+        let _ = self.ring.submitter().unregister_buffers();
+    }
+}

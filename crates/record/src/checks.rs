@@ -1,0 +1,408 @@
+//! Named checks of a run: what makes a figure doubtful, with evidence and the remedy.
+//!
+//! Each check looks at measurements alone, so that it says the same of a run, of its replay and of a stored record.
+//! Thresholds stand beside the check that uses them, with their reason.
+
+use fathom_stats::{Histogram, confidence_95};
+use fathom_units::{Nanos, group_digits, per_second};
+use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Workload};
+
+use crate::{Check, EndReason, OpStats, RunKind, StageResult, Verdict, WorkerStats, total_of};
+
+/// What is known of a target beyond the I/O measured on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetFacts {
+    /// Its path.
+    pub path: String,
+    /// Share (0 to 1) of the range used that the file system holds as holes or unwritten extents; `None`: unknown.
+    pub unwritten_share: Option<f64>,
+}
+
+/// Everything the checks look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// What was to be run.
+    pub workload: &'a Workload,
+    /// What was measured.
+    pub results: &'a [StageResult],
+    /// What is known of the targets; empty for predictions.
+    pub targets: &'a [TargetFacts],
+    /// Real or predicted.
+    pub kind: RunKind,
+}
+
+/// Runs every check that applies, in a fixed order.
+pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
+    let mut checks = vec![
+        io_errors(evidence),
+        achieved_depth(evidence),
+        littles_law(evidence),
+        schedule_lag(evidence),
+        too_short(evidence),
+        samples_for_percentile(evidence),
+        repeat_spread(evidence),
+    ];
+    if evidence.kind == RunKind::Run {
+        checks.extend([
+            unwritten_extents(evidence),
+            cache_served(evidence),
+            generator_headroom(evidence),
+        ]);
+    }
+    checks
+}
+
+/// What `checks` add up to.
+pub fn verdict(checks: &[Check], results: &[StageResult]) -> Verdict {
+    if results
+        .iter()
+        .all(|result| result.workers.iter().all(|worker| worker.ios() == 0))
+    {
+        Verdict::Empty
+    } else if checks.iter().all(|check| check.passed) {
+        Verdict::Trustworthy
+    } else {
+        Verdict::Questionable
+    }
+}
+
+fn check(id: &str, finding: Option<String>, silent: &str, remedy: &str) -> Check {
+    let passed = finding.is_none();
+    Check {
+        id: id.to_owned(),
+        passed,
+        evidence: finding.unwrap_or_else(|| silent.to_owned()),
+        remedy: if passed {
+            String::new()
+        } else {
+            remedy.to_owned()
+        },
+    }
+}
+
+/// Every measured job with its workers.
+fn jobs<'a>(
+    evidence: &Evidence<'a>,
+) -> impl Iterator<Item = (&'a StageResult, &'a Job, Vec<&'a WorkerStats>)> {
+    let workload = evidence.workload;
+    evidence.results.iter().flat_map(move |result| {
+        let stage = workload.stages.get(result.stage);
+        let jobs = stage
+            .into_iter()
+            .flat_map(|stage| stage.jobs.iter().enumerate());
+        jobs.map(move |(index, job)| {
+            (
+                result,
+                job,
+                result
+                    .workers
+                    .iter()
+                    .filter(|worker| worker.job == index)
+                    .collect(),
+            )
+        })
+    })
+}
+
+fn io_errors(evidence: &Evidence<'_>) -> Check {
+    let errors = evidence
+        .results
+        .iter()
+        .flat_map(|result| &result.workers)
+        .flat_map(|worker| &worker.errors);
+    let count: u64 = errors.clone().map(|error| error.count).sum();
+    let first = errors.clone().next().map(|error| {
+        let what = std::io::Error::from_raw_os_error(error.errno);
+        format!(
+            "{} I/Os failed, the first a {}: {what}",
+            group_digits(count),
+            error.direction.name()
+        )
+    });
+    check(
+        "io-errors",
+        first,
+        "no I/O failed",
+        "look at the device's and the kernel's log before trusting any figure",
+    )
+}
+
+/// A closed loop that keeps less than 90 % of its depth outstanding measures something else than was asked for.
+fn achieved_depth(evidence: &Evidence<'_>) -> Check {
+    const LEAST_SHARE: f64 = 0.9;
+    let finding = jobs(evidence).find_map(|(_, job, workers)| {
+        let wanted = f64::from(job.effective_depth());
+        let time: u64 = workers.iter().map(|worker| worker.measured.get()).sum();
+        let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();
+        let judged = job.arrival == Arrival::Closed && job.backend != Backend::Null && time > 0;
+        let long_enough = workers
+            .iter()
+            .all(|worker| worker.measured >= Nanos::from_millis(100));
+        let achieved = outstanding as f64 / time.max(1) as f64;
+        (judged && long_enough && achieved < wanted * LEAST_SHARE).then(|| {
+            format!(
+                "{}: {achieved:.1} I/Os outstanding of {wanted:.0} asked for, per worker",
+                job.name
+            )
+        })
+    });
+    let remedy = "use an asynchronous engine with direct I/O, or more workers; the figures are those of the lower depth";
+    check(
+        "achieved-depth",
+        finding,
+        "every job kept its queue depth",
+        remedy,
+    )
+}
+
+/// Little's law: I/Os outstanding = rate × latency. More than 5 % off means a figure of the three is wrong.
+fn littles_law(evidence: &Evidence<'_>) -> Check {
+    const MOST_OFF: f64 = 0.05;
+    let finding = jobs(evidence).find_map(|(_, job, workers)| {
+        let time: u64 = workers.iter().map(|worker| worker.measured.get()).sum();
+        let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();
+        let latency: u128 = workers
+            .iter()
+            .flat_map(|worker| worker.directions.iter().flatten())
+            .map(|stats| stats.latency.sum())
+            .sum();
+        let ios: u64 = workers.iter().map(|worker| worker.ios()).sum();
+        let no_sync = workers
+            .iter()
+            .all(|worker| worker.sync.as_ref().is_none_or(|sync| sync.ios() == 0));
+        let depth = u64::from(job.effective_depth()) * workers.len() as u64;
+        // I/Os cut at either end of the measurement blur the law; judged where they are few against all.
+        let judged = job.backend != Backend::Null && no_sync && time > 0 && ios > 50 * depth;
+        let off = (latency as f64 / outstanding.max(1) as f64 - 1.0).abs();
+        (judged && off > MOST_OFF).then(|| {
+            format!(
+                "{}: rate × latency differs from the I/Os outstanding by {:.0} %",
+                job.name,
+                off * 100.0
+            )
+        })
+    });
+    let remedy = "report this: one of rate, latency and depth is measured wrongly";
+    check(
+        "littles-law",
+        finding,
+        "rate × latency = I/Os outstanding, within 5 %",
+        remedy,
+    )
+}
+
+/// An open loop that falls behind its schedule: it asked for more than the storage gives.
+fn schedule_lag(evidence: &Evidence<'_>) -> Check {
+    let finding = jobs(evidence).find_map(|(result, job, workers)| {
+        let (wanted, got) = wanted_and_got(result, job, &workers)?;
+        (got < wanted * 0.99).then(|| {
+            let (wanted, got) = (wanted.round() as u64, got.round() as u64);
+            format!(
+                "{}: {} IOPS reached of {} asked for",
+                job.name,
+                group_digits(got),
+                group_digits(wanted)
+            )
+        })
+    });
+    let remedy = "the storage (or the depth) does not carry the rate: response time grows as long as the run lasts; lower the rate or raise the limit that binds";
+    check(
+        "schedule-lag",
+        finding,
+        "every open loop kept its schedule",
+        remedy,
+    )
+}
+
+/// Rate asked for and reached by an open loop paced by I/Os, over its workers.
+pub fn wanted_and_got(
+    _result: &StageResult,
+    job: &Job,
+    workers: &[&WorkerStats],
+) -> Option<(f64, f64)> {
+    let Arrival::Open {
+        rate: fathom_workload::Pacing::Iops(rate),
+        ..
+    } = job.arrival
+    else {
+        return None;
+    };
+    let long_enough = workers
+        .iter()
+        .all(|worker| worker.measured >= Nanos::from_millis(500));
+    let timed_out = workers.iter().any(|worker| worker.ended == EndReason::Time);
+    if !long_enough || !timed_out || workers.is_empty() {
+        return None;
+    }
+    let got = workers
+        .iter()
+        .map(|worker| per_second(worker.ios(), worker.measured))
+        .sum();
+    Some((rate.get() as f64 * workers.len() as f64, got))
+}
+
+/// Below a second, start and end weigh as much as what lies between.
+fn too_short(evidence: &Evidence<'_>) -> Check {
+    let short = evidence
+        .results
+        .iter()
+        .find(|result| result.measured < Nanos::from_secs(1));
+    let finding = short.map(|result| format!("{}: measured for {}", result.name, result.measured));
+    check(
+        "too-short",
+        finding,
+        "every stage was measured for a second or more",
+        "measure longer (`--runtime 30 --time_based` in fio's words)",
+    )
+}
+
+/// A percentile read from fewer than ten values beyond it is chance: p99 needs 1,000 I/Os.
+fn samples_for_percentile(evidence: &Evidence<'_>) -> Check {
+    let finding = evidence.results.iter().find_map(|result| {
+        let workers: Vec<_> = result.workers.iter().collect();
+        let counts = Direction::ALL
+            .iter()
+            .filter_map(|way| total_of(&workers, *way).map(|stats| stats.ios()));
+        let least = counts.filter(|count| *count > 0).min()?;
+        (least < 1000).then(|| {
+            format!(
+                "{}: {} I/Os; p99 needs 1,000 and p99.9 10,000",
+                result.name,
+                group_digits(least)
+            )
+        })
+    });
+    check(
+        "samples-for-percentile",
+        finding,
+        "at least 1,000 I/Os stand behind every p99",
+        "measure longer",
+    )
+}
+
+/// Repeats of a stage that differ by more than a tenth are no one figure.
+fn repeat_spread(evidence: &Evidence<'_>) -> Check {
+    let finding = evidence
+        .workload
+        .stages
+        .iter()
+        .enumerate()
+        .find_map(|(index, stage)| {
+            let repeats: Vec<_> = evidence
+                .results
+                .iter()
+                .filter(|result| result.stage == index)
+                .collect();
+            let rates: Vec<f64> = repeats.iter().map(|result| stage_rate(result)).collect();
+            let interval = confidence_95(&rates)?;
+            let spread = interval.half_width / interval.mean;
+            (spread > 0.1).then(|| {
+                format!(
+                    "{}: IOPS ± {:.0} % (95 %) over {} repeats",
+                    stage.name,
+                    spread * 100.0,
+                    rates.len()
+                )
+            })
+        });
+    check(
+        "repeat-spread",
+        finding,
+        "repeats agree within 10 %",
+        "measure longer or more often, and look for other load on the device",
+    )
+}
+
+fn stage_rate(result: &StageResult) -> f64 {
+    per_second(
+        result.workers.iter().map(WorkerStats::ios).sum(),
+        result.measured,
+    )
+}
+
+fn unwritten_extents(evidence: &Evidence<'_>) -> Check {
+    let reads = jobs(evidence)
+        .any(|(_, _, workers)| workers.iter().any(|worker| worker.directions[0].is_some()));
+    let found = evidence
+        .targets
+        .iter()
+        .find(|target| target.unwritten_share.is_some_and(|share| share > 0.01));
+    let finding = found.filter(|_| reads).map(|target| {
+        let share = target.unwritten_share.unwrap_or_default() * 100.0;
+        format!(
+            "{share:.0} % of {} was never written: reading it reaches no device",
+            target.path
+        )
+    });
+    check(
+        "unwritten-extents",
+        finding,
+        "the files read are written throughout",
+        "write the file once, then read it",
+    )
+}
+
+/// Direct reads that the device never saw came from a cache. 5 % is left for counters read at other moments.
+fn cache_served(evidence: &Evidence<'_>) -> Check {
+    let finding = evidence.results.iter().find_map(|result| {
+        let stage = evidence.workload.stages.get(result.stage)?;
+        let direct = stage
+            .jobs
+            .iter()
+            .all(|job| job.caching == Caching::Direct && job.backend != Backend::Null);
+        let workers: Vec<_> = result.workers.iter().collect();
+        let read = total_of(&workers, Direction::Read)?.bytes;
+        let device: u64 = result
+            .devices
+            .iter()
+            .map(|device| device.sectors[0] * 512)
+            .sum();
+        let judged = direct && !result.devices.is_empty() && read > 1 << 20;
+        (judged && device < read / 100 * 95).then(|| {
+            let share = (1.0 - device as f64 / read as f64) * 100.0;
+            format!(
+                "{}: {share:.0} % of the bytes read never reached a device",
+                result.name
+            )
+        })
+    });
+    check(
+        "cache-served",
+        finding,
+        "the devices saw the bytes that were read",
+        "use direct I/O and data larger than the caches between",
+    )
+}
+
+/// A worker whose own user time takes most of a core measures itself.
+fn generator_headroom(evidence: &Evidence<'_>) -> Check {
+    let finding = jobs(evidence).find_map(|(_, job, workers)| {
+        let busy = workers.iter().find(|worker| {
+            job.backend != Backend::Null
+                && worker.measured > Nanos::from_millis(100)
+                && worker.usage.user.get() > worker.measured.get() / 10 * 8
+        })?;
+        let share = busy.usage.user.get() as f64 / busy.measured.get() as f64 * 100.0;
+        Some(format!(
+            "{}: a worker spent {share:.0} % of its time in its own code",
+            job.name
+        ))
+    });
+    check(
+        "generator-headroom",
+        finding,
+        "the workers had processor time to spare",
+        "use more workers, or a cheaper buffer content",
+    )
+}
+
+/// The histogram of all directions of a stage together.
+pub fn all_latency(result: &StageResult) -> Histogram {
+    let mut all = Histogram::new();
+    let stats = result
+        .workers
+        .iter()
+        .flat_map(|worker| worker.directions.iter().flatten());
+    stats.for_each(|stats: &OpStats| all.merge(&stats.latency));
+    all
+}

@@ -1,0 +1,405 @@
+//! The folder that holds all run folders.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fathom_record::{Record, Verdict};
+use jiff::Timestamp;
+
+use crate::recover::recover;
+use crate::{RunStart, RunWriter, files};
+
+/// A run could not be stored or found.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// No folder for user data is known.
+    #[error("no folder for runs is known: neither XDG_DATA_HOME nor HOME is set")]
+    NoHome,
+    /// A file of the store could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// No run has that name.
+    #[error("no run is called `{name}`")]
+    NotFound {
+        /// The id, prefix or path asked for.
+        name: String,
+    },
+    /// Several runs begin with that prefix.
+    #[error("`{name}` may be any of {}", candidates.join(", "))]
+    Ambiguous {
+        /// The prefix asked for.
+        name: String,
+        /// The ids it fits.
+        candidates: Vec<String>,
+    },
+    /// A record is not what this version reads.
+    #[error("{path}: not a record of this version: {reason}")]
+    BadRecord {
+        /// The record.
+        path: PathBuf,
+        /// What was wrong.
+        reason: String,
+    },
+}
+
+/// How much is kept: the oldest runs go first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most runs kept.
+    pub runs: usize,
+    /// Most bytes kept over all runs.
+    pub bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            runs: 500,
+            bytes: 2 << 30,
+        }
+    }
+}
+
+/// One stored run, as lists show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEntry {
+    /// Name of its folder.
+    pub id: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// `run`, `predict` or `serve`.
+    pub kind: String,
+    /// Short name of what was run.
+    pub what: String,
+    /// `None` where it never reached its end.
+    pub verdict: Option<Verdict>,
+}
+
+/// All stored runs.
+#[derive(Debug, Clone)]
+pub struct Store {
+    folder: PathBuf,
+    limits: Limits,
+}
+
+impl Store {
+    /// A store in `folder`, which need not exist yet.
+    pub fn new(folder: PathBuf, limits: Limits) -> Self {
+        Self { folder, limits }
+    }
+
+    /// The user's store: `$XDG_DATA_HOME/fathom/runs`, or `~/.local/share/fathom/runs`.
+    pub fn of_user(environment: impl Fn(&str) -> Option<String>) -> Result<Self, StoreError> {
+        let set = |name: &str| environment(name).filter(|value| Path::new(value).is_absolute());
+        let base = set("XDG_DATA_HOME").map(PathBuf::from);
+        let base = base.or_else(|| set("HOME").map(|home| Path::new(&home).join(".local/share")));
+        let folder = base.ok_or(StoreError::NoHome)?.join("fathom/runs");
+        Ok(Self::new(folder, Limits::default()))
+    }
+
+    /// A new run folder, after the oldest runs over the limits are removed.
+    pub fn begin(&self, start: &RunStart<'_>) -> Result<RunWriter, StoreError> {
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StoreError::Io { path, source }
+        };
+        std::fs::create_dir_all(&self.folder).map_err(io(&self.folder))?;
+        self.prune()?;
+        let stamp =
+            Timestamp::from_nanosecond(i128::from(start.started_unix_ns)).unwrap_or_default();
+        let base = format!("{}-{}", stamp.strftime("%Y%m%d-%H%M%S"), start.kind);
+        for attempt in 1..1000 {
+            let id = if attempt == 1 {
+                base.clone()
+            } else {
+                format!("{base}-{attempt}")
+            };
+            let folder = self.folder.join(id);
+            match std::fs::create_dir(&folder) {
+                Ok(()) => return RunWriter::create(folder.clone(), start).map_err(io(&folder)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(io(&folder)(error)),
+            }
+        }
+        Err(io(&self.folder)(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Every run, the oldest first.
+    pub fn list(&self) -> Result<Vec<RunEntry>, StoreError> {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => {
+                return Err(StoreError::Io {
+                    path: self.folder.clone(),
+                    source,
+                });
+            }
+        };
+        let folders = entries.filter_map(Result::ok).map(|entry| entry.path());
+        let mut runs: Vec<RunEntry> = folders.filter_map(|folder| entry_of(&folder)).collect();
+        runs.sort_by_key(|run| natural(&run.id));
+        Ok(runs)
+    }
+
+    /// The record of a run: an id, a unique beginning of one, a path (folder or `record.json`), or `last`.
+    pub fn load(&self, name: &str) -> Result<Record, StoreError> {
+        if name.contains('/') || Path::new(name).extension().is_some_and(|ext| ext == "json") {
+            let path = PathBuf::from(name);
+            let folder = if path.is_dir() {
+                path
+            } else {
+                return read_record(&path);
+            };
+            return load_folder(&folder, name);
+        }
+        let runs = self.list()?;
+        if name == "last" {
+            let last = runs.last().ok_or_else(|| StoreError::NotFound {
+                name: name.to_owned(),
+            })?;
+            return load_folder(&last.folder, name);
+        }
+        let fits = |run: &&RunEntry| run.id.starts_with(name);
+        let exact = runs.iter().find(|run| run.id == name);
+        let fitting: Vec<&RunEntry> = runs.iter().filter(fits).collect();
+        match (exact, fitting.as_slice()) {
+            (Some(run), _) => load_folder(&run.folder, name),
+            (None, [run]) => load_folder(&run.folder, name),
+            (None, []) => Err(StoreError::NotFound {
+                name: name.to_owned(),
+            }),
+            (None, several) => Err(StoreError::Ambiguous {
+                name: name.to_owned(),
+                candidates: several.iter().map(|run| run.id.clone()).collect(),
+            }),
+        }
+    }
+
+    fn prune(&self) -> Result<(), StoreError> {
+        let runs = self.list()?;
+        let sizes: Vec<u64> = runs.iter().map(|run| folder_bytes(&run.folder)).collect();
+        let (mut count, mut bytes) = (runs.len(), sizes.iter().sum::<u64>());
+        for (run, size) in runs.iter().zip(sizes) {
+            if count < self.limits.runs && bytes < self.limits.bytes {
+                break;
+            }
+            std::fs::remove_dir_all(&run.folder).map_err(|source| StoreError::Io {
+                path: run.folder.clone(),
+                source,
+            })?;
+            count -= 1;
+            bytes -= size;
+        }
+        Ok(())
+    }
+}
+
+/// Orders `…-run-2` before `…-run-10`.
+fn natural(id: &str) -> (String, u32) {
+    let split = id
+        .rsplit_once('-')
+        .and_then(|(base, last)| Some((base, last.parse::<u32>().ok()?)));
+    // A date's own digits are part of the name: only a counter after the kind counts.
+    match split {
+        Some((base, counter)) if base.ends_with(|c: char| c.is_ascii_alphabetic()) => {
+            (base.to_owned(), counter)
+        }
+        _ => (id.to_owned(), 1),
+    }
+}
+
+fn folder_bytes(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    entries
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|metadata| metadata.len())
+        .sum()
+}
+
+/// Only folders that hold an event log are runs; anything else in the store is left alone.
+fn entry_of(folder: &Path) -> Option<RunEntry> {
+    let log = std::fs::File::open(folder.join(files::EVENTS)).ok()?;
+    let mut first = String::new();
+    io::BufRead::read_line(&mut io::BufReader::new(log), &mut first).ok()?;
+    let first: serde_json::Value = serde_json::from_str(&first).ok()?;
+    let text = |key: &str| first[key].as_str().unwrap_or_default().to_owned();
+    Some(RunEntry {
+        id: folder.file_name()?.to_str()?.to_owned(),
+        folder: folder.to_owned(),
+        kind: text("kind"),
+        what: text("what"),
+        verdict: read_record(&folder.join(files::RECORD))
+            .ok()
+            .map(|record| record.verdict),
+    })
+}
+
+fn load_folder(folder: &Path, name: &str) -> Result<Record, StoreError> {
+    let path = folder.join(files::RECORD);
+    if path.exists() {
+        return read_record(&path);
+    }
+    recover(folder).ok_or_else(|| StoreError::NotFound {
+        name: name.to_owned(),
+    })
+}
+
+fn read_record(path: &Path) -> Result<Record, StoreError> {
+    let bytes = std::fs::read(path).map_err(|source| StoreError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let record: Record = serde_json::from_slice(&bytes).map_err(|error| StoreError::BadRecord {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })?;
+    if record.schema == fathom_record::SCHEMA {
+        Ok(record)
+    } else {
+        let reason = format!(
+            "its schema is `{}`, expected `{}`",
+            record.schema,
+            fathom_record::SCHEMA
+        );
+        Err(StoreError::BadRecord {
+            path: path.to_owned(),
+            reason,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, RunKind, ToolRecord};
+    use fathom_units::Nanos;
+
+    fn start(environment: &serde_json::Value) -> RunStart<'_> {
+        RunStart {
+            kind: "run",
+            what: "test",
+            started_unix_ns: 1_767_323_045_000_000_000,
+            workload: "# none\n",
+            design: None,
+            environment,
+        }
+    }
+
+    fn store(limits: Limits) -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().join("runs"), limits);
+        (folder, store)
+    }
+
+    fn record() -> Record {
+        Record {
+            schema: fathom_record::SCHEMA.to_owned(),
+            tool: ToolRecord {
+                name: "fathom".into(),
+                version: "0".into(),
+                git: String::new(),
+            },
+            kind: RunKind::Run,
+            title: "test".into(),
+            stored: true,
+            started_unix_ns: 1,
+            workload: serde_json::Value::Null,
+            design: serde_json::Value::Null,
+            environment: serde_json::Value::Null,
+            stages: vec![],
+            checks: vec![],
+            verdict: Verdict::Trustworthy,
+            notes: vec![],
+            interrupted: false,
+        }
+    }
+
+    #[test]
+    fn a_run_is_stored_and_found() {
+        let (_keep, store) = store(Limits::default());
+        let environment = serde_json::json!({});
+        for _ in 0..2 {
+            let writer = store.begin(&start(&environment)).unwrap();
+            assert_eq!(writer.finish(&record()), None);
+        }
+        let ids: Vec<_> = store
+            .list()
+            .unwrap()
+            .into_iter()
+            .map(|run| run.id)
+            .collect();
+        assert_eq!(ids, ["20260102-030405-run", "20260102-030405-run-2"]);
+        assert_eq!(store.load("last").unwrap(), record());
+        assert_eq!(store.load("20260102-030405-run").unwrap(), record());
+        assert!(matches!(
+            store.load("2026"),
+            Err(StoreError::Ambiguous { .. })
+        ));
+        assert!(matches!(
+            store.load("nothing"),
+            Err(StoreError::NotFound { .. })
+        ));
+    }
+
+    #[test]
+    fn a_run_cut_short_is_known_up_to_its_last_second() {
+        let (_keep, store) = store(Limits::default());
+        let environment = serde_json::json!({});
+        let mut writer = store.begin(&start(&environment)).unwrap();
+        writer.event(&Event::StageStarted {
+            index: 0,
+            count: 1,
+            name: "reads",
+            expected: None,
+        });
+        let mut reads = OpStats::new(false, false);
+        reads.latency.record(1000);
+        reads.bytes = 4096;
+        let second = Nanos::from_secs(1);
+        let interval = IntervalStats {
+            at: second,
+            length: second,
+            directions: [Some(reads), None, None],
+        };
+        writer.event(&Event::Interval {
+            index: 0,
+            phase: Phase::Measure,
+            interval: &interval,
+        });
+        let log = writer.folder().join(files::EVENTS);
+        drop(writer);
+        // A torn last line, as a kill in mid-write leaves it.
+        let mut text = std::fs::read_to_string(&log).unwrap();
+        text.push_str("{\"event\":\"interv");
+        std::fs::write(&log, text).unwrap();
+        let record = store.load("last").unwrap();
+        assert!(record.interrupted);
+        assert_eq!(record.stages[0].intervals[0].read.unwrap().ios, 1);
+        assert_eq!(store.list().unwrap()[0].verdict, None);
+    }
+
+    #[test]
+    fn the_oldest_runs_go_first_and_strangers_stay() {
+        let (_keep, store) = store(Limits {
+            runs: 2,
+            bytes: u64::MAX,
+        });
+        let environment = serde_json::json!({});
+        std::fs::create_dir_all(store.folder.join("mine")).unwrap();
+        for _ in 0..4 {
+            let writer = store.begin(&start(&environment)).unwrap();
+            assert_eq!(writer.finish(&record()), None);
+        }
+        assert_eq!(store.list().unwrap().len(), 2);
+        assert!(store.folder.join("mine").exists());
+    }
+}

@@ -1,0 +1,215 @@
+//! Writing a run folder while the run goes.
+
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use fathom_record::{Event, EventSink, IntervalStats, Phase, Record};
+use fathom_stats::to_hdr_log_base64;
+use fathom_workload::Direction;
+use serde_json::json;
+
+use crate::files;
+
+/// What is known of a run before its first I/O.
+#[derive(Debug, Clone, Copy)]
+pub struct RunStart<'a> {
+    /// `run` or `predict`.
+    pub kind: &'a str,
+    /// Short name of what is run, for lists.
+    pub what: &'a str,
+    /// Wall-clock start, ns since the epoch.
+    pub started_unix_ns: u64,
+    /// The resolved workload as a native file.
+    pub workload: &'a str,
+    /// The design file as it was read.
+    pub design: Option<&'a str>,
+    /// As [`crate::environment`] gives it.
+    pub environment: &'a serde_json::Value,
+}
+
+/// Writes one run folder; consumes the run's events.
+#[derive(Debug)]
+pub struct RunWriter {
+    folder: PathBuf,
+    events: Option<File>,
+    histograms: Option<File>,
+    failure: Option<String>,
+}
+
+impl RunWriter {
+    /// Fills the empty folder `folder` with what is known at the start.
+    pub(crate) fn create(folder: PathBuf, start: &RunStart<'_>) -> io::Result<Self> {
+        std::fs::write(folder.join(files::WORKLOAD), start.workload)?;
+        if let Some(design) = start.design {
+            std::fs::write(folder.join(files::DESIGN), design)?;
+        }
+        std::fs::write(
+            folder.join(files::ENVIRONMENT),
+            start.environment.to_string(),
+        )?;
+        let append = |name: &str| {
+            OpenOptions::new()
+                .create_new(true)
+                .append(true)
+                .open(folder.join(name))
+        };
+        let mut histograms = append(files::HISTOGRAMS)?;
+        let seconds = start.started_unix_ns as f64 / 1e9;
+        writeln!(histograms, "#[Histogram log format version 1.3]")?;
+        writeln!(
+            histograms,
+            "#[StartTime: {seconds:.3} (seconds since epoch)]"
+        )?;
+        writeln!(
+            histograms,
+            "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\""
+        )?;
+        let events = append(files::EVENTS)?;
+        let mut writer = Self {
+            folder,
+            events: Some(events),
+            histograms: Some(histograms),
+            failure: None,
+        };
+        writer.line(&json!({
+            "event": "run-started",
+            "kind": start.kind,
+            "what": start.what,
+            "started_unix_ns": start.started_unix_ns,
+        }));
+        Ok(writer)
+    }
+
+    /// The run's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Stores the record; returns what could not be stored, if anything.
+    pub fn finish(mut self, record: &Record) -> Option<String> {
+        self.line(&json!({ "event": "run-finished", "interrupted": record.interrupted }));
+        let temporary = self.folder.join("record.json.part");
+        let stored = serde_json::to_vec(record)
+            .map_err(io::Error::from)
+            .and_then(|document| {
+                let mut file = File::create(&temporary)?;
+                file.write_all(&document)?;
+                file.sync_all()?;
+                std::fs::rename(&temporary, self.folder.join(files::RECORD))
+            });
+        if let Err(error) = stored {
+            self.fail(&error);
+        }
+        self.failure
+    }
+
+    fn line(&mut self, value: &serde_json::Value) {
+        // One write a line, so that a run killed at any moment leaves whole lines.
+        let text = format!("{value}\n");
+        let written = self
+            .events
+            .as_mut()
+            .map_or(Ok(()), |file| file.write_all(text.as_bytes()));
+        if let Err(error) = written {
+            self.events = None;
+            self.fail(&error);
+        }
+    }
+
+    fn histogram_lines(&mut self, interval: &IntervalStats) {
+        let mut text = String::new();
+        let start = interval.at.saturating_sub(interval.length).as_secs_f64();
+        let length = interval.length.as_secs_f64();
+        for direction in Direction::ALL {
+            let stats = interval.directions[direction as usize].as_ref();
+            let Some(stats) = stats.filter(|stats| stats.ios() > 0) else {
+                continue;
+            };
+            let max = stats.latency.max() as f64 / 1e6;
+            match to_hdr_log_base64(&stats.latency) {
+                Ok(encoded) => {
+                    let name = direction.name();
+                    let _ = writeln!(text, "Tag={name},{start:.3},{length:.3},{max:.3},{encoded}");
+                }
+                Err(error) => self.fail(&error),
+            }
+        }
+        let written = self
+            .histograms
+            .as_mut()
+            .map_or(Ok(()), |file| file.write_all(text.as_bytes()));
+        if let Err(error) = written {
+            self.histograms = None;
+            self.fail(&error);
+        }
+    }
+
+    fn fail(&mut self, error: &dyn std::error::Error) {
+        let folder = self.folder.display();
+        self.failure
+            .get_or_insert_with(|| format!("the run was not stored whole in {folder}: {error}"));
+    }
+}
+
+impl EventSink for RunWriter {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Layout { path, done, total } => {
+                self.line(&json!({"event": "layout", "path": path, "done_bytes": done.get(), "total_bytes": total.get()}));
+            }
+            Event::StageStarted {
+                index,
+                count,
+                name,
+                expected,
+            } => {
+                let expected = expected.map(fathom_units::Nanos::get);
+                self.line(&json!({"event": "stage-started", "index": index, "count": count, "name": name, "expected_ns": expected}));
+            }
+            Event::Interval {
+                index,
+                phase,
+                interval,
+            } => {
+                let measured = *phase == Phase::Measure;
+                self.line(&interval_json(*index, measured, interval));
+                if measured {
+                    self.histogram_lines(interval);
+                }
+            }
+            Event::Note { text } => self.line(&json!({"event": "note", "text": text})),
+            Event::StageFinished { index, record } => {
+                let whole = serde_json::to_value(record).unwrap_or_default();
+                self.line(&json!({"event": "stage-finished", "index": index, "record": whole}));
+            }
+        }
+    }
+}
+
+fn interval_json(index: usize, measured: bool, interval: &IntervalStats) -> serde_json::Value {
+    let direction = |direction: Direction| {
+        interval.directions[direction as usize]
+            .as_ref()
+            .map(|stats| {
+                json!({
+                    "ios": stats.ios(),
+                    "bytes": stats.bytes,
+                    "p50_ns": stats.latency.percentile(50.0),
+                    "p99_ns": stats.latency.percentile(99.0),
+                    "max_ns": stats.latency.max(),
+                })
+            })
+    };
+    json!({
+        "event": "interval",
+        "index": index,
+        "measured": measured,
+        "at_ns": interval.at.get(),
+        "length_ns": interval.length.get(),
+        "read": direction(Direction::Read),
+        "write": direction(Direction::Write),
+        "trim": direction(Direction::Trim),
+    })
+}

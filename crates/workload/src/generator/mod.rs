@@ -1,0 +1,148 @@
+//! The generator: each worker's I/Os, their intended start times and what written buffers hold.
+//!
+//! The engine and the simulator draw from it alike, so that a real and a predicted run issue the same I/O and their
+//! records can be laid side by side. [`WorkerStream`] yields direction, target, offset and size; [`ArrivalSchedule`] the
+//! intended starts of an open loop; [`BufferFill`] the bytes to write.
+//!
+//! Invariants: a stream depends on its [`StreamKey`], the job and the targets' ranges alone (with a [`SharedCursor`] also
+//! on the order in which workers reach it), and is the same on every platform and in every release; offsets, directions,
+//! sizes and targets come from streams of their own, so that changing one leaves the others as they were; after
+//! construction nothing here allocates, locks or makes a system call.
+//!
+//! ```
+//! use fathom_workload::generator::{SharedCursor, StreamKey, TargetRange, WorkerStream};
+//! let workload = fathom_workload::preset("quick", "/mnt/data").unwrap();
+//! let job = &workload.stages[0].jobs[0];
+//! let key = StreamKey { seed: workload.seed, job: 0, worker: 0, salt: job.salt };
+//! let range = TargetRange { offset: 1 << 20, length: 1 << 30 };
+//! let mut stream = WorkerStream::new(job, key, &[range], &SharedCursor::new()).unwrap();
+//! let io = stream.next_io().unwrap();
+//! assert_eq!((io.index, io.length, io.offset % 4096), (0, 4096, 0));
+//! ```
+
+mod arrival;
+mod cursor;
+mod fill;
+mod permutation;
+mod picker;
+mod regions;
+mod rng;
+mod shared;
+mod sizes;
+mod stream;
+#[cfg(test)]
+mod stream_tests;
+
+pub use arrival::ArrivalSchedule;
+pub use cursor::SharedCursor;
+pub use fill::BufferFill;
+pub use stream::WorkerStream;
+
+use fathom_units::Bytes;
+
+use crate::{Direction, Job, Mix};
+
+/// The bytes of a target that a job uses, as found when it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TargetRange {
+    /// First byte used.
+    pub offset: u64,
+    /// Bytes used from `offset`.
+    pub length: u64,
+}
+
+/// One I/O to issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Io {
+    /// Number of the I/O within its stream, from 0.
+    pub index: u64,
+    /// Which way data moves.
+    pub direction: Direction,
+    /// Index of the target within the job.
+    pub target: u32,
+    /// First byte, counted from the start of the target (not of its range).
+    pub offset: u64,
+    /// Bytes.
+    pub length: u32,
+}
+
+/// What a worker's random streams depend on. Equal keys draw alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StreamKey {
+    /// [`crate::Workload::seed`].
+    pub seed: u64,
+    /// Index of the job over the whole workload.
+    pub job: u32,
+    /// Index of the worker within the job.
+    pub worker: u32,
+    /// [`Job::salt`].
+    pub salt: u64,
+}
+
+/// Why a job has no stream of I/O on its targets.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("job `{job}`: {reason}")]
+pub struct StreamError {
+    /// Name of the job.
+    pub job: String,
+    /// What is wrong, and what would be right.
+    pub reason: Rejection,
+}
+
+impl StreamError {
+    pub(crate) fn new(job: &Job, reason: Rejection) -> Self {
+        let job = job.name.clone();
+        Self { job, reason }
+    }
+}
+
+/// What is wrong with a job or its targets.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// Nothing to do I/O on.
+    #[error("it has no targets; name at least one")]
+    NoTargets,
+    /// More targets than an I/O can number.
+    #[error("it has {0} targets; at most {max} can be told apart", max = u32::MAX)]
+    TooManyTargets(usize),
+    /// Shares of more or less than the whole.
+    #[error("its mix ({}) does not add up to 100 %", sizes::describe(*.0))]
+    Mix(Mix),
+    /// A size that no I/O can have.
+    #[error("its block size of {} bytes is outside 1 byte to 4 GiB - 1", .0.get())]
+    BlockSize(Bytes),
+    /// A direction in use without sizes.
+    #[error("it has no block size with a weight for {0}s")]
+    NoSize(&'static str),
+    /// Offsets cannot be multiples of nothing.
+    #[error("its alignment is 0 bytes; leave it out for that of the block size")]
+    ZeroAlignment,
+    /// A target without bytes.
+    #[error("`{0}` has no bytes to use; give it a size, or a smaller offset")]
+    EmptyTarget(String),
+    /// A block that fits nowhere.
+    #[error(
+        "its blocks of {block} do not fit into the {length} of `{target}`; use a smaller block or a larger target"
+    )]
+    BlockExceedsTarget {
+        /// Largest block of the job.
+        block: Bytes,
+        /// The target.
+        target: String,
+        /// Bytes of the target in use.
+        length: Bytes,
+    },
+    /// A range past the largest offset there is.
+    #[error("the range of `{0}` ends past 2^63 bytes; use a smaller offset or size")]
+    RangeOverflow(String),
+    /// A limit that allows no I/O.
+    #[error(
+        "its limit of {bytes} is less than one block of {block}; raise the limit or use a smaller block"
+    )]
+    LimitBelowBlock {
+        /// The limit of each pass.
+        bytes: Bytes,
+        /// Largest block of the job.
+        block: Bytes,
+    },
+}

@@ -1,0 +1,448 @@
+//! The stream of I/Os of one worker.
+//!
+//! A *round* gives every target its share once: each of its blocks, or as many bytes as it has. A *pass* is the bytes of
+//! [`crate::Limits::bytes`], or one round. A pass starts every target from its beginning, with a new permutation; a pass
+//! larger than a round goes round again. Only whole blocks are counted: 30 KiB in blocks of 4 KiB are 28 KiB.
+
+use super::permutation::Permutation;
+use super::picker::{Left, Picker};
+use super::regions::{Region, Stride, regions};
+use super::rng::{Purpose, Xoshiro256};
+use super::shared::{SharedEnd, SharedOrder};
+use super::sizes::{Directions, Sizes};
+use super::{Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange};
+use crate::{Access, Coverage, Direction, FileChoice, Job, SequentialScope};
+
+/// The I/Os of one worker, in order.
+#[derive(Debug)]
+pub struct WorkerStream {
+    regions: Vec<Region>,
+    picker: Picker,
+    directions: Directions,
+    sizes: Sizes,
+    offsets: Xoshiro256,
+    order: Order,
+    /// Where the last random I/O ended and how many follow it.
+    run: Run,
+    stride: Stride,
+    next_index: u64,
+    ends: Ends,
+}
+
+/// How offsets follow each other.
+#[derive(Debug)]
+enum Order {
+    Sequential {
+        gap: u64,
+    },
+    Shared(SharedOrder),
+    EachBlockOnce {
+        run: u64,
+        block: u64,
+    },
+    Independent {
+        run: u64,
+    },
+    Mixed {
+        random_below: u64,
+        coins: Xoshiro256,
+    },
+}
+
+/// The rest of a run of I/Os that follow each other.
+#[derive(Debug, Default)]
+struct Run {
+    left: u64,
+    target: usize,
+    /// Relative to the target's range.
+    next: u64,
+}
+
+/// What ends passes and the stream.
+#[derive(Debug)]
+struct Ends {
+    ios_left: u64,
+    passes_left: u64,
+    pass_bytes: u64,
+    pass_left: u64,
+    round: RoundEnd,
+    ios_bound: Option<u64>,
+}
+
+/// What the end of a round is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RoundEnd {
+    EndsPass,
+    StartsAgain,
+}
+
+impl WorkerStream {
+    /// The stream of the worker named by `key` on `targets`, the resolved ranges of the job's targets in order.
+    ///
+    /// `shared` is the position that all workers of the job share; it is used for [`SequentialScope::Shared`] alone.
+    ///
+    /// # Errors
+    /// A job or range on which no I/O is possible, named in the error.
+    pub fn new(
+        job: &Job,
+        key: StreamKey,
+        targets: &[TargetRange],
+        shared: &SharedCursor,
+    ) -> Result<Self, StreamError> {
+        let directions = Directions::new(job, key)?;
+        let sizes = Sizes::new(job, key)?;
+        let regions = regions(job, targets)?;
+        let alignment = job
+            .block
+            .alignment
+            .unwrap_or_else(|| job.block.smallest(job.mix));
+        if alignment.get() == 0 {
+            return Err(StreamError::new(job, Rejection::ZeroAlignment));
+        }
+        let stride = Stride::new(alignment.get());
+        let order = order(job, key, &sizes, &regions, shared);
+        let ends = ends(job, &sizes, &regions, &order, stride)?;
+        let mut stream = Self {
+            picker: Picker::new(job.file_choice, regions.len() as u32, key),
+            regions,
+            directions,
+            sizes,
+            offsets: Xoshiro256::keyed(key, Purpose::Offset),
+            order,
+            run: Run::default(),
+            stride,
+            next_index: 0,
+            ends,
+        };
+        stream.start_round();
+        Ok(stream)
+    }
+
+    /// Bytes of one pass, as far as they are known: exact with one block size, an upper bound with several. Where workers
+    /// share a position without a limit of bytes, those of all workers together.
+    pub fn bytes_per_pass(&self) -> u64 {
+        self.ends.pass_bytes
+    }
+
+    /// The number of I/Os of the whole stream where it has an end and one block size: exact, but an upper bound where
+    /// workers share a position without a limit of their own.
+    pub fn ios_bound(&self) -> Option<u64> {
+        self.ends.ios_bound
+    }
+
+    /// The next I/O, or `None` once the limits of the job are reached; never `None` for a time-based job.
+    #[inline]
+    pub fn next_io(&mut self) -> Option<Io> {
+        if self.ends.ios_left == 0 {
+            return None;
+        }
+        let direction = self.directions.draw();
+        let drawn = self.sizes.draw(direction);
+        let Some((target, offset, size)) = self.place(direction, drawn) else {
+            // The end is an end, even where a smaller block would still have had a place.
+            self.ends.ios_left = 0;
+            return None;
+        };
+        self.ends.pass_left -= size;
+        self.ends.ios_left -= 1;
+        let index = self.next_index;
+        self.next_index += 1;
+        Some(Io {
+            index,
+            direction,
+            target: target as u32,
+            offset: self.regions[target].offset + offset,
+            length: size as u32,
+        })
+    }
+
+    /// Target, offset within its range and size of the next I/O.
+    #[inline]
+    fn place(&mut self, direction: Direction, drawn: u64) -> Option<(usize, u64, u64)> {
+        // Two rounds are enough: every target holds every block, so a fresh round has a place.
+        for _ in 0..3 {
+            let size = if drawn <= self.ends.pass_left {
+                Some(drawn)
+            } else {
+                self.sizes.fitting(direction, self.ends.pass_left)
+            };
+            let Some(size) = size else {
+                self.next_pass()?;
+                continue;
+            };
+            let found = match &self.order {
+                Order::Sequential { gap } => self.sequential(direction, size, *gap),
+                Order::Shared(order) => {
+                    let place = match self.sizes.uniform() {
+                        Some(uniform) => order.next_uniform(uniform),
+                        None => order.next_sized(size),
+                    };
+                    return place.map(|place| (place.target, place.offset, size));
+                }
+                Order::EachBlockOnce { run, block } => self.each_block_once(*run, *block),
+                Order::Independent { run } => self.independent(*run, size),
+                Order::Mixed { .. } => self.mixed(size),
+            };
+            if found.is_some() {
+                return found;
+            }
+            match self.ends.round {
+                RoundEnd::EndsPass => self.next_pass()?,
+                RoundEnd::StartsAgain => self.start_round(),
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn sequential(
+        &mut self,
+        direction: Direction,
+        drawn: u64,
+        gap: u64,
+    ) -> Option<(usize, u64, u64)> {
+        while let Some(target) = self.picker.pick() {
+            let region = &mut self.regions[target];
+            let size = if drawn <= region.left {
+                Some(drawn)
+            } else {
+                self.sizes.fitting(direction, region.left)
+            };
+            let Some(size) = size else {
+                self.picker.advance(Left::Nothing);
+                continue;
+            };
+            if region.position > region.length - size {
+                region.position = 0;
+            }
+            let offset = region.position;
+            region.position = offset.saturating_add(size).saturating_add(gap);
+            region.left -= size;
+            let left = self.after(target);
+            self.picker.advance(left);
+            return Some((target, offset, size));
+        }
+        None
+    }
+
+    #[inline]
+    fn each_block_once(&mut self, run: u64, block: u64) -> Option<(usize, u64, u64)> {
+        if self.run.left > 0 {
+            self.run.left -= 1;
+            let step = self.run.next;
+            self.run.next += 1;
+            return Some((self.run.target, self.stride.offset(step), block));
+        }
+        let target = self.picker.pick()?;
+        let region = &mut self.regions[target];
+        let group = region.order.as_ref()?.at(region.position);
+        region.position += 1;
+        region.left -= 1;
+        let first = group * run;
+        if run > 1 {
+            let steps = self.stride.steps(region.length, block);
+            self.run = Run {
+                left: run.min(steps - first) - 1,
+                target,
+                next: first + 1,
+            };
+        }
+        let left = self.after(target);
+        self.picker.advance(left);
+        Some((target, self.stride.offset(first), block))
+    }
+
+    #[inline]
+    fn independent(&mut self, run: u64, size: u64) -> Option<(usize, u64, u64)> {
+        if self.run.left > 0 {
+            self.run.left -= 1;
+            if let Some(found) = self.follow(size) {
+                return Some(found);
+            }
+        }
+        let found = self.random(size)?;
+        self.run.left = run - 1;
+        Some(found)
+    }
+
+    fn mixed(&mut self, size: u64) -> Option<(usize, u64, u64)> {
+        let Order::Mixed {
+            random_below,
+            coins,
+        } = &mut self.order
+        else {
+            return None;
+        };
+        if coins.below(10_000) >= *random_below {
+            // Past the end the sequence goes on from the start of the same target.
+            let follow = self.follow(size);
+            if follow.is_some() {
+                return follow;
+            }
+            self.run.next = 0;
+            return self.follow(size);
+        }
+        self.random(size)
+    }
+
+    /// The block right after the last, if it fits.
+    fn follow(&mut self, size: u64) -> Option<(usize, u64, u64)> {
+        let Run { target, next, .. } = self.run;
+        if next > self.regions[target].length - size {
+            return None;
+        }
+        self.run.next += size;
+        let region = &mut self.regions[target];
+        region.left = region.left.saturating_sub(size);
+        Some((target, next, size))
+    }
+
+    /// A block at a random place of the target that is next.
+    #[inline]
+    fn random(&mut self, size: u64) -> Option<(usize, u64, u64)> {
+        let target = self.picker.pick()?;
+        let region = &mut self.regions[target];
+        let steps = self.stride.steps(region.length, size);
+        let offset = self.stride.offset(self.offsets.below(steps));
+        self.run.target = target;
+        self.run.next = offset + size;
+        region.left = region.left.saturating_sub(size);
+        let left = self.after(target);
+        self.picker.advance(left);
+        Some((target, offset, size))
+    }
+
+    #[inline]
+    fn after(&self, target: usize) -> Left {
+        if self.regions[target].left == 0 {
+            Left::Nothing
+        } else {
+            Left::More
+        }
+    }
+
+    fn next_pass(&mut self) -> Option<()> {
+        if self.ends.passes_left == 0 {
+            return None;
+        }
+        self.ends.passes_left -= 1;
+        self.ends.pass_left = self.ends.pass_bytes;
+        self.start_round();
+        Some(())
+    }
+
+    fn start_round(&mut self) {
+        self.picker.restart();
+        self.run = Run::default();
+        let one_by_one = self.picker.choice() == FileChoice::Sequential;
+        for region in &mut self.regions {
+            region.position = 0;
+            region.left = match &self.order {
+                Order::Sequential { .. } => match self.sizes.uniform() {
+                    Some(size) => region.length - region.length % size,
+                    None => region.length,
+                },
+                Order::EachBlockOnce { run, block } => {
+                    let groups = self.stride.steps(region.length, *block).div_ceil(*run);
+                    region.order = Some(Permutation::new(groups, self.offsets.next()));
+                    groups
+                }
+                // Independent draws never finish a target, unless the targets are taken one after another.
+                _ if one_by_one => region.length,
+                _ => u64::MAX,
+            };
+        }
+    }
+}
+
+fn order(
+    job: &Job,
+    key: StreamKey,
+    sizes: &Sizes,
+    regions: &[Region],
+    shared: &SharedCursor,
+) -> Order {
+    match job.access {
+        Access::Sequential { gap, scope } => match scope {
+            SequentialScope::PerWorker => Order::Sequential { gap: gap.get() },
+            SequentialScope::Shared => {
+                let end = if job.limits.bytes.is_some() || job.limits.time_based {
+                    SharedEnd::Open
+                } else {
+                    SharedEnd::Sweeps(u64::from(job.limits.loops.max(1)))
+                };
+                let spacing = (sizes.uniform(), gap.get());
+                let choice = job.file_choice;
+                Order::Shared(SharedOrder::new(shared, regions, choice, spacing, end))
+            }
+        },
+        Access::Random { coverage, run } => {
+            let run = u64::from(run.max(1));
+            match (coverage, sizes.uniform()) {
+                (Coverage::EachBlockOnce, Some(block)) => Order::EachBlockOnce { run, block },
+                _ => Order::Independent { run },
+            }
+        }
+        Access::Mixed { random } => Order::Mixed {
+            random_below: u64::from(random.basis_points()),
+            coins: Xoshiro256::keyed(key, Purpose::Jump),
+        },
+    }
+}
+
+fn ends(
+    job: &Job,
+    sizes: &Sizes,
+    regions: &[Region],
+    order: &Order,
+    stride: Stride,
+) -> Result<Ends, StreamError> {
+    let limits = &job.limits;
+    let whole = |bytes: u64| sizes.uniform().map_or(bytes, |size| bytes - bytes % size);
+    let sum = |bytes: &dyn Fn(&Region) -> u64| {
+        let sizes = regions.iter().map(bytes);
+        sizes.fold(0u64, u64::saturating_add)
+    };
+    let pass_bytes = match (limits.bytes, order) {
+        (Some(bytes), _) => {
+            let block = job.block.largest(job.mix);
+            if bytes < block {
+                return Err(StreamError::new(
+                    job,
+                    Rejection::LimitBelowBlock { bytes, block },
+                ));
+            }
+            whole(bytes.get())
+        }
+        // A target is done when each of its blocks was visited, or as many bytes as it has.
+        (None, Order::EachBlockOnce { block, .. }) => sum(&|region| {
+            let steps = stride.steps(region.length, *block);
+            whole(region.length).min(steps.saturating_mul(*block))
+        }),
+        (None, Order::Shared(order)) => {
+            let positions = order.sweep();
+            positions.saturating_mul(sizes.uniform().unwrap_or(1))
+        }
+        (None, _) => sum(&|region| whole(region.length)),
+    };
+    let round = match (limits.bytes, order) {
+        (None, Order::Sequential { .. } | Order::EachBlockOnce { .. }) => RoundEnd::EndsPass,
+        _ => RoundEnd::StartsAgain,
+    };
+    let loops = u64::from(limits.loops.max(1));
+    let by_bytes = sizes
+        .uniform()
+        .map(|size| (pass_bytes / size).saturating_mul(loops));
+    let by_ios = limits.ios.unwrap_or(u64::MAX);
+    let endless = limits.time_based;
+    // The shared position itself ends the walk, over all workers.
+    let together = matches!(order, Order::Shared(_)) && limits.bytes.is_none();
+    Ok(Ends {
+        ios_left: if endless { u64::MAX } else { by_ios },
+        passes_left: if endless { u64::MAX } else { loops - 1 },
+        pass_bytes,
+        pass_left: if together { u64::MAX } else { pass_bytes },
+        round,
+        ios_bound: by_bytes.map(|ios| ios.min(by_ios)).filter(|_| !endless),
+    })
+}

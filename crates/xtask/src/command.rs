@@ -1,0 +1,42 @@
+//! Running other programs.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The root of the checkout.
+pub fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).map(PathBuf::from).unwrap_or(here)
+}
+
+/// Runs `program` with `arguments` in the checkout's root and lets it print; an error names the whole command.
+pub fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+    let shown = format!("{program} {}", arguments.join(" "));
+    println!("\n== {shown}");
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(root())
+        .envs(environment.iter().copied());
+    let status = command
+        .status()
+        .map_err(|error| format!("`{shown}` did not start: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("`{shown}` failed: {status}"))
+    }
+}
+
+/// What `program` prints on stdout; its stderr is shown only in the error.
+pub fn output(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let shown = format!("{program} {}", arguments.join(" "));
+    let mut command = Command::new(program);
+    let output = command.args(arguments).current_dir(root()).output();
+    let output = output.map_err(|error| format!("`{shown}` did not start: {error}"))?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("`{shown}` failed: {}\n{stderr}", output.status));
+    }
+    String::from_utf8(output.stdout).map_err(|error| format!("`{shown}` printed no text: {error}"))
+}

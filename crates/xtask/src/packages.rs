@@ -1,0 +1,50 @@
+//! Debian packages that the tests need: the real peers and tools, never mocked.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::command;
+
+/// A program the tests call and the package that brings it.
+const NEEDED: [(&str, &str); 5] = [
+    ("fio", "fio"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("losetup", "mount"),
+    ("sfdisk", "fdisk"),
+    ("mkswap", "util-linux"),
+];
+
+/// Installs what is missing, where this user may.
+pub fn install() -> Result<(), String> {
+    let missing: Vec<&str> = NEEDED
+        .iter()
+        .filter(|(program, _)| !on_path(program))
+        .map(|(_, package)| *package)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = missing.join(" ");
+    let may_install = command::output("id", &["-u"])?.trim() == "0" && on_path("apt-get");
+    if !may_install {
+        return Err(format!(
+            "the tests need {list}: install them (on Debian: `apt-get install {list}` as root)"
+        ));
+    }
+    let quiet = [("DEBIAN_FRONTEND", "noninteractive")];
+    command::run("apt-get", &["update", "-qq"], &quiet)?;
+    let arguments: Vec<&str> = ["install", "-y", "-qq"]
+        .into_iter()
+        .chain(missing)
+        .collect();
+    command::run("apt-get", &arguments, &quiet)
+}
+
+fn on_path(program: &str) -> bool {
+    let places = std::env::var("PATH").unwrap_or_default();
+    let places = places.split(':').chain(["/usr/sbin", "/sbin"]);
+    places
+        .map(Path::new)
+        .any(|place| place.join(program).is_file())
+        || Command::new(program).arg("--version").output().is_ok()
+}
