@@ -463,6 +463,8 @@ fn files_have_the_names_and_sizes_that_fio_gives_them() {
         "size=64k\nfilename_format=$jobname.$filenum.$jobnum\nnrfiles=2",
         "size=64KiB",
         "size=40k\nnrfiles=3\nbs=8k",
+        "size=40k\nnrfiles=3\nbs=8k,2k",
+        "size=50k\nnrfiles=3\nbssplit=4k/50:16k/50",
     ] {
         check_layout(options);
     }

@@ -33,6 +33,12 @@ pub fn block_range(settings: &Settings) -> [(u64, u64); 3] {
     })
 }
 
+/// Smallest block of any direction, used or not, in bytes.
+pub fn smallest_block(settings: &Settings) -> u64 {
+    let least = block_range(settings).map(|(least, _)| least);
+    least.into_iter().min().unwrap_or(1).max(1)
+}
+
 /// The job of one clone. `salt` sets its random numbers apart from those of all others.
 pub fn build(
     settings: &Settings,
@@ -296,12 +302,10 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         let message = "`percentage_random` that differs by direction is not built yet".to_owned();
         refuse("percentage_random", message, "give one value");
     }
-    let range = block_range(settings);
     if let Amount::Bytes(size) = settings.size
         && size > 0
     {
-        let least = (0..3).filter(|way| settings.pattern.directions[*way]);
-        let least = least.map(|way| range[way].0).min().unwrap_or(0);
+        let least = smallest_block(settings);
         if size < least {
             let message = format!("size too small: {size} bytes, less than one block of {least}");
             refuse("size", message, "raise size, or lower bs");

