@@ -55,7 +55,7 @@ fn text_of(output: &Output) -> String {
 }
 
 /// Half a second and more of every job, so that there are samples.
-fn results(input: &FioInput, with_disk: bool) -> Vec<StageResult> {
+fn results(input: &FioInput, devices: &[DeviceCounters]) -> Vec<StageResult> {
     let worker = |index: usize, job: &Job| {
         let mut worker = WorkerStats::new(index, 0);
         worker.measured = Nanos::from_millis(1200);
@@ -91,11 +91,6 @@ fn results(input: &FioInput, with_disk: bool) -> Vec<StageResult> {
         worker.samples.push(sample);
         worker
     };
-    let device = DeviceCounters {
-        name: "vda".to_owned(),
-        over: Nanos::from_secs(1),
-        ..DeviceCounters::default()
-    };
     let stages = input.workload.stages.iter().enumerate();
     let stage = |(index, stage): (usize, &fathom_workload::Stage)| StageResult {
         name: stage.name.clone(),
@@ -110,14 +105,20 @@ fn results(input: &FioInput, with_disk: bool) -> Vec<StageResult> {
             .collect(),
         intervals: Vec::new(),
         storage: BTreeMap::new(),
-        devices: if with_disk {
-            vec![device.clone()]
-        } else {
-            Vec::new()
-        },
+        devices: devices.to_vec(),
         notes: Vec::new(),
     };
     stages.map(stage).collect()
+}
+
+/// Counters of the disk of this name, if there is one.
+fn disks(name: Option<&str>) -> Vec<DeviceCounters> {
+    let disk = |name: &str| DeviceCounters {
+        name: name.to_owned(),
+        over: Nanos::from_secs(1),
+        ..DeviceCounters::default()
+    };
+    name.map(disk).into_iter().collect()
 }
 
 fn run(results: &[StageResult]) -> FioRun<'_> {
@@ -172,7 +173,10 @@ fn check_json(arguments: &[&str]) {
     let output = folder.fio(&arguments);
     let theirs = text_of(&output);
     let input = read(&arguments).unwrap_or_else(|it| panic!("{it}"));
-    let results = results(&input, theirs.contains("disk_util"));
+    let results = results(
+        &input,
+        &disks(theirs.contains("disk_util").then_some("vda")),
+    );
     let ours = write_json(&input, &run(&results));
     assert_eq!(
         shape_of_json(&ours),
@@ -287,7 +291,10 @@ fn check_text(arguments: &[&str]) {
     let folder = Folder::new(&format!("text{}", arguments.len()));
     let theirs = text_of(&folder.fio(arguments));
     let input = read(arguments).unwrap_or_else(|it| panic!("{it}"));
-    let results = results(&input, theirs.contains("Disk stats"));
+    let results = results(
+        &input,
+        &disks(theirs.contains("Disk stats").then_some("vda")),
+    );
     let ours = write_start(&input) + &write_normal(&input, &run(&results));
     assert_eq!(
         shape_of_text(&ours),
