@@ -72,7 +72,7 @@ pub fn build(
             runtime: (settings.runtime > Nanos::ZERO).then_some(settings.runtime),
             time_based: settings.time_based && settings.runtime > Nanos::ZERO,
             bytes,
-            ios: (settings.number_ios > 0).then_some(settings.number_ios),
+            ios: most_ios(settings),
             loops: settings.loops,
         },
         sync: SyncPolicy {
@@ -179,6 +179,13 @@ fn blocks(settings: &Settings) -> BlockSizes {
         trim: list(Direction::Trim),
         alignment: align.filter(|_| settings.pattern.random).map(Bytes::new),
     }
+}
+
+/// fio's `number_ios` is a number for each pass, of which it makes one sum over all; a time-based job ignores it.
+fn most_ios(settings: &Settings) -> Option<u64> {
+    let timed = settings.time_based && settings.runtime > Nanos::ZERO;
+    let passes = u64::from(settings.loops.max(1));
+    (settings.number_ios > 0 && !timed).then(|| settings.number_ios.saturating_mul(passes))
 }
 
 /// Bytes of one pass where they are not simply the targets' own.

@@ -190,6 +190,12 @@ fn limits_and_durability_reach_the_job() {
         Some(Nanos::from_micros(5)),
     );
     check("number_ios=7", |job| job.limits.ios, Some(7));
+    check("number_ios=7\nloops=3", |job| job.limits.ios, Some(21));
+    check(
+        "number_ios=7\ntime_based\nruntime=1",
+        |job| job.limits.ios,
+        None,
+    );
     check("io_size=8k", |job| job.limits.bytes, Some(Bytes::kib(8)));
     check("loops=3", |job| job.limits.loops, 3);
     check(
