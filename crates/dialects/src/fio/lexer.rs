@@ -2,7 +2,7 @@
 //!
 //! Knows sections, comments, `include` and `${ENV}`; what an option means is decided elsewhere.
 //!
-//! Source of the rules: behaviour of fio 3.33 and 3.42.
+//! Source of the rules: behaviour of fio 3.33, and the source of 3.42.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
 

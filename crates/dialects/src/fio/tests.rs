@@ -1,4 +1,4 @@
-//! Readings of whole inputs. Expected values were taken from fio 3.33 (`--output-format=json`, `--debug=file`).
+//! Readings of whole inputs. `tests/real_fio.rs` sets many of the same beside fio's own.
 
 use std::collections::BTreeMap;
 use std::io;
