@@ -83,13 +83,15 @@ fn act(input: FioInput, ours: &Ours) -> Result<Code, Failure> {
     Ok(Code::Success)
 }
 
-fn help((text, found): (String, bool)) -> Code {
-    crate::print(&text);
-    if found {
+fn help(text: Result<String, String>) -> Code {
+    let code = if text.is_ok() {
         Code::Success
     } else {
         Code::Unexpected
-    }
+    };
+    let (Ok(text) | Err(text)) = text;
+    crate::print(&text);
+    code
 }
 
 fn run(fio_input: FioInput, ours: &Ours) -> Result<Code, Failure> {

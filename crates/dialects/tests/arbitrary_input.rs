@@ -54,7 +54,8 @@ fn read_all(text: String, arguments: &[String]) {
                 pid: 1,
             };
             let _ = (write_start(&input), write_normal(&input, &run));
-            serde_json::from_str::<serde_json::Value>(&write_json(&input, &run)).unwrap();
+            let json = serde_json::from_str::<serde_json::Value>(&write_json(&input, &run));
+            assert!(json.is_ok(), "{json:?}");
             let _ = input.warnings.to_string();
         }
         Err(diagnostics) => {
@@ -126,6 +127,7 @@ fn value() -> impl Strategy<Value = String> {
         "(rand)?(read|write|rw|trim)(:[0-9a-z]{0,4})?",
         "(io_uring|libaio|null|psync|mmap|nul)",
         "\\$\\{[A-Z=]{0,5}\\}?",
+        "[0-9]{0,3}[-+*/%]{0,3}\\$(ncpus|pagesize|mb_memory)[-+*/%]{0,2}[0-9]{0,3}",
         "[a-z/:\\\\$]{0,20}",
         "\\PC{0,20}",
     ]

@@ -115,7 +115,6 @@ pub fn read(arguments: &[String], context: &ReadContext<'_>) -> (CommandLine, Di
         sections: Vec::new(),
         paths: Vec::new(),
         only: Vec::new(),
-        in_job: false,
         show_command: false,
         diagnostics: Diagnostics::default(),
     };
@@ -131,7 +130,6 @@ struct Reader<'a> {
     sections: Vec<Section>,
     paths: Vec<String>,
     only: Vec<String>,
-    in_job: bool,
     show_command: bool,
     diagnostics: Diagnostics,
 }
@@ -203,7 +201,6 @@ impl Reader<'_> {
 
     fn open(&mut self, name: String) {
         let global = name.starts_with("global");
-        self.in_job |= !global;
         self.sections.push(section(
             name,
             if global { IsGlobal::Yes } else { IsGlobal::No },

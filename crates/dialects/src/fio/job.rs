@@ -33,6 +33,12 @@ pub fn block_range(settings: &Settings) -> [(u64, u64); 3] {
     })
 }
 
+/// Smallest block of any direction, used or not, in bytes.
+pub fn smallest_block(settings: &Settings) -> u64 {
+    let least = block_range(settings).map(|(least, _)| least);
+    least.into_iter().min().unwrap_or(1).max(1)
+}
+
 /// The job of one clone. `salt` sets its random numbers apart from those of all others.
 pub fn build(
     settings: &Settings,
@@ -66,7 +72,7 @@ pub fn build(
             runtime: (settings.runtime > Nanos::ZERO).then_some(settings.runtime),
             time_based: settings.time_based && settings.runtime > Nanos::ZERO,
             bytes,
-            ios: (settings.number_ios > 0).then_some(settings.number_ios),
+            ios: most_ios(settings),
             loops: settings.loops,
         },
         sync: SyncPolicy {
@@ -173,6 +179,13 @@ fn blocks(settings: &Settings) -> BlockSizes {
         trim: list(Direction::Trim),
         alignment: align.filter(|_| settings.pattern.random).map(Bytes::new),
     }
+}
+
+/// fio's `number_ios` is a number for each pass, of which it makes one sum over all; a time-based job ignores it.
+fn most_ios(settings: &Settings) -> Option<u64> {
+    let timed = settings.time_based && settings.runtime > Nanos::ZERO;
+    let passes = u64::from(settings.loops.max(1));
+    (settings.number_ios > 0 && !timed).then(|| settings.number_ios.saturating_mul(passes))
 }
 
 /// Bytes of one pass where they are not simply the targets' own.
@@ -296,12 +309,10 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         let message = "`percentage_random` that differs by direction is not built yet".to_owned();
         refuse("percentage_random", message, "give one value");
     }
-    let range = block_range(settings);
     if let Amount::Bytes(size) = settings.size
         && size > 0
     {
-        let least = (0..3).filter(|way| settings.pattern.directions[*way]);
-        let least = least.map(|way| range[way].0).min().unwrap_or(0);
+        let least = smallest_block(settings);
         if size < least {
             let message = format!("size too small: {size} bytes, less than one block of {least}");
             refuse("size", message, "raise size, or lower bs");

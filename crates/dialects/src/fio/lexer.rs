@@ -2,7 +2,7 @@
 //!
 //! Knows sections, comments, `include` and `${ENV}`; what an option means is decided elsewhere.
 //!
-//! Source of the rules: behaviour of fio 3.33 and 3.42.
+//! Source of the rules: behaviour of fio 3.33, and the source of 3.42.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
 
@@ -284,19 +284,61 @@ fn expand(text: &str, context: &ReadContext<'_>) -> Expanded {
         rest = &rest[start + end + 1..];
     }
     out.push_str(rest);
-    if out.contains('$') {
-        for (word, value) in [
-            ("$pagesize", context.page_size.get()),
-            ("$mb_memory", context.memory_mib),
-            ("$ncpus", u64::from(context.processors)),
-        ] {
-            out = out.replace(word, &value.to_string());
-        }
+    if let Some(filled) = fill_keywords(&out, context) {
+        out = filled;
     }
     Expanded {
         text: out,
         from_environment,
     }
+}
+
+/// Puts in fio's own keywords, and then works out the value; `None` where there is no keyword.
+fn fill_keywords(text: &str, context: &ReadContext<'_>) -> Option<String> {
+    let mut filled = text.to_owned();
+    for (word, value) in [
+        ("$pagesize", context.page_size.get()),
+        ("$mb_memory", context.memory_mib),
+        ("$ncpus", u64::from(context.processors)),
+    ] {
+        if filled.contains(word) {
+            filled = filled.replace(word, &value.to_string());
+        }
+    }
+    if filled == text {
+        return None;
+    }
+    let result = filled
+        .split_once('=')
+        .and_then(|(name, value)| Some(format!("{name}={}", evaluate(value)?)));
+    Some(result.unwrap_or(filled))
+}
+
+/// Longest sum that is worked out, as in fio; it bounds the recursion too.
+const MAX_SUM_BYTES: usize = 100;
+
+/// A sum of products of whole numbers, as `bc` works it out; `None` for everything else.
+fn evaluate(text: &str) -> Option<i128> {
+    let text = text.trim();
+    if text.len() > MAX_SUM_BYTES {
+        return None;
+    }
+    if let Some(cut) = text.rfind(['+', '-']) {
+        let (left, right) = (evaluate(&text[..cut])?, evaluate(&text[cut + 1..])?);
+        return match &text[cut..=cut] {
+            "+" => left.checked_add(right),
+            _ => left.checked_sub(right),
+        };
+    }
+    if let Some(cut) = text.rfind(['*', '/', '%']) {
+        let (left, right) = (evaluate(&text[..cut])?, evaluate(&text[cut + 1..])?);
+        return match &text[cut..=cut] {
+            "*" => left.checked_mul(right),
+            "/" => left.checked_div(right),
+            _ => left.checked_rem(right),
+        };
+    }
+    text.parse().ok()
 }
 
 /// Whether `text` is a fio job file: it opens a section first, and most of its options are known to fio.

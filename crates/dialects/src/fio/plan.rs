@@ -67,9 +67,17 @@ fn remove_doubles(diagnostics: &mut Diagnostics) {
         .retain(|diagnostic| seen.insert(diagnostic.to_string()));
 }
 
+/// Whether jobs are built, or options only read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    Yes,
+    No,
+}
+
 struct Planner<'a> {
     context: &'a ReadContext<'a>,
     allowed: Allowed,
+    runs: Runs,
     most_jobs: u64,
     template: Settings,
     global_options: Vec<(String, String)>,
@@ -92,6 +100,10 @@ impl<'a> Planner<'a> {
                 Allowed::ReadsOnly
             } else {
                 Allowed::Everything
+            },
+            runs: match &line.action {
+                None | Some(Action::Run) => Runs::Yes,
+                Some(_) => Runs::No,
             },
             most_jobs: line.max_jobs.unwrap_or(MAX_JOBS).min(MAX_JOBS),
             template: Settings::default(),
@@ -137,6 +149,10 @@ impl<'a> Planner<'a> {
             .name
             .clone()
             .unwrap_or_else(|| section.name.clone());
+        if self.runs == Runs::No {
+            // As fio, `--parse-only` reads each option by itself and looks at nothing else.
+            return;
+        }
         job::check(&settings, &name, self.allowed, diagnostics);
         job::warn(&settings, &name, diagnostics);
         self.job_count = self.job_count.saturating_add(settings.clones);
@@ -150,7 +166,8 @@ impl<'a> Planner<'a> {
             });
             return;
         }
-        if error_count(diagnostics) > before {
+        let engine = table::find_engine(&settings.engine);
+        if error_count(diagnostics) > before || engine.is_none_or(|it| it.backend.is_none()) {
             return;
         }
         self.clones(section, &settings, &name, diagnostics);
@@ -164,6 +181,13 @@ impl<'a> Planner<'a> {
         name: &str,
         diagnostics: &mut Diagnostics,
     ) {
+        let files = match settings.filename {
+            Some(_) => 1,
+            None => settings.file_count,
+        };
+        if files * settings.clones > MAX_TARGETS.saturating_sub(self.target_count) as u64 {
+            return self.too_many_files(diagnostics);
+        }
         if (settings.stonewall || settings.new_group) && self.jobs_in_group > 0 {
             self.jobs_in_group = 0;
             self.group += 1;
@@ -189,10 +213,7 @@ impl<'a> Planner<'a> {
             };
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
-                self.full = true;
-                let message = format!("more than {MAX_TARGETS} files in all jobs");
-                diagnostics.push(Diagnostic::error(message).hint("lower nrfiles or numjobs"));
-                return;
+                return self.too_many_files(diagnostics);
             }
             let group = ReportGroup {
                 id: self.group,
@@ -208,6 +229,12 @@ impl<'a> Planner<'a> {
                 stage.jobs.push(job);
             }
         }
+    }
+
+    fn too_many_files(&mut self, diagnostics: &mut Diagnostics) {
+        self.full = true;
+        let message = format!("more than {MAX_TARGETS} files in all jobs");
+        diagnostics.push(Diagnostic::error(message).hint("lower nrfiles or numjobs"));
     }
 
     /// Stages bear the name of their first job, with a number where that is taken.

@@ -225,6 +225,7 @@ impl Settings {
                 Support::NoEffect => reader.check_kind(),
                 Support::Only(value) => reader.expect(value),
                 Support::NotYet => reader.not_yet(),
+                Support::ProfileOnly => reader.profile_only(),
             }
         }
         self.check_engine(diagnostics);

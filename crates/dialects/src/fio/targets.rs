@@ -7,6 +7,7 @@ use fathom_units::Bytes;
 use fathom_workload::{Place, Target};
 
 use super::context::{FileStatus, Files};
+use super::job::smallest_block;
 use super::settings::{Amount, Settings};
 
 /// A clone of a job whose files are asked for.
@@ -28,16 +29,16 @@ impl Clone<'_> {
     pub fn targets(&self, files: &dyn Files, diagnostics: &mut Diagnostics) -> Option<Vec<Target>> {
         let (settings, diskless) = (self.settings, self.diskless);
         let paths = self.paths(files);
-        let statuses: Vec<FileStatus> = paths
-            .iter()
-            .map(|path| {
-                if diskless {
-                    FileStatus::Missing
-                } else {
-                    files.status(path)
-                }
-            })
-            .collect();
+        // Nothing is looked up where the job says it all: a million files cost a million system calls.
+        let look_up = !diskless && self.depends_on_files();
+        let status = |path: &String| {
+            if look_up {
+                files.status(path)
+            } else {
+                FileStatus::Missing
+            }
+        };
+        let statuses: Vec<FileStatus> = paths.iter().map(status).collect();
         if settings.size == Amount::Unset && settings.file_size.is_none() {
             let unknown = |(path, status): (&String, &FileStatus)| match status {
                 FileStatus::Regular(size) => *size == Bytes::ZERO,
@@ -61,6 +62,13 @@ impl Clone<'_> {
             targets.push(self.target(path, status, length, diagnostics)?);
         }
         Some(targets)
+    }
+
+    fn depends_on_files(&self) -> bool {
+        let settings = self.settings;
+        let amounts = [settings.size, settings.offset, settings.offset_increment];
+        (settings.size == Amount::Unset && settings.file_size.is_none())
+            || amounts.iter().any(|it| matches!(it, Amount::Percent(_)))
     }
 
     fn refuse(&self, diagnostics: &mut Diagnostics, message: &str, hint: &str) {
@@ -120,7 +128,7 @@ impl Clone<'_> {
             return vec![None; count as usize];
         };
         let each = size / count;
-        let block = settings.blocks.iter().min().copied().unwrap_or(1).max(1);
+        let block = smallest_block(settings);
         let longer = (size - each * count) / block;
         (0..count)
             .map(|index| Some(each + if index < longer { block } else { 0 }))
@@ -155,6 +163,14 @@ impl Clone<'_> {
             .checked_mul(self.number)
             .zip(Some(bytes_of(settings.offset)));
         let offset = offset.and_then(|(more, offset)| more.checked_add(offset));
+        // An offset in percent is moved up to the next block.
+        let in_percent = [settings.offset, settings.offset_increment]
+            .iter()
+            .any(|it| matches!(it, Amount::Percent(_)));
+        let offset = match offset {
+            Some(offset) if in_percent => offset.checked_next_multiple_of(smallest_block(settings)),
+            other => other,
+        };
         let length = match (settings.size, settings.file_size) {
             (Amount::Percent(100), None) => None,
             (Amount::Percent(percent), None) => Some(bytes_of(Amount::Percent(percent))),
@@ -183,7 +199,7 @@ impl Clone<'_> {
             // A part of a file that exists ends where the file does.
             Some(length) if matches!(settings.size, Amount::Percent(_)) => {
                 let rest = known.unwrap_or(length).saturating_sub(offset);
-                let block = settings.blocks.iter().min().copied().unwrap_or(1).max(1);
+                let block = smallest_block(settings);
                 Some(length.min(rest) / block * block)
             }
             other => other,

@@ -1,4 +1,4 @@
-//! Readings of whole inputs. Expected values were taken from fio 3.33 (`--output-format=json`, `--debug=file`).
+//! Readings of whole inputs. `tests/real_fio.rs` sets many of the same beside fio's own.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -190,6 +190,12 @@ fn limits_and_durability_reach_the_job() {
         Some(Nanos::from_micros(5)),
     );
     check("number_ios=7", |job| job.limits.ios, Some(7));
+    check("number_ios=7\nloops=3", |job| job.limits.ios, Some(21));
+    check(
+        "number_ios=7\ntime_based\nruntime=1",
+        |job| job.limits.ios,
+        None,
+    );
     check("io_size=8k", |job| job.limits.bytes, Some(Bytes::kib(8)));
     check("loops=3", |job| job.limits.loops, 3);
     check(
@@ -221,6 +227,11 @@ fn limits_and_durability_reach_the_job() {
         "bs=1k\nbs=2k",
         |job| job.block.largest(job.mix),
         Bytes::kib(2),
+    );
+    check(
+        "io_size=2*$pagesize+4096/$ncpus-1",
+        |job| job.limits.bytes,
+        Some(Bytes::new(8192 + 1365 - 1)),
     );
     check("offset=64k", |job| job.targets[0].offset, Bytes::kib(64));
 }
@@ -493,6 +504,7 @@ fn traps_are_told() {
         "runtime=5min",
         &["`runtime=5min` is read as 5 µs, as fio does"],
     );
+    check_warning("block=8k", &["`block` has no effect in a job, in fio too"]);
     check_warning("kb_base=1000\nbs=4KiB", &[]);
     check_warning("iodepth=8\nioengine=null", &[]);
     check_warning(
@@ -695,4 +707,20 @@ fn job_files_are_told_by_content() {
     ] {
         assert!(!looks_like_job_file(text), "{text}");
     }
+}
+
+/// A row that says "built" and that nothing reads would panic.
+#[test]
+fn every_built_option_is_read() {
+    let built = table::rows().filter(|row| row.support == table::Support::Built);
+    let mut count = 0;
+    for row in built {
+        for value in ["1", "none", "4k/50:8k"] {
+            let text = format!("[j]\nsize=1m\n{}={value}\n", row.name);
+            let unknown = |it: &Diagnostics| it.to_string().contains("fio has no option");
+            assert!(!read_text(&text).is_err_and(|it| unknown(&it)), "{text}");
+        }
+        count += 1;
+    }
+    assert!(count >= 55, "{count} options are built");
 }

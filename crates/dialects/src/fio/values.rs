@@ -3,7 +3,7 @@
 //! fio takes much that it then reads as something else (`4KiB` is 4,000 bytes, ` 8k` is 8 bytes, `5min` is 5 µs). Runs
 //! must mean here what they mean there, so the reading is copied exactly, and each surprise is told as a [`Trap`].
 //!
-//! Source of the rules: behaviour of fio 3.33 and 3.42, option by option.
+//! Source of the rules: behaviour of fio 3.33, and the source of 3.42.
 
 use fathom_units::{Bytes, Nanos};
 

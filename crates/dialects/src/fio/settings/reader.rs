@@ -90,6 +90,15 @@ impl<'a> ValueReader<'a> {
         );
     }
 
+    /// Warns that fio takes the option and does nothing with it.
+    pub fn profile_only(&mut self) {
+        let message = format!("`{}` has no effect in a job, in fio too", self.row.name);
+        let hint =
+            "it belongs to fio's built-in workloads; did you mean `bs`, `numjobs` or `thread`?";
+        let warning = Diagnostic::warning(message).at(self.option.location.clone());
+        self.diagnostics.push(warning.hint(hint));
+    }
+
     /// Refuses a value that fio knows and this reader does not.
     pub fn value_not_yet(&mut self, value: &str) {
         let name = self.row.name;
@@ -281,31 +290,32 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    /// Numbers with decimals, and how many decimals the longest has.
+    /// Numbers with decimals in rising order, and how many decimals the longest has.
+    ///
+    /// fio refuses the list for its first number only; any later one that it cannot read ends the list in silence.
     pub fn decimals(&mut self, most: usize) -> Option<(Vec<f64>, usize)> {
         let text = self.text()?;
         let mut list = Vec::new();
         let mut precision = 0;
         for part in text.split(':') {
-            match part.trim().parse::<f64>() {
-                Ok(value) if value > 0.0 && value <= 100.0 => list.push(value),
-                Ok(_) => {
-                    self.refuse(&format!("`{part}` is not above 0 and up to 100"), None);
+            let number = part.trim().parse::<f64>().ok();
+            let Some(value) = number.filter(|it| *it > 0.0 && *it <= 100.0 && list.len() < most)
+            else {
+                if list.is_empty() {
+                    self.not_parsed(part, "number above 0 and up to 100");
                     return None;
                 }
-                Err(_) => {
-                    self.not_parsed(part, "number");
-                    return None;
-                }
-            }
+                let message = format!("`{}` ends before `{part}`, as in fio", self.row.name);
+                let hint = format!("write up to {most} numbers above 0 and up to 100");
+                let warning = Diagnostic::warning(message).at(self.option.value_location());
+                self.diagnostics.push(warning.hint(hint));
+                break;
+            };
+            list.push(value);
             let digits = part
                 .split_once('.')
                 .map_or(0, |(_, digits)| digits.trim().len());
             precision = precision.max(digits.min(6));
-        }
-        if list.len() > most {
-            self.refuse(&format!("more than {most} numbers"), None);
-            return None;
         }
         list.sort_by(f64::total_cmp);
         Some((list, precision))
@@ -365,12 +375,11 @@ impl<'a> ValueReader<'a> {
             let size = values::number(size, self.kb_base)
                 .and_then(|number| values::bytes(number.value))
                 .filter(|size| *size > Bytes::ZERO && *size <= Bytes::mib(1024));
-            let share = if share.is_empty() {
-                Some(None)
-            } else {
-                share.parse().ok().map(Some)
-            };
-            let (Some(size), Some(share)) = (size, share) else {
+            // fio takes leading digits, and a share of 0 for none given.
+            let digits = share.len() - share.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let share: u32 = share[..digits].parse().unwrap_or(0);
+            let share = (share > 0).then_some(share.min(100));
+            let Some(size) = size else {
                 self.not_parsed(entry, "size with its share, such as `4k/60`,");
                 return None;
             };

@@ -207,5 +207,7 @@ pub(super) const ENGINES: &[EngineRow] = &[
     engine("libcufile", "GPUDirect storage"),
     engine("libhipfile", "AMD GPU storage"),
     engine("xnvme", "xNVMe"),
+    engine("page_fault", "Touches memory pages"),
+    engine("cpp_null", "No I/O at all, from a shared object"),
     engine("external", "An engine in a shared object"),
 ];

@@ -1,7 +1,7 @@
 //! Options of engines in general, time, rate, statistics and the machine.
 
 use super::Kind::{Decimals, Flag, Micros, Number, Seconds, Switch, Text, Word};
-use super::Support::{Built, NoEffect, NotYet, Only};
+use super::Support::{Built, NoEffect, NotYet, Only, ProfileOnly};
 use super::{OptionRow, row};
 
 /// In the order of fio's own documentation.
@@ -121,4 +121,15 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("steadystate_duration", &["ss_dur"], Seconds, Only("0"), "Time over which results must be steady"),
     row("steadystate_ramp_time", &["ss_ramp"], Seconds, NoEffect, "Time before steadiness is judged"),
     row("steadystate_check_interval", &["ss_interval"], Seconds, NoEffect, "Time between two judgements"),
+    row("threads", &[], Number, ProfileOnly, "Threads of the tiobench workload"),
+    row("block", &[], Number, ProfileOnly, "Block size of the tiobench workload"),
+    row("numruns", &[], Number, ProfileOnly, "Passes of the tiobench workload"),
+    row("dir", &[], Text, ProfileOnly, "Directory of the tiobench workload"),
+    row("device-names", &[], Text, ProfileOnly, "Devices of the act workload"),
+    row("load", &[], Number, ProfileOnly, "Load factor of the act workload"),
+    row("test-duration", &[], Seconds, ProfileOnly, "Length of the act workload"),
+    row("threads-per-queue", &[], Number, ProfileOnly, "Readers a device of the act workload"),
+    row("read-req-num-512-blocks", &[], Number, ProfileOnly, "Read size of the act workload"),
+    row("large-block-op-kbytes", &[], Number, ProfileOnly, "Large block size of the act workload"),
+    row("prep", &[], Flag, ProfileOnly, "Whether the act workload prepares the device"),
 ];
