@@ -365,6 +365,10 @@ impl FreshFile {
             let named = None;
             return Ok(Self { file, named, stop });
         }
+        Self::named(directory, number, stop)
+    }
+
+    fn named(directory: &Path, number: usize, stop: StopFlag) -> io::Result<Self> {
         let path = directory.join(format!("fathom-{}-{number}.tmp", std::process::id()));
         let how = OpenHow {
             access: Access::CreateNew,
@@ -465,6 +469,20 @@ mod tests {
         let end = lay_out(&tasks(directory.path(), 64 << 20), 1, &stop, &mut Ignore);
         assert_eq!(end.unwrap(), LayoutEnd::Interrupted);
         check_undone(directory.path());
+    }
+
+    #[test]
+    fn a_fresh_file_with_a_name_goes_with_its_owner() {
+        let directory = tempfile::tempdir().unwrap();
+        let stop = StopFlag::new();
+        let fresh = FreshFile::named(directory.path(), 3, stop.clone()).unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        let panicked = std::panic::catch_unwind(move || {
+            let _fresh = fresh;
+            panic!("on purpose");
+        });
+        assert!(panicked.is_err());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 
     #[test]
