@@ -72,7 +72,7 @@ pub struct Diagnostic {
     /// What is wrong and why; lower case, one sentence.
     pub message: String,
     /// Where; `None` where no single place is at fault.
-    pub location: Option<Location>,
+    pub location: Option<Box<Location>>,
     /// What to do.
     pub hint: Option<String>,
 }
@@ -99,7 +99,7 @@ impl Diagnostic {
     /// The same, pointing at `location`.
     #[must_use]
     pub fn at(mut self, location: Location) -> Self {
-        self.location = Some(location);
+        self.location = Some(Box::new(location));
         self
     }
 

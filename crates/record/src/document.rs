@@ -30,6 +30,10 @@ pub struct Record {
     pub tool: ToolRecord,
     /// What kind of run it was.
     pub kind: RunKind,
+    /// What was run on what, in one line.
+    pub title: String,
+    /// Whether the run has a folder of its own.
+    pub stored: bool,
     /// Wall-clock start, ns since the epoch.
     pub started_unix_ns: u64,
     /// The resolved workload, in the shape of the native file.

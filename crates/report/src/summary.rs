@@ -6,8 +6,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use fathom_record::{DirectionRecord, JobRecord, Record, RunKind, StageRecord, Verdict};
-use fathom_stats::confidence_95;
+use fathom_record::{
+    DirectionRecord, JobRecord, LatencyRecord, Record, RunKind, StageRecord, Verdict,
+};
+use fathom_stats::{Histogram, confidence_95, from_hdr_base64};
 use fathom_units::{Nanos, group_digits};
 
 use crate::format::{mebibytes, rate, share, short_mean, short_time};
@@ -24,7 +26,7 @@ pub enum Summary {
 
 /// The summary of `record` as text of at most 80 columns where names allow.
 pub fn summary(record: &Record, how_much: Summary) -> String {
-    let mut text = String::new();
+    let mut text = format!("{}\n", record.title);
     let rows = rows_of(record);
     write_table(&mut text, &rows);
     for stage in &record.stages {
@@ -37,11 +39,46 @@ pub fn summary(record: &Record, how_much: Summary) -> String {
     text
 }
 
-/// Figures of one line, over the repeats of a stage.
+/// Figures of one line: one for each repeat of its stage.
 struct Row {
     name: String,
-    iops: Vec<f64>,
-    figures: DirectionRecord,
+    repeats: Vec<DirectionRecord>,
+}
+
+impl Row {
+    fn mean_of(&self, figure: fn(&DirectionRecord) -> f64) -> f64 {
+        self.repeats.iter().map(figure).sum::<f64>() / self.repeats.len() as f64
+    }
+
+    /// Latency over all repeats: percentiles of the merged histograms, the mean over all I/Os.
+    fn latency(&self) -> LatencyRecord {
+        let mut latency = self.repeats[0].latency_ns.clone();
+        if self.repeats.len() == 1 {
+            return latency;
+        }
+        let all = self.repeats.iter().map(|repeat| &repeat.latency_ns);
+        let mut merged = Histogram::new();
+        for histogram in all
+            .clone()
+            .filter_map(|one| from_hdr_base64(&one.histogram).ok())
+        {
+            merged.merge(&histogram);
+        }
+        let ios: f64 = self.repeats.iter().map(|repeat| repeat.ios as f64).sum();
+        let time: f64 = self
+            .repeats
+            .iter()
+            .map(|repeat| repeat.latency_ns.mean * repeat.ios as f64)
+            .sum();
+        latency.mean = if ios > 0.0 { time / ios } else { 0.0 };
+        latency.min = all.clone().map(|one| one.min).min().unwrap_or(0);
+        latency.max = all.map(|one| one.max).max().unwrap_or(0);
+        let within = |percent| merged.percentile(percent).clamp(latency.min, latency.max);
+        latency.p50 = within(50.0);
+        latency.p99 = within(99.0);
+        latency.p99_9 = within(99.9);
+        latency
+    }
 }
 
 /// A line for each stage (repeats together), job name and direction; a total where a stage has several.
@@ -59,7 +96,13 @@ fn rows_of(record: &Record) -> Vec<Row> {
             } else {
                 String::new()
             };
-            add(&mut rows, format!("{prefix}{name} {direction}"), figures);
+            let said = name.split(' ').any(|word| word.ends_with(direction));
+            let direction = if said {
+                String::new()
+            } else {
+                format!(" {direction}")
+            };
+            add(&mut rows, format!("{prefix}{name}{direction}"), figures);
         }
     }
     rows
@@ -67,15 +110,10 @@ fn rows_of(record: &Record) -> Vec<Row> {
 
 fn add(rows: &mut Vec<Row>, name: String, figures: DirectionRecord) {
     match rows.iter_mut().find(|row| row.name == name) {
-        // Of repeats, the rate is shown as mean and spread, latency as that of the last repeat.
-        Some(row) => {
-            row.iops.push(figures.iops);
-            row.figures = figures;
-        }
+        Some(row) => row.repeats.push(figures),
         None => rows.push(Row {
             name,
-            iops: vec![figures.iops],
-            figures,
+            repeats: vec![figures],
         }),
     }
 }
@@ -130,45 +168,43 @@ fn job_names(jobs: &[JobRecord]) -> Vec<String> {
     names
 }
 
+/// The table, no wider than 80 columns for names of up to 22: where repeats show their spread, the mean gives way.
 fn write_table(text: &mut String, rows: &[Row]) {
-    let repeated = rows.iter().any(|row| row.iops.len() > 1);
-    let width = rows
-        .iter()
-        .map(|row| row.name.chars().count())
-        .max()
-        .unwrap_or(0)
-        .clamp(8, 28);
-    let spread_header = if repeated { "   ±95%" } else { "" };
+    let repeated = rows.iter().any(|row| row.repeats.len() > 1);
+    let longest = rows.iter().map(|row| row.name.chars().count()).max();
+    let width = longest.unwrap_or(0).clamp(8, 32);
+    let second = if repeated { "±95%" } else { "mean" };
+    let header = ["MiB/s", "p50", "p99", "p99.9", "max"].map(|title| format!(" {title:>7}"));
     let _ = writeln!(
         text,
-        "{:width$} {:>9}{spread_header} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",
-        "", "IOPS", "MiB/s", "mean", "p50", "p99", "p99.9", "max"
+        "{:width$} {:>9} {second:>7}{}",
+        "",
+        "IOPS",
+        header.concat()
     );
     for row in rows {
-        let interval = confidence_95(&row.iops);
-        let iops = interval.map_or(row.figures.iops, |interval| interval.mean);
-        let spread = match interval {
+        let rates: Vec<f64> = row.repeats.iter().map(|repeat| repeat.iops).collect();
+        let latency = row.latency();
+        let second = match confidence_95(&rates) {
             Some(interval) if interval.mean > 0.0 => {
-                format!("{:>6.1}%", interval.half_width / interval.mean * 100.0)
+                format!("{:.1}%", interval.half_width / interval.mean * 100.0)
             }
-            _ if repeated => " ".repeat(7),
-            _ => String::new(),
+            _ if repeated => "-".to_owned(),
+            _ => short_mean(latency.mean),
         };
-        let latency = &row.figures.latency_ns;
-        let _ = writeln!(
-            text,
-            "{:width$} {:>9}{spread} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",
-            row.name,
-            rate(iops),
-            mebibytes(row.figures.bandwidth_bytes_per_sec),
-            short_mean(latency.mean),
+        let figures = [
+            mebibytes(row.mean_of(|repeat| repeat.bandwidth_bytes_per_sec)),
             short_time(latency.p50),
             short_time(latency.p99),
             short_time(latency.p99_9),
             short_time(latency.max),
-        );
-        if row.figures.errors > 0 {
-            let _ = writeln!(text, "  {} I/Os failed", group_digits(row.figures.errors));
+        ];
+        let figures = figures.map(|figure| format!(" {figure:>7}")).concat();
+        let iops = rate(row.mean_of(|repeat| repeat.iops));
+        let _ = writeln!(text, "{:width$} {iops:>9} {second:>7}{figures}", row.name);
+        let errors: u64 = row.repeats.iter().map(|repeat| repeat.errors).sum();
+        if errors > 0 {
+            let _ = writeln!(text, "  {} I/Os failed", group_digits(errors));
         }
     }
 }
@@ -350,11 +386,14 @@ fn write_verdict(text: &mut String, record: &Record, how_much: Summary) {
             let _ = writeln!(text, "       hint: {}", check.remedy);
         }
     }
-    let next = match record.kind {
-        RunKind::Run => "`fathom report last --full` shows every check, device and job",
-        RunKind::Predict | RunKind::Serve => {
-            "`fathom report last --full` shows each disk and VM limit; `fathom run` measures the real thing"
+    let next = match (record.stored, record.kind) {
+        (false, _) => "without `--no-record` this run could be shown again by `fathom report`",
+        (true, RunKind::Run) => "`fathom report last --full` shows every check, device and job",
+        (true, RunKind::Predict | RunKind::Serve) => {
+            "`fathom report last --full` shows each disk and VM limit"
         }
     };
-    let _ = writeln!(text, "next     {next}");
+    if how_much == Summary::Short {
+        let _ = writeln!(text, "next     {next}");
+    }
 }

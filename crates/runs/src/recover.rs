@@ -34,6 +34,8 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
             git: String::new(),
         },
         kind,
+        title: first["what"].as_str().unwrap_or_default().to_owned(),
+        stored: true,
         started_unix_ns: first["started_unix_ns"].as_u64()?,
         workload: Value::Null,
         design: Value::Null,

@@ -309,6 +309,8 @@ mod tests {
                 git: String::new(),
             },
             kind: RunKind::Run,
+            title: "test".into(),
+            stored: true,
             started_unix_ns: 1,
             workload: serde_json::Value::Null,
             design: serde_json::Value::Null,

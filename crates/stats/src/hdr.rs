@@ -5,7 +5,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer, V2Serializer};
+use hdrhistogram::serialization::{
+    Deserializer, Serializer as _, V2DeflateSerializer, V2Serializer,
+};
 
 use crate::Histogram;
 
@@ -24,6 +26,12 @@ pub enum HdrError {
     /// The compressing encoder failed.
     #[error("histogram was not compressed: {0}")]
     Compress(#[from] hdrhistogram::serialization::V2DeflateSerializeError),
+    /// The text is no base64.
+    #[error("histogram is no base64: {0}")]
+    Text(#[from] base64::DecodeError),
+    /// The bytes are no histogram.
+    #[error("histogram was not decoded: {0}")]
+    Decode(#[from] hdrhistogram::serialization::DeserializeError),
 }
 
 /// The same counts as an `hdrhistogram` value (two significant digits, 1 ns to 2^44 ns).
@@ -42,6 +50,19 @@ pub fn to_hdr_base64(histogram: &Histogram) -> Result<String, HdrError> {
     Ok(STANDARD.encode(bytes))
 }
 
+/// Reads [`to_hdr_base64`]'s text back. Counts are exact; values are the mid-points of their buckets.
+pub fn from_hdr_base64(text: &str) -> Result<Histogram, HdrError> {
+    let bytes = STANDARD.decode(text)?;
+    let hdr: hdrhistogram::Histogram<u64> =
+        Deserializer::new().deserialize(&mut bytes.as_slice())?;
+    let mut histogram = Histogram::new();
+    for bucket in hdr.iter_recorded() {
+        let middle = hdr.median_equivalent(bucket.value_iterated_to());
+        histogram.record_many(middle, bucket.count_at_value());
+    }
+    Ok(histogram)
+}
+
 /// The histogram as base64 of its compressed V2 encoding, as lines of an interval log hold it.
 pub fn to_hdr_log_base64(histogram: &Histogram) -> Result<String, HdrError> {
     let mut bytes = Vec::new();
@@ -52,7 +73,6 @@ pub fn to_hdr_log_base64(histogram: &Histogram) -> Result<String, HdrError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hdrhistogram::serialization::Deserializer;
 
     #[test]
     fn another_reader_finds_the_same_percentiles() {
@@ -60,7 +80,17 @@ mod tests {
         for value in 1..=100_000u64 {
             histogram.record(value * 37);
         }
-        let bytes = STANDARD.decode(to_hdr_base64(&histogram).unwrap()).unwrap();
+        let text = to_hdr_base64(&histogram).unwrap();
+        let ours: Vec<_> = histogram.nonzero().collect();
+        assert_eq!(
+            from_hdr_base64(&text)
+                .unwrap()
+                .nonzero()
+                .collect::<Vec<_>>(),
+            ours
+        );
+        assert!(from_hdr_base64("AAAA").is_err());
+        let bytes = STANDARD.decode(text).unwrap();
         let hdr: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes.as_slice())
             .unwrap();

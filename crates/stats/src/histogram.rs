@@ -77,6 +77,17 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// Counts `count` durations of one value.
+    pub fn record_many(&mut self, value: u64, count: u64) {
+        if count > 0 {
+            self.buckets[bucket_of(value)] += count;
+            self.count += count;
+            self.sum += u128::from(value) * u128::from(count);
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
+        }
+    }
+
     /// Adds every value of `other`, exactly.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {

@@ -7,5 +7,5 @@ mod hdr;
 mod histogram;
 
 pub use confidence::{Interval95, confidence_95};
-pub use hdr::{HdrError, to_hdr, to_hdr_base64, to_hdr_log_base64};
+pub use hdr::{HdrError, from_hdr_base64, to_hdr, to_hdr_base64, to_hdr_log_base64};
 pub use histogram::Histogram;

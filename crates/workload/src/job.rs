@@ -122,11 +122,12 @@ pub struct Limits {
     pub warmup: Nanos,
     /// Longest measured time.
     pub runtime: Option<Nanos>,
-    /// Start over when `bytes` (or a whole pass) is done, until `runtime` is over.
+    /// Start over when `bytes` (or a whole pass) is done, until `runtime` is over; `ios` and `loops` then end nothing.
     pub time_based: bool,
-    /// Bytes each worker moves in one pass; `None` means the size of its targets.
+    /// Bytes each worker moves in one pass; `None` means the size of its targets (of all workers together, where they
+    /// share a sequential position). Only whole blocks count.
     pub bytes: Option<Bytes>,
-    /// I/Os each worker does at most, over all passes.
+    /// I/Os each worker does at most, over all passes; not for time-based jobs.
     pub ios: Option<u64>,
     /// Passes; 0 counts as 1.
     pub loops: u32,

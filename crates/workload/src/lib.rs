@@ -9,13 +9,18 @@
 mod access;
 pub mod generator;
 mod job;
+pub mod native;
+mod presets;
 mod stage;
 mod target;
+mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
     Poisson, ReportGroup, SyncPolicy, WhenFull,
 };
+pub use presets::{preset, preset_names};
 pub use stage::{Stage, Workload};
 pub use target::{FileChoice, Place, Target};
+pub use validate::{DEPTH_MAX, JOBS_MAX, REPEATS_MAX, STAGES_MAX, WORKERS_MAX, validate};

@@ -166,6 +166,23 @@ mod tests {
         }
     }
 
+    /// Pinned: a change here makes a repeated run write other bytes.
+    #[test]
+    fn the_first_bytes_are_frozen() {
+        let mut buffer = [0u8; 12];
+        let mut fill = BufferFill::new(BufferContents::RandomStamped, KEY);
+        fill.prepare(&mut buffer);
+        assert_eq!(
+            buffer,
+            [92, 94, 200, 107, 219, 105, 65, 247, 106, 231, 200, 11]
+        );
+        fill.refill(&write(3, 12), &mut buffer);
+        assert_eq!(
+            buffer,
+            [41, 137, 2, 214, 248, 107, 113, 45, 182, 4, 124, 15]
+        );
+    }
+
     #[test]
     fn only_the_bytes_of_a_write_are_touched() {
         let mut fill = BufferFill::new(BufferContents::RandomEachWrite, KEY);

@@ -8,6 +8,17 @@
 //! on the order in which workers reach it), and is the same on every platform and in every release; offsets, directions,
 //! sizes and targets come from streams of their own, so that changing one leaves the others as they were; after
 //! construction nothing here allocates, locks or makes a system call.
+//!
+//! ```
+//! use fathom_workload::generator::{SharedCursor, StreamKey, TargetRange, WorkerStream};
+//! let workload = fathom_workload::preset("quick", "/mnt/data").unwrap();
+//! let job = &workload.stages[0].jobs[0];
+//! let key = StreamKey { seed: workload.seed, job: 0, worker: 0, salt: job.salt };
+//! let range = TargetRange { offset: 1 << 20, length: 1 << 30 };
+//! let mut stream = WorkerStream::new(job, key, &[range], &SharedCursor::new()).unwrap();
+//! let io = stream.next_io().unwrap();
+//! assert_eq!((io.index, io.length, io.offset % 4096), (0, 4096, 0));
+//! ```
 
 mod arrival;
 mod cursor;

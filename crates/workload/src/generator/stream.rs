@@ -194,6 +194,7 @@ impl WorkerStream {
         None
     }
 
+    #[inline]
     fn sequential(
         &mut self,
         direction: Direction,
@@ -224,6 +225,7 @@ impl WorkerStream {
         None
     }
 
+    #[inline]
     fn each_block_once(&mut self, run: u64, block: u64) -> Option<(usize, u64, u64)> {
         if self.run.left > 0 {
             self.run.left -= 1;
@@ -250,6 +252,7 @@ impl WorkerStream {
         Some((target, self.stride.offset(first), block))
     }
 
+    #[inline]
     fn independent(&mut self, run: u64, size: u64) -> Option<(usize, u64, u64)> {
         if self.run.left > 0 {
             self.run.left -= 1;
@@ -309,6 +312,7 @@ impl WorkerStream {
         Some((target, offset, size))
     }
 
+    #[inline]
     fn after(&self, target: usize) -> Left {
         if self.regions[target].left == 0 {
             Left::Nothing

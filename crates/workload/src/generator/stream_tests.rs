@@ -248,6 +248,9 @@ proptest! {
         let moved: u64 = ios.iter().map(|io| u64::from(io.length)).sum();
         prop_assert!(moved <= stream(&job, &lengths).bytes_per_pass());
         prop_assert_eq!(all(&job, &lengths), ios);
+        job.limits.time_based = true;
+        let mut endless = stream(&job, &lengths);
+        prop_assert!((0..2_000).all(|_| endless.next_io().is_some()));
     }
 
     #[test]

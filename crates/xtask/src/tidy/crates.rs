@@ -28,7 +28,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
             "record",
         ],
     ),
-    ("catalog", &["units"]),
+    ("catalog", &["units", "diagnostics"]),
     ("model", &["units", "diagnostics", "catalog"]),
     (
         "sim",

@@ -1,0 +1,266 @@
+//! Rows as pairs of words, ready to be printed.
+
+use fathom_diagnostics::nearest;
+use fathom_units::{BytesPerSec, Iops};
+
+use crate::{BurstMode, Catalog, CatalogError, Disk, Limits, Source, VmSize};
+
+/// Everything known of one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownRow {
+    /// `machine size` or `disk`.
+    pub what: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Its era.
+    pub era: &'static str,
+    /// What is known and how much, each value with its unit; the source comes last.
+    pub fields: Vec<(&'static str, String)>,
+}
+
+/// One line of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummaryRow {
+    /// `machine size` or `disk`.
+    pub what: &'static str,
+    /// Its era.
+    pub era: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Its main limits in words.
+    pub summary: String,
+}
+
+impl Catalog {
+    /// Every row in short, machine sizes before disks, in the order of the fact files.
+    pub fn list(&self) -> Vec<SummaryRow> {
+        let vms = self.vms().iter().map(|row| SummaryRow {
+            what: "machine size",
+            era: row.era.name(),
+            name: row.name,
+            summary: format!(
+                "cached {}; uncached {}; {} data disks",
+                limit_words(&row.cached),
+                limit_words(&row.uncached),
+                row.max_data_disks
+            ),
+        });
+        let disks = self.disks().iter().map(|row| SummaryRow {
+            what: "disk",
+            era: row.era.name(),
+            name: row.name,
+            summary: format!(
+                "{} {}; {}",
+                row.kind.title(),
+                row.size,
+                limit_words(&row.limits)
+            ),
+        });
+        vms.chain(disks).collect()
+    }
+
+    /// Every era's row of this name (letter case does not matter), with its source.
+    ///
+    /// # Errors
+    ///
+    /// [`CatalogError::UnknownName`] with the nearest name.
+    pub fn show(&self, name: &str) -> Result<Vec<ShownRow>, CatalogError> {
+        let vms = self
+            .vms()
+            .iter()
+            .filter(|row| row.name.eq_ignore_ascii_case(name))
+            .map(show_vm);
+        let disks = self
+            .disks()
+            .iter()
+            .filter(|row| row.name.eq_ignore_ascii_case(name));
+        let rows: Vec<_> = vms.chain(disks.map(|disk| self.show_disk(disk))).collect();
+        if rows.is_empty() {
+            let names = self.vms().iter().map(|row| row.name);
+            let names = names.chain(self.disks().iter().map(|row| row.name));
+            return Err(CatalogError::UnknownName {
+                what: "row",
+                name: name.to_owned(),
+                nearest: nearest(name, names),
+            });
+        }
+        Ok(rows)
+    }
+
+    fn show_disk(&self, row: &'static Disk) -> ShownRow {
+        let mut fields = Fields::default();
+        fields.put("kind", row.kind.title());
+        fields.put("size", row.size);
+        fields.limits("limits", &row.limits);
+        if let Some(burst) = &row.burst {
+            let how = match (burst.mode, burst.seconds) {
+                (BurstMode::Credits, Some(seconds)) => format!("credits for {seconds} s"),
+                (BurstMode::Credits, None) => "credits".to_owned(),
+                (BurstMode::OnDemand, _) => "on demand".to_owned(),
+            };
+            fields.put("burst", format!("{} ({how})", limit_words(&burst.limits)));
+        }
+        fields.limits("performance plus", &row.performance_plus);
+        fields.put(
+            "figures",
+            if row.guaranteed {
+                "provisioned"
+            } else {
+                "up to"
+            },
+        );
+        fields.put(
+            "host cache",
+            if row.host_cacheable {
+                "possible"
+            } else {
+                "not possible"
+            },
+        );
+        if let Some(unit) = self.io_unit(row.kind) {
+            fields.put("counts as one I/O", format!("up to {unit}"));
+        }
+        if let Some(latency) = self.media_latency(row.kind.name()) {
+            let how = if latency.assumed {
+                "assumed"
+            } else {
+                "published"
+            };
+            fields.put(
+                "media latency",
+                format!(
+                    "median {}, p99 {} ({how}: {})",
+                    latency.median, latency.p99, latency.source
+                ),
+            );
+        }
+        fields.source(&row.source);
+        ShownRow {
+            what: "disk",
+            name: row.name,
+            era: row.era.name(),
+            fields: fields.0,
+        }
+    }
+}
+
+fn show_vm(row: &'static VmSize) -> ShownRow {
+    let mut fields = Fields::default();
+    fields.put("series", row.series);
+    fields.put("processors", format!("{} vCPU", row.vcpus));
+    fields.put("memory", row.memory);
+    fields.put("data disks", format!("at most {}", row.max_data_disks));
+    fields.optional("host cache", row.cache);
+    fields.limits("cached limits", &row.cached);
+    fields.limits("uncached limits", &row.uncached);
+    fields.limits("cached burst", &row.burst_cached);
+    fields.limits("uncached burst", &row.burst_uncached);
+    fields.optional("temporary disk", row.temporary_disk);
+    fields.limits("temporary disk limits", &row.temporary);
+    fields.optional("temporary disk writes", row.temporary_write);
+    fields.optional("NVMe disks", row.nvme_disks);
+    fields.limits("NVMe reads", &row.nvme_read);
+    fields.optional("each standard disk", row.data_disk_iops_each);
+    fields.limits("cache limits of the article", &row.article_cache_limit);
+    fields.optional(
+        "network",
+        row.network_mbps.map(|mbps| format!("{mbps} Mbit/s")),
+    );
+    fields.optional("network cards", row.network_cards);
+    fields.put(
+        "premium disks",
+        if row.premium {
+            "supported"
+        } else {
+            "not supported"
+        },
+    );
+    let caching = if row.premium_caching {
+        "supported"
+    } else {
+        "not supported"
+    };
+    fields.put("premium disk caching", caching);
+    fields.source(&row.source);
+    ShownRow {
+        what: "machine size",
+        name: row.name,
+        era: row.era.name(),
+        fields: fields.0,
+    }
+}
+
+#[derive(Default)]
+struct Fields(Vec<(&'static str, String)>);
+
+impl Fields {
+    fn put(&mut self, key: &'static str, value: impl std::fmt::Display) {
+        self.0.push((key, value.to_string()));
+    }
+
+    fn optional(&mut self, key: &'static str, value: Option<impl std::fmt::Display>) {
+        if let Some(value) = value {
+            self.put(key, value);
+        }
+    }
+
+    fn limits(&mut self, key: &'static str, limits: &Limits) {
+        if !limits.is_empty() {
+            self.put(key, limit_words(limits));
+        }
+    }
+
+    fn source(&mut self, source: &Source) {
+        self.put("source", source);
+        if !source.revision.is_empty() {
+            self.put("read at", source.revision);
+        }
+    }
+}
+
+/// `5,000 IOPS, 200 MB/s`, or `not printed`.
+fn limit_words(limits: &Limits) -> String {
+    let iops = limits.iops.map(|iops: Iops| iops.to_string());
+    let bandwidth = limits.bandwidth.map(|rate: BytesPerSec| rate.to_string());
+    let words: Vec<_> = iops.into_iter().chain(bandwidth).collect();
+    if words.is_empty() {
+        "not printed".to_owned()
+    } else {
+        words.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_eras_of_a_name_are_shown_with_their_sources() {
+        let rows = Catalog::builtin().show("standard_ds14").unwrap();
+        let eras: Vec<_> = rows.iter().map(|row| row.era).collect();
+        assert_eq!(eras, ["current", "2016", "2016-article"]);
+        for row in rows {
+            assert!(
+                row.fields
+                    .iter()
+                    .any(|(key, value)| *key == "source" && !value.is_empty())
+            );
+        }
+        let disk = &Catalog::builtin().show("P30").unwrap()[1];
+        assert_eq!(
+            disk.fields[2],
+            ("limits", "5,000 IOPS, 200 MB/s".to_owned())
+        );
+        assert!(Catalog::builtin().show("P31").is_err());
+    }
+
+    #[test]
+    fn the_list_holds_every_row() {
+        let catalog = Catalog::builtin();
+        assert_eq!(
+            catalog.list().len(),
+            catalog.vms().len() + catalog.disks().len()
+        );
+        assert!(catalog.list().iter().all(|row| !row.summary.is_empty()));
+    }
+}

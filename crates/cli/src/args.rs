@@ -1,0 +1,296 @@
+//! The command line.
+//!
+//! Options stand before the workload. After a dialect's name every word is that tool's own; after a file or a preset,
+//! our options may follow.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Will this storage carry this application, and how do we know?
+#[derive(Debug, Parser)]
+#[command(name = "fathom", version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fathom run quick --target /mnt/data          measure a disk in a minute
+  fathom run fio --runtime 30 job.fio          run a fio job file on real storage
+  fathom predict --on ds14.design.toml job.fio the same job on modelled storage, in seconds
+  fathom fio --name=x --rw=randread --size=1g  fio's own options, fio's own output
+
+Exit codes: 0 success, 1 unexpected, 2 usage, 3 input invalid, 4 refused for safety, 5 target or I/O
+error, 6 a check failed (--strict), 8 not supported here, 130 interrupted (partial result saved).";
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Run a workload on real storage
+    Run(RunArgs),
+    /// Run a workload on modelled storage in virtual time
+    Predict(PredictArgs),
+    /// Print the resolved workload: every value, and where it came from
+    Explain(ExplainArgs),
+    /// Take fio's place: its options, its output, its exit codes
+    #[command(disable_help_flag = true)]
+    Fio(PeerArgs),
+    /// Look into the catalogue of VM sizes and disks
+    Catalog(CatalogArgs),
+    /// List the stored runs
+    Runs,
+    /// Show a stored run again
+    Report(ReportArgs),
+}
+
+/// Where a workload comes from.
+#[derive(Debug, Clone, Args)]
+pub struct WorkloadArgs {
+    /// Replace a path, a prefix of paths or a drive in the workload; may be repeated
+    #[arg(long = "map", value_name = "FROM=TO")]
+    pub maps: Vec<String>,
+    /// Read the file as this dialect instead of telling by its content
+    #[arg(long, value_name = "NAME")]
+    pub dialect: Option<String>,
+    /// A file, a preset (`quick`), or a dialect's name and that tool's own arguments
+    #[arg(value_name = "WORKLOAD", required = true, num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
+    pub workload: Vec<String>,
+}
+
+/// What is printed and kept.
+#[derive(Debug, Clone, Args)]
+pub struct OutputArgs {
+    /// Print the record as one JSON document on stdout and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Print every check, device and job
+    #[arg(long)]
+    pub full: bool,
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Store nothing
+    #[arg(long)]
+    pub no_record: bool,
+    /// Exit with 6 when a check fails
+    #[arg(long)]
+    pub strict: bool,
+    /// Check everything, say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// What a run may write.
+#[derive(Debug, Clone, Args)]
+pub struct SafetyArgs {
+    /// Allow writing to the block device of this serial, by-id name or (loop, zram) kernel name
+    #[arg(long, value_name = "NAME", env = "FATHOM_DESTROY_DATA")]
+    pub destroy_data: Vec<String>,
+    /// Let a native workload write to existing files that Fathom did not make
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Count failed I/Os and go on, instead of stopping at the first
+    #[arg(long)]
+    pub keep_going: bool,
+}
+
+/// `fathom run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    /// Directory for a preset's file
+    #[arg(long, value_name = "DIR")]
+    pub target: Option<PathBuf>,
+    #[command(flatten)]
+    /// What is printed and kept.
+    pub output: OutputArgs,
+    #[command(flatten)]
+    /// What may be written.
+    pub safety: SafetyArgs,
+    #[command(flatten)]
+    /// What to run.
+    pub workload: WorkloadArgs,
+}
+
+/// `fathom predict`.
+#[derive(Debug, Clone, Args)]
+pub struct PredictArgs {
+    /// The design to predict on
+    #[arg(long, value_name = "DESIGN")]
+    pub on: PathBuf,
+    /// Directory a preset's file is taken to be in
+    #[arg(long, value_name = "DIR")]
+    pub target: Option<PathBuf>,
+    #[command(flatten)]
+    /// What is printed and kept.
+    pub output: OutputArgs,
+    #[command(flatten)]
+    /// What to predict.
+    pub workload: WorkloadArgs,
+}
+
+/// `fathom explain`.
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// Directory a preset's file is taken to be in
+    #[arg(long, value_name = "DIR")]
+    pub target: Option<PathBuf>,
+    /// Print the workload as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    /// What to explain.
+    pub workload: WorkloadArgs,
+}
+
+/// A peer's verb.
+#[derive(Debug, Clone, Args)]
+pub struct PeerArgs {
+    /// The peer's own arguments; beside them `--destroy-data=NAME` and `--record`
+    #[arg(value_name = "ARGUMENTS", num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<String>,
+}
+
+/// `fathom catalog`.
+#[derive(Debug, Clone, Args)]
+pub struct CatalogArgs {
+    /// What to look up.
+    #[command(subcommand)]
+    pub action: CatalogAction,
+}
+
+/// `fathom catalog …`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum CatalogAction {
+    /// List every row by name and era
+    List,
+    /// Show the rows of one name, with their sources
+    Show {
+        /// Name of a VM size or disk
+        name: String,
+    },
+}
+
+/// `fathom report`.
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// Id of a run, a path, or `last`
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Print the record as one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Print every check, device and job
+    #[arg(long)]
+    pub full: bool,
+}
+
+/// The program's own name, without its folder.
+pub fn program_name(words: &[String]) -> &str {
+    words
+        .first()
+        .map_or("fathom", |word| word.rsplit('/').next().unwrap_or(word))
+}
+
+/// Reads the command line. Options that follow a file or a preset count as if they stood before it.
+pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
+    let cli = Cli::try_parse_from(words)?;
+    let Some(workload) = cli.workload().filter(|workload| workload.len() > 1) else {
+        return Ok(cli);
+    };
+    if crate::input::DIALECTS.contains(&workload[0].as_str()) {
+        return Ok(cli);
+    }
+    // The workload's words are the last of the line: move its name behind the options after it.
+    let (before, after) = words.split_at(words.len() - workload.len());
+    let mut reordered = before.to_vec();
+    reordered.extend_from_slice(&after[1..]);
+    reordered.push(after[0].clone());
+    let cli = Cli::try_parse_from(&reordered)?;
+    match cli.workload() {
+        Some([_, surplus, ..]) => {
+            let message = format!("unexpected argument `{surplus}`: one workload at a time\n");
+            Err(clap::Error::raw(
+                clap::error::ErrorKind::UnknownArgument,
+                message,
+            ))
+        }
+        _ => Ok(cli),
+    }
+}
+
+impl Cli {
+    fn workload(&self) -> Option<&[String]> {
+        match &self.verb {
+            Verb::Run(args) => Some(&args.workload.workload),
+            Verb::Predict(args) => Some(&args.workload.workload),
+            Verb::Explain(args) => Some(&args.workload.workload),
+            Verb::Fio(_) | Verb::Catalog(_) | Verb::Runs | Verb::Report(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Cli, clap::Error> {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        parse(&words)
+    }
+
+    #[test]
+    fn options_may_follow_a_preset_or_a_file() {
+        for line in [
+            "fathom run --json quick --target /mnt",
+            "fathom run --target /mnt quick --json",
+        ] {
+            let Verb::Run(args) = parsed(line).unwrap().verb else {
+                panic!("{line}")
+            };
+            assert!(args.output.json, "{line}");
+            assert_eq!(
+                args.target.as_deref(),
+                Some(std::path::Path::new("/mnt")),
+                "{line}"
+            );
+            assert_eq!(args.workload.workload, ["quick"], "{line}");
+        }
+    }
+
+    #[test]
+    fn after_a_dialect_every_word_is_its_own() {
+        let Verb::Run(args) = parsed("fathom run --json fio --rw=read --json job.fio")
+            .unwrap()
+            .verb
+        else {
+            panic!()
+        };
+        assert_eq!(
+            args.workload.workload,
+            ["fio", "--rw=read", "--json", "job.fio"]
+        );
+        let Verb::Fio(args) = parsed("fathom fio --help --name=x").unwrap().verb else {
+            panic!()
+        };
+        assert_eq!(args.arguments, ["--help", "--name=x"]);
+    }
+
+    #[test]
+    fn two_workloads_are_refused() {
+        assert!(parsed("fathom run a.fio b.fio").is_err());
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_link_is_known_by_its_name() {
+        assert_eq!(program_name(&["/usr/bin/fio".to_owned()]), "fio");
+    }
+}

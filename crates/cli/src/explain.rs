@@ -1,0 +1,39 @@
+//! `fathom explain`: the resolved workload, with where its values came from.
+
+use std::fmt::Write as _;
+
+use fathom_dialects::fio::FioInput;
+use fathom_workload::native;
+
+use crate::args::ExplainArgs;
+use crate::exit::{Code, Failure};
+use crate::input;
+
+/// Prints the workload as a native file that `fathom run` reads, and before it, as comments, every option in force.
+pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
+    let input = input::load(&args.workload, args.target.as_deref())?;
+    if args.json {
+        crate::print_json(&native::to_json(&input.workload))?;
+        return Ok(Code::Success);
+    }
+    if let Some(fio) = &input.fio {
+        crate::print(&origins(fio));
+    }
+    crate::print(&native::write(&input.workload));
+    Ok(Code::Success)
+}
+
+fn origins(fio: &FioInput) -> String {
+    let mut text = String::from("# options in force, and where each came from\n");
+    let mut job = "";
+    for entry in &fio.provenance {
+        if entry.job != job {
+            job = &entry.job;
+            let _ = writeln!(text, "# [{job}]");
+        }
+        let assignment = format!("{}={}", entry.key, entry.value);
+        let _ = writeln!(text, "#   {assignment:40} {}", entry.origin);
+    }
+    text.push('\n');
+    text
+}

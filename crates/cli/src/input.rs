@@ -1,0 +1,252 @@
+//! From the words after a verb to a workload.
+
+use std::path::Path;
+
+use fathom_diagnostics::{Diagnostics, nearest};
+use fathom_dialects::fio::{
+    self, Action, FioInput, Origin, OutputOptions, ReadContext, SystemFiles,
+};
+use fathom_workload::{Place, Workload, native, preset, preset_names};
+
+use crate::args::WorkloadArgs;
+use crate::exit::{Code, Failure};
+
+/// Dialects that are spoken.
+pub const DIALECTS: [&str; 1] = ["fio"];
+/// Dialects that have a name here but are not spoken yet.
+const DIALECTS_TO_COME: [&str; 5] = ["diskspd", "vdbench", "iometer", "sqlio", "diskperformance"];
+
+/// A workload, and what its reader knows beyond it.
+#[derive(Debug)]
+pub struct Input {
+    /// Short name, for lists.
+    pub name: String,
+    /// What to run.
+    pub workload: Workload,
+    /// Where it was read from fio's input.
+    pub fio: Option<FioInput>,
+}
+
+/// Reads the workload that `args` name; `target` is the directory of a preset's file. Warnings go to stderr.
+pub fn load(args: &WorkloadArgs, target: Option<&Path>) -> Result<Input, Failure> {
+    let (first, rest) = args
+        .workload
+        .split_first()
+        .ok_or_else(|| Failure::new(Code::Usage, "no workload"))?;
+    let dialect = args.dialect.as_deref();
+    let mut input = if first == "fio" && dialect.is_none() {
+        from_fio(fio::read(rest, &context()), "fio")?
+    } else if DIALECTS_TO_COME.contains(&first.as_str()) {
+        let message = format!(
+            "`{first}` is a dialect that is not spoken yet; spoken: {}",
+            DIALECTS.join(", ")
+        );
+        return Err(Failure::new(Code::Unsupported, message));
+    } else if is_path(first) || dialect.is_some() {
+        from_file(first, dialect)?
+    } else {
+        from_preset(first, target)?
+    };
+    if target.is_some() && input.name != *first {
+        let message = "`--target` is for presets; a workload file names its own targets";
+        return Err(
+            Failure::new(Code::Usage, message).hint("use `--map FROM=TO` to replace a path")
+        );
+    }
+    let maps = args
+        .maps
+        .iter()
+        .map(|map| parse_map(map))
+        .collect::<Result<Vec<_>, _>>()?;
+    apply(&maps, &mut input.workload);
+    Ok(input)
+}
+
+/// What the fio reader may know of this machine, with fresh entropy for `randrepeat=0`.
+pub fn context() -> ReadContext<'static> {
+    ReadContext {
+        entropy: fathom_rawio::wall_clock(),
+        ..ReadContext::of_system(&SystemFiles)
+    }
+}
+
+fn from_fio(read: Result<FioInput, Diagnostics>, name: &str) -> Result<Input, Failure> {
+    let input = read?;
+    if input.action != Action::Run {
+        let message = "this option makes fio print something instead of running";
+        return Err(Failure::new(Code::Usage, message).hint("say it to `fathom fio …`"));
+    }
+    let eta = OutputOptions {
+        eta: input.output.eta,
+        eta_newline: input.output.eta_newline,
+        ..Default::default()
+    };
+    if input.output != eta {
+        let message = "fio's output options have no place here: this verb prints its own summary";
+        return Err(Failure::new(Code::Usage, message)
+            .hint("use `fathom fio …` for fio's output, `--json` for the record"));
+    }
+    tell_warnings(&input.warnings);
+    Ok(Input {
+        name: job_file(&input).unwrap_or_else(|| name.to_owned()),
+        workload: input.workload.clone(),
+        fio: Some(input),
+    })
+}
+
+/// Name of the first job file that an option came from.
+fn job_file(input: &FioInput) -> Option<String> {
+    input
+        .provenance
+        .iter()
+        .find_map(|entry| match &entry.origin {
+            Origin::File { path, .. } => Path::new(path)
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned()),
+            _ => None,
+        })
+}
+
+fn from_file(path: &str, dialect: Option<&str>) -> Result<Input, Failure> {
+    let name = Path::new(path)
+        .file_name()
+        .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
+    let unreadable = |error: std::io::Error| {
+        Failure::new(Code::Input, format!("`{path}` cannot be read: {error}"))
+    };
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Err(Failure::new(
+            Code::Input,
+            format!("`{path}` is no text: it holds bytes that are not UTF-8"),
+        ));
+    };
+    let is_native = Path::new(path)
+        .extension()
+        .is_some_and(|extension| extension == "toml");
+    match dialect {
+        Some("fio") => from_fio(fio::read_file(path, &context()), &name),
+        Some("native") => from_native(&text, path, name),
+        Some(other) => Err(Failure::new(
+            Code::Usage,
+            format!("`{other}` is no dialect; known: fio, native"),
+        )),
+        None if is_native => from_native(&text, path, name),
+        None if fio::looks_like_job_file(&text) => {
+            from_fio(fio::read_file(path, &context()), &name)
+        }
+        None => {
+            let message = format!("`{path}` is in no dialect that is known here");
+            Err(Failure::new(Code::Input, message)
+                .hint("name it with `--dialect fio` or `--dialect native`"))
+        }
+    }
+}
+
+fn from_native(text: &str, path: &str, name: String) -> Result<Input, Failure> {
+    let (workload, warnings) = native::read(text, path)?;
+    tell_warnings(&warnings);
+    Ok(Input {
+        name,
+        workload,
+        fio: None,
+    })
+}
+
+fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
+    let directory = target.unwrap_or_else(|| Path::new("."));
+    let workload = directory
+        .to_str()
+        .and_then(|directory| preset(name, directory));
+    let workload = workload.ok_or_else(|| {
+        let known: Vec<&str> = preset_names().chain(DIALECTS).collect();
+        let guess = nearest(name, known.iter().copied())
+            .map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        let message = format!(
+            "`{name}` is no preset and no dialect; known: {}",
+            known.join(", ")
+        );
+        Failure::new(Code::Usage, message)
+            .hint(format!("{guess}a file's name needs a `/` or an extension"))
+    })?;
+    Ok(Input {
+        name: name.to_owned(),
+        workload,
+        fio: None,
+    })
+}
+
+/// A name is a path if it has a `/` or an extension.
+fn is_path(word: &str) -> bool {
+    word.contains('/') || Path::new(word).extension().is_some()
+}
+
+/// Prints what a reader warned of.
+pub fn tell_warnings(warnings: &Diagnostics) {
+    if !warnings.0.is_empty() {
+        crate::tell(&warnings.to_string());
+    }
+}
+
+fn parse_map(map: &str) -> Result<(String, String), Failure> {
+    match map.split_once('=') {
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => {
+            Ok((from.to_owned(), to.to_owned()))
+        }
+        _ => Err(Failure::new(
+            Code::Usage,
+            format!("`--map {map}` is not of the form FROM=TO"),
+        )
+        .hint("for example `--map E:=/mnt/e` or `--map /mnt/a=/mnt/b`")),
+    }
+}
+
+fn apply(maps: &[(String, String)], workload: &mut Workload) {
+    let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
+    for target in jobs.flat_map(|job| &mut job.targets) {
+        let (Place::Path(path) | Place::FreshFileIn(path)) = &mut target.place;
+        if let Some(mapped) = maps.iter().find_map(|(from, to)| mapped(path, from, to)) {
+            *path = mapped;
+        }
+    }
+}
+
+/// `path` with `from` replaced by `to`, where `from` is the whole path, a drive, or whole leading components of it.
+fn mapped(path: &str, from: &str, to: &str) -> Option<String> {
+    let rest = path.strip_prefix(from)?;
+    if rest.is_empty() || from.ends_with('/') || rest.starts_with('/') {
+        return Some(format!("{to}{rest}"));
+    }
+    from.ends_with(':')
+        .then(|| format!("{to}/{}", rest.trim_start_matches('\\').replace('\\', "/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, from: &str, to: &str, expected: Option<&str>) {
+        assert_eq!(
+            mapped(path, from, to).as_deref(),
+            expected,
+            "{path} {from}={to}"
+        );
+    }
+
+    #[test]
+    fn paths_are_mapped_by_whole_components() {
+        check("/mnt/a/x", "/mnt/a", "/srv", Some("/srv/x"));
+        check("/mnt/a", "/mnt/a", "/srv/file", Some("/srv/file"));
+        check("/mnt/ab/x", "/mnt/a", "/srv", None);
+        check("/mnt/a/x", "/mnt/", "/srv/", Some("/srv/a/x"));
+        check("E:\\dir\\x.dat", "E:", "/mnt/e", Some("/mnt/e/dir/x.dat"));
+        check("E:x.dat", "E:", "/mnt/e", Some("/mnt/e/x.dat"));
+    }
+
+    #[test]
+    fn a_name_with_a_slash_or_an_extension_is_a_path() {
+        assert!(is_path("./quick") && is_path("job.fio"));
+        assert!(!is_path("quick"));
+    }
+}

@@ -1,0 +1,81 @@
+//! Verbs that only look: `catalog`, `runs`, `report`.
+
+use std::fmt::Write as _;
+
+use fathom_catalog::Catalog;
+use fathom_report::{RunRow, runs_table};
+use fathom_runs::{Store, StoreError};
+
+use crate::args::{CatalogAction, ReportArgs};
+use crate::exit::{Code, Failure};
+use crate::finish::show;
+
+/// `fathom catalog list|show NAME`.
+pub fn catalog(action: &CatalogAction) -> Result<Code, Failure> {
+    let catalog = Catalog::builtin();
+    match action {
+        CatalogAction::List => {
+            let rows = catalog.list();
+            let lines = rows.iter().map(|row| {
+                format!(
+                    "{:12}  {:12}  {:24}  {}\n",
+                    row.what, row.era, row.name, row.summary
+                )
+            });
+            crate::print(&lines.collect::<String>());
+        }
+        CatalogAction::Show { name } => {
+            let rows = catalog.show(name).map_err(|error| {
+                let failure = Failure::new(Code::Input, &error);
+                let hint = error
+                    .hint()
+                    .unwrap_or_else(|| "`fathom catalog list` prints every name".to_owned());
+                failure.hint(hint)
+            })?;
+            for row in rows {
+                let mut text = format!("{} {} (era {})\n", row.what, row.name, row.era);
+                for (key, value) in &row.fields {
+                    let _ = writeln!(text, "  {key:28}  {value}");
+                }
+                crate::print(&text);
+            }
+        }
+    }
+    Ok(Code::Success)
+}
+
+fn store() -> Result<Store, Failure> {
+    Store::of_user(|name| std::env::var(name).ok()).map_err(|error| failure(&error))
+}
+
+fn failure(error: &StoreError) -> Failure {
+    let code = match error {
+        StoreError::NoHome | StoreError::Io { .. } => Code::Target,
+        StoreError::NotFound { .. }
+        | StoreError::Ambiguous { .. }
+        | StoreError::BadRecord { .. } => Code::Input,
+    };
+    Failure::new(code, error).hint("`fathom runs` lists the stored runs")
+}
+
+/// `fathom runs`.
+pub fn runs() -> Result<Code, Failure> {
+    let runs = store()?.list().map_err(|error| failure(&error))?;
+    let rows = runs.into_iter().map(|run| RunRow {
+        id: run.id,
+        kind: run.kind,
+        what: run.what,
+        verdict: run.verdict.map_or("cut short".to_owned(), |verdict| {
+            format!("{verdict:?}").to_lowercase()
+        }),
+    });
+    crate::print(&runs_table(&rows.collect::<Vec<_>>()));
+    Ok(Code::Success)
+}
+
+/// `fathom report RUN`.
+pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
+    let record = store()?.load(&args.run).map_err(|error| failure(&error))?;
+    show(&record, args.json, args.full)?;
+    Ok(Code::Success)
+}

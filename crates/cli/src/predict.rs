@@ -1,0 +1,66 @@
+//! `fathom predict`: a workload on modelled storage.
+
+use fathom_catalog::Catalog;
+use fathom_engine::StopFlag;
+use fathom_model::Design;
+use fathom_record::EventSink;
+use fathom_sim::{PredictError, predict as simulate};
+
+use crate::args::PredictArgs;
+use crate::exit::{Code, Failure};
+use crate::finish::{Outcome, Start, finish};
+use crate::input::{self, tell_warnings};
+use crate::screen::{Fan, Screen, Show};
+
+/// Predicts, shows and stores.
+pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
+    let path = args.on.display().to_string();
+    let text = std::fs::read_to_string(&args.on).map_err(|error| {
+        Failure::new(
+            Code::Input,
+            format!("the design `{path}` cannot be read: {error}"),
+        )
+    })?;
+    let (design, warnings) = Design::read(&text, &path, Catalog::builtin())?;
+    tell_warnings(&warnings);
+    let input = input::load(&args.workload, args.target.as_deref())?;
+    if args.output.dry_run {
+        crate::print(&fathom_workload::native::write(&input.workload));
+        return Ok(Code::Success);
+    }
+    let design_name = args
+        .on
+        .file_name()
+        .map_or(path, |name| name.to_string_lossy().into_owned());
+    let stop = StopFlag::new();
+    stop.install_signal_handlers()
+        .map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let mut start = Start::now(&input, Some((&design_name, text)));
+    let mut writer = (!args.output.no_record)
+        .then(|| start.store(&input))
+        .flatten();
+    let mut screen = Screen::new(if args.output.quiet {
+        Show::Nothing
+    } else {
+        Show::Progress
+    });
+    let mut sinks: Vec<&mut dyn EventSink> = vec![&mut screen];
+    sinks.extend(writer.as_mut().map(|writer| writer as &mut dyn EventSink));
+    let prediction = simulate(&input.workload, &design, &mut Fan(sinks), &|| {
+        stop.is_requested()
+    });
+    screen.close();
+    let prediction = prediction.map_err(|error| match error {
+        PredictError::Input(diagnostics) => diagnostics.into(),
+        other => Failure::new(Code::Input, other),
+    })?;
+    let outcome = Outcome {
+        results: prediction.results,
+        targets: Vec::new(),
+        notes: prediction.notes,
+        interrupted: stop.is_requested(),
+        design: design.to_json(),
+    };
+    let record = start.record(&input, outcome);
+    finish(&record, writer, &args.output)
+}

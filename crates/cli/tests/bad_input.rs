@@ -1,0 +1,122 @@
+//! Bad input never panics, never writes, never half-runs.
+
+mod support;
+
+use support::{expect_code, names_in};
+
+#[test]
+fn every_error_of_a_job_file_is_told_at_once() {
+    let folder = support::disk_folder();
+    let job = folder.path().join("job.fio");
+    let text = "[a]\nrw=randreed\nfrobnicate=1\niodepth=many\nsize=1m\n";
+    std::fs::write(&job, text).unwrap();
+    let before = names_in(folder.path());
+    for verb in [vec!["run", "fio"], vec!["explain", "fio"]] {
+        let arguments: Vec<&str> = verb.into_iter().chain([job.to_str().unwrap()]).collect();
+        let (stdout, stderr) = expect_code(folder.path(), &arguments, 3);
+        for part in [
+            "randreed",
+            "randread",
+            "frobnicate",
+            "many",
+            "job.fio:2:4",
+            "job.fio:3:1",
+            "job.fio:4:9",
+        ] {
+            assert!(stderr.contains(part), "`{part}` is not in\n{stderr}");
+        }
+        assert!(stdout.is_empty(), "{stdout}");
+    }
+    expect_code(folder.path(), &["fio", job.to_str().unwrap()], 1);
+    assert_eq!(before, names_in(folder.path()), "something was written");
+}
+
+#[track_caller]
+fn refused(arguments: &[&str], code: i32, told: &str) {
+    let folder = support::disk_folder();
+    let (stdout, stderr) = expect_code(folder.path(), arguments, code);
+    assert!(stderr.contains(told), "`{told}` is not in\n{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    assert!(stdout.is_empty(), "{stdout}");
+    let left = names_in(folder.path());
+    assert!(left.is_empty(), "left behind: {left:?}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_before_anything_is_written() {
+    refused(&["run", "no-such-file.fio"], 3, "no-such-file.fio");
+    refused(&["run", "nonsense"], 2, "quick");
+    refused(
+        &["run", "fio", "--name=x", "--rw=write", "--size=900t"],
+        5,
+        "free",
+    );
+    refused(
+        &[
+            "run",
+            "fio",
+            "--name=x",
+            "--rw=read",
+            "--size=1m",
+            "--directory=/no/such/folder",
+        ],
+        5,
+        "/no/such/folder",
+    );
+    refused(
+        &["run", "quick", "--target", "/no/such/folder"],
+        5,
+        "/no/such/folder",
+    );
+    refused(&["run", "fio", "--name=x", "--rw=read"], 3, "size");
+    refused(
+        &[
+            "run",
+            "fio",
+            "--name=x",
+            "--rw=read",
+            "--size=1k",
+            "--bs=4k",
+        ],
+        3,
+        "block",
+    );
+    refused(
+        &["predict", "--on", "none.design.toml", "quick"],
+        3,
+        "none.design.toml",
+    );
+    refused(&["report", "last"], 3, "last");
+    refused(&["catalog", "show", "Standard_DS15"], 3, "Standard_DS1");
+}
+
+#[test]
+fn an_unreadable_file_is_named() {
+    let folder = support::disk_folder();
+    let job = folder.path().join("binary.fio");
+    std::fs::write(&job, [0xff, 0xfe, 0x00, 0x01]).unwrap();
+    let (_, stderr) = expect_code(folder.path(), &["run", job.to_str().unwrap()], 3);
+    assert!(stderr.contains("binary.fio"), "{stderr}");
+}
+
+#[test]
+fn an_unmapped_path_gets_a_ready_map_line() {
+    let folder = support::disk_folder();
+    let design = support::example("guide-2016/ds14.design.toml");
+    let arguments = [
+        "predict",
+        "--on",
+        &design,
+        "fio",
+        "--name=x",
+        "--rw=read",
+        "--size=1g",
+        "--filename=/data/x",
+        "--runtime=1",
+    ];
+    let (_, stderr) = expect_code(folder.path(), &arguments, 3);
+    assert!(
+        stderr.contains("--map") && stderr.contains("/mnt/nocache"),
+        "{stderr}"
+    );
+}

@@ -1,0 +1,176 @@
+//! `fathom fio` beside Debian's fio on the same file.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn json(command: &mut Command) -> Value {
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {stderr}");
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{command:?}: {error}\n{stderr}"))
+}
+
+fn both(folder: &Path, arguments: &[&str]) -> (Value, Value) {
+    let ours = json(support::fathom(folder).arg("fio").args(arguments));
+    let theirs = json(Command::new("fio").args(arguments).current_dir(folder));
+    (ours, theirs)
+}
+
+fn laid_out(folder: &Path) -> String {
+    let file = folder.join("file.dat");
+    let filename = format!("--filename={}", file.display());
+    let layout = [
+        "--name=layout",
+        &filename,
+        "--size=256m",
+        "--rw=write",
+        "--bs=1m",
+        "--direct=1",
+        "--end_fsync=1",
+    ];
+    support::system("fio", &layout);
+    filename
+}
+
+#[test]
+fn a_size_bound_job_does_as_many_ios() {
+    let folder = support::disk_folder();
+    let file = laid_out(folder.path());
+    for (engine, mode) in [
+        ("io_uring", "randread"),
+        ("libaio", "randwrite"),
+        ("psync", "read"),
+        ("io_uring", "randrw"),
+    ] {
+        let (engine, mode) = (format!("--ioengine={engine}"), format!("--rw={mode}"));
+        let arguments = [
+            "--name=x",
+            &file,
+            &engine,
+            &mode,
+            "--direct=1",
+            "--iodepth=16",
+            "--bs=16k",
+            "--size=64m",
+            "--output-format=json",
+        ];
+        let (ours, theirs) = both(folder.path(), &arguments);
+        let count = |document: &Value| {
+            let of = |way: &str| document["jobs"][0][way]["total_ios"].as_u64().unwrap();
+            of("read") + of("write")
+        };
+        assert_eq!(count(&ours), count(&theirs), "{engine} {mode}");
+        assert_eq!(count(&ours), 4096, "{engine} {mode}");
+    }
+}
+
+/// The keys of an object, those of its objects within.
+fn shape(value: &Value, path: &str, into: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                shape(inner, &format!("{path}/{key}"), into);
+            }
+        }
+        Value::Array(items) => items
+            .iter()
+            .take(1)
+            .for_each(|item| shape(item, &format!("{path}/0"), into)),
+        _ => into.push(path.to_owned()),
+    }
+}
+
+#[test]
+fn the_json_has_fios_keys() {
+    let folder = support::disk_folder();
+    let file = laid_out(folder.path());
+    let arguments = [
+        "--name=x",
+        &file,
+        "--ioengine=libaio",
+        "--rw=randrw",
+        "--direct=1",
+        "--iodepth=8",
+        "--bs=4k",
+        "--size=256m",
+        "--runtime=2",
+        "--time_based",
+        "--output-format=json",
+    ];
+    let (ours, theirs) = both(folder.path(), &arguments);
+    let keys = |document: &Value| {
+        let mut keys = Vec::new();
+        shape(document, "", &mut keys);
+        keys.retain(|key| !key.starts_with("/disk_util"));
+        keys
+    };
+    let (ours, theirs) = (keys(&ours), keys(&theirs));
+    let missing: Vec<_> = theirs.iter().filter(|key| !ours.contains(key)).collect();
+    assert!(missing.is_empty(), "fio prints, we do not: {missing:?}");
+}
+
+/// Interleaved rounds on one file; noise of a shared machine is met by more rounds, never by a lower bar.
+#[test]
+fn it_is_as_fast_as_fio() {
+    let folder = support::disk_folder();
+    let file = laid_out(folder.path());
+    for (engine, depth) in [("io_uring", "32"), ("libaio", "32")] {
+        let (engine, depth) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
+        let arguments = [
+            "--name=x",
+            &file,
+            &engine,
+            &depth,
+            "--rw=randread",
+            "--direct=1",
+            "--bs=4k",
+            "--size=256m",
+            "--runtime=2",
+            "--time_based",
+            "--output-format=json",
+        ];
+        let mut ratios: Vec<f64> = Vec::new();
+        loop {
+            let (ours, theirs) = both(folder.path(), &arguments);
+            let iops = |document: &Value| document["jobs"][0]["read"]["iops"].as_f64().unwrap();
+            ratios.push(iops(&ours) / iops(&theirs));
+            ratios.sort_by(f64::total_cmp);
+            let median = ratios[ratios.len() / 2];
+            if ratios.len() >= 3 && median >= 0.95 {
+                break;
+            }
+            assert!(
+                ratios.len() < 15,
+                "{engine}: IOPS against fio's, sorted: {ratios:.2?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn exit_codes_are_fios() {
+    let folder = support::disk_folder();
+    support::expect_code(folder.path(), &["fio", "--name=x", "--nonsense=1"], 1);
+    support::expect_code(folder.path(), &["fio", "--version"], 0);
+    let (stdout, stderr) = support::expect_code(
+        folder.path(),
+        &[
+            "fio",
+            "--name=x",
+            "--ioengine=null",
+            "--rw=randread",
+            "--size=16m",
+            "--bs=4k",
+        ],
+        0,
+    );
+    assert!(stdout.contains("read: IOPS="), "{stdout}");
+    assert!(stderr.is_empty(), "{stderr}");
+}

@@ -1,0 +1,118 @@
+//! Runs on real storage, as a new user would make them.
+
+mod support;
+
+use std::io::Read;
+use std::process::Stdio;
+use std::time::Duration;
+
+use fathom_rawio::Clock;
+use fathom_units::Nanos;
+
+use serde_json::Value;
+use support::{expect_code, fathom, names_in};
+
+#[test]
+fn quick_answers_within_a_minute_and_leaves_nothing() {
+    let folder = support::disk_folder();
+    let target = folder.path().join("target");
+    std::fs::create_dir(&target).unwrap();
+    let started = Clock::now();
+    let (stdout, _) = expect_code(
+        folder.path(),
+        &["run", "quick", "--target", target.to_str().unwrap()],
+        0,
+    );
+    assert!(
+        Clock::now() - started < Nanos::from_secs(60),
+        "{}",
+        Clock::now() - started
+    );
+    for text in ["IOPS", "MiB/s", "p50", "p99", "p99.9", "max", "verdict"] {
+        assert!(stdout.contains(text), "`{text}` is not in\n{stdout}");
+    }
+    assert!(names_in(&target).is_empty(), "{:?}", names_in(&target));
+    let (again, _) = expect_code(folder.path(), &["report", "last"], 0);
+    assert_eq!(again, stdout, "the stored run shows another summary");
+    let (runs, _) = expect_code(folder.path(), &["runs"], 0);
+    assert!(runs.contains("quick"), "{runs}");
+}
+
+#[test]
+fn json_is_one_document_and_nothing_else() {
+    let folder = support::disk_folder();
+    let arguments = [
+        "run",
+        "--json",
+        "--no-record",
+        "fio",
+        "--name=x",
+        "--rw=randread",
+        "--size=16m",
+        "--direct=1",
+        "--ioengine=io_uring",
+        "--iodepth=4",
+    ];
+    let (stdout, _) = expect_code(folder.path(), &arguments, 0);
+    let record: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(record["schema"], "fathom.record/1");
+    assert_eq!(record["stages"][0]["total"]["read"]["ios"], 4096);
+    assert!(!folder.path().join("data").exists(), "a run was stored");
+}
+
+/// Interrupts a run two seconds in: its exit code and stdout.
+fn interrupted(arguments: &[&str]) -> (Option<i32>, String) {
+    let folder = support::disk_folder();
+    let mut child = fathom(folder.path())
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::park_timeout(Duration::from_secs(2));
+    support::system("kill", &["-INT", &child.id().to_string()]);
+    let mut stdout = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut stdout)
+        .unwrap();
+    (child.wait().unwrap().code(), stdout)
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_measured() {
+    let job = [
+        "--name=x",
+        "--rw=randread",
+        "--size=16m",
+        "--direct=1",
+        "--time_based",
+        "--runtime=60",
+    ];
+    let arguments: Vec<&str> = ["run", "--json", "fio"].into_iter().chain(job).collect();
+    let (code, stdout) = interrupted(&arguments);
+    assert_eq!(code, Some(130));
+    let record: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(record["interrupted"], true);
+    assert!(
+        record["stages"][0]["total"]["read"]["ios"]
+            .as_u64()
+            .unwrap()
+            > 0,
+        "{record}"
+    );
+}
+
+#[test]
+fn quick_interrupted_leaves_nothing() {
+    let target = support::disk_folder();
+    let (code, _) = interrupted(&["run", "quick", "--target", target.path().to_str().unwrap()]);
+    assert_eq!(code, Some(130));
+    assert!(
+        names_in(target.path()).is_empty(),
+        "{:?}",
+        names_in(target.path())
+    );
+}

@@ -1,0 +1,84 @@
+//! Running the program as a user does.
+#![expect(dead_code, reason = "each test file uses its own part of the support")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program as users build it where `cargo xtask test` built it, the test build otherwise.
+pub fn fathom_binary() -> PathBuf {
+    std::env::var_os("FATHOM_RELEASE_BIN").map_or_else(
+        || PathBuf::from(env!("CARGO_BIN_EXE_fathom")),
+        PathBuf::from,
+    )
+}
+
+/// The program with its run store inside `home`.
+pub fn fathom(home: &Path) -> Command {
+    let mut command = Command::new(fathom_binary());
+    command
+        .env("XDG_DATA_HOME", home.join("data"))
+        .env("XDG_STATE_HOME", home.join("state"));
+    command.env_remove("FATHOM_DESTROY_DATA").current_dir(home);
+    command
+}
+
+/// Runs `fathom ARGUMENTS` with `home` as its folder.
+pub fn run(home: &Path, arguments: &[&str]) -> Output {
+    let output = fathom(home).args(arguments).output();
+    output.unwrap_or_else(|error| panic!("fathom {}: {error}", arguments.join(" ")))
+}
+
+/// Runs it and asks for exit code `code`; shows the whole output where it differs.
+#[track_caller]
+pub fn expect_code(home: &Path, arguments: &[&str], code: i32) -> (String, String) {
+    let output = run(home, arguments);
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let shown = arguments.join(" ");
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "fathom {shown}\n--- stdout\n{stdout}\n--- stderr\n{stderr}"
+    );
+    (stdout, stderr)
+}
+
+/// A file of the project's `examples` folder.
+pub fn example(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
+    root.join("examples").join(name).display().to_string()
+}
+
+/// A folder on the real file system (the build's own), gone with its value: memory-backed ones take no direct I/O on
+/// older kernels.
+pub fn disk_folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// Everything in a folder, by name.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().filter_map(Result::ok);
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Runs a system program; its failure is the test's.
+#[track_caller]
+pub fn system(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    let output =
+        output.unwrap_or_else(|error| panic!("{program} (see `cargo xtask test`): {error}"));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{program} {}: {stderr}",
+        arguments.join(" ")
+    );
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}

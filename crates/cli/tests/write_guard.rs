@@ -1,0 +1,178 @@
+//! No verb writes to a block device in use, nor to a free one that was not named.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use support::{expect_code, system};
+
+/// A loop device over a file of its own, detached with its value.
+struct LoopDevice {
+    image: PathBuf,
+    device: String,
+    mount: Option<PathBuf>,
+}
+
+impl LoopDevice {
+    fn new(folder: &Path) -> Self {
+        let image = folder.join("disk.img");
+        let file = std::fs::File::create(&image).unwrap();
+        file.set_len(64 << 20).unwrap();
+        let device = system(
+            "losetup",
+            &["--find", "--show", "--partscan", image.to_str().unwrap()],
+        );
+        Self {
+            image,
+            device,
+            mount: None,
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.device.trim_start_matches("/dev/")
+    }
+
+    fn mount(&mut self, part: &str, folder: &Path) {
+        std::fs::create_dir_all(folder).unwrap();
+        system("mount", &[part, folder.to_str().unwrap()]);
+        self.mount = Some(folder.to_owned());
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        std::fs::read(&self.image).unwrap()
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        if let Some(mount) = &self.mount {
+            let _ = std::process::Command::new("umount").arg(mount).status();
+        }
+        let _ = std::process::Command::new("losetup")
+            .args(["--detach", &self.device])
+            .status();
+    }
+}
+
+fn write_arguments<'a>(filename: &'a str, allow: &'a str) -> Vec<&'a str> {
+    let mut arguments = vec![
+        "fio",
+        "--name=x",
+        "--rw=randwrite",
+        "--bs=4k",
+        "--size=1m",
+        "--ioengine=psync",
+    ];
+    arguments.push(filename);
+    if !allow.is_empty() {
+        arguments.push(allow);
+    }
+    arguments
+}
+
+#[test]
+fn a_mounted_device_is_refused_whatever_is_said() {
+    let folder = support::disk_folder();
+    let mut disk = LoopDevice::new(folder.path());
+    system("mkfs.ext4", &["-q", &disk.device]);
+    let device = disk.device.clone();
+    disk.mount(&device, &folder.path().join("mnt"));
+    let before = disk.bytes();
+    let filename = format!("--filename={device}");
+    let allow = format!("--destroy-data={}", disk.name());
+    for allow in ["", &allow] {
+        let (_, stderr) = expect_code(folder.path(), &write_arguments(&filename, allow), 4);
+        assert!(stderr.contains("mounted"), "{stderr}");
+        assert!(
+            stderr.contains(folder.path().join("mnt").to_str().unwrap()),
+            "{stderr}"
+        );
+    }
+    assert!(before == disk.bytes(), "the device was written to");
+}
+
+#[test]
+fn a_partition_table_is_refused() {
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    let script = folder.path().join("table");
+    std::fs::write(&script, "label: dos\n2048,65536,L\n").unwrap();
+    let line = format!(
+        "sfdisk --quiet --no-reread --no-tell-kernel {} < {}",
+        disk.device,
+        script.display()
+    );
+    system("sh", &["-c", &line]);
+    let before = disk.bytes();
+    let filename = format!("--filename={}", disk.device);
+    let allow = format!("--destroy-data={}", disk.name());
+    let (_, stderr) = expect_code(folder.path(), &write_arguments(&filename, &allow), 4);
+    assert!(stderr.contains("partition"), "{stderr}");
+    assert!(before == disk.bytes(), "the device was written to");
+}
+
+#[test]
+fn a_free_device_must_be_named() {
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    let before = disk.bytes();
+    let filename = format!("--filename={}", disk.device);
+    let allow = format!("--destroy-data={}", disk.name());
+    let (_, stderr) = expect_code(folder.path(), &write_arguments(&filename, ""), 4);
+    assert!(
+        stderr.contains(&allow),
+        "the flag needed is not named: {stderr}"
+    );
+    expect_code(
+        folder.path(),
+        &write_arguments(&filename, "--destroy-data=another"),
+        4,
+    );
+    assert!(before == disk.bytes(), "the device was written to");
+    expect_code(folder.path(), &write_arguments(&filename, &allow), 0);
+    assert!(before != disk.bytes(), "nothing was written");
+}
+
+#[test]
+fn reading_needs_no_permission() {
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    let filename = format!("--filename={}", disk.device);
+    let arguments = [
+        "fio",
+        "--name=x",
+        "--rw=randread",
+        "--bs=4k",
+        "--size=1m",
+        "--ioengine=psync",
+        &filename,
+    ];
+    expect_code(folder.path(), &arguments, 0);
+}
+
+#[test]
+fn run_is_guarded_as_fio_is() {
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    let filename = format!("--filename={}", disk.device);
+    let before = disk.bytes();
+    let fio = [
+        "run",
+        "fio",
+        "--name=x",
+        "--rw=write",
+        "--bs=4k",
+        "--size=1m",
+        &filename,
+    ];
+    expect_code(folder.path(), &fio, 4);
+    let native = folder.path().join("x.workload.toml");
+    let text = format!(
+        "[[stage]]\nname = \"a\"\nmeasure = \"1s\"\n[[stage.job]]\nname = \"a\"\ntarget = {{ path = \"{}\" }}\nmix = {{ write = \"100%\" }}\nblock = \"4KiB\"\n",
+        disk.device
+    );
+    std::fs::write(&native, text).unwrap();
+    expect_code(folder.path(), &["run", native.to_str().unwrap()], 4);
+    assert!(before == disk.bytes(), "the device was written to");
+}

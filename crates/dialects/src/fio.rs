@@ -1,0 +1,71 @@
+//! fio's job files and command line, and its JSON and text output.
+//!
+//! fio is the tool that published figures and other people's scripts speak, so its input is read as fio reads it, traps
+//! included, and its output is written key by key. What is carried, and each deliberate difference, stands in
+//! `docs/dialects/fio.md`.
+//!
+//! ```
+//! use fathom_dialects::fio::{self, ReadContext, SystemFiles};
+//! let arguments = ["--name=a", "--ioengine=null", "--size=1m", "--rw=randread"].map(String::from);
+//! let input = fio::read(&arguments, &ReadContext::of_system(&SystemFiles)).unwrap();
+//! assert_eq!(input.workload.stages[0].jobs[0].name, "a");
+//! ```
+
+mod command_line;
+mod context;
+mod help;
+mod input;
+mod job;
+mod lexer;
+mod plan;
+mod settings;
+mod table;
+mod targets;
+mod values;
+mod write;
+
+use fathom_diagnostics::Diagnostics;
+
+pub use context::{FileStatus, Files, ReadContext, SystemFiles};
+pub use help::{command_help, engine_help, general_help, show_command};
+pub use input::{
+    Action, EtaMode, FioInput, FioJobMeta, Origin, OutputFormat, OutputOptions, Percentiles,
+    Provenance,
+};
+pub use lexer::looks_like_job_file;
+pub use write::{FioRun, VERSION, has_errors, write_json, write_normal, write_start};
+
+/// Reads fio's own command line: everything after the word `fio`.
+///
+/// Job files named in it are read through `context`; `-` is the standard input.
+///
+/// # Errors
+/// Every complaint about the arguments and files at once. At least one of them is an error.
+pub fn read(arguments: &[String], context: &ReadContext<'_>) -> Result<FioInput, Diagnostics> {
+    let (line, mut diagnostics) = command_line::read(arguments, context);
+    let input = plan::build(line, context, &mut diagnostics);
+    match input {
+        Some(input) if !diagnostics.has_errors() => Ok(FioInput {
+            warnings: diagnostics,
+            ..input
+        }),
+        _ => Err(diagnostics),
+    }
+}
+
+/// Reads one job file by its path, as `fio PATH` would.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_file(path: &str, context: &ReadContext<'_>) -> Result<FioInput, Diagnostics> {
+    // A path that starts with `-` must not be taken for an option.
+    let path = if path.starts_with('-') && path != "-" {
+        format!("./{path}")
+    } else {
+        path.into()
+    };
+    read(&[path], context)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,416 @@
+//! fio's command line, taken apart.
+//!
+//! Yields the same sections as a job file: options before any `--name` act as `[global]` of the first job file, `--name`
+//! opens a job. Long options may stand behind one dash or two, with `=` or a blank, and be cut short where that is clear.
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
+
+use super::context::ReadContext;
+use super::help;
+use super::input::{Action, EtaMode, Origin, OutputFormat, OutputOptions};
+use super::lexer::{Lexer, RawOption, Section};
+use super::table::{self, Kind};
+use super::values::{self, BareTime};
+
+/// An understood command line, job files included.
+#[derive(Debug, Default)]
+pub struct CommandLine {
+    /// Sections of the command line and the first file; then those of each further file, for which all defaults start
+    /// anew.
+    pub files: Vec<Vec<Section>>,
+    /// How the run is shown.
+    pub output: OutputOptions,
+    /// What to do instead of a run.
+    pub action: Option<Action>,
+    /// Jobs that write are refused (`--readonly`).
+    pub readonly: bool,
+    /// Warnings refuse the input (`--warnings-fatal`).
+    pub warnings_fatal: bool,
+    /// Most jobs (`--max-jobs`).
+    pub max_jobs: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Required,
+    /// Only behind `=`.
+    Optional,
+}
+
+/// A value that had to be there is not.
+struct Missing;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    Output,
+    Format,
+    Minimal,
+    Version,
+    Help,
+    CommandHelp,
+    EngineHelp,
+    ShowCommand,
+    ReadOnly,
+    Eta,
+    EtaNewline,
+    ParseOnly,
+    Section,
+    WarningsFatal,
+    MaxJobs,
+    NoEffect,
+    NotYet,
+}
+
+/// fio's options that are no options of a job.
+#[rustfmt::skip]
+const OWN: &[(&str, Takes, Own)] = &[
+    ("output", Takes::Required, Own::Output),
+    ("output-format", Takes::Required, Own::Format),
+    ("minimal", Takes::Nothing, Own::Minimal),
+    ("version", Takes::Nothing, Own::Version),
+    ("help", Takes::Nothing, Own::Help),
+    ("cmdhelp", Takes::Optional, Own::CommandHelp),
+    ("enghelp", Takes::Optional, Own::EngineHelp),
+    ("showcmd", Takes::Nothing, Own::ShowCommand),
+    ("readonly", Takes::Nothing, Own::ReadOnly),
+    ("eta", Takes::Required, Own::Eta),
+    ("eta-newline", Takes::Required, Own::EtaNewline),
+    ("eta-interval", Takes::Required, Own::NoEffect),
+    ("parse-only", Takes::Nothing, Own::ParseOnly),
+    ("section", Takes::Required, Own::Section),
+    ("warnings-fatal", Takes::Nothing, Own::WarningsFatal),
+    ("max-jobs", Takes::Required, Own::MaxJobs),
+    ("alloc-size", Takes::Required, Own::NoEffect),
+    ("terse-version", Takes::Required, Own::NoEffect),
+    ("aux-path", Takes::Required, Own::NoEffect),
+    ("append-terse", Takes::Optional, Own::NotYet),
+    ("latency-log", Takes::Required, Own::NotYet),
+    ("bandwidth-log", Takes::Optional, Own::NotYet),
+    ("debug", Takes::Required, Own::NotYet),
+    ("inflate-log", Takes::Required, Own::NotYet),
+    ("server", Takes::Optional, Own::NotYet),
+    ("daemonize", Takes::Required, Own::NotYet),
+    ("client", Takes::Required, Own::NotYet),
+    ("remote-config", Takes::Required, Own::NotYet),
+    ("cpuclock-test", Takes::Nothing, Own::NotYet),
+    ("crctest", Takes::Optional, Own::NotYet),
+    ("memcpytest", Takes::Optional, Own::NotYet),
+    ("idle-prof", Takes::Required, Own::NotYet),
+    ("status-interval", Takes::Required, Own::NotYet),
+    ("trigger-file", Takes::Required, Own::NotYet),
+    ("trigger-timeout", Takes::Required, Own::NotYet),
+    ("trigger", Takes::Required, Own::NotYet),
+    ("trigger-remote", Takes::Required, Own::NotYet),
+    ("merge-blktrace-only", Takes::Nothing, Own::NotYet),
+];
+
+/// Reads a command line and the job files it names.
+pub fn read(arguments: &[String], context: &ReadContext<'_>) -> (CommandLine, Diagnostics) {
+    let mut reader = Reader {
+        arguments,
+        joined: arguments.join(" ").replace('\n', " "),
+        next: 0,
+        line: CommandLine::default(),
+        sections: Vec::new(),
+        paths: Vec::new(),
+        only: Vec::new(),
+        in_job: false,
+        show_command: false,
+        diagnostics: Diagnostics::default(),
+    };
+    reader.arguments();
+    reader.finish(context)
+}
+
+struct Reader<'a> {
+    arguments: &'a [String],
+    joined: String,
+    next: usize,
+    line: CommandLine,
+    sections: Vec<Section>,
+    paths: Vec<String>,
+    only: Vec<String>,
+    in_job: bool,
+    show_command: bool,
+    diagnostics: Diagnostics,
+}
+
+impl Reader<'_> {
+    fn arguments(&mut self) {
+        while let Some(argument) = self.arguments.get(self.next) {
+            let index = self.next;
+            self.next += 1;
+            if argument == "--" {
+                self.paths
+                    .extend(self.arguments[self.next..].iter().cloned());
+                return;
+            }
+            let Some(option) = argument.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+                self.paths.push(argument.clone());
+                continue;
+            };
+            let option = option.strip_prefix('-').unwrap_or(option);
+            let (name, value) = match option.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (option, None),
+            };
+            self.option(index, name, value);
+        }
+    }
+
+    fn option(&mut self, index: usize, typed: &str, value: Option<String>) {
+        let Some(name) = complete(typed) else {
+            let location = self.location(index);
+            let near = nearest(typed, known_names());
+            let error = Diagnostic::error(format!("unrecognized option `--{typed}`")).at(location);
+            self.diagnostics.push(match near {
+                Some(near) => error.hint(format!("did you mean `--{near}`?")),
+                None => error.hint("`fio --help` and `fio --cmdhelp=all` list every option"),
+            });
+            return;
+        };
+        if let Some((_, takes, own)) = OWN.iter().find(|(own, ..)| *own == name) {
+            if let Ok(value) = self.value_of(index, name, value, *takes) {
+                self.own(index, *own, name, value);
+            }
+            return;
+        }
+        let takes = match table::find(name).map(|row| row.kind) {
+            Some(Kind::Flag) => Takes::Optional,
+            _ => Takes::Required,
+        };
+        let Ok(value) = self.value_of(index, name, value, takes) else {
+            return;
+        };
+        if name == "name" {
+            self.open(value.clone().unwrap_or_default());
+        }
+        if self.sections.is_empty() {
+            self.sections.push(section(String::new(), IsGlobal::Yes));
+        }
+        let (location, origin) = (self.location(index), Origin::CommandLine);
+        let option = RawOption {
+            name: name.to_owned(),
+            value,
+            location,
+            origin,
+        };
+        if let Some(section) = self.sections.last_mut() {
+            section.options.push(option);
+        }
+    }
+
+    fn open(&mut self, name: String) {
+        let global = name.starts_with("global");
+        self.in_job |= !global;
+        self.sections.push(section(
+            name,
+            if global { IsGlobal::Yes } else { IsGlobal::No },
+        ));
+    }
+
+    /// Takes the value from the next argument where it must be there.
+    ///
+    /// # Errors
+    /// Nothing is left to take, which is said.
+    fn value_of(
+        &mut self,
+        index: usize,
+        name: &str,
+        value: Option<String>,
+        takes: Takes,
+    ) -> Result<Option<String>, Missing> {
+        if takes != Takes::Required || value.is_some() {
+            return Ok(value);
+        }
+        let next = self.arguments.get(self.next).cloned();
+        if next.is_some() {
+            self.next += 1;
+            return Ok(next);
+        }
+        self.refuse(index, &format!("option `--{name}` requires a value"));
+        Err(Missing)
+    }
+
+    fn own(&mut self, index: usize, own: Own, name: &str, value: Option<String>) {
+        let text = value.clone().unwrap_or_default();
+        match own {
+            Own::Output => self.line.output.file = Some(text),
+            Own::Format => self.formats(index, &text),
+            Own::Minimal => self.not_yet(index, "terse output (`--minimal`)"),
+            Own::Version => self.action(Action::Version),
+            Own::Help => self.action(Action::Help),
+            Own::CommandHelp => self.action(Action::CommandHelp(value)),
+            Own::EngineHelp => self.action(Action::EngineHelp(value)),
+            Own::ParseOnly => self.action(Action::ParseOnly),
+            Own::ShowCommand => self.show_command = true,
+            Own::ReadOnly => self.line.readonly = true,
+            Own::WarningsFatal => self.line.warnings_fatal = true,
+            Own::Section => self.only.push(text),
+            Own::Eta => match text.as_str() {
+                "always" => self.line.output.eta = EtaMode::Always,
+                "never" => self.line.output.eta = EtaMode::Never,
+                "auto" => self.line.output.eta = EtaMode::Auto,
+                _ => self.refuse(index, "`--eta` is `always`, `never` or `auto`"),
+            },
+            Own::EtaNewline => {
+                match values::time(&text, BareTime::Seconds)
+                    .and_then(|time| values::span(time.value))
+                {
+                    Some(time) => self.line.output.eta_newline = Some(time),
+                    None => self.refuse(index, "`--eta-newline` is a time, such as `10s`"),
+                }
+            }
+            Own::MaxJobs => match text.parse() {
+                Ok(most) if most > 0 => self.line.max_jobs = Some(most),
+                _ => self.refuse(index, "`--max-jobs` is a whole number above 0"),
+            },
+            Own::NoEffect => {}
+            Own::NotYet => self.not_yet(index, &format!("`--{name}`")),
+        }
+    }
+
+    /// The first thing asked for instead of a run is done.
+    fn action(&mut self, action: Action) {
+        self.line.action.get_or_insert(action);
+    }
+
+    fn formats(&mut self, index: usize, text: &str) {
+        let mut formats = Vec::new();
+        for name in text.split(',') {
+            match name {
+                "normal" => formats.push(OutputFormat::Normal),
+                "json" => formats.push(OutputFormat::Json),
+                "json+" => formats.push(OutputFormat::JsonPlus),
+                "terse" | "minimal" => self.not_yet(index, "terse output"),
+                _ => self.refuse(
+                    index,
+                    "an output format is `normal`, `json`, `json+` or `terse`",
+                ),
+            }
+        }
+        // fio prints JSON before text, and one JSON document at most.
+        if formats.contains(&OutputFormat::JsonPlus) {
+            formats.retain(|format| *format != OutputFormat::Json);
+        }
+        formats.sort_by_key(|format| *format == OutputFormat::Normal);
+        formats.dedup();
+        if !formats.is_empty() {
+            self.line.output.formats = formats;
+        }
+    }
+
+    fn refuse(&mut self, index: usize, message: &str) {
+        let location = self.location(index);
+        self.diagnostics
+            .push(Diagnostic::error(message).at(location));
+    }
+
+    fn not_yet(&mut self, index: usize, what: &str) {
+        self.refuse(index, &format!("{what} is known to fio, but not built yet"));
+    }
+
+    /// The arguments as one line, pointing at one of them; that one alone where the line would be too long to show.
+    fn location(&self, index: usize) -> Location {
+        let argument = &self.arguments[index];
+        let file = "command line".to_owned();
+        if self.joined.len() > 2_000 {
+            let text = argument.replace('\n', " ");
+            return Location {
+                file,
+                line: 1,
+                span: 0..text.len(),
+                text,
+            };
+        }
+        let start: usize = self.arguments[..index]
+            .iter()
+            .map(|before| before.len() + 1)
+            .sum();
+        Location {
+            file,
+            line: 1,
+            span: start..start + argument.len(),
+            text: self.joined.clone(),
+        }
+    }
+
+    fn finish(mut self, context: &ReadContext<'_>) -> (CommandLine, Diagnostics) {
+        let only = std::mem::take(&mut self.only);
+        let keep =
+            |section: &Section| section.global || only.is_empty() || only.contains(&section.name);
+        let mut first: Vec<Section> = self.sections.into_iter().filter(keep).collect();
+        let help_only = self
+            .line
+            .action
+            .as_ref()
+            .is_some_and(|it| *it != Action::ParseOnly);
+        if help_only {
+            self.paths.clear();
+        }
+        for (index, path) in self.paths.iter().enumerate() {
+            let mut sections = Lexer::new(context, &only).read(path, &mut self.diagnostics);
+            if self.show_command {
+                let text = help::show_command(&sections);
+                match &mut self.line.action {
+                    Some(Action::ShowCommand(shown)) => shown.push_str(&text),
+                    _ => self.line.action = Some(Action::ShowCommand(text)),
+                }
+            }
+            if index == 0 {
+                first.append(&mut sections);
+                continue;
+            }
+            if let Some(section) = sections.iter_mut().find(|section| !section.global) {
+                section.after_file = true;
+            }
+            if index == 1 {
+                self.line.files.push(std::mem::take(&mut first));
+            }
+            self.line.files.push(sections);
+        }
+        if self.line.files.is_empty() {
+            self.line.files.push(first);
+        }
+        (self.line, self.diagnostics)
+    }
+}
+
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum IsGlobal {
+    Yes,
+    No,
+}
+
+fn section(name: String, global: IsGlobal) -> Section {
+    let global = global == IsGlobal::Yes;
+    Section {
+        name,
+        global,
+        after_file: false,
+        options: Vec::new(),
+    }
+}
+
+fn known_names() -> impl Iterator<Item = &'static str> {
+    OWN.iter().map(|(name, ..)| *name).chain(table::names())
+}
+
+/// The full name of an option that may be cut short.
+fn complete(typed: &str) -> Option<&'static str> {
+    match typed {
+        "h" => return Some("help"),
+        "v" => return Some("version"),
+        "" => return None,
+        _ => {}
+    }
+    let mut found: Vec<_> = known_names()
+        .filter(|name| name.starts_with(typed))
+        .collect();
+    if let Some(exact) = found.iter().find(|name| **name == typed) {
+        return Some(exact);
+    }
+    found.dedup();
+    (found.len() == 1).then(|| found[0])
+}

@@ -1,0 +1,138 @@
+//! What a reader of fio's input may know of the machine.
+//!
+//! Reading an input must not depend on the process it runs in: environment, files, entropy and sizes come in here, so
+//! that a reading can be repeated and tested.
+
+use std::io;
+use std::io::Read as _;
+
+use fathom_units::Bytes;
+
+/// Largest job file that is read.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileStatus {
+    /// Nothing, or nothing that can be seen.
+    Missing,
+    /// A regular file of this size.
+    Regular(Bytes),
+    /// A directory.
+    Directory,
+    /// A device or another special file; its size where it is known.
+    Special(Option<Bytes>),
+}
+
+/// How the reader sees files.
+pub trait Files {
+    /// The text of a job file or an included one; `-` is the standard input.
+    ///
+    /// # Errors
+    /// Whatever kept the file from being read; bytes that are no UTF-8 are replaced, not refused.
+    fn read_text(&self, path: &str) -> io::Result<String>;
+
+    /// What is at `path`.
+    fn status(&self, path: &str) -> FileStatus;
+}
+
+/// The files of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemFiles;
+
+impl Files for SystemFiles {
+    fn read_text(&self, path: &str) -> io::Result<String> {
+        let mut bytes = Vec::new();
+        let limit = MAX_FILE_BYTES + 1;
+        if path == "-" {
+            io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
+        } else {
+            std::fs::File::open(path)?
+                .take(limit)
+                .read_to_end(&mut bytes)?;
+        }
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(io::Error::other("larger than 16 MiB"));
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn status(&self, path: &str) -> FileStatus {
+        match std::fs::metadata(path) {
+            Err(_) => FileStatus::Missing,
+            Ok(found) if found.is_file() => FileStatus::Regular(Bytes::new(found.len())),
+            Ok(found) if found.is_dir() => FileStatus::Directory,
+            Ok(_) => FileStatus::Special(device_size(path)),
+        }
+    }
+}
+
+/// Size of a block device from the kernel's own table; `None` for everything else.
+fn device_size(path: &str) -> Option<Bytes> {
+    let name = std::fs::canonicalize(path)
+        .ok()?
+        .file_name()?
+        .to_str()?
+        .to_owned();
+    let sectors = std::fs::read_to_string(format!("/sys/class/block/{name}/size")).ok()?;
+    sectors
+        .trim()
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(512)
+        .map(Bytes::new)
+}
+
+/// What a reader may know of the machine.
+#[derive(Clone, Copy)]
+pub struct ReadContext<'a> {
+    /// Files it reads and looks at.
+    pub files: &'a dyn Files,
+    /// The value of an environment variable.
+    pub environment: fn(&str) -> Option<String>,
+    /// Seed for jobs that ask for different numbers in each run (`randrepeat=0`).
+    pub entropy: u64,
+    /// `$pagesize`.
+    pub page_size: Bytes,
+    /// `$ncpus`.
+    pub processors: u32,
+    /// `$mb_memory`.
+    pub memory_mib: u64,
+}
+
+impl<'a> ReadContext<'a> {
+    /// This machine's environment and processors, its files through `files`, and no entropy: give `entropy` a fresh
+    /// value where runs shall differ.
+    pub fn of_system(files: &'a dyn Files) -> Self {
+        let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let kib = memory
+            .lines()
+            .find_map(|line| line.strip_prefix("MemTotal:"))
+            .and_then(|rest| {
+                rest.trim()
+                    .trim_end_matches("kB")
+                    .trim()
+                    .parse::<u64>()
+                    .ok()
+            });
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self {
+            files,
+            environment: |name| std::env::var(name).ok(),
+            entropy: 0,
+            page_size: Bytes::kib(4),
+            processors: u32::try_from(processors).unwrap_or(u32::MAX),
+            memory_mib: kib.unwrap_or(0) / 1024,
+        }
+    }
+}
+
+impl std::fmt::Debug for ReadContext<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadContext")
+            .field("entropy", &self.entropy)
+            .field("page_size", &self.page_size)
+            .field("processors", &self.processors)
+            .finish_non_exhaustive()
+    }
+}

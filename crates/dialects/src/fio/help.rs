@@ -1,0 +1,136 @@
+//! Help texts that fio prints: usage, options, engines, and a job file as a command line.
+
+use std::fmt::Write as _;
+
+use super::lexer::Section;
+use super::table::{self, Kind, OptionRow, Support};
+use super::write::VERSION;
+
+/// What `--help` prints.
+pub fn general_help() -> String {
+    format!(
+        "{VERSION}\n\
+fio [options] [job options] <job file(s)>
+  --parse-only\t\tRead everything, run nothing
+  --output=FILE\t\tWrite results to FILE
+  --output-format=LIST\tnormal, json, json+ (separated by commas)
+  --version\t\tPrint the version
+  --help\t\tPrint this page
+  --cmdhelp=OPTION\tPrint help of a job option, or of `all`
+  --enghelp=ENGINE\tPrint an engine's options, or list the engines
+  --enghelp=ENGINE,OPTION\tPrint help of an engine's option
+  --showcmd\t\tPrint a job file as a command line
+  --eta=WHEN\t\tShow progress: always, never or auto
+  --eta-newline=TIME\tStart a new progress line after each TIME
+  --readonly\t\tRefuse jobs that write
+  --section=NAME\tOnly this section of a job file; may be repeated
+  --warnings-fatal\tTreat warnings as errors
+  --max-jobs=COUNT\tMost jobs that are run
+"
+    )
+}
+
+/// What `--cmdhelp[=OPTION]` prints.
+///
+/// # Errors
+/// What fio prints where there is no such option.
+pub fn command_help(option: Option<&str>) -> Result<String, String> {
+    let name = match option {
+        None | Some("all" | "") => {
+            return Ok(list(table::rows().filter(|row| row.engines.is_empty())));
+        }
+        Some(name) => name,
+    };
+    if let Some(row) = table::find(name) {
+        return Ok(describe(row));
+    }
+    let near = fathom_diagnostics::nearest(name, table::names()).and_then(table::find);
+    let closest = near
+        .map(|row| format!(" - showing closest match\n{}", describe(row)))
+        .unwrap_or_default();
+    Err(format!("No such command: {name}{closest}\n"))
+}
+
+/// What `--enghelp[=ENGINE[,OPTION]]` prints. The list of engines holds those that are built.
+///
+/// # Errors
+/// What fio prints where there is no such engine or option.
+pub fn engine_help(asked: Option<&str>) -> Result<String, String> {
+    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
+        let mut text = "Available IO engines:\n".to_owned();
+        for engine in table::ENGINES.iter().filter(|it| it.backend.is_some()) {
+            let _ = writeln!(text, "\t{}", engine.name);
+        }
+        return Ok(text);
+    };
+    let (name, option) = asked.split_once(',').unwrap_or((asked, ""));
+    if table::find_engine(name).is_none() {
+        return Err(format!("IO engine {name} not found\n"));
+    }
+    let mut options = table::rows().filter(|row| row.engines.contains(&name));
+    if option.is_empty() {
+        let text = list(options);
+        return Ok(if text.is_empty() {
+            format!("IO engine {name} has no options\n")
+        } else {
+            text
+        });
+    }
+    match options.find(|row| row.name == option) {
+        Some(row) => Ok(describe(row)),
+        None => Err(format!("IO engine {name} has no option {option}\n")),
+    }
+}
+
+fn list<'a>(rows: impl Iterator<Item = &'a OptionRow>) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let _ = writeln!(text, "{:<24}: {}", row.name, row.help);
+    }
+    text
+}
+
+fn describe(row: &OptionRow) -> String {
+    let kind = match row.kind {
+        Kind::Text => "string",
+        Kind::Word => "word",
+        Kind::Number => "integer with k/m/g postfix",
+        Kind::Seconds => "time, bare numbers are seconds",
+        Kind::Micros => "time, bare numbers are microseconds",
+        Kind::Switch => "boolean (0 or 1)",
+        Kind::Flag => "empty or boolean (0 or 1)",
+        Kind::Decimals => "numbers separated by ':'",
+        Kind::Range => "range (min-max)",
+    };
+    let support = match row.support {
+        Support::Built => "carried",
+        Support::NoEffect => "accepted, without effect",
+        Support::Only(value) => &format!("only {value} is carried"),
+        Support::NotYet => "not built yet",
+    };
+    let mut text = format!("{:>20}: {}\n", row.name, row.help);
+    for alias in row.aliases {
+        let _ = writeln!(text, "{:>20}: {alias}", "alias");
+    }
+    let _ = writeln!(text, "{:>20}: {kind}\n{:>20}: {support}", "type", "support");
+    text
+}
+
+/// A job file's sections as one command line.
+pub fn show_command(sections: &[Section]) -> String {
+    let mut text = "fio ".to_owned();
+    for section in sections {
+        if !section.global {
+            let _ = write!(text, "--name={} ", section.name);
+        }
+        for option in &section.options {
+            let name = table::find(&option.name).map_or(option.name.as_str(), |row| row.name);
+            let _ = match &option.value {
+                Some(value) => write!(text, "--{name}={value} "),
+                None => write!(text, "--{name} "),
+            };
+        }
+    }
+    text.push('\n');
+    text
+}

@@ -1,0 +1,190 @@
+//! What a reading of fio's input yields.
+
+use std::fmt;
+
+use fathom_diagnostics::Diagnostics;
+use fathom_units::Nanos;
+use fathom_workload::Workload;
+
+/// A whole invocation of fio, understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FioInput {
+    /// The I/O to issue. Without stages where `action` is not to run and no job was given.
+    pub workload: Workload,
+    /// Traps that were met.
+    pub warnings: Diagnostics,
+    /// How the run is shown.
+    pub output: OutputOptions,
+    /// What fio was asked to do.
+    pub action: Action,
+    /// One for each job of `workload`, in the order of [`Workload::jobs`].
+    pub jobs: Vec<FioJobMeta>,
+    /// Options of `[global]` sections as typed (after `${ENV}`), under fio's name of each.
+    pub global_options: Vec<(String, String)>,
+    /// Every option of every job that is in force, and where it came from.
+    pub provenance: Vec<Provenance>,
+}
+
+/// What an invocation of fio asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Run the jobs.
+    Run,
+    /// Read everything, run nothing (`--parse-only`).
+    ParseOnly,
+    /// Print the version (`--version`).
+    Version,
+    /// Print the usage (`--help`).
+    Help,
+    /// Print help of an option, or of all (`--cmdhelp[=OPTION]`).
+    CommandHelp(Option<String>),
+    /// List the engines, or one engine's options, or one of those (`--enghelp[=ENGINE[,OPTION]]`).
+    EngineHelp(Option<String>),
+    /// Print the job files as a command line (`--showcmd`).
+    ShowCommand(String),
+}
+
+/// A layout of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// Text for people.
+    Normal,
+    /// JSON.
+    Json,
+    /// JSON with every bucket of the histograms.
+    JsonPlus,
+}
+
+/// When the progress line is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EtaMode {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How a run is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// Layouts, in the order they are printed; never empty.
+    pub formats: Vec<OutputFormat>,
+    /// File that results go to; `None`: standard output.
+    pub file: Option<String>,
+    /// When the progress line is shown.
+    pub eta: EtaMode,
+    /// Start a new progress line after each such time.
+    pub eta_newline: Option<Nanos>,
+}
+
+impl Default for OutputOptions {
+    fn default() -> Self {
+        let formats = vec![OutputFormat::Normal];
+        Self {
+            formats,
+            file: None,
+            eta: EtaMode::Auto,
+            eta_newline: None,
+        }
+    }
+}
+
+/// Which latencies get percentiles, and which percentiles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Percentiles {
+    /// Of submission latency.
+    pub submit: bool,
+    /// Of completion latency.
+    pub complete: bool,
+    /// Of total latency.
+    pub total: bool,
+    /// The percentiles in rising order, in (0, 100].
+    pub list: Vec<f64>,
+    /// Decimals shown of them in text.
+    pub precision: usize,
+}
+
+/// What fio's outputs say of a job that the workload model does not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FioJobMeta {
+    /// Name of its section.
+    pub name: String,
+    /// Number of its reporting group.
+    pub group: u32,
+    /// Whether its group is reported as one.
+    pub group_reporting: bool,
+    /// Number of the clone; 0 for the first.
+    pub clone: u32,
+    /// Its own options as typed (after `${ENV}`), under fio's name of each; a bare flag is empty.
+    pub options: Vec<(String, String)>,
+    /// `description`, or empty.
+    pub description: String,
+    /// Percentiles to show.
+    pub percentiles: Percentiles,
+    /// `iodepth`, as fio prints it.
+    pub depth: u32,
+    /// Digits of figures in text.
+    pub significant_figures: usize,
+    /// 1024 or 1000.
+    pub kb_base: u64,
+    /// `rw` as fio prints it, such as `randread`.
+    pub rw: String,
+    /// Name of the engine as typed.
+    pub engine: String,
+    /// Smallest and largest block of reads, writes and trims, in bytes.
+    pub blocks: [(u64, u64); 3],
+    /// Whether it runs as a thread of fio.
+    pub thread: bool,
+    /// Whether disks are shown.
+    pub disk_util: bool,
+}
+
+/// Where an option's value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A line of a job file, from 1.
+    File {
+        /// The file as it was named.
+        path: String,
+        /// Its line.
+        line: usize,
+    },
+    /// An argument.
+    CommandLine,
+    /// A line of a job file that drew on an environment variable.
+    Environment {
+        /// The file as it was named.
+        path: String,
+        /// Its line.
+        line: usize,
+    },
+    /// fio's own default.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { path, line } => write!(f, "{path}:{line}"),
+            Self::CommandLine => f.write_str("command line"),
+            Self::Environment { path, line } => write!(f, "{path}:{line}, environment"),
+            Self::Default => f.write_str("fio's default"),
+        }
+    }
+}
+
+/// One option in force for a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provenance {
+    /// Name of the job.
+    pub job: String,
+    /// fio's name of the option.
+    pub key: String,
+    /// Its value as typed, or fio's default.
+    pub value: String,
+    /// Where it came from.
+    pub origin: Origin,
+}

@@ -1,0 +1,364 @@
+//! From fio's settings to a job of the workload model.
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
+use fathom_workload::{
+    Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Direction,
+    ExistingFiles, Job, Limits, Mix, Pacing, Poisson, ReportGroup, SequentialScope, SyncPolicy,
+    Target, WeightedSize, WhenFull,
+};
+
+use super::settings::{Amount, Settings};
+use super::table;
+use super::targets::share;
+
+/// What issues the settings' I/O.
+pub fn backend(settings: &Settings) -> Backend {
+    table::find_engine(&settings.engine)
+        .and_then(|engine| engine.backend)
+        .unwrap_or(Backend::Sync)
+}
+
+/// Whether the job writes or trims.
+pub fn changes_data(settings: &Settings) -> bool {
+    settings.pattern.directions[1] || settings.pattern.directions[2]
+}
+
+/// Smallest and largest block of reads, writes and trims.
+pub fn block_range(settings: &Settings) -> [(u64, u64); 3] {
+    std::array::from_fn(|way| {
+        let split = settings.splits[way].iter().map(|(size, _)| *size);
+        let bounds = split.clone().min().zip(split.max());
+        bounds.unwrap_or((settings.blocks[way], settings.blocks[way]))
+    })
+}
+
+/// The job of one clone. `salt` sets its random numbers apart from those of all others.
+pub fn build(
+    settings: &Settings,
+    name: &str,
+    targets: Vec<Target>,
+    group: ReportGroup,
+    salt: u64,
+) -> Job {
+    let backend = backend(settings);
+    let (arrival, mix) = arrival(settings);
+    let bytes = pass_bytes(settings, &targets);
+    Job {
+        name: name.to_owned(),
+        group,
+        host: None,
+        targets,
+        file_choice: settings.file_choice,
+        workers: 1,
+        depth: if backend == Backend::Sync {
+            1
+        } else {
+            settings.depth
+        },
+        mix,
+        access: access(settings),
+        block: blocks(settings),
+        arrival,
+        limits: Limits {
+            start_delay: settings.start_delay,
+            warmup: settings.ramp,
+            runtime: (settings.runtime > Nanos::ZERO).then_some(settings.runtime),
+            time_based: settings.time_based && settings.runtime > Nanos::ZERO,
+            bytes,
+            ios: (settings.number_ios > 0).then_some(settings.number_ios),
+            loops: settings.loops,
+        },
+        sync: SyncPolicy {
+            open: settings.open_sync,
+            fsync_every: settings.fsync,
+            fdatasync_every: settings.fdatasync,
+            at_end: settings.end_fsync,
+            on_close: settings.fsync_on_close,
+        },
+        contents: contents(settings),
+        backend,
+        caching: if settings.direct {
+            Caching::Direct
+        } else {
+            Caching::Buffered
+        },
+        existing: ExistingFiles::AsPeer,
+        // fio has no submission latency where the submitting call completes the I/O.
+        split_latency: match backend {
+            Backend::Sync => false,
+            Backend::Null => settings.depth > 1,
+            Backend::IoUring | Backend::Libaio => true,
+        },
+        drop_cache: settings.invalidate,
+        unlink: settings.unlink,
+        salt,
+    }
+}
+
+fn contents(settings: &Settings) -> BufferContents {
+    if settings.zero_buffers {
+        BufferContents::Zeroes
+    } else if settings.refill_buffers {
+        BufferContents::RandomEachWrite
+    } else if settings.scramble_buffers {
+        BufferContents::RandomStamped
+    } else {
+        BufferContents::RandomOnce
+    }
+}
+
+fn access(settings: &Settings) -> Access {
+    let pattern = settings.pattern;
+    if !pattern.random {
+        let gap = Bytes::new(settings.pattern_number.unwrap_or(0));
+        return Access::Sequential {
+            gap,
+            scope: SequentialScope::PerWorker,
+        };
+    }
+    let way = pattern
+        .directions
+        .iter()
+        .position(|used| *used)
+        .unwrap_or(0);
+    match settings.percentage_random[way] {
+        100 => {
+            let aligned = (0..3).all(|way| {
+                settings.align[way] == 0 || settings.align[way] == block_range(settings)[way].0
+            });
+            let coverage = if settings.independent || !aligned {
+                Coverage::Independent
+            } else {
+                Coverage::EachBlockOnce
+            };
+            let run = settings.pattern_number.unwrap_or(1);
+            Access::Random {
+                coverage,
+                run: u32::try_from(run).unwrap_or(u32::MAX),
+            }
+        }
+        0 => Access::Sequential {
+            gap: Bytes::ZERO,
+            scope: SequentialScope::PerWorker,
+        },
+        random => Access::Mixed {
+            random: Percent::whole(random).unwrap_or(Percent::ALL),
+        },
+    }
+}
+
+fn blocks(settings: &Settings) -> BlockSizes {
+    let list = |way: Direction| -> Vec<WeightedSize> {
+        let split = &settings.splits[way as usize];
+        let sized = |(size, weight): (u64, u32)| WeightedSize {
+            size: Bytes::new(size),
+            weight,
+        };
+        if split.iter().any(|(_, weight)| *weight > 0) {
+            split.iter().copied().map(sized).collect()
+        } else {
+            vec![sized((settings.blocks[way as usize], 1))]
+        }
+    };
+    let align = settings
+        .align
+        .iter()
+        .copied()
+        .filter(|align| *align > 0)
+        .max();
+    BlockSizes {
+        read: list(Direction::Read),
+        write: list(Direction::Write),
+        trim: list(Direction::Trim),
+        alignment: align.filter(|_| settings.pattern.random).map(Bytes::new),
+    }
+}
+
+/// Bytes of one pass where they are not simply the targets' own.
+fn pass_bytes(settings: &Settings, targets: &[Target]) -> Option<Bytes> {
+    let total: Option<u64> = targets
+        .iter()
+        .map(|target| target.length.map(Bytes::get))
+        .sum::<Option<u64>>();
+    let size = match (settings.size, settings.file_size) {
+        // With `filesize`, `size` only says how much of all files one pass covers.
+        (Amount::Bytes(size), Some(_)) if total.is_some_and(|total| size < total) => Some(size),
+        _ => None,
+    };
+    let io_size = match settings.io_size {
+        Amount::Unset | Amount::Bytes(0) | Amount::Percent(100) => None,
+        Amount::Bytes(bytes) => Some(bytes),
+        Amount::Percent(percent) => total.map(|total| share(total, percent)),
+    };
+    io_size.or(size).map(Bytes::new)
+}
+
+fn mix_of(settings: &Settings) -> Mix {
+    match settings.pattern.directions {
+        [true, true, _] => Mix::reads(Percent::whole(settings.read_share).unwrap_or(Percent::ALL)),
+        [false, true, _] => Mix::WRITE,
+        [_, _, true] => Mix::TRIM,
+        _ => Mix::READ,
+    }
+}
+
+/// fio holds back each direction by itself; a mixed job under rates becomes one stream at their sum, mixed as they are.
+fn arrival(settings: &Settings) -> (Arrival, Mix) {
+    let mix = mix_of(settings);
+    let used = |rates: [u64; 3]| -> Vec<(usize, u64)> {
+        let used = (0..3).filter(|way| settings.pattern.directions[*way]);
+        used.map(|way| (way, rates[way])).collect()
+    };
+    let (by_ios, by_bytes) = (used(settings.rate_iops), used(settings.rate));
+    let sum = |rates: &[(usize, u64)]| rates.iter().map(|(_, rate)| *rate).sum::<u64>();
+    let (rate, ios_per_second) = if sum(&by_ios) > 0 {
+        (Pacing::Iops(Iops::new(sum(&by_ios))), by_ios)
+    } else if sum(&by_bytes) > 0 {
+        let ranges = block_range(settings);
+        // Milli-I/Os, so that slow rates keep their ratio.
+        let ios = by_bytes
+            .iter()
+            .map(|(way, rate)| (*way, rate * 1000 / ranges[*way].0.max(1)));
+        (
+            Pacing::Bytes(BytesPerSec::new(sum(&by_bytes))),
+            ios.collect(),
+        )
+    } else {
+        return (Arrival::Closed, mix);
+    };
+    let poisson = if settings.poisson {
+        Poisson::Exponential
+    } else {
+        Poisson::Fixed
+    };
+    let arrival = Arrival::Open {
+        rate,
+        poisson,
+        when_full: WhenFull::Queue,
+    };
+    let total = sum(&ios_per_second);
+    let reads = ios_per_second
+        .iter()
+        .find(|(way, _)| *way == 0)
+        .map_or(0, |(_, rate)| *rate);
+    let ratio = u128::from(reads) * 10_000 / u128::from(total.max(1));
+    match Percent::from_basis_points(ratio as u32) {
+        Some(share) if ios_per_second.len() > 1 && total > 0 => (arrival, Mix::reads(share)),
+        _ => (arrival, mix),
+    }
+}
+
+/// What jobs may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// Read, write and trim.
+    Everything,
+    /// Read (`--readonly`).
+    ReadsOnly,
+}
+
+/// Complaints about settings that do not go together.
+pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Diagnostics) {
+    let mut refuse = |option: &str, message: String, hint: &str| {
+        let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
+        diagnostics.push(match settings.location(option) {
+            Some(location) => error.at(location),
+            None => error,
+        });
+    };
+    if allowed == Allowed::ReadsOnly && changes_data(settings) {
+        let message = format!(
+            "`rw={}` writes or trims under --readonly",
+            settings.pattern.name
+        );
+        refuse("rw", message, "take --readonly away, or read only");
+    }
+    let both =
+        settings.rate.iter().any(|it| *it > 0) && settings.rate_iops.iter().any(|it| *it > 0);
+    if both {
+        let message = "`rate` and `rate_iops` are mutually exclusive".to_owned();
+        refuse("rate_iops", message, "keep one of them");
+    }
+    for (option, rates) in [("rate", settings.rate), ("rate_iops", settings.rate_iops)] {
+        let used = || (0..3).filter(|way| settings.pattern.directions[*way]);
+        if used().any(|way| rates[way] > 0) && used().any(|way| rates[way] == 0) {
+            let message = format!("`{option}` on one direction of a mixed job is not built yet");
+            refuse(
+                option,
+                message,
+                "give a rate for both, or split the job in two",
+            );
+        }
+    }
+    let mixed = settings.pattern.directions == [true, true, false];
+    if mixed && settings.percentage_random[0] != settings.percentage_random[1] {
+        let message = "`percentage_random` that differs by direction is not built yet".to_owned();
+        refuse("percentage_random", message, "give one value");
+    }
+    let range = block_range(settings);
+    if let Amount::Bytes(size) = settings.size
+        && size > 0
+    {
+        let least = (0..3).filter(|way| settings.pattern.directions[*way]);
+        let least = least.map(|way| range[way].0).min().unwrap_or(0);
+        if size < least {
+            let message = format!("size too small: {size} bytes, less than one block of {least}");
+            refuse("size", message, "raise size, or lower bs");
+        }
+    }
+    let run_over = settings.pattern.random
+        && settings
+            .pattern_number
+            .is_some_and(|run| u32::try_from(run).is_err());
+    if run_over {
+        let message = "the number behind `rw` is above 4,294,967,295".to_owned();
+        refuse("rw", message, "lower it");
+    }
+}
+
+/// Traps in settings that fio itself passes over in silence.
+pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+    let mut say = |option: &str, message: String, hint: &str| {
+        let warning = Diagnostic::warning(format!("job `{name}`: {message}")).hint(hint);
+        diagnostics.push(match settings.location(option) {
+            Some(location) => warning.at(location),
+            None => warning,
+        });
+    };
+    if backend(settings) == Backend::Sync && settings.depth > 1 {
+        let message = format!(
+            "`iodepth={}` has no effect with the synchronous engine `{}`",
+            settings.depth, settings.engine
+        );
+        say(
+            "iodepth",
+            message,
+            "choose ioengine=libaio or io_uring, or more jobs",
+        );
+    }
+    if settings.time_based && settings.runtime == Nanos::ZERO {
+        let message = "`time_based` requires a runtime, and has no effect without one".to_owned();
+        say("time_based", message, "add runtime=");
+    }
+    let mixed = settings.pattern.directions == [true, true, false];
+    let rated = settings
+        .rate
+        .iter()
+        .chain(&settings.rate_iops)
+        .any(|rate| *rate > 0);
+    if mixed && rated {
+        let message = "reads and writes under a rate are issued as one stream at the sum of both \
+                       rates, mixed as the rates are";
+        let option = if settings.rate.iter().any(|rate| *rate > 0) {
+            "rate"
+        } else {
+            "rate_iops"
+        };
+        say(
+            option,
+            message.to_owned(),
+            "split the job to pace each direction by itself",
+        );
+    }
+}

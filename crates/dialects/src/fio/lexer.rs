@@ -1,0 +1,332 @@
+//! Lines of a job file, taken apart.
+//!
+//! Knows sections, comments, `include` and `${ENV}`; what an option means is decided elsewhere.
+//!
+//! Source of the rules: behaviour of fio 3.33 and 3.42.
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+
+use super::context::ReadContext;
+use super::input::Origin;
+use super::table;
+
+/// Longest line, as in fio.
+pub const MAX_LINE_BYTES: usize = 8 * 1024;
+/// Deepest nesting of `include`.
+const MAX_INCLUDE_DEPTH: usize = 16;
+/// Most options in all files together.
+const MAX_OPTIONS: usize = 200_000;
+
+/// One `name=value` as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawOption {
+    /// The name, without blanks around it.
+    pub name: String,
+    /// What follows `=`, leading blanks kept; `None` without `=`.
+    pub value: Option<String>,
+    /// The whole of it, and where it stands.
+    pub location: Location,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+impl RawOption {
+    /// The place of the value alone; of the whole option where there is none.
+    pub fn value_location(&self) -> Location {
+        let mut location = self.location.clone();
+        let text = &location.text[location.span.clone()];
+        if let Some(equals) = text.find('=')
+            && equals + 1 < text.len()
+        {
+            location.span.start += equals + 1;
+        }
+        location
+    }
+}
+
+/// A section, or a job of the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Its name.
+    pub name: String,
+    /// Whether its options are defaults of what follows.
+    pub global: bool,
+    /// Whether it must wait for the jobs of the file before.
+    pub after_file: bool,
+    /// Its options in the order they were written.
+    pub options: Vec<RawOption>,
+}
+
+/// What a lexer carries along.
+pub struct Lexer<'a> {
+    context: &'a ReadContext<'a>,
+    only: &'a [String],
+    sections: Vec<Section>,
+    skipping: bool,
+    option_count: usize,
+}
+
+impl<'a> Lexer<'a> {
+    /// `only` are the names of `--section`; empty: all.
+    pub fn new(context: &'a ReadContext<'a>, only: &'a [String]) -> Self {
+        Self {
+            context,
+            only,
+            sections: Vec::new(),
+            skipping: false,
+            option_count: 0,
+        }
+    }
+
+    /// Takes apart the job file at `path` (`-`: standard input).
+    pub fn read(mut self, path: &str, diagnostics: &mut Diagnostics) -> Vec<Section> {
+        match self.context.files.read_text(path) {
+            Ok(text) => self.lines(path, &text, 0, diagnostics),
+            Err(error) => diagnostics.push(
+                Diagnostic::error(format!("unable to open job file `{path}`: {error}"))
+                    .hint("name an existing job file, or `-` for the standard input"),
+            ),
+        }
+        self.sections
+    }
+
+    fn lines(&mut self, path: &str, text: &str, depth: usize, diagnostics: &mut Diagnostics) {
+        for (index, line) in text.split('\n').enumerate() {
+            if self.option_count > MAX_OPTIONS {
+                return;
+            }
+            let line = Line {
+                path,
+                number: index + 1,
+                text: line,
+                depth,
+            };
+            if line.text.len() >= MAX_LINE_BYTES {
+                let mut shown = line.location(0..0);
+                shown.text = shown.text.chars().take(60).collect();
+                let message = "the line is longer than 8 KiB";
+                diagnostics.push(Diagnostic::error(message).at(shown).hint("split it"));
+                continue;
+            }
+            self.line(&line, diagnostics);
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>, diagnostics: &mut Diagnostics) {
+        let content = line.content();
+        if content.is_empty() {
+            return;
+        }
+        let span = line.span_of(content);
+        if let Some(name) = content.strip_prefix('[') {
+            if line.depth > 0 {
+                let message = "an included file cannot open a section";
+                diagnostics.push(Diagnostic::error(message).at(line.location(span)));
+                return;
+            }
+            self.open(name);
+            return;
+        }
+        if self.skipping {
+            return;
+        }
+        if self.sections.is_empty() {
+            let message = format!("option `{content}` stands outside of a [section]");
+            diagnostics.push(
+                Diagnostic::error(message)
+                    .at(line.location(span))
+                    .hint("put it below `[global]` or the name of a job"),
+            );
+            return;
+        }
+        if let Some(rest) = content.strip_prefix("include") {
+            self.include(line, rest.get(1..).unwrap_or_default().trim(), diagnostics);
+            return;
+        }
+        self.option(line, content, diagnostics);
+    }
+
+    /// The name is everything up to the line's last character, whatever that is.
+    fn open(&mut self, name: &str) {
+        let mut name: String = name.chars().take(255).collect();
+        name.pop();
+        // A section is global by its first six letters: `[globalx]` is global too.
+        let global = name.starts_with("global");
+        self.skipping = !global && !self.only.is_empty() && !self.only.contains(&name);
+        if !self.skipping {
+            self.sections.push(Section {
+                name,
+                global,
+                after_file: false,
+                options: Vec::new(),
+            });
+        }
+    }
+
+    fn include(&mut self, line: &Line<'_>, path: &str, diagnostics: &mut Diagnostics) {
+        let location = line.location(line.span_of(line.content()));
+        if line.depth >= MAX_INCLUDE_DEPTH {
+            let message = format!("`include` is nested more than {MAX_INCLUDE_DEPTH} deep");
+            diagnostics.push(
+                Diagnostic::error(message)
+                    .at(location)
+                    .hint("a file may include itself by mistake"),
+            );
+            return;
+        }
+        let beside = line
+            .path
+            .rsplit_once('/')
+            .map(|(folder, _)| format!("{folder}/{path}"));
+        let mut failure = None;
+        for candidate in std::iter::once(path.to_owned()).chain(beside) {
+            match self.context.files.read_text(&candidate) {
+                Ok(text) => return self.lines(&candidate, &text, line.depth + 1, diagnostics),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        let reason = failure.map(|error| error.to_string()).unwrap_or_default();
+        diagnostics.push(
+            Diagnostic::error(format!("unable to open included file `{path}`: {reason}"))
+                .at(location)
+                .hint("it is looked for here, and then beside the file that includes it"),
+        );
+    }
+
+    fn option(&mut self, line: &Line<'_>, content: &str, diagnostics: &mut Diagnostics) {
+        self.option_count += 1;
+        let location = line.location(line.span_of(content));
+        if self.option_count > MAX_OPTIONS {
+            let message = format!("more than {MAX_OPTIONS} options in all files");
+            diagnostics.push(Diagnostic::error(message).at(location));
+            return;
+        }
+        let expanded = expand(content, self.context);
+        let (name, value) = match expanded.text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (expanded.text.as_str(), None),
+        };
+        let (path, line) = (line.path.to_owned(), line.number);
+        let origin = match expanded.from_environment {
+            FromEnvironment::No => Origin::File { path, line },
+            FromEnvironment::Yes => Origin::Environment { path, line },
+        };
+        let option = RawOption {
+            name: name.trim_end().to_owned(),
+            value,
+            location,
+            origin,
+        };
+        if let Some(section) = self.sections.last_mut() {
+            section.options.push(option);
+        }
+    }
+}
+
+/// One line and where it stands.
+struct Line<'a> {
+    path: &'a str,
+    number: usize,
+    text: &'a str,
+    depth: usize,
+}
+
+impl<'a> Line<'a> {
+    /// Without blanks, control characters at its end, and comments: `;` and `#` end a line wherever they stand.
+    fn content(&self) -> &'a str {
+        let start = self.text.trim_start();
+        let end = start.find([';', '#']).unwrap_or(start.len());
+        start[..end].trim_end_matches(|c: char| c.is_whitespace() || c.is_control())
+    }
+
+    fn span_of(&self, content: &str) -> std::ops::Range<usize> {
+        let start = self.text.len() - self.text.trim_start().len();
+        start..start + content.len()
+    }
+
+    fn location(&self, span: std::ops::Range<usize>) -> Location {
+        Location {
+            file: self.path.to_owned(),
+            line: self.number,
+            span,
+            text: self.text.trim_end_matches('\r').to_owned(),
+        }
+    }
+}
+
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum FromEnvironment {
+    No,
+    Yes,
+}
+
+struct Expanded {
+    text: String,
+    from_environment: FromEnvironment,
+}
+
+/// Puts in `${NAME}` from the environment (nothing where it is not set) and fio's own keywords.
+fn expand(text: &str, context: &ReadContext<'_>) -> Expanded {
+    let mut out = String::with_capacity(text.len());
+    let mut from_environment = FromEnvironment::No;
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        let Some(end) = rest[start..].find('}') else {
+            break;
+        };
+        out.push_str(&rest[..start]);
+        let name = &rest[start + 2..start + end];
+        // A name with a NUL or `=` can be in no environment, and asking for it may panic.
+        if !name.is_empty() && !name.contains(['\0', '=']) {
+            out.push_str(&(context.environment)(name).unwrap_or_default());
+        }
+        from_environment = FromEnvironment::Yes;
+        rest = &rest[start + end + 1..];
+    }
+    out.push_str(rest);
+    if out.contains('$') {
+        for (word, value) in [
+            ("$pagesize", context.page_size.get()),
+            ("$mb_memory", context.memory_mib),
+            ("$ncpus", u64::from(context.processors)),
+        ] {
+            out = out.replace(word, &value.to_string());
+        }
+    }
+    Expanded {
+        text: out,
+        from_environment,
+    }
+}
+
+/// Whether `text` is a fio job file: it opens a section first, and most of its options are known to fio.
+///
+/// Values in quotation marks are no fio, so that native TOML files are told apart.
+pub fn looks_like_job_file(text: &str) -> bool {
+    let mut lines = text
+        .lines()
+        .map(|line| {
+            let line = line.trim_start();
+            line[..line.find([';', '#']).unwrap_or(line.len())].trim_end()
+        })
+        .filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else {
+        return false;
+    };
+    if !first.starts_with('[') || first.starts_with("[[") || !first.ends_with(']') {
+        return false;
+    }
+    let (mut known, mut unknown) = (0, 0);
+    for line in lines.filter(|line| !line.starts_with('[')) {
+        let (name, value) = line.split_once('=').unwrap_or((line, ""));
+        if value.trim_start().starts_with(['"', '\'', '{']) {
+            return false;
+        }
+        if table::find(name.trim_end()).is_some() || line.starts_with("include ") {
+            known += 1;
+        } else {
+            unknown += 1;
+        }
+    }
+    known > 0 && known >= unknown
+}

@@ -1,0 +1,348 @@
+//! From sections to stages of jobs: defaults, clones, reporting groups and stonewalls.
+
+use std::collections::BTreeSet;
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
+use fathom_units::Nanos;
+use fathom_workload::{Backend, Job, ReportGroup, Stage, Workload};
+
+use super::command_line::CommandLine;
+use super::context::ReadContext;
+use super::input::{Action, FioInput, FioJobMeta, Origin, Provenance};
+use super::job::{self, Allowed};
+use super::lexer::Section;
+use super::settings::{Amount, Settings};
+use super::table::{self, Support};
+use super::targets::Clone as JobClone;
+
+/// Most jobs, clones counted.
+pub const MAX_JOBS: u64 = 4096;
+/// Most targets of all jobs together.
+const MAX_TARGETS: usize = 1 << 20;
+/// fio's own seed.
+const SEED: u64 = 0x89;
+
+/// Builds the whole input; `None` after an error, which is said.
+pub fn build(
+    line: CommandLine,
+    context: &ReadContext<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<FioInput> {
+    let mut planner = Planner::new(&line, context);
+    for sections in &line.files {
+        planner.file(sections, diagnostics);
+    }
+    let action = line.action.clone().unwrap_or(Action::Run);
+    let no_jobs = planner.jobs.is_empty();
+    if no_jobs && action == Action::Run && !diagnostics.has_errors() {
+        diagnostics
+            .push(Diagnostic::error("no jobs defined").hint("name a job file, or --name=JOB"));
+    }
+    remove_doubles(diagnostics);
+    if line.warnings_fatal && !diagnostics.0.is_empty() {
+        diagnostics.push(Diagnostic::error("warnings are fatal (--warnings-fatal)"));
+    }
+    if diagnostics.has_errors() {
+        return None;
+    }
+    Some(FioInput {
+        workload: Workload {
+            stages: planner.stages,
+            seed: planner.seed.unwrap_or(SEED),
+        },
+        warnings: Diagnostics::default(),
+        output: line.output,
+        action,
+        jobs: planner.jobs,
+        global_options: planner.global_options,
+        provenance: planner.provenance,
+    })
+}
+
+/// The same complaint about a default, met in several jobs, is said once.
+fn remove_doubles(diagnostics: &mut Diagnostics) {
+    let mut seen = BTreeSet::new();
+    diagnostics
+        .0
+        .retain(|diagnostic| seen.insert(diagnostic.to_string()));
+}
+
+struct Planner<'a> {
+    context: &'a ReadContext<'a>,
+    allowed: Allowed,
+    most_jobs: u64,
+    template: Settings,
+    global_options: Vec<(String, String)>,
+    stages: Vec<Stage>,
+    jobs: Vec<FioJobMeta>,
+    provenance: Vec<Provenance>,
+    seed: Option<u64>,
+    group: u32,
+    jobs_in_group: u64,
+    job_count: u64,
+    target_count: usize,
+    full: bool,
+}
+
+impl<'a> Planner<'a> {
+    fn new(line: &CommandLine, context: &'a ReadContext<'a>) -> Self {
+        Self {
+            context,
+            allowed: if line.readonly {
+                Allowed::ReadsOnly
+            } else {
+                Allowed::Everything
+            },
+            most_jobs: line.max_jobs.unwrap_or(MAX_JOBS).min(MAX_JOBS),
+            template: Settings::default(),
+            global_options: Vec::new(),
+            stages: Vec::new(),
+            jobs: Vec::new(),
+            provenance: Vec::new(),
+            seed: None,
+            group: 0,
+            jobs_in_group: 0,
+            job_count: 0,
+            target_count: 0,
+            full: false,
+        }
+    }
+
+    /// Each further file starts from fio's own defaults again.
+    fn file(&mut self, sections: &[Section], diagnostics: &mut Diagnostics) {
+        self.template = Settings::default();
+        self.global_options.clear();
+        for section in sections {
+            if section.global {
+                self.template.apply_all(&section.options, diagnostics);
+                self.template.name = None;
+                let typed = typed_options(section)
+                    .into_iter()
+                    .filter(|(name, _)| name != "name");
+                for (name, value) in typed {
+                    replace(&mut self.global_options, name, value);
+                }
+            } else if !self.full {
+                self.section(section, diagnostics);
+            }
+        }
+    }
+
+    fn section(&mut self, section: &Section, diagnostics: &mut Diagnostics) {
+        let mut settings = self.template.clone();
+        settings.stonewall |= section.after_file;
+        let before = error_count(diagnostics);
+        settings.apply_all(&section.options, diagnostics);
+        let name = settings
+            .name
+            .clone()
+            .unwrap_or_else(|| section.name.clone());
+        job::check(&settings, &name, self.allowed, diagnostics);
+        job::warn(&settings, &name, diagnostics);
+        self.job_count = self.job_count.saturating_add(settings.clones);
+        if self.job_count > self.most_jobs {
+            self.full = true;
+            let message = format!("more than {} jobs, clones counted", self.most_jobs);
+            let error = Diagnostic::error(message).hint("lower numjobs");
+            diagnostics.push(match settings.location("numjobs") {
+                Some(location) => error.at(location),
+                None => error,
+            });
+            return;
+        }
+        if error_count(diagnostics) > before {
+            return;
+        }
+        self.clones(section, &settings, &name, diagnostics);
+    }
+
+    /// The first clone opens a group or a stage; the others follow it, the last one first, as in fio.
+    fn clones(
+        &mut self,
+        section: &Section,
+        settings: &Settings,
+        name: &str,
+        diagnostics: &mut Diagnostics,
+    ) {
+        if (settings.stonewall || settings.new_group) && self.jobs_in_group > 0 {
+            self.jobs_in_group = 0;
+            self.group += 1;
+        }
+        if self.stages.is_empty() || settings.stonewall {
+            self.open_stage(name);
+        }
+        for number in std::iter::once(0).chain((1..settings.clones).rev()) {
+            self.jobs_in_group += 1;
+            let diskless = job::backend(settings) == Backend::Null;
+            let location = ["size", "filename", "offset", "ioengine"]
+                .iter()
+                .find_map(|option| settings.location(option));
+            let clone = JobClone {
+                settings,
+                name,
+                number,
+                diskless,
+                location,
+            };
+            let Some(targets) = clone.targets(self.context.files, diagnostics) else {
+                return;
+            };
+            self.target_count += targets.len();
+            if self.target_count > MAX_TARGETS {
+                self.full = true;
+                let message = format!("more than {MAX_TARGETS} files in all jobs");
+                diagnostics.push(Diagnostic::error(message).hint("lower nrfiles or numjobs"));
+                return;
+            }
+            let group = ReportGroup {
+                id: self.group,
+                together: settings.group_reporting,
+            };
+            let salt = self.salt(settings);
+            let job = job::build(settings, name, targets, group, salt);
+            self.jobs.push(self.meta(section, settings, &job, number));
+            if number == 0 {
+                self.explain(settings, name);
+            }
+            if let Some(stage) = self.stages.last_mut() {
+                stage.jobs.push(job);
+            }
+        }
+    }
+
+    /// Stages bear the name of their first job, with a number where that is taken.
+    fn open_stage(&mut self, name: &str) {
+        let taken = |candidate: &str| self.stages.iter().any(|stage| stage.name == candidate);
+        let numbered = (2..).map(|number| format!("{name} ({number})"));
+        let free = std::iter::once(name.to_owned())
+            .chain(numbered)
+            .find(|it| !taken(it));
+        self.stages.push(Stage {
+            name: free.unwrap_or_default(),
+            jobs: Vec::new(),
+            cooldown: Nanos::ZERO,
+            repeats: 1,
+            discard: false,
+        });
+    }
+
+    /// fio draws each job's numbers from its seed and its place among all jobs.
+    fn salt(&mut self, settings: &Settings) -> u64 {
+        let place = self.jobs.len() as u64 + 1;
+        let seed = match settings.seed {
+            Some(seed) => seed,
+            None if settings.repeatable => SEED,
+            None => self.context.entropy,
+        };
+        let shared = *self.seed.get_or_insert(seed);
+        if seed == shared {
+            place
+        } else {
+            scatter(seed).wrapping_add(place)
+        }
+    }
+
+    fn meta(&self, section: &Section, settings: &Settings, job: &Job, number: u64) -> FioJobMeta {
+        let rw = if settings.pattern.name == "readwrite" {
+            "rw"
+        } else {
+            settings.pattern.name
+        };
+        FioJobMeta {
+            name: job.name.clone(),
+            group: self.group,
+            group_reporting: settings.group_reporting,
+            clone: u32::try_from(number).unwrap_or(u32::MAX),
+            options: typed_options(section),
+            description: settings.description.clone(),
+            percentiles: settings.percentiles.clone(),
+            depth: settings.depth,
+            significant_figures: settings.significant_figures,
+            kb_base: settings.kb_base,
+            rw: rw.to_owned(),
+            engine: settings.engine.clone(),
+            blocks: job::block_range(settings),
+            thread: settings.thread,
+            disk_util: settings.disk_util,
+        }
+    }
+
+    /// Options given, and the defaults of those that shape the workload.
+    fn explain(&mut self, settings: &Settings, name: &str) {
+        for row in table::rows().filter(|row| row.support == Support::Built && row.name != "name") {
+            let given = settings.sources.get(row.name);
+            let default = default_of(row.name).map(|value| (value.to_owned(), Origin::Default));
+            let found = given.map(|(value, origin, _)| {
+                let value = if value.is_empty() { "1" } else { value };
+                (value.to_owned(), origin.clone())
+            });
+            // A setting under its other name hides the default.
+            let hidden = matches!(row.name, "direct") && settings.sources.contains_key("buffered")
+                || matches!(row.name, "rwmixread") && settings.sources.contains_key("rwmixwrite")
+                || matches!(row.name, "size") && settings.size == Amount::Unset && given.is_none();
+            if let Some((value, origin)) = found.or(default.filter(|_| !hidden)) {
+                let (job, key) = (name.to_owned(), row.name.to_owned());
+                self.provenance.push(Provenance {
+                    job,
+                    key,
+                    value,
+                    origin,
+                });
+            }
+        }
+    }
+}
+
+fn default_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "rw" => "read",
+        "bs" => "4096",
+        "ioengine" => "psync",
+        "iodepth" | "numjobs" | "loops" | "nrfiles" | "invalidate" | "scramble_buffers"
+        | "randrepeat" => "1",
+        "direct" | "fsync" | "fdatasync" | "end_fsync" | "fsync_on_close" | "norandommap" => "0",
+        "rwmixread" => "50",
+        "sync" => "none",
+        "randseed" => "0x89",
+        "rate_process" => "linear",
+        "file_service_type" => "roundrobin",
+        _ => return None,
+    })
+}
+
+/// The options of a section under fio's names, the last of each; a job's own name is shown where it was typed.
+fn typed_options(section: &Section) -> Vec<(String, String)> {
+    let mut options = Vec::new();
+    for option in &section.options {
+        let name = table::find(&option.name).map_or(option.name.as_str(), |row| row.name);
+        replace(
+            &mut options,
+            name.to_owned(),
+            option.value.clone().unwrap_or_default(),
+        );
+    }
+    options
+}
+
+fn replace(options: &mut Vec<(String, String)>, name: String, value: String) {
+    match options.iter_mut().find(|(known, _)| *known == name) {
+        Some(slot) => slot.1 = value,
+        None => options.push((name, value)),
+    }
+}
+
+fn error_count(diagnostics: &Diagnostics) -> usize {
+    diagnostics
+        .0
+        .iter()
+        .filter(|diagnostic| diagnostic.severity == Severity::Error)
+        .count()
+}
+
+/// SplitMix64's finisher (Steele, Lea and Flood, 2014): near seeds give salts far apart.
+fn scatter(seed: u64) -> u64 {
+    let mut value = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}

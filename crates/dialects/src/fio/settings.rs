@@ -1,0 +1,258 @@
+//! The options of one job, each in its type.
+//!
+//! Options are applied in the order they were written, so that the last one wins; a `[global]` section changes the
+//! template that later jobs start from.
+//!
+//! Invariant: a value that cannot be read leaves the setting as it was and adds an error that points at it.
+
+mod apply;
+mod reader;
+
+use std::collections::BTreeMap;
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
+use fathom_units::Nanos;
+use fathom_workload::{FileChoice, OpenSync};
+
+use super::input::{Origin, Percentiles};
+use super::lexer::RawOption;
+use super::table::{self, OptionRow, Support};
+use reader::ValueReader;
+
+/// fio's default list of percentiles.
+pub const PERCENTILES: [f64; 17] = [
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
+    99.99,
+];
+
+/// A number of bytes, or a share of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Amount {
+    /// Not given.
+    #[default]
+    Unset,
+    /// Bytes.
+    Bytes(u64),
+    /// Percent of the file, 0 to 100.
+    Percent(u64),
+}
+
+/// What `rw` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pattern {
+    /// fio's own name of it.
+    pub name: &'static str,
+    /// Whether there are reads, writes, trims.
+    pub directions: [bool; 3],
+    /// Whether offsets are random.
+    pub random: bool,
+}
+
+/// The values of `rw`; those without a direction here are not built yet.
+#[rustfmt::skip]
+pub const PATTERNS: [Pattern; 11] = [
+    Pattern { name: "read", directions: [true, false, false], random: false },
+    Pattern { name: "write", directions: [false, true, false], random: false },
+    Pattern { name: "trim", directions: [false, false, true], random: false },
+    Pattern { name: "randread", directions: [true, false, false], random: true },
+    Pattern { name: "randwrite", directions: [false, true, false], random: true },
+    Pattern { name: "randtrim", directions: [false, false, true], random: true },
+    Pattern { name: "rw", directions: [true, true, false], random: false },
+    Pattern { name: "readwrite", directions: [true, true, false], random: false },
+    Pattern { name: "randrw", directions: [true, true, false], random: true },
+    Pattern { name: "trimwrite", directions: [false, false, false], random: false },
+    Pattern { name: "randtrimwrite", directions: [false, false, false], random: true },
+];
+
+/// Every setting of a job, in fio's terms and with fio's defaults.
+#[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
+pub struct Settings {
+    pub name: Option<String>,
+    pub description: String,
+    pub pattern: Pattern,
+    /// The number behind `rw=…:`.
+    pub pattern_number: Option<u64>,
+    pub read_share: u32,
+    pub percentage_random: [u32; 3],
+    pub blocks: [u64; 3],
+    pub splits: [Vec<(u64, u32)>; 3],
+    pub align: [u64; 3],
+    pub size: Amount,
+    pub io_size: Amount,
+    pub file_size: Option<u64>,
+    pub offset: Amount,
+    pub offset_increment: Amount,
+    pub number_ios: u64,
+    pub file_count: u64,
+    pub filename: Option<String>,
+    pub directory: Option<String>,
+    pub filename_format: String,
+    pub file_choice: FileChoice,
+    pub engine: String,
+    pub depth: u32,
+    pub clones: u64,
+    pub loops: u32,
+    pub runtime: Nanos,
+    pub time_based: bool,
+    pub ramp: Nanos,
+    pub start_delay: Nanos,
+    pub stonewall: bool,
+    pub new_group: bool,
+    pub group_reporting: bool,
+    pub thread: bool,
+    pub direct: bool,
+    pub open_sync: OpenSync,
+    pub fsync: u32,
+    pub fdatasync: u32,
+    pub end_fsync: bool,
+    pub fsync_on_close: bool,
+    pub invalidate: bool,
+    pub unlink: bool,
+    pub zero_buffers: bool,
+    pub refill_buffers: bool,
+    pub scramble_buffers: bool,
+    pub repeatable: bool,
+    pub seed: Option<u64>,
+    pub independent: bool,
+    pub rate: [u64; 3],
+    pub rate_iops: [u64; 3],
+    pub poisson: bool,
+    pub percentiles: Percentiles,
+    pub significant_figures: usize,
+    pub kb_base: u64,
+    pub disk_util: bool,
+    /// By fio's name: the value as typed, where it came from, and where it stands.
+    pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
+    /// Options that only one of these engines knows, in the order they were written.
+    pub engine_options: Vec<(&'static OptionRow, Location)>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            name: None,
+            description: String::new(),
+            pattern: PATTERNS[0],
+            pattern_number: None,
+            read_share: 50,
+            percentage_random: [100; 3],
+            blocks: [4096; 3],
+            splits: [Vec::new(), Vec::new(), Vec::new()],
+            align: [0; 3],
+            size: Amount::Unset,
+            io_size: Amount::Unset,
+            file_size: None,
+            offset: Amount::Unset,
+            offset_increment: Amount::Unset,
+            number_ios: 0,
+            file_count: 1,
+            filename: None,
+            directory: None,
+            filename_format: "$jobname.$jobnum.$filenum".to_owned(),
+            file_choice: FileChoice::RoundRobin,
+            engine: "psync".to_owned(),
+            depth: 1,
+            clones: 1,
+            loops: 1,
+            runtime: Nanos::ZERO,
+            time_based: false,
+            ramp: Nanos::ZERO,
+            start_delay: Nanos::ZERO,
+            stonewall: false,
+            new_group: false,
+            group_reporting: false,
+            thread: false,
+            direct: false,
+            open_sync: OpenSync::None,
+            fsync: 0,
+            fdatasync: 0,
+            end_fsync: false,
+            fsync_on_close: false,
+            invalidate: true,
+            unlink: false,
+            zero_buffers: false,
+            refill_buffers: false,
+            scramble_buffers: true,
+            repeatable: true,
+            seed: None,
+            independent: false,
+            rate: [0; 3],
+            rate_iops: [0; 3],
+            poisson: false,
+            percentiles: Percentiles {
+                submit: false,
+                complete: true,
+                total: false,
+                list: PERCENTILES.to_vec(),
+                precision: 2,
+            },
+            significant_figures: 4,
+            kb_base: 1024,
+            disk_util: true,
+            sources: BTreeMap::new(),
+            engine_options: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Applies the options of one section, in order; `kb_base` first, since it says what sizes mean.
+    pub fn apply_all(&mut self, options: &[RawOption], diagnostics: &mut Diagnostics) {
+        let is_base = |option: &&RawOption| option.name == "kb_base";
+        for option in options
+            .iter()
+            .filter(is_base)
+            .chain(options.iter().filter(|it| !is_base(it)))
+        {
+            let Some(row) = table::find(&option.name) else {
+                diagnostics.push(unknown(option));
+                continue;
+            };
+            let typed = option.value.clone().unwrap_or_default();
+            let location = option.value_location();
+            let source = (typed, option.origin.clone(), location.clone());
+            self.sources.insert(row.name, source);
+            if !row.engines.is_empty() {
+                self.engine_options.push((row, location));
+            }
+            let mut reader = ValueReader::new(option, row, self.kb_base, diagnostics);
+            match row.support {
+                Support::Built => self.apply(&mut reader),
+                Support::NoEffect => reader.check_kind(),
+                Support::Only(value) => reader.expect(value),
+                Support::NotYet => reader.not_yet(),
+            }
+        }
+        self.check_engine(diagnostics);
+    }
+
+    /// Where the value of an option in force stands, if it was given.
+    pub fn location(&self, name: &str) -> Option<Location> {
+        self.sources
+            .get(name)
+            .map(|(_, _, location)| location.clone())
+    }
+
+    fn check_engine(&mut self, diagnostics: &mut Diagnostics) {
+        for (row, location) in std::mem::take(&mut self.engine_options) {
+            if !row.engines.contains(&self.engine.as_str()) {
+                let message = format!("engine `{}` has no option `{}`", self.engine, row.name);
+                let hint = format!("it belongs to {}", row.engines.join(", "));
+                diagnostics.push(Diagnostic::error(message).at(location).hint(hint));
+            }
+        }
+    }
+}
+
+fn unknown(option: &RawOption) -> Diagnostic {
+    let error = Diagnostic::error(format!("fio has no option `{}`", option.name))
+        .at(option.location.clone());
+    match nearest(&option.name, table::names()) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error.hint("`fio --cmdhelp=all` lists every option"),
+    }
+}

@@ -1,0 +1,272 @@
+//! Each built option and the setting it changes.
+
+use fathom_workload::{FileChoice, OpenSync};
+
+use super::reader::{Counts, ValueReader};
+use super::{PATTERNS, Settings};
+use crate::fio::table;
+use crate::fio::values::BareTime;
+
+/// Largest block: what one system call moves at most is below 2 GiB.
+const MAX_BLOCK: u64 = 1 << 30;
+/// Most files of a job.
+const MAX_FILES: u64 = 65_536;
+const MAX_DEPTH: u64 = 1 << 20;
+
+fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+fn set_some<T>(slot: &mut Option<T>, value: Option<T>) {
+    if value.is_some() {
+        *slot = value;
+    }
+}
+
+fn set_parts(slots: &mut [u64; 3], values: Option<[Option<u64>; 3]>) {
+    for (slot, value) in slots.iter_mut().zip(values.into_iter().flatten()) {
+        set(slot, value);
+    }
+}
+
+impl Settings {
+    /// Applies one option whose row says that it is built.
+    pub(super) fn apply(&mut self, reader: &mut ValueReader<'_>) {
+        let known = self.apply_file(reader)
+            || self.apply_pattern(reader)
+            || self.apply_flow(reader)
+            || self.apply_data(reader)
+            || self.apply_report(reader);
+        assert!(
+            known,
+            "the table calls `{}` built, but nothing reads it",
+            reader.name()
+        );
+    }
+
+    fn apply_file(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        match reader.name() {
+            "filename" => {
+                let text = reader.text().map(|text| text.trim().to_owned());
+                set_some(&mut self.filename, text.filter(|text| !text.is_empty()));
+            }
+            "directory" => set_some(&mut self.directory, reader.text().map(str::to_owned)),
+            "filename_format" => set(&mut self.filename_format, reader.text().map(str::to_owned)),
+            "size" => set(&mut self.size, reader.amount()),
+            "io_size" => set(&mut self.io_size, reader.amount()),
+            "filesize" => self.apply_file_size(reader),
+            "offset" => set(&mut self.offset, reader.amount()),
+            "offset_increment" => set(&mut self.offset_increment, reader.amount()),
+            "number_ios" => {
+                set(
+                    &mut self.number_ios,
+                    reader.number(Counts::Things, 0, u64::MAX >> 2),
+                );
+            }
+            "nrfiles" => set(
+                &mut self.file_count,
+                reader.number(Counts::Things, 1, MAX_FILES),
+            ),
+            "file_service_type" => {
+                let words = [
+                    "random",
+                    "roundrobin",
+                    "sequential",
+                    "zipf",
+                    "pareto",
+                    "normal",
+                    "gauss",
+                ];
+                match reader.word(&words) {
+                    Some(0) => self.file_choice = FileChoice::Random,
+                    Some(1) => self.file_choice = FileChoice::RoundRobin,
+                    Some(2) => self.file_choice = FileChoice::Sequential,
+                    Some(other) => reader.value_not_yet(words[other]),
+                    None => {}
+                }
+                if reader.postfix().is_some_and(|count| count != 1) {
+                    reader.not_yet();
+                }
+            }
+            "unlink" => set(&mut self.unlink, reader.switch()),
+            "invalidate" => set(&mut self.invalidate, reader.switch()),
+            _ => return false,
+        }
+        true
+    }
+
+    fn apply_file_size(&mut self, reader: &mut ValueReader<'_>) {
+        let Some([low, high, _]) = reader.triple(Counts::Bytes, 1, 1 << 62) else {
+            return;
+        };
+        if low == high {
+            self.file_size = low;
+        } else {
+            reader.not_yet();
+        }
+    }
+
+    fn apply_pattern(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        match reader.name() {
+            "rw" => {
+                let names = PATTERNS.map(|pattern| pattern.name);
+                let Some(index) = reader.word(&names) else {
+                    return true;
+                };
+                if PATTERNS[index].directions == [false; 3] {
+                    reader.value_not_yet(names[index]);
+                    return true;
+                }
+                self.pattern = PATTERNS[index];
+                self.pattern_number = reader.postfix();
+            }
+            "rwmixread" => set(&mut self.read_share, percent(reader)),
+            "rwmixwrite" => {
+                set(
+                    &mut self.read_share,
+                    percent(reader).map(|percent| 100 - percent),
+                );
+            }
+            "percentage_random" => {
+                if let Some(parts) = reader.triple(Counts::Things, 0, 100) {
+                    for (slot, part) in self.percentage_random.iter_mut().zip(parts) {
+                        set(slot, part.map(|percent| percent as u32));
+                    }
+                }
+            }
+            "bs" => {
+                set_parts(&mut self.blocks, reader.triple(Counts::Bytes, 1, MAX_BLOCK));
+                self.splits = Default::default();
+            }
+            "ba" => set_parts(&mut self.align, reader.triple(Counts::Bytes, 1, 1 << 62)),
+            "bssplit" => set(&mut self.splits, reader.splits()),
+            "randrepeat" => set(&mut self.repeatable, reader.switch()),
+            "randseed" => set_some(&mut self.seed, reader.number(Counts::Things, 0, u64::MAX)),
+            "norandommap" => set(&mut self.independent, reader.switch()),
+            "random_generator" => drop(reader.word(&["tausworthe", "tausworthe64", "lfsr"])),
+            _ => return false,
+        }
+        true
+    }
+
+    fn apply_flow(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        let count = |reader: &mut ValueReader<'_>, least, most| {
+            reader
+                .number(Counts::Things, least, most)
+                .map(|value| value as u32)
+        };
+        match reader.name() {
+            "ioengine" => self.apply_engine(reader),
+            "iodepth" => set(&mut self.depth, count(reader, 1, MAX_DEPTH)),
+            // fio reads 0 and then clones without end.
+            "numjobs" => {
+                let clones = reader.number(Counts::Things, 1, u64::from(u32::MAX));
+                set(&mut self.clones, clones);
+            }
+            "loops" => set(&mut self.loops, count(reader, 0, u64::from(u32::MAX))),
+            "startdelay" => set(&mut self.start_delay, reader.time(BareTime::Seconds)),
+            "runtime" => set(&mut self.runtime, reader.time(BareTime::Seconds)),
+            "ramp_time" => set(&mut self.ramp, reader.time(BareTime::Seconds)),
+            "time_based" => set(&mut self.time_based, reader.switch()),
+            "stonewall" => set(&mut self.stonewall, reader.switch()),
+            "new_group" => set(&mut self.new_group, reader.switch()),
+            "group_reporting" => set(&mut self.group_reporting, reader.switch()),
+            "thread" => set(&mut self.thread, reader.switch()),
+            "rate" => {
+                let most = 1 << 50;
+                set_parts(
+                    &mut self.rate,
+                    reader.triple(Counts::BytesPerSecond, 0, most),
+                );
+            }
+            "rate_iops" => {
+                let most = u64::from(u32::MAX);
+                set_parts(&mut self.rate_iops, reader.triple(Counts::Things, 0, most));
+            }
+            "rate_process" => {
+                let process = reader.word(&["linear", "poisson"]);
+                set(&mut self.poisson, process.map(|index| index == 1));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn apply_engine(&mut self, reader: &mut ValueReader<'_>) {
+        let names: Vec<_> = table::ENGINES.iter().map(|engine| engine.name).collect();
+        let Some(index) = reader.word(&names) else {
+            return;
+        };
+        if table::ENGINES[index].backend.is_none() {
+            reader.value_not_yet(names[index]);
+        }
+        names[index].clone_into(&mut self.engine);
+    }
+
+    fn apply_data(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        let count = |reader: &mut ValueReader<'_>| {
+            let most = u64::from(u32::MAX);
+            reader
+                .number(Counts::Things, 0, most)
+                .map(|value| value as u32)
+        };
+        match reader.name() {
+            "direct" => set(&mut self.direct, reader.switch()),
+            "buffered" => set(&mut self.direct, reader.switch().map(|buffered| !buffered)),
+            "sync" => match reader.word(&["none", "0", "sync", "1", "dsync"]) {
+                Some(0 | 1) => self.open_sync = OpenSync::None,
+                Some(2 | 3) => self.open_sync = OpenSync::Sync,
+                Some(_) => self.open_sync = OpenSync::Dsync,
+                None => {}
+            },
+            "fsync" => set(&mut self.fsync, count(reader)),
+            "fdatasync" => set(&mut self.fdatasync, count(reader)),
+            "end_fsync" => set(&mut self.end_fsync, reader.switch()),
+            "fsync_on_close" => set(&mut self.fsync_on_close, reader.switch()),
+            "zero_buffers" => set(&mut self.zero_buffers, reader.switch()),
+            "refill_buffers" => set(&mut self.refill_buffers, reader.switch()),
+            "scramble_buffers" => set(&mut self.scramble_buffers, reader.switch()),
+            _ => return false,
+        }
+        true
+    }
+
+    fn apply_report(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        match reader.name() {
+            "name" => set_some(&mut self.name, reader.text().map(str::to_owned)),
+            "description" => set(&mut self.description, reader.text().map(str::to_owned)),
+            "clat_percentiles" => set(&mut self.percentiles.complete, reader.switch()),
+            "lat_percentiles" => set(&mut self.percentiles.total, reader.switch()),
+            "slat_percentiles" => set(&mut self.percentiles.submit, reader.switch()),
+            "percentile_list" => {
+                if let Some((list, precision)) = reader.decimals(20) {
+                    self.percentiles.list = list;
+                    self.percentiles.precision = precision;
+                }
+            }
+            "significant_figures" => {
+                let digits = reader.number(Counts::Things, 1, 10);
+                set(
+                    &mut self.significant_figures,
+                    digits.map(|digits| digits as usize),
+                );
+            }
+            "kb_base" => match reader.word(&["1024", "1000"]) {
+                Some(0) => self.kb_base = 1024,
+                Some(_) => self.kb_base = 1000,
+                None => {}
+            },
+            "disk_util" => set(&mut self.disk_util, reader.switch()),
+            _ => return false,
+        }
+        true
+    }
+}
+
+fn percent(reader: &mut ValueReader<'_>) -> Option<u32> {
+    reader
+        .number(Counts::Things, 0, 100)
+        .map(|percent| percent as u32)
+}

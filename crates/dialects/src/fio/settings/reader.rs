@@ -1,0 +1,414 @@
+//! One option's value on its way into a type, with what to say where it does not fit.
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, nearest};
+use fathom_units::{Bytes, Nanos, group_digits};
+
+use super::Amount;
+use crate::fio::lexer::RawOption;
+use crate::fio::table::{Kind, OptionRow};
+use crate::fio::values::{self, BareTime, Number, Trap, Triple};
+
+/// What a number counts, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// Bytes.
+    Bytes,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// Things without a unit.
+    Things,
+    /// Microseconds.
+    Time,
+}
+
+/// Reads the value of one option.
+pub struct ValueReader<'a> {
+    option: &'a RawOption,
+    row: &'static OptionRow,
+    kb_base: u64,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl<'a> ValueReader<'a> {
+    pub fn new(
+        option: &'a RawOption,
+        row: &'static OptionRow,
+        kb_base: u64,
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        Self {
+            option,
+            row,
+            kb_base,
+            diagnostics,
+        }
+    }
+
+    /// fio's name of the option.
+    pub fn name(&self) -> &'static str {
+        self.row.name
+    }
+
+    /// The value as typed; an error where there is none.
+    pub fn text(&mut self) -> Option<&'a str> {
+        match self.option.value.as_deref() {
+            None => {
+                self.refuse(
+                    &format!("option `{}` requires a value", self.row.name),
+                    None,
+                );
+                None
+            }
+            Some("") => {
+                let message = format!("option `{}` has an empty value", self.row.name);
+                self.refuse(
+                    &message,
+                    Some("an environment variable may not be set".to_owned()),
+                );
+                None
+            }
+            Some(text) => Some(text),
+        }
+    }
+
+    pub fn refuse(&mut self, message: &str, hint: Option<String>) {
+        let error = Diagnostic::error(message).at(self.option.value_location());
+        self.diagnostics.push(match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        });
+    }
+
+    pub fn not_yet(&mut self) {
+        let message = format!(
+            "option `{}` is known to fio, but not built yet",
+            self.row.name
+        );
+        self.refuse(
+            &message,
+            Some("remove it, or leave it at fio's default".to_owned()),
+        );
+    }
+
+    /// Refuses a value that fio knows and this reader does not.
+    pub fn value_not_yet(&mut self, value: &str) {
+        let name = self.row.name;
+        self.refuse(
+            &format!("`{name}={value}` is known to fio, but not built yet"),
+            None,
+        );
+    }
+
+    fn not_parsed(&mut self, text: &str, what: &str) {
+        self.refuse(
+            &format!("`{text}` is no {what} for `{}`", self.row.name),
+            None,
+        );
+    }
+
+    /// Warns of a trap, saying what the value is read as.
+    fn warn(&mut self, number: &Number, counts: Counts) {
+        let Some(trap) = number.trap else { return };
+        let text = self.option.value.as_deref().unwrap_or_default();
+        let digits = group_digits(u64::try_from(number.value).unwrap_or(0));
+        let read = match counts {
+            Counts::Bytes => format!("{digits} bytes"),
+            Counts::BytesPerSecond => format!("{digits} bytes a second"),
+            Counts::Things => digits,
+            Counts::Time => values::span(number.value).unwrap_or(Nanos::MAX).to_string(),
+        };
+        let message = format!("`{}={text}` is read as {read}, as fio does", self.row.name);
+        let warning = Diagnostic::warning(message).at(self.option.value_location());
+        self.diagnostics.push(warning.hint(trap.hint()));
+    }
+
+    /// A number within bounds.
+    pub fn number(&mut self, counts: Counts, least: u64, most: u64) -> Option<u64> {
+        let triple = self.triple(counts, least, most)?;
+        triple[0]
+    }
+
+    /// Up to three numbers within bounds: reads, writes, trims.
+    pub fn triple(&mut self, counts: Counts, least: u64, most: u64) -> Option<Triple<u64>> {
+        let text = self.text()?;
+        let kb_base = self.kb_base;
+        let Some(numbers) = values::triple(text, |part| values::number(part, kb_base)) else {
+            self.not_parsed(text, "number");
+            return None;
+        };
+        let mut kept: Triple<u64> = [None; 3];
+        let mut warned: Vec<Trap> = Vec::new();
+        for (slot, number) in kept.iter_mut().zip(numbers) {
+            let Some(number) = number else { continue };
+            match u64::try_from(number.value) {
+                Ok(value) if (least..=most).contains(&value) && !number.percent => {
+                    *slot = Some(value);
+                }
+                _ => {
+                    self.out_of_range(text, least, most);
+                    return None;
+                }
+            }
+            if let Some(trap) = number.trap
+                && !warned.contains(&trap)
+            {
+                warned.push(trap);
+                self.warn(&number, counts);
+            }
+        }
+        Some(kept)
+    }
+
+    fn out_of_range(&mut self, text: &str, least: u64, most: u64) {
+        let message = format!(
+            "`{}={text}` is out of range: {least} to {}",
+            self.row.name,
+            group_digits(most)
+        );
+        self.refuse(&message, None);
+    }
+
+    /// Bytes or a percentage.
+    pub fn amount(&mut self) -> Option<Amount> {
+        let text = self.text()?;
+        let first = values::parts(text).first().copied().unwrap_or_default();
+        if first.len() > 1 && first.ends_with('z') {
+            self.value_not_yet(text);
+            return None;
+        }
+        let Some(number) = values::number(first, self.kb_base) else {
+            self.not_parsed(text, "size");
+            return None;
+        };
+        if number.percent {
+            if let Ok(percent @ 1..=100) = u64::try_from(number.value) {
+                return Some(Amount::Percent(percent));
+            }
+            self.refuse(&format!("`{text}` is not between 1% and 100%"), None);
+            return None;
+        }
+        let Some(bytes) = values::bytes(number.value) else {
+            self.out_of_range(text, 0, 1 << 62);
+            return None;
+        };
+        self.warn(&number, Counts::Bytes);
+        Some(Amount::Bytes(bytes.get()))
+    }
+
+    /// A time.
+    pub fn time(&mut self, bare: BareTime) -> Option<Nanos> {
+        let text = self.text()?;
+        let parts = values::parts(text);
+        let first = parts.first().copied().unwrap_or_default();
+        let Some(time) = values::time(first, bare) else {
+            self.not_parsed(text, "time");
+            return None;
+        };
+        if parts.get(1).is_some_and(|second| *second != first) {
+            self.value_not_yet(text);
+            return None;
+        }
+        let Some(span) = values::span(time.value) else {
+            self.refuse(
+                &format!("`{text}` is no time between 0 and 100 years"),
+                None,
+            );
+            return None;
+        };
+        self.warn(&time, Counts::Time);
+        Some(span)
+    }
+
+    /// `0` or `1`; a flag without a value is 1.
+    pub fn switch(&mut self) -> Option<bool> {
+        if self.row.kind == Kind::Flag && self.option.value.is_none() {
+            return Some(true);
+        }
+        let text = self.text()?;
+        match values::switch(text) {
+            Some(0) => Some(false),
+            Some(1) => Some(true),
+            // Flags have no upper bound in fio.
+            Some(_) if self.row.kind == Kind::Flag => Some(true),
+            Some(_) => {
+                self.refuse(
+                    &format!("`{}={text}` is out of range: 0 or 1", self.row.name),
+                    None,
+                );
+                None
+            }
+            None => {
+                self.not_parsed(text, "0 or 1");
+                None
+            }
+        }
+    }
+
+    /// One of some words, up to the first `:` or `,`; its index.
+    pub fn word(&mut self, words: &[&'static str]) -> Option<usize> {
+        let text = self.text()?;
+        let word = text.split([':', ',']).next().unwrap_or_default();
+        let found = words.iter().position(|candidate| *candidate == word);
+        if found.is_none() {
+            let hint = match nearest(word.trim(), words.iter().copied()) {
+                Some(near) if word.trim() == near => {
+                    "fio takes no blank here; write none after `=`".to_owned()
+                }
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("one of {}", words.join(", ")),
+            };
+            self.refuse(
+                &format!("`{word}` is no value of `{}`", self.row.name),
+                Some(hint),
+            );
+        }
+        found
+    }
+
+    /// What follows the first `:`, as a number above 0.
+    pub fn postfix(&mut self) -> Option<u64> {
+        let (_, postfix) = self.option.value.as_deref()?.split_once(':')?;
+        let number = values::number(postfix, self.kb_base);
+        match number.map(|number| (u64::try_from(number.value), number)) {
+            Some((Ok(value), number)) if value > 0 && value <= 1 << 62 => {
+                self.warn(&number, Counts::Things);
+                Some(value)
+            }
+            _ => {
+                self.refuse(&format!("`{postfix}` is no number above 0"), None);
+                None
+            }
+        }
+    }
+
+    /// Numbers with decimals, and how many decimals the longest has.
+    pub fn decimals(&mut self, most: usize) -> Option<(Vec<f64>, usize)> {
+        let text = self.text()?;
+        let mut list = Vec::new();
+        let mut precision = 0;
+        for part in text.split(':') {
+            match part.trim().parse::<f64>() {
+                Ok(value) if value > 0.0 && value <= 100.0 => list.push(value),
+                Ok(_) => {
+                    self.refuse(&format!("`{part}` is not above 0 and up to 100"), None);
+                    return None;
+                }
+                Err(_) => {
+                    self.not_parsed(part, "number");
+                    return None;
+                }
+            }
+            let digits = part
+                .split_once('.')
+                .map_or(0, |(_, digits)| digits.trim().len());
+            precision = precision.max(digits.min(6));
+        }
+        if list.len() > most {
+            self.refuse(&format!("more than {most} numbers"), None);
+            return None;
+        }
+        list.sort_by(f64::total_cmp);
+        Some((list, precision))
+    }
+
+    /// Accepts fio's default alone.
+    pub fn expect(&mut self, default: &str) {
+        let Some(text) = self.option.value.as_deref() else {
+            return self.not_yet();
+        };
+        let number = |text: &str| values::number(text.trim(), 1024).map(|number| number.value);
+        let equal = text.trim() == default
+            || (number(text).is_some() && number(text) == number(default))
+            || (default == "0" && matches!(text.trim(), "none" | "0"));
+        if equal {
+            return;
+        }
+        let name = self.row.name;
+        let message = format!("`{name}={text}` is known to fio, but not built yet");
+        self.refuse(
+            &message,
+            Some(format!("only `{name}={default}` is carried")),
+        );
+    }
+
+    /// Checks that a value without effect is one that fio would take.
+    pub fn check_kind(&mut self) {
+        match self.row.kind {
+            Kind::Switch | Kind::Flag => drop(self.switch()),
+            Kind::Seconds => drop(self.time(BareTime::Seconds)),
+            Kind::Micros => drop(self.time(BareTime::Micros)),
+            Kind::Number => drop(self.triple(Counts::Things, 0, u64::MAX)),
+            Kind::Text | Kind::Word | Kind::Decimals | Kind::Range => drop(self.text()),
+        }
+    }
+
+    /// `size/share:size/share,…` for reads, writes and trims.
+    pub fn splits(&mut self) -> Option<[Vec<(u64, u32)>; 3]> {
+        let text = self.text()?;
+        let mut lists: [Vec<(u64, u32)>; 3] = Default::default();
+        let mut count = 0;
+        for (index, part) in text.split(',').take(3).enumerate() {
+            lists[index] = self.split(part)?;
+            count = index + 1;
+        }
+        for index in count..3 {
+            let last = lists[count - 1].clone();
+            lists[index].extend(last);
+        }
+        Some(lists)
+    }
+
+    fn split(&mut self, text: &str) -> Option<Vec<(u64, u32)>> {
+        let mut list = Vec::new();
+        for entry in text.split(':').filter(|entry| !entry.is_empty()) {
+            let (size, share) = entry.split_once('/').unwrap_or((entry, ""));
+            let size = values::number(size, self.kb_base)
+                .and_then(|number| values::bytes(number.value))
+                .filter(|size| *size > Bytes::ZERO && *size <= Bytes::mib(1024));
+            let share = if share.is_empty() {
+                Some(None)
+            } else {
+                share.parse().ok().map(Some)
+            };
+            let (Some(size), Some(share)) = (size, share) else {
+                self.not_parsed(entry, "size with its share, such as `4k/60`,");
+                return None;
+            };
+            list.push((size.get(), share));
+        }
+        if list.is_empty() || list.len() > 64 {
+            self.not_parsed(text, "list of 1 to 64 sizes");
+            return None;
+        }
+        let given: u32 = list
+            .iter()
+            .filter_map(|(_, share)| *share)
+            .fold(0, u32::saturating_add);
+        let blanks = list.iter().filter(|(_, share)| share.is_none()).count() as u32;
+        let Some(rest) = 100u32.checked_sub(given).or((blanks == 0).then_some(0)) else {
+            self.refuse("the shares add up to more than 100 %", None);
+            return None;
+        };
+        // Sizes without a share divide the rest among them, in whole percents.
+        let each = rest.checked_div(blanks).unwrap_or(0);
+        let mut list: Vec<_> = list
+            .into_iter()
+            .map(|(size, share)| (size, share.unwrap_or(each)))
+            .collect();
+        settle_shares(&mut list);
+        Some(list)
+    }
+}
+
+/// Makes shares add up to 100 as fio does: they are used up from the smallest on, and the largest takes what is left.
+fn settle_shares(list: &mut [(u64, u32)]) {
+    let mut order: Vec<usize> = (0..list.len()).collect();
+    order.sort_by_key(|index| list[*index].1);
+    let mut left = 100;
+    for (place, index) in order.iter().enumerate() {
+        let share = &mut list[*index].1;
+        let is_last = place + 1 == order.len();
+        *share = if is_last { left } else { left.min(*share) };
+        left -= *share;
+    }
+}

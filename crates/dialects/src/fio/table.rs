@@ -1,0 +1,157 @@
+//! The registry of fio's options.
+//!
+//! One row an option, for all that fio 3.42 knows: an option that Fathom does not build yet must still be told from a
+//! misspelt one. Help, the nearest-name search and the reader all draw on these rows.
+//!
+//! Source of names, aliases and kinds: fio's own `--cmdhelp=all` and `--enghelp`, and its `HOWTO` (3.42).
+
+mod engine_options;
+mod job_options;
+mod run_options;
+
+/// What an option's value looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Text taken as it is.
+    Text,
+    /// One of a list of words.
+    Word,
+    /// A whole number with an optional size suffix, perhaps one each for reads, writes and trims.
+    Number,
+    /// A time; a bare number means seconds.
+    Seconds,
+    /// A time; a bare number means microseconds.
+    Micros,
+    /// `0` or `1`; the value is required.
+    Switch,
+    /// `0`, `1`, or no value, which means 1.
+    Flag,
+    /// Numbers with decimals, separated by `:`.
+    Decimals,
+    /// Two sizes with `-` between them.
+    Range,
+}
+
+/// How far Fathom carries an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Support {
+    /// Read, and acted upon.
+    Built,
+    /// Read, and without effect here: what it asks for is so anyway, or changes nothing that is measured.
+    NoEffect,
+    /// Only this value (fio's default) is carried; every other is refused as not built yet.
+    Only(&'static str),
+    /// Refused as not built yet, whatever its value.
+    NotYet,
+}
+
+/// One option of fio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OptionRow {
+    /// The name that fio prints.
+    pub name: &'static str,
+    /// Other names of it.
+    pub aliases: &'static [&'static str],
+    /// What its value looks like.
+    pub kind: Kind,
+    /// How far it is carried.
+    pub support: Support,
+    /// What it is for.
+    pub help: &'static str,
+    /// The I/O engines that know it; empty: all.
+    pub engines: &'static [&'static str],
+}
+
+const fn row(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    kind: Kind,
+    support: Support,
+    help: &'static str,
+) -> OptionRow {
+    OptionRow {
+        name,
+        aliases,
+        kind,
+        support,
+        help,
+        engines: &[],
+    }
+}
+
+const fn engine_row(
+    name: &'static str,
+    engines: &'static [&'static str],
+    kind: Kind,
+    support: Support,
+    help: &'static str,
+) -> OptionRow {
+    OptionRow {
+        engines,
+        ..row(name, &[], kind, support, help)
+    }
+}
+
+/// Every option, those of single engines last.
+pub fn rows() -> impl Iterator<Item = &'static OptionRow> {
+    job_options::ROWS
+        .iter()
+        .chain(run_options::ROWS)
+        .chain(engine_options::ROWS)
+}
+
+/// The row of an option by its name or an alias. Names are case-sensitive, as fio's are.
+pub fn find(name: &str) -> Option<&'static OptionRow> {
+    rows().find(|row| row.name == name || row.aliases.contains(&name))
+}
+
+/// Every name and alias.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    rows().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
+}
+
+/// How far Fathom carries an I/O engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineRow {
+    /// fio's name of it.
+    pub name: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// What issues its I/O here; `None`: known to fio, not built yet.
+    pub backend: Option<fathom_workload::Backend>,
+}
+
+/// Every I/O engine of fio 3.42.
+pub const ENGINES: &[EngineRow] = engine_options::ENGINES;
+
+/// The row of an engine by its name.
+pub fn find_engine(name: &str) -> Option<&'static EngineRow> {
+    ENGINES.iter().find(|engine| engine.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_name_stands_once() {
+        let mut seen = BTreeSet::new();
+        for name in names() {
+            assert!(seen.insert(name), "{name} stands twice");
+        }
+        assert!(rows().all(|row| !row.help.is_empty() && !row.name.contains(' ')));
+    }
+
+    #[test]
+    fn aliases_lead_to_their_option() {
+        for (alias, name) in [
+            ("readwrite", "rw"),
+            ("blocksize", "bs"),
+            ("timeout", "runtime"),
+        ] {
+            assert_eq!(find(alias).map(|row| row.name), Some(name));
+        }
+        assert_eq!(find("RW"), None);
+    }
+}

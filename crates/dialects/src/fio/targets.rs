@@ -1,0 +1,262 @@
+//! The files of a job: their names, and the part of each that is used.
+//!
+//! Names are made as fio makes them, so that a run finds what a run of fio left behind, and the other way round.
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use fathom_units::Bytes;
+use fathom_workload::{Place, Target};
+
+use super::context::{FileStatus, Files};
+use super::settings::{Amount, Settings};
+
+/// A clone of a job whose files are asked for.
+pub struct Clone<'a> {
+    /// Its settings.
+    pub settings: &'a Settings,
+    /// Name of the job.
+    pub name: &'a str,
+    /// Number of the clone, from 0.
+    pub number: u64,
+    /// Whether its engine opens no file.
+    pub diskless: bool,
+    /// Where complaints point.
+    pub location: Option<Location>,
+}
+
+impl Clone<'_> {
+    /// Its targets; `None` after an error, which is said.
+    pub fn targets(&self, files: &dyn Files, diagnostics: &mut Diagnostics) -> Option<Vec<Target>> {
+        let (settings, diskless) = (self.settings, self.diskless);
+        let paths = self.paths(files);
+        let statuses: Vec<FileStatus> = paths
+            .iter()
+            .map(|path| {
+                if diskless {
+                    FileStatus::Missing
+                } else {
+                    files.status(path)
+                }
+            })
+            .collect();
+        if settings.size == Amount::Unset && settings.file_size.is_none() {
+            let unknown = |(path, status): (&String, &FileStatus)| match status {
+                FileStatus::Regular(size) => *size == Bytes::ZERO,
+                FileStatus::Special(_) => false,
+                // A device that this machine lacks may be one of a design.
+                FileStatus::Missing => diskless || !path.starts_with("/dev/"),
+                FileStatus::Directory => true,
+            };
+            if paths.iter().zip(&statuses).all(unknown) {
+                self.refuse(
+                    diagnostics,
+                    "you need to specify size=",
+                    "no file exists to tell it",
+                );
+                return None;
+            }
+        }
+        let lengths = self.lengths(paths.len() as u64);
+        let mut targets = Vec::with_capacity(paths.len());
+        for ((path, status), length) in paths.into_iter().zip(statuses).zip(lengths) {
+            targets.push(self.target(path, status, length, diagnostics)?);
+        }
+        Some(targets)
+    }
+
+    fn refuse(&self, diagnostics: &mut Diagnostics, message: &str, hint: &str) {
+        let error = Diagnostic::error(format!("job `{}`: {message}", self.name)).hint(hint);
+        diagnostics.push(match &self.location {
+            Some(location) => error.at(location.clone()),
+            None => error,
+        });
+    }
+
+    fn paths(&self, files: &dyn Files) -> Vec<String> {
+        let settings = self.settings;
+        let folders = settings
+            .directory
+            .as_deref()
+            .map(split_list)
+            .unwrap_or_default();
+        let within = |folder: u64, name: &str| match folders.len() as u64 {
+            0 => name.to_owned(),
+            count => format!("{}/{name}", folders[(folder % count) as usize]),
+        };
+        if let Some(list) = &settings.filename {
+            return split_list(list)
+                .iter()
+                .map(|name| within(0, name))
+                .collect();
+        }
+        let count = settings.file_count;
+        // A job named after a device or a directory uses that.
+        if count == 1
+            && matches!(
+                files.status(self.name),
+                FileStatus::Special(_) | FileStatus::Directory
+            )
+        {
+            return vec![within(self.number, self.name)];
+        }
+        (0..count)
+            .map(|file| within(self.number, &self.made_up_name(file)))
+            .collect()
+    }
+
+    fn made_up_name(&self, file: u64) -> String {
+        let numbers = [("$jobnum", self.number), ("$filenum", file)];
+        let mut name = replace_ignoring_case(&self.settings.filename_format, "$jobname", self.name);
+        for (word, number) in numbers {
+            name = replace_ignoring_case(&name, word, &number.to_string());
+        }
+        name
+    }
+
+    /// Length of each file: `filesize`, or `size` divided among them, the first few one block longer where that leaves
+    /// a rest. `None`: what exists.
+    fn lengths(&self, count: u64) -> Vec<Option<u64>> {
+        let settings = self.settings;
+        let (Amount::Bytes(size), None) = (settings.size, settings.file_size) else {
+            return vec![None; count as usize];
+        };
+        let each = size / count;
+        let block = settings.blocks.iter().min().copied().unwrap_or(1).max(1);
+        let longer = (size - each * count) / block;
+        (0..count)
+            .map(|index| Some(each + if index < longer { block } else { 0 }))
+            .collect()
+    }
+
+    fn target(
+        &self,
+        path: String,
+        status: FileStatus,
+        length: Option<u64>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Target> {
+        let settings = self.settings;
+        let known = match status {
+            FileStatus::Regular(size) => Some(size.get()),
+            FileStatus::Special(size) => size.map(Bytes::get),
+            FileStatus::Missing | FileStatus::Directory => settings.file_size,
+        };
+        let mut share_of_unknown = false;
+        let mut bytes_of = |amount| match (amount, known) {
+            (Amount::Unset, _) => 0,
+            (Amount::Bytes(bytes), _) => bytes,
+            (Amount::Percent(percent), Some(size)) => share(size, percent),
+            (Amount::Percent(_), None) => {
+                share_of_unknown = true;
+                0
+            }
+        };
+        let step = bytes_of(settings.offset_increment);
+        let offset = step
+            .checked_mul(self.number)
+            .zip(Some(bytes_of(settings.offset)));
+        let offset = offset.and_then(|(more, offset)| more.checked_add(offset));
+        let length = match (settings.size, settings.file_size) {
+            (Amount::Percent(100), None) => None,
+            (Amount::Percent(percent), None) => Some(bytes_of(Amount::Percent(percent))),
+            (_, Some(size)) => Some(size.saturating_sub(offset.unwrap_or(0))),
+            _ => length.filter(|length| *length > 0),
+        };
+        if share_of_unknown {
+            let message = format!("a percentage of `{path}`, whose size is not known");
+            self.refuse(diagnostics, &message, "give sizes and offsets in bytes");
+            return None;
+        }
+        let Some(offset) = offset.filter(|offset| *offset <= 1 << 62) else {
+            self.refuse(
+                diagnostics,
+                "the offset is past 2^62 bytes",
+                "lower offset_increment",
+            );
+            return None;
+        };
+        if settings.file_size.is_some_and(|size| offset >= size) {
+            let message = "you need to specify valid offset=";
+            self.refuse(diagnostics, message, "it lies past the end of the file");
+            return None;
+        }
+        let length = match length {
+            // A part of a file that exists ends where the file does.
+            Some(length) if matches!(settings.size, Amount::Percent(_)) => {
+                let rest = known.unwrap_or(length).saturating_sub(offset);
+                let block = settings.blocks.iter().min().copied().unwrap_or(1).max(1);
+                Some(length.min(rest) / block * block)
+            }
+            other => other,
+        };
+        let (place, offset) = (Place::Path(path), Bytes::new(offset));
+        Some(Target {
+            place,
+            offset,
+            length: length.map(Bytes::new),
+        })
+    }
+}
+
+/// `percent` of `size`, rounded down.
+pub fn share(size: u64, percent: u64) -> u64 {
+    (u128::from(size) * u128::from(percent) / 100) as u64
+}
+
+/// The entries of a list separated by `:`, where `\:` stands for a colon within an entry.
+fn split_list(text: &str) -> Vec<String> {
+    let mut entries = vec![String::new()];
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let last = entries.len() - 1;
+        match character {
+            '\\' if characters.peek() == Some(&':') => {
+                characters.next();
+                entries[last].push(':');
+            }
+            ':' => entries.push(String::new()),
+            other => entries[last].push(other),
+        }
+    }
+    entries.retain(|entry| !entry.is_empty());
+    if entries.is_empty() {
+        entries.push(text.to_owned());
+    }
+    entries
+}
+
+fn replace_ignoring_case(text: &str, word: &str, with: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    // Lowering ASCII letters alone keeps every byte in its place.
+    while let Some(start) = rest.to_ascii_lowercase().find(word) {
+        out.push_str(&rest[..start]);
+        out.push_str(with);
+        rest = &rest[start + word.len()..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(split_list(text), expected, "{text}");
+    }
+
+    #[test]
+    fn lists_are_split_at_colons() {
+        check("/dev/sda", &["/dev/sda"]);
+        check("/a:/b", &["/a", "/b"]);
+        check(r"/dev/dsk/foo@3,0\:c:b", &["/dev/dsk/foo@3,0:c", "b"]);
+        check(":a::b:", &["a", "b"]);
+        check(":", &[":"]);
+    }
+
+    #[test]
+    fn formats_are_filled_in() {
+        assert_eq!(replace_ignoring_case("$JobName.x", "$jobname", "é"), "é.x");
+    }
+}

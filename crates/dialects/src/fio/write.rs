@@ -1,0 +1,64 @@
+//! fio's own output, built from a run's measurements.
+//!
+//! Scripts read this output by its keys and columns, so both are written as fio 3.42 writes them.
+
+mod entry;
+mod figures;
+mod json_document;
+mod json_text;
+mod normal;
+
+use fathom_record::StageResult;
+use fathom_units::Nanos;
+
+use json_document::Buckets;
+
+use super::input::{FioInput, OutputFormat};
+
+/// What `--version` prints and the key `fio version` holds: the version whose output this is. Consumers parse it, so
+/// Fathom's own name is not part of it.
+pub const VERSION: &str = "fio-3.42";
+
+/// A finished run of an input.
+#[derive(Debug, Clone, Copy)]
+pub struct FioRun<'a> {
+    /// Measured stages. A stage that was never reached may be missing.
+    pub results: &'a [StageResult],
+    /// Wall-clock time of the end, in ms since the epoch.
+    pub finished_unix_ms: u64,
+    /// From the start of the program to the end of the run.
+    pub elapsed: Nanos,
+    /// Process id that text shows.
+    pub pid: u32,
+}
+
+/// The JSON document that fio prints, with a line end. Plain JSON unless the input asks for `json+`.
+pub fn write_json(input: &FioInput, run: &FioRun<'_>) -> String {
+    let bins = if input.output.formats.contains(&OutputFormat::JsonPlus) {
+        Buckets::Shown
+    } else {
+        Buckets::Hidden
+    };
+    json_document::document(input, run, bins).to_string() + "\n"
+}
+
+/// The text that fio prints at the end of a run.
+pub fn write_normal(input: &FioInput, run: &FioRun<'_>) -> String {
+    normal::summary(input, run)
+}
+
+/// The text that fio prints before a run: one line a job, the version, and how many jobs start.
+pub fn write_start(input: &FioInput) -> String {
+    normal::start(input)
+}
+
+/// Whether fio would end this run with exit code 1.
+pub fn has_errors(run: &FioRun<'_>) -> bool {
+    run.results
+        .iter()
+        .flat_map(|result| &result.workers)
+        .any(|worker| !worker.errors.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,464 @@
+//! One entry of fio's report: a job, or the jobs of a group together.
+//!
+//! Invariant: percentiles come from merged histograms. Means and deviations of the half-second samples of a group are
+//! sums over its jobs, as fio makes them.
+
+use fathom_record::{DeviceCounters, HalfSecond, OpStats, StageResult, WorkerStats};
+use fathom_stats::Histogram;
+use fathom_units::Nanos;
+use fathom_workload::Direction;
+
+use super::FioRun;
+use crate::fio::input::{FioInput, FioJobMeta};
+
+/// Linux's number for an input/output error, for transfers that came up short.
+const EIO: i32 = 5;
+
+/// The jobs of one entry, as indices into [`FioInput::jobs`].
+pub type Members = std::ops::Range<usize>;
+
+/// Which jobs are shown together: neighbours of one group that asks for it.
+pub fn members(input: &FioInput) -> Vec<Members> {
+    let mut entries: Vec<Members> = Vec::new();
+    for (index, job) in input.jobs.iter().enumerate() {
+        match entries.last_mut() {
+            Some(last) if job.group_reporting && input.jobs[last.start].group == job.group => {
+                last.end = index + 1;
+            }
+            _ => entries.push(index..index + 1),
+        }
+    }
+    entries
+}
+
+/// The workers of each job of the input; none where its stage was not reached.
+pub fn workers<'a>(
+    input: &FioInput,
+    run: &FioRun<'a>,
+) -> Vec<Vec<(&'a StageResult, &'a WorkerStats)>> {
+    let mut firsts = Vec::new();
+    let mut next = 0;
+    for stage in &input.workload.stages {
+        firsts.push(next);
+        next += stage.jobs.len();
+    }
+    let mut found = vec![Vec::new(); input.jobs.len()];
+    for result in run.results {
+        for worker in &result.workers {
+            let index = firsts.get(result.stage).map(|first| first + worker.job);
+            if let Some(slot) = index.and_then(|index| found.get_mut(index)) {
+                slot.push((result, worker));
+            }
+        }
+    }
+    found
+}
+
+/// Samples of half a second each.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Samples {
+    pub min: u64,
+    pub max: u64,
+    pub mean: f64,
+    pub count: u64,
+    squares: f64,
+}
+
+impl Samples {
+    fn of(values: &[u64]) -> Self {
+        let count = values.len() as u64;
+        let mean =
+            values.iter().map(|value| *value as f64).sum::<f64>() / values.len().max(1) as f64;
+        Self {
+            min: values.iter().copied().min().unwrap_or(0),
+            max: values.iter().copied().max().unwrap_or(0),
+            mean,
+            count,
+            squares: values
+                .iter()
+                .map(|value| (*value as f64 - mean).powi(2))
+                .sum(),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.min += other.min;
+        self.max += other.max;
+        self.mean += other.mean;
+        self.count += other.count;
+        self.squares += other.squares;
+    }
+
+    /// Sample standard deviation.
+    pub fn deviation(&self) -> f64 {
+        if self.count > 1 {
+            (self.squares / (self.count as f64 - 1.0)).sqrt()
+        } else {
+            0.0
+        }
+    }
+}
+
+/// One direction of an entry.
+#[derive(Debug, Clone, Default)]
+pub struct Way {
+    pub bytes: u64,
+    pub ios: u64,
+    pub short: u64,
+    pub runtime_ms: u64,
+    /// Total, submission and completion latency. Submission is empty with synchronous engines.
+    pub total: Option<Histogram>,
+    pub submit: Option<Histogram>,
+    pub complete: Option<Histogram>,
+    pub bandwidth: Samples,
+    pub iops: Samples,
+}
+
+impl Way {
+    /// Bytes a second over the runtime.
+    pub fn bytes_per_second(&self) -> u64 {
+        per_second(self.bytes, self.runtime_ms)
+    }
+
+    /// I/Os a second over the runtime.
+    pub fn ios_per_second(&self) -> f64 {
+        if self.runtime_ms == 0 {
+            0.0
+        } else {
+            1000.0 * self.ios as f64 / self.runtime_ms as f64
+        }
+    }
+
+    fn add(&mut self, worker: &WorkerStats, stats: &OpStats, direction: Direction) {
+        let way = direction as usize;
+        self.bytes += stats.bytes;
+        self.ios += stats.ios();
+        self.short += worker.short_ios[way];
+        if stats.ios() > 0 {
+            self.runtime_ms = self.runtime_ms.max(millis(worker.measured));
+        }
+        merge(&mut self.total, &stats.latency);
+        merge(
+            &mut self.complete,
+            stats.complete.as_ref().unwrap_or(&stats.latency),
+        );
+        if let Some(submit) = &stats.submit {
+            merge(&mut self.submit, submit);
+        }
+        let (bandwidth, iops) = samples(&worker.samples, way);
+        self.bandwidth.add(&bandwidth);
+        self.iops.add(&iops);
+    }
+}
+
+/// Whole units a second, rounded down; 0 where no time has passed.
+pub fn per_second(count: u64, runtime_ms: u64) -> u64 {
+    let rate = (u128::from(count) * 1000)
+        .checked_div(u128::from(runtime_ms))
+        .unwrap_or(0);
+    u64::try_from(rate).unwrap_or(u64::MAX)
+}
+
+/// Begun milliseconds.
+fn millis(span: Nanos) -> u64 {
+    span.get().div_ceil(1_000_000)
+}
+
+fn merge(into: &mut Option<Histogram>, from: &Histogram) {
+    match into {
+        Some(histogram) => histogram.merge(from),
+        None => *into = Some(from.clone()),
+    }
+}
+
+/// KiB a second and I/Os a second of each sample in which the direction did anything.
+fn samples(halves: &[HalfSecond], way: usize) -> (Samples, Samples) {
+    let (mut bandwidth, mut iops) = (Vec::new(), Vec::new());
+    let mut before = Nanos::ZERO;
+    for half in halves {
+        let spent = half.at.saturating_sub(before).get() / 1_000_000;
+        before = half.at;
+        if half.ios[way] > 0 && spent > 0 {
+            bandwidth.push(per_second(half.bytes[way], spent) / 1024);
+            iops.push(per_second(half.ios[way], spent));
+        }
+    }
+    (Samples::of(&bandwidth), Samples::of(&iops))
+}
+
+/// One entry of the report.
+#[derive(Debug, Clone)]
+pub struct Entry<'a> {
+    /// The first job's.
+    pub meta: &'a FioJobMeta,
+    pub members: usize,
+    /// Error number of the first failed I/O; 0: none.
+    pub error: i32,
+    pub started_unix_ms: u64,
+    pub ways: [Way; 3],
+    pub sync: Option<Histogram>,
+    pub runtime_ms: u64,
+    pub user_ms: f64,
+    pub system_ms: f64,
+    pub context_switches: u64,
+    pub minor_faults: u64,
+    pub major_faults: u64,
+    pub depth_levels: [u64; 7],
+    pub submit_batches: [u64; 7],
+    pub complete_batches: [u64; 7],
+}
+
+impl<'a> Entry<'a> {
+    /// Merges the workers of the jobs `members`.
+    pub fn new(
+        input: &'a FioInput,
+        members: &Members,
+        workers: &[Vec<(&StageResult, &WorkerStats)>],
+    ) -> Self {
+        let mut entry = Self {
+            meta: &input.jobs[members.start],
+            members: members.len(),
+            error: 0,
+            started_unix_ms: 0,
+            ways: Default::default(),
+            sync: None,
+            runtime_ms: 0,
+            user_ms: 0.0,
+            system_ms: 0.0,
+            context_switches: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            depth_levels: [0; 7],
+            submit_batches: [0; 7],
+            complete_batches: [0; 7],
+        };
+        for (result, worker) in workers[members.clone()].iter().flatten() {
+            entry.add(result, worker);
+        }
+        entry
+    }
+
+    fn add(&mut self, result: &StageResult, worker: &WorkerStats) {
+        if self.started_unix_ms == 0 {
+            self.started_unix_ms = result.started_unix_ns / 1_000_000;
+        }
+        if self.error == 0
+            && let Some(error) = worker.errors.first()
+        {
+            self.error = if error.errno == 0 { EIO } else { error.errno };
+        }
+        for direction in Direction::ALL {
+            if let Some(stats) = &worker.directions[direction as usize] {
+                self.ways[direction as usize].add(worker, stats, direction);
+            }
+        }
+        if let Some(sync) = worker.sync.as_ref().filter(|sync| sync.ios() > 0) {
+            merge(&mut self.sync, &sync.latency);
+        }
+        self.runtime_ms += millis(worker.measured);
+        self.user_ms += worker.usage.user.get() as f64 / 1e6;
+        self.system_ms += worker.usage.system.get() as f64 / 1e6;
+        self.context_switches += worker.usage.context_switches;
+        self.minor_faults += worker.usage.minor_faults;
+        self.major_faults += worker.usage.major_faults;
+        for (mine, theirs) in [
+            (&mut self.depth_levels, &worker.depth_levels),
+            (&mut self.submit_batches, &worker.submit_batches),
+            (&mut self.complete_batches, &worker.complete_batches),
+        ] {
+            for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                *mine += theirs;
+            }
+        }
+    }
+
+    /// I/Os of all directions.
+    pub fn ios(&self) -> u64 {
+        self.ways.iter().map(|way| way.ios).sum()
+    }
+
+    /// Processor time as a percentage of all jobs' runtime: user, system.
+    pub fn processor_percent(&self) -> [f64; 2] {
+        let runtime = self.runtime_ms as f64;
+        [self.user_ms, self.system_ms].map(|used| {
+            if self.runtime_ms == 0 {
+                0.0
+            } else {
+                used * 100.0 / runtime
+            }
+        })
+    }
+
+    /// Depth, submission and completion classes in percent; a class that was met shows at least 0.1 %.
+    ///
+    /// Depths are a share of the I/Os, so that an `fsync` between them can make it more than 100 %.
+    pub fn distributions(&self) -> [[f64; 7]; 3] {
+        let total = |classes: &[u64; 7]| classes.iter().sum();
+        [
+            percents(&self.depth_levels, self.ios(), 0.1),
+            percents(&self.submit_batches, total(&self.submit_batches), 0.1),
+            percents(&self.complete_batches, total(&self.complete_batches), 0.1),
+        ]
+    }
+
+    /// Shares of total latency in percent: ten classes of ns, ten of µs, twelve of ms.
+    pub fn latency_classes(&self) -> ([f64; 10], [f64; 10], [f64; 12]) {
+        let (mut nanos, mut micros, mut millis) = ([0; 10], [0; 10], [0; 12]);
+        for (value, count) in self
+            .ways
+            .iter()
+            .filter_map(|way| way.total.as_ref())
+            .flat_map(Histogram::nonzero)
+        {
+            match value {
+                0..1_000 => nanos[class(value)] += count,
+                1_000..1_000_000 => micros[class(value / 1_000)] += count,
+                1_000_000..1_000_000_000 => millis[class(value / 1_000_000)] += count,
+                1_000_000_000..2_000_000_000 => millis[10] += count,
+                _ => millis[11] += count,
+            }
+        }
+        let total = self.ios();
+        (
+            percents(&nanos, total, 0.01),
+            percents(&micros, total, 0.01),
+            percents(&millis, total, 0.01),
+        )
+    }
+}
+
+/// Upper bounds (not included) of the classes of a unit.
+const CLASS_BOUNDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+
+fn class(value: u64) -> usize {
+    CLASS_BOUNDS
+        .iter()
+        .position(|bound| value < *bound)
+        .unwrap_or(9)
+}
+
+fn percents<const N: usize>(counts: &[u64; N], total: u64, least: f64) -> [f64; N] {
+    counts.map(|count| match (count, total) {
+        (0, _) | (_, 0) => 0.0,
+        _ => (count as f64 / total as f64 * 100.0).max(least),
+    })
+}
+
+/// What a group did in one direction: bytes, and runtimes and rates of its entries.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GroupWay {
+    pub bytes: u64,
+    pub runtime_ms: (u64, u64),
+    pub rates: (u64, u64),
+}
+
+impl GroupWay {
+    /// Bytes a second over the longest runtime.
+    pub fn bytes_per_second(&self) -> u64 {
+        per_second(self.bytes, self.runtime_ms.1)
+    }
+}
+
+/// Every reporting group by its number.
+pub fn groups(
+    input: &FioInput,
+    entries: &[Members],
+    workers: &[Vec<(&StageResult, &WorkerStats)>],
+) -> Vec<[GroupWay; 3]> {
+    let count = input
+        .jobs
+        .iter()
+        .map(|job| job.group as usize + 1)
+        .max()
+        .unwrap_or(0);
+    let mut groups = vec![[GroupWay::default(); 3]; count];
+    for members in entries {
+        let group = &mut groups[input.jobs[members.start].group as usize];
+        for direction in Direction::ALL {
+            let (mut bytes, mut runtime) = (0u64, 0);
+            for (_, worker) in workers[members.clone()].iter().flatten() {
+                if let Some(stats) = &worker.directions[direction as usize]
+                    && stats.ios() > 0
+                {
+                    bytes += stats.bytes;
+                    runtime = runtime.max(millis(worker.measured));
+                }
+            }
+            if runtime == 0 {
+                continue;
+            }
+            let way = &mut group[direction as usize];
+            let rate = per_second(bytes, runtime);
+            let widen = |(least, most): (u64, u64), value: u64, first: bool| {
+                if first {
+                    (value, value)
+                } else {
+                    (least.min(value), most.max(value))
+                }
+            };
+            let first = way.runtime_ms.1 == 0;
+            way.bytes += bytes;
+            way.rates = widen(way.rates, rate, first);
+            way.runtime_ms = widen(way.runtime_ms, runtime, first);
+        }
+    }
+    groups
+}
+
+/// Mean bandwidth of an entry as a percentage of its group's, at most 100.
+pub fn share_of_group(way: &Way, group: &GroupWay) -> f64 {
+    let all = group.bytes_per_second();
+    if all > 1024 {
+        (way.bandwidth.mean.trunc() * 100.0 / (all as f64 / 1024.0)).min(100.0)
+    } else {
+        100.0
+    }
+}
+
+/// Sample standard deviation, which is what fio shows.
+pub fn deviation(histogram: &Histogram) -> f64 {
+    let count = histogram.count() as f64;
+    // Buckets would give equal values a deviation of their own.
+    if count > 1.0 && histogram.min() < histogram.max() {
+        histogram.stddev() * (count / (count - 1.0)).sqrt()
+    } else {
+        0.0
+    }
+}
+
+/// Counters of each disk over all stages.
+pub fn disks(input: &FioInput, run: &FioRun<'_>) -> Vec<DeviceCounters> {
+    let mut disks: Vec<DeviceCounters> = Vec::new();
+    if !input.jobs.iter().any(|job| job.disk_util) {
+        return disks;
+    }
+    for device in run.results.iter().flat_map(|result| &result.devices) {
+        let Some(disk) = disks.iter_mut().find(|disk| disk.name == device.name) else {
+            disks.push(device.clone());
+            continue;
+        };
+        for (mine, theirs) in [
+            (&mut disk.ios, device.ios),
+            (&mut disk.sectors, device.sectors),
+            (&mut disk.merges, device.merges),
+            (&mut disk.ticks_ms, device.ticks_ms),
+        ] {
+            mine[0] += theirs[0];
+            mine[1] += theirs[1];
+        }
+        disk.in_queue_ms += device.in_queue_ms;
+        disk.busy_ms += device.busy_ms;
+        disk.over = disk.over.saturating_add(device.over);
+    }
+    disks
+}
+
+/// Share of the time in which a disk was busy, in percent.
+pub fn utilisation(disk: &DeviceCounters) -> f64 {
+    let over = disk.over.get() as f64 / 1e6;
+    if over > 0.0 {
+        (disk.busy_ms as f64 * 100.0 / over).min(100.0)
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,229 @@
+//! fio's JSON document, key by key (fio 3.42).
+
+use fathom_record::DeviceCounters;
+use fathom_stats::Histogram;
+
+use super::entry::{self, Entry, GroupWay, Samples, Way, deviation, share_of_group, utilisation};
+use super::figures::wall_clock;
+use super::json_text::{Json, object};
+use super::{FioRun, VERSION};
+use crate::fio::input::{FioInput, Percentiles};
+
+/// Whether every bucket of a histogram is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Buckets {
+    /// `json`.
+    Hidden,
+    /// `json+`.
+    Shown,
+}
+
+/// The whole document; `bins` adds every bucket of the histograms that have percentiles.
+pub fn document(input: &FioInput, run: &FioRun<'_>, bins: Buckets) -> Json {
+    let workers = entry::workers(input, run);
+    let members = entry::members(input);
+    let groups = entry::groups(input, &members, &workers);
+    let elapsed = run.elapsed.get().div_ceil(1_000_000_000);
+    let jobs = members.iter().map(|members| {
+        let entry = Entry::new(input, members, &workers);
+        job(&entry, &groups[entry.meta.group as usize], elapsed, bins)
+    });
+    let mut pairs = vec![
+        pair("fio version", Json::Text(VERSION.to_owned())),
+        pair("timestamp", Json::Whole(run.finished_unix_ms / 1000)),
+        pair("timestamp_ms", Json::Whole(run.finished_unix_ms)),
+        pair("time", Json::Text(wall_clock(run.finished_unix_ms / 1000))),
+    ];
+    if !input.global_options.is_empty() {
+        pairs.push(pair("global options", options(&input.global_options)));
+    }
+    pairs.push(pair("jobs", Json::List(jobs.collect())));
+    let disks = entry::disks(input, run);
+    if !disks.is_empty() {
+        pairs.push(pair(
+            "disk_util",
+            Json::List(disks.iter().map(disk).collect()),
+        ));
+    }
+    Json::Object(pairs)
+}
+
+fn pair(key: &str, value: Json) -> (String, Json) {
+    (key.to_owned(), value)
+}
+
+fn options(options: &[(String, String)]) -> Json {
+    let pair = |(name, value): &(String, String)| (name.clone(), Json::Text(value.clone()));
+    Json::Object(options.iter().map(pair).collect())
+}
+
+fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) -> Json {
+    let meta = entry.meta;
+    let percentiles = &meta.percentiles;
+    let mut pairs = vec![
+        pair("jobname", Json::Text(meta.name.clone())),
+        pair("groupid", Json::Whole(u64::from(meta.group))),
+        pair("job_start", Json::Whole(entry.started_unix_ms)),
+        pair("error", Json::Whole(u64::from(entry.error.unsigned_abs()))),
+        pair("eta", Json::Whole(0)),
+        pair("elapsed", Json::Whole(elapsed)),
+    ];
+    if !meta.options.is_empty() {
+        pairs.push(pair("job options", options(&meta.options)));
+    }
+    for (way, name) in ["read", "write", "trim"].into_iter().enumerate() {
+        pairs.push(pair(
+            name,
+            direction(&entry.ways[way], &group[way], percentiles, bins),
+        ));
+    }
+    let of_sync = (percentiles.complete || percentiles.total).then_some(percentiles);
+    let sync_latency = latency(entry.sync.as_ref(), of_sync, bins);
+    let syncs = entry.sync.as_ref().map_or(0, Histogram::count);
+    let sync = object([("total_ios", Json::Whole(syncs)), ("lat_ns", sync_latency)]);
+    pairs.push(pair("sync", sync));
+    let [user, system] = entry.processor_percent();
+    pairs.extend([
+        pair("job_runtime", Json::Whole(entry.runtime_ms)),
+        pair("usr_cpu", Json::Fraction(user)),
+        pair("sys_cpu", Json::Fraction(system)),
+        pair("ctx", Json::Whole(entry.context_switches)),
+        pair("majf", Json::Whole(entry.major_faults)),
+        pair("minf", Json::Whole(entry.minor_faults)),
+    ]);
+    pairs.extend(classes(entry));
+    pairs.extend([
+        pair("latency_depth", Json::Whole(u64::from(meta.depth))),
+        pair("latency_target", Json::Whole(0)),
+        pair("latency_target_ns", Json::Whole(0)),
+        pair("latency_percentile", Json::Fraction(100.0)),
+        pair("latency_window", Json::Whole(0)),
+        pair("latency_window_us", Json::Whole(0)),
+    ]);
+    if !meta.description.is_empty() {
+        pairs.push(pair("desc", Json::Text(meta.description.clone())));
+    }
+    Json::Object(pairs)
+}
+
+fn classes(entry: &Entry<'_>) -> Vec<(String, Json)> {
+    const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+    const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+    const SHORT: [&str; 10] = [
+        "2", "4", "10", "20", "50", "100", "250", "500", "750", "1000",
+    ];
+    const LONG: [&str; 12] = [
+        "2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000",
+    ];
+    let [depths, submits, completes] = entry.distributions();
+    let (nanos, micros, millis) = entry.latency_classes();
+    vec![
+        pair("iodepth_level", shares(&DEPTHS, &depths)),
+        pair("iodepth_submit", shares(&BATCHES, &submits)),
+        pair("iodepth_complete", shares(&BATCHES, &completes)),
+        pair("latency_ns", shares(&SHORT, &nanos)),
+        pair("latency_us", shares(&SHORT, &micros)),
+        pair("latency_ms", shares(&LONG, &millis)),
+    ]
+}
+
+fn shares(names: &[&str], values: &[f64]) -> Json {
+    let pairs = names.iter().zip(values);
+    Json::Object(
+        pairs
+            .map(|(name, value)| pair(name, Json::Fraction(*value)))
+            .collect(),
+    )
+}
+
+fn direction(way: &Way, group: &GroupWay, percentiles: &Percentiles, bins: Buckets) -> Json {
+    let Samples {
+        min,
+        max,
+        mean,
+        count,
+        ..
+    } = way.bandwidth;
+    let agg = if count > 0 {
+        share_of_group(way, group)
+    } else {
+        0.0
+    };
+    let latency_of = |histogram: &Option<Histogram>, show: bool| {
+        latency(histogram.as_ref(), show.then_some(percentiles), bins)
+    };
+    object([
+        ("io_bytes", Json::Whole(way.bytes)),
+        ("io_kbytes", Json::Whole(way.bytes >> 10)),
+        ("bw_bytes", Json::Whole(way.bytes_per_second())),
+        ("bw", Json::Whole(way.bytes_per_second() / 1024)),
+        ("iops", Json::Fraction(way.ios_per_second())),
+        ("runtime", Json::Whole(way.runtime_ms)),
+        ("total_ios", Json::Whole(way.ios)),
+        ("short_ios", Json::Whole(way.short)),
+        ("drop_ios", Json::Whole(0)),
+        ("slat_ns", latency_of(&way.submit, percentiles.submit)),
+        ("clat_ns", latency_of(&way.complete, percentiles.complete)),
+        ("lat_ns", latency_of(&way.total, percentiles.total)),
+        ("bw_min", Json::Whole(min)),
+        ("bw_max", Json::Whole(max)),
+        ("bw_agg", Json::Fraction(agg)),
+        ("bw_mean", Json::Fraction(mean)),
+        ("bw_dev", Json::Fraction(way.bandwidth.deviation())),
+        ("bw_samples", Json::Whole(count)),
+        ("iops_min", Json::Whole(way.iops.min)),
+        ("iops_max", Json::Whole(way.iops.max)),
+        ("iops_mean", Json::Fraction(way.iops.mean)),
+        ("iops_stddev", Json::Fraction(way.iops.deviation())),
+        ("iops_samples", Json::Whole(way.iops.count)),
+    ])
+}
+
+fn latency(
+    histogram: Option<&Histogram>,
+    percentiles: Option<&Percentiles>,
+    bins: Buckets,
+) -> Json {
+    let histogram = histogram.filter(|histogram| histogram.count() > 0);
+    let whole = |read: fn(&Histogram) -> u64| Json::Whole(histogram.map_or(0, read));
+    let fraction = |read: fn(&Histogram) -> f64| Json::Fraction(histogram.map_or(0.0, read));
+    let mut pairs = vec![
+        pair("min", whole(Histogram::min)),
+        pair("max", whole(Histogram::max)),
+        pair("mean", fraction(Histogram::mean)),
+        pair("stddev", fraction(deviation)),
+        pair("N", whole(Histogram::count)),
+    ];
+    if let Some((histogram, percentiles)) = histogram.zip(percentiles) {
+        let values = percentiles.list.iter().map(|percent| {
+            (
+                format!("{percent:.6}"),
+                Json::Whole(histogram.percentile(*percent)),
+            )
+        });
+        pairs.push(pair("percentile", Json::Object(values.collect())));
+        if bins == Buckets::Shown {
+            let buckets = histogram
+                .nonzero()
+                .map(|(value, count)| (value.to_string(), Json::Whole(count)));
+            pairs.push(pair("bins", Json::Object(buckets.collect())));
+        }
+    }
+    Json::Object(pairs)
+}
+
+fn disk(disk: &DeviceCounters) -> Json {
+    object([
+        ("name", Json::Text(disk.name.clone())),
+        ("read_ios", Json::Whole(disk.ios[0])),
+        ("write_ios", Json::Whole(disk.ios[1])),
+        ("read_sectors", Json::Whole(disk.sectors[0])),
+        ("write_sectors", Json::Whole(disk.sectors[1])),
+        ("read_merges", Json::Whole(disk.merges[0])),
+        ("write_merges", Json::Whole(disk.merges[1])),
+        ("read_ticks", Json::Whole(disk.ticks_ms[0])),
+        ("write_ticks", Json::Whole(disk.ticks_ms[1])),
+        ("in_queue", Json::Whole(disk.in_queue_ms)),
+        ("util", Json::Fraction(utilisation(disk))),
+    ])
+}

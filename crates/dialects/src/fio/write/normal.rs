@@ -1,0 +1,366 @@
+//! fio's text output (fio 3.42), column by column.
+
+use std::fmt::Write as _;
+
+use fathom_stats::Histogram;
+
+use super::entry::{
+    self, Entry, GroupWay, Samples, Way, deviation, per_second, share_of_group, utilisation,
+};
+use super::figures::{Prefixes, Unit, figure, wall_clock};
+use super::{FioRun, VERSION};
+use crate::fio::input::{FioInput, FioJobMeta, Percentiles};
+
+/// The lines before a run.
+pub fn start(input: &FioInput) -> String {
+    let mut out = String::new();
+    for (index, job) in input.jobs.iter().enumerate() {
+        let siblings = |other: &FioJobMeta| other.name == job.name && other.group == job.group;
+        if job.clone == 0 {
+            out.push_str(&job_line(job));
+        } else if index > 0 && input.jobs[index - 1].clone == 0 && siblings(&input.jobs[index - 1])
+        {
+            out.push_str("...\n");
+        }
+    }
+    let threads = input.jobs.iter().filter(|job| job.thread).count();
+    let processes = input.jobs.len() - threads;
+    let plural = |count: usize, ending: &'static str| if count > 1 { ending } else { "" };
+    let _ = write!(out, "{VERSION}\nStarting ");
+    if threads > 0 {
+        let _ = write!(out, "{threads} thread{}", plural(threads, "s"));
+    }
+    if processes > 0 {
+        let and = if threads > 0 { " and " } else { "" };
+        let _ = write!(out, "{and}{processes} process{}", plural(processes, "es"));
+    }
+    out.push('\n');
+    out
+}
+
+fn job_line(job: &FioJobMeta) -> String {
+    let sizes = job.blocks.map(|(least, most)| {
+        let size = |bytes| figure(bytes, job.significant_figures, prefixes(job).0, Unit::Bytes);
+        format!("{}-{}", size(least), size(most))
+    });
+    let [read, write, trim] = sizes;
+    format!(
+        "{}: (g={}): rw={}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={}, iodepth={}\n",
+        job.name, job.group, job.rw, job.engine, job.depth
+    )
+}
+
+/// The job's own prefixes, and the others that stand in brackets.
+fn prefixes(job: &FioJobMeta) -> (Prefixes, Prefixes) {
+    if job.kb_base == 1024 {
+        (Prefixes::Binary, Prefixes::Decimal)
+    } else {
+        (Prefixes::Decimal, Prefixes::Binary)
+    }
+}
+
+/// The text after a run.
+pub fn summary(input: &FioInput, run: &FioRun<'_>) -> String {
+    let workers = entry::workers(input, run);
+    let members = entry::members(input);
+    let groups = entry::groups(input, &members, &workers);
+    let mut out = "\n".to_owned();
+    for members in &members {
+        let entry = Entry::new(input, members, &workers);
+        if entry.ios() > 0 {
+            job(&mut out, &entry, &groups[entry.meta.group as usize], run);
+        }
+    }
+    for (number, ways) in groups.iter().enumerate() {
+        let first = input.jobs.iter().find(|job| job.group as usize == number);
+        if let Some(first) = first {
+            group(&mut out, number, ways, first);
+        }
+    }
+    disk_lines(&mut out, input, run);
+    out
+}
+
+fn job(out: &mut String, entry: &Entry<'_>, group: &[GroupWay; 3], run: &FioRun<'_>) {
+    let meta = entry.meta;
+    let error = if entry.error == 0 {
+        String::new()
+    } else {
+        let text = std::io::Error::from_raw_os_error(entry.error).to_string();
+        // The number stands before the brackets already.
+        format!(" ({})", text.split(" (os error").next().unwrap_or_default())
+    };
+    let _ = writeln!(
+        out,
+        "{}: (groupid={}, jobs={}): err={:2}{error}: pid={}: {}",
+        meta.name,
+        meta.group,
+        entry.members,
+        entry.error,
+        run.pid,
+        wall_clock(run.finished_unix_ms / 1000)
+    );
+    if !meta.description.is_empty() {
+        let _ = writeln!(out, "  Description  : [{}]", meta.description);
+    }
+    for (way, name) in ["read", "write", "trim"].into_iter().enumerate() {
+        if entry.ways[way].bytes > 0 && entry.ways[way].runtime_ms > 0 {
+            direction(out, name, &entry.ways[way], &group[way], meta);
+        }
+    }
+    latency_classes(out, entry);
+    if let Some(sync) = &entry.sync {
+        out.push_str("  fsync/fdatasync/sync_file_range/syncfs:\n");
+        latency(out, "sync", sync);
+        percentiles(out, "sync", sync, &meta.percentiles);
+    }
+    counters(out, entry);
+}
+
+fn direction(out: &mut String, name: &str, way: &Way, group: &GroupWay, meta: &FioJobMeta) {
+    let (own, other) = prefixes(meta);
+    let digits = meta.significant_figures;
+    let rate = way.bytes_per_second();
+    let _ = writeln!(
+        out,
+        "  {name}: IOPS={}, BW={} ({})({}/{}msec)",
+        figure(
+            per_second(way.ios, way.runtime_ms),
+            digits,
+            Prefixes::Decimal,
+            Unit::None
+        ),
+        figure(rate, digits, own, Unit::BytesPerSecond),
+        figure(rate, digits, other, Unit::BytesPerSecond),
+        figure(way.bytes, digits, own, Unit::Bytes),
+        way.runtime_ms
+    );
+    let shown = &meta.percentiles;
+    let kinds = [
+        ("slat", &way.submit, shown.submit),
+        ("clat", &way.complete, shown.complete),
+        (" lat", &way.total, shown.total),
+    ];
+    for (name, histogram, _) in &kinds {
+        if let Some(histogram) = histogram.as_ref().filter(|it| it.count() > 0) {
+            latency(out, name, histogram);
+        }
+    }
+    for (name, histogram, show) in &kinds {
+        if let Some(histogram) = histogram.as_ref().filter(|it| it.count() > 0 && *show) {
+            percentiles(out, name.trim(), histogram, shown);
+        }
+    }
+    samples(out, way, group, meta);
+}
+
+fn latency(out: &mut String, name: &str, histogram: &Histogram) {
+    let deviation = deviation(histogram);
+    let (min, max) = (histogram.min(), histogram.max());
+    let (base, divisor) = if min > 2_000_000 && max > 99_999_999 && deviation > 1e6 {
+        ("(msec)", 1_000_000)
+    } else if min > 2_000 && max > 99_999 && deviation > 1e3 {
+        ("(usec)", 1_000)
+    } else {
+        ("(nsec)", 1)
+    };
+    let whole = |value: u64| figure(value / divisor, 6, Prefixes::Decimal, Unit::None);
+    let _ = writeln!(
+        out,
+        "    {name} {base}: min={}, max={}, avg={:5.2}, stdev={:5.2}",
+        whole(min),
+        whole(max),
+        histogram.mean() / divisor as f64,
+        deviation / divisor as f64
+    );
+}
+
+fn percentiles(out: &mut String, name: &str, histogram: &Histogram, shown: &Percentiles) {
+    let values: Vec<u64> = shown
+        .list
+        .iter()
+        .map(|it| histogram.percentile(*it))
+        .collect();
+    let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else {
+        return;
+    };
+    let (base, divisor) = if *least > 2_000_000 && *most > 99_999_999 {
+        ("msec", 1_000_000u64)
+    } else if *least > 2_000 && *most > 99_999 {
+        ("usec", 1_000)
+    } else {
+        ("nsec", 1)
+    };
+    let width = (most / divisor).max(1).to_string().len().max(5);
+    let precision = shown.precision;
+    let a_line = ((80 - 7) / (precision + 10 + width)).max(1);
+    let _ = write!(out, "    {name} percentiles ({base}):\n     |");
+    let last = values.len() - 1;
+    for (index, (percent, value)) in shown.list.iter().zip(&values).enumerate() {
+        if index > 0 && index % a_line == 0 {
+            out.push_str("     |");
+        }
+        let end = if index == last { '\n' } else { ',' };
+        let value = value.div_ceil(divisor);
+        let _ = write!(
+            out,
+            " {percent:before$.precision$}th=[{value:width$}]{end}",
+            before = precision + 3
+        );
+        if index < last && index % a_line == a_line - 1 {
+            out.push('\n');
+        }
+    }
+}
+
+fn samples(out: &mut String, way: &Way, group: &GroupWay, meta: &FioJobMeta) {
+    let Samples {
+        min,
+        max,
+        mean,
+        count,
+        ..
+    } = way.bandwidth;
+    if count > 0 {
+        let base = meta.kb_base as f64;
+        let (unit, divisor) = match (mean > base * base, meta.kb_base) {
+            (true, _) => ("MiB", base),
+            (false, 1024) => ("KiB", 1.0),
+            (false, _) => ("kB", 1.0),
+        };
+        let _ = writeln!(
+            out,
+            "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:.2}%, avg={:5.2}, stdev={:5.2}, \
+             samples={count}",
+            (min as f64 / divisor) as u64,
+            (max as f64 / divisor) as u64,
+            share_of_group(way, group),
+            mean / divisor,
+            way.bandwidth.deviation() / divisor
+        );
+    }
+    if way.iops.count > 0 {
+        let _ = writeln!(
+            out,
+            "   iops        : min={:5}, max={:5}, avg={:5.2}, stdev={:5.2}, samples={}",
+            way.iops.min,
+            way.iops.max,
+            way.iops.mean,
+            way.iops.deviation(),
+            way.iops.count
+        );
+    }
+}
+
+fn latency_classes(out: &mut String, entry: &Entry<'_>) {
+    const NAMES: [&str; 12] = [
+        "2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000",
+    ];
+    let (nanos, micros, millis) = entry.latency_classes();
+    for (unit, values) in [
+        ("nsec", &nanos[..]),
+        ("usec", &micros[..]),
+        ("msec", &millis[..]),
+    ] {
+        let shown: Vec<String> = NAMES
+            .iter()
+            .zip(values)
+            .filter(|(_, value)| **value > 0.0)
+            .map(|(name, value)| format!("{name}={value:3.2}%"))
+            .collect();
+        for line in shown.chunks(5) {
+            let _ = writeln!(out, "  lat ({unit})   : {}", line.join(", "));
+        }
+    }
+}
+
+fn counters(out: &mut String, entry: &Entry<'_>) {
+    let [user, system] = entry.processor_percent();
+    let _ = writeln!(
+        out,
+        "  cpu          : usr={user:3.2}%, sys={system:3.2}%, ctx={}, majf={}, minf={}",
+        entry.context_switches, entry.major_faults, entry.minor_faults
+    );
+    let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
+    let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
+    let titles = [
+        ("  IO depths    ", depths),
+        ("     submit    ", batches),
+        ("     complete  ", batches),
+    ];
+    for ((title, names), shares) in titles.into_iter().zip(entry.distributions()) {
+        let list = names
+            .iter()
+            .zip(shares)
+            .map(|(name, share)| format!("{name}={share:3.1}%"));
+        let _ = writeln!(out, "{title}: {}", list.collect::<Vec<_>>().join(", "));
+    }
+    let [reads, writes, trims] = [0, 1, 2].map(|way| &entry.ways[way]);
+    let _ = writeln!(
+        out,
+        "     issued rwts: total={},{},{},{} short={},{},{},0 dropped=0,0,0,0",
+        reads.ios,
+        writes.ios,
+        trims.ios,
+        entry.sync.as_ref().map_or(0, Histogram::count),
+        reads.short,
+        writes.short,
+        trims.short
+    );
+    let _ = writeln!(
+        out,
+        "     latency   : target=0.00ns, window=0.00ns, percentile=100.00%, depth={}",
+        entry.meta.depth
+    );
+}
+
+fn group(out: &mut String, number: usize, ways: &[GroupWay; 3], meta: &FioJobMeta) {
+    let _ = write!(out, "\nRun status group {number} (all jobs):\n");
+    let (own, other) = prefixes(meta);
+    let digits = meta.significant_figures;
+    for (way, name) in ways.iter().zip(["   READ", "  WRITE", "   TRIM"]) {
+        let (shortest, longest) = way.runtime_ms;
+        if longest == 0 {
+            continue;
+        }
+        let rate = |value, prefixes| figure(value, digits, prefixes, Unit::BytesPerSecond);
+        let all = way.bytes_per_second();
+        let (least, most) = way.rates;
+        let _ = writeln!(
+            out,
+            "{name}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={shortest}-{longest}msec",
+            rate(all, own),
+            rate(all, other),
+            rate(least, own),
+            rate(most, own),
+            rate(least, other),
+            rate(most, other),
+            figure(way.bytes, digits, own, Unit::Bytes),
+            figure(way.bytes, digits, other, Unit::Bytes),
+        );
+    }
+}
+
+fn disk_lines(out: &mut String, input: &FioInput, run: &FioRun<'_>) {
+    let disks = entry::disks(input, run);
+    if !disks.is_empty() {
+        out.push_str("\nDisk stats (read/write):\n");
+    }
+    for disk in disks {
+        let _ = writeln!(
+            out,
+            "  {}: ios={}/{}, sectors={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:3.2}%",
+            disk.name,
+            disk.ios[0],
+            disk.ios[1],
+            disk.sectors[0],
+            disk.sectors[1],
+            disk.merges[0],
+            disk.merges[1],
+            disk.ticks_ms[0],
+            disk.ticks_ms[1],
+            disk.in_queue_ms,
+            utilisation(&disk)
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! Output of synthetic runs.
+
+use fathom_record::{HalfSecond, IoErrors, OpStats, StageResult, WorkerStats};
+use fathom_units::Nanos;
+use fathom_workload::{Direction, Workload};
+
+use super::*;
+use crate::fio::{ReadContext, SystemFiles, read};
+
+fn input(arguments: &[&str]) -> FioInput {
+    let arguments: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
+    read(&arguments, &ReadContext::of_system(&SystemFiles)).unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// Two seconds, in which each job does 2,000 I/Os of 4 KiB, in 100 to 2,099 µs, in each direction it has.
+fn results(workload: &Workload) -> Vec<StageResult> {
+    let stages = workload.stages.iter().enumerate();
+    stages
+        .map(|(index, stage)| StageResult {
+            name: stage.name.clone(),
+            stage: index,
+            started_unix_ns: 1_795_201_044_000_000_000,
+            measured: Nanos::from_secs(2),
+            workers: stage
+                .jobs
+                .iter()
+                .enumerate()
+                .map(|(job, it)| worker(job, it))
+                .collect(),
+            intervals: Vec::new(),
+            storage: std::collections::BTreeMap::new(),
+            devices: Vec::new(),
+            notes: Vec::new(),
+        })
+        .collect()
+}
+
+fn worker(index: usize, job: &fathom_workload::Job) -> WorkerStats {
+    let mut worker = WorkerStats::new(index, 0);
+    worker.measured = Nanos::from_secs(2);
+    worker.depth_levels[2] = 2000;
+    worker.submit_batches[1] = 2000;
+    worker.complete_batches[1] = 2000;
+    let used: Vec<_> = Direction::ALL
+        .into_iter()
+        .filter(|way| job.mix.share(*way) > fathom_units::Percent::ZERO)
+        .collect();
+    for way in &used {
+        let mut stats = OpStats::new(false, job.split_latency);
+        for io in 0..2000u64 {
+            let complete = 100_000 + io * 1000;
+            stats.latency.record(complete + 5_000);
+            if let (Some(submits), Some(completes)) = (&mut stats.submit, &mut stats.complete) {
+                submits.record(5_000);
+                completes.record(complete);
+            }
+            stats.bytes += 4096;
+        }
+        worker.directions[*way as usize] = Some(stats);
+    }
+    worker.samples = (1..=4)
+        .map(|half| {
+            let mut sample = HalfSecond {
+                at: Nanos::from_millis(half * 500),
+                ..HalfSecond::default()
+            };
+            for way in &used {
+                sample.ios[*way as usize] = 500;
+                sample.bytes[*way as usize] = 500 * 4096;
+            }
+            sample
+        })
+        .collect();
+    worker
+}
+
+fn run(results: &[StageResult]) -> FioRun<'_> {
+    FioRun {
+        results,
+        finished_unix_ms: 1_795_201_046_095,
+        elapsed: Nanos::from_millis(2100),
+        pid: 4711,
+    }
+}
+
+#[test]
+fn json_of_one_job() {
+    let input = input(&[
+        "--name=a",
+        "--ioengine=null",
+        "--size=8m",
+        "--iodepth=4",
+        "--description=\"x\"",
+    ]);
+    let results = results(&input.workload);
+    let document: serde_json::Value =
+        serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+    let job = &document["jobs"][0];
+    assert_eq!(document["fio version"], "fio-3.42");
+    assert_eq!(document["time"], "Fri Nov 20 18:57:26 2026");
+    assert_eq!(job["read"]["total_ios"], 2000);
+    assert_eq!(job["read"]["bw_bytes"], 4_096_000);
+    assert_eq!(job["read"]["bw"], 4000);
+    assert_eq!(job["read"]["runtime"], 2000);
+    assert_eq!(job["read"]["iops"], 1000.0);
+    assert_eq!(job["read"]["iops_samples"], 4);
+    assert_eq!(job["read"]["bw_mean"], 4000.0);
+    assert_eq!(job["read"]["bw_agg"], 100.0);
+    assert_eq!(job["read"]["slat_ns"]["max"], 5000);
+    let median = job["read"]["clat_ns"]["percentile"]["50.000000"]
+        .as_u64()
+        .unwrap();
+    assert!(median.abs_diff(1_099_000) < 11_000, "{median}");
+    assert!(job["read"]["slat_ns"].get("percentile").is_none());
+    assert_eq!(job["iodepth_level"]["4"], 100.0);
+    assert_eq!(
+        job["latency_us"]["250"], 7.25,
+        "145 of 2,000 lie from 105 to 249 µs"
+    );
+    assert_eq!(job["write"]["total_ios"], 0);
+    assert_eq!(job["desc"], "\"x\"");
+    assert_eq!(job["elapsed"], 3);
+}
+
+#[test]
+fn groups_are_merged() {
+    let arguments = [
+        "--ioengine=null",
+        "--size=8m",
+        "--group_reporting",
+        "--name=a",
+        "--numjobs=3",
+    ];
+    let input = input(&arguments);
+    let results = results(&input.workload);
+    let document: serde_json::Value =
+        serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+    let jobs = document["jobs"].as_array().unwrap();
+    assert_eq!(jobs.len(), 1);
+    assert_eq!(jobs[0]["read"]["total_ios"], 6000);
+    assert_eq!(jobs[0]["read"]["iops"], 3000.0);
+    assert_eq!(jobs[0]["read"]["clat_ns"]["N"], 6000);
+    assert_eq!(jobs[0]["read"]["bw_min"], 12_000);
+    assert_eq!(jobs[0]["job_runtime"], 6000);
+    assert_eq!(document["global options"]["size"], "8m");
+    assert_eq!(jobs[0]["job options"]["numjobs"], "3");
+}
+
+#[test]
+fn json_plus_lists_every_bucket() {
+    let input = input(&[
+        "--output-format=json+",
+        "--name=a",
+        "--ioengine=null",
+        "--size=8m",
+    ]);
+    let results = results(&input.workload);
+    let document: serde_json::Value =
+        serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+    let bins = document["jobs"][0]["read"]["clat_ns"]["bins"]
+        .as_object()
+        .unwrap();
+    let total: u64 = bins.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(total, 2000);
+}
+
+/// Percentiles, deviations and classes come from buckets that are up to 1/128 of their value wide: the exact figures
+/// would be 1,100, 2,080 and 2,098 µs, 577.49 µs, and 50.00 and 5.25 %.
+#[test]
+fn text_of_one_job() {
+    let arguments = [
+        "--name=a",
+        "--ioengine=null",
+        "--size=8m",
+        "--iodepth=4",
+        "--percentile_list=50:99:99.9",
+    ];
+    let input = input(&arguments);
+    let results = results(&input.workload);
+    let expected = "
+a: (groupid=0, jobs=1): err= 0: pid=4711: Fri Nov 20 18:57:26 2026
+  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(8000KiB/2000msec)
+    slat (nsec): min=5000, max=5000, avg=5000.00, stdev= 0.00
+    clat (usec): min=100, max=2099, avg=1099.50, stdev=577.51
+     lat (usec): min=105, max=2104, avg=1104.50, stdev=577.52
+    clat percentiles (usec):
+     | 50.0th=[ 1102], 99.0th=[ 2077], 99.9th=[ 2099]
+   bw (  KiB/s): min= 4000, max= 4000, per=100.00%, avg=4000.00, stdev= 0.00, samples=4
+   iops        : min= 1000, max= 1000, avg=1000.00, stdev= 0.00, samples=4
+  lat (usec)   : 250=7.25%, 500=12.50%, 750=12.50%, 1000=12.50%
+  lat (msec)   : 2=49.95%, 4=5.30%
+  cpu          : usr=0.00%, sys=0.00%, ctx=0, majf=0, minf=0
+  IO depths    : 1=0.0%, 2=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%
+     submit    : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     complete  : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     issued rwts: total=2000,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+     latency   : target=0.00ns, window=0.00ns, percentile=100.00%, depth=4
+
+Run status group 0 (all jobs):
+   READ: bw=4000KiB/s (4096kB/s), 4000KiB/s-4000KiB/s (4096kB/s-4096kB/s), io=8000KiB (8192kB), \
+run=2000-2000msec
+";
+    assert_eq!(write_normal(&input, &run(&results)), expected);
+}
+
+#[test]
+fn text_before_a_run() {
+    let arguments = [
+        "--ioengine=null",
+        "--size=8m",
+        "--name=a",
+        "--numjobs=3",
+        "--bs=64k",
+        "--name=b",
+        "--rw=readwrite",
+        "--stonewall",
+    ];
+    let expected = "\
+a: (g=0): rw=read, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB, ioengine=null, iodepth=1
+...
+b: (g=1): rw=rw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=null, iodepth=1
+fio-3.42
+Starting 4 processes
+";
+    assert_eq!(write_start(&input(&arguments)), expected);
+}
+
+#[test]
+fn errors_and_stages_that_were_not_reached() {
+    let arguments = [
+        "--ioengine=null",
+        "--size=8m",
+        "--name=a",
+        "--name=b",
+        "--stonewall",
+    ];
+    let input = input(&arguments);
+    let mut results = results(&input.workload);
+    results.truncate(1);
+    assert!(!has_errors(&run(&results)));
+    let failed = IoErrors {
+        direction: Direction::Read,
+        errno: 28,
+        count: 1,
+        first_offsets: Vec::new(),
+    };
+    results[0].workers[0].errors.push(failed);
+    assert!(has_errors(&run(&results)));
+    let document: serde_json::Value =
+        serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+    assert_eq!(document["jobs"][0]["error"], 28);
+    assert_eq!(document["jobs"][1]["read"]["total_ios"], 0);
+    let text = write_normal(&input, &run(&results));
+    assert!(
+        text.contains("err=28 (No space left on device): pid=4711"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("\nb: "),
+        "fio leaves out jobs without I/O: {text}"
+    );
+}

@@ -1,0 +1,260 @@
+//! One table of a design file, and the complaints about the whole file.
+//!
+//! Every accessor notes what is wrong and gives `None`, so that reading goes on and all complaints come out at once.
+
+use std::ops::Range;
+use std::str::FromStr;
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
+use fathom_units::ParseUnitError;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Complaints about one design file.
+pub(super) struct Complaints<'a> {
+    file: &'a str,
+    text: &'a str,
+    pub found: Diagnostics,
+}
+
+impl<'a> Complaints<'a> {
+    pub fn new(file: &'a str, text: &'a str) -> Self {
+        Self {
+            file,
+            text,
+            found: Diagnostics::default(),
+        }
+    }
+
+    pub fn error(&mut self, span: &Range<usize>, message: impl Into<String>, hint: &str) {
+        let location = Location::in_text(self.file, self.text, span.clone());
+        let mut diagnostic = Diagnostic::error(message).at(location);
+        if !hint.is_empty() {
+            diagnostic = diagnostic.hint(hint);
+        }
+        self.found.push(diagnostic);
+    }
+}
+
+/// One table, called `what` in complaints.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<'t> {
+    pub table: &'t DeTable<'t>,
+    what: &'static str,
+    start: usize,
+}
+
+/// A value and the bytes of the file it stands at.
+#[derive(Debug, Clone)]
+pub(super) struct At<T> {
+    pub value: T,
+    pub span: Range<usize>,
+}
+
+impl<'t> Entry<'t> {
+    pub fn new(what: &'static str, table: &'t DeTable<'t>, span: &Range<usize>) -> Self {
+        Self {
+            table,
+            what,
+            start: span.start,
+        }
+    }
+
+    /// A place for complaints about something missing: the table's first line.
+    pub fn span(&self) -> Range<usize> {
+        self.start..self.start + 1
+    }
+
+    /// Complains of every key that is not `known`; `later` are those that are known but not built.
+    pub fn check_keys(&self, known: &[&str], later: &[&str], complaints: &mut Complaints<'_>) {
+        for key in self.table.keys() {
+            let name = key.get_ref().as_ref();
+            if known.contains(&name) {
+                continue;
+            }
+            if later.contains(&name) {
+                not_built(name, &key.span(), complaints);
+                continue;
+            }
+            let candidates = known.iter().chain(later).copied();
+            let hint = match nearest(name, candidates) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known keys: {}", known.join(", ")),
+            };
+            complaints.error(
+                &key.span(),
+                format!("unknown key `{name}` in {}", self.what),
+                &hint,
+            );
+        }
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    pub fn text(&self, key: &str, complaints: &mut Complaints<'_>) -> Option<At<&'t str>> {
+        let value = self.table.get(key)?;
+        let Some(text) = value.get_ref().as_str() else {
+            let found = value.get_ref().type_str();
+            let message = format!("`{key}` must be a text in quotes, not {found}");
+            complaints.error(&value.span(), message, "");
+            return None;
+        };
+        Some(At {
+            value: text,
+            span: value.span(),
+        })
+    }
+
+    pub fn required_text(
+        &self,
+        key: &str,
+        example: &str,
+        complaints: &mut Complaints<'_>,
+    ) -> Option<At<&'t str>> {
+        if !self.has(key) {
+            self.missing(key, example, complaints);
+        }
+        let text = self.text(key, complaints)?;
+        if text.value.trim().is_empty() {
+            complaints.error(&text.span, format!("`{key}` is empty"), example);
+            return None;
+        }
+        Some(text)
+    }
+
+    pub fn missing(&self, key: &str, example: &str, complaints: &mut Complaints<'_>) {
+        let message = format!("{} needs `{key}`", self.what);
+        complaints.error(&self.span(), message, &format!("add `{example}`"));
+    }
+
+    /// A whole number from `least` to `most`.
+    pub fn number(
+        &self,
+        key: &str,
+        range: std::ops::RangeInclusive<u64>,
+        complaints: &mut Complaints<'_>,
+    ) -> Option<At<u64>> {
+        let value = self.table.get(key)?;
+        let number = match value.get_ref() {
+            DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        if let Some(number) = number.filter(|number| range.contains(number)) {
+            return Some(At {
+                value: number,
+                span: value.span(),
+            });
+        }
+        let (least, most) = (range.start(), range.end());
+        let message = format!("`{key}` must be a whole number from {least} to {most}");
+        complaints.error(&value.span(), message, "");
+        None
+    }
+
+    /// A quantity with its unit.
+    pub fn quantity<T>(&self, key: &str, complaints: &mut Complaints<'_>) -> Option<At<T>>
+    where
+        T: FromStr<Err = ParseUnitError>,
+    {
+        let text = self.text(key, complaints)?;
+        match text.value.parse() {
+            Ok(value) => Some(At {
+                value,
+                span: text.span,
+            }),
+            Err(error) => {
+                complaints.error(&text.span, format!("`{key}`: {error}"), "");
+                None
+            }
+        }
+    }
+
+    /// One of a list of words: known ones give a value, `later` ones are known but not built.
+    pub fn word<T: Copy>(
+        &self,
+        key: &str,
+        known: &[(&str, T)],
+        later: &[&str],
+        complaints: &mut Complaints<'_>,
+    ) -> Option<At<T>> {
+        let text = self.text(key, complaints)?;
+        if let Some((_, value)) = known.iter().find(|(word, _)| *word == text.value) {
+            return Some(At {
+                value: *value,
+                span: text.span,
+            });
+        }
+        if later.contains(&text.value) {
+            not_built(
+                &format!("{key} = \"{}\"", text.value),
+                &text.span,
+                complaints,
+            );
+            return None;
+        }
+        let words: Vec<_> = known
+            .iter()
+            .map(|(word, _)| *word)
+            .chain(later.iter().copied())
+            .collect();
+        let hint = match nearest(text.value, words.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("one of {}", words.join(", ")),
+        };
+        let message = format!("`{}` is no value of `{key}`", text.value);
+        complaints.error(&text.span, message, &hint);
+        None
+    }
+
+    pub fn table(
+        &self,
+        key: &str,
+        what: &'static str,
+        complaints: &mut Complaints<'_>,
+    ) -> Option<Entry<'t>> {
+        let value = self.table.get(key)?;
+        let Some(table) = value.get_ref().as_table() else {
+            let message = format!(
+                "`{key}` must be a table, not {}",
+                value.get_ref().type_str()
+            );
+            complaints.error(&value.span(), message, "");
+            return None;
+        };
+        Some(Entry::new(what, table, &value.span()))
+    }
+
+    /// The tables of `[[key]]`; none where the key is absent.
+    pub fn tables(
+        &self,
+        key: &str,
+        what: &'static str,
+        complaints: &mut Complaints<'_>,
+    ) -> Vec<Entry<'t>> {
+        let Some(value) = self.table.get(key) else {
+            return Vec::new();
+        };
+        let entries: &[Spanned<DeValue<'t>>] = match value.get_ref() {
+            DeValue::Array(list) => list,
+            _ => &[],
+        };
+        let tables = entries.iter().filter_map(|entry| {
+            let table = entry.get_ref().as_table()?;
+            Some(Entry::new(what, table, &entry.span()))
+        });
+        let tables: Vec<_> = tables.collect();
+        if tables.len() != entries.len() || entries.is_empty() {
+            let message = format!("`{key}` must be tables, written as `[[{key}]]`");
+            complaints.error(&value.span(), message, "");
+        }
+        tables
+    }
+}
+
+/// A key or value that the design format has but this version cannot model.
+pub(super) fn not_built(what: &str, span: &Range<usize>, complaints: &mut Complaints<'_>) {
+    let message = format!("`{what}` is known but not built yet");
+    complaints.error(span, message, "leave it out for now");
+}

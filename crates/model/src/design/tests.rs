@@ -1,0 +1,275 @@
+//! The design file, by example.
+
+use fathom_catalog::Catalog;
+use fathom_diagnostics::Diagnostics;
+use fathom_units::{Bytes, BytesPerSec, Nanos};
+
+use super::{Design, HostCaching, LatencyChoice, LatencyOrigin, Mount, VolumeId};
+
+const DS14: &str = r#"
+[[vm]]
+name = "ds14"
+size = "Standard_DS14"
+era = "2016"
+
+[[vm.volume]]
+name = "nocache"
+mount = "/mnt/nocache"
+disks = { type = "P30", count = 10 }
+stripe_unit = "64KiB"
+caching = "none"
+
+[[vm.volume]]
+name = "readcache"
+mount = "/mnt/readcache"
+disks = { type = "P30", count = 1 }
+caching = "read-only"
+cache = "warm"
+"#;
+
+fn read(text: &str) -> Result<(Design, Diagnostics), Diagnostics> {
+    Design::read(text, "x.design.toml", Catalog::builtin())
+}
+
+/// A machine with one volume of these lines.
+fn with_volume(lines: &str) -> String {
+    format!(
+        "[[vm]]\nname = \"a\"\nsize = \"Standard_DS14\"\nera = \"2016\"\n[[vm.volume]]\n{lines}\n"
+    )
+}
+
+/// The messages of all complaints, with line numbers.
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    let found = match read(text) {
+        Ok(_) => Vec::new(),
+        Err(diagnostics) => diagnostics
+            .0
+            .iter()
+            .map(|one| {
+                let line = one.location.as_ref().map_or(0, |location| location.line);
+                format!("{line}: {}", one.message)
+            })
+            .collect(),
+    };
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn a_design_is_resolved_against_the_catalogue() {
+    let (design, warnings) = read(DS14).unwrap();
+    assert!(warnings.0.is_empty());
+    let vm = &design.vms[0];
+    assert_eq!(vm.size.uncached.bandwidth, Some(BytesPerSec::mb(512)));
+    let nocache = &vm.volumes[0];
+    assert_eq!((nocache.columns, nocache.disk_count), (10, 10));
+    assert_eq!(nocache.stripe_unit, Bytes::kib(64));
+    assert_eq!(nocache.capacity(), Bytes::gib(10_240));
+    assert_eq!(vm.volumes[1].caching, HostCaching::ReadOnly);
+    assert!(design.starts_warm(VolumeId::new(1)) && !design.starts_warm(VolumeId::new(0)));
+    assert_eq!(
+        design.notes,
+        ["media latency: assumed; no distribution has been published"]
+    );
+    let json = design.to_json();
+    assert_eq!(json["vm"][0]["volume"][1]["cache"], "warm");
+    assert_eq!(json["vm"][0]["volume"][0]["columns"], 10);
+}
+
+#[test]
+fn devices_and_ranges_are_read() {
+    let text = r#"
+[[device]]
+name = "san{1..3}"
+mount = "/mnt/san{4..6}"
+size = "2TiB"
+iops = 3866
+bandwidth = "500MB/s"
+latency = { median = "2ms", p99 = "8ms" }
+
+[[device]]
+name = "e"
+drive = "e:"
+size = "1TiB"
+latency = "none"
+"#;
+    let (design, _) = read(text).unwrap();
+    let names: Vec<_> = design
+        .devices
+        .iter()
+        .map(|device| device.name.as_str())
+        .collect();
+    assert_eq!(names, ["san1", "san2", "san3", "e"]);
+    assert_eq!(design.devices[2].mount, Mount::Path("/mnt/san6".to_owned()));
+    assert_eq!(design.devices[3].mount, Mount::Drive('E'));
+    let expected = LatencyChoice::LogNormal {
+        median: Nanos::from_millis(2),
+        p99: Nanos::from_millis(8),
+        origin: LatencyOrigin::Design,
+    };
+    assert_eq!(design.devices[0].latency, expected);
+    assert_eq!(design.locate(None, "E:\\data\\f").unwrap().index(), 3);
+    assert_eq!(design.capacity(VolumeId::new(3)), Bytes::gib(1024));
+}
+
+#[test]
+fn the_longest_mount_serves_a_path() {
+    let text = r#"
+[[vm]]
+name = "db{1..2}"
+size = "Standard_DS14"
+era = "2016"
+[[vm.volume]]
+name = "all"
+mount = "/mnt"
+disks = { type = "P30" }
+caching = "none"
+[[vm.volume]]
+name = "data"
+mount = "/mnt/data"
+disks = { type = "P30", count = 2 }
+caching = "none"
+"#;
+    let (design, _) = read(text).unwrap();
+    let found = |host, path| design.locate(host, path).map(VolumeId::index);
+    assert_eq!(found(Some("db1"), "/mnt/data/x"), Ok(1));
+    assert_eq!(found(Some("db2"), "/mnt/data"), Ok(3));
+    assert_eq!(found(Some("db1"), "/mnt/database/x"), Ok(0));
+    let error = design.locate(None, "/mnt/data/x").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`/mnt/data/x` is served by the machines `db1`, `db2`"
+    );
+    let error = design.locate(Some("db1"), "/var/f").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "nothing in the design serves `/var/f`; it has `/mnt` on `db1`, `/mnt/data` on `db1`"
+    );
+    assert_eq!(error.hint(), "map it with `--map /var=/mnt`");
+    assert!(design.locate(Some("db3"), "/mnt/x").is_err());
+}
+
+#[test]
+fn what_is_known_but_not_built_is_said_at_once() {
+    let text = r#"
+[[vm]]
+name = "a"
+size = "Standard_DS14"
+era = "2016"
+burst = "credits"
+[[vm.volume]]
+name = "d"
+mount = "/d"
+disks = { type = "P30", count = 2 }
+caching = "read-write"
+burst = "on-demand"
+raid = "5"
+[[vm.temp]]
+mount = "/t"
+[[nfs]]
+name = "n"
+[[smb]]
+name = "s"
+"#;
+    check(
+        text,
+        &[
+            "16: `nfs` is known but not built yet",
+            "18: `smb` is known but not built yet",
+            "14: `temp` is known but not built yet",
+            "6: `burst = \"credits\"` is known but not built yet",
+            "13: `raid` is known but not built yet",
+            "12: `burst = \"on-demand\"` is known but not built yet",
+            "11: `caching = \"read-write\"` is known but not built yet",
+        ],
+    );
+}
+
+#[test]
+fn rules_of_the_provider_are_enforced() {
+    let volume = "name = \"d\"\nmount = \"/d\"\n";
+    let case = |lines: &str| with_volume(&format!("{volume}{lines}"));
+    check(
+        &case("disks = { type = \"P30\", count = 33 }\ncaching = \"none\""),
+        &["1: 33 data disks, but `Standard_DS14` takes at most 32"],
+    );
+    check(
+        &case("disks = { type = \"P30\", count = 4 }"),
+        &["5: a volume needs `caching`: the provider's own documents disagree on the default"],
+    );
+    check(
+        &case("disks = { type = \"P30\", count = 4 }\ncolumns = 3\ncaching = \"none\""),
+        &["9: 4 disks do not divide into 3 columns"],
+    );
+    check(
+        &case("disks = { type = \"P31\" }\ncaching = \"none\"\nstripe_unit = \"5KiB\""),
+        &[
+            "8: the catalogue has no disk `P31`",
+            "10: `stripe_unit` must be a power of two from 4 KiB to 64 MiB",
+        ],
+    );
+    check(
+        &case("disks = { type = \"P30\" }\ncaching = \"none\"\ncache = \"warm\""),
+        &["10: `cache` says what a host cache holds, but `caching` is `none`"],
+    );
+    let current = |size: &str, disk: &str| {
+        format!(
+            "[[vm]]\nname = \"a\"\nsize = \"{size}\"\n[[vm.volume]]\n{volume}\
+             disks = {{ type = \"{disk}\" }}\ncaching = \"read-only\"\n"
+        )
+    };
+    check(
+        &current("Standard_DS14", "P50"),
+        &["8: `P50` holds 4 TiB; disks of 4 TiB and more cannot use the host cache"],
+    );
+    check(
+        &current("Standard_D8ds_v4", "P30"),
+        &["8: the pages of era `current` print no cache limits for `Standard_D8ds_v4`"],
+    );
+    check(
+        &current("Standard_F4", "P30"),
+        &[
+            "7: `P30` is a premium SSD, which `Standard_F4` does not support",
+            "8: `Standard_F4` does not support caching of premium disks",
+        ],
+    );
+}
+
+#[test]
+fn misspelt_and_misshapen_input_is_refused() {
+    check("[[vmm]]\n", &["1: unknown key `vmm` in a design"]);
+    check("", &["1: the design has no volume and no device"]);
+    check("vm = 3\n", &["1: `vm` must be tables, written as `[[vm]]`"]);
+    check(
+        "[[device]]\nname = \"x\"\nsize = \"2TB\"\nmount = \"relative\"\niops = 0\n",
+        &[
+            "5: `iops` must be a whole number from 1 to 1000000000",
+            "1: `relative` is neither an absolute path nor a drive such as `E:`",
+        ],
+    );
+    check(
+        "[[device]]\nname = \"a{1..3}\"\nsize = \"2\"\nmount = \"/m{1..4}\"\n",
+        &["4: the ranges of one entry have different lengths"],
+    );
+    check(
+        "[[device]]\nname = 3\nsize = 4\n",
+        &[
+            "2: `name` must be a text in quotes, not integer",
+            "1: a device needs `mount`",
+            "3: `size` must be a text in quotes, not integer",
+        ],
+    );
+    check(
+        "[[vm]]\nname = \"a\"\nsize = \"Standard_DS41\"\n",
+        &["3: the catalogue has no machine size `Standard_DS41`"],
+    );
+    let error = read("[[vm]\n").unwrap_err().to_string();
+    assert!(
+        error.starts_with("error: ") && error.contains("x.design.toml:1"),
+        "{error}"
+    );
+    let error = read("[[vm]]\nname = \"a\"\nsizes = \"Standard_DS14\"\n")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("did you mean `size`?"), "{error}");
+}

@@ -1,0 +1,219 @@
+//! A rate limit as a theoretical arrival time (GCRA), and the two limits of one stage taken together.
+//!
+//! The generic cell rate algorithm (ITU-T I.371, annex A, virtual scheduling) keeps one moment: the time at which the next
+//! unit would arrive if all had come at exactly the rate. It needs no timer, costs a division per I/O, and is the same
+//! code in virtual and in real time. A credit bucket is the same algorithm with a large tolerance, so bursting needs no
+//! second mechanism.
+//!
+//! Invariants: the fraction of a nanosecond is kept as a numerator over the rate, so that the long-run rate is exact after
+//! any number of I/Os; from any moment on, no more than `rate × time + tolerance × rate` and one I/O leave.
+
+use fathom_units::Nanos;
+
+const NANOS_PER_SEC: u128 = 1_000_000_000;
+
+/// One limit: units (I/Os or bytes) a second.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limiter {
+    /// Units a second; more than 0.
+    rate: u64,
+    /// How far ahead of the rate units may leave.
+    tolerance_ns: u64,
+    /// Theoretical arrival time, whole nanoseconds.
+    arrival_ns: u64,
+    /// Its fraction: this many `rate`-ths of a nanosecond.
+    arrival_fraction: u64,
+}
+
+impl Limiter {
+    /// A limit of `rate` units a second (0 is taken as 1) that lets units leave up to `tolerance` early.
+    pub fn new(rate: u64, tolerance: Nanos) -> Self {
+        Self {
+            rate: rate.max(1),
+            tolerance_ns: tolerance.get(),
+            arrival_ns: 0,
+            arrival_fraction: 0,
+        }
+    }
+
+    /// The first moment at which an I/O may leave.
+    #[inline]
+    pub fn earliest(&self) -> Nanos {
+        Nanos::new(self.arrival_ns.saturating_sub(self.tolerance_ns))
+    }
+
+    /// Lets `units` leave at `now`, which must not be before [`Limiter::earliest`].
+    #[inline]
+    pub fn take(&mut self, now: Nanos, units: u64) {
+        assert!(
+            now >= self.earliest(),
+            "a limiter never serves more than its allowance"
+        );
+        if now.get() > self.arrival_ns {
+            // Idle time earns nothing.
+            self.arrival_ns = now.get();
+            self.arrival_fraction = 0;
+        }
+        let cost = u128::from(units) * NANOS_PER_SEC + u128::from(self.arrival_fraction);
+        if let Ok(small) = u64::try_from(cost) {
+            self.arrival_ns = self.arrival_ns.saturating_add(small / self.rate);
+            self.arrival_fraction = small % self.rate;
+        } else {
+            let rate = u128::from(self.rate);
+            let whole = u64::try_from(cost / rate).unwrap_or(u64::MAX);
+            self.arrival_ns = self.arrival_ns.saturating_add(whole);
+            self.arrival_fraction = (cost % rate) as u64;
+        }
+    }
+
+    /// When everything that has left is paid for.
+    #[inline]
+    pub fn paid_at(&self) -> Nanos {
+        Nanos::new(self.arrival_ns)
+    }
+
+    /// Units a second.
+    pub fn rate(&self) -> u64 {
+        self.rate
+    }
+}
+
+/// The limits of one stage; an absent one is no limit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// I/Os a second, in counted units.
+    pub iops: Option<Limiter>,
+    /// Bytes a second.
+    pub bytes: Option<Limiter>,
+}
+
+impl Limits {
+    /// The first moment at which both limits let an I/O leave.
+    #[inline]
+    pub fn earliest(&self) -> Nanos {
+        earliest_of(self.iops.as_ref()).max(earliest_of(self.bytes.as_ref()))
+    }
+
+    /// Whether the limit on bytes is the later of the two.
+    #[inline]
+    pub fn bytes_bind(&self) -> bool {
+        earliest_of(self.bytes.as_ref()) > earliest_of(self.iops.as_ref())
+    }
+
+    /// Lets one I/O of `units` and `bytes` leave at `now`: both limits or neither.
+    #[inline]
+    pub fn take(&mut self, now: Nanos, units: u64, bytes: u64) {
+        if let Some(limiter) = &mut self.iops {
+            limiter.take(now, units);
+        }
+        if let Some(limiter) = &mut self.bytes {
+            limiter.take(now, bytes);
+        }
+    }
+
+    /// When everything that has left is paid for under both limits.
+    #[inline]
+    pub fn paid_at(&self) -> Nanos {
+        let paid = |limiter: Option<&Limiter>| limiter.map_or(Nanos::ZERO, Limiter::paid_at);
+        paid(self.iops.as_ref()).max(paid(self.bytes.as_ref()))
+    }
+}
+
+#[inline]
+fn earliest_of(limiter: Option<&Limiter>) -> Nanos {
+    limiter.map_or(Nanos::ZERO, Limiter::earliest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::mix;
+
+    /// Serves as early as allowed and returns the departure of I/O number `count`.
+    fn departure_of(limiter: &mut Limiter, count: u64, units: u64) -> u64 {
+        let mut now = 0;
+        for _ in 0..=count {
+            now = limiter.earliest().get();
+            limiter.take(Nanos::new(now), units);
+        }
+        now
+    }
+
+    #[test]
+    fn the_long_run_rate_is_exact() {
+        #[track_caller]
+        fn check(rate: u64, units: u64, count: u64) {
+            let left = departure_of(&mut Limiter::new(rate, Nanos::ZERO), count, units);
+            let exact = u128::from(count) * u128::from(units) * NANOS_PER_SEC / u128::from(rate);
+            assert_eq!(u128::from(left), exact, "{rate} a second, {units} units");
+        }
+        check(1, 1, 1_000);
+        check(7, 3, 100_000);
+        check(62_500, 1, 1_000_000);
+        check(64_000, 1, 1_000_000);
+        check(77_777, 1, 1_000_000);
+        check(512_000_000, 8192, 1_000_000);
+        check(485_000_001, 4097, 1_000_000);
+        check(9_999_999_967, u64::from(u32::MAX), 10_000);
+    }
+
+    #[test]
+    fn no_window_serves_more_than_its_allowance() {
+        for seed in 0..40u64 {
+            let draw = |index: u64| mix(seed.wrapping_mul(0x9e37) ^ index << 20);
+            let rate = 1 + draw(0) % 1_000_000;
+            let tolerance = draw(1) % 3 * 1_000_000;
+            let mut limiter = Limiter::new(rate, Nanos::new(tolerance));
+            let mut now = 0;
+            let mut left: Vec<(u64, u64)> = Vec::new();
+            for index in 2..400 {
+                now += draw(index) % (3_000_000_000 / rate);
+                now = now.max(limiter.earliest().get());
+                let units = 1 + draw(index + 1000) % 4;
+                limiter.take(Nanos::new(now), units);
+                left.push((now, units));
+            }
+            for start in (0..left.len()).step_by(7) {
+                let mut sum = 0u128;
+                for end in start..left.len() {
+                    // The last I/O of a window may leave on credit; those before it are paid for, to the nanosecond.
+                    let span = u128::from(left[end].0 - left[start].0 + tolerance + 1);
+                    assert!(
+                        sum * NANOS_PER_SEC <= span * u128::from(rate) + u128::from(rate),
+                        "seed {seed}: {sum} units in {span} ns at {rate} a second"
+                    );
+                    sum += u128::from(left[end].1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_limits_are_taken_together_and_the_later_binds() {
+        let limiter = |rate| Some(Limiter::new(rate, Nanos::ZERO));
+        let mut limits = Limits {
+            iops: limiter(64_000),
+            bytes: limiter(512_000_000),
+        };
+        limits.take(Nanos::ZERO, 1, 8192);
+        assert_eq!(limits.earliest(), Nanos::new(16_000));
+        assert!(limits.bytes_bind());
+        let mut limits = Limits {
+            iops: limiter(64_000),
+            bytes: limiter(512_000_000),
+        };
+        limits.take(Nanos::ZERO, 1, 4096);
+        assert_eq!(limits.earliest(), Nanos::new(15_625));
+        assert!(!limits.bytes_bind());
+        assert_eq!(Limits::default().earliest(), Nanos::ZERO);
+    }
+
+    #[test]
+    fn a_tolerance_lets_units_leave_early_once() {
+        let mut limiter = Limiter::new(1000, Nanos::from_millis(5));
+        for _ in 0..6 {
+            limiter.take(Nanos::ZERO, 1);
+        }
+        assert_eq!(limiter.earliest(), Nanos::from_millis(1));
+    }
+}

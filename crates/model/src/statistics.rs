@@ -1,0 +1,133 @@
+//! What passed a part of the model while it was watched.
+
+use fathom_units::Nanos;
+
+/// Figures of one machine budget, disk, volume or device over a window of time.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PartStatistics {
+    /// `vm`, `disk`, `volume` or `device`.
+    pub kind: &'static str,
+    /// I/Os that reached it (parts of striped I/Os count one by one, but at volumes).
+    pub ios: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Time-weighted mean of I/Os in it, waiting or served.
+    pub depth: f64,
+    /// Share (0 to 1) of the window in which its limits left nothing over; `None` where it has no limits.
+    pub busy_share: Option<f64>,
+    /// Share (0 to 1) of reads that the host cache served; `None` where nothing is cached.
+    pub hit_share: Option<f64>,
+    /// The limits it enforces, in words with units.
+    pub limits: Vec<String>,
+}
+
+/// Running counts of one part.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Meter {
+    pub ios: u64,
+    pub bytes: u64,
+    /// I/Os in the part now.
+    inside: u64,
+    /// Integral of `inside` over time, in I/O-nanoseconds, up to `changed`.
+    area: u128,
+    changed: Nanos,
+    /// Time in which the limits left nothing over, up to `busy_until`.
+    busy: u64,
+    busy_until: Nanos,
+    since: Nanos,
+}
+
+impl Meter {
+    #[inline]
+    pub fn enter(&mut self, now: Nanos) {
+        self.settle(now);
+        self.inside += 1;
+    }
+
+    #[inline]
+    pub fn leave(&mut self, now: Nanos) {
+        self.settle(now);
+        self.inside -= 1;
+    }
+
+    #[inline]
+    pub fn count(&mut self, bytes: u64) {
+        self.ios += 1;
+        self.bytes += bytes;
+    }
+
+    /// The limits left nothing over from `now` (or from the end of the last such time) to `until`.
+    #[inline]
+    pub fn busy(&mut self, now: Nanos, until: Nanos) {
+        let from = self.busy_until.max(now);
+        if until > from {
+            self.busy += until.get() - from.get();
+            self.busy_until = until;
+        }
+    }
+
+    /// Begins a new window at `now`; what is inside stays inside.
+    pub fn restart(&mut self, now: Nanos) {
+        self.settle(now);
+        self.ios = 0;
+        self.bytes = 0;
+        self.area = 0;
+        self.since = now;
+        self.busy = self.busy_until.saturating_sub(now).get();
+    }
+
+    /// Mean depth over the window that ends at `now`.
+    pub fn depth(&self, now: Nanos) -> f64 {
+        let open = u128::from(self.inside) * u128::from(now.saturating_sub(self.changed).get());
+        ratio((self.area + open) as f64, now.saturating_sub(self.since))
+    }
+
+    /// Busy share of the window that ends at `now`.
+    pub fn busy_share(&self, now: Nanos) -> f64 {
+        let beyond = self.busy_until.saturating_sub(now).get();
+        let busy = self.busy.saturating_sub(beyond);
+        ratio(busy as f64, now.saturating_sub(self.since)).min(1.0)
+    }
+
+    #[inline]
+    fn settle(&mut self, now: Nanos) {
+        if now > self.changed {
+            self.area += u128::from(self.inside) * u128::from(now.get() - self.changed.get());
+            self.changed = now;
+        }
+    }
+}
+
+fn ratio(value: f64, over: Nanos) -> f64 {
+    if over == Nanos::ZERO {
+        0.0
+    } else {
+        value / over.get() as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn depth_and_busy_time_are_weighted_by_time() {
+        let at = Nanos::new;
+        let mut meter = Meter::default();
+        meter.enter(at(0));
+        meter.enter(at(10));
+        meter.busy(at(10), at(30));
+        meter.leave(at(20));
+        close(meter.depth(at(20)), (10.0 + 20.0) / 20.0);
+        close(meter.busy_share(at(20)), 0.5);
+        meter.restart(at(20));
+        close(meter.depth(at(40)), 1.0);
+        close(meter.busy_share(at(40)), 0.5);
+        close(meter.depth(at(20)), 0.0);
+    }
+}

@@ -1,0 +1,316 @@
+//! From a design and a layout to stages and paths.
+
+use fathom_catalog::{AccountingMode, Budget, CacheAccess, Catalog, Limits as CatalogLimits};
+use fathom_units::{Bytes, Nanos};
+
+use super::{DiskPaths, ModelError, NO_LATENCY, Path, Storage, VolumeModel};
+use crate::cache::{HostCache, LINE};
+use crate::design::{Design, Device, HostCaching, LatencyChoice, Vm, Volume, VolumeId};
+use crate::latency::LatencyTable;
+use crate::layout::Layout;
+use crate::limiter::{Limiter, Limits};
+use crate::random::mix;
+use crate::stage::{Stage, StageKind};
+use crate::statistics::Meter;
+use crate::stripe::Stripe;
+
+/// Most cache lines tracked for one machine: 16 TiB of files.
+const MOST_LINES: u64 = 1 << 28;
+
+/// How early a limit lets an I/O leave. Release below a second is not documented; smooth release is assumed.
+const TOLERANCE: Nanos = Nanos::ZERO;
+
+pub(super) const fn kind_name(kind: StageKind) -> &'static str {
+    match kind {
+        StageKind::VmCached | StageKind::VmUncached => "vm",
+        StageKind::Disk => "disk",
+        StageKind::Device => "device",
+    }
+}
+
+impl Storage {
+    /// The model of `design` for files that lie as in `layout`. Equal seeds give equal media latencies.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError`], where the files are too many to track.
+    pub fn new(
+        design: &Design,
+        layout: &Layout,
+        seed: u64,
+        catalog: &Catalog,
+    ) -> Result<Self, ModelError> {
+        let mut builder = Builder {
+            storage: Self {
+                stages: Vec::new(),
+                stage_names: Vec::new(),
+                disks: Vec::new(),
+                volumes: Vec::new(),
+                volume_names: Vec::new(),
+                caches: Vec::new(),
+                latencies: Vec::new(),
+                parts: Vec::new(),
+                free_parts: Vec::new(),
+                ios: Vec::new(),
+                free_ios: Vec::new(),
+            },
+            layout,
+            catalog,
+            seed,
+        };
+        for vm in &design.vms {
+            builder.vm(vm)?;
+        }
+        for device in &design.devices {
+            builder.device(device);
+        }
+        Ok(builder.storage)
+    }
+}
+
+struct Builder<'a> {
+    storage: Storage,
+    layout: &'a Layout,
+    catalog: &'a Catalog,
+    seed: u64,
+}
+
+/// Stages and cache that a machine's volumes share.
+struct Shared {
+    cached: u32,
+    uncached: u32,
+    cache: u32,
+    hit_latency: u32,
+}
+
+impl Builder<'_> {
+    fn vm(&mut self, vm: &Vm) -> Result<(), ModelError> {
+        let cached_name = format!("{}/cached", vm.name);
+        let cached = self.stage(cached_name, StageKind::VmCached, &vm.size.cached, None);
+        let uncached_name = format!("{}/uncached", vm.name);
+        let uncached = self.stage(
+            uncached_name,
+            StageKind::VmUncached,
+            &vm.size.uncached,
+            None,
+        );
+        let hit = self.catalog.media_latency("host_cache");
+        let hit_latency = hit.map_or(NO_LATENCY, |row| {
+            self.latency(LatencyTable::log_normal(row.median, row.p99))
+        });
+        let cache = self.storage.caches.len() as u32;
+        let shared = Shared {
+            cached,
+            uncached,
+            cache,
+            hit_latency,
+        };
+        let mut space = 0;
+        for volume in &vm.volumes {
+            self.volume(vm, volume, &shared, &mut space);
+        }
+        let lines = space / LINE;
+        if lines > MOST_LINES {
+            let vm = vm.name.clone();
+            return Err(ModelError::CacheTooLarge {
+                vm,
+                lines,
+                most: MOST_LINES,
+            });
+        }
+        let capacity = vm.size.cache.unwrap_or_default();
+        self.storage
+            .caches
+            .push(HostCache::new(capacity.get(), space));
+        Ok(())
+    }
+
+    fn volume(&mut self, vm: &Vm, volume: &Volume, shared: &Shared, space: &mut u64) {
+        let name = format!("{}/{}", vm.name, volume.name);
+        let used = self
+            .layout
+            .used(VolumeId::new(self.storage.volumes.len()))
+            .get();
+        let stripe = stripe_of(volume);
+        let latency = self.choice(&volume.latency);
+        // A design that wants no media latency wants none from the cache either.
+        let hit_latency = if latency == NO_LATENCY {
+            NO_LATENCY
+        } else {
+            shared.hit_latency
+        };
+        let first_disk = self.storage.disks.len() as u32;
+        let cached = volume.caching == HostCaching::ReadOnly;
+        for disk in 0..volume.disk_count {
+            let disk_name = format!("{name}/disk{}", disk + 1);
+            let unit = self.catalog.io_unit(volume.disk.kind);
+            let stage = self.stage(disk_name, StageKind::Disk, &volume.disk.limits, unit);
+            let path = |access, latency| {
+                let budgets = self.catalog.budgets(volume.caching.accounting(), access);
+                let path = path_of(budgets, shared, stage, latency);
+                // What a cache hit spends on media, it spends in the cache.
+                let hit = access == CacheAccess::ReadHit;
+                Path {
+                    media_stage: if hit { shared.cached } else { stage },
+                    ..path
+                }
+            };
+            let (read, read_hit) = match volume.caching {
+                HostCaching::None => {
+                    let read = path(CacheAccess::Read, latency);
+                    (read, read)
+                }
+                HostCaching::ReadOnly => (
+                    path(CacheAccess::ReadMiss, latency),
+                    path(CacheAccess::ReadHit, hit_latency),
+                ),
+            };
+            let write = path(CacheAccess::Write, latency);
+            let random_key = mix(self.seed ^ mix(self.storage.disks.len() as u64));
+            let cache_base = *space;
+            if cached {
+                *space += stripe.used_of_disk(disk, used).next_multiple_of(LINE);
+            }
+            let paths = DiskPaths {
+                read,
+                read_hit,
+                write,
+                random_key,
+                cache_base,
+            };
+            self.storage.disks.push(paths);
+        }
+        let cache = cached.then_some(shared.cache);
+        self.push_volume(stripe, first_disk, cache, (name, "volume"));
+    }
+
+    fn device(&mut self, device: &Device) {
+        let stage = self.stage(device.name.clone(), StageKind::Device, &device.limits, None);
+        let latency = self.choice(&device.latency);
+        let path = Path {
+            stages: [stage, 0, 0],
+            length: 1,
+            latency,
+            media_stage: stage,
+        };
+        let first_disk = self.storage.disks.len() as u32;
+        let random_key = mix(self.seed ^ mix(u64::from(first_disk)));
+        self.storage.disks.push(DiskPaths {
+            read: path,
+            read_hit: path,
+            write: path,
+            random_key,
+            cache_base: 0,
+        });
+        let size = device.size.get().max(1);
+        let stripe = Stripe {
+            columns: 1,
+            unit: size,
+            group_size: size,
+        };
+        self.push_volume(stripe, first_disk, None, (device.name.clone(), "device"));
+    }
+
+    fn push_volume(
+        &mut self,
+        stripe: Stripe,
+        first_disk: u32,
+        cache: Option<u32>,
+        name: (String, &'static str),
+    ) {
+        let meter = Meter::default();
+        let volume = VolumeModel {
+            stripe,
+            first_disk,
+            cache,
+            meter,
+            reads: 0,
+            hits: 0,
+        };
+        self.storage.volumes.push(volume);
+        self.storage.volume_names.push(name);
+    }
+
+    fn stage(
+        &mut self,
+        name: String,
+        kind: StageKind,
+        limits: &CatalogLimits,
+        io_unit: Option<Bytes>,
+    ) -> u32 {
+        let iops = limits.iops.map(|rate| Limiter::new(rate.get(), TOLERANCE));
+        let bytes = limits
+            .bandwidth
+            .map(|rate| Limiter::new(rate.get(), TOLERANCE));
+        let mut words = Vec::new();
+        words.extend(limits.iops.map(|rate| rate.to_string()));
+        words.extend(limits.bandwidth.map(|rate| rate.to_string()));
+        let unit = io_unit.map_or(0, Bytes::get);
+        self.storage
+            .stages
+            .push(Stage::new(kind, Limits { iops, bytes }, unit));
+        self.storage.stage_names.push((name, words));
+        self.storage.stages.len() as u32 - 1
+    }
+
+    fn choice(&mut self, choice: &LatencyChoice) -> u32 {
+        match choice {
+            LatencyChoice::None => NO_LATENCY,
+            LatencyChoice::LogNormal { median, p99, .. } => {
+                self.latency(LatencyTable::log_normal(*median, *p99))
+            }
+        }
+    }
+
+    fn latency(&mut self, table: LatencyTable) -> u32 {
+        let tables = &mut self.storage.latencies;
+        if let Some(index) = tables.iter().position(|known| *known == table) {
+            return index as u32;
+        }
+        tables.push(table);
+        tables.len() as u32 - 1
+    }
+}
+
+impl HostCaching {
+    const fn accounting(self) -> AccountingMode {
+        match self {
+            Self::None => AccountingMode::None,
+            Self::ReadOnly => AccountingMode::ReadOnly,
+        }
+    }
+}
+
+fn stripe_of(volume: &Volume) -> Stripe {
+    let unit = volume.stripe_unit.get();
+    let columns = volume.columns;
+    // Whole stripes alone can be used.
+    let per_disk = if columns == 1 {
+        volume.disk.size.get()
+    } else {
+        volume.disk.size.get() / unit * unit
+    };
+    Stripe {
+        columns,
+        unit,
+        group_size: per_disk * u64::from(columns),
+    }
+}
+
+fn path_of(budgets: &[Budget], shared: &Shared, disk: u32, latency: u32) -> Path {
+    let mut path = Path {
+        stages: [0; 3],
+        length: 0,
+        latency,
+        media_stage: disk,
+    };
+    for (place, budget) in path.stages.iter_mut().zip(budgets) {
+        *place = match budget {
+            Budget::VmCached => shared.cached,
+            Budget::VmUncached => shared.uncached,
+            Budget::Disk => disk,
+        };
+        path.length += 1;
+    }
+    path
+}

@@ -1,0 +1,214 @@
+//! Every check is provoked once and stays silent once.
+
+use fathom_record::{
+    DeviceCounters, EndReason, Evidence, IoErrors, OpStats, RunKind, StageResult, TargetFacts,
+    WorkerStats, run_checks,
+};
+use fathom_units::{Bytes, Iops, Nanos};
+use fathom_workload::{
+    Access, Arrival, BlockSizes, Coverage, Direction, FileChoice, Job, Limits, Mix, Pacing, Place,
+    Poisson, Stage, Target, WhenFull, Workload,
+};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn job() -> Job {
+    Job {
+        name: "reads".to_owned(),
+        group: fathom_workload::ReportGroup::default(),
+        host: None,
+        targets: vec![Target {
+            place: Place::Path("/tmp/a".to_owned()),
+            offset: Bytes::ZERO,
+            length: Some(Bytes::gib(1)),
+        }],
+        file_choice: FileChoice::default(),
+        workers: 1,
+        depth: 4,
+        mix: Mix::READ,
+        access: Access::Random {
+            coverage: Coverage::EachBlockOnce,
+            run: 1,
+        },
+        block: BlockSizes::uniform(Bytes::kib(4)),
+        arrival: Arrival::Closed,
+        limits: Limits::default(),
+        sync: fathom_workload::SyncPolicy::default(),
+        contents: fathom_workload::BufferContents::default(),
+        backend: fathom_workload::Backend::default(),
+        caching: fathom_workload::Caching::default(),
+        existing: fathom_workload::ExistingFiles::default(),
+        split_latency: false,
+        drop_cache: false,
+        unlink: false,
+        salt: 0,
+    }
+}
+
+/// Ten seconds at depth 4: 40,000 reads of 1 ms, all seen by the device.
+struct Run {
+    workload: Workload,
+    results: Vec<StageResult>,
+    targets: Vec<TargetFacts>,
+}
+
+fn run() -> Run {
+    let mut reads = OpStats::new(false, false);
+    for _ in 0..40_000 {
+        reads.latency.record(1_000_000);
+        reads.bytes += 4096;
+    }
+    let mut worker = WorkerStats::new(0, 0);
+    worker.directions[0] = Some(reads);
+    worker.measured = Nanos::new(10 * SECOND);
+    worker.outstanding_ns = 4 * 10 * u128::from(SECOND);
+    let result = StageResult {
+        name: "reads".to_owned(),
+        stage: 0,
+        started_unix_ns: 0,
+        measured: Nanos::new(10 * SECOND),
+        workers: vec![worker],
+        intervals: vec![],
+        storage: std::collections::BTreeMap::new(),
+        devices: vec![DeviceCounters {
+            name: "vdb".into(),
+            sectors: [40_000 * 8, 0],
+            ..DeviceCounters::default()
+        }],
+        notes: vec![],
+    };
+    let stage = Stage {
+        name: "reads".into(),
+        jobs: vec![job()],
+        cooldown: Nanos::ZERO,
+        repeats: 1,
+        discard: false,
+    };
+    Run {
+        workload: Workload {
+            stages: vec![stage],
+            seed: 1,
+        },
+        results: vec![result],
+        targets: vec![TargetFacts {
+            path: "/tmp/a".into(),
+            unwritten_share: Some(0.0),
+        }],
+    }
+}
+
+/// After `change`, only the check `id` fails; `None`: every check passes.
+#[track_caller]
+fn check(id: Option<&str>, change: impl FnOnce(&mut Run)) {
+    let mut run = run();
+    change(&mut run);
+    let evidence = Evidence {
+        workload: &run.workload,
+        results: &run.results,
+        targets: &run.targets,
+        kind: RunKind::Run,
+    };
+    let failed: Vec<_> = run_checks(&evidence)
+        .into_iter()
+        .filter(|check| !check.passed)
+        .collect();
+    let ids: Vec<&str> = failed.iter().map(|check| check.id.as_str()).collect();
+    assert_eq!(ids, id.into_iter().collect::<Vec<_>>(), "{failed:?}");
+    assert!(failed.iter().all(|check| !check.remedy.is_empty()));
+}
+
+#[test]
+fn a_sound_run_passes_every_check() {
+    check(None, |_| {});
+}
+
+#[test]
+fn failed_io_is_told() {
+    check(Some("io-errors"), |run| {
+        run.results[0].workers[0].errors.push(IoErrors {
+            direction: Direction::Read,
+            errno: 5,
+            count: 1,
+            first_offsets: vec![(0, 4096)],
+        });
+    });
+}
+
+#[test]
+fn a_depth_not_reached_is_told() {
+    check(Some("achieved-depth"), |run| {
+        run.workload.stages[0].jobs[0].depth = 8;
+    });
+}
+
+#[test]
+fn figures_that_contradict_each_other_are_told() {
+    check(Some("littles-law"), |run| {
+        run.results[0].workers[0].outstanding_ns = 5 * 10 * u128::from(SECOND);
+    });
+}
+
+fn open_loop(run: &mut Run, rate: u64) {
+    run.workload.stages[0].jobs[0].arrival = Arrival::Open {
+        rate: Pacing::Iops(Iops::new(rate)),
+        poisson: Poisson::Fixed,
+        when_full: WhenFull::Queue,
+    };
+    run.results[0].workers[0].ended = EndReason::Time;
+}
+
+#[test]
+fn a_schedule_not_kept_is_told() {
+    check(Some("schedule-lag"), |run| open_loop(run, 5000));
+    check(None, |run| open_loop(run, 4000));
+}
+
+#[test]
+fn a_short_measurement_is_told() {
+    check(Some("too-short"), |run| {
+        run.results[0].measured = Nanos::from_millis(900);
+    });
+}
+
+#[test]
+fn few_samples_are_told() {
+    check(Some("samples-for-percentile"), |run| {
+        let mut writes = OpStats::new(false, false);
+        writes.latency.record(1);
+        run.results[0].workers[0].directions[1] = Some(writes);
+    });
+}
+
+#[test]
+fn repeats_that_differ_are_told() {
+    check(Some("repeat-spread"), |run| {
+        let mut slower = run.results[0].clone();
+        slower.measured = Nanos::new(20 * SECOND);
+        run.results.push(slower);
+    });
+    check(None, |run| {
+        let again = run.results[0].clone();
+        run.results.push(again);
+    });
+}
+
+#[test]
+fn reads_of_what_was_never_written_are_told() {
+    check(Some("unwritten-extents"), |run| {
+        run.targets[0].unwritten_share = Some(0.5);
+    });
+}
+
+#[test]
+fn reads_that_no_device_saw_are_told() {
+    check(Some("cache-served"), |run| {
+        run.results[0].devices[0].sectors = [0, 0];
+    });
+}
+
+#[test]
+fn a_busy_generator_is_told() {
+    check(Some("generator-headroom"), |run| {
+        run.results[0].workers[0].usage.user = Nanos::from_secs(9);
+    });
+}

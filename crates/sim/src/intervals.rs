@@ -1,0 +1,193 @@
+//! Seconds of a stage as they go by.
+//!
+//! Invariant: memory is bounded. Past [`MOST`] intervals, neighbours are merged and intervals become twice as long.
+
+use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase};
+use fathom_units::Nanos;
+use fathom_workload::Direction;
+
+/// Most intervals kept: an hour of seconds, some 40 kB each and direction.
+const MOST: usize = 3600;
+
+/// The interval that is going on, and those that are over.
+pub(crate) struct Intervals {
+    index: usize,
+    /// Directions that the stage goes.
+    used: [bool; 3],
+    phase: Phase,
+    /// Start of the present interval, from the start of the stage.
+    from: Nanos,
+    length: Nanos,
+    present: [Option<OpStats>; 3],
+    /// Whether anything was counted in the present interval.
+    count: u64,
+    kept: Vec<IntervalStats>,
+}
+
+impl Intervals {
+    /// Intervals of stage `index`, of which `used` says which directions it goes.
+    pub fn new(index: usize, used: [bool; 3]) -> Self {
+        Self {
+            index,
+            used,
+            phase: Phase::Warmup,
+            from: Nanos::ZERO,
+            length: Nanos::from_secs(1),
+            present: empty(used),
+            count: 0,
+            kept: Vec::new(),
+        }
+    }
+
+    /// Counts an I/O that completed at `now`, from the start of the stage.
+    #[inline]
+    pub fn record(
+        &mut self,
+        now: Nanos,
+        direction: Direction,
+        io: (u64, Nanos),
+        sink: &mut dyn EventSink,
+    ) {
+        self.roll(now, sink);
+        if let Some(stats) = &mut self.present[direction as usize] {
+            stats.bytes += io.0;
+            stats.latency.record(io.1.get());
+            self.count += 1;
+        }
+    }
+
+    /// Closes every interval that ends at or before `now`.
+    #[inline]
+    pub fn roll(&mut self, now: Nanos, sink: &mut dyn EventSink) {
+        while now.get() >= self.from.get() + self.length.get() {
+            self.close(self.from + self.length, sink);
+        }
+    }
+
+    /// Measurement begins at `now`: what was before is not kept.
+    pub fn measure(&mut self, now: Nanos, sink: &mut dyn EventSink) {
+        self.roll(now, sink);
+        if now > self.from {
+            self.close(now, sink);
+        }
+        self.phase = Phase::Measure;
+    }
+
+    /// Closes the last interval at `now` and gives all measured ones.
+    pub fn finish(mut self, now: Nanos, sink: &mut dyn EventSink) -> Vec<IntervalStats> {
+        self.roll(now, sink);
+        if now > self.from || self.count > 0 {
+            self.close(now, sink);
+        }
+        self.kept
+    }
+
+    fn close(&mut self, end: Nanos, sink: &mut dyn EventSink) {
+        let directions = std::mem::replace(&mut self.present, empty(self.used));
+        let length = end.saturating_sub(self.from);
+        let interval = IntervalStats {
+            at: end,
+            length,
+            directions,
+        };
+        sink.event(&Event::Interval {
+            index: self.index,
+            phase: self.phase,
+            interval: &interval,
+        });
+        self.from = end;
+        self.count = 0;
+        if matches!(self.phase, Phase::Measure) {
+            self.kept.push(interval);
+            if self.kept.len() >= MOST {
+                self.coarsen();
+            }
+        }
+    }
+
+    fn coarsen(&mut self) {
+        let mut merged: Vec<IntervalStats> = Vec::with_capacity(MOST);
+        for (index, interval) in self.kept.drain(..).enumerate() {
+            match merged.last_mut() {
+                Some(first) if index % 2 == 1 => {
+                    first.at = interval.at;
+                    first.length += interval.length;
+                    for (mine, theirs) in first.directions.iter_mut().zip(&interval.directions) {
+                        if let (Some(mine), Some(theirs)) = (mine, theirs) {
+                            mine.merge(theirs);
+                        }
+                    }
+                }
+                _ => merged.push(interval),
+            }
+        }
+        self.kept = merged;
+        self.length = self.length * 2;
+    }
+}
+
+fn empty(used: [bool; 3]) -> [Option<OpStats>; 3] {
+    used.map(|used| used.then(|| OpStats::new(false, false)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::Ignore;
+
+    #[test]
+    fn seconds_are_kept_from_the_start_of_measurement() {
+        let mut intervals = Intervals::new(0, [true, false, false]);
+        let record = |intervals: &mut Intervals, millis: u64| {
+            let now = Nanos::from_millis(millis);
+            intervals.record(now, Direction::Read, (4096, Nanos::new(7)), &mut Ignore);
+        };
+        record(&mut intervals, 200);
+        intervals.measure(Nanos::from_millis(500), &mut Ignore);
+        for millis in [600, 1499, 1500, 3600] {
+            record(&mut intervals, millis);
+        }
+        let kept = intervals.finish(Nanos::from_millis(3700), &mut Ignore);
+        let found: Vec<_> = kept
+            .iter()
+            .map(|interval| {
+                let ios = interval.directions[0].as_ref().map_or(0, OpStats::ios);
+                (
+                    interval.at.get() / 1_000_000,
+                    interval.length.get() / 1_000_000,
+                    ios,
+                )
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (1500, 1000, 2),
+                (2500, 1000, 1),
+                (3500, 1000, 0),
+                (3700, 200, 1)
+            ]
+        );
+    }
+
+    #[test]
+    fn long_stages_get_longer_intervals_and_lose_nothing() {
+        let mut intervals = Intervals::new(0, [false, true, false]);
+        intervals.measure(Nanos::ZERO, &mut Ignore);
+        for second in 0..8000 {
+            let now = Nanos::from_secs(second);
+            intervals.record(now, Direction::Write, (1, Nanos::new(7)), &mut Ignore);
+        }
+        let kept = intervals.finish(Nanos::from_secs(8000), &mut Ignore);
+        assert!(kept.len() < MOST);
+        let ios: u64 = kept
+            .iter()
+            .flat_map(|one| &one.directions)
+            .flatten()
+            .map(OpStats::ios)
+            .sum();
+        assert_eq!(ios, 8000);
+        let length: u64 = kept.iter().map(|interval| interval.length.get()).sum();
+        assert_eq!(length, 8_000_000_000_000);
+    }
+}

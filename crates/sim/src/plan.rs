@@ -1,0 +1,220 @@
+//! A workload resolved against a design: where each target lies, and what cannot be predicted.
+//!
+//! Everything that can be wrong is found here, before anything runs, and reported at once.
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_model::{Design, Layout, LocateError, ModelError, VolumeId};
+use fathom_units::Bytes;
+use fathom_workload::generator::TargetRange;
+use fathom_workload::{
+    Arrival, Backend, Caching, Direction, Job, OpenSync, Place, SyncPolicy, Workload,
+};
+
+/// Why a workload cannot be predicted on a design.
+#[derive(Debug, thiserror::Error)]
+pub enum PredictError {
+    /// The two do not fit each other; all complaints at once.
+    #[error(transparent)]
+    Input(#[from] Diagnostics),
+    /// The model cannot be built.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// A job and where its targets lie.
+pub(crate) struct PlannedJob<'a> {
+    pub job: &'a Job,
+    /// Index over the whole workload, for the generator.
+    pub number: u32,
+    pub targets: Vec<PlannedTarget>,
+}
+
+/// Where a target lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlannedTarget {
+    pub volume: VolumeId,
+    /// Where the file starts on the volume.
+    pub start: u64,
+    pub range: TargetRange,
+}
+
+/// Jobs by stage, and the layout of their files.
+pub(crate) struct Plan<'a> {
+    pub stages: Vec<Vec<PlannedJob<'a>>>,
+    pub layout: Layout,
+    pub notes: Vec<String>,
+}
+
+/// A target's file before it is laid out.
+struct File {
+    volume: VolumeId,
+    name: String,
+    range: TargetRange,
+}
+
+impl<'a> Plan<'a> {
+    pub fn new(workload: &'a Workload, design: &Design) -> Result<Self, PredictError> {
+        let mut complaints = Diagnostics::default();
+        let mut files: Vec<Vec<File>> = Vec::new();
+        for (_, job) in workload.jobs() {
+            let mut of_job = Vec::new();
+            for (index, _) in job.targets.iter().enumerate() {
+                let number = (files.len(), index);
+                of_job.extend(resolve(job, number, design, &mut complaints));
+            }
+            check_progress(job, &of_job, design, &mut complaints);
+            files.push(of_job);
+        }
+        if complaints.has_errors() {
+            return Err(complaints.into());
+        }
+        let layout = lay_out(design, files.iter().flatten())?;
+        let mut stages: Vec<Vec<PlannedJob<'a>>> = Vec::new();
+        stages.resize_with(workload.stages.len(), Vec::new);
+        for ((number, (stage, job)), files) in workload.jobs().enumerate().zip(&files) {
+            let targets = files.iter().map(|file| {
+                let start = layout
+                    .start_of(file.volume, &file.name)
+                    .unwrap_or_default()
+                    .get();
+                PlannedTarget {
+                    volume: file.volume,
+                    start,
+                    range: file.range,
+                }
+            });
+            let targets = targets.collect();
+            stages[stage].push(PlannedJob {
+                job,
+                number: number as u32,
+                targets,
+            });
+        }
+        Ok(Self {
+            stages,
+            layout,
+            notes: notes(workload, design),
+        })
+    }
+}
+
+fn resolve(
+    job: &Job,
+    number: (usize, usize),
+    design: &Design,
+    complaints: &mut Diagnostics,
+) -> Option<File> {
+    let target = &job.targets[number.1];
+    let path = target.place.path();
+    let volume = match design.locate(job.host.as_deref(), path) {
+        Ok(volume) => volume,
+        Err(error) => {
+            complaints.push(located(job, &error));
+            return None;
+        }
+    };
+    let Some(length) = target.length else {
+        let message = format!("job `{}`: the size of `{path}` is not known", job.name);
+        complaints.push(Diagnostic::error(message).hint("give the job a size"));
+        return None;
+    };
+    if length == Bytes::ZERO {
+        let message = format!("job `{}`: `{path}` has a length of zero", job.name);
+        complaints.push(Diagnostic::error(message).hint("give the job a size"));
+        return None;
+    }
+    if target
+        .offset
+        .checked_add(length)
+        .is_none_or(|end| end.get() > i64::MAX as u64)
+    {
+        let message = format!("job `{}`: `{path}` ends past 2^63 bytes", job.name);
+        complaints.push(Diagnostic::error(message).hint("use a smaller offset or size"));
+        return None;
+    }
+    let name = match &target.place {
+        Place::Path(path) => path.clone(),
+        // No two fresh files are the same, and no path has a NUL.
+        Place::FreshFileIn(path) => format!("{path}\0{}.{}", number.0, number.1),
+    };
+    let range = TargetRange {
+        offset: target.offset.get(),
+        length: length.get(),
+    };
+    Some(File {
+        volume,
+        name,
+        range,
+    })
+}
+
+fn located(job: &Job, error: &LocateError) -> Diagnostic {
+    Diagnostic::error(format!("job `{}`: {error}", job.name)).hint(error.hint())
+}
+
+/// A closed loop over time on storage that takes no time would never end.
+fn check_progress(job: &Job, files: &[File], design: &Design, complaints: &mut Diagnostics) {
+    let closed = matches!(job.arrival, Arrival::Closed);
+    let instant = job.backend == Backend::Null
+        || (!files.is_empty() && files.iter().all(|file| design.is_instant(file.volume)));
+    if closed && job.limits.time_based && instant {
+        let message = format!(
+            "job `{}` runs for a time, but its I/O takes none: nothing in the design limits it",
+            job.name
+        );
+        let hint = "give the device a limit or a latency, or the job a size or a rate";
+        complaints.push(Diagnostic::error(message).hint(hint));
+    }
+}
+
+fn lay_out<'f>(
+    design: &Design,
+    files: impl Iterator<Item = &'f File>,
+) -> Result<Layout, PredictError> {
+    let files = files.map(|file| {
+        let end = Bytes::new(file.range.offset + file.range.length);
+        (file.volume, file.name.clone(), end)
+    });
+    Layout::new(design, files).map_err(|overfull| {
+        let complaints = overfull.iter().map(|volume| {
+            let message = format!(
+                "the files on `{}` take {}, but it holds {}",
+                design.volume_name(volume.volume),
+                volume.needed,
+                volume.capacity
+            );
+            Diagnostic::error(message).hint("use smaller files, or more or larger disks")
+        });
+        PredictError::Input(Diagnostics(complaints.collect()))
+    })
+}
+
+fn notes(workload: &Workload, design: &Design) -> Vec<String> {
+    let mut notes = design.notes.clone();
+    let mut note = |applies: bool, text: &str| {
+        if applies {
+            notes.push(text.to_owned());
+        }
+    };
+    let any = |applies: fn(&Job) -> bool| workload.jobs().any(|(_, job)| applies(job));
+    let synced = |sync: &SyncPolicy| {
+        sync.open != OpenSync::None
+            || sync.fsync_every > 0
+            || sync.fdatasync_every > 0
+            || sync.at_end
+            || sync.on_close
+    };
+    let syncs = workload.jobs().any(|(_, job)| synced(&job.sync));
+    note(
+        syncs,
+        "synchronisation (fsync, O_SYNC) is predicted to cost nothing",
+    );
+    let buffered = any(|job| job.caching == Caching::Buffered);
+    note(
+        buffered,
+        "buffered I/O is predicted as direct: no page cache is modelled",
+    );
+    let trims = any(|job| job.mix.share(Direction::Trim).basis_points() > 0);
+    note(trims, "trims are predicted as writes");
+    notes
+}

@@ -1,0 +1,129 @@
+//! From a workload and a design to measurements.
+
+use fathom_catalog::Catalog;
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_model::{Design, Storage};
+use fathom_record::{Event, EventSink, StageResult, stage_record};
+use fathom_units::Nanos;
+use fathom_workload::Workload;
+use fathom_workload::generator::StreamError;
+
+use crate::plan::{Plan, PredictError};
+use crate::stage::{Interrupted, Run, Setup, announce};
+
+/// What a workload would measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// One for each measured stage and repeat, in order.
+    pub results: Vec<StageResult>,
+    /// What a reader should know about all of them, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Runs `workload` on the storage that `design` describes, in virtual time.
+///
+/// Files are taken as existing in full. `sink` hears of each stage and each (virtual) second; `stop` is asked now and then,
+/// and ends the run early with what was measured ([`fathom_record::EndReason::Interrupted`]).
+///
+/// # Errors
+///
+/// [`PredictError`], before anything runs, with everything that does not fit.
+pub fn predict(
+    workload: &Workload,
+    design: &Design,
+    sink: &mut dyn EventSink,
+    stop: &dyn Fn() -> bool,
+) -> Result<Prediction, PredictError> {
+    let plan = Plan::new(workload, design)?;
+    let mut storage = Storage::new(design, &plan.layout, workload.seed, Catalog::builtin())?;
+    check_streams(&plan, workload.seed, &mut storage)?;
+    warm(&plan, design, &mut storage);
+    for text in &plan.notes {
+        sink.event(&Event::Note { text });
+    }
+    let repeats = |index: usize| workload.stages[index].repeats.max(1);
+    let count: u32 = (0..workload.stages.len()).map(repeats).sum();
+    let mut results = Vec::new();
+    let mut start = Nanos::ZERO;
+    let mut index = 0;
+    for (number, stage) in workload.stages.iter().enumerate() {
+        for repeat in 1..=repeats(number) {
+            let name = match repeat {
+                1 => stage.name.clone(),
+                repeat => format!("{}#{repeat}", stage.name),
+            };
+            let jobs = &plan.stages[number];
+            announce(sink, (index, count as usize), &name, jobs);
+            let setup = Setup {
+                jobs,
+                seed: workload.seed,
+                index,
+                start,
+            };
+            let run = Run::new(&setup, &mut storage, sink).map_err(|error| rejected(&[error]))?;
+            let finished = run.run(&name, number, stop);
+            start = finished.end.saturating_add(stage.cooldown);
+            if !stage.discard {
+                let record = stage_record(stage, &finished.result);
+                sink.event(&Event::StageFinished {
+                    index,
+                    record: &record,
+                });
+                results.push(finished.result);
+            }
+            index += 1;
+            if finished.interrupted == Interrupted::Yes {
+                return Ok(Prediction {
+                    results,
+                    notes: plan.notes,
+                });
+            }
+        }
+    }
+    Ok(Prediction {
+        results,
+        notes: plan.notes,
+    })
+}
+
+/// Builds every stage's workers once, so that a stream that cannot be is found before anything runs.
+fn check_streams(plan: &Plan<'_>, seed: u64, storage: &mut Storage) -> Result<(), PredictError> {
+    let mut errors = Vec::new();
+    for jobs in &plan.stages {
+        for job in jobs {
+            let one = std::slice::from_ref(job);
+            let setup = Setup {
+                jobs: one,
+                seed,
+                index: 0,
+                start: Nanos::ZERO,
+            };
+            let mut ignore = fathom_record::Ignore;
+            if let Err(error) = Run::new(&setup, storage, &mut ignore) {
+                errors.push(error);
+            }
+        }
+    }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(rejected(&errors))
+    }
+}
+
+fn rejected(errors: &[StreamError]) -> PredictError {
+    let complaints = errors
+        .iter()
+        .map(|error| Diagnostic::error(error.to_string()));
+    PredictError::Input(Diagnostics(complaints.collect()))
+}
+
+/// Puts the workload's blocks into the caches that start warm, in order of first mention.
+fn warm(plan: &Plan<'_>, design: &Design, storage: &mut Storage) {
+    for target in plan.stages.iter().flatten().flat_map(|job| &job.targets) {
+        if design.starts_warm(target.volume) {
+            let offset = target.start + target.range.offset;
+            storage.warm(target.volume, offset, target.range.length);
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! One stage in virtual time.
+//!
+//! Invariant: the clock only goes forward, and every wake-up of the model is delivered at its time.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Completed, IoKind, Outcome, Request, Storage, Waits};
+use fathom_record::{Event, EventSink, StageResult, StorageRecord, WorkerStats};
+use fathom_units::Nanos;
+use fathom_workload::generator::WorkerStream;
+use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError, StreamKey};
+use fathom_workload::{Arrival, Backend, Direction, Job};
+
+use crate::agenda::{Agenda, Due};
+use crate::intervals::Intervals;
+use crate::plan::{PlannedJob, PlannedTarget};
+use crate::worker::{Step, Times, Worker};
+
+/// How many events pass between two looks at the stop signal.
+const EVENTS_PER_LOOK: u32 = 1 << 14;
+
+/// What a stage is run with.
+pub(crate) struct Setup<'a> {
+    pub jobs: &'a [PlannedJob<'a>],
+    pub seed: u64,
+    /// Index among all stages and repeats.
+    pub index: usize,
+    /// When it starts on the run's clock.
+    pub start: Nanos,
+}
+
+/// What came of a stage.
+pub(crate) struct Finished {
+    pub result: StageResult,
+    /// When its last event happened.
+    pub end: Nanos,
+    pub interrupted: Interrupted,
+}
+
+/// Whether the user stopped it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interrupted {
+    No,
+    Yes,
+}
+
+/// Where the I/O of one worker goes.
+struct Route<'a> {
+    targets: &'a [PlannedTarget],
+    stream: u64,
+    backend: Backend,
+}
+
+/// A stage under way.
+pub(crate) struct Run<'a, 'r> {
+    setup: &'r Setup<'a>,
+    storage: &'r mut Storage,
+    sink: &'r mut dyn EventSink,
+    agenda: Agenda,
+    outcome: Outcome,
+    workers: Vec<Worker>,
+    routes: Vec<Route<'r>>,
+    intervals: Intervals,
+    measure: Nanos,
+    now: Nanos,
+}
+
+impl<'a, 'r> Run<'a, 'r> {
+    pub fn new(
+        setup: &'r Setup<'a>,
+        storage: &'r mut Storage,
+        sink: &'r mut dyn EventSink,
+    ) -> Result<Self, StreamError> {
+        let mut workers = Vec::new();
+        let mut routes = Vec::new();
+        for (index, planned) in setup.jobs.iter().enumerate() {
+            let shared = SharedCursor::new();
+            for number in 0..planned.job.workers.max(1) {
+                let key = StreamKey {
+                    seed: setup.seed,
+                    job: planned.number,
+                    worker: number,
+                    salt: planned.job.salt,
+                };
+                workers.push(new_worker(index, planned, key, &shared, setup.start)?);
+                routes.push(Route {
+                    targets: &planned.targets,
+                    stream: u64::from(planned.number) << 32 | u64::from(number),
+                    backend: planned.job.backend,
+                });
+            }
+        }
+        let used = Direction::ALL.map(|way| {
+            setup
+                .jobs
+                .iter()
+                .any(|planned| planned.job.mix.share(way).basis_points() > 0)
+        });
+        let measure = workers.iter().map(|worker| worker.times.measure).min();
+        Ok(Self {
+            setup,
+            storage,
+            sink,
+            agenda: Agenda::default(),
+            outcome: Outcome::default(),
+            workers,
+            routes,
+            intervals: Intervals::new(setup.index, used),
+            measure: measure.unwrap_or(setup.start),
+            now: setup.start,
+        })
+    }
+
+    /// Runs to the end, or until `stop` says so.
+    pub fn run(mut self, name: &str, stage: usize, stop: &dyn Fn() -> bool) -> Finished {
+        self.agenda.push(self.measure, Due::Measure);
+        for (index, worker) in self.workers.iter().enumerate() {
+            self.agenda
+                .push(worker.times.first, Due::Worker(index as u32));
+        }
+        let mut interrupted = Interrupted::No;
+        let mut events = 0;
+        while let Some((at, due)) = self.agenda.pop() {
+            events += 1;
+            if events % EVENTS_PER_LOOK == 0 && stop() {
+                interrupted = Interrupted::Yes;
+                self.workers.iter_mut().for_each(Worker::interrupt);
+                break;
+            }
+            assert!(at >= self.now, "the clock only goes forward");
+            self.now = at;
+            self.handle(due);
+        }
+        let end = self.now;
+        let result = self.finish(name, stage);
+        Finished {
+            result,
+            end,
+            interrupted,
+        }
+    }
+
+    #[inline]
+    fn handle(&mut self, due: Due) {
+        match due {
+            Due::Storage(wake) => {
+                let due = fathom_model::Scheduled { at: self.now, wake };
+                self.storage.advance(due, &mut self.outcome);
+                self.settle();
+            }
+            Due::Worker(index) => {
+                self.workers[index as usize].wake(self.now);
+                self.pump(index);
+                self.settle();
+            }
+            Due::Measure => {
+                self.storage.restart_statistics(self.now);
+                self.intervals
+                    .measure(self.now - self.setup.start, self.sink);
+            }
+        }
+    }
+
+    /// Handles completions until none are left, then takes over the wake-ups.
+    #[inline]
+    fn settle(&mut self) {
+        while let Some(completed) = self.outcome.completed.pop() {
+            self.complete(completed);
+        }
+        self.agenda.take_all(&mut self.outcome.scheduled);
+    }
+
+    #[inline]
+    fn complete(&mut self, completed: Completed) {
+        let index = (completed.tag >> 32) as u32;
+        let worker = &mut self.workers[index as usize];
+        let measured = worker.complete(self.now, completed.tag as u32, &completed.waits);
+        if let Some((direction, bytes, latency)) = measured {
+            let at = self.now - self.setup.start;
+            self.intervals
+                .record(at, direction, (bytes, latency), self.sink);
+        }
+        self.pump(index);
+    }
+
+    /// Lets a worker issue what it may.
+    #[inline]
+    fn pump(&mut self, index: u32) {
+        loop {
+            match self.workers[index as usize].step(self.now) {
+                Step::Issue(io, slot) => self.issue(index, io, slot),
+                Step::WaitUntil(at) => {
+                    self.agenda.push(at, Due::Worker(index));
+                    return;
+                }
+                Step::Rest => return,
+            }
+        }
+    }
+
+    #[inline]
+    fn issue(&mut self, index: u32, io: Io, slot: u32) {
+        let route = &self.routes[index as usize];
+        let tag = u64::from(index) << 32 | u64::from(slot);
+        if route.backend == Backend::Null {
+            let waits = Waits::default();
+            self.outcome.completed.push(Completed { tag, waits });
+            return;
+        }
+        let target = &route.targets[io.target as usize];
+        let kind = match io.direction {
+            Direction::Read => IoKind::Read,
+            Direction::Write | Direction::Trim => IoKind::Write,
+        };
+        let request = Request {
+            volume: target.volume,
+            kind,
+            offset: target.start + io.offset,
+            length: io.length,
+            stream: route.stream,
+            index: io.index,
+            tag,
+        };
+        self.storage.submit(self.now, request, &mut self.outcome);
+    }
+
+    fn finish(self, name: &str, stage: usize) -> StageResult {
+        let end = self
+            .workers
+            .iter()
+            .map(Worker::end)
+            .max()
+            .unwrap_or(self.measure);
+        let start = self.setup.start;
+        let workers: Vec<WorkerStats> = self.workers.into_iter().map(Worker::finish).collect();
+        let intervals = self.intervals.finish(end - start, self.sink);
+        let mut result = StageResult {
+            name: name.to_owned(),
+            stage,
+            started_unix_ns: 0,
+            measured: end - self.measure,
+            workers,
+            intervals,
+            storage: storage_rows(self.storage, self.now),
+            devices: Vec::new(),
+            notes: Vec::new(),
+        };
+        result.notes = shortfalls(self.setup.jobs, &result);
+        result
+    }
+}
+
+fn new_worker(
+    index: usize,
+    planned: &PlannedJob<'_>,
+    key: StreamKey,
+    shared: &SharedCursor,
+    start: Nanos,
+) -> Result<Worker, StreamError> {
+    let job = planned.job;
+    let ranges: Vec<_> = planned.targets.iter().map(|target| target.range).collect();
+    let stream = WorkerStream::new(job, key, &ranges, shared)?;
+    let schedule = match job.arrival {
+        Arrival::Closed => None,
+        Arrival::Open { rate, poisson, .. } => Some(ArrivalSchedule::new(rate, poisson, key)),
+    };
+    let limits = &job.limits;
+    let first = start.saturating_add(limits.start_delay);
+    let measure = first.saturating_add(limits.warmup);
+    let deadline = limits
+        .runtime
+        .map(|runtime| measure.saturating_add(runtime));
+    let times = Times {
+        stage: start,
+        first,
+        measure,
+        deadline,
+    };
+    let stats = WorkerStats::new(index, key.worker);
+    Ok(Worker::new(job, stats, stream, schedule, times))
+}
+
+fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord> {
+    let rows = storage.statistics(now).into_iter().map(|(name, row)| {
+        let record = StorageRecord {
+            kind: row.kind.to_owned(),
+            ios: row.ios,
+            bytes: row.bytes,
+            depth: Some(row.depth),
+            busy_share: row.busy_share,
+            hit_share: row.hit_share,
+            limits: row.limits,
+        };
+        (name, record)
+    });
+    rows.collect()
+}
+
+/// One sentence for each job that asked for a rate and got less.
+fn shortfalls(jobs: &[PlannedJob<'_>], result: &StageResult) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (index, planned) in jobs.iter().enumerate() {
+        let workers: Vec<_> = result
+            .workers
+            .iter()
+            .filter(|worker| worker.job == index)
+            .collect();
+        let Some((asked, unit)) = asked_rate(planned.job) else {
+            continue;
+        };
+        let done: f64 = workers
+            .iter()
+            .filter(|worker| worker.measured > Nanos::ZERO)
+            .map(|worker| {
+                let bytes: u64 = worker
+                    .directions
+                    .iter()
+                    .flatten()
+                    .map(|stats| stats.bytes)
+                    .sum();
+                let count = if unit == "IOPS" { worker.ios() } else { bytes };
+                count as f64 / worker.measured.as_secs_f64()
+            })
+            .sum();
+        let asked = asked * f64::from(planned.job.workers.max(1));
+        // Half a percent is what the ends of a run may take.
+        if done > 0.0 && done < asked * 0.995 {
+            let limit = waited_most(&workers);
+            let limit = limit.map_or_else(String::new, |limit| format!("; it waited for {limit}"));
+            notes.push(format!(
+                "job `{}` asked for {asked:.0} {unit} and reached {done:.0} {unit}{limit}",
+                planned.job.name
+            ));
+        }
+    }
+    notes
+}
+
+fn asked_rate(job: &Job) -> Option<(f64, &'static str)> {
+    use fathom_workload::Pacing;
+    match job.arrival {
+        Arrival::Closed => None,
+        Arrival::Open {
+            rate: Pacing::Iops(rate),
+            ..
+        } => Some((rate.get() as f64, "IOPS")),
+        Arrival::Open {
+            rate: Pacing::Bytes(rate),
+            ..
+        } => Some((rate.get() as f64, "B/s")),
+    }
+}
+
+/// The limit that I/Os waited for longest.
+fn waited_most(workers: &[&WorkerStats]) -> Option<String> {
+    let mut waited: BTreeMap<&str, u128> = BTreeMap::new();
+    for (limit, ns) in workers
+        .iter()
+        .flat_map(|worker| worker.waited_ns.iter().flatten())
+    {
+        *waited.entry(limit).or_default() += ns;
+    }
+    let longest = waited.into_iter().max_by_key(|(_, ns)| *ns);
+    longest.map(|(limit, _)| limit.to_owned())
+}
+
+/// A stage's announcement.
+pub(crate) fn announce(
+    sink: &mut dyn EventSink,
+    (index, count): (usize, usize),
+    name: &str,
+    jobs: &[PlannedJob<'_>],
+) {
+    let ends = jobs.iter().map(|planned| {
+        let limits = &planned.job.limits;
+        let before = limits.start_delay.saturating_add(limits.warmup);
+        limits.runtime.map(|runtime| before.saturating_add(runtime))
+    });
+    let ends: Option<Vec<Nanos>> = ends.collect();
+    let expected = ends.and_then(|ends| ends.into_iter().max());
+    sink.event(&Event::StageStarted {
+        index,
+        count,
+        name,
+        expected,
+    });
+}

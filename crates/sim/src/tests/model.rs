@@ -1,0 +1,1 @@
+//! Identities that any correct model obeys.

@@ -1,0 +1,297 @@
+//! One worker in virtual time: what it issues next, and what it measured.
+//!
+//! Invariants: no more I/Os are outstanding than the job's depth; intended times never move because of completions; nothing
+//! is issued at or after the end of the runtime, and what was issued is waited for.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Limit, Waits};
+use fathom_record::{EndReason, HalfSecond, OpStats, WorkerStats, depth_level};
+use fathom_units::{Nanos, Percent};
+use fathom_workload::generator::{ArrivalSchedule, Io, WorkerStream};
+use fathom_workload::{Direction, Job};
+
+const HALF_SECOND: u64 = 500_000_000;
+
+/// An I/O under way.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    submitted: Nanos,
+    intended: Nanos,
+    length: u32,
+    direction: Direction,
+}
+
+/// What a worker does next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    /// Issue this I/O now; it bears the number of its slot.
+    Issue(Io, u32),
+    /// Look again at this time.
+    WaitUntil(Nanos),
+    /// Nothing until an I/O completes, or never again.
+    Rest,
+}
+
+/// Times of a worker, on the clock of the run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    /// Start of the stage.
+    pub stage: Nanos,
+    /// First I/O.
+    pub first: Nanos,
+    /// Start of measurement.
+    pub measure: Nanos,
+    /// Nothing is issued from here on.
+    pub deadline: Option<Nanos>,
+}
+
+/// A worker of a stage.
+pub(crate) struct Worker {
+    stream: WorkerStream,
+    schedule: Option<ArrivalSchedule>,
+    pub times: Times,
+    depth: u32,
+    /// The next I/O of an open loop and its intended start.
+    pending: Option<(Io, Nanos)>,
+    /// The time it already waits for, so that completions meanwhile do not ask again.
+    waiting: Option<Nanos>,
+    /// Whether the stream has ended, or the time is over.
+    closed: bool,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    outstanding: u32,
+    outstanding_since: Nanos,
+    last_completion: Nanos,
+    waited: [[u128; Limit::ALL.len()]; 3],
+    sample: HalfSecond,
+    pub stats: WorkerStats,
+}
+
+impl Worker {
+    pub fn new(
+        job: &Job,
+        stats: WorkerStats,
+        stream: WorkerStream,
+        schedule: Option<ArrivalSchedule>,
+        times: Times,
+    ) -> Self {
+        let mut stats = stats;
+        for direction in Direction::ALL {
+            let used = job.mix.share(direction) > Percent::ZERO;
+            let open = schedule.is_some();
+            stats.directions[direction as usize] =
+                used.then(|| OpStats::new(open, job.split_latency));
+        }
+        stats.started = times.measure - times.stage;
+        Self {
+            stream,
+            schedule,
+            times,
+            depth: job.effective_depth().max(1),
+            pending: None,
+            waiting: None,
+            closed: false,
+            slots: Vec::new(),
+            free: Vec::new(),
+            outstanding: 0,
+            outstanding_since: Nanos::ZERO,
+            last_completion: Nanos::ZERO,
+            waited: Default::default(),
+            sample: HalfSecond::default(),
+            stats,
+        }
+    }
+
+    /// The time it waited for has come (or that of an older wait, which changes nothing).
+    pub fn wake(&mut self, at: Nanos) {
+        if self.waiting == Some(at) {
+            self.waiting = None;
+        }
+    }
+
+    /// What to do at `now`; called again until it rests or waits.
+    #[inline]
+    pub fn step(&mut self, now: Nanos) -> Step {
+        if self.closed || self.outstanding >= self.depth {
+            return Step::Rest;
+        }
+        if self.times.deadline.is_some_and(|deadline| now >= deadline) {
+            self.close(EndReason::Time);
+            return Step::Rest;
+        }
+        let Some((io, intended)) = self.next_io(now) else {
+            self.close(EndReason::Done);
+            return Step::Rest;
+        };
+        if intended > now {
+            self.pending = Some((io, intended));
+            // An arrival at or after the deadline will never be issued.
+            if self
+                .times
+                .deadline
+                .is_some_and(|deadline| intended >= deadline)
+            {
+                self.close(EndReason::Time);
+                return Step::Rest;
+            }
+            if self.waiting == Some(intended) {
+                return Step::Rest;
+            }
+            self.waiting = Some(intended);
+            return Step::WaitUntil(intended);
+        }
+        let slot = self.open_slot(now, intended, io);
+        Step::Issue(io, slot)
+    }
+
+    #[inline]
+    fn next_io(&mut self, now: Nanos) -> Option<(Io, Nanos)> {
+        if let Some(pending) = self.pending.take() {
+            return Some(pending);
+        }
+        let io = self.stream.next_io()?;
+        let intended = match &mut self.schedule {
+            None => now,
+            Some(schedule) => {
+                let offset = Nanos::new(schedule.next_start(io.length));
+                self.times.first.saturating_add(offset)
+            }
+        };
+        Some((io, intended))
+    }
+
+    fn close(&mut self, reason: EndReason) {
+        self.closed = true;
+        self.stats.ended = reason;
+    }
+
+    /// The user stopped the run.
+    pub fn interrupt(&mut self) {
+        if !self.closed || self.outstanding > 0 {
+            self.close(EndReason::Interrupted);
+        }
+    }
+
+    fn open_slot(&mut self, now: Nanos, intended: Nanos, io: Io) -> u32 {
+        self.settle(now);
+        self.outstanding += 1;
+        if now >= self.times.measure {
+            self.stats.depth_levels[depth_level(self.outstanding)] += 1;
+            self.stats.submit_batches[1] += 1;
+        }
+        let slot = Slot {
+            submitted: now,
+            intended,
+            length: io.length,
+            direction: io.direction,
+        };
+        if let Some(index) = self.free.pop() {
+            self.slots[index as usize] = slot;
+            index
+        } else {
+            self.slots.push(slot);
+            self.slots.len() as u32 - 1
+        }
+    }
+
+    /// An I/O completed at `now`: its direction, bytes and latency, if it is measured.
+    #[inline]
+    pub fn complete(
+        &mut self,
+        now: Nanos,
+        slot: u32,
+        waits: &Waits,
+    ) -> Option<(Direction, u64, Nanos)> {
+        self.settle(now);
+        self.outstanding -= 1;
+        self.free.push(slot);
+        let Slot {
+            submitted,
+            intended,
+            length,
+            direction,
+        } = self.slots[slot as usize];
+        if now < self.times.measure {
+            return None;
+        }
+        self.last_completion = now;
+        self.stats.complete_batches[1] += 1;
+        let latency = now - submitted;
+        let bytes = u64::from(length);
+        for wait in waits.iter() {
+            self.waited[direction as usize][wait.limit as usize] += u128::from(wait.time.get());
+        }
+        if let Some(stats) = &mut self.stats.directions[direction as usize] {
+            stats.bytes += bytes;
+            stats.latency.record(latency.get());
+            if let Some(response) = &mut stats.response {
+                response.record((now - intended).get());
+            }
+            if let Some(submit) = &mut stats.submit {
+                // Submitting takes no time here.
+                submit.record(0);
+            }
+            if let Some(complete) = &mut stats.complete {
+                complete.record(latency.get());
+            }
+        }
+        self.count_sample(now, direction, bytes);
+        Some((direction, bytes, latency))
+    }
+
+    fn count_sample(&mut self, now: Nanos, direction: Direction, bytes: u64) {
+        self.close_samples(now);
+        self.sample.ios[direction as usize] += 1;
+        self.sample.bytes[direction as usize] += bytes;
+    }
+
+    /// Closes every half second that ended at or before `now`.
+    fn close_samples(&mut self, now: Nanos) {
+        let elapsed = (now - self.times.measure).get();
+        while elapsed >= (self.stats.samples.len() as u64 + 1) * HALF_SECOND {
+            let end = (self.stats.samples.len() as u64 + 1) * HALF_SECOND;
+            let sample = HalfSecond {
+                at: Nanos::new(end),
+                ..self.sample
+            };
+            self.stats.samples.push(sample);
+            self.sample = HalfSecond::default();
+        }
+    }
+
+    /// Brings the integral of outstanding I/Os up to `now`.
+    #[inline]
+    fn settle(&mut self, now: Nanos) {
+        let from = self.outstanding_since.max(self.times.measure);
+        if now > from {
+            self.stats.outstanding_ns +=
+                u128::from(self.outstanding) * u128::from((now - from).get());
+        }
+        self.outstanding_since = now;
+    }
+
+    /// When its last measured I/O completed; the start of measurement where none did.
+    pub fn end(&self) -> Nanos {
+        self.last_completion.max(self.times.measure)
+    }
+
+    /// Its measurements.
+    pub fn finish(mut self) -> WorkerStats {
+        let end = self.end();
+        self.stats.measured = end - self.times.measure;
+        for (named, waited) in self.stats.waited_ns.iter_mut().zip(&self.waited) {
+            let waits = Limit::ALL.iter().zip(waited).filter(|(_, ns)| **ns > 0);
+            *named = waits
+                .map(|(limit, ns)| (limit.name().to_owned(), *ns))
+                .collect::<BTreeMap<_, _>>();
+        }
+        let done = self.stats.ios();
+        let counted: u64 = self.stats.depth_levels.iter().sum();
+        assert!(
+            done <= counted + u64::from(self.depth) || self.times.measure > self.times.first,
+            "completions never exceed submissions"
+        );
+        self.stats
+    }
+}

@@ -1,0 +1,42 @@
+//! The native workload file, `*.workload.toml`.
+//!
+//! Every field of the model can be written in it, values with a unit as strings with that unit, and what is left out has
+//! Fathom's own defaults: direct I/O by `io_uring`, one worker, one I/O outstanding, random reads of 4 KiB that visit
+//! each block once, incompressible data, and no writing to files that Fathom has not made.
+//!
+//! | table | keys |
+//! |---|---|
+//! | (top) | `seed`; `target` or `targets`: those of jobs that name none |
+//! | `[[stage]]` | `name`, `warmup`, `measure`, `cooldown`, `repeats`, `discard` |
+//! | `[[stage.job]]` | `name`, `group`, `host`, `target` or `targets`, `file_choice`, `workers`, `depth`, `mix`, `access`, `block`, `arrival`, `start_delay`, `warmup`, `measure`, `sync`, `contents`, `backend`, `caching`, `existing`, `split_latency`, `drop_cache`, `unlink`, `salt` |
+//! | a target | `path` or `directory` (a fresh file in it), `offset`, `size` |
+//!
+//! Invariants: what [`write()`] gives, [`read`] gives back the same; an unknown key is an error; all errors are told at once.
+//!
+//! ```
+//! let text = r#"
+//! target = "/dev/nvme0n1"
+//! [[stage]]
+//! measure = "60s"
+//! [[stage.job]]
+//! name = "oltp"
+//! mix = { read = "70%", write = "30%" }
+//! block = "8KiB"
+//! depth = 32
+//! "#;
+//! let (workload, warnings) = fathom_workload::native::read(text, "oltp.workload.toml").unwrap();
+//! assert_eq!(workload.stages[0].jobs[0].depth, 32);
+//! assert!(warnings.0.is_empty());
+//! ```
+
+mod fields;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod values;
+mod words;
+mod writer;
+
+pub use reader::read;
+pub(crate) use reader::read_with_targets;
+pub use writer::{to_json, write};

@@ -1,0 +1,491 @@
+//! Tests of the native file: what is read, what is refused, and that nothing is lost in writing.
+
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+use super::words::{BACKENDS, CACHINGS, CONTENTS, EXISTING, FILE_CHOICES, OPEN_SYNCS, Words};
+use super::{read, to_json, write};
+use crate::{
+    Access, Arrival, BlockSizes, Coverage, Job, Limits, Mix, Pacing, Place, Poisson, ReportGroup,
+    SequentialScope, Stage, SyncPolicy, Target, WeightedSize, WhenFull, Workload,
+};
+
+const OLTP: &str = r#"# oltp.workload.toml
+[target]
+path = "/mnt/data"            # a directory gets a fresh file of `size`
+size = "20GiB"
+
+[[stage]]
+name = "mix"
+warmup = "30s"
+measure = "60s"
+repeats = 3
+
+[[stage.job]]
+name = "oltp"
+access = "random"
+mix = { read = "70%", write = "30%" }
+block = "8KiB"
+workers = 4
+depth = 32                    # closed loop; or: arrival = { rate = "20000/s", process = "poisson" }
+"#;
+
+#[track_caller]
+fn parse(text: &str) -> Workload {
+    match read(text, "test.workload.toml") {
+        Ok((workload, warnings)) => {
+            assert!(warnings.0.is_empty(), "{warnings}");
+            workload
+        }
+        Err(diagnostics) => panic!("{diagnostics}"),
+    }
+}
+
+/// The only job of a file with `keys` in it.
+#[track_caller]
+fn job(keys: &str) -> Job {
+    let text = format!(
+        "target = {{ path = \"/f\", size = \"1GiB\" }}\n[[stage]]\n[[stage.job]]\n{keys}\n"
+    );
+    parse(&text).stages.remove(0).jobs.remove(0)
+}
+
+#[test]
+fn the_example_of_the_manual_is_read() {
+    let workload = parse(OLTP);
+    assert_eq!(workload.stages.len(), 1);
+    let stage = &workload.stages[0];
+    assert_eq!(
+        (stage.name.as_str(), stage.repeats, stage.jobs.len()),
+        ("mix", 3, 1)
+    );
+    let job = &stage.jobs[0];
+    let target = Target {
+        place: Place::Path("/mnt/data".to_owned()),
+        offset: Bytes::ZERO,
+        length: Some(Bytes::gib(20)),
+    };
+    assert_eq!(job.targets, [target]);
+    assert_eq!((job.workers, job.depth), (4, 32));
+    assert_eq!(job.mix, Mix::reads(Percent::whole(70).unwrap()));
+    assert_eq!(job.block, BlockSizes::uniform(Bytes::kib(8)));
+    let limits = Limits {
+        warmup: Nanos::from_secs(30),
+        runtime: Some(Nanos::from_secs(60)),
+        time_based: true,
+        ..Limits::default()
+    };
+    assert_eq!(job.limits, limits);
+}
+
+#[test]
+fn values_have_short_and_long_forms() {
+    let check = |short: &str, long: &str| assert_eq!(job(short), job(long), "{short}");
+    check("", "access = { kind = \"each-block-once\", run = 1 }");
+    check("access = \"random\"", "");
+    check(
+        "access = \"sequential\"",
+        "access = { kind = \"sequential\", gap = \"0B\", scope = \"per-worker\" }",
+    );
+    check("mix = \"write\"", "mix = { write = \"100%\" }");
+    check(
+        "block = \"8KiB\"",
+        "block = { read = \"8KiB\", write = [{ size = \"8KiB\" }] }",
+    );
+    check(
+        "block = [\"4KiB\"]",
+        "block = [{ size = \"4KiB\", weight = 1 }]",
+    );
+    check("arrival = \"closed\"", "");
+    check(
+        "arrival = { rate = \"20k/s\" }",
+        "arrival = { rate = \"20000/s\", process = \"fixed\", when_full = \"queue\" }",
+    );
+    check(
+        "measure = \"5m\"",
+        "measure = { time = \"300s\", start_over = true }",
+    );
+    check("measure = \"10GiB\"", "measure = { bytes = \"10GiB\" }");
+    check("measure = \"one-pass\"", "");
+    check(
+        "target = \"/g\"\nmeasure = \"1s\"",
+        "targets = [{ path = \"/g\" }]\nmeasure = \"1s\"",
+    );
+    check("salt = 0x1f", "salt = \"31\"");
+}
+
+#[test]
+fn rates_are_told_apart_by_their_unit() {
+    let rate = |text: &str| match job(&format!("arrival = {{ rate = \"{text}\" }}")).arrival {
+        Arrival::Open { rate, .. } => rate,
+        Arrival::Closed => panic!("{text} gives a closed loop"),
+    };
+    assert_eq!(rate("20k/s"), Pacing::Iops(Iops::new(20_000)));
+    assert_eq!(rate("2M/s"), Pacing::Iops(Iops::new(2_000_000)));
+    assert_eq!(rate("2MB/s"), Pacing::Bytes(BytesPerSec::mb(2)));
+    assert_eq!(rate("64KiB/s"), Pacing::Bytes(BytesPerSec::new(65_536)));
+}
+
+#[test]
+fn stages_give_their_times_to_jobs_that_have_none() {
+    let workload = parse(
+        r#"
+target = "/f"
+[[stage]]
+warmup = "1s"
+measure = "2s"
+[[stage.job]]
+[[stage.job]]
+warmup = "3s"
+measure = { time = "4s", ios = 10 }
+"#,
+    );
+    let limits: Vec<(Nanos, Option<Nanos>, bool)> = workload
+        .jobs()
+        .map(|(_, job)| (job.limits.warmup, job.limits.runtime, job.limits.time_based))
+        .collect();
+    let seconds = Nanos::from_secs;
+    let expected = [
+        (seconds(1), Some(seconds(2)), true),
+        (seconds(3), Some(seconds(4)), false),
+    ];
+    assert_eq!(limits, expected);
+    let names: Vec<&str> = workload.jobs().map(|(_, job)| job.name.as_str()).collect();
+    assert_eq!(names, ["job 1", "job 2"]);
+}
+
+/// Each expected entry is `line: message; hint`.
+#[track_caller]
+fn check_refused(text: &str, expected: &[&str]) {
+    let diagnostics = match read(text, "t") {
+        Ok((workload, _)) => panic!("taken as {workload:?}"),
+        Err(diagnostics) => diagnostics,
+    };
+    let found: Vec<String> = diagnostics
+        .0
+        .iter()
+        .map(|found| {
+            let line = found.location.as_ref().map_or(0, |location| location.line);
+            let hint = found.hint.as_deref().unwrap_or("no hint");
+            format!("{line}: {}; {hint}", found.message)
+        })
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn all_errors_are_told_at_once_with_their_lines() {
+    check_refused(
+        r#"sede = 4
+[target]
+path = "/f"
+size = 20
+[[stage]]
+warmup = "30"
+[[stage.job]]
+access = "randon"
+block = 8192
+mix = { read = "170%" }
+depth = "many"
+dept = 1
+arrival = { process = "poisson" }
+"#,
+        &[
+            "1: `sede` is no key of a workload; did you mean `seed`?",
+            "4: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
+            "6: `30` has the unknown unit ``; expected a time with its unit, such as `30s`, `1.5ms` or `10min`; write it like \"30s\"",
+            "8: `randon` is no value of this key; did you mean `random`?",
+            "9: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
+            "10: `170%` is more than 100%; write it like \"70%\"",
+            "11: this is no whole number from 0 to 2^32 - 1; write digits alone",
+            "12: `dept` is no key of a job; did you mean `depth`?",
+            "13: the arrival has no rate; add `rate`, such as \"20000/s\", or write \"closed\"",
+        ],
+    );
+}
+
+#[test]
+fn structures_are_checked() {
+    check_refused(
+        "",
+        &["0: the workload has no stages; give at least one stage"],
+    );
+    check_refused(
+        "stage = 3",
+        &["1: this is a bare number, not a list of tables; write `[[stage]]` with two brackets"],
+    );
+    check_refused(
+        "[[stage]]\nname = \"a\"",
+        &["2: stage `a`: it has no jobs; give it at least one job"],
+    );
+    check_refused(
+        "target = { path = \"/f\", directory = \"/d\" }\n[[stage]]\n[[stage.job]]\nname = \"a\"\nmeasure = \"1s\"",
+        &[
+            "1: the target has both `path` and `directory`; give `path` for what exists, or `directory` for a fresh file in it",
+        ],
+    );
+}
+
+#[test]
+fn contradictions_point_at_their_line() {
+    check_refused(
+        r#"
+[[stage]]
+name = "a"
+repeats = 0
+[[stage.job]]
+name = "b"
+target = { directory = "/d", offset = "1KiB" }
+block = "1000B"
+workers = 0
+mix = { read = "70%" }
+measure = "0s"
+"#,
+        &[
+            "4: stage `a`: it has 0 repeats; give at least 1",
+            "7: job `b`: the fresh file in `/d` has no size; give a size, such as `1GiB`",
+            "8: job `b`: a block of 1000 bytes is no multiple of 512, which direct I/O needs; use a multiple, or buffered I/O",
+            "9: job `b`: it has 0 workers; give at least 1",
+            "10: job `b`: its mix of reads, writes and trims adds up to 70 %, not 100 %; change a share",
+            "11: job `b`: its measured time is 0; give a time such as `60s`",
+        ],
+    );
+}
+
+#[test]
+fn a_job_without_target_or_end_is_refused() {
+    check_refused(
+        "[[stage]]\n[[stage.job]]\nname = \"a\"\n",
+        &["2: job `a` has no target; add `target` to it, or `[target]` at the start of the file"],
+    );
+    check_refused(
+        "target = \"/f\"\n[[stage]]\n[[stage.job]]\nname = \"a\"\n",
+        &[
+            "3: job `a` has no end; add `measure`, such as \"60s\", or \"one-pass\" for all of the target once",
+        ],
+    );
+}
+
+#[test]
+fn broken_toml_is_told_with_its_line() {
+    check_refused(
+        "a = \nb = 3\n[[stage]\n",
+        &[
+            "1: this is no TOML: string values must be quoted, expected literal string; see toml.io for the format",
+            "3: this is no TOML: unclosed array table, expected `]`; see toml.io for the format",
+        ],
+    );
+}
+
+#[test]
+fn depth_of_a_synchronous_job_is_warned_of() {
+    let text = OLTP.replace("workers = 4", "backend = \"sync\"");
+    let (_, warnings) = read(&text, "t").unwrap();
+    let messages: Vec<&str> = warnings
+        .0
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect();
+    assert_eq!(
+        messages,
+        ["`depth` is 32, but the backend `sync` has 1 outstanding"]
+    );
+}
+
+#[test]
+fn json_has_the_shape_of_the_file() {
+    let workload = parse(OLTP);
+    let json = to_json(&workload);
+    assert_eq!(json["stage"][0]["job"][0]["block"], "8KiB");
+    let table: toml::Table = write(&workload).parse().unwrap();
+    assert_eq!(serde_json::to_value(table).unwrap(), json);
+}
+
+fn one_of<T: Copy + std::fmt::Debug>(words: Words<T>) -> impl Strategy<Value = T> {
+    (0..words.len()).prop_map(|index| words[index].1)
+}
+
+fn sizes() -> impl Strategy<Value = Vec<WeightedSize>> {
+    let size = (1u64..5000, 1u32..10).prop_map(|(blocks, weight)| WeightedSize {
+        size: Bytes::new(blocks * 512),
+        weight,
+    });
+    vec(size, 1..4)
+}
+
+fn blocks() -> impl Strategy<Value = BlockSizes> {
+    let uniform = (1u64..5000).prop_map(|blocks| BlockSizes::uniform(Bytes::new(blocks * 512)));
+    let alignment = option::of((1u64..5000).prop_map(|blocks| Bytes::new(blocks * 512)));
+    let lists = (sizes(), sizes(), sizes(), alignment);
+    let lists = lists.prop_map(|(read, write, trim, alignment)| BlockSizes {
+        read,
+        write,
+        trim,
+        alignment,
+    });
+    prop_oneof![uniform, lists]
+}
+
+fn percent() -> impl Strategy<Value = Percent> {
+    (0u32..=10_000).prop_map(|points| Percent::from_basis_points(points).unwrap())
+}
+
+fn mixes() -> impl Strategy<Value = Mix> {
+    (percent(), percent()).prop_map(|(read, write)| {
+        let write =
+            Percent::from_basis_points(write.basis_points().min(read.rest().basis_points()));
+        let write = write.unwrap();
+        let trim = read.rest().basis_points() - write.basis_points();
+        Mix {
+            read,
+            write,
+            trim: Percent::from_basis_points(trim).unwrap(),
+        }
+    })
+}
+
+fn accesses() -> impl Strategy<Value = Access> {
+    let random = (any::<bool>(), 1..=u32::MAX).prop_map(|(once, run)| Access::Random {
+        coverage: if once {
+            Coverage::EachBlockOnce
+        } else {
+            Coverage::Independent
+        },
+        run,
+    });
+    let sequential = (0u64..1 << 40, any::<bool>()).prop_map(|(gap, shared)| Access::Sequential {
+        gap: Bytes::new(gap * 512),
+        scope: if shared {
+            SequentialScope::Shared
+        } else {
+            SequentialScope::PerWorker
+        },
+    });
+    let mixed = percent().prop_map(|random| Access::Mixed { random });
+    prop_oneof![random, sequential, mixed]
+}
+
+fn arrivals() -> impl Strategy<Value = Arrival> {
+    let open = (1..=u64::MAX, any::<bool>(), any::<bool>());
+    let open = open.prop_map(|(rate, bytes, poisson)| Arrival::Open {
+        rate: if bytes {
+            Pacing::Bytes(BytesPerSec::new(rate))
+        } else {
+            Pacing::Iops(Iops::new(rate))
+        },
+        poisson: if poisson {
+            Poisson::Exponential
+        } else {
+            Poisson::Fixed
+        },
+        when_full: WhenFull::Queue,
+    });
+    prop_oneof![Just(Arrival::Closed), open]
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    let nanos = || (1..1u64 << 60).prop_map(Nanos::new);
+    let end = (option::of(nanos()), any::<bool>());
+    let bytes = option::of((1u64 << 30..1 << 50).prop_map(Bytes::new));
+    let counts = (option::of(1..u64::MAX), any::<u32>());
+    let before = (nanos(), nanos());
+    (before, end, bytes, counts).prop_map(|(before, (runtime, over), bytes, (ios, loops))| Limits {
+        start_delay: before.0,
+        warmup: before.1,
+        runtime,
+        time_based: over && runtime.is_some(),
+        bytes,
+        ios,
+        loops,
+    })
+}
+
+fn targets() -> impl Strategy<Value = Vec<Target>> {
+    let path = "[^\0]{1,12}";
+    let existing = (path, 0u64..1 << 30, option::of(1u64 << 30..1 << 50));
+    let existing = existing.prop_map(|(path, blocks, length)| Target {
+        place: Place::Path(path),
+        offset: Bytes::new(blocks * 512),
+        length: length.map(Bytes::new),
+    });
+    let fresh = (path, 1u64 << 30..1 << 50).prop_map(|(path, length)| Target {
+        place: Place::FreshFileIn(path),
+        offset: Bytes::ZERO,
+        length: Some(Bytes::new(length)),
+    });
+    vec(prop_oneof![existing, fresh], 1..4)
+}
+
+prop_compose! {
+    fn jobs()(
+        (name, host, targets, group) in (".*", option::of(".*"), targets(), any::<(u32, bool)>()),
+        (file_choice, workers, depth) in (one_of(FILE_CHOICES), 1u32..65_536, 1u32..1 << 20),
+        (mix, access, block, arrival) in (mixes(), accesses(), blocks(), arrivals()),
+        (limits, open, sync) in (limits(), one_of(OPEN_SYNCS), any::<(u32, u32, bool, bool)>()),
+        (contents, backend) in (one_of(CONTENTS), one_of(BACKENDS)),
+        (caching, existing) in (one_of(CACHINGS), one_of(EXISTING)),
+        switches in any::<(bool, bool, bool)>(),
+        salt: u64,
+    ) -> Job {
+        Job {
+            name, host, targets, file_choice, workers, depth, mix, access, block, arrival, limits,
+            group: ReportGroup { id: group.0, together: group.1 },
+            sync: SyncPolicy {
+                open,
+                fsync_every: sync.0,
+                fdatasync_every: sync.1,
+                at_end: sync.2,
+                on_close: sync.3,
+            },
+            contents, backend, caching, existing,
+            split_latency: switches.0,
+            drop_cache: switches.1,
+            unlink: switches.2,
+            salt,
+        }
+    }
+}
+
+prop_compose! {
+    fn workloads()(
+        stages in vec((".{1,9}", vec(jobs(), 1..4), any::<u64>(), 1u32..10_000, any::<bool>()), 1..4),
+        seed: u64,
+    ) -> Workload {
+        let stages = (0..).zip(stages).map(|(index, (name, jobs, cooldown, repeats, discard))| Stage {
+            name: format!("{index} {name}"),
+            jobs,
+            cooldown: Nanos::new(cooldown),
+            repeats,
+            discard,
+        });
+        Workload { stages: stages.collect(), seed }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn nothing_is_lost_in_writing(workload in workloads()) {
+        let text = write(&workload);
+        match read(&text, "written") {
+            Ok((again, _)) => prop_assert_eq!(again, workload, "{}", text),
+            Err(diagnostics) => return Err(TestCaseError::fail(format!("{diagnostics}\n{text}"))),
+        }
+    }
+
+    /// Damage anywhere is told, not a cause of panic.
+    #[test]
+    fn damaged_files_never_panic(at in 0usize..600, with in ".{0,4}", cut in 0usize..30) {
+        let mut text = OLTP.to_owned();
+        let at = at.min(text.len());
+        let end = (at + cut).min(text.len());
+        text.replace_range(at..end, &with);
+        if let Err(diagnostics) = read(&text, "damaged") {
+            prop_assert!(diagnostics.has_errors());
+            prop_assert!(!diagnostics.to_string().is_empty());
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The words of the native file, for reading and writing alike.
+
+use crate::{
+    Backend, BufferContents, Caching, ExistingFiles, FileChoice, OpenSync, Poisson,
+    SequentialScope, WhenFull,
+};
+
+/// Words with what they stand for.
+pub(super) type Words<T> = &'static [(&'static str, T)];
+
+pub(super) const FILE_CHOICES: Words<FileChoice> = &[
+    ("round-robin", FileChoice::RoundRobin),
+    ("random", FileChoice::Random),
+    ("sequential", FileChoice::Sequential),
+];
+
+pub(super) const SCOPES: Words<SequentialScope> = &[
+    ("per-worker", SequentialScope::PerWorker),
+    ("shared", SequentialScope::Shared),
+];
+
+pub(super) const PROCESSES: Words<Poisson> =
+    &[("fixed", Poisson::Fixed), ("poisson", Poisson::Exponential)];
+
+pub(super) const WHEN_FULL: Words<WhenFull> = &[("queue", WhenFull::Queue)];
+
+pub(super) const OPEN_SYNCS: Words<OpenSync> = &[
+    ("none", OpenSync::None),
+    ("sync", OpenSync::Sync),
+    ("dsync", OpenSync::Dsync),
+];
+
+pub(super) const CONTENTS: Words<BufferContents> = &[
+    ("random-each-write", BufferContents::RandomEachWrite),
+    ("random-stamped", BufferContents::RandomStamped),
+    ("random-once", BufferContents::RandomOnce),
+    ("zeroes", BufferContents::Zeroes),
+];
+
+pub(super) const BACKENDS: Words<Backend> = &[
+    ("io_uring", Backend::IoUring),
+    ("libaio", Backend::Libaio),
+    ("sync", Backend::Sync),
+    ("null", Backend::Null),
+];
+
+pub(super) const CACHINGS: Words<Caching> =
+    &[("direct", Caching::Direct), ("buffered", Caching::Buffered)];
+
+pub(super) const EXISTING: Words<ExistingFiles> = &[
+    ("only-ours", ExistingFiles::OnlyOurs),
+    ("as-peer", ExistingFiles::AsPeer),
+];
+
+/// Kinds of access. `random` visits each block once, like `each-block-once`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AccessKind {
+    EachBlockOnce,
+    Independent,
+    Sequential,
+    Mixed,
+}
+
+/// The first word of a kind is the one written.
+pub(super) const ACCESS_KINDS: Words<AccessKind> = &[
+    ("each-block-once", AccessKind::EachBlockOnce),
+    ("random", AccessKind::EachBlockOnce),
+    ("independent", AccessKind::Independent),
+    ("sequential", AccessKind::Sequential),
+    ("mixed", AccessKind::Mixed),
+];
+
+/// The (first) word of a value.
+pub(super) fn word<T: PartialEq>(words: Words<T>, value: &T) -> &'static str {
+    let found = words.iter().find(|(_, meant)| meant == value);
+    found.map_or("", |(word, _)| word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A backend's word must be the name that reports show.
+    #[test]
+    fn backends_have_one_name() {
+        for (word, backend) in BACKENDS {
+            assert_eq!(*word, backend.name());
+        }
+    }
+}
