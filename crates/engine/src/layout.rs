@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -346,55 +346,10 @@ impl Writer<'_> {
     }
 }
 
-/// A file that only this run knows.
-///
-/// Without a name where the file system has such files, so that not even SIGKILL leaves it behind; else under a name
-/// that is removed when this is dropped, or at the second signal.
-#[derive(Debug)]
-pub(crate) struct FreshFile {
-    file: File,
-    named: Option<PathBuf>,
-    stop: StopFlag,
-}
-
-impl FreshFile {
-    /// Makes one in `directory`; `number` sets it apart from others of this process.
-    pub(crate) fn new(directory: &Path, number: usize, stop: &StopFlag) -> io::Result<Self> {
-        let stop = stop.clone();
-        if let Ok(file) = rawio::open_unnamed(directory, Caching::Buffered) {
-            let named = None;
-            return Ok(Self { file, named, stop });
-        }
-        let path = directory.join(format!("fathom-{}-{number}.tmp", std::process::id()));
-        let how = OpenHow {
-            access: Access::CreateNew,
-            caching: Caching::Buffered,
-            durability: Durability::None,
-        };
-        let file = rawio::open(&path, how)?;
-        stop.add_temporary(&path);
-        let named = Some(path);
-        Ok(Self { file, named, stop })
-    }
-
-    /// The file.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
-    }
-}
-
-impl Drop for FreshFile {
-    fn drop(&mut self) {
-        if let Some(path) = &self.named {
-            // It may have been removed by another hand; then nothing is left either.
-            let _ = fs::remove_file(path);
-            self.stop.forget_temporary(path);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use fathom_record::Ignore;
 
     use super::*;

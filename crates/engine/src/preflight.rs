@@ -22,6 +22,8 @@ use crate::{EngineError, Overwrite, Refusal, RunOptions, guard};
 const WORKERS_MAX: u32 = 8192;
 /// Largest block: the kernel moves at most 2^31 − 4096 bytes in one call.
 const BLOCK_MAX: Bytes = Bytes::gib(1);
+/// Longest of each of a job's times: sums of them stay far from the end of the clock.
+const TIME_MAX: Nanos = Nanos::from_secs(10 * 365 * 86_400);
 /// Share of the available memory that buffers may take, in percent.
 const MEMORY_PERCENT: u64 = 80;
 
@@ -139,6 +141,15 @@ fn check_job(job: &Job, problems: &mut Diagnostics) {
             "a runtime of zero measures nothing".to_owned(),
             "give a longer one",
         );
+    }
+    let runtime = job.limits.runtime.unwrap_or_default();
+    for time in [job.limits.start_delay, job.limits.warmup, runtime] {
+        if time > TIME_MAX {
+            complain(
+                format!("a time of {time} is too long"),
+                "use at most ten years",
+            );
+        }
     }
     if let Arrival::Open { rate, .. } = job.arrival {
         let per_sec = match rate {

@@ -99,6 +99,16 @@ mod tests {
     }
 
     #[test]
+    fn the_first_signal_raises_the_flag() {
+        let flag = StopFlag::new();
+        flag.install_signal_handlers().unwrap();
+        signal_hook::low_level::raise(SIGTERM).unwrap();
+        while !flag.is_requested() {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
     fn leaving_removes_what_is_still_temporary() {
         let directory = tempfile::tempdir().unwrap();
         let (kept, removed) = (directory.path().join("kept"), directory.path().join("gone"));

@@ -8,8 +8,8 @@ use fathom_rawio::{self as rawio, Access, Durability, OpenHow};
 use fathom_units::Bytes;
 use fathom_workload::{Caching, Job, OpenSync};
 
+use crate::fresh::FreshFile;
 use crate::guard::{self, DeviceNumber, HeldDevice};
-use crate::layout::FreshFile;
 use crate::targets::{Kind, Object, Targets};
 use crate::{EngineError, StopFlag};
 

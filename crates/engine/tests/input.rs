@@ -1,4 +1,5 @@
 //! Input that cannot be run is refused in full before anything is written, and never panics.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -95,6 +96,7 @@ fn numbers_without_sense() {
     check(|job, _| job.depth = u32::MAX, &["a depth of 4294967295"]);
     check(|job, _| job.workers = 0, &["0 workers are not possible"]);
     check(|job, _| job.limits.time_based = true, &["no time is given"]);
+    check(|job, _| job.limits.warmup = Nanos::MAX, &["is too long"]);
     check(
         |job, _| job.limits.runtime = Some(Nanos::ZERO),
         &["a runtime of zero"],

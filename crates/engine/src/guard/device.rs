@@ -123,10 +123,10 @@ impl BlockDevice {
             None => names.extend(self.serial()),
             // A partition's own name, made of the disk's serial, so that naming a disk never means a part or the reverse.
             Some(parent) => {
-                let digits = self.name.trim_start_matches(|c: char| !c.is_ascii_digit());
                 let part = fs::read_to_string(self.directory.join("partition"));
-                let part = part.map_or_else(|_| digits.to_owned(), |text| text.trim().to_owned());
-                names.extend(parent.serial().map(|serial| format!("{serial}-part{part}")));
+                let part = part.unwrap_or_default();
+                let serial = parent.serial();
+                names.extend(serial.map(|serial| format!("{serial}-part{}", part.trim())));
             }
         }
         names.extend(self.by_id_names());
@@ -136,14 +136,17 @@ impl BlockDevice {
         names
     }
 
-    /// Whether `name` of `--destroy-data` means this device.
+    /// Whether `name` of `--destroy-data` means this device and no other.
     pub(crate) fn is_meant_by(&self, name: &str) -> bool {
-        let is_tail = |full: &String| {
-            full.strip_suffix(name)
-                .is_some_and(|rest| rest.is_empty() || rest.ends_with(['_', '-']))
-        };
-        !name.is_empty() && self.destroy_names().iter().any(|full| full == name)
-            || !name.is_empty() && self.by_id_names().iter().any(is_tail)
+        if self.destroy_names().iter().any(|full| full == name) {
+            return true;
+        }
+        let devices = by_id_links()
+            .filter(|(full, _)| is_tail(full, name))
+            .map(|(_, number)| number);
+        let mut devices: Vec<_> = devices.collect();
+        devices.dedup();
+        devices == [self.number]
     }
 
     fn serial(&self) -> Option<String> {
@@ -154,17 +157,31 @@ impl BlockDevice {
     }
 
     fn by_id_names(&self) -> Vec<String> {
-        let entries = fs::read_dir("/dev/disk/by-id")
-            .into_iter()
-            .flatten()
-            .flatten();
-        let mut names: Vec<_> = entries
-            .filter(|entry| DeviceNumber::of_device(&entry.path()) == Some(self.number))
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
+        let own = by_id_links().filter(|(_, number)| *number == self.number);
+        let mut names: Vec<_> = own.map(|(name, _)| name).collect();
         names.sort();
         names
     }
+}
+
+/// Every name under `/dev/disk/by-id` with the device that it leads to.
+fn by_id_links() -> impl Iterator<Item = (String, DeviceNumber)> {
+    let entries = fs::read_dir("/dev/disk/by-id")
+        .into_iter()
+        .flatten()
+        .flatten();
+    entries.filter_map(|entry| {
+        let number = DeviceNumber::of_device(&entry.path())?;
+        Some((entry.file_name().to_string_lossy().into_owned(), number))
+    })
+}
+
+/// Whether `name` is the end of the by-id name `full`, from a separator on. A partition's number alone names no device.
+fn is_tail(full: &str, name: &str) -> bool {
+    let digits = name.strip_prefix("part").unwrap_or(name);
+    let is_number = digits.chars().all(|c| c.is_ascii_digit()) && digits.len() < 4;
+    let rest = full.strip_suffix(name);
+    !is_number && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(['_', '-']))
 }
 
 fn names_in(directory: &Path) -> Vec<String> {
@@ -194,6 +211,19 @@ mod tests {
     #[track_caller]
     fn check(packed: u64, expected: &str) {
         assert_eq!(DeviceNumber::from_packed(packed).to_string(), expected);
+    }
+
+    #[test]
+    fn the_end_of_a_name_is_enough_but_not_a_number_of_a_part() {
+        let disk = "nvme-Samsung_SSD_980_S64DNX0R";
+        let part = "nvme-Samsung_SSD_980_S64DNX0R-part1";
+        assert!(is_tail(disk, "S64DNX0R") && is_tail(disk, disk));
+        assert!(is_tail(part, "S64DNX0R-part1"));
+        assert!(!is_tail(part, "S64DNX0R"));
+        for short in ["", "X0R", "R", "980_S64", "part1"] {
+            assert!(!is_tail(disk, short) && !is_tail(part, short), "{short}");
+        }
+        assert!(!is_tail(part, "1") && !is_tail("scsi-0_12", "12"));
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl EventSink for Told {
             Event::Interval { interval, .. } => {
                 let stats = interval.directions.iter().flatten();
                 self.intervals
-                    .push((interval.at, stats.map(|stats| stats.ios()).sum()));
+                    .push((interval.at, stats.map(fathom_record::OpStats::ios).sum()));
             }
             Event::StageStarted { name, .. } => self.stages.push((*name).to_owned()),
             Event::StageFinished { .. } => {}
