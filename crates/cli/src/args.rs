@@ -61,6 +61,10 @@ pub struct WorkloadArgs {
 }
 
 /// What is printed and kept.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Clone, Args)]
 pub struct OutputArgs {
     /// Print the record as one JSON document on stdout and nothing else

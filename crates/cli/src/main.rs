@@ -1,11 +1,7 @@
 //! The `fathom` program: arguments, exit codes and wiring; the only place that prints.
 //!
 //! Called through a link named `fio`, it is `fathom fio`.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "printing has its home here"
-)]
+#![expect(clippy::print_stderr, reason = "printing has its home here")]
 
 mod args;
 mod exit;

@@ -52,7 +52,7 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     screen.close();
     let prediction = prediction.map_err(|error| match error {
         PredictError::Input(diagnostics) => diagnostics.into(),
-        other => Failure::new(Code::Input, other),
+        PredictError::Model(error) => Failure::new(Code::Input, error),
     })?;
     let outcome = Outcome {
         results: prediction.results,

@@ -1,4 +1,5 @@
 //! Runs on real storage, as a new user would make them.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

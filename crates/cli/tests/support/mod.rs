@@ -1,4 +1,5 @@
 //! Running the program as a user does.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(dead_code, reason = "each test file uses its own part of the support")]
 
 use std::path::{Path, PathBuf};
