@@ -60,12 +60,12 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
             "--size=1m",
             "--directory=/no/such/folder",
         ],
-        5,
+        3,
         "/no/such/folder",
     );
     refused(
         &["run", "quick", "--target", "/no/such/folder"],
-        5,
+        3,
         "/no/such/folder",
     );
     refused(&["run", "fio", "--name=x", "--rw=read"], 3, "size");

@@ -41,6 +41,8 @@ impl LoopDevice {
     }
 
     fn bytes(&self) -> Vec<u8> {
+        // Another opener of the device keeps what was written to it in the page cache: have it written out.
+        system("sync", &[]);
         std::fs::read(&self.image).unwrap()
     }
 }
