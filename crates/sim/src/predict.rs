@@ -49,7 +49,7 @@ pub fn predict(
         for repeat in 1..=repeats(number) {
             let name = match repeat {
                 1 => stage.name.clone(),
-                repeat => format!("{}#{repeat}", stage.name),
+                repeat => format!("{} #{repeat}", stage.name),
             };
             let jobs = &plan.stages[number];
             announce(sink, (index, count as usize), &name, jobs);
