@@ -6,7 +6,7 @@ use fathom_units::Bytes;
 
 use super::entry::{At, Complaints, Entry, not_built};
 use super::names::expand;
-use super::read::{mount_of, read_burst, read_latency, read_mount};
+use super::read::{mount_of, read_burst, read_latency, read_mount, too_many};
 use super::{CacheStart, HostCaching, LatencyChoice, LatencyOrigin, Role, Volume, rules};
 
 const KNOWN: [&str; 12] = [
@@ -70,6 +70,9 @@ pub(super) fn read(
         return;
     };
     for [name, mount] in expand([&name, &mount], complaints) {
+        if too_many(volumes.len() + 1, &entry, complaints) {
+            return;
+        }
         let Some(mount) = mount_of(&mount, &entry, complaints) else {
             continue;
         };
