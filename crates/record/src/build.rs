@@ -57,6 +57,20 @@ pub fn total_of(workers: &[&WorkerStats], direction: Direction) -> Option<OpStat
     )
 }
 
+/// The total of a stage of which only its seconds are known, by [`Direction`]: failures and synchronisations are not.
+pub fn total_of_seconds(directions: &[Option<OpStats>; 3], measured: Nanos) -> TotalRecord {
+    let figures = |stats: &OpStats| of_stats(stats, 0, measured);
+    let [read, write, trim] = directions.each_ref().map(|way| way.as_ref().map(figures));
+    let all = merged(directions.iter().flatten());
+    TotalRecord {
+        read,
+        write,
+        trim,
+        sync: None,
+        all: all.as_ref().map(figures),
+    }
+}
+
 fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
     let measured = span_of(workers);
     let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();

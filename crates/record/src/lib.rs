@@ -12,7 +12,7 @@ mod document;
 mod event;
 mod measure;
 
-pub use build::{stage_record, total_of};
+pub use build::{stage_record, total_of, total_of_seconds};
 pub use checks::{Evidence, TargetFacts, all_latency, run_checks, verdict, wanted_and_got};
 pub use document::{
     Check, CpuRecord, DetailRecord, DirectionRecord, ErrorRecord, IntervalDirection,
@@ -22,5 +22,5 @@ pub use document::{
 pub use event::{Event, EventSink, Ignore, Phase};
 pub use measure::{
     BATCH_LEVELS, DEPTH_LEVELS, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors,
-    OpStats, StageResult, Usage, WorkerStats, batch_level, depth_level,
+    OpStats, StageResult, Usage, WorkerStats, batch_level, depth_level, repeat_name,
 };

@@ -375,15 +375,26 @@ mod tests {
             phase: Phase::Measure,
             interval: &interval,
         });
-        let log = writer.folder().join(files::EVENTS);
+        let folder = writer.folder().to_owned();
         drop(writer);
-        // A torn last line, as a kill in mid-write leaves it.
-        let mut text = std::fs::read_to_string(&log).unwrap();
-        text.push_str("{\"event\":\"interv");
-        std::fs::write(&log, text).unwrap();
+        // Torn last lines, as a kill in mid-write leaves them: one in the middle of a character.
+        let tear = |file: &str, tail: &[u8]| {
+            let mut bytes = std::fs::read(folder.join(file)).unwrap();
+            bytes.extend_from_slice(tail);
+            std::fs::write(folder.join(file), bytes).unwrap();
+        };
+        tear(files::EVENTS, b"{\"event\":\"note\",\"text\":\"50 \xc2");
+        tear(files::HISTOGRAMS, b"Tag=read,1.000,1.000,0.001,HISTF");
         let record = store.load("last").unwrap();
         assert!(record.interrupted);
         assert_eq!(record.stages[0].intervals[0].read.unwrap().ios, 1);
+        let total = &record.stages[0].total;
+        let read = total.read.as_ref().unwrap();
+        assert_eq!(
+            (read.ios, read.bytes, total.all.as_ref().unwrap().ios),
+            (1, 4096, 1)
+        );
+        assert!(read.latency_ns.p50.abs_diff(1000) <= 4 && total.write.is_none());
         assert_eq!(store.list().unwrap()[0].verdict, None);
     }
 
