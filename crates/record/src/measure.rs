@@ -213,6 +213,12 @@ impl WorkerStats {
     pub fn ios(&self) -> u64 {
         self.directions.iter().flatten().map(OpStats::ios).sum()
     }
+
+    /// Bytes of them.
+    pub fn bytes(&self) -> u64 {
+        let stats = self.directions.iter().flatten();
+        stats.map(|stats| stats.bytes).sum()
+    }
 }
 
 /// One second of a stage, over all workers.

@@ -131,6 +131,15 @@ impl Store {
 
     /// Every run, the oldest first.
     pub fn list(&self) -> Result<Vec<RunEntry>, StoreError> {
+        let mut runs = self.runs()?;
+        for run in &mut runs {
+            run.verdict = verdict_of(&run.folder);
+        }
+        Ok(runs)
+    }
+
+    /// Every run without its verdict, for which its whole record would have to be read.
+    fn runs(&self) -> Result<Vec<RunEntry>, StoreError> {
         let entries = match std::fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -158,7 +167,7 @@ impl Store {
             };
             return load_folder(&folder, name);
         }
-        let runs = self.list()?;
+        let runs = self.runs()?;
         if name == "last" {
             let last = runs.last().ok_or_else(|| StoreError::NotFound {
                 name: name.to_owned(),
@@ -182,7 +191,7 @@ impl Store {
     }
 
     fn prune(&self) -> Result<(), StoreError> {
-        let runs = self.list()?;
+        let runs = self.runs()?;
         let sizes: Vec<u64> = runs.iter().map(|run| folder_bytes(&run.folder)).collect();
         let (mut count, mut bytes) = (runs.len(), sizes.iter().sum::<u64>());
         for (run, size) in runs.iter().zip(sizes) {
@@ -237,10 +246,18 @@ fn entry_of(folder: &Path) -> Option<RunEntry> {
         folder: folder.to_owned(),
         kind: text("kind"),
         what: text("what"),
-        verdict: read_record(&folder.join(files::RECORD))
-            .ok()
-            .map(|record| record.verdict),
+        verdict: None,
     })
+}
+
+fn verdict_of(folder: &Path) -> Option<Verdict> {
+    #[derive(serde::Deserialize)]
+    struct Judged {
+        verdict: Verdict,
+    }
+    let record = std::fs::read(folder.join(files::RECORD)).ok()?;
+    let judged: Judged = serde_json::from_slice(&record).ok()?;
+    Some(judged.verdict)
 }
 
 fn load_folder(folder: &Path, name: &str) -> Result<Record, StoreError> {

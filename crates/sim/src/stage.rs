@@ -290,6 +290,7 @@ fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord
             busy_share: row.busy_share,
             hit_share: row.hit_share,
             limits: row.limits,
+            counters: None,
         };
         (name, record)
     });
@@ -312,13 +313,11 @@ fn shortfalls(jobs: &[PlannedJob<'_>], result: &StageResult) -> Vec<String> {
             .iter()
             .filter(|worker| worker.measured > Nanos::ZERO)
             .map(|worker| {
-                let bytes: u64 = worker
-                    .directions
-                    .iter()
-                    .flatten()
-                    .map(|stats| stats.bytes)
-                    .sum();
-                let count = if unit == "IOPS" { worker.ios() } else { bytes };
+                let count = if unit == "IOPS" {
+                    worker.ios()
+                } else {
+                    worker.bytes()
+                };
                 count as f64 / worker.measured.as_secs_f64()
             })
             .sum();
