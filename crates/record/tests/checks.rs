@@ -52,7 +52,9 @@ fn run() -> Run {
         notes: vec![],
     };
     Run {
-        workload: native::read(WORKLOAD, "reads.workload.toml").unwrap().0,
+        workload: native::read(WORKLOAD, "reads.workload.toml")
+            .expect("the workload is sound")
+            .0,
         results: vec![result],
         targets: vec![TargetFacts {
             path: "/tmp/a".into(),

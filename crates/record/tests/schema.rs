@@ -33,7 +33,8 @@ measure = "10s"
 "#;
 
 fn stage() -> Stage {
-    let (mut workload, _) = native::read(WORKLOAD, "schema.workload.toml").unwrap();
+    let read = native::read(WORKLOAD, "schema.workload.toml");
+    let (mut workload, _) = read.expect("the workload is sound");
     workload.stages.remove(0)
 }
 
@@ -48,11 +49,14 @@ fn operations() -> OpStats {
     stats
 }
 
+fn directions() -> [Option<OpStats>; 3] {
+    [(); 3].map(|()| Some(operations()))
+}
+
 /// A worker of whom everything is known that a worker can tell.
 fn worker() -> WorkerStats {
     let mut worker = WorkerStats::new(0, 0);
-    let all = || [Some(operations()), Some(operations()), Some(operations())];
-    worker.directions = all();
+    worker.directions = directions();
     worker.sync = Some(operations());
     worker.errors.push(IoErrors {
         direction: Direction::Read,
@@ -70,7 +74,6 @@ fn worker() -> WorkerStats {
 }
 
 fn record() -> Record {
-    let all = || [Some(operations()), Some(operations()), Some(operations())];
     let modelled = StorageRecord {
         kind: "volume".to_owned(),
         depth: Some(1.0),
@@ -88,7 +91,7 @@ fn record() -> Record {
         intervals: vec![IntervalStats {
             at: Nanos::from_secs(1),
             length: Nanos::from_secs(1),
-            directions: all(),
+            directions: directions(),
         }],
         storage: BTreeMap::from([("db1/data".to_owned(), modelled)]),
         devices: vec![DeviceCounters {
@@ -100,7 +103,7 @@ fn record() -> Record {
     };
     let mut stage = stage_record(&stage(), &result);
     // Nothing makes operations on names yet, but their place is part of the schema.
-    let opened = stage.jobs[0].read.clone().unwrap();
+    let opened = stage.jobs[0].read.clone().expect("the job reads");
     stage.jobs[0].meta.insert("open".to_owned(), opened);
     let text = |text: &str| text.to_owned();
     Record {
@@ -145,7 +148,9 @@ fn walk(path: &str, value: &Value, paths: &mut BTreeSet<String>) {
         Value::String(_) => "text",
         Value::Array(elements) => {
             let place = format!("{path}[]");
-            elements.iter().for_each(|one| walk(&place, one, paths));
+            for element in elements {
+                walk(&place, element, paths);
+            }
             return;
         }
         Value::Object(fields) => {
@@ -170,7 +175,8 @@ fn walk(path: &str, value: &Value, paths: &mut BTreeSet<String>) {
 
 fn paths_of(record: &Record) -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
-    walk("", &serde_json::to_value(record).unwrap(), &mut paths);
+    let document = serde_json::to_value(record).expect("a record is JSON");
+    walk("", &document, &mut paths);
     paths
 }
 
