@@ -288,12 +288,11 @@ caching = "none"
 "#;
     let too_many = ": the design has more than 10000 machines or volumes";
     check(text, &[&format!("2{too_many}")]);
-    let mut devices = String::new();
-    for letter in 'a'..='z' {
-        devices += &format!(
-            "[[device]]\nname = '{letter}{{1..999}}'\nmount = '/{letter}{{1..999}}'\nsize = '1g'\n"
-        );
-    }
+    let devices = ('a'..='z').map(|name| {
+        let range = format!("{name}{{1..999}}");
+        format!("[[device]]\nname = '{range}'\nmount = '/{range}'\nsize = '1g'\n")
+    });
+    let devices = devices.collect::<Vec<_>>().concat();
     check(&devices, &[&format!("41{too_many}")]);
 }
 
