@@ -78,9 +78,11 @@ impl Collector {
             if end <= self.times.start {
                 continue;
             }
+            // Intervals are counted from the measurement's start both ways: the first of a warm-up may be a shorter one.
+            let from = end.saturating_sub(INTERVAL).max(self.times.start);
             let interval = IntervalStats {
                 at: end.saturating_sub(self.times.start),
-                length: INTERVAL,
+                length: end.saturating_sub(from),
                 directions: self.intervals.get(&end).cloned().unwrap_or_default(),
             };
             let phase = if end > self.times.origin {
@@ -88,12 +90,16 @@ impl Collector {
             } else {
                 Phase::Warmup
             };
-            sink.event(&Event::Interval {
-                index: self.index,
-                phase,
-                interval: &interval,
-            });
+            self.emit(phase, &interval, sink);
         }
+    }
+
+    fn emit(&self, phase: Phase, interval: &IntervalStats, sink: &mut dyn EventSink) {
+        sink.event(&Event::Interval {
+            index: self.index,
+            phase,
+            interval,
+        });
     }
 
     /// When [`Collector::show`] has something to show.
@@ -101,9 +107,11 @@ impl Collector {
         self.next_shown + GRACE
     }
 
-    /// Puts the sums into `result`, whose workers' counters are there already.
-    pub(crate) fn finish(mut self, result: &mut StageResult) {
-        for (worker, totals) in result.workers.iter_mut().zip(self.totals) {
+    /// Puts the sums into `result`, whose workers' counters are there already, and shows the intervals that were not
+    /// shown yet: at least the last, which is over when the workers are.
+    pub(crate) fn finish(mut self, result: &mut StageResult, sink: &mut dyn EventSink) {
+        for (worker, totals) in result.workers.iter_mut().zip(&mut self.totals) {
+            let totals = std::mem::take(totals);
             worker.directions = totals.directions;
             worker.sync = totals.sync;
         }
@@ -135,6 +143,17 @@ impl Collector {
             self.intervals.remove(&(self.times.start + from + INTERVAL)),
         ) {
             merge(&mut last.directions, &rest);
+        }
+        let shown = self
+            .next_shown
+            .saturating_sub(INTERVAL)
+            .saturating_sub(self.times.start);
+        for interval in result
+            .intervals
+            .iter()
+            .filter(|interval| interval.at > shown.max(origin))
+        {
+            self.emit(Phase::Measure, interval, sink);
         }
     }
 }

@@ -20,7 +20,7 @@ pub use clock::{Clock, ThreadUsage, precise_timers, sleep_until, thread_usage, w
 pub use extents::{ExtentShares, extent_shares};
 pub use file::{
     Access, Caching, Durability, OpenHow, discard, drop_cache, free_space, get_attribute, open,
-    open_unnamed, reopen, sector_size, set_attribute, size_of,
+    open_unnamed, raise_open_files_limit, reopen, sector_size, set_attribute, size_of,
 };
 pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX};
