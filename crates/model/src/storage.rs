@@ -171,7 +171,7 @@ struct Io {
     parts_left: u32,
 }
 
-/// The model of a design. Built by `Storage::new` in [`build`].
+/// The model of a design. Built by `Storage::new`.
 #[derive(Debug)]
 pub struct Storage {
     stages: Vec<Stage>,
