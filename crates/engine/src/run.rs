@@ -66,6 +66,7 @@ pub fn run(
     stop: &StopFlag,
     sink: &mut dyn EventSink,
 ) -> Result<RunOutcome, EngineError> {
+    rawio::map_large_allocations();
     // Where it cannot be raised, opening says which file was one too many.
     let _ = rawio::raise_open_files_limit();
     let plan = preflight(workload, options)?;

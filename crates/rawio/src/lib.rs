@@ -16,6 +16,7 @@ mod queue;
 mod uring;
 
 pub use aio::AioQueue;
+pub use buffer::map_large_allocations;
 pub use clock::{Clock, ThreadUsage, precise_timers, sleep_until, thread_usage, wall_clock};
 pub use extents::{ExtentShares, extent_shares};
 pub use file::{
