@@ -169,7 +169,8 @@ fn total_record(workers: &[&WorkerStats], measured: Nanos) -> TotalRecord {
     }
 }
 
-fn of_stats(stats: &OpStats, errors: u64, measured: Nanos) -> DirectionRecord {
+/// The figures of operations over the time in which they were `measured`.
+pub fn of_stats(stats: &OpStats, errors: u64, measured: Nanos) -> DirectionRecord {
     DirectionRecord {
         ios: stats.ios(),
         bytes: stats.bytes,

@@ -12,7 +12,7 @@ mod document;
 mod event;
 mod measure;
 
-pub use build::{stage_record, total_of};
+pub use build::{of_stats, stage_record, total_of};
 pub use checks::{Evidence, TargetFacts, all_latency, run_checks, verdict, wanted_and_got};
 pub use document::{
     Check, CpuRecord, DetailRecord, DirectionRecord, ErrorRecord, IntervalDirection,
