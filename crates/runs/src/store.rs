@@ -30,7 +30,7 @@ pub enum StoreError {
         name: String,
     },
     /// Several runs begin with that prefix.
-    #[error("`{name}` may be any of {}", candidates.join(", "))]
+    #[error("`{name}` may be any of {}", some_of(candidates))]
     Ambiguous {
         /// The prefix asked for.
         name: String,
@@ -45,6 +45,16 @@ pub enum StoreError {
         /// What was wrong.
         reason: String,
     },
+}
+
+/// The newest few of many ids.
+fn some_of(ids: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = ids[ids.len().saturating_sub(SHOWN)..].join(", ");
+    match ids.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} older ones"),
+    }
 }
 
 /// How much is kept: the oldest runs go first.
