@@ -113,8 +113,9 @@ fn io_errors(evidence: &Evidence<'_>) -> Check {
     let count: u64 = errors.clone().map(|error| error.count).sum();
     let first = errors.clone().next().map(|error| {
         let what = std::io::Error::from_raw_os_error(error.errno);
+        let ios = if count == 1 { "I/O" } else { "I/Os" };
         format!(
-            "{} I/Os failed, the first a {}: {what}",
+            "{} {ios} failed, the first a {}: {what}",
             group_digits(count),
             error.direction.name()
         )
