@@ -12,22 +12,32 @@ use crate::timing::{INTERVAL, Times};
 /// How long after its end an interval is shown: by then the sets of all workers that are not stuck have come.
 const GRACE: Nanos = Nanos::from_millis(60);
 
+/// Most intervals kept of a stage. Beyond, neighbours are merged and those kept become twice as long: a run of days must
+/// not take the memory of the machine it measures.
+const MOST: usize = 3600;
+
 /// Adds up what the workers send.
 #[derive(Debug)]
 pub(crate) struct Collector {
     times: Times,
     index: usize,
     totals: Vec<Totals>,
-    /// By end on the run's clock.
-    intervals: BTreeMap<Nanos, [Option<OpStats>; 3]>,
+    /// By end on the run's clock: intervals of a second that were not shown yet.
+    intervals: BTreeMap<Nanos, Directions>,
+    /// Measured intervals that were shown, by end; each is `step` long.
+    kept: BTreeMap<Nanos, Directions>,
+    step: Nanos,
     /// End of the next interval to be shown.
     next_shown: Nanos,
     returns: Vec<SyncSender<Box<IntervalSet>>>,
 }
 
+/// By [`fathom_workload::Direction`].
+type Directions = [Option<OpStats>; 3];
+
 #[derive(Debug, Default)]
 struct Totals {
-    directions: [Option<OpStats>; 3],
+    directions: Directions,
     sync: Option<OpStats>,
 }
 
@@ -43,6 +53,8 @@ impl Collector {
             index,
             totals: returns.iter().map(|_| Totals::default()).collect(),
             intervals: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            step: INTERVAL,
             next_shown: crate::timing::interval_end_after(times.origin, times.start),
             returns,
         }
@@ -61,7 +73,13 @@ impl Collector {
     pub(crate) fn add(&mut self, set: &IntervalSet) {
         let is_before = set.end <= self.times.origin;
         if set.phase == Phase::Measure || is_before {
-            merge(self.intervals.entry(set.end).or_default(), &set.directions);
+            let latencies = set.directions.each_ref().map(only_latency);
+            // A worker that was stuck sends what was shown without it.
+            if set.end < self.next_shown {
+                self.keep(set.end, latencies);
+            } else {
+                add_latencies(self.intervals.entry(set.end).or_default(), latencies);
+            }
         }
         if set.phase == Phase::Measure {
             let totals = &mut self.totals[set.worker];
@@ -78,22 +96,53 @@ impl Collector {
             if end <= self.times.start {
                 continue;
             }
+            // Intervals are counted from the measurement's start both ways: the first of a warm-up may be a shorter one.
+            let from = end.saturating_sub(INTERVAL).max(self.times.start);
             let interval = IntervalStats {
                 at: end.saturating_sub(self.times.start),
-                length: INTERVAL,
-                directions: self.intervals.get(&end).cloned().unwrap_or_default(),
+                length: end.saturating_sub(from),
+                directions: self.intervals.remove(&end).unwrap_or_default(),
             };
             let phase = if end > self.times.origin {
                 Phase::Measure
             } else {
                 Phase::Warmup
             };
-            sink.event(&Event::Interval {
-                index: self.index,
-                phase,
-                interval: &interval,
-            });
+            self.emit(phase, &interval, sink);
+            if phase == Phase::Measure {
+                self.keep(end, interval.directions);
+            }
         }
+    }
+
+    /// Keeps what was measured in the second that ends at `end`.
+    fn keep(&mut self, end: Nanos, directions: Directions) {
+        if end <= self.times.origin {
+            return;
+        }
+        let key = self.end_of_kept(end);
+        add_latencies(self.kept.entry(key).or_default(), directions);
+        if self.kept.len() > MOST {
+            self.step = self.step * 2;
+            for (end, directions) in std::mem::take(&mut self.kept) {
+                let key = self.end_of_kept(end);
+                add_latencies(self.kept.entry(key).or_default(), directions);
+            }
+        }
+    }
+
+    /// End of the kept interval that holds the second, or the kept interval, that ends at `end`.
+    fn end_of_kept(&self, end: Nanos) -> Nanos {
+        let steps = end.saturating_sub(self.times.origin).get();
+        self.times.origin + self.step * steps.div_ceil(self.step.get())
+    }
+
+    fn emit(&self, phase: Phase, interval: &IntervalStats, sink: &mut dyn EventSink) {
+        sink.event(&Event::Interval {
+            index: self.index,
+            phase,
+            interval,
+        });
     }
 
     /// When [`Collector::show`] has something to show.
@@ -101,9 +150,11 @@ impl Collector {
         self.next_shown + GRACE
     }
 
-    /// Puts the sums into `result`, whose workers' counters are there already.
-    pub(crate) fn finish(mut self, result: &mut StageResult) {
-        for (worker, totals) in result.workers.iter_mut().zip(self.totals) {
+    /// Puts the sums into `result`, whose workers' counters are there already, and shows the intervals that were not
+    /// shown yet: at least the last, which is over when the workers are.
+    pub(crate) fn finish(mut self, result: &mut StageResult, sink: &mut dyn EventSink) {
+        for (worker, totals) in result.workers.iter_mut().zip(&mut self.totals) {
+            let totals = std::mem::take(totals);
             worker.directions = totals.directions;
             worker.sync = totals.sync;
         }
@@ -115,31 +166,74 @@ impl Collector {
             .max();
         let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
         result.measured = end.saturating_sub(start);
-        let origin = self.times.origin.saturating_sub(self.times.start);
-        let mut from = origin;
+        self.show_rest(start + result.measured, sink);
+        self.push_kept(start + result.measured, result);
+    }
+
+    /// Shows the intervals up to `end`, from the start of the stage; the last may be a shorter one.
+    fn show_rest(&mut self, end: Nanos, sink: &mut dyn EventSink) {
+        let end = self.times.start + end;
+        while self.next_shown < end {
+            self.show(self.next_shown + GRACE, sink);
+        }
+        // What completed exactly at the end of the last interval belongs to the one that begins there.
+        let rest = std::mem::take(&mut self.intervals);
+        let from = self.next_shown.saturating_sub(INTERVAL);
+        for (key, directions) in rest {
+            let interval = IntervalStats {
+                at: end.saturating_sub(self.times.start),
+                length: end.saturating_sub(from),
+                directions,
+            };
+            if key == self.next_shown && interval.length > Nanos::ZERO {
+                self.emit(Phase::Measure, &interval, sink);
+            }
+            self.keep(key, interval.directions);
+        }
+    }
+
+    fn push_kept(&mut self, end: Nanos, result: &mut StageResult) {
+        let mut from = self.times.origin.saturating_sub(self.times.start);
         while from < end {
-            let whole = from + INTERVAL;
-            let key = self.times.start + whole;
+            let whole = from + self.step;
             let at = whole.min(end);
-            let directions = self.intervals.remove(&key).unwrap_or_default();
+            let directions = self.kept.remove(&(self.times.start + whole));
             result.intervals.push(IntervalStats {
                 at,
                 length: at.saturating_sub(from),
-                directions,
+                directions: directions.unwrap_or_default(),
             });
             from = whole;
         }
-        // What completed exactly at the end of the last interval belongs to the one that begins there.
-        if let (Some(last), Some(rest)) = (
-            result.intervals.last_mut(),
-            self.intervals.remove(&(self.times.start + from + INTERVAL)),
-        ) {
-            merge(&mut last.directions, &rest);
+        if let (Some(last), Some((_, rest))) = (result.intervals.last_mut(), self.kept.pop_first())
+        {
+            add_latencies(&mut last.directions, rest);
         }
     }
 }
 
-fn merge(mine: &mut [Option<OpStats>; 3], theirs: &[Option<OpStats>; 3]) {
+/// What is kept of an interval: neither response times nor the two parts of latency.
+fn only_latency(stats: &Option<OpStats>) -> Option<OpStats> {
+    stats.as_ref().map(|stats| OpStats {
+        bytes: stats.bytes,
+        latency: stats.latency.clone(),
+        response: None,
+        submit: None,
+        complete: None,
+    })
+}
+
+fn add_latencies(mine: &mut Directions, theirs: Directions) {
+    for (mine, theirs) in mine.iter_mut().zip(theirs) {
+        match (mine, theirs) {
+            (Some(mine), Some(theirs)) => mine.merge(&theirs),
+            (mine @ None, theirs) => *mine = theirs,
+            (_, None) => {}
+        }
+    }
+}
+
+fn merge(mine: &mut Directions, theirs: &Directions) {
     for (mine, theirs) in mine.iter_mut().zip(theirs) {
         merge_one(mine, theirs.as_ref());
     }
@@ -150,5 +244,124 @@ fn merge_one(mine: &mut Option<OpStats>, theirs: Option<&OpStats>) {
         (Some(mine), Some(theirs)) => mine.merge(theirs),
         (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
         (_, None) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_workload::{Direction, preset};
+
+    /// (measured, end and length in ms, reads) of each interval told.
+    #[derive(Default)]
+    struct Told(Vec<(bool, u64, u64, u64)>);
+
+    impl EventSink for Told {
+        fn event(&mut self, event: &Event<'_>) {
+            if let Event::Interval {
+                phase, interval, ..
+            } = event
+            {
+                let millis = |time: Nanos| time.get() / 1_000_000;
+                let reads = interval.directions[Direction::Read as usize].as_ref();
+                self.0.push((
+                    *phase == Phase::Measure,
+                    millis(interval.at),
+                    millis(interval.length),
+                    reads.map_or(0, OpStats::ios),
+                ));
+            }
+        }
+    }
+
+    const START: Nanos = Nanos::from_secs(100);
+
+    fn collector(warmup: Nanos) -> Collector {
+        let times = Times {
+            start: START,
+            origin: START + warmup,
+        };
+        let (give_back, _) = std::sync::mpsc::sync_channel(1);
+        Collector::new(0, times, vec![give_back])
+    }
+
+    /// A set of `ios` reads in the second that ends `end` after the start.
+    fn set(end: Nanos, phase: Phase, ios: u64) -> IntervalSet {
+        let workload = preset("quick", "/mnt").unwrap();
+        let mut set = IntervalSet::new(0, &workload.stages[0].jobs[0]);
+        (set.end, set.phase) = (START + end, phase);
+        let reads = set.directions[Direction::Read as usize].as_mut().unwrap();
+        reads.latency.record_many(50_000, ios);
+        set
+    }
+
+    fn result(measured: Nanos, started: Nanos) -> StageResult {
+        let mut worker = WorkerStats::new(0, 0);
+        (worker.measured, worker.started) = (measured, started);
+        StageResult {
+            name: String::new(),
+            stage: 0,
+            started_unix_ns: 0,
+            measured: Nanos::ZERO,
+            workers: vec![worker],
+            intervals: Vec::new(),
+            storage: BTreeMap::new(),
+            devices: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn intervals_have_their_true_lengths_and_the_last_is_told() {
+        let half = Nanos::from_millis(500);
+        let mut collector = collector(half);
+        let mut told = Told::default();
+        collector.add(&set(half, Phase::Warmup, 7));
+        collector.add(&set(Nanos::from_millis(1500), Phase::Measure, 20));
+        collector.show(START + Nanos::from_millis(1600), &mut told);
+        collector.add(&set(Nanos::from_millis(2500), Phase::Measure, 30));
+        // Late, for a second that was shown already; then the rest.
+        collector.add(&set(Nanos::from_millis(1500), Phase::Measure, 1));
+        collector.add(&set(Nanos::from_millis(3500), Phase::Measure, 5));
+        let mut result = result(Nanos::from_millis(2250), half);
+        collector.finish(&mut result, &mut told);
+        let expected = [
+            (false, 500, 500, 7),
+            (true, 1500, 1000, 20),
+            (true, 2500, 1000, 30),
+            (true, 2750, 250, 5),
+        ];
+        assert_eq!(told.0, expected);
+        let kept: Vec<_> = result
+            .intervals
+            .iter()
+            .map(|interval| {
+                let reads = interval.directions[0].as_ref().unwrap();
+                (interval.length.get() / 1_000_000, reads.ios())
+            })
+            .collect();
+        assert_eq!(kept, [(1000, 21), (1000, 30), (250, 5)]);
+        let total = result.workers[0].directions[0].as_ref().unwrap();
+        assert_eq!(total.ios(), 56);
+    }
+
+    #[test]
+    fn a_long_stage_keeps_a_bounded_number_of_intervals() {
+        let mut collector = collector(Nanos::ZERO);
+        let mut told = Told::default();
+        let seconds = MOST as u64 * 2 + 3;
+        for second in 1..=seconds {
+            collector.add(&set(Nanos::from_secs(second), Phase::Measure, second));
+            collector.show(START + Nanos::from_secs(second) + GRACE, &mut told);
+        }
+        let mut result = result(Nanos::from_secs(seconds), Nanos::ZERO);
+        collector.finish(&mut result, &mut told);
+        assert_eq!(told.0.len() as u64, seconds);
+        assert_eq!(result.intervals.len(), MOST / 2 + 1);
+        let kept = |interval: &IntervalStats| interval.directions[0].as_ref().unwrap().ios();
+        let sum: u64 = result.intervals.iter().map(kept).sum();
+        assert_eq!(sum, seconds * (seconds + 1) / 2);
+        assert_eq!(result.intervals[0].length, Nanos::from_secs(4));
+        assert_eq!(kept(&result.intervals[0]), 1 + 2 + 3 + 4);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 use fathom_record::{OpStats, Phase};
 use fathom_units::Nanos;
-use fathom_workload::{Arrival, Direction, Job};
+use fathom_workload::{Arrival, Direction, ExistingFiles, Job};
 
 /// Sets of each worker: one in use, and two for a control thread that is late.
 pub(crate) const SETS_PER_WORKER: usize = 3;
@@ -62,10 +62,11 @@ impl IntervalSet {
     }
 }
 
-/// Whether a job makes anything durable by itself.
-pub(crate) fn syncs(job: &Job) -> bool {
+/// Whether syncs of a job are counted. fio counts those between I/Os, and not those of a job's end.
+fn syncs(job: &Job) -> bool {
     let sync = &job.sync;
-    let asked = sync.fsync_every > 0 || sync.fdatasync_every > 0 || sync.at_end || sync.on_close;
+    let at_end = (sync.at_end || sync.on_close) && job.existing != ExistingFiles::AsPeer;
+    let asked = sync.fsync_every > 0 || sync.fdatasync_every > 0 || at_end;
     asked && job.mix.changes_data()
 }
 

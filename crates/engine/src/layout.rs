@@ -309,7 +309,7 @@ impl Writer<'_> {
         for slot in &free {
             self.fill.prepare(queue.buffer(*slot));
         }
-        let mut wanted = vec![0; OUTSTANDING as usize];
+        let mut wanted = vec![(0, 0); OUTSTANDING as usize];
         let mut next = from;
         let mut failure = None;
         while (next < to && (self.go_on)() && failure.is_none()) || queue.in_flight() > 0 {
@@ -326,17 +326,30 @@ impl Writer<'_> {
                     offset: next,
                     length,
                 });
-                wanted[slot as usize] = length;
+                wanted[slot as usize] = (next, length);
                 next += u64::from(length);
             }
             queue.submit_and_wait(None)?;
             while let Some(completion) = queue.completion() {
+                let (offset, length) = wanted[completion.slot as usize];
                 match completion.result {
-                    Ok(moved) if moved == wanted[completion.slot as usize] => {
+                    Ok(0) => failure = Some(io::ErrorKind::WriteZero.into()),
+                    Ok(moved) => {
                         self.written.fetch_add(u64::from(moved), Ordering::Relaxed);
+                        if moved < length {
+                            // A file system that is nearly full takes a part, and says why with the rest.
+                            let rest = (offset + u64::from(moved), length - moved);
+                            queue.push(Request {
+                                slot: completion.slot,
+                                file: 0,
+                                operation: Operation::Write,
+                                offset: rest.0,
+                                length: rest.1,
+                            });
+                            wanted[completion.slot as usize] = rest;
+                            continue;
+                        }
                     }
-                    // A file system that is full may still take a part.
-                    Ok(_) => failure = Some(io::Error::other("the file system took a part only")),
                     Err(code) => failure = Some(io::Error::from_raw_os_error(code)),
                 }
                 free.push(completion.slot);

@@ -1,6 +1,6 @@
 //! A whole run: look, hold, lay out, measure stage by stage, clean up.
 
-use fathom_rawio::{Clock, sleep_until};
+use fathom_rawio::{self as rawio, Clock, sleep_until};
 use fathom_record::{Event, EventSink, StageResult, TargetFacts, stage_record};
 use fathom_units::Nanos;
 use fathom_workload::{ExistingFiles, Workload};
@@ -66,6 +66,9 @@ pub fn run(
     stop: &StopFlag,
     sink: &mut dyn EventSink,
 ) -> Result<RunOutcome, EngineError> {
+    rawio::map_large_allocations();
+    // Where it cannot be raised, opening says which file was one too many.
+    let _ = rawio::raise_open_files_limit();
     let plan = preflight(workload, options)?;
     let store = Store::open(&plan.targets, stop)?;
     for note in &plan.notes {

@@ -263,7 +263,7 @@ impl StageRun<'_> {
                 self.take_finished(finished, &mut collector, &mut output);
             }
         }
-        collector.finish(&mut output.result);
+        collector.finish(&mut output.result, sink);
         output
     }
 

@@ -4,6 +4,7 @@
 //! asynchronous with it. Syncs are done at once while submitting, as the interface has no asynchronous one on most file
 //! systems.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
@@ -60,7 +61,7 @@ pub struct AioQueue {
     waiting: Vec<*mut ControlBlock>,
     syncs: Vec<Request>,
     events: Box<[IoEvent]>,
-    done: Vec<Completion>,
+    done: VecDeque<Completion>,
     stays: PhantomData<*const ()>,
 }
 
@@ -98,7 +99,7 @@ impl AioQueue {
             waiting: Vec::with_capacity(count),
             syncs: Vec::with_capacity(count),
             events: vec![IoEvent::default(); count].into_boxed_slice(),
-            done: Vec::with_capacity(count),
+            done: VecDeque::with_capacity(count),
             stays: PhantomData,
         })
     }
@@ -107,7 +108,7 @@ impl AioQueue {
         for request in self.syncs.drain(..) {
             let file = &self.files[request.file as usize];
             let result = perform(file, request, &mut []);
-            self.done.push(Completion {
+            self.done.push_back(Completion {
                 slot: request.slot,
                 result,
             });
@@ -138,7 +139,7 @@ impl AioQueue {
             };
         }
         for event in &self.events[..count as usize] {
-            self.done.push(Completion {
+            self.done.push_back(Completion {
                 slot: event.user_data as u32,
                 result: u32::try_from(event.result).map_err(|_| -event.result as i32),
             });
@@ -206,7 +207,7 @@ impl Queue for AioQueue {
                     // SAFETY: a block of `self.blocks`, which nothing else refers to now.
                     let slot = unsafe { (*refused).user_data } as u32;
                     let result = Err(code.unwrap_or(libc::EIO));
-                    self.done.push(Completion { slot, result });
+                    self.done.push_back(Completion { slot, result });
                 }
             }
         }
@@ -221,8 +222,12 @@ impl Queue for AioQueue {
         self.get_events(u32::from(self.done.is_empty()), timeout)
     }
 
+    fn has_completion(&mut self) -> bool {
+        !self.done.is_empty()
+    }
+
     fn completion(&mut self) -> Option<Completion> {
-        let completion = self.done.pop()?;
+        let completion = self.done.pop_front()?;
         self.slots.end(completion.slot);
         Some(completion)
     }

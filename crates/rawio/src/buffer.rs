@@ -10,6 +10,20 @@ use std::ptr::NonNull;
 /// Alignment of every buffer, in bytes; enough for direct I/O on any device with sectors up to 4 KiB.
 const PAGE: usize = 4096;
 
+/// Allocations of at least this size come straight from the kernel after [`map_large_allocations`].
+const MAPPED_FROM: libc::c_int = 32 << 10;
+
+/// Lets the allocator take larger blocks from the kernel one by one, whose pages are there only once they are used. A
+/// worker's histograms are made in full before its first I/O, and a few of their pages are ever touched; the allocator
+/// would otherwise fill all of them with zeroes.
+pub fn map_large_allocations() {
+    // SAFETY: sets a tunable of the allocator, under its lock.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_FROM)
+    };
+}
+
 /// Buffers of equal size, and which of them the kernel uses.
 #[derive(Debug)]
 pub(crate) struct Slots {

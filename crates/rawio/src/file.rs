@@ -87,6 +87,30 @@ impl OpenHow {
     }
 }
 
+/// Lets this process have as many files open as its hard limit allows: each worker opens every file of its job, and the
+/// soft limit is kept low (1,024) only for programs that use `select`. Returns the limit now in force.
+///
+/// # Errors
+/// Those of `getrlimit` and `setrlimit`.
+pub fn raise_open_files_limit() -> io::Result<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is valid for writing.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if limit.rlim_cur < limit.rlim_max {
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: `limit` is a valid rlimit.
+        if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(limit.rlim_cur)
+}
+
 /// Opens a file or device.
 ///
 /// # Errors

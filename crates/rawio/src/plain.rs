@@ -1,5 +1,6 @@
 //! Backends without a ring: one system call at a time, and none at all.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -15,7 +16,7 @@ struct Lines {
     slots: Slots,
     files: Vec<File>,
     waiting: Vec<Request>,
-    done: Vec<Completion>,
+    done: VecDeque<Completion>,
 }
 
 impl Lines {
@@ -24,7 +25,7 @@ impl Lines {
             slots: Slots::new(slots, size)?,
             files,
             waiting: Vec::with_capacity(slots as usize),
-            done: Vec::with_capacity(slots as usize),
+            done: VecDeque::with_capacity(slots as usize),
         })
     }
 
@@ -46,7 +47,7 @@ impl Lines {
             let buffer = &mut slots.buffer(request.slot)[..request.length as usize];
             let result = perform(&files[request.file as usize], request, buffer);
             slots.begin(request.slot, request.length);
-            done.push(Completion {
+            done.push_back(Completion {
                 slot: request.slot,
                 result,
             });
@@ -54,7 +55,7 @@ impl Lines {
     }
 
     fn completion(&mut self) -> Option<Completion> {
-        let completion = self.done.pop()?;
+        let completion = self.done.pop_front()?;
         self.slots.end(completion.slot);
         Some(completion)
     }
@@ -109,6 +110,10 @@ impl Queue for SyncQueue {
         self.submit()
     }
 
+    fn has_completion(&mut self) -> bool {
+        !self.0.done.is_empty()
+    }
+
     fn completion(&mut self) -> Option<Completion> {
         self.0.completion()
     }
@@ -122,9 +127,15 @@ impl Queue for SyncQueue {
     }
 }
 
-/// No I/O: every request is complete as soon as it is submitted. Measures what the generator and recorder cost.
+/// No I/O: every request is complete as soon as it is pushed. Measures what the generator and recorder cost.
 #[derive(Debug)]
-pub struct NullQueue(Lines);
+pub struct NullQueue {
+    slots: Slots,
+    files: Vec<File>,
+    done: Vec<Completion>,
+    /// Completions already taken of `done`.
+    taken: usize,
+}
 
 impl NullQueue {
     /// A queue of `slots` buffers of `size` bytes; it opens and touches nothing.
@@ -132,23 +143,28 @@ impl NullQueue {
     /// # Errors
     /// Where there is no memory for the buffers.
     pub fn new(files: Vec<File>, slots: u32, size: u32) -> io::Result<Self> {
-        Lines::new(files, slots, size).map(Self)
+        Ok(Self {
+            slots: Slots::new(slots, size)?,
+            files,
+            done: Vec::with_capacity(slots as usize),
+            taken: 0,
+        })
     }
 }
 
 impl Queue for NullQueue {
     fn buffer(&mut self, slot: u32) -> &mut [u8] {
-        self.0.slots.buffer(slot)
+        self.slots.buffer(slot)
     }
 
     #[inline]
     fn push(&mut self, request: Request) {
-        self.0.slots.begin(request.slot, request.length);
+        self.slots.begin(request.slot, request.length);
         let result = match request.operation {
             Operation::Read | Operation::Write => Ok(request.length),
             Operation::Fsync | Operation::Fdatasync => Ok(0),
         };
-        self.0.done.push(Completion {
+        self.done.push(Completion {
             slot: request.slot,
             result,
         });
@@ -163,15 +179,27 @@ impl Queue for NullQueue {
     }
 
     #[inline]
+    fn has_completion(&mut self) -> bool {
+        !self.done.is_empty()
+    }
+
+    #[inline]
     fn completion(&mut self) -> Option<Completion> {
-        self.0.completion()
+        let completion = *self.done.get(self.taken)?;
+        self.taken += 1;
+        if self.taken == self.done.len() {
+            self.done.clear();
+            self.taken = 0;
+        }
+        self.slots.end(completion.slot);
+        Some(completion)
     }
 
     fn in_flight(&self) -> u32 {
-        self.0.slots.in_flight()
+        self.slots.in_flight()
     }
 
     fn file(&self, index: u32) -> &File {
-        &self.0.files[index as usize]
+        &self.files[index as usize]
     }
 }

@@ -75,7 +75,10 @@ pub trait Queue {
     /// As [`Queue::submit`].
     fn submit_and_wait(&mut self, timeout: Option<Nanos>) -> io::Result<()>;
 
-    /// The next completion that has arrived, without waiting.
+    /// Whether a completion has arrived, as far as can be told without a system call.
+    fn has_completion(&mut self) -> bool;
+
+    /// The next completion that has arrived, in order of arrival, without waiting.
     fn completion(&mut self) -> Option<Completion>;
 
     /// Requests pushed and not yet returned as completions.

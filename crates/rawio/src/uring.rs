@@ -244,6 +244,11 @@ impl Queue for UringQueue {
     }
 
     #[inline]
+    fn has_completion(&mut self) -> bool {
+        !self.ring.completion().is_empty()
+    }
+
+    #[inline]
     fn completion(&mut self) -> Option<Completion> {
         let entry = self.ring.completion().next()?;
         let slot = entry.user_data() as u32;

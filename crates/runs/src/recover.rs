@@ -1,21 +1,27 @@
 //! Reading a run that never reached its end.
 //!
-//! Stages that finished stand whole in the event log; of the stage that was cut off, the seconds until then are known.
+//! Stages that finished stand whole in the event log; of the stage that was cut off, the seconds until then are known, and
+//! their histograms from the interval log.
 
 use std::path::Path;
 
 use fathom_record::{
-    IntervalDirection, IntervalRecord, Record, RunKind, SCHEMA, StageRecord, ToolRecord,
-    TotalRecord, Verdict,
+    IntervalDirection, IntervalRecord, OpStats, Record, RunKind, SCHEMA, StageRecord, ToolRecord,
+    TotalRecord, Verdict, total_of_seconds,
 };
+use fathom_stats::from_hdr_base64;
+use fathom_units::Nanos;
+use fathom_workload::Direction;
 use serde_json::Value;
 
 use crate::files;
+use crate::writer::STAGE_LINE;
 
 /// The record of a run without `record.json`, from its event log; `None` where not even that can be read.
 pub(crate) fn recover(folder: &Path) -> Option<Record> {
-    let log = std::fs::read_to_string(folder.join(files::EVENTS)).ok()?;
-    // The last line may be torn; lines before it are whole.
+    // The last line may be torn, in mid-character even; lines before it are whole.
+    let log = std::fs::read(folder.join(files::EVENTS)).ok()?;
+    let log = String::from_utf8_lossy(&log);
     let events: Vec<Value> = log
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
@@ -74,11 +80,50 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
             _ => {}
         }
     }
-    record.stages.extend(
-        open.map(|(_, stage)| stage)
-            .filter(|stage| !stage.intervals.is_empty()),
-    );
+    let cut_off = open.filter(|(_, stage)| !stage.intervals.is_empty());
+    record.stages.extend(cut_off.map(|(index, mut stage)| {
+        stage.total = total_so_far(folder, &index, &stage);
+        stage
+    }));
     Some(record)
+}
+
+/// What a stage had done up to its last second: counts and bytes of its intervals, latency of the interval log.
+fn total_so_far(folder: &Path, index: &Value, stage: &StageRecord) -> TotalRecord {
+    let log = std::fs::read(folder.join(files::HISTOGRAMS)).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log);
+    let mut directions: [Option<OpStats>; 3] = [None, None, None];
+    let heading = format!("{STAGE_LINE}{index}: ");
+    let own = log
+        .split_inclusive('\n')
+        .skip_while(|line| !line.starts_with(&heading));
+    // A line without its end is torn.
+    for line in own.filter(|line| line.ends_with('\n')) {
+        let Some((way, histogram)) = histogram_line(line.trim_end()) else {
+            continue;
+        };
+        let stats = directions[way as usize].get_or_insert_with(|| OpStats::new(false, false));
+        stats.latency.merge(&histogram);
+    }
+    for (way, stats) in directions.iter_mut().enumerate() {
+        let seconds = stage
+            .intervals
+            .iter()
+            .map(|second| [second.read, second.write, second.trim][way]);
+        if let Some(stats) = stats {
+            stats.bytes = seconds.flatten().map(|figures| figures.bytes).sum();
+        }
+    }
+    total_of_seconds(&directions, Nanos::new(stage.measured_ns))
+}
+
+/// `Tag=read,START,LENGTH,MAX,HISTOGRAM`.
+fn histogram_line(line: &str) -> Option<(Direction, fathom_stats::Histogram)> {
+    let mut fields = line.strip_prefix("Tag=")?.split(',');
+    let tag = fields.next()?;
+    let way = Direction::ALL.into_iter().find(|way| way.name() == tag)?;
+    let histogram = from_hdr_base64(fields.nth(3)?).ok()?;
+    Some((way, histogram))
 }
 
 fn empty_stage(name: &Value) -> StageRecord {

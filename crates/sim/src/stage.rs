@@ -290,6 +290,7 @@ fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord
             busy_share: row.busy_share,
             hit_share: row.hit_share,
             limits: row.limits,
+            counters: None,
         };
         (name, record)
     });
@@ -313,11 +314,7 @@ fn shortfalls(jobs: &[PlannedJob<'_>], result: &StageResult) -> Vec<String> {
         let workers: Vec<_> = workers.collect();
         let done: f64 = workers
             .iter()
-            .map(|worker| {
-                let directions = worker.directions.iter().flatten();
-                let bytes = directions.map(|stats| stats.bytes).sum();
-                per_second(bytes, worker.measured)
-            })
+            .map(|worker| per_second(worker.bytes(), worker.measured))
             .sum();
         let asked = rate.get() as f64 * f64::from(planned.job.workers.max(1));
         // Half a percent is what the ends of a run may take.

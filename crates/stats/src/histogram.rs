@@ -14,6 +14,8 @@
 //! assert!((histogram.percentile(99.0) as f64 / 990_000.0 - 1.0).abs() < 0.01);
 //! ```
 
+use std::ops::Range;
+
 const SUB_BITS: u32 = 7;
 const SUB_COUNT: usize = 1 << SUB_BITS;
 /// Largest power of two that has buckets of its own: 2^44 ns is 4.9 hours.
@@ -24,9 +26,13 @@ const BUCKETS: usize = (MAX_BITS - SUB_BITS + 1) as usize * SUB_COUNT;
 /// Counts of durations in nanoseconds, with exact count, sum, minimum and maximum.
 ///
 /// Values above 2^44 ns are counted in the last bucket; minimum, maximum and sum stay exact for them too.
-#[derive(Clone, PartialEq, Eq)]
+///
+/// A new histogram has all its buckets (38 KiB), so that recording never allocates; a clone has those between its extremes
+/// alone, and takes more when it needs them. A run keeps a clone for each second.
 pub struct Histogram {
-    buckets: Box<[u64; BUCKETS]>,
+    buckets: Box<[u64]>,
+    /// Number of the first bucket that is there.
+    first: usize,
     count: u64,
     sum: u128,
     min: u64,
@@ -38,6 +44,28 @@ impl Default for Histogram {
         Self::new()
     }
 }
+
+impl Clone for Histogram {
+    fn clone(&self) -> Self {
+        let used = self.used();
+        let within = used.start - self.first..used.end - self.first;
+        Self {
+            buckets: self.buckets[within].into(),
+            first: used.start,
+            ..*self
+        }
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        let exact =
+            |histogram: &Self| (histogram.count, histogram.sum, histogram.min, histogram.max);
+        exact(self) == exact(other) && self.nonzero().eq(other.nonzero())
+    }
+}
+
+impl Eq for Histogram {}
 
 impl std::fmt::Debug for Histogram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -52,14 +80,11 @@ impl std::fmt::Debug for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram; the only call that allocates.
+    /// An empty histogram with all its buckets.
     pub fn new() -> Self {
-        let buckets = vec![0u64; BUCKETS].into_boxed_slice();
-        let Ok(buckets) = buckets.try_into() else {
-            unreachable!("the length is BUCKETS")
-        };
         Self {
-            buckets,
+            buckets: vec![0u64; BUCKETS].into_boxed_slice(),
+            first: 0,
             count: 0,
             sum: 0,
             min: u64::MAX,
@@ -70,7 +95,11 @@ impl Histogram {
     /// Counts one duration.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        self.buckets[bucket_of(value)] += 1;
+        let bucket = bucket_of(value);
+        match self.buckets.get_mut(bucket.wrapping_sub(self.first)) {
+            Some(there) => *there += 1,
+            None => *self.make(bucket) += 1,
+        }
         self.count += 1;
         self.sum += u128::from(value);
         self.min = self.min.min(value);
@@ -80,7 +109,7 @@ impl Histogram {
     /// Counts `count` durations of one value.
     pub fn record_many(&mut self, value: u64, count: u64) {
         if count > 0 {
-            self.buckets[bucket_of(value)] += count;
+            *self.make(bucket_of(value)) += count;
             self.count += count;
             self.sum += u128::from(value) * u128::from(count);
             self.min = self.min.min(value);
@@ -93,7 +122,11 @@ impl Histogram {
         if other.count == 0 {
             return;
         }
-        for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
+        let theirs = other.used();
+        self.cover(&theirs);
+        let mine = &mut self.buckets[theirs.start - self.first..];
+        let theirs = &other.buckets[theirs.start - other.first..theirs.end - other.first];
+        for (mine, theirs) in mine.iter_mut().zip(theirs) {
             *mine += theirs;
         }
         self.count += other.count;
@@ -105,7 +138,8 @@ impl Histogram {
     /// Forgets every value; keeps the memory.
     pub fn clear(&mut self) {
         if self.count > 0 {
-            self.buckets.fill(0);
+            let used = self.used();
+            self.buckets[used.start - self.first..used.end - self.first].fill(0);
             (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
         }
     }
@@ -139,7 +173,7 @@ impl Histogram {
         }
     }
 
-    /// Standard deviation (of the population) in ns, from bucket mid-points.
+    /// Standard deviation (of the population) in ns, from bucket mid-points within the exact minimum and maximum.
     pub fn stddev(&self) -> f64 {
         if self.count == 0 {
             return 0.0;
@@ -147,18 +181,26 @@ impl Histogram {
         let mean = self.mean();
         let squares: f64 = self
             .nonzero()
-            .map(|(value, count)| (value as f64 - mean).powi(2) * count as f64)
+            .map(|(value, count)| {
+                let value = value.clamp(self.min(), self.max);
+                (value as f64 - mean).powi(2) * count as f64
+            })
             .sum();
         (squares / self.count as f64).sqrt()
     }
 
     /// The value in ns below or at which `percent` (0 to 100) of all values lie: the mid-point of the bucket that
-    /// holds the ⌈percent/100 × count⌉-th smallest, never outside the exact minimum and maximum; 0 when empty.
+    /// holds the ⌈percent/100 × count⌉-th smallest, never outside the exact minimum and maximum; 0 when empty. `percent`
+    /// counts to six decimals.
     pub fn percentile(&self, percent: f64) -> u64 {
-        let rank = (percent / 100.0 * self.count as f64).ceil().max(1.0) as u64;
+        // In integers: in binary fractions 99.9 % of 1,000 is a little over 999, and its ceiling one rank too far.
+        let millionths = (percent.clamp(0.0, 100.0) * 1e6).round() as u128;
+        let rank = (millionths * u128::from(self.count))
+            .div_ceil(100_000_000)
+            .max(1);
         let mut seen = 0;
         for (value, count) in self.nonzero() {
-            seen += count;
+            seen += u128::from(count);
             if seen >= rank {
                 return value.clamp(self.min(), self.max);
             }
@@ -168,12 +210,46 @@ impl Histogram {
 
     /// Every non-empty bucket, smallest first: its mid-point in ns and its count.
     pub fn nonzero(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let filled = self
-            .buckets
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 0);
+        let used = self.used();
+        let counts = &self.buckets[used.start - self.first..used.end - self.first];
+        let filled = used.zip(counts).filter(|(_, count)| **count > 0);
         filled.map(|(index, count)| (midpoint_of(index), *count))
+    }
+
+    /// Numbers of the buckets from the smallest value's to the largest's: those outside are empty, and memory that was
+    /// never touched stays so.
+    fn used(&self) -> Range<usize> {
+        if self.count == 0 {
+            return self.first..self.first;
+        }
+        bucket_of(self.min)..bucket_of(self.max) + 1
+    }
+
+    /// A bucket, made where it is not there.
+    #[cold]
+    fn make(&mut self, bucket: usize) -> &mut u64 {
+        self.cover(&(bucket..bucket + 1));
+        &mut self.buckets[bucket - self.first]
+    }
+
+    /// Makes the buckets of `range` that are not there.
+    fn cover(&mut self, range: &Range<usize>) {
+        let there = self.first..self.first + self.buckets.len();
+        if there.start <= range.start && range.end <= there.end {
+            return;
+        }
+        let used = self.used();
+        let wanted = if used.is_empty() {
+            range.clone()
+        } else {
+            used.start.min(range.start)..used.end.max(range.end)
+        };
+        let mut buckets = vec![0; wanted.len()].into_boxed_slice();
+        let old = &self.buckets[used.start - self.first..used.end - self.first];
+        if !old.is_empty() {
+            buckets[used.start - wanted.start..][..old.len()].copy_from_slice(old);
+        }
+        (self.buckets, self.first) = (buckets, wanted.start);
     }
 }
 
@@ -238,6 +314,28 @@ mod tests {
     }
 
     #[test]
+    fn a_clone_counts_on() {
+        let mut whole = Histogram::new();
+        let mut copy = whole.clone();
+        for value in [5_000, 70_000, 1, u64::MAX, 5_000, 3_000_000_000] {
+            let mut one = Histogram::new();
+            one.record(value);
+            copy.merge(&one.clone());
+            copy = copy.clone();
+            copy.record(value);
+            copy.record_many(value, 3);
+            whole.record_many(value, 5);
+            assert_eq!(copy, whole, "{value}");
+            assert_eq!(copy.percentile(60.0), whole.percentile(60.0));
+        }
+        copy.clear();
+        assert_eq!(copy, Histogram::new());
+        assert_eq!(copy.clone(), copy);
+        copy.record(9);
+        assert_eq!((copy.count(), copy.percentile(50.0)), (1, 9));
+    }
+
+    #[test]
     fn percentiles_stay_within_the_extremes() {
         let mut histogram = Histogram::new();
         assert_eq!(histogram.percentile(50.0), 0);
@@ -245,6 +343,37 @@ mod tests {
         for percent in [0.0, 50.0, 99.99, 100.0] {
             assert_eq!(histogram.percentile(percent), 1_000_003);
         }
+    }
+
+    #[test]
+    fn a_percentile_is_the_value_of_its_exact_rank() {
+        #[track_caller]
+        fn check(count: u64, percent: f64, rank: u64) {
+            let mut histogram = Histogram::new();
+            // Values below 256 have buckets of their own, so that ranks show one by one.
+            histogram.record_many(1, rank - 1);
+            histogram.record(2);
+            histogram.record_many(3, count - rank);
+            assert_eq!(histogram.percentile(percent), 2, "p{percent} of {count}");
+        }
+        for count in [10, 100, 1_000, 10_000, 100_000, 1_000_000] {
+            check(count, 50.0, count / 2);
+            check(count, 90.0, count / 10 * 9);
+        }
+        for count in [1_000, 10_000, 123_000, 1_000_000] {
+            check(count, 99.9, count / 1_000 * 999);
+            check(count + 1, 99.9, count / 1_000 * 999 + 1);
+        }
+        check(10_000, 99.99, 9_999);
+        check(100, 0.0, 1);
+        check(100, 100.0, 100);
+    }
+
+    #[test]
+    fn equal_values_have_no_deviation() {
+        let mut histogram = Histogram::new();
+        histogram.record_many(1_000_003, 7);
+        assert!(histogram.stddev() < 1e-9);
     }
 
     #[test]

@@ -3,6 +3,10 @@
 //! The loop is: put into the queue what may start now, read the clock, submit and wait, read the clock, record what
 //! completed. Every I/O of a batch shares the batch's two stamps.
 //!
+//! No more completions are taken at a time than I/Os are submitted at a time: what was taken has its place in the queue
+//! filled again before more is taken. A storage device that answers 32 I/Os at once would otherwise find its queue empty
+//! while one worker prepares and submits 32 others, and the worker would have less outstanding than it was asked for.
+//!
 //! Invariants: between the first and the last I/O nothing here allocates, locks or formats, and no system call is made
 //! that is not the I/O itself (errors and half-second samples aside, which extend a list); an intended start time never
 //! moves because of completions; completions never exceed submissions, since a queue frees each slot once.
@@ -15,7 +19,7 @@ use fathom_rawio::{self as rawio, Clock, Operation, Queue, Request, sleep_until}
 use fathom_record::{EndReason, Phase, WorkerStats, batch_level, depth_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::{ArrivalSchedule, BufferFill, Io, WorkerStream};
-use fathom_workload::{Backend, Direction, Job};
+use fathom_workload::{Backend, Direction, ExistingFiles, Job};
 
 use crate::interval::Handover;
 use crate::timing::{Boundaries, Gauge, Times};
@@ -94,7 +98,7 @@ struct Slot {
     offset: u64,
     length: u32,
     intended: Nanos,
-    /// Where latency starts: submission, or preparation where the two are told apart.
+    /// Start of the submitting call, where latency starts.
     begun: Nanos,
     /// End of the submitting call, where latency is split.
     submitted: Nanos,
@@ -111,6 +115,8 @@ pub(crate) struct Worker<'a, Q: Queue> {
     /// The next I/O of an open loop with its intended start.
     pending: Option<(Io, Nanos)>,
     pending_sync: Option<(Operation, u32)>,
+    /// Whether a sync waits for an I/O to stand before, and those of the end are not counted, as in fio.
+    syncs_between: bool,
     writes: u64,
     /// The moment at which an open loop's schedule starts.
     base: Nanos,
@@ -130,8 +136,10 @@ pub(crate) struct Worker<'a, Q: Queue> {
     stats: WorkerStats,
     lag: Gauge,
     stamp_error: Gauge,
+    /// When all completions that had arrived were last taken; later ones may have waited since then.
+    seen_until: Nanos,
     failure: Option<FailedIo>,
-    /// Most I/Os of one submitting call.
+    /// Most I/Os of one submitting call, and completions taken at a time.
     batch_max: usize,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
     split: bool,
@@ -178,7 +186,9 @@ impl<'a, Q: Queue> Worker<'a, Q> {
             stats,
             lag: Gauge::default(),
             stamp_error: Gauge::default(),
+            seen_until: Nanos::ZERO,
             failure: None,
+            syncs_between: parts.job.existing == ExistingFiles::AsPeer,
             batch_max: match parts.backend {
                 Backend::Null => slots as usize,
                 _ => (slots / BATCHES_PER_DEPTH).clamp(1, BATCH_MAX) as usize,
@@ -223,6 +233,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
         self.base = self.now;
         self.integrated = self.now;
         self.full_until = self.now;
+        self.seen_until = self.now;
         self.last_completion = self.now;
         let warm_end = self.now + limits.warmup;
         self.boundaries = Boundaries::new(times.origin, self.now, warm_end, limits.runtime);
@@ -272,7 +283,11 @@ impl<'a, Q: Queue> Worker<'a, Q> {
             let Some(slot) = self.free.last().copied() else {
                 return done_at_once;
             };
-            if let Some((operation, target)) = self.pending_sync.take() {
+            if let Some((operation, target)) = self.pending_sync {
+                if self.syncs_between && !self.has_next() {
+                    return done_at_once;
+                }
+                self.pending_sync = None;
                 self.push_sync(slot, operation, target);
                 continue;
             }
@@ -290,22 +305,17 @@ impl<'a, Q: Queue> Worker<'a, Q> {
     }
 
     /// The next I/O if it may start now, with its intended start.
+    #[inline]
     fn next_io(&mut self) -> Option<(Io, Nanos)> {
-        let Some(schedule) = &mut self.parts.schedule else {
+        if self.parts.schedule.is_none() && self.pending.is_none() {
             let io = self.parts.stream.next_io();
             if io.is_none() {
                 self.end_with(EndReason::Done);
             }
             return io.map(|io| (io, self.now));
-        };
-        if self.pending.is_none() {
-            let Some(io) = self.parts.stream.next_io() else {
-                self.end_with(EndReason::Done);
-                return None;
-            };
-            self.last_start = schedule.next_start(io.length);
-            let intended = self.base.saturating_add(Nanos::new(self.last_start));
-            self.pending = Some((io, intended));
+        }
+        if !self.has_next() {
+            return None;
         }
         let is_due = self
             .pending
@@ -314,13 +324,27 @@ impl<'a, Q: Queue> Worker<'a, Q> {
         if is_due { self.pending.take() } else { None }
     }
 
+    /// Draws the next I/O where that has not been done, and says whether there is one.
+    fn has_next(&mut self) -> bool {
+        if self.pending.is_none() {
+            let Some(io) = self.parts.stream.next_io() else {
+                self.end_with(EndReason::Done);
+                return false;
+            };
+            let intended = match &mut self.parts.schedule {
+                None => self.now,
+                Some(schedule) => {
+                    self.last_start = schedule.next_start(io.length);
+                    self.base.saturating_add(Nanos::new(self.last_start))
+                }
+            };
+            self.pending = Some((io, intended));
+        }
+        true
+    }
+
     #[inline]
     fn push_data(&mut self, slot: u32, io: &Io, intended: Nanos) {
-        let begun = if self.split {
-            Clock::now()
-        } else {
-            Nanos::ZERO
-        };
         let operation = if io.direction == Direction::Write {
             let buffer = &mut self.queue.buffer(slot)[..io.length as usize];
             self.parts.fill.refill(io, buffer);
@@ -342,7 +366,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
             offset: io.offset,
             length: io.length,
             intended,
-            begun,
+            begun: Nanos::ZERO,
             submitted: Nanos::ZERO,
         };
         self.pushed(slot);
@@ -372,7 +396,6 @@ impl<'a, Q: Queue> Worker<'a, Q> {
     fn pushed(&mut self, slot: u32) {
         self.free.pop();
         self.batch.push(slot);
-        self.stats.depth_levels[depth_level(self.queue.in_flight())] += 1;
     }
 
     fn count_write(&mut self, target: u32) {
@@ -414,29 +437,30 @@ impl<'a, Q: Queue> Worker<'a, Q> {
     fn submit_and_reap(&mut self, in_flight_before: u32) {
         let begun = Clock::now();
         self.integrate(begun, in_flight_before);
-        if in_flight_before > 0 {
-            self.stamp_error.add(begun.saturating_sub(self.now));
-        }
-        self.stamp(begun);
         let goes_on = self.batch.len() == self.batch_max && !self.free.is_empty();
         let timeout = self.time_to_arrival(begun);
+        let has_more = self.queue.has_completion();
         let mut outcome = Ok(());
-        if self.split || goes_on {
-            outcome = self.queue.submit();
-        }
-        if self.split {
-            let submitted = Clock::now();
-            for slot in &self.batch {
-                self.slots[*slot as usize].submitted = submitted;
-            }
-        }
         if !self.batch.is_empty() {
-            self.stats.submit_batches[batch_level(self.batch.len() as u32)] += 1;
-            self.batch.clear();
+            self.stamp(begun);
+            if self.split || goes_on || has_more {
+                outcome = self.queue.submit();
+            }
+            if self.split {
+                let submitted = Clock::now();
+                for slot in &self.batch {
+                    self.slots[*slot as usize].submitted = submitted;
+                }
+            }
+            self.count_batch();
         }
         if !goes_on {
-            outcome = outcome.and_then(|()| self.queue.submit_and_wait(timeout));
-            self.reap();
+            let mut waited_from = None;
+            if !has_more && outcome.is_ok() {
+                waited_from = Some(begun);
+                outcome = self.queue.submit_and_wait(timeout);
+            }
+            self.reap(waited_from);
         }
         if let Err(error) = outcome {
             self.fail(FailedIo {
@@ -450,21 +474,25 @@ impl<'a, Q: Queue> Worker<'a, Q> {
         }
     }
 
+    fn count_batch(&mut self) {
+        let count = self.batch.len() as u32;
+        self.stats.submit_batches[batch_level(count)] += 1;
+        self.stats.depth_levels[depth_level(self.queue.in_flight())] += u64::from(count);
+        self.batch.clear();
+    }
+
     /// Gives the batch its start, and an open loop its lag.
     fn stamp(&mut self, begun: Nanos) {
-        let split = self.split;
-        let open = self.parts.schedule.is_some();
         for index in &self.batch {
-            let slot = &mut self.slots[*index as usize];
-            if split && slot.begun > Nanos::ZERO {
-                let prepared = begun.saturating_sub(slot.begun).get();
-                self.stats.outstanding_ns += u128::from(prepared);
-            } else {
-                slot.begun = begun;
-            }
-            if open && slot.kind != Kind::Sync {
-                let could = slot.intended.max(self.full_until);
-                self.lag.add(begun.saturating_sub(could));
+            self.slots[*index as usize].begun = begun;
+        }
+        if self.parts.schedule.is_some() {
+            for index in &self.batch {
+                let slot = &self.slots[*index as usize];
+                if slot.kind != Kind::Sync {
+                    let could = slot.intended.max(self.full_until);
+                    self.lag.add(begun.saturating_sub(could));
+                }
             }
         }
         if self.free.is_empty() {
@@ -574,6 +602,18 @@ impl<'a, Q: Queue> Worker<'a, Q> {
 
     fn sync_all_targets(&mut self) {
         for target in 0..self.parts.job.targets.len() as u32 {
+            if self.syncs_between {
+                if let Err(error) = self.queue.file(target).sync_all() {
+                    self.fail(FailedIo {
+                        direction: "fsync",
+                        target,
+                        offset: 0,
+                        length: 0,
+                        errno: error.raw_os_error().unwrap_or(0),
+                    });
+                }
+                continue;
+            }
             let Some(slot) = self.free.last().copied() else {
                 return;
             };

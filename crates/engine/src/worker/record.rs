@@ -12,17 +12,31 @@ use crate::ErrorPolicy;
 const FIRST_OFFSETS: usize = 8;
 
 impl<Q: Queue> Worker<'_, Q> {
-    pub(super) fn reap(&mut self) {
+    /// Takes at most a batch of completions; `waited_from` is when the wait for them began, if there was one.
+    pub(super) fn reap(&mut self, waited_from: Option<Nanos>) {
         let now = Clock::now();
         self.integrate(now, self.queue.in_flight());
         self.tick(now);
         let mut count = 0;
-        while let Some(Completion { slot, result }) = self.queue.completion() {
+        let mut is_drained = false;
+        while count < self.batch_max as u32 {
+            let Some(Completion { slot, result }) = self.queue.completion() else {
+                is_drained = true;
+                break;
+            };
             count += 1;
             self.free.push(slot);
             self.record(self.slots[slot as usize], result, now);
         }
+        // What completes during a wait is seen when it ends; what came before it, since all was taken, lay unseen.
+        let unseen = waited_from.unwrap_or(now).saturating_sub(self.seen_until);
+        self.seen_until = if is_drained || !self.queue.has_completion() {
+            now
+        } else {
+            now.saturating_sub(unseen)
+        };
         if count > 0 {
+            self.stamp_error.add(unseen);
             self.stats.complete_batches[batch_level(count)] += 1;
             if self.full_until == Nanos::MAX {
                 self.full_until = now;

@@ -51,8 +51,9 @@ fn writes_of_2016_are_bound_by_the_disks() {
 fn reads_of_2016_are_bound_by_the_cached_bytes() {
     let prediction = run(&workload(readers(Bytes::kib(8), 256)), &design(DS14));
     let result = &prediction.results[0];
+    // 512 MB/s in blocks of 8 KiB; the machine's release tolerance makes up for the first and the last latency.
     assert!(
-        (62_450.0..=64_000.0).contains(&iops(result)),
+        (62_500.0..=62_562.5).contains(&iops(result)),
         "{}",
         iops(result)
     );
