@@ -1,4 +1,5 @@
 //! What a user meets in odd places: stores that cannot be written, output nobody takes, signals, half a run.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
