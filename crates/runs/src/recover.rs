@@ -140,7 +140,18 @@ impl Cut {
         let measured = Nanos::new(self.stage.measured_ns);
         let record = |stats: &OpStats, longest: u64| {
             let mut record = of_stats(stats, 0, measured);
-            record.latency_ns.max = longest;
+            let latency = &mut record.latency_ns;
+            latency.max = longest;
+            for percentile in [
+                &mut latency.p50,
+                &mut latency.p90,
+                &mut latency.p95,
+                &mut latency.p99,
+                &mut latency.p99_9,
+                &mut latency.p99_99,
+            ] {
+                *percentile = longest.min(*percentile);
+            }
             (record.ios > 0).then_some(record)
         };
         let mut all = (OpStats::new(false, false), 0);
