@@ -120,11 +120,6 @@ impl Catalog {
         self.prices
     }
 
-    /// The whole accounting table.
-    pub fn accounting_rows(&self) -> &'static [Accounting] {
-        self.accounting
-    }
-
     /// Which disks the host cache takes.
     pub fn host_cache(&self) -> &'static HostCacheRules {
         self.host_cache

@@ -1,7 +1,7 @@
 //! Rows as pairs of words, ready to be printed.
 
 use fathom_diagnostics::nearest;
-use fathom_units::{BytesPerSec, Iops};
+use fathom_units::{BytesPerSec, Iops, group_digits};
 
 use crate::{BurstMode, Catalog, CatalogError, Disk, Limits, Source, VmSize};
 
@@ -27,7 +27,9 @@ pub struct SummaryRow {
     pub era: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// Its main limits in words.
+    /// What the summaries of its kind hold, in the same columns.
+    pub columns: &'static str,
+    /// Its main limits.
     pub summary: String,
 }
 
@@ -38,10 +40,11 @@ impl Catalog {
             what: "machine size",
             era: row.era.name(),
             name: row.name,
+            columns: "CACHED: IOPS / MB/s         UNCACHED  DISKS",
             summary: format!(
-                "cached {}; uncached {}; {} data disks",
-                limit_words(&row.cached),
-                limit_words(&row.uncached),
+                "{:>19}  {:>15}  {:>5}",
+                limit_figures(&row.cached),
+                limit_figures(&row.uncached),
                 row.max_data_disks
             ),
         });
@@ -49,6 +52,7 @@ impl Catalog {
             what: "disk",
             era: row.era.name(),
             name: row.name,
+            columns: "KIND, SIZE; LIMITS",
             summary: format!(
                 "{} {}; {}",
                 row.kind.title(),
@@ -216,6 +220,17 @@ impl Fields {
             self.put("read at", source.revision);
         }
     }
+}
+
+/// `5,000 / 200`: IOPS and MB/s, `-` for what was not printed.
+fn limit_figures(limits: &Limits) -> String {
+    let iops = limits
+        .iops
+        .map_or("-".to_owned(), |iops| group_digits(iops.get()));
+    let bandwidth = limits
+        .bandwidth
+        .map(|rate| group_digits(rate.get() / 1_000_000));
+    format!("{iops} / {}", bandwidth.as_deref().unwrap_or("-"))
 }
 
 /// `5,000 IOPS, 200 MB/s`, or `not printed`.

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 /// Will this storage carry this application, and how do we know?
 #[derive(Debug, Parser)]
-#[command(name = "fathom", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "fathom", version, max_term_width = 80, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -18,13 +18,14 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  fathom run quick --target /mnt/data          measure a disk in a minute
-  fathom run fio --runtime 30 job.fio          run a fio job file on real storage
-  fathom predict --on ds14.design.toml job.fio the same job on modelled storage, in seconds
-  fathom fio --name=x --rw=randread --size=1g  fio's own options, fio's own output
+  fathom run quick --target /mnt/data            measure a disk in a minute
+  fathom run fio --runtime 30 job.fio            a fio job file on real storage
+  fathom predict --on ds14.design.toml job.fio   the same on modelled storage
+  fathom fio --name=x --rw=randread --size=1g    fio's options, fio's output
 
-Exit codes: 0 success, 1 unexpected, 2 usage, 3 input invalid, 4 refused for safety, 5 target or I/O
-error, 6 a check failed (--strict), 8 not supported here, 130 interrupted (partial result saved).";
+Exit codes: 0 success, 1 unexpected, 2 usage, 3 input invalid, 4 refused for
+safety, 5 target or I/O error, 6 a check failed (--strict), 8 not supported
+here, 130 interrupted (partial result saved).";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -71,7 +72,7 @@ pub struct OutputArgs {
     #[arg(long)]
     pub json: bool,
     /// Print every check, device and job
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub full: bool,
     /// No progress on stderr
     #[arg(short, long)]
@@ -187,7 +188,7 @@ pub struct ReportArgs {
     #[arg(long)]
     pub json: bool,
     /// Print every check, device and job
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub full: bool,
 }
 
@@ -204,7 +205,7 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     let Some(workload) = cli.workload().filter(|workload| workload.len() > 1) else {
         return Ok(cli);
     };
-    if crate::input::DIALECTS.contains(&workload[0].as_str()) {
+    if crate::input::is_dialect(&workload[0]) {
         return Ok(cli);
     }
     // The workload's words are the last of the line: move its name behind the options after it.
@@ -285,6 +286,25 @@ mod tests {
     #[test]
     fn two_workloads_are_refused() {
         assert!(parsed("fathom run a.fio b.fio").is_err());
+    }
+
+    #[test]
+    fn the_help_fits_a_plain_terminal() {
+        use clap::CommandFactory;
+        let mut command = Cli::command();
+        command.build();
+        let verbs = command
+            .get_subcommands_mut()
+            .map(|verb| verb.render_long_help());
+        let mut pages: Vec<_> = verbs.collect();
+        pages.push(command.render_long_help());
+        for page in pages {
+            let page = page.to_string();
+            assert!(
+                page.lines().all(|line| line.chars().count() <= 80),
+                "{page}"
+            );
+        }
     }
 
     #[test]

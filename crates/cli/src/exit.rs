@@ -23,6 +23,8 @@ pub enum Code {
     Check = 6,
     /// Not possible on this machine.
     Unsupported = 8,
+    /// fio's own code where a signal ended it.
+    PeerStopped = 128,
     /// Stopped by the user; what was measured is kept.
     Interrupted = 130,
 }

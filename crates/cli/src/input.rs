@@ -12,9 +12,14 @@ use crate::args::WorkloadArgs;
 use crate::exit::{Code, Failure};
 
 /// Dialects that are spoken.
-pub const DIALECTS: [&str; 1] = ["fio"];
+const DIALECTS: [&str; 1] = ["fio"];
 /// Dialects that have a name here but are not spoken yet.
 const DIALECTS_TO_COME: [&str; 5] = ["diskspd", "vdbench", "iometer", "sqlio", "diskperformance"];
+
+/// Whether `word` is the name of a dialect, spoken or not yet.
+pub fn is_dialect(word: &str) -> bool {
+    DIALECTS.contains(&word) || DIALECTS_TO_COME.contains(&word)
+}
 
 /// A workload, and what its reader knows beyond it.
 #[derive(Debug)]
@@ -100,6 +105,7 @@ fn job_file(input: &FioInput) -> Option<String> {
         .provenance
         .iter()
         .find_map(|entry| match &entry.origin {
+            Origin::File { path, .. } if path == "-" => Some("stdin".to_owned()),
             Origin::File { path, .. } => Path::new(path)
                 .file_name()
                 .map(|name| name.to_string_lossy().into_owned()),
@@ -121,9 +127,11 @@ fn from_file(path: &str, dialect: Option<&str>) -> Result<Input, Failure> {
             format!("`{path}` is no text: it holds bytes that are not UTF-8"),
         ));
     };
-    let is_native = Path::new(path)
-        .extension()
-        .is_some_and(|extension| extension == "toml");
+    let has_extension = |extension: &str| {
+        Path::new(path)
+            .extension()
+            .is_some_and(|ext| ext == extension)
+    };
     match dialect {
         Some("fio") => from_fio(fio::read_file(path, &context()), &name),
         Some("native") => from_native(&text, path, name),
@@ -131,8 +139,8 @@ fn from_file(path: &str, dialect: Option<&str>) -> Result<Input, Failure> {
             Code::Usage,
             format!("`{other}` is no dialect; known: fio, native"),
         )),
-        None if is_native => from_native(&text, path, name),
-        None if fio::looks_like_job_file(&text) => {
+        None if has_extension("toml") => from_native(&text, path, name),
+        None if has_extension("fio") || fio::looks_like_job_file(&text) => {
             from_fio(fio::read_file(path, &context()), &name)
         }
         None => {

@@ -15,14 +15,16 @@ pub fn catalog(action: &CatalogAction) -> Result<Code, Failure> {
     let catalog = Catalog::builtin();
     match action {
         CatalogAction::List => {
-            let rows = catalog.list();
-            let lines = rows.iter().map(|row| {
-                format!(
-                    "{:12}  {:12}  {:24}  {}\n",
-                    row.what, row.era, row.name, row.summary
-                )
-            });
-            crate::print(&lines.collect::<String>());
+            let (mut text, mut what) = (String::new(), "");
+            for row in catalog.list() {
+                if row.what != what {
+                    what = row.what;
+                    let heading = what.to_uppercase();
+                    let _ = writeln!(text, "{heading:20}  ERA           {}", row.columns);
+                }
+                let _ = writeln!(text, "{:20}  {:12}  {}", row.name, row.era, row.summary);
+            }
+            crate::print(&text);
         }
         CatalogAction::Show { name } => {
             let rows = catalog.show(name).map_err(|error| {
@@ -55,7 +57,11 @@ fn failure(error: &StoreError) -> Failure {
         | StoreError::Ambiguous { .. }
         | StoreError::BadRecord { .. } => Code::Input,
     };
-    Failure::new(code, error).hint("`fathom runs` lists the stored runs")
+    let hint = match error {
+        StoreError::NoHome => "set XDG_DATA_HOME to a folder",
+        _ => "`fathom runs` lists the stored runs",
+    };
+    Failure::new(code, error).hint(hint)
 }
 
 /// `fathom runs`.

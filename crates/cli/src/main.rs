@@ -1,7 +1,6 @@
 //! The `fathom` program: arguments, exit codes and wiring; the only place that prints.
 //!
 //! Called through a link named `fio`, it is `fathom fio`.
-#![expect(clippy::print_stderr, reason = "printing has its home here")]
 
 mod args;
 mod exit;
@@ -16,11 +15,23 @@ mod screen;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::args::Verb;
 use crate::exit::{Code, Failure};
 
+/// Whether something meant for stdout was lost.
+static LOST: AtomicBool = AtomicBool::new(false);
+
 fn main() -> ExitCode {
+    let code = act();
+    if LOST.load(Ordering::Relaxed) {
+        return Code::Target.into();
+    }
+    code
+}
+
+fn act() -> ExitCode {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
@@ -50,23 +61,32 @@ fn main() -> ExitCode {
     match outcome {
         Ok(code) => code.into(),
         Err(Failure { code, message }) => {
-            eprintln!("{message}");
+            tell(&message);
             code.into()
         }
     }
 }
 
-/// Writes to stdout; a reader that has gone away ends the writing quietly.
+/// Writes to stdout. A reader that has gone away ends the writing quietly; any other failure is told and ends in exit
+/// code 5, since a result that a file does not hold is lost.
 fn print(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout
+    let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            if !LOST.swap(true, Ordering::Relaxed) {
+                tell(&format!("error: stdout cannot be written: {error}"));
+            }
+        }
+        _ => {}
+    }
 }
 
-/// Writes a line to stderr.
+/// Writes a line to stderr; one that is closed is no reason to end.
 fn tell(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Prints a JSON document and a newline.

@@ -135,11 +135,11 @@ fn run(fio_input: FioInput, ours: &Ours) -> Result<Code, Failure> {
         elapsed: Clock::now().saturating_sub(began),
         pid: std::process::id(),
     };
-    put_results(fio_input, &run)?;
-    let mut code = if fio::has_errors(&run) {
-        Code::Unexpected
-    } else {
-        Code::Success
+    put_results(fio_input, &run, stop.signal())?;
+    let mut code = match (ran.interrupted, fio::has_errors(&run)) {
+        (true, _) => Code::PeerStopped,
+        (false, true) => Code::Unexpected,
+        (false, false) => Code::Success,
     };
     if let Some(error) = &ran.failure {
         crate::tell(&failure(error).message);
@@ -154,9 +154,17 @@ fn run(fio_input: FioInput, ours: &Ours) -> Result<Code, Failure> {
     Ok(code)
 }
 
-fn put_results(input: &FioInput, run: &FioRun<'_>) -> Result<(), Failure> {
+fn put_results(input: &FioInput, run: &FioRun<'_>, signal: Option<i32>) -> Result<(), Failure> {
     let mut text = String::new();
     for format in &input.output.formats {
+        if *format == OutputFormat::Normal {
+            if input.output.file.is_some() {
+                text.push_str(&fio::write_start(input));
+            }
+            // fio says so among its JSON too, and breaks it; that much of a peer nobody needs.
+            let told = signal.map(|number| format!("\nfio: terminating on signal {number}\n"));
+            text.extend(told);
+        }
         text.push_str(&match format {
             OutputFormat::Normal => fio::write_normal(input, run),
             OutputFormat::Json | OutputFormat::JsonPlus => fio::write_json(input, run),

@@ -57,7 +57,9 @@ impl EventSink for Screen {
         if self.show == Show::Nothing {
             return;
         }
-        let Some(line) = self.progress.line(event) else {
+        // A window may be resized while the run goes. Its last column stays free: some terminals wrap there.
+        let width = self.terminal.then(columns).flatten();
+        let Some(line) = self.progress.line(event, width.unwrap_or(usize::MAX)) else {
             return;
         };
         let mut stderr = std::io::stderr();
@@ -73,6 +75,12 @@ impl EventSink for Screen {
             let _ = writeln!(stderr, "{line}");
         }
     }
+}
+
+/// Columns of stderr's terminal that a line may use.
+fn columns() -> Option<usize> {
+    let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(std::io::stderr())?;
+    Some(usize::from(columns).saturating_sub(1).max(20))
 }
 
 /// Several consumers of one stream of events.

@@ -62,7 +62,7 @@ pub enum EngineError {
         free: Bytes,
     },
     /// A target could not be used.
-    #[error("`{path}`: {action}: {source}")]
+    #[error("`{path}`: {action}: {source}{}", hint(source))]
     Target {
         /// The target.
         path: String,
@@ -72,7 +72,10 @@ pub enum EngineError {
         source: io::Error,
     },
     /// An I/O of a job failed, and the run was to stop at the first.
-    #[error("job `{job}`: {direction} of {length} bytes at offset {offset} of `{path}`: {source}")]
+    #[error(
+        "job `{job}`: {direction} of {length} bytes at offset {offset} of `{path}`: {source}{}",
+        hint(source)
+    )]
     Io {
         /// The job.
         job: String,
@@ -116,6 +119,21 @@ impl EngineError {
             action,
             source,
         }
+    }
+}
+
+/// What to do about what the system said, where that is known.
+fn hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "\n  hint: name a target that you may use, or run as a user who may"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "\n  hint: name a target on a writable file system",
+        io::ErrorKind::StorageFull => "\n  hint: free space, or use smaller files",
+        io::ErrorKind::InvalidInput => {
+            "\n  hint: direct I/O needs sizes and offsets in whole blocks of the device (512 or 4,096 bytes)"
+        }
+        _ => "",
     }
 }
 

@@ -4,7 +4,7 @@
 //! name and leaves at once.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -22,6 +22,8 @@ pub struct StopFlag {
 #[derive(Debug, Default)]
 struct Shared {
     requested: AtomicBool,
+    /// The signal that raised it; 0: none did.
+    signal: AtomicI32,
     temporary: Mutex<Vec<PathBuf>>,
 }
 
@@ -52,7 +54,13 @@ impl StopFlag {
         let flag = self.clone();
         let thread = std::thread::Builder::new().name("signals".to_owned());
         thread.spawn(move || {
-            for _ in signals.forever() {
+            for signal in signals.forever() {
+                let shared = &flag.shared;
+                // Only the first one counts; whether one came before is what the swap below tells.
+                let _ =
+                    shared
+                        .signal
+                        .compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
                 if flag.shared.requested.swap(true, Ordering::Relaxed) {
                     flag.remove_temporary();
                     signal_hook::low_level::exit(EXIT_INTERRUPTED);
@@ -60,6 +68,14 @@ impl StopFlag {
             }
         })?;
         Ok(())
+    }
+
+    /// The number of the signal that raised it, if one did.
+    pub fn signal(&self) -> Option<i32> {
+        match self.shared.signal.load(Ordering::Relaxed) {
+            0 => None,
+            number => Some(number),
+        }
     }
 
     pub(crate) fn add_temporary(&self, path: &Path) {
@@ -106,6 +122,7 @@ mod tests {
         while !flag.is_requested() {
             std::thread::yield_now();
         }
+        assert_eq!(flag.signal(), Some(SIGTERM));
     }
 
     #[test]

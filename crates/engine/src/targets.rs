@@ -3,7 +3,7 @@
 //! Several jobs may name one file or device, by several paths; it is judged, laid out and counted once. Everything here
 //! only looks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -117,6 +117,8 @@ enum Identity {
 pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Targets {
     let mut targets = Targets::default();
     let mut known = BTreeMap::new();
+    // What is wrong with a target is said once, however many jobs use it.
+    let mut told = BTreeSet::new();
     for (_, job) in workload.jobs() {
         let mut objects = Vec::new();
         for target in &job.targets {
@@ -130,7 +132,11 @@ pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Target
                     note_use(&mut targets.objects[index], job, target, problems);
                     objects.push(index);
                 }
-                Err(problem) => problems.push(problem.about(job, target)),
+                Err(problem) => {
+                    if told.insert((target.place.path(), problem.what.clone())) {
+                        problems.push(problem.about(job, target));
+                    }
+                }
             }
         }
         targets.jobs.push(JobTargets {
@@ -210,7 +216,10 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
             Err(problem.hint("make the directory first, or name another"))
         }
         (_, Ok(metadata)) if metadata.is_dir() => fresh(target, path),
-        (Place::FreshFileIn(_), Ok(_)) => Err(Complaint::new("it is no directory")),
+        (Place::FreshFileIn(_), Ok(_)) => {
+            Err(Complaint::new("it is no directory")
+                .hint("name a directory: the file is made there"))
+        }
         (Place::Path(_), Ok(metadata)) => existing(path, &metadata),
         (Place::Path(_), Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
             missing(path)

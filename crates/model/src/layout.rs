@@ -71,13 +71,10 @@ impl Layout {
         }
         for file in &mut layout.files {
             let used = &mut layout.used[file.volume.index()];
-            file.start = *used;
-            let length = file
-                .length
-                .get()
-                .div_ceil(ALIGNMENT)
-                .saturating_mul(ALIGNMENT);
-            *used = Bytes::new(used.get().saturating_add(length));
+            let start = used.get().div_ceil(ALIGNMENT).saturating_mul(ALIGNMENT);
+            file.start = Bytes::new(start);
+            // The last file need not fill its last block: a file as large as its device fits.
+            *used = Bytes::new(start.saturating_add(file.length.get()));
         }
         let overfull = layout
             .used
@@ -142,6 +139,11 @@ mod tests {
             .iter()
             .map(|one| (one.volume, one.needed))
             .collect();
-        assert_eq!(found, [(a, Bytes::kib(1028)), (b, Bytes::kib(1028))]);
+        assert_eq!(found, [(a, Bytes::kib(1025)), (b, Bytes::kib(1025))]);
+        let odd = [
+            file(a, "x", 1024),
+            (b, "y".to_owned(), Bytes::new(1_048_575)),
+        ];
+        assert!(Layout::new(&design, odd).is_ok());
     }
 }

@@ -157,6 +157,32 @@ mod tests {
         check(9_999_999_967, u64::from(u32::MAX), 10_000);
     }
 
+    /// 10^12 I/Os one by one take too long to test. But what is taken at one moment in two parts leaves the limiter as it is
+    /// left when the sum is taken at once (checked for every kind of rate), so 10^6 times 10^6 is the same as 10^12 times one.
+    #[test]
+    fn it_does_not_drift_over_10_to_the_12_ios() {
+        for rate in [1, 7, 62_500, 64_000, 77_777, 999_999_937, 9_999_999_967] {
+            let (mut parts, mut whole) = (
+                Limiter::new(rate, Nanos::ZERO),
+                Limiter::new(rate, Nanos::ZERO),
+            );
+            for step in 0..1_000 {
+                let (first, second) = (mix(step) % 1_000, mix(!step) % 1_000);
+                let now = whole.earliest();
+                whole.take(now, first + second);
+                parts.take(now, first);
+                parts.take(parts.earliest(), second);
+                assert_eq!(parts, whole, "{rate} a second, step {step}");
+            }
+        }
+        for rate in [62_500, 64_000, 77_777, 999_999_937] {
+            let mut limiter = Limiter::new(rate, Nanos::ZERO);
+            let left = departure_of(&mut limiter, 1_000_000, 1_000_000);
+            let exact = 1_000_000_000_000 * NANOS_PER_SEC / u128::from(rate);
+            assert_eq!(u128::from(left), exact, "{rate} a second");
+        }
+    }
+
     #[test]
     fn no_window_serves_more_than_its_allowance() {
         for seed in 0..40u64 {

@@ -7,9 +7,9 @@ use fathom_units::{Nanos, per_second};
 use fathom_workload::{Arrival, Direction, Job, Pacing, Stage};
 
 use crate::{
-    CpuRecord, DetailRecord, DirectionRecord, ErrorRecord, IntervalDirection, IntervalRecord,
-    IntervalStats, JobRecord, LatencyRecord, OpStats, StageRecord, StageResult, StorageRecord,
-    TotalRecord, WorkerStats,
+    CpuRecord, DetailRecord, DeviceCounters, DeviceCountersRecord, DirectionRecord, ErrorRecord,
+    IntervalDirection, IntervalRecord, IntervalStats, JobRecord, LatencyRecord, OpStats,
+    StageRecord, StageResult, StorageRecord, TotalRecord, WorkerStats,
 };
 
 /// The record of one stage, from what was measured of it.
@@ -27,15 +27,7 @@ pub fn stage_record(stage: &Stage, result: &StageResult) -> StageRecord {
     let everyone: Vec<_> = result.workers.iter().collect();
     let mut storage = result.storage.clone();
     for device in &result.devices {
-        let row = StorageRecord {
-            kind: "block-device".to_owned(),
-            ios: device.ios[0] + device.ios[1],
-            bytes: (device.sectors[0] + device.sectors[1]) * 512,
-            depth: Some(ratio(device.in_queue_ms as f64 * 1e6, device.over)),
-            busy_share: Some(ratio(device.busy_ms as f64 * 1e6, device.over).min(1.0)),
-            ..StorageRecord::default()
-        };
-        storage.insert(device.name.clone(), row);
+        storage.insert(device.name.clone(), device_record(device));
     }
     StageRecord {
         name: result.name.clone(),
@@ -48,6 +40,33 @@ pub fn stage_record(stage: &Stage, result: &StageResult) -> StageRecord {
     }
 }
 
+fn device_record(device: &DeviceCounters) -> StorageRecord {
+    const SECTOR: u64 = 512;
+    const MILLISECOND: u64 = 1_000_000;
+    let counters = DeviceCountersRecord {
+        read_ios: device.ios[0],
+        write_ios: device.ios[1],
+        read_bytes: device.sectors[0] * SECTOR,
+        write_bytes: device.sectors[1] * SECTOR,
+        read_merges: device.merges[0],
+        write_merges: device.merges[1],
+        read_ns: device.ticks_ms[0] * MILLISECOND,
+        write_ns: device.ticks_ms[1] * MILLISECOND,
+        in_queue_ns: device.in_queue_ms * MILLISECOND,
+        busy_ns: device.busy_ms * MILLISECOND,
+        over_ns: device.over.get(),
+    };
+    StorageRecord {
+        kind: "block-device".to_owned(),
+        ios: counters.read_ios + counters.write_ios,
+        bytes: counters.read_bytes + counters.write_bytes,
+        depth: Some(ratio(counters.in_queue_ns as f64, device.over)),
+        busy_share: Some(ratio(counters.busy_ns as f64, device.over).min(1.0)),
+        counters: Some(counters),
+        ..StorageRecord::default()
+    }
+}
+
 /// Everything that `workers` did in one direction; `None` where none goes that way.
 pub fn total_of(workers: &[&WorkerStats], direction: Direction) -> Option<OpStats> {
     merged(
@@ -55,6 +74,20 @@ pub fn total_of(workers: &[&WorkerStats], direction: Direction) -> Option<OpStat
             .iter()
             .filter_map(|worker| worker.directions[direction as usize].as_ref()),
     )
+}
+
+/// The total of a stage of which only its seconds are known, by [`Direction`]: failures and synchronisations are not.
+pub fn total_of_seconds(directions: &[Option<OpStats>; 3], measured: Nanos) -> TotalRecord {
+    let figures = |stats: &OpStats| of_stats(stats, 0, measured);
+    let [read, write, trim] = directions.each_ref().map(|way| way.as_ref().map(figures));
+    let all = merged(directions.iter().flatten());
+    TotalRecord {
+        read,
+        write,
+        trim,
+        sync: None,
+        all: all.as_ref().map(figures),
+    }
 }
 
 fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
@@ -169,8 +202,7 @@ fn total_record(workers: &[&WorkerStats], measured: Nanos) -> TotalRecord {
     }
 }
 
-/// The figures of operations over the time in which they were `measured`.
-pub fn of_stats(stats: &OpStats, errors: u64, measured: Nanos) -> DirectionRecord {
+fn of_stats(stats: &OpStats, errors: u64, measured: Nanos) -> DirectionRecord {
     DirectionRecord {
         ios: stats.ios(),
         bytes: stats.bytes,

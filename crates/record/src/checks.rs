@@ -3,11 +3,11 @@
 //! Each check looks at measurements alone, so that it says the same of a run, of its replay and of a stored record.
 //! Thresholds stand beside the check that uses them, with their reason.
 
-use fathom_stats::{Histogram, confidence_95};
-use fathom_units::{Nanos, group_digits, per_second};
-use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Workload};
+use fathom_stats::confidence_95;
+use fathom_units::{BytesPerSec, Iops, Nanos, group_digits, per_second};
+use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Pacing, Workload};
 
-use crate::{Check, EndReason, OpStats, RunKind, StageResult, Verdict, WorkerStats, total_of};
+use crate::{Check, EndReason, RunKind, StageResult, Verdict, WorkerStats, total_of};
 
 /// What is known of a target beyond the I/O measured on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,7 +112,11 @@ fn io_errors(evidence: &Evidence<'_>) -> Check {
         .flat_map(|worker| &worker.errors);
     let count: u64 = errors.clone().map(|error| error.count).sum();
     let first = errors.clone().next().map(|error| {
-        let what = std::io::Error::from_raw_os_error(error.errno);
+        // The kernel has no word for a transfer that ended early.
+        let what = match error.errno {
+            0 => "transfer shorter than asked for".to_owned(),
+            number => std::io::Error::from_raw_os_error(number).to_string(),
+        };
         format!(
             "{} I/Os failed, the first a {}: {what}",
             group_digits(count),
@@ -193,16 +197,16 @@ fn littles_law(evidence: &Evidence<'_>) -> Check {
 
 /// An open loop that falls behind its schedule: it asked for more than the storage gives.
 fn schedule_lag(evidence: &Evidence<'_>) -> Check {
-    let finding = jobs(evidence).find_map(|(result, job, workers)| {
-        let (wanted, got) = wanted_and_got(result, job, &workers)?;
-        (got < wanted * 0.99).then(|| {
-            let (wanted, got) = (wanted.round() as u64, got.round() as u64);
-            format!(
-                "{}: {} IOPS reached of {} asked for",
-                job.name,
-                group_digits(got),
-                group_digits(wanted)
-            )
+    const LEAST_SHARE: f64 = 0.99;
+    let finding = jobs(evidence).find_map(|(_, job, workers)| {
+        let rates = rates_of(job, &workers)?;
+        (rates.reached < rates.wanted * LEAST_SHARE).then(|| {
+            let words = |rate: f64| match rates.unit {
+                RateUnit::Ios => Iops::new(rate.round() as u64).to_string(),
+                RateUnit::Bytes => BytesPerSec::new(rate.round() as u64).to_string(),
+            };
+            let (wanted, reached) = (words(rates.wanted), words(rates.reached));
+            format!("{}: {reached} reached of {wanted} asked for", job.name)
         })
     });
     let remedy = "the storage (or the depth) does not carry the rate: response time grows as long as the run lasts; lower the rate or raise the limit that binds";
@@ -214,17 +218,23 @@ fn schedule_lag(evidence: &Evidence<'_>) -> Check {
     )
 }
 
-/// Rate asked for and reached by an open loop paced by I/Os, over its workers.
-pub fn wanted_and_got(
-    _result: &StageResult,
-    job: &Job,
-    workers: &[&WorkerStats],
-) -> Option<(f64, f64)> {
-    let Arrival::Open {
-        rate: fathom_workload::Pacing::Iops(rate),
-        ..
-    } = job.arrival
-    else {
+/// What an open loop is paced by.
+#[derive(Clone, Copy)]
+enum RateUnit {
+    Ios,
+    Bytes,
+}
+
+/// A second's worth asked for and reached, over all workers of a job.
+struct Rates {
+    wanted: f64,
+    reached: f64,
+    unit: RateUnit,
+}
+
+/// Rates of an open loop that ran against time long enough to be judged; `None` of any other job.
+fn rates_of(job: &Job, workers: &[&WorkerStats]) -> Option<Rates> {
+    let Arrival::Open { rate, .. } = job.arrival else {
         return None;
     };
     let long_enough = workers
@@ -234,11 +244,21 @@ pub fn wanted_and_got(
     if !long_enough || !timed_out || workers.is_empty() {
         return None;
     }
-    let got = workers
-        .iter()
-        .map(|worker| per_second(worker.ios(), worker.measured))
-        .sum();
-    Some((rate.get() as f64 * workers.len() as f64, got))
+    let reached = |count: fn(&WorkerStats) -> u64| -> f64 {
+        let rates = workers
+            .iter()
+            .map(|worker| per_second(count(worker), worker.measured));
+        rates.sum()
+    };
+    let (each, reached, unit) = match rate {
+        Pacing::Iops(rate) => (rate.get(), reached(WorkerStats::ios), RateUnit::Ios),
+        Pacing::Bytes(rate) => (rate.get(), reached(WorkerStats::bytes), RateUnit::Bytes),
+    };
+    Some(Rates {
+        wanted: each as f64 * workers.len() as f64,
+        reached,
+        unit,
+    })
 }
 
 /// Below a second, start and end weigh as much as what lies between.
@@ -394,15 +414,4 @@ fn generator_headroom(evidence: &Evidence<'_>) -> Check {
         "the workers had processor time to spare",
         "use more workers, or a cheaper buffer content",
     )
-}
-
-/// The histogram of all directions of a stage together.
-pub fn all_latency(result: &StageResult) -> Histogram {
-    let mut all = Histogram::new();
-    let stats = result
-        .workers
-        .iter()
-        .flat_map(|worker| worker.directions.iter().flatten());
-    stats.for_each(|stats: &OpStats| all.merge(&stats.latency));
-    all
 }

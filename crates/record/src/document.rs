@@ -291,6 +291,36 @@ pub struct StorageRecord {
     /// The limits it enforces, in words with units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
+    /// Counters of a real device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<DeviceCountersRecord>,
+}
+
+/// What the kernel counted of a block device while a stage ran, from all programs together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DeviceCountersRecord {
+    /// Completed reads.
+    pub read_ios: u64,
+    /// Completed writes.
+    pub write_ios: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Reads merged with one before.
+    pub read_merges: u64,
+    /// Writes merged with one before.
+    pub write_merges: u64,
+    /// Time spent by reads, added up.
+    pub read_ns: u64,
+    /// Time spent by writes, added up.
+    pub write_ns: u64,
+    /// Time spent by all I/Os in the queue, added up.
+    pub in_queue_ns: u64,
+    /// Time with any I/O in flight.
+    pub busy_ns: u64,
+    /// Length of the observation.
+    pub over_ns: u64,
 }
 
 /// One named check of a run.

@@ -12,15 +12,15 @@ mod document;
 mod event;
 mod measure;
 
-pub use build::{of_stats, stage_record, total_of};
-pub use checks::{Evidence, TargetFacts, all_latency, run_checks, verdict, wanted_and_got};
+pub use build::{stage_record, total_of, total_of_seconds};
+pub use checks::{Evidence, TargetFacts, run_checks, verdict};
 pub use document::{
-    Check, CpuRecord, DetailRecord, DirectionRecord, ErrorRecord, IntervalDirection,
-    IntervalRecord, JobRecord, LatencyRecord, Record, RunKind, SCHEMA, StageRecord, StorageRecord,
-    ToolRecord, TotalRecord, Verdict,
+    Check, CpuRecord, DetailRecord, DeviceCountersRecord, DirectionRecord, ErrorRecord,
+    IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, Record, RunKind, SCHEMA,
+    StageRecord, StorageRecord, ToolRecord, TotalRecord, Verdict,
 };
 pub use event::{Event, EventSink, Ignore, Phase};
 pub use measure::{
     BATCH_LEVELS, DEPTH_LEVELS, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors,
-    OpStats, StageResult, Usage, WorkerStats, batch_level, depth_level,
+    OpStats, StageResult, Usage, WorkerStats, batch_level, depth_level, repeat_name,
 };

@@ -213,6 +213,12 @@ impl WorkerStats {
     pub fn ios(&self) -> u64 {
         self.directions.iter().flatten().map(OpStats::ios).sum()
     }
+
+    /// Bytes of them.
+    pub fn bytes(&self) -> u64 {
+        let stats = self.directions.iter().flatten();
+        stats.map(|stats| stats.bytes).sum()
+    }
 }
 
 /// One second of a stage, over all workers.
@@ -247,10 +253,18 @@ pub struct DeviceCounters {
     pub over: Nanos,
 }
 
+/// Name of a repeat of a stage, counted from 1: the stage's own, then `stage #2`, `stage #3`.
+pub fn repeat_name(stage: &str, repeat: u32) -> String {
+    match repeat {
+        0 | 1 => stage.to_owned(),
+        later => format!("{stage} #{later}"),
+    }
+}
+
 /// Everything measured of one stage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageResult {
-    /// Name of the stage; repeats get `#2`, `#3`.
+    /// Name of the stage, as [`repeat_name`] gives it.
     pub name: String,
     /// Index of the stage in the workload.
     pub stage: usize,

@@ -4,46 +4,20 @@ use fathom_record::{
     DeviceCounters, EndReason, Evidence, IoErrors, OpStats, RunKind, StageResult, TargetFacts,
     WorkerStats, run_checks,
 };
-use fathom_units::{Bytes, Iops, Nanos};
-use fathom_workload::{
-    Access, Arrival, BlockSizes, Coverage, Direction, FileChoice, Job, Limits, Mix, Pacing, Place,
-    Poisson, Stage, Target, WhenFull, Workload,
-};
+use fathom_units::{BytesPerSec, Iops, Nanos};
+use fathom_workload::{Arrival, Direction, Pacing, Poisson, WhenFull, Workload, native};
 
 const SECOND: u64 = 1_000_000_000;
 
-fn job() -> Job {
-    Job {
-        name: "reads".to_owned(),
-        group: fathom_workload::ReportGroup::default(),
-        host: None,
-        targets: vec![Target {
-            place: Place::Path("/tmp/a".to_owned()),
-            offset: Bytes::ZERO,
-            length: Some(Bytes::gib(1)),
-        }],
-        file_choice: FileChoice::default(),
-        workers: 1,
-        depth: 4,
-        mix: Mix::READ,
-        access: Access::Random {
-            coverage: Coverage::EachBlockOnce,
-            run: 1,
-        },
-        block: BlockSizes::uniform(Bytes::kib(4)),
-        arrival: Arrival::Closed,
-        limits: Limits::default(),
-        sync: fathom_workload::SyncPolicy::default(),
-        contents: fathom_workload::BufferContents::default(),
-        backend: fathom_workload::Backend::default(),
-        caching: fathom_workload::Caching::default(),
-        existing: fathom_workload::ExistingFiles::default(),
-        split_latency: false,
-        drop_cache: false,
-        unlink: false,
-        salt: 0,
-    }
-}
+const WORKLOAD: &str = r#"
+[[stage]]
+name = "reads"
+[[stage.job]]
+name = "reads"
+target = { path = "/tmp/a", size = "1GiB" }
+depth = 4
+measure = "one-pass"
+"#;
 
 /// Ten seconds at depth 4: 40,000 reads of 1 ms, all seen by the device.
 struct Run {
@@ -77,18 +51,10 @@ fn run() -> Run {
         }],
         notes: vec![],
     };
-    let stage = Stage {
-        name: "reads".into(),
-        jobs: vec![job()],
-        cooldown: Nanos::ZERO,
-        repeats: 1,
-        discard: false,
-    };
     Run {
-        workload: Workload {
-            stages: vec![stage],
-            seed: 1,
-        },
+        workload: native::read(WORKLOAD, "reads.workload.toml")
+            .expect("the workload is sound")
+            .0,
         results: vec![result],
         targets: vec![TargetFacts {
             path: "/tmp/a".into(),
@@ -135,6 +101,28 @@ fn failed_io_is_told() {
 }
 
 #[test]
+fn a_short_transfer_is_no_success() {
+    let mut run = run();
+    run.results[0].workers[0].errors.push(IoErrors {
+        direction: Direction::Write,
+        errno: 0,
+        count: 3,
+        first_offsets: vec![],
+    });
+    let evidence = Evidence {
+        workload: &run.workload,
+        results: &run.results,
+        targets: &run.targets,
+        kind: RunKind::Run,
+    };
+    let found = run_checks(&evidence).remove(0).evidence;
+    assert_eq!(
+        found,
+        "3 I/Os failed, the first a write: transfer shorter than asked for"
+    );
+}
+
+#[test]
 fn a_depth_not_reached_is_told() {
     check(Some("achieved-depth"), |run| {
         run.workload.stages[0].jobs[0].depth = 8;
@@ -148,9 +136,9 @@ fn figures_that_contradict_each_other_are_told() {
     });
 }
 
-fn open_loop(run: &mut Run, rate: u64) {
+fn open_loop(run: &mut Run, rate: Pacing) {
     run.workload.stages[0].jobs[0].arrival = Arrival::Open {
-        rate: Pacing::Iops(Iops::new(rate)),
+        rate,
         poisson: Poisson::Fixed,
         when_full: WhenFull::Queue,
     };
@@ -159,8 +147,14 @@ fn open_loop(run: &mut Run, rate: u64) {
 
 #[test]
 fn a_schedule_not_kept_is_told() {
-    check(Some("schedule-lag"), |run| open_loop(run, 5000));
-    check(None, |run| open_loop(run, 4000));
+    let ios = |rate| Pacing::Iops(Iops::new(rate));
+    check(Some("schedule-lag"), |run| open_loop(run, ios(5000)));
+    check(None, |run| open_loop(run, ios(4000)));
+    let bytes = |rate| Pacing::Bytes(BytesPerSec::new(rate));
+    check(Some("schedule-lag"), |run| {
+        open_loop(run, bytes(5000 * 4096));
+    });
+    check(None, |run| open_loop(run, bytes(4000 * 4096)));
 }
 
 #[test]

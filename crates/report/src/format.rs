@@ -2,6 +2,9 @@
 
 use fathom_units::group_digits;
 
+/// Columns of a plain terminal.
+pub(crate) const WIDTH: usize = 80;
+
 /// A duration in three significant digits without a space: `20.5ms`.
 pub(crate) fn short_time(ns: u64) -> String {
     fathom_units::Nanos::new(ns).to_string().replace(' ', "")
@@ -12,19 +15,37 @@ pub(crate) fn short_mean(ns: f64) -> String {
     short_time(ns.round() as u64)
 }
 
-/// A rate in whole I/Os a second: `85,123`.
+/// A rate in I/Os a second: `85,123`; with decimals where whole ones would hide it.
 pub(crate) fn rate(per_sec: f64) -> String {
-    group_digits(per_sec.round() as u64)
+    match per_sec {
+        0.0 => "0".to_owned(),
+        ..0.095 => format!("{per_sec:.4}"),
+        ..9.95 => format!("{per_sec:.1}"),
+        _ => group_digits(per_sec.round() as u64),
+    }
 }
 
-/// MiB a second: one decimal below 100.
+/// MiB a second: one decimal below 100, more where one would hide it.
 pub(crate) fn mebibytes(bytes_per_sec: f64) -> String {
     let mebibytes = bytes_per_sec / f64::from(1u32 << 20);
-    if mebibytes < 99.95 {
-        format!("{mebibytes:.1}")
-    } else {
-        group_digits(mebibytes.round() as u64)
+    match mebibytes {
+        0.0 => "0".to_owned(),
+        ..0.095 => format!("{mebibytes:.4}"),
+        ..99.95 => format!("{mebibytes:.1}"),
+        _ => group_digits(mebibytes.round() as u64),
     }
+}
+
+/// `text` in at most `width` columns: what is too long loses its middle, since clones differ at the end.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width {
+        return text.to_owned();
+    }
+    let kept = width.saturating_sub(1);
+    let head: String = text.chars().take(kept / 2).collect();
+    let tail: String = text.chars().skip(count - kept.div_ceil(2)).collect();
+    format!("{head}…{tail}")
 }
 
 /// A share as whole percents: `98 %`.
@@ -42,5 +63,22 @@ mod tests {
         assert_eq!(rate(49_873.4), "49,873");
         assert_eq!(mebibytes(390.0 * 1_048_576.0), "390");
         assert_eq!(mebibytes(1_048_576.0 * 5.25), "5.2");
+    }
+
+    #[test]
+    fn small_rates_do_not_look_like_none() {
+        assert_eq!(rate(1.0), "1.0");
+        assert_eq!(rate(0.000_24), "0.0002");
+        assert_eq!(rate(0.0), "0");
+        assert_eq!(mebibytes(4096.0), "0.0039");
+    }
+
+    #[test]
+    fn long_names_lose_their_middle() {
+        assert_eq!(shortened("writer1 read", 22), "writer1 read");
+        assert_eq!(
+            shortened("a_rather_long_job_name read", 14),
+            "a_rath…me read"
+        );
     }
 }

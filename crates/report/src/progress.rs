@@ -3,7 +3,7 @@
 use fathom_record::{Event, IntervalStats, Phase};
 use fathom_units::{Bytes, Nanos, per_second};
 
-use crate::format::{mebibytes, rate, short_time};
+use crate::format::{mebibytes, rate, short_time, shortened};
 
 /// Turns events into lines: one a second, and one for each thing a user should know at once.
 #[derive(Debug, Clone, Default)]
@@ -19,10 +19,15 @@ impl Progress {
         Self::default()
     }
 
-    /// The line that `event` calls for, if any, without its end.
-    pub fn line(&mut self, event: &Event<'_>) -> Option<String> {
+    /// The line that `event` calls for, if any, without its end. What changes every second is no wider than `width`: the
+    /// stage's name gives way to the figures.
+    pub fn line(&mut self, event: &Event<'_>, width: usize) -> Option<String> {
         match event {
-            Event::Layout { path, done, total } => Some(layout_line(path, *done, *total)),
+            Event::Layout { path, done, total } => {
+                let rest = layout_line("", *done, *total).chars().count();
+                let path = shortened(path, width.saturating_sub(rest).max(1));
+                Some(cut(&layout_line(&path, *done, *total), width))
+            }
             Event::StageStarted {
                 index,
                 count,
@@ -36,13 +41,13 @@ impl Progress {
             }
             Event::Interval {
                 phase, interval, ..
-            } => Some(self.interval_line(*phase, interval)),
+            } => Some(self.interval_line(*phase, interval, width)),
             Event::Note { text } => Some(format!("note: {text}")),
             Event::StageFinished { .. } => None,
         }
     }
 
-    fn interval_line(&self, phase: Phase, interval: &IntervalStats) -> String {
+    fn interval_line(&self, phase: Phase, interval: &IntervalStats, width: usize) -> String {
         let phase = match phase {
             Phase::Layout => "layout",
             Phase::Warmup => "warm-up",
@@ -69,11 +74,19 @@ impl Progress {
                 short_time(all.latency.percentile(99.0)),
             )
         });
-        format!(
-            "[{position}/{count}] {} {phase} {elapsed}{expected}  {figures}",
-            self.stage
-        )
+        let head = format!("[{position}/{count}] ");
+        let tail = format!(" {phase} {elapsed}{expected}  {figures}");
+        let rest = head.chars().count() + tail.chars().count();
+        let stage = shortened(&self.stage, width.saturating_sub(rest).max(1));
+        let line = format!("{head}{stage}{tail}");
+        // A name from a workload must not steer the terminal.
+        cut(&line.replace(char::is_control, "\u{fffd}"), width)
     }
+}
+
+/// The first `width` characters of `line`.
+fn cut(line: &str, width: usize) -> String {
+    line.chars().take(width).collect()
 }
 
 /// Progress of writing a file out: `writing /mnt/a: 1.2 GiB of 4 GiB (30 %)`.
@@ -114,7 +127,7 @@ mod tests {
             name: "reads",
             expected: Some(Nanos::from_secs(90)),
         };
-        assert_eq!(progress.line(&start), None);
+        assert_eq!(progress.line(&start, 80), None);
         let mut reads = OpStats::new(false, false);
         for _ in 0..1000 {
             reads.latency.record(250_000);
@@ -125,14 +138,21 @@ mod tests {
             length: Nanos::from_secs(1),
             directions: [Some(reads), None, None],
         };
-        let line = progress.line(&Event::Interval {
+        let second = Event::Interval {
             index: 0,
             phase: Phase::Measure,
             interval: &interval,
-        });
+        };
+        let line = progress.line(&second, 80);
         let expected =
             "[1/5] reads measure 01:01/01:30  1,000 IOPS  3.9 MiB/s  p50 250µs  p99 250µs";
         assert_eq!(line.as_deref(), Some(expected));
+        // In a narrower window the name gives way, then the end.
+        let line = progress
+            .line(&second, expected.chars().count() - 2)
+            .unwrap();
+        assert!(line.starts_with("[1/5] r…s measure") && line.ends_with("p99 250µs"));
+        assert_eq!(progress.line(&second, 40).unwrap().chars().count(), 40);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use fathom_record::{
-    Check, CpuRecord, DirectionRecord, JobRecord, LatencyRecord, Record, RunKind, SCHEMA,
-    StageRecord, ToolRecord, TotalRecord, Verdict,
+    Check, CpuRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord,
+    Record, RunKind, SCHEMA, StageRecord, ToolRecord, TotalRecord, Verdict,
 };
 use fathom_report::{Summary, summary};
 use fathom_stats::{Histogram, to_hdr_base64};
@@ -125,7 +125,7 @@ fn check(record: &Record, how_much: Summary, expected: &str) {
     let text = summary(record, how_much);
     assert_eq!(text, expected, "\n{text}");
     assert!(
-        text.lines().take(3).all(|line| line.chars().count() <= 80),
+        text.lines().all(|line| line.chars().count() <= 80),
         "{text}"
     );
 }
@@ -175,4 +175,77 @@ fn repeats_are_one_line_with_their_spread() {
     let mut record = record(RunKind::Run, stages.collect(), vec![]);
     record.notes.clear();
     check(&record, Summary::Short, include_str!("repeats.txt"));
+}
+
+#[test]
+fn jobs_of_which_the_same_is_to_be_said_share_a_line() {
+    let reads = direction(16_000.0, 8.0, &[("vm-cached-iops", 1.0)]);
+    let mut jobs = Vec::new();
+    for _ in 0..4 {
+        let mut reader = job("reader1", &reads, None);
+        reader.read = reader.write.take();
+        jobs.push(reader);
+    }
+    let mut total = direction(49_400.0, 10.1, &[("disk-iops", 1.0)]);
+    for (index, iops) in [12_334.0, 12_358.0, 12_340.0].into_iter().enumerate() {
+        let mut writes = direction(iops, 10.1, &[("disk-iops", 1.0)]);
+        writes.response_ns = Some(latency(30.0 + iops / 10_000.0));
+        jobs.push(job(
+            &format!("writer{}", index + 1),
+            &writes,
+            Some(12_500.0),
+        ));
+        total.response_ns.clone_from(&writes.response_ns);
+    }
+    let mut stage = stage("reader1", jobs, &total);
+    stage.total.read = Some(direction(64_000.0, 8.0, &[("vm-cached-iops", 1.0)]));
+    let record = record(RunKind::Predict, vec![stage], vec![]);
+    check(&record, Summary::Short, include_str!("shared_lines.txt"));
+}
+
+#[test]
+fn names_of_any_length_and_kind_keep_the_table() {
+    let writes = direction(85_000.0, 0.37, &[]);
+    let name = "a\u{7}_rather_long_job_name_for_a_stage_of_this_workload";
+    let one = stage(name, vec![job(name, &writes, None)], &writes);
+    let text = summary(&record(RunKind::Run, vec![one], vec![]), Summary::Short);
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    assert!(text.contains('…') && !text.contains('\u{7}'), "{text}");
+}
+
+#[test]
+fn a_run_that_was_cut_off_shows_its_seconds() {
+    let second = |ios, max_ns| IntervalRecord {
+        at_ns: 1_000_000_000,
+        read: Some(IntervalDirection {
+            ios,
+            bytes: ios * 4096,
+            p50_ns: 250_000,
+            p99_ns: 500_000,
+            max_ns,
+        }),
+        write: None,
+        trim: None,
+    };
+    let writes = direction(0.0, 0.0, &[]);
+    let mut stage = stage("mix", vec![], &writes);
+    stage.measured_ns = 2_000_000_000;
+    stage.intervals = vec![second(30_000, 9_000_000), second(10_000, 2_000_000)];
+    stage.total.write = None;
+    stage.total.all = None;
+    let mut record = record(RunKind::Run, vec![stage], vec![]);
+    record.verdict = Verdict::Questionable;
+    record.interrupted = true;
+    let text = summary(&record, Summary::Short);
+    for line in [
+        "mix, cut off after 2 s of measuring:",
+        "  read 20,000 IOPS, 78.1 MiB/s, max 9ms",
+        "verdict  CUT SHORT: not checked",
+    ] {
+        assert!(text.contains(line), "`{line}` is not in\n{text}");
+    }
+    assert!(!text.contains("p99.9"), "{text}");
 }

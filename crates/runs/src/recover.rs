@@ -1,26 +1,27 @@
 //! Reading a run that never reached its end.
 //!
-//! Stages that finished stand whole in the event log; of the stage that was cut off, the seconds until then are known:
-//! their counts from the event log, their latencies from the histogram log.
+//! Stages that finished stand whole in the event log; of the stage that was cut off, the seconds until then are known, and
+//! their histograms from the interval log.
 
-use std::collections::VecDeque;
 use std::path::Path;
 
 use fathom_record::{
     IntervalDirection, IntervalRecord, OpStats, Record, RunKind, SCHEMA, StageRecord, ToolRecord,
-    TotalRecord, Verdict, of_stats,
+    TotalRecord, Verdict, total_of_seconds,
 };
-use fathom_stats::{Histogram, from_hdr_base64};
+use fathom_stats::from_hdr_base64;
 use fathom_units::Nanos;
 use fathom_workload::Direction;
 use serde_json::Value;
 
 use crate::files;
+use crate::writer::STAGE_LINE;
 
 /// The record of a run without `record.json`, from its event log; `None` where not even that can be read.
 pub(crate) fn recover(folder: &Path) -> Option<Record> {
-    let log = std::fs::read_to_string(folder.join(files::EVENTS)).ok()?;
-    // The last line may be torn; lines before it are whole.
+    // The last line may be torn, in mid-character even; lines before it are whole.
+    let log = std::fs::read(folder.join(files::EVENTS)).ok()?;
+    let log = String::from_utf8_lossy(&log);
     let events: Vec<Value> = log
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
@@ -52,19 +53,19 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
         checks: Vec::new(),
         verdict: Verdict::Questionable,
         notes: vec![
-            "the run was cut short: of its last stage the whole seconds until then are known"
-                .to_owned(),
+            "the run was cut short; a stage without jobs is known by its seconds alone".to_owned(),
         ],
         interrupted: true,
     };
-    let mut histograms = read_histograms(folder);
-    let mut open: Option<Cut> = None;
+    let mut open: Option<(Value, StageRecord)> = None;
     for event in &events {
         match event["event"].as_str() {
-            Some("stage-started") => open = Some(Cut::new(&event["name"])),
+            Some("stage-started") => {
+                open = Some((event["index"].clone(), empty_stage(&event["name"])));
+            }
             Some("interval") if event["measured"] == true => {
-                if let Some(cut) = &mut open {
-                    cut.push(event, &mut histograms);
+                if let Some((_, stage)) = &mut open {
+                    push_interval(stage, event);
                 }
             }
             Some("stage-finished") => {
@@ -79,96 +80,50 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
             _ => {}
         }
     }
-    record.stages.extend(open.and_then(Cut::finish));
+    let cut_off = open.filter(|(_, stage)| !stage.intervals.is_empty());
+    record.stages.extend(cut_off.map(|(index, mut stage)| {
+        stage.total = total_so_far(folder, &index, &stage);
+        stage
+    }));
     Some(record)
 }
 
-/// What the histogram log holds, in order: the direction's name, and its latencies in one interval.
-type Histograms = VecDeque<(String, Histogram)>;
-
-fn read_histograms(folder: &Path) -> Histograms {
-    let log = std::fs::read_to_string(folder.join(files::HISTOGRAMS)).unwrap_or_default();
-    let entry = |line: &str| {
-        let (name, rest) = line.strip_prefix("Tag=")?.split_once(',')?;
-        let encoded = rest.rsplit(',').next()?;
-        Some((name.to_owned(), from_hdr_base64(encoded).ok()?))
-    };
-    log.lines().filter_map(entry).collect()
+/// What a stage had done up to its last second: counts and bytes of its intervals, latency of the interval log.
+fn total_so_far(folder: &Path, index: &Value, stage: &StageRecord) -> TotalRecord {
+    let log = std::fs::read(folder.join(files::HISTOGRAMS)).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log);
+    let mut directions: [Option<OpStats>; 3] = [None, None, None];
+    let heading = format!("{STAGE_LINE}{index}: ");
+    let own = log
+        .split_inclusive('\n')
+        .skip_while(|line| !line.starts_with(&heading));
+    // A line without its end is torn.
+    for line in own.filter(|line| line.ends_with('\n')) {
+        let Some((way, histogram)) = histogram_line(line.trim_end()) else {
+            continue;
+        };
+        let stats = directions[way as usize].get_or_insert_with(|| OpStats::new(false, false));
+        stats.latency.merge(&histogram);
+    }
+    for (way, stats) in directions.iter_mut().enumerate() {
+        let seconds = stage
+            .intervals
+            .iter()
+            .map(|second| [second.read, second.write, second.trim][way]);
+        if let Some(stats) = stats {
+            stats.bytes = seconds.flatten().map(|figures| figures.bytes).sum();
+        }
+    }
+    total_of_seconds(&directions, Nanos::new(stage.measured_ns))
 }
 
-/// A stage that was cut off, as far as it went.
-struct Cut {
-    stage: StageRecord,
-    /// By [`Direction`]: operations, and the longest of them to the nanosecond.
-    directions: [(OpStats, u64); 3],
-}
-
-impl Cut {
-    fn new(name: &Value) -> Self {
-        Self {
-            stage: empty_stage(name),
-            directions: std::array::from_fn(|_| (OpStats::new(false, false), 0)),
-        }
-    }
-
-    fn push(&mut self, event: &Value, histograms: &mut Histograms) {
-        for way in Direction::ALL {
-            let figures = &event[way.name()];
-            let figure = |key: &str| figures[key].as_u64().unwrap_or(0);
-            if figure("ios") == 0 {
-                continue;
-            }
-            // The histogram of an interval is written after its event: the last may be missing.
-            let next = histograms.front().is_some_and(|(name, histogram)| {
-                name == way.name() && histogram.count() == figure("ios")
-            });
-            if let Some((_, histogram)) = next.then(|| histograms.pop_front()).flatten() {
-                let (stats, longest) = &mut self.directions[way as usize];
-                stats.bytes += figure("bytes");
-                stats.latency.merge(&histogram);
-                *longest = (*longest).max(figure("max_ns"));
-            }
-        }
-        push_interval(&mut self.stage, event);
-    }
-
-    /// The stage's record; `None` where nothing was measured.
-    fn finish(mut self) -> Option<StageRecord> {
-        if self.stage.intervals.is_empty() {
-            return None;
-        }
-        let measured = Nanos::new(self.stage.measured_ns);
-        let record = |stats: &OpStats, longest: u64| {
-            let mut record = of_stats(stats, 0, measured);
-            let latency = &mut record.latency_ns;
-            latency.max = longest;
-            for percentile in [
-                &mut latency.p50,
-                &mut latency.p90,
-                &mut latency.p95,
-                &mut latency.p99,
-                &mut latency.p99_9,
-                &mut latency.p99_99,
-            ] {
-                *percentile = longest.min(*percentile);
-            }
-            (record.ios > 0).then_some(record)
-        };
-        let mut all = (OpStats::new(false, false), 0);
-        for (stats, longest) in &self.directions {
-            all.0.merge(stats);
-            all.1 = all.1.max(*longest);
-        }
-        let [read, write, trim] = &self.directions;
-        self.stage.total = TotalRecord {
-            read: record(&read.0, read.1),
-            write: record(&write.0, write.1),
-            trim: record(&trim.0, trim.1),
-            sync: None,
-            all: record(&all.0, all.1),
-        };
-        Some(self.stage)
-    }
+/// `Tag=read,START,LENGTH,MAX,HISTOGRAM`.
+fn histogram_line(line: &str) -> Option<(Direction, fathom_stats::Histogram)> {
+    let mut fields = line.strip_prefix("Tag=")?.split(',');
+    let tag = fields.next()?;
+    let way = Direction::ALL.into_iter().find(|way| way.name() == tag)?;
+    let histogram = from_hdr_base64(fields.nth(3)?).ok()?;
+    Some((way, histogram))
 }
 
 fn empty_stage(name: &Value) -> StageRecord {

@@ -30,7 +30,7 @@ pub enum StoreError {
         name: String,
     },
     /// Several runs begin with that prefix.
-    #[error("`{name}` may be any of {}", candidates.join(", "))]
+    #[error("`{name}` may be any of {}", some_of(candidates))]
     Ambiguous {
         /// The prefix asked for.
         name: String,
@@ -45,6 +45,16 @@ pub enum StoreError {
         /// What was wrong.
         reason: String,
     },
+}
+
+/// The newest few of many ids.
+fn some_of(ids: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = ids[ids.len().saturating_sub(SHOWN)..].join(", ");
+    match ids.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} older ones"),
+    }
 }
 
 /// How much is kept: the oldest runs go first.
@@ -131,6 +141,15 @@ impl Store {
 
     /// Every run, the oldest first.
     pub fn list(&self) -> Result<Vec<RunEntry>, StoreError> {
+        let mut runs = self.runs()?;
+        for run in &mut runs {
+            run.verdict = verdict_of(&run.folder);
+        }
+        Ok(runs)
+    }
+
+    /// Every run without its verdict, for which its whole record would have to be read.
+    fn runs(&self) -> Result<Vec<RunEntry>, StoreError> {
         let entries = match std::fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -158,7 +177,7 @@ impl Store {
             };
             return load_folder(&folder, name);
         }
-        let runs = self.list()?;
+        let runs = self.runs()?;
         if name == "last" {
             let last = runs.last().ok_or_else(|| StoreError::NotFound {
                 name: name.to_owned(),
@@ -182,7 +201,7 @@ impl Store {
     }
 
     fn prune(&self) -> Result<(), StoreError> {
-        let runs = self.list()?;
+        let runs = self.runs()?;
         let sizes: Vec<u64> = runs.iter().map(|run| folder_bytes(&run.folder)).collect();
         let (mut count, mut bytes) = (runs.len(), sizes.iter().sum::<u64>());
         for (run, size) in runs.iter().zip(sizes) {
@@ -237,10 +256,18 @@ fn entry_of(folder: &Path) -> Option<RunEntry> {
         folder: folder.to_owned(),
         kind: text("kind"),
         what: text("what"),
-        verdict: read_record(&folder.join(files::RECORD))
-            .ok()
-            .map(|record| record.verdict),
+        verdict: None,
     })
+}
+
+fn verdict_of(folder: &Path) -> Option<Verdict> {
+    #[derive(serde::Deserialize)]
+    struct Judged {
+        verdict: Verdict,
+    }
+    let record = std::fs::read(folder.join(files::RECORD)).ok()?;
+    let judged: Judged = serde_json::from_slice(&record).ok()?;
+    Some(judged.verdict)
 }
 
 fn load_folder(folder: &Path, name: &str) -> Result<Record, StoreError> {
@@ -375,15 +402,26 @@ mod tests {
             phase: Phase::Measure,
             interval: &interval,
         });
-        let log = writer.folder().join(files::EVENTS);
+        let folder = writer.folder().to_owned();
         drop(writer);
-        // A torn last line, as a kill in mid-write leaves it.
-        let mut text = std::fs::read_to_string(&log).unwrap();
-        text.push_str("{\"event\":\"interv");
-        std::fs::write(&log, text).unwrap();
+        // Torn last lines, as a kill in mid-write leaves them: one in the middle of a character.
+        let tear = |file: &str, tail: &[u8]| {
+            let mut bytes = std::fs::read(folder.join(file)).unwrap();
+            bytes.extend_from_slice(tail);
+            std::fs::write(folder.join(file), bytes).unwrap();
+        };
+        tear(files::EVENTS, b"{\"event\":\"note\",\"text\":\"50 \xc2");
+        tear(files::HISTOGRAMS, b"Tag=read,1.000,1.000,0.001,HISTF");
         let record = store.load("last").unwrap();
         assert!(record.interrupted);
         assert_eq!(record.stages[0].intervals[0].read.unwrap().ios, 1);
+        let total = &record.stages[0].total;
+        let read = total.read.as_ref().unwrap();
+        assert_eq!(
+            (read.ios, read.bytes, total.all.as_ref().unwrap().ios),
+            (1, 4096, 1)
+        );
+        assert!(read.latency_ns.p50.abs_diff(1000) <= 4 && total.write.is_none());
         assert_eq!(store.list().unwrap()[0].verdict, None);
     }
 

@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 
 use fathom_record::{Event, EventSink, IntervalStats, Phase, Record};
 use fathom_stats::to_hdr_log_base64;
+use fathom_units::Nanos;
 use fathom_workload::Direction;
 use serde_json::json;
 
 use crate::files;
+
+/// How a line of the interval log begins that names the stage of the lines after it; a comment to other readers.
+pub(crate) const STAGE_LINE: &str = "#[Stage ";
 
 /// What is known of a run before its first I/O.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +39,10 @@ pub struct RunWriter {
     folder: PathBuf,
     events: Option<File>,
     histograms: Option<File>,
+    /// Where the present stage begins in the interval log, and how far the log has come. Stages count their own time, so
+    /// that the log puts one after another, without the pauses between them.
+    stage_begins: Nanos,
+    log_ends: Nanos,
     failure: Option<String>,
 }
 
@@ -71,6 +79,8 @@ impl RunWriter {
             folder,
             events: Some(events),
             histograms: Some(histograms),
+            stage_begins: Nanos::ZERO,
+            log_ends: Nanos::ZERO,
             failure: None,
         };
         writer.line(&json!({
@@ -120,8 +130,8 @@ impl RunWriter {
 
     fn histogram_lines(&mut self, interval: &IntervalStats) {
         let mut text = String::new();
-        let start = interval.at.saturating_sub(interval.length).as_secs_f64();
-        let length = interval.length.as_secs_f64();
+        let start = self.stage_begins + interval.at.saturating_sub(interval.length);
+        let (start, length) = (start.as_secs_f64(), interval.length.as_secs_f64());
         for direction in Direction::ALL {
             let stats = interval.directions[direction as usize].as_ref();
             let Some(stats) = stats.filter(|stats| stats.ios() > 0) else {
@@ -136,6 +146,19 @@ impl RunWriter {
                 Err(error) => self.fail(&error),
             }
         }
+        self.histogram_text(&text);
+    }
+
+    /// A comment in the interval log: what follows belongs to this stage.
+    fn stage_line(&mut self, index: usize, name: &str) {
+        let name: String = name
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        self.histogram_text(&format!("{STAGE_LINE}{index}: {name}]\n"));
+    }
+
+    fn histogram_text(&mut self, text: &str) {
         let written = self
             .histograms
             .as_mut()
@@ -165,7 +188,9 @@ impl EventSink for RunWriter {
                 name,
                 expected,
             } => {
-                let expected = expected.map(fathom_units::Nanos::get);
+                self.stage_begins = self.log_ends;
+                self.stage_line(*index, name);
+                let expected = expected.map(Nanos::get);
                 self.line(&json!({"event": "stage-started", "index": index, "count": count, "name": name, "expected_ns": expected}));
             }
             Event::Interval {
@@ -174,6 +199,7 @@ impl EventSink for RunWriter {
                 interval,
             } => {
                 let measured = *phase == Phase::Measure;
+                self.log_ends = self.stage_begins + interval.at;
                 self.line(&interval_json(*index, measured, interval));
                 if measured {
                     self.histogram_lines(interval);

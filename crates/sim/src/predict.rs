@@ -2,7 +2,7 @@
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_model::{Design, Storage};
-use fathom_record::{Event, EventSink, StageResult, stage_record};
+use fathom_record::{Event, EventSink, StageResult, repeat_name, stage_record};
 use fathom_units::Nanos;
 use fathom_workload::Workload;
 use fathom_workload::generator::StreamError;
@@ -47,10 +47,7 @@ pub fn predict(
     let mut index = 0;
     for (number, stage) in workload.stages.iter().enumerate() {
         for repeat in 1..=repeats(number) {
-            let name = match repeat {
-                1 => stage.name.clone(),
-                repeat => format!("{}#{repeat}", stage.name),
-            };
+            let name = repeat_name(&stage.name, repeat);
             let jobs = &plan.stages[number];
             announce(sink, (index, count as usize), &name, jobs);
             let setup = Setup {

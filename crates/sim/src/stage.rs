@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use fathom_model::{Completed, IoKind, Outcome, Request, Storage, Waits};
 use fathom_record::{Event, EventSink, StageResult, StorageRecord, WorkerStats};
-use fathom_units::{BytesPerSec, Iops, Nanos};
+use fathom_units::{BytesPerSec, Nanos, per_second};
 use fathom_workload::generator::WorkerStream;
 use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError, StreamKey};
-use fathom_workload::{Arrival, Backend, Direction, Job};
+use fathom_workload::{Arrival, Backend, Direction, Pacing};
 
 use crate::agenda::{Agenda, Due};
 use crate::intervals::Intervals;
@@ -290,39 +290,33 @@ fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord
             busy_share: row.busy_share,
             hit_share: row.hit_share,
             limits: row.limits,
+            counters: None,
         };
         (name, record)
     });
     rows.collect()
 }
 
-/// One sentence for each job that asked for a rate and got less.
+/// One sentence for each job that asked for bytes a second and got less.
+///
+/// A rate of I/Os needs none: the job's record holds what was asked for and what was reached.
 fn shortfalls(jobs: &[PlannedJob<'_>], result: &StageResult) -> Vec<String> {
     let mut notes = Vec::new();
     for (index, planned) in jobs.iter().enumerate() {
-        let workers: Vec<_> = result
-            .workers
-            .iter()
-            .filter(|worker| worker.job == index)
-            .collect();
-        let Some((asked, unit)) = asked_rate(planned.job) else {
+        let Arrival::Open {
+            rate: Pacing::Bytes(rate),
+            ..
+        } = planned.job.arrival
+        else {
             continue;
         };
+        let workers = result.workers.iter().filter(|worker| worker.job == index);
+        let workers: Vec<_> = workers.collect();
         let done: f64 = workers
             .iter()
-            .filter(|worker| worker.measured > Nanos::ZERO)
-            .map(|worker| {
-                let bytes: u64 = worker
-                    .directions
-                    .iter()
-                    .flatten()
-                    .map(|stats| stats.bytes)
-                    .sum();
-                let count = if unit == "IOPS" { worker.ios() } else { bytes };
-                count as f64 / worker.measured.as_secs_f64()
-            })
+            .map(|worker| per_second(worker.bytes(), worker.measured))
             .sum();
-        let asked = asked * f64::from(planned.job.workers.max(1));
+        let asked = rate.get() as f64 * f64::from(planned.job.workers.max(1));
         // Half a percent is what the ends of a run may take.
         if done > 0.0 && done < asked * 0.995 {
             let limit = waited_most(&workers);
@@ -330,37 +324,12 @@ fn shortfalls(jobs: &[PlannedJob<'_>], result: &StageResult) -> Vec<String> {
             notes.push(format!(
                 "job `{}` asked for {} and reached {}{limit}",
                 planned.job.name,
-                rate_words(asked, unit),
-                rate_words(done, unit)
+                BytesPerSec::new(asked.round() as u64),
+                BytesPerSec::new(done.round() as u64)
             ));
         }
     }
     notes
-}
-
-/// `12,500 IOPS` or `200 MB/s`.
-fn rate_words(rate: f64, unit: &str) -> String {
-    let rate = rate.round() as u64;
-    if unit == "IOPS" {
-        Iops::new(rate).to_string()
-    } else {
-        BytesPerSec::new(rate).to_string()
-    }
-}
-
-fn asked_rate(job: &Job) -> Option<(f64, &'static str)> {
-    use fathom_workload::Pacing;
-    match job.arrival {
-        Arrival::Closed => None,
-        Arrival::Open {
-            rate: Pacing::Iops(rate),
-            ..
-        } => Some((rate.get() as f64, "IOPS")),
-        Arrival::Open {
-            rate: Pacing::Bytes(rate),
-            ..
-        } => Some((rate.get() as f64, "B/s")),
-    }
 }
 
 /// The limit that I/Os waited for longest.

@@ -111,15 +111,7 @@ fn iops(result: &StageResult) -> f64 {
 
 fn bytes_per_sec(result: &StageResult) -> f64 {
     let workers = result.workers.iter();
-    let rates = workers.map(|worker| {
-        let bytes: u64 = worker
-            .directions
-            .iter()
-            .flatten()
-            .map(|stats| stats.bytes)
-            .sum();
-        bytes as f64 / worker.measured.as_secs_f64()
-    });
+    let rates = workers.map(|worker| worker.bytes() as f64 / worker.measured.as_secs_f64());
     rates.sum()
 }
 

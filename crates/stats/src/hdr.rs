@@ -50,7 +50,7 @@ pub fn to_hdr_base64(histogram: &Histogram) -> Result<String, HdrError> {
     Ok(STANDARD.encode(bytes))
 }
 
-/// Reads [`to_hdr_base64`]'s text back. Counts are exact; values are the mid-points of their buckets.
+/// Reads the text of [`to_hdr_base64`] or [`to_hdr_log_base64`] back. Counts are exact; values are the mid-points of their buckets.
 pub fn from_hdr_base64(text: &str) -> Result<Histogram, HdrError> {
     let bytes = STANDARD.decode(text)?;
     let hdr: hdrhistogram::Histogram<u64> =
@@ -89,7 +89,11 @@ mod tests {
                 .collect::<Vec<_>>(),
             ours
         );
+        let logged = to_hdr_log_base64(&histogram).unwrap();
+        let ours_logged = from_hdr_base64(&logged).unwrap();
+        assert_eq!(ours_logged.nonzero().collect::<Vec<_>>(), ours);
         assert!(from_hdr_base64("AAAA").is_err());
+        assert!(from_hdr_base64(&logged[..logged.len() / 2]).is_err());
         let bytes = STANDARD.decode(text).unwrap();
         let hdr: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes.as_slice())

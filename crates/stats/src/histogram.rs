@@ -173,7 +173,7 @@ impl Histogram {
         }
     }
 
-    /// Standard deviation (of the population) in ns, from bucket mid-points.
+    /// Standard deviation (of the population) in ns, from bucket mid-points within the exact minimum and maximum.
     pub fn stddev(&self) -> f64 {
         if self.count == 0 {
             return 0.0;
@@ -181,18 +181,26 @@ impl Histogram {
         let mean = self.mean();
         let squares: f64 = self
             .nonzero()
-            .map(|(value, count)| (value as f64 - mean).powi(2) * count as f64)
+            .map(|(value, count)| {
+                let value = value.clamp(self.min(), self.max);
+                (value as f64 - mean).powi(2) * count as f64
+            })
             .sum();
         (squares / self.count as f64).sqrt()
     }
 
     /// The value in ns below or at which `percent` (0 to 100) of all values lie: the mid-point of the bucket that
-    /// holds the ⌈percent/100 × count⌉-th smallest, never outside the exact minimum and maximum; 0 when empty.
+    /// holds the ⌈percent/100 × count⌉-th smallest, never outside the exact minimum and maximum; 0 when empty. `percent`
+    /// counts to six decimals.
     pub fn percentile(&self, percent: f64) -> u64 {
-        let rank = (percent / 100.0 * self.count as f64).ceil().max(1.0) as u64;
+        // In integers: in binary fractions 99.9 % of 1,000 is a little over 999, and its ceiling one rank too far.
+        let millionths = (percent.clamp(0.0, 100.0) * 1e6).round() as u128;
+        let rank = (millionths * u128::from(self.count))
+            .div_ceil(100_000_000)
+            .max(1);
         let mut seen = 0;
         for (value, count) in self.nonzero() {
-            seen += count;
+            seen += u128::from(count);
             if seen >= rank {
                 return value.clamp(self.min(), self.max);
             }
@@ -335,6 +343,37 @@ mod tests {
         for percent in [0.0, 50.0, 99.99, 100.0] {
             assert_eq!(histogram.percentile(percent), 1_000_003);
         }
+    }
+
+    #[test]
+    fn a_percentile_is_the_value_of_its_exact_rank() {
+        #[track_caller]
+        fn check(count: u64, percent: f64, rank: u64) {
+            let mut histogram = Histogram::new();
+            // Values below 256 have buckets of their own, so that ranks show one by one.
+            histogram.record_many(1, rank - 1);
+            histogram.record(2);
+            histogram.record_many(3, count - rank);
+            assert_eq!(histogram.percentile(percent), 2, "p{percent} of {count}");
+        }
+        for count in [10, 100, 1_000, 10_000, 100_000, 1_000_000] {
+            check(count, 50.0, count / 2);
+            check(count, 90.0, count / 10 * 9);
+        }
+        for count in [1_000, 10_000, 123_000, 1_000_000] {
+            check(count, 99.9, count / 1_000 * 999);
+            check(count + 1, 99.9, count / 1_000 * 999 + 1);
+        }
+        check(10_000, 99.99, 9_999);
+        check(100, 0.0, 1);
+        check(100, 100.0, 100);
+    }
+
+    #[test]
+    fn equal_values_have_no_deviation() {
+        let mut histogram = Histogram::new();
+        histogram.record_many(1_000_003, 7);
+        assert!(histogram.stddev() < 1e-9);
     }
 
     #[test]

@@ -136,6 +136,8 @@ mod tests {
     fn sizes_are_read_and_printed() {
         check("0", 0, "0 B");
         check("512", 512, "512 B");
+        check("1,048,576", 1 << 20, "1 MiB");
+        check("1_048_576", 1 << 20, "1 MiB");
         check("4k", 4096, "4 KiB");
         check("4KiB", 4096, "4 KiB");
         check("4kB", 4000, "3.91 KiB");
@@ -146,7 +148,20 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "k", "4x", "1.2.3k", "4KiBs", "99999999999t", "-1k"] {
+        for text in [
+            "",
+            "k",
+            "4x",
+            "1.2.3k",
+            "4KiBs",
+            "99999999999t",
+            "-1k",
+            "1,5g",
+            "1000,000",
+            ",500",
+            "1.5,000k",
+            "340282366920938463463374607431768211455.999k",
+        ] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
     }

@@ -23,7 +23,8 @@ impl std::error::Error for ParseUnitError {}
 /// Reads `NUMBER UNIT`, where `scale(unit)` gives the unit's size in base units, and returns base units.
 ///
 /// `expected` names the accepted form in the error. A fraction that is not a whole number of base units is rounded
-/// down.
+/// down. `_` may stand between digits, and `,` between groups of three alone: a decimal comma (`1,5GiB`) is refused, since
+/// read as 15 it would pass unseen.
 pub(crate) fn parse_scaled(
     text: &str,
     expected: &str,
@@ -38,11 +39,12 @@ pub(crate) fn parse_scaled(
         .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_' || c == ','))
         .unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(digits);
-    let number: String = number.chars().filter(|c| *c != '_' && *c != ',').collect();
+    let number = number.replace('_', "");
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
-    if whole.is_empty() || fraction.contains('.') || fraction.len() > 18 {
+    if !is_grouped(whole) || fraction.contains(['.', ',']) || fraction.len() > 18 {
         return Err(error(format!("is not {expected}")));
     }
+    let whole = whole.replace(',', "");
     let scale = scale(unit.trim()).ok_or_else(|| {
         error(format!(
             "has the unknown unit `{}`; expected {expected}",
@@ -56,9 +58,20 @@ pub(crate) fn parse_scaled(
         let tenths: u128 = fraction
             .parse()
             .map_err(|_| error(format!("is not {expected}")))?;
-        total += tenths * u128::from(scale) / 10u128.pow(fraction.len() as u32);
+        let part = tenths * u128::from(scale) / 10u128.pow(fraction.len() as u32);
+        total = total.checked_add(part).ok_or_else(too_large)?;
     }
     u64::try_from(total).map_err(|_| too_large())
+}
+
+/// Whether `digits` is a number, without commas or with one before every group of three digits.
+fn is_grouped(digits: &str) -> bool {
+    let mut groups = digits.split(',');
+    let first = groups.next().unwrap_or_default();
+    let mut groups = groups.peekable();
+    !first.is_empty()
+        && (groups.peek().is_none() || first.len() <= 3)
+        && groups.all(|group| group.len() == 3)
 }
 
 /// Writes an integer with a comma between groups of three digits: `1234567` gives `1,234,567`.

@@ -42,7 +42,7 @@ pub fn preset(name: &str, directory: &str) -> Option<Workload> {
 mod tests {
     use super::*;
     use crate::{Access, Direction};
-    use fathom_units::{Nanos, Percent};
+    use fathom_units::{Bytes, Nanos, Percent};
 
     #[test]
     fn every_preset_is_a_workload_that_survives_its_file() {
@@ -63,7 +63,7 @@ mod tests {
         let mut measured = Nanos::ZERO;
         for (_, job) in workload.jobs() {
             let access = match job.access {
-                Access::Sequential { .. } => "sequential",
+                Access::Sequential { .. } => "seq.",
                 _ => "random",
             };
             let way = if job.mix.share(Direction::Read) == Percent::ALL {
@@ -72,7 +72,12 @@ mod tests {
                 "write"
             };
             let block = job.block.single_size(job.mix).unwrap();
-            let name = format!("{access} {way} {block} depth {}", job.depth);
+            let block = if block == Bytes::mib(1) {
+                "1m".to_owned()
+            } else {
+                format!("{}k", block.get() / 1024)
+            };
+            let name = format!("{access} {way} {block} qd{}", job.depth);
             assert_eq!(job.name, name);
             assert!(job.limits.time_based);
             measured += (job.limits.warmup + job.limits.runtime.unwrap()) * 3;

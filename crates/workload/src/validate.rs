@@ -353,7 +353,7 @@ mod tests {
     fn check_job(change: impl FnOnce(&mut Job), expected: &[&str]) {
         let prefixed: Vec<String> = expected
             .iter()
-            .map(|message| format!("job `random read 4 KiB depth 32`: {message}"))
+            .map(|message| format!("job `random read 4k qd32`: {message}"))
             .collect();
         let expected: Vec<&str> = prefixed.iter().map(String::as_str).collect();
         check(
@@ -369,7 +369,7 @@ mod tests {
             |workload| workload.stages.clear(),
             &["the workload has no stages"],
         );
-        let stage = "stage `random read 4 KiB depth 32`: ";
+        let stage = "stage `random read 4k qd32`: ";
         check(
             |workload| workload.stages.push(workload.stages[0].clone()),
             &[&format!("{stage}another stage has this name")],

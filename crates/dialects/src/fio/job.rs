@@ -190,10 +190,10 @@ fn most_ios(settings: &Settings) -> Option<u64> {
 
 /// Bytes of one pass where they are not simply the targets' own.
 fn pass_bytes(settings: &Settings, targets: &[Target]) -> Option<Bytes> {
-    let total: Option<u64> = targets
-        .iter()
-        .map(|target| target.length.map(Bytes::get))
-        .sum::<Option<u64>>();
+    // Many files of `filesize` may add up to more than any number of bytes; no `size` or `io_size` is larger.
+    let total = targets.iter().try_fold(0u64, |sum, target| {
+        Some(sum.saturating_add(target.length?.get()))
+    });
     let size = match (settings.size, settings.file_size) {
         // With `filesize`, `size` only says how much of all files one pass covers.
         (Amount::Bytes(size), Some(_)) if total.is_some_and(|total| size < total) => Some(size),

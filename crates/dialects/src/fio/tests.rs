@@ -724,3 +724,12 @@ fn every_built_option_is_read() {
     }
     assert!(count >= 55, "{count} options are built");
 }
+
+#[test]
+fn files_may_add_up_to_more_than_can_be_counted() {
+    let options = ["--name=a", "--filesize=4000p", "--nrfiles=9", "--size=1g"];
+    let input = read_in(&Memory::default(), &options).unwrap();
+    let job = &input.workload.stages[0].jobs[0];
+    assert_eq!(job.targets.len(), 9);
+    assert_eq!(job.limits.bytes, Some(Bytes::gib(1)));
+}

@@ -15,6 +15,8 @@ pub(super) struct Complaints<'a> {
     file: &'a str,
     text: &'a str,
     pub found: Diagnostics,
+    /// Whether it was said that the design has too many parts.
+    pub full: bool,
 }
 
 impl<'a> Complaints<'a> {
@@ -23,6 +25,7 @@ impl<'a> Complaints<'a> {
             file,
             text,
             found: Diagnostics::default(),
+            full: false,
         }
     }
 

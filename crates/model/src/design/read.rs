@@ -11,6 +11,8 @@ use super::{Design, Device, LatencyChoice, LatencyOrigin, Mount, Vm, rules, volu
 
 /// Largest design file.
 const MOST_BYTES: usize = 4 << 20;
+/// Most machines and most volumes (devices counted), so that ranges of names within ranges cannot fill the memory.
+const MOST_PARTS: usize = 10_000;
 
 impl Design {
     /// Reads a design. `file` names it in complaints.
@@ -116,6 +118,10 @@ fn read_vm(
         return;
     };
     for [name] in expand([&name], complaints) {
+        let parts = design.volume_count() + volumes.len();
+        if too_many(parts.max(design.vms.len() + 1), &entry, complaints) {
+            return;
+        }
         if is_taken(design, &name) {
             let message = format!("the name `{name}` is taken");
             complaints.error(&entry.span(), message, "names are unique within a design");
@@ -159,6 +165,9 @@ fn read_device(entry: Entry<'_>, design: &mut Design, complaints: &mut Complaint
         return;
     };
     for [name, mount] in expand([&name, &mount], complaints) {
+        if too_many(design.volume_count() + 1, &entry, complaints) {
+            return;
+        }
         let Some(mount) = mount_of(&mount, &entry, complaints) else {
             continue;
         };
@@ -176,6 +185,21 @@ fn read_device(entry: Entry<'_>, design: &mut Design, complaints: &mut Complaint
             latency,
         });
     }
+}
+
+/// Complains where `parts` are more than a design may have; once is enough.
+pub(super) fn too_many(parts: usize, entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> bool {
+    let over = parts > MOST_PARTS;
+    if over && !complaints.full {
+        complaints.full = true;
+        let message = format!("the design has more than {MOST_PARTS} machines or volumes");
+        complaints.error(
+            &entry.span(),
+            message,
+            "shorten the ranges in names, or split the design",
+        );
+    }
+    over
 }
 
 fn is_taken(design: &Design, name: &str) -> bool {
@@ -214,7 +238,12 @@ pub(super) fn mount_of(
 ) -> Option<Mount> {
     let mut characters = text.chars();
     match (characters.next(), characters.next(), characters.as_str()) {
-        (Some('/'), _, _) => Some(Mount::Path(text.to_owned())),
+        (Some('/'), _, _) => {
+            // `/mnt/data/` is the same place as `/mnt/data`, and must not count as another.
+            let trimmed = text.trim_end_matches('/');
+            let path = if trimmed.is_empty() { "/" } else { trimmed };
+            Some(Mount::Path(path.to_owned()))
+        }
         (Some(letter), Some(':'), "" | "\\" | "/") if letter.is_ascii_alphabetic() => {
             Some(Mount::Drive(letter.to_ascii_uppercase()))
         }

@@ -12,8 +12,11 @@ pub(super) fn check_vm(
     volumes: &[Volume],
     complaints: &mut Complaints<'_>,
 ) {
-    let disks: u32 = volumes.iter().map(|volume| volume.disk_count).sum();
-    if disks > size.max_data_disks {
+    let disks: u64 = volumes
+        .iter()
+        .map(|volume| u64::from(volume.disk_count))
+        .sum();
+    if disks > u64::from(size.max_data_disks) {
         let message = format!(
             "{disks} data disks, but `{}` takes at most {}",
             size.name, size.max_data_disks

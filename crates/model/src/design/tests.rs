@@ -275,6 +275,45 @@ fn misspelt_and_misshapen_input_is_refused() {
 }
 
 #[test]
+fn ranges_within_ranges_end_at_a_limit() {
+    let text = r#"
+[[vm]]
+name = "vm{1..1000}"
+size = "Standard_DS14"
+[[vm.volume]]
+name = "v{1..32}"
+mount = "/v{1..32}"
+disks = { type = "P30" }
+caching = "none"
+"#;
+    let too_many = ": the design has more than 10000 machines or volumes";
+    check(text, &[&format!("2{too_many}")]);
+    let devices = ('a'..='z').map(|name| {
+        let range = format!("{name}{{1..999}}");
+        format!("[[device]]\nname = '{range}'\nmount = '/{range}'\nsize = '1g'\n")
+    });
+    let devices = devices.collect::<Vec<_>>().concat();
+    check(&devices, &[&format!("41{too_many}")]);
+}
+
+#[test]
+fn a_slash_at_the_end_of_a_mount_makes_no_other_mount() {
+    let device = |name: &str, mount: &str| {
+        format!("[[device]]\nname = '{name}'\nmount = '{mount}'\nsize = '1g'\n")
+    };
+    let (design, _) = read(&device("a", "/mnt/")).unwrap();
+    assert_eq!(design.devices[0].mount, Mount::Path("/mnt".to_owned()));
+    assert_eq!(design.locate(None, "/mnt/f").unwrap().index(), 0);
+    let (design, _) = read(&(device("a", "/mnt/a//") + &device("root", "/"))).unwrap();
+    assert_eq!(design.locate(None, "/mnt/a/f").unwrap().index(), 0);
+    assert_eq!(design.locate(None, "/mnt/b").unwrap().index(), 1);
+    check(
+        &(device("a", "/mnt") + &device("b", "/mnt/")),
+        &["5: the name `b` or its mount `/mnt` is taken"],
+    );
+}
+
+#[test]
 fn damaged_designs_are_refused_without_panic() {
     for cut in 0..DS14.len() {
         let _ = read(&DS14[..cut]);

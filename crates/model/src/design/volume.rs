@@ -6,7 +6,7 @@ use fathom_units::Bytes;
 
 use super::entry::{At, Complaints, Entry, not_built};
 use super::names::expand;
-use super::read::{mount_of, read_burst, read_latency, read_mount};
+use super::read::{mount_of, read_burst, read_latency, read_mount, too_many};
 use super::{CacheStart, HostCaching, LatencyChoice, LatencyOrigin, Role, Volume, rules};
 
 const KNOWN: [&str; 12] = [
@@ -49,20 +49,7 @@ pub(super) fn read(
     let stripe_unit = read_stripe_unit(&entry, complaints);
     check_cache_start(cache.as_ref(), caching.as_ref(), complaints);
     let Some((disk, count)) = disks else { return };
-    let columns = entry.number("columns", 1..=count.value, complaints);
-    if let Some(columns) = &columns
-        && count.value % columns.value != 0
-    {
-        let message = format!(
-            "{} disks do not divide into {} columns",
-            count.value, columns.value
-        );
-        complaints.error(
-            &columns.span,
-            message,
-            "choose a number that divides the disks",
-        );
-    }
+    let columns = read_columns(&entry, count.value, complaints);
     if let (Some(size), Some(caching)) = (size, &caching) {
         rules::check_caching(size, disk, caching, catalog, complaints);
     }
@@ -70,6 +57,9 @@ pub(super) fn read(
         return;
     };
     for [name, mount] in expand([&name, &mount], complaints) {
+        if too_many(volumes.len() + 1, &entry, complaints) {
+            return;
+        }
         let Some(mount) = mount_of(&mount, &entry, complaints) else {
             continue;
         };
@@ -85,9 +75,7 @@ pub(super) fn read(
             mount,
             disk,
             disk_count: count.value as u32,
-            columns: columns
-                .as_ref()
-                .map_or(count.value, |columns| columns.value) as u32,
+            columns: columns as u32,
             stripe_unit,
             caching: caching.value,
             cache_start: cache.as_ref().map_or(CacheStart::Cold, |cache| cache.value),
@@ -97,6 +85,22 @@ pub(super) fn read(
                 .unwrap_or_else(|| catalog_latency(disk, catalog)),
         });
     }
+}
+
+/// Columns of `disks` disks: all of them, where the file says nothing.
+fn read_columns(entry: &Entry<'_>, disks: u64, complaints: &mut Complaints<'_>) -> u64 {
+    let Some(columns) = entry.number("columns", 1..=disks, complaints) else {
+        return disks;
+    };
+    if !disks.is_multiple_of(columns.value) {
+        let message = format!("{disks} disks do not divide into {} columns", columns.value);
+        complaints.error(
+            &columns.span,
+            message,
+            "choose a number that divides the disks",
+        );
+    }
+    columns.value
 }
 
 fn read_disks(

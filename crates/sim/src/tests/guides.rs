@@ -51,8 +51,9 @@ fn writes_of_2016_are_bound_by_the_disks() {
 fn reads_of_2016_are_bound_by_the_cached_bytes() {
     let prediction = run(&workload(readers(Bytes::kib(8), 256)), &design(DS14));
     let result = &prediction.results[0];
+    // 512 MB/s in blocks of 8 KiB; the machine's release tolerance makes up for the first and the last latency.
     assert!(
-        (62_450.0..=64_000.0).contains(&iops(result)),
+        (62_500.0..=62_562.5).contains(&iops(result)),
         "{}",
         iops(result)
     );
@@ -64,21 +65,21 @@ fn reads_of_2016_are_bound_by_the_cached_bytes() {
 fn reads_and_writes_of_2016_add_up() {
     let mut jobs = readers(Bytes::kib(4), 128);
     jobs.extend(paced_writers(12_500));
-    let prediction = run(&workload(jobs), &design(DS14));
+    let prediction_workload = workload(jobs);
+    let prediction = run(&prediction_workload, &design(DS14));
     let result = &prediction.results[0];
     assert!(iops(result) > 100_000.0, "{}", iops(result));
     for writer in 4..8 {
         within(iops_of(result, writer), 12_350.0, 0.01);
     }
-    let note = result
-        .notes
-        .iter()
-        .find(|note| note.contains("writer1"))
-        .unwrap();
-    assert!(
-        note.contains("asked for 12,500 IOPS") && note.ends_with("disk-iops"),
-        "{note}"
-    );
+    // The record says what was asked for and what was reached; a note would say it again.
+    assert!(result.notes.is_empty(), "{:?}", result.notes);
+    let stage = &prediction_workload.stages[0];
+    let record = fathom_record::stage_record(stage, result);
+    let writer = &record.jobs[4];
+    assert_eq!(writer.iops_wanted, Some(12_500.0));
+    let writes = writer.write.as_ref().unwrap();
+    assert!(writes.iops < 12_500.0 && writes.bound_by["disk-iops"] > 0.5);
 }
 
 #[test]

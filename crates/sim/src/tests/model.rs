@@ -325,7 +325,7 @@ fn delays_warm_ups_repeats_and_synchronous_workers_are_kept() {
     let lines = "latency = { median = \"1ms\", p99 = \"1ms\" }";
     let results = run(&work, &design(&device(lines))).results;
     assert_eq!(results.len(), 2);
-    assert_eq!(results[1].name, "all#2");
+    assert_eq!(results[1].name, "all #2");
     for result in &results {
         assert_eq!(result.workers.len(), 2);
         within(iops(result), 2_000.0, 0.001);

@@ -165,7 +165,7 @@ fn json_plus_lists_every_bucket() {
 }
 
 /// Percentiles, deviations and classes come from buckets that are up to 1/128 of their value wide: the exact figures
-/// would be 1,100, 2,080 and 2,098 µs, 577.49 µs, and 50.00 and 5.25 %.
+/// would be 1,100, 2,080 and 2,097 µs, 577.49 µs, and 50.00 and 5.25 %.
 #[test]
 fn text_of_one_job() {
     let arguments = [
@@ -181,10 +181,10 @@ fn text_of_one_job() {
 a: (groupid=0, jobs=1): err= 0: pid=4711: Fri Nov 20 18:57:26 2026
   read: IOPS=1000, BW=4000KiB/s (4096kB/s)(8000KiB/2000msec)
     slat (nsec): min=5000, max=5000, avg=5000.00, stdev= 0.00
-    clat (usec): min=100, max=2099, avg=1099.50, stdev=577.51
-     lat (usec): min=105, max=2104, avg=1104.50, stdev=577.52
+    clat (usec): min=100, max=2099, avg=1099.50, stdev=577.50
+     lat (usec): min=105, max=2104, avg=1104.50, stdev=577.51
     clat percentiles (usec):
-     | 50.0th=[ 1102], 99.0th=[ 2077], 99.9th=[ 2099]
+     | 50.0th=[ 1102], 99.0th=[ 2077], 99.9th=[ 2094]
    bw (  KiB/s): min= 4000, max= 4000, per=100.00%, avg=4000.00, stdev= 0.00, samples=4
    iops        : min= 1000, max= 1000, avg=1000.00, stdev= 0.00, samples=4
   lat (usec)   : 250=7.25%, 500=12.50%, 750=12.50%, 1000=12.50%

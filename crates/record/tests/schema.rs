@@ -1,0 +1,209 @@
+//! The keys of `record.json`: a change of them is a change of the schema, and must not pass unnoticed.
+//!
+//! `docs/record.md` says what each key means. A new key goes there and into `schema.txt`; a key that goes, or changes its
+//! meaning, needs a new schema version.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_record::{
+    Check, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors, OpStats, Record,
+    RunKind, SCHEMA, StageResult, StorageRecord, ToolRecord, Verdict, WorkerStats, stage_record,
+};
+use fathom_units::Nanos;
+use fathom_workload::{Direction, Stage, native};
+use serde_json::{Value, json};
+
+/// Maps whose keys are names of the run, not of the schema.
+const NAMED: [&str; 3] = ["storage", "bound_by", "meta"];
+/// Documents with a schema of their own.
+const FOREIGN: [&str; 3] = ["workload", "design", "environment"];
+
+const WORKLOAD: &str = r#"
+[[stage]]
+name = "all"
+[[stage.job]]
+name = "everything"
+host = "db1"
+target = { path = "/d/f", size = "1GiB" }
+mix = { read = "40%", write = "40%", trim = "20%" }
+arrival = { rate = "1000/s" }
+depth = 8
+split_latency = true
+measure = "10s"
+"#;
+
+fn stage() -> Stage {
+    let read = native::read(WORKLOAD, "schema.workload.toml");
+    let (mut workload, _) = read.expect("the workload is sound");
+    workload.stages.remove(0)
+}
+
+fn operations() -> OpStats {
+    let mut stats = OpStats::new(true, true);
+    stats.bytes = 4096;
+    stats.latency.record(1_000);
+    let parts = [&mut stats.response, &mut stats.submit, &mut stats.complete];
+    for histogram in parts.into_iter().flatten() {
+        histogram.record(1_000);
+    }
+    stats
+}
+
+fn directions() -> [Option<OpStats>; 3] {
+    [(); 3].map(|()| Some(operations()))
+}
+
+/// A worker of whom everything is known that a worker can tell.
+fn worker() -> WorkerStats {
+    let mut worker = WorkerStats::new(0, 0);
+    worker.directions = directions();
+    worker.sync = Some(operations());
+    worker.errors.push(IoErrors {
+        direction: Direction::Read,
+        errno: 5,
+        count: 1,
+        first_offsets: vec![(0, 4096)],
+    });
+    worker.measured = Nanos::from_secs(10);
+    worker.samples.push(HalfSecond::default());
+    for waited in &mut worker.waited_ns {
+        waited.insert("device-iops".to_owned(), 10);
+    }
+    worker.ended = EndReason::Time;
+    worker
+}
+
+fn record() -> Record {
+    let modelled = StorageRecord {
+        kind: "volume".to_owned(),
+        depth: Some(1.0),
+        busy_share: Some(1.0),
+        hit_share: Some(1.0),
+        limits: vec!["5,000 IOPS".to_owned()],
+        ..StorageRecord::default()
+    };
+    let result = StageResult {
+        name: "all".to_owned(),
+        stage: 0,
+        started_unix_ns: 1,
+        measured: Nanos::from_secs(10),
+        workers: vec![worker()],
+        intervals: vec![IntervalStats {
+            at: Nanos::from_secs(1),
+            length: Nanos::from_secs(1),
+            directions: directions(),
+        }],
+        storage: BTreeMap::from([("db1/data".to_owned(), modelled)]),
+        devices: vec![DeviceCounters {
+            name: "vdb".to_owned(),
+            over: Nanos::from_secs(10),
+            ..DeviceCounters::default()
+        }],
+        notes: vec!["a note".to_owned()],
+    };
+    let mut stage = stage_record(&stage(), &result);
+    // Nothing makes operations on names yet, but their place is part of the schema.
+    let opened = stage.jobs[0].read.clone().expect("the job reads");
+    stage.jobs[0].meta.insert("open".to_owned(), opened);
+    let text = |text: &str| text.to_owned();
+    Record {
+        schema: text(SCHEMA),
+        tool: ToolRecord {
+            name: text("fathom"),
+            version: text("1"),
+            git: text("0"),
+        },
+        kind: RunKind::Run,
+        title: text("everything"),
+        stored: true,
+        started_unix_ns: 1,
+        workload: json!({}),
+        design: Value::Null,
+        environment: json!({}),
+        stages: vec![stage],
+        checks: vec![Check {
+            id: text("io-errors"),
+            passed: false,
+            evidence: text("1 I/O failed"),
+            remedy: text("look"),
+        }],
+        verdict: Verdict::Questionable,
+        notes: vec![text("a note")],
+        interrupted: false,
+    }
+}
+
+/// The shapes that stand in many places, told by a key that each alone has.
+const SHAPES: [(&str, &str); 2] = [("DIR", "latency_ns"), ("LAT", "p99_99")];
+
+/// Every path of `value` with the kind of what stands there.
+fn walk(path: &str, value: &Value, paths: &mut BTreeSet<String>) {
+    let last = path.rsplit('.').next().unwrap_or_default();
+    let kind = match value {
+        _ if FOREIGN.contains(&path) => "document",
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "whole number",
+        Value::String(_) => "text",
+        Value::Array(elements) => {
+            let place = format!("{path}[]");
+            for element in elements {
+                walk(&place, element, paths);
+            }
+            return;
+        }
+        Value::Object(fields) => {
+            let shape = SHAPES.iter().find(|(_, key)| fields.contains_key(*key));
+            let path = match shape {
+                Some((name, _)) if *name != path => {
+                    paths.insert(format!("{path}: {name}"));
+                    name
+                }
+                _ => path,
+            };
+            for (key, field) in fields {
+                let key = if NAMED.contains(&last) { "NAME" } else { key };
+                let dot = if path.is_empty() { "" } else { "." };
+                walk(&format!("{path}{dot}{key}"), field, paths);
+            }
+            return;
+        }
+    };
+    paths.insert(format!("{path}: {kind}"));
+}
+
+fn paths_of(record: &Record) -> BTreeSet<String> {
+    let mut paths = BTreeSet::new();
+    let document = serde_json::to_value(record).expect("a record is JSON");
+    walk("", &document, &mut paths);
+    paths
+}
+
+#[test]
+fn the_keys_are_those_of_the_schema() {
+    let found: Vec<String> = paths_of(&record()).into_iter().collect();
+    let expected: Vec<&str> = include_str!("schema.txt").lines().collect();
+    let all = found.join("\n");
+    assert!(found == expected, "schema.txt should be\n\n{all}\n");
+}
+
+/// The last part of every path, without its place: what `docs/record.md` must tell of.
+#[test]
+fn every_key_is_documented() {
+    let document = include_str!("../../../docs/record.md");
+    for path in paths_of(&record()) {
+        let key = path.split(':').next().unwrap_or_default();
+        let key = key.trim_end_matches("[]");
+        let key = key.rsplit('.').next().unwrap_or_default();
+        let told = key == "NAME" || document.contains(&format!("`{key}`"));
+        assert!(told, "docs/record.md does not tell of `{key}` ({path})");
+    }
+}
+
+#[test]
+fn a_record_is_read_back_as_it_was_written() {
+    let text = serde_json::to_string(&record()).unwrap();
+    let read: Record = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, record());
+}

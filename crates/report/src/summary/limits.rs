@@ -1,0 +1,169 @@
+//! What held the I/Os of a prediction, and which open loops fell behind.
+//!
+//! Jobs of which the same is to be said share a line, and so do the repeats of a stage.
+
+use std::collections::BTreeMap;
+
+use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, StageRecord};
+
+use super::{jobs_in_words, names_of, stages_with_repeats, write_wrapped};
+use crate::format::{rate, share, short_time};
+
+/// Adds the lines of every stage.
+pub(super) fn write_limits(text: &mut String, record: &Record) {
+    let stages = stages_with_repeats(record);
+    for (name, repeats) in &stages {
+        let head = if stages.len() > 1 {
+            format!("  {name}: ")
+        } else {
+            "  ".to_owned()
+        };
+        for line in bounds(repeats) {
+            write_wrapped(text, &head, &line, 4);
+        }
+        for line in shortfalls(repeats).into_iter().chain(responses(repeats)) {
+            write_wrapped(text, &head, &line, 4);
+        }
+    }
+}
+
+fn bounds(repeats: &[&StageRecord]) -> Vec<String> {
+    let figures: [(&str, fn(&StageRecord) -> &Option<DirectionRecord>); 3] = [
+        ("reads", |stage| &stage.total.read),
+        ("writes", |stage| &stage.total.write),
+        ("trims", |stage| &stage.total.trim),
+    ];
+    let lines = figures.into_iter().filter_map(|(direction, figures)| {
+        let mut bound_by: BTreeMap<&str, f64> = BTreeMap::new();
+        for figures in repeats.iter().filter_map(|stage| figures(stage).as_ref()) {
+            for (limit, part) in &figures.bound_by {
+                *bound_by.entry(limit).or_default() += part / repeats.len() as f64;
+            }
+        }
+        (!bound_by.is_empty()).then(|| format!("{direction} bound by {}", in_words(&bound_by)))
+    });
+    lines.collect()
+}
+
+fn in_words(bound_by: &BTreeMap<&str, f64>) -> String {
+    let mut limits: Vec<_> = bound_by
+        .iter()
+        .filter(|(_, part)| **part >= 0.005)
+        .collect();
+    limits.sort_by(|a, b| b.1.total_cmp(a.1));
+    let words = limits.into_iter().map(|(limit, part)| {
+        let (name, part) = (limit_name(limit), share(*part));
+        format!("{name} (`{limit}`, {part} of the waiting)")
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Open loops that asked for one rate and were held by one limit.
+struct Shortfall<'a> {
+    wanted: f64,
+    limit: Option<&'a str>,
+    names: Vec<&'a str>,
+    least: f64,
+    most: f64,
+}
+
+fn shortfalls(repeats: &[&StageRecord]) -> Vec<String> {
+    let mut groups: Vec<Shortfall<'_>> = Vec::new();
+    for (repeat, stage) in repeats.iter().enumerate() {
+        for job in &stage.jobs {
+            let got: f64 = directions(job).map(|figures| figures.iops).sum();
+            let Some(wanted) = job.iops_wanted.filter(|wanted| got < wanted * 0.99) else {
+                continue;
+            };
+            let limits = directions(job).flat_map(|figures| &figures.bound_by);
+            let limit = limits.max_by(|a, b| a.1.total_cmp(b.1));
+            let limit = limit.map(|(limit, _)| limit.as_str());
+            let same = |group: &&mut Shortfall<'_>| {
+                group.limit == limit && (group.wanted - wanted).abs() < 0.5
+            };
+            if let Some(group) = groups.iter_mut().find(same) {
+                group.least = group.least.min(got);
+                group.most = group.most.max(got);
+                // A repeat brings no new job.
+                if repeat == 0 || !group.names.contains(&job.name.as_str()) {
+                    group.names.push(&job.name);
+                }
+            } else {
+                let names = vec![job.name.as_str()];
+                groups.push(Shortfall {
+                    wanted,
+                    limit,
+                    names,
+                    least: got,
+                    most: got,
+                });
+            }
+        }
+    }
+    groups.iter().map(Shortfall::in_words).collect()
+}
+
+impl Shortfall<'_> {
+    fn in_words(&self) -> String {
+        let jobs = jobs_in_words(&self.names);
+        let each = if self.names.len() > 1 { " each" } else { "" };
+        let (wanted, least, most) = (rate(self.wanted), rate(self.least), rate(self.most));
+        let reached = if least == most {
+            least
+        } else {
+            format!("{least} to {most}")
+        };
+        let why = self.limit.map_or(String::new(), |limit| {
+            let name = limit_name(limit);
+            let give = if name.ends_with("IOPS") {
+                "give"
+            } else {
+                "gives"
+            };
+            format!(": {name} {give} no more")
+        });
+        format!("{jobs} asked for {wanted} IOPS{each} and reached {reached}{why}")
+    }
+}
+
+/// One line over all open loops of a stage: percentiles where it is one job, the worst of each where they are several.
+fn responses(repeats: &[&StageRecord]) -> Option<String> {
+    let jobs = repeats.iter().flat_map(|stage| &stage.jobs);
+    let all: Vec<_> = jobs.flat_map(response_times).collect();
+    let first = all.first()?;
+    let p99 = short_time(all.iter().map(|latency| latency.p99).max()?);
+    let max = short_time(all.iter().map(|latency| latency.max).max()?);
+    let names = names_of(&repeats[0].jobs, |job| response_times(job).next().is_some());
+    let who = format!(
+        "{} response time from intended start",
+        jobs_in_words(&names)
+    );
+    Some(if all.len() == 1 {
+        format!("{who}: p50 {}, p99 {p99}, max {max}", short_time(first.p50))
+    } else {
+        format!("{who}: p99 ≤ {p99}, max {max}")
+    })
+}
+
+fn directions(job: &JobRecord) -> impl Iterator<Item = &DirectionRecord> + Clone {
+    [&job.read, &job.write, &job.trim].into_iter().flatten()
+}
+
+fn response_times(job: &JobRecord) -> impl Iterator<Item = &LatencyRecord> {
+    directions(job).filter_map(|figures| figures.response_ns.as_ref())
+}
+
+/// The limit in plain words.
+fn limit_name(limit: &str) -> &str {
+    match limit {
+        "disk-iops" => "the disks' IOPS",
+        "disk-bytes" => "the disks' throughput",
+        "vm-cached-iops" => "the VM's cached IOPS",
+        "vm-cached-bytes" => "the VM's cached throughput",
+        "vm-uncached-iops" => "the VM's uncached IOPS",
+        "vm-uncached-bytes" => "the VM's uncached throughput",
+        "device-iops" => "the device's IOPS",
+        "device-bytes" => "the device's throughput",
+        other => other,
+    }
+}

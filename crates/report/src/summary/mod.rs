@@ -1,0 +1,134 @@
+//! The one screen at the end of a run.
+//!
+//! One line for each job and direction: rate, throughput and the latency that matters; then what limited a prediction,
+//! what makes a figure doubtful, and what to do next.
+//!
+//! Invariant: no line is wider than [`WIDTH`] columns, unless one word of it is.
+
+mod limits;
+mod storage;
+mod table;
+mod verdict;
+
+use fathom_record::{JobRecord, Record, StageRecord};
+
+use crate::format::WIDTH;
+
+/// How much to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Summary {
+    /// One screen.
+    #[default]
+    Short,
+    /// Every check, device and note.
+    Full,
+}
+
+/// The summary of `record` as text.
+pub fn summary(record: &Record, how_much: Summary) -> String {
+    let mut text = format!("{}\n", record.title);
+    table::write_table(&mut text, record);
+    limits::write_limits(&mut text, record);
+    if how_much == Summary::Full {
+        storage::write_storage(&mut text, record);
+    }
+    verdict::write_verdict(&mut text, record, how_much);
+    // A name from a workload must not steer the terminal.
+    text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
+}
+
+/// Adds `body` after `head`, broken at blanks to [`WIDTH`] columns; further lines are indented by `indent`.
+fn write_wrapped(text: &mut String, head: &str, body: &str, indent: usize) {
+    let mut column = head.chars().count();
+    text.push_str(head);
+    for (index, word) in body.split(' ').enumerate() {
+        let width = word.chars().count();
+        if index > 0 && column + 1 + width > WIDTH {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if index > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += width;
+    }
+    text.push('\n');
+}
+
+/// A stage's name without the number of its repeat.
+fn base_name(name: &str) -> &str {
+    match name.rsplit_once(" #") {
+        Some((base, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => base,
+        _ => name,
+    }
+}
+
+/// The stages of a record by their base names, repeats together, in order.
+fn stages_with_repeats(record: &Record) -> Vec<(&str, Vec<&StageRecord>)> {
+    let mut groups: Vec<(&str, Vec<&StageRecord>)> = Vec::new();
+    for stage in &record.stages {
+        let base = base_name(&stage.name);
+        match groups.iter_mut().find(|(name, _)| *name == base) {
+            Some((_, repeats)) => repeats.push(stage),
+            None => groups.push((base, vec![stage])),
+        }
+    }
+    groups
+}
+
+/// Several jobs in few words: `a`, `a ×4`, `a and b`, `a … d`.
+fn jobs_in_words(names: &[&str]) -> String {
+    let mut distinct: Vec<&str> = Vec::new();
+    for name in names {
+        if !distinct.contains(name) {
+            distinct.push(name);
+        }
+    }
+    match distinct.as_slice() {
+        [] => String::new(),
+        [one] if names.len() == 1 => (*one).to_owned(),
+        [one] => format!("{one} ×{}", names.len()),
+        [first, second] => format!("{first} and {second}"),
+        [first, .., last] => format!("{first} … {last}"),
+    }
+}
+
+/// Names of the jobs that `chosen` picks, one for each clone.
+fn names_of<'a>(jobs: &'a [JobRecord], chosen: impl Fn(&JobRecord) -> bool) -> Vec<&'a str> {
+    let jobs = jobs.iter().filter(|job| chosen(job));
+    jobs.map(|job| job.name.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_named_in_few_words() {
+        for (names, expected) in [
+            (vec!["a"], "a"),
+            (vec!["a", "a", "a"], "a ×3"),
+            (vec!["a", "b", "b"], "a and b"),
+            (vec!["w1", "w2", "w3", "w4"], "w1 … w4"),
+        ] {
+            assert_eq!(jobs_in_words(&names), expected);
+        }
+    }
+
+    #[test]
+    fn only_a_repeats_number_is_no_part_of_a_name() {
+        assert_eq!(base_name("mix #12"), "mix");
+        assert_eq!(base_name("mix #b"), "mix #b");
+        assert_eq!(base_name("mix"), "mix");
+    }
+
+    #[test]
+    fn long_lines_are_broken_at_blanks() {
+        let mut text = String::new();
+        write_wrapped(&mut text, "note     ", &"twelve chars ".repeat(8), 9);
+        assert!(text.lines().count() == 2 && text.lines().all(|line| line.len() <= WIDTH));
+        assert!(text.lines().nth(1).unwrap().starts_with("         "));
+    }
+}

@@ -1,0 +1,44 @@
+//! Every job and every part of the storage: what the full summary adds.
+
+use std::fmt::Write as _;
+
+use fathom_record::Record;
+use fathom_units::{Nanos, group_digits};
+
+use crate::format::share;
+
+/// Adds a block for each stage.
+pub(super) fn write_storage(text: &mut String, record: &Record) {
+    for stage in &record.stages {
+        let _ = writeln!(text, "\n{} ({})", stage.name, Nanos::new(stage.measured_ns));
+        for job in &stage.jobs {
+            let _ = writeln!(
+                text,
+                "  {}: {} workers, depth {:.1} of {:.0} each, {} user {} system",
+                job.name,
+                job.workers,
+                job.depth_achieved,
+                job.depth_wanted,
+                Nanos::new(job.cpu.user_ns),
+                Nanos::new(job.cpu.system_ns)
+            );
+        }
+        for (name, part) in &stage.storage {
+            let depth = part
+                .depth
+                .map_or(String::new(), |depth| format!(", depth {depth:.1}"));
+            let busy = part
+                .busy_share
+                .map_or(String::new(), |busy| format!(", busy {}", share(busy)));
+            let hits = part.hit_share.map_or(String::new(), |hits| {
+                format!(", cache hits {}", share(hits))
+            });
+            let ios = group_digits(part.ios);
+            let _ = writeln!(
+                text,
+                "  {} {name}: {ios} I/Os{depth}{busy}{hits}",
+                part.kind
+            );
+        }
+    }
+}

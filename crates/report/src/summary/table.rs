@@ -1,0 +1,222 @@
+//! The table: rate, throughput and latency of each job and direction.
+
+use std::fmt::Write as _;
+
+use fathom_record::{
+    DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, Record,
+    StageRecord,
+};
+use fathom_stats::{Histogram, confidence_95, from_hdr_base64};
+use fathom_units::{Nanos, group_digits, per_second};
+
+use super::{jobs_in_words, names_of, stages_with_repeats};
+use crate::format::{WIDTH, mebibytes, rate, short_mean, short_time, shortened};
+
+/// Figures of one line: one for each repeat of its stage.
+struct Row {
+    name: String,
+    repeats: Vec<DirectionRecord>,
+}
+
+impl Row {
+    fn mean_of(&self, figure: fn(&DirectionRecord) -> f64) -> f64 {
+        self.repeats.iter().map(figure).sum::<f64>() / self.repeats.len() as f64
+    }
+
+    /// Latency over all repeats: percentiles of the merged histograms, the mean over all I/Os.
+    fn latency(&self) -> LatencyRecord {
+        let mut latency = self.repeats[0].latency_ns.clone();
+        if self.repeats.len() == 1 {
+            return latency;
+        }
+        let all = self.repeats.iter().map(|repeat| &repeat.latency_ns);
+        let mut merged = Histogram::new();
+        for histogram in all
+            .clone()
+            .filter_map(|one| from_hdr_base64(&one.histogram).ok())
+        {
+            merged.merge(&histogram);
+        }
+        let ios: f64 = self.repeats.iter().map(|repeat| repeat.ios as f64).sum();
+        let time: f64 = self
+            .repeats
+            .iter()
+            .map(|repeat| repeat.latency_ns.mean * repeat.ios as f64)
+            .sum();
+        latency.mean = if ios > 0.0 { time / ios } else { 0.0 };
+        latency.min = all.clone().map(|one| one.min).min().unwrap_or(0);
+        latency.max = all.map(|one| one.max).max().unwrap_or(0);
+        let within = |percent| merged.percentile(percent).clamp(latency.min, latency.max);
+        latency.p50 = within(50.0);
+        latency.p99 = within(99.0);
+        latency.p99_9 = within(99.9);
+        latency
+    }
+
+    /// The spread over the repeats where there are any in the table, the mean latency otherwise.
+    fn second_column(&self, repeated: bool) -> String {
+        let rates: Vec<f64> = self.repeats.iter().map(|repeat| repeat.iops).collect();
+        match confidence_95(&rates) {
+            Some(interval) if interval.mean > 0.0 => {
+                format!("{:.1}%", interval.half_width / interval.mean * 100.0)
+            }
+            _ if repeated => "-".to_owned(),
+            _ => short_mean(self.latency().mean),
+        }
+    }
+}
+
+/// A line for each stage (repeats together), job name and direction; a total where a stage has several.
+fn rows_of(record: &Record) -> Vec<Row> {
+    let stages = stages_with_repeats(record);
+    let mut rows: Vec<Row> = Vec::new();
+    for (base, repeats) in &stages {
+        for (name, direction, figures) in repeats.iter().flat_map(|stage| stage_lines(stage)) {
+            let prefix = if stages.len() > 1 && name != *base {
+                format!("{base}: ")
+            } else {
+                String::new()
+            };
+            let said = name.split(' ').any(|word| word.ends_with(direction));
+            let direction = if said {
+                String::new()
+            } else {
+                format!(" {direction}")
+            };
+            add(&mut rows, format!("{prefix}{name}{direction}"), figures);
+        }
+    }
+    rows
+}
+
+fn add(rows: &mut Vec<Row>, name: String, figures: DirectionRecord) {
+    match rows.iter_mut().find(|row| row.name == name) {
+        Some(row) => row.repeats.push(figures),
+        None => rows.push(Row {
+            name,
+            repeats: vec![figures],
+        }),
+    }
+}
+
+type Line = (String, &'static str, DirectionRecord);
+type OfInterval = fn(&IntervalRecord) -> Option<&IntervalDirection>;
+type OfJob = fn(&JobRecord) -> &Option<DirectionRecord>;
+
+fn stage_lines(stage: &StageRecord) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let total = &stage.total;
+    let directions: [(&str, _, OfJob); 3] = [
+        ("read", &total.read, |job| &job.read),
+        ("write", &total.write, |job| &job.write),
+        ("trim", &total.trim, |job| &job.trim),
+    ];
+    let used = directions
+        .iter()
+        .filter(|(_, figures, _)| figures.as_ref().is_some_and(|f| f.ios > 0))
+        .count();
+    if used > 1 {
+        let all = total.all.clone();
+        lines.extend(all.map(|figures| ("all".to_owned(), "together", figures)));
+    }
+    for (direction, figures, of_job) in directions {
+        let Some(figures) = figures.as_ref().filter(|figures| has_figures(figures)) else {
+            continue;
+        };
+        // A job counts for the directions it used, not for those of its neighbours.
+        let names = names_of(&stage.jobs, |job| {
+            of_job(job).as_ref().is_some_and(has_figures)
+        });
+        let name = match names.as_slice() {
+            [first, rest @ ..] if rest.iter().any(|name| name != first) => {
+                format!("{} jobs", names.len())
+            }
+            same => jobs_in_words(same),
+        };
+        lines.push((name, direction, figures.clone()));
+    }
+    lines
+}
+
+fn has_figures(figures: &DirectionRecord) -> bool {
+    figures.ios > 0 || figures.errors > 0
+}
+
+/// Adds the table, no wider than [`WIDTH`]: long names are shortened; where repeats show their spread, the mean gives
+/// way. A stage that was cut off stands below it with what is known of it.
+pub(super) fn write_table(text: &mut String, record: &Record) {
+    let rows = rows_of(record);
+    if !rows.is_empty() {
+        write_rows(text, &rows);
+    }
+    for stage in record.stages.iter().filter(|stage| stage.jobs.is_empty()) {
+        write_cut_off(text, stage);
+    }
+}
+
+fn write_rows(text: &mut String, rows: &[Row]) {
+    const LATENCY_WIDTH: usize = 6 * 8;
+    let repeated = rows.iter().any(|row| row.repeats.len() > 1);
+    let rates = rows
+        .iter()
+        .map(|row| rate(row.mean_of(|repeat| repeat.iops)));
+    let rates: Vec<String> = rates.collect();
+    let widest = rates.iter().map(String::len).max().unwrap_or(0).max(9);
+    let longest = rows.iter().map(|row| row.name.chars().count()).max();
+    let width = longest
+        .unwrap_or(0)
+        .clamp(8, WIDTH - LATENCY_WIDTH - 1 - widest);
+    let second = if repeated { "±95%" } else { "mean" };
+    let header = ["MiB/s", "p50", "p99", "p99.9", "max"].map(|title| format!(" {title:>7}"));
+    let header = header.concat();
+    let _ = writeln!(
+        text,
+        "{:width$} {:>widest$} {second:>7}{header}",
+        "", "IOPS"
+    );
+    for (row, iops) in rows.iter().zip(&rates) {
+        let latency = row.latency();
+        let figures = [
+            row.second_column(repeated),
+            mebibytes(row.mean_of(|repeat| repeat.bandwidth_bytes_per_sec)),
+            short_time(latency.p50),
+            short_time(latency.p99),
+            short_time(latency.p99_9),
+            short_time(latency.max),
+        ];
+        let figures = figures.map(|figure| format!(" {figure:>7}")).concat();
+        let name = shortened(&row.name, width);
+        let _ = writeln!(text, "{name:width$} {iops:>widest$}{figures}");
+        let errors: u64 = row.repeats.iter().map(|repeat| repeat.errors).sum();
+        if errors > 0 {
+            let ios = if errors == 1 { "I/O" } else { "I/Os" };
+            let _ = writeln!(text, "  {} {ios} failed", group_digits(errors));
+        }
+    }
+}
+
+/// What is known of a stage that never ended: its seconds. Percentiles of seconds make no percentile of the stage.
+fn write_cut_off(text: &mut String, stage: &StageRecord) {
+    let time = Nanos::new(stage.measured_ns);
+    let _ = writeln!(text, "{}, cut off after {time} of measuring:", stage.name);
+    let directions: [(&str, OfInterval); 3] = [
+        ("read", |interval| interval.read.as_ref()),
+        ("write", |interval| interval.write.as_ref()),
+        ("trim", |interval| interval.trim.as_ref()),
+    ];
+    for (direction, of_interval) in directions {
+        let seconds = || stage.intervals.iter().filter_map(of_interval);
+        let ios = seconds().map(|second| second.ios).sum::<u64>();
+        if ios > 0 {
+            let bytes = seconds().map(|second| second.bytes).sum::<u64>();
+            let max = seconds().map(|second| second.max_ns).max().unwrap_or(0);
+            let _ = writeln!(
+                text,
+                "  {direction} {} IOPS, {} MiB/s, max {}",
+                rate(per_second(ios, time)),
+                mebibytes(per_second(bytes, time)),
+                short_time(max)
+            );
+        }
+    }
+}

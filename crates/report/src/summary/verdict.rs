@@ -1,0 +1,62 @@
+//! What to think of the figures, and what to do next.
+
+use std::fmt::Write as _;
+
+use fathom_record::{Record, RunKind, Verdict};
+
+use super::{Summary, write_wrapped};
+
+/// Adds notes, verdict, failed checks and the next command.
+pub(super) fn write_verdict(text: &mut String, record: &Record, how_much: Summary) {
+    let mut notes: Vec<&String> = Vec::new();
+    for note in record
+        .notes
+        .iter()
+        .chain(record.stages.iter().flat_map(|stage| &stage.notes))
+    {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    for note in notes {
+        write_wrapped(text, "note     ", note, 9);
+    }
+    if record.interrupted {
+        let note = "stopped before its end; these figures cover what was measured until then";
+        write_wrapped(text, "note     ", note, 9);
+    }
+    let failed = record.checks.iter().filter(|check| !check.passed).count();
+    let passed = record.checks.len() - failed;
+    let verdict = match record.verdict {
+        Verdict::Trustworthy => format!("TRUSTWORTHY: {passed} checks passed"),
+        Verdict::Questionable if record.checks.is_empty() => "CUT SHORT: not checked".to_owned(),
+        Verdict::Questionable => format!(
+            "QUESTIONABLE: {failed} of {} checks failed",
+            record.checks.len()
+        ),
+        Verdict::Empty => "NOTHING MEASURED".to_owned(),
+    };
+    let _ = writeln!(text, "verdict  {verdict}");
+    for check in record
+        .checks
+        .iter()
+        .filter(|check| how_much == Summary::Full || !check.passed)
+    {
+        let outcome = if check.passed { "ok  " } else { "FAIL" };
+        let head = format!("  {outcome} {}: ", check.id);
+        write_wrapped(text, &head, &check.evidence, 7);
+        if !check.remedy.is_empty() {
+            write_wrapped(text, "       hint: ", &check.remedy, 13);
+        }
+    }
+    let next = match (record.stored, record.kind) {
+        (false, _) => "`--full` shows every check, device and job (this run was not stored)",
+        (true, RunKind::Run) => "`fathom report last --full` shows every check, device and job",
+        (true, RunKind::Predict | RunKind::Serve) => {
+            "`fathom report last --full` shows each disk and VM limit"
+        }
+    };
+    if how_much == Summary::Short {
+        let _ = writeln!(text, "next     {next}");
+    }
+}
