@@ -46,6 +46,8 @@ fn kill_in_mid_run(mut child: Child, home: &Path) {
         assert_eq!(child.try_wait().unwrap(), None, "the run ended by itself");
         std::thread::park_timeout(Duration::from_millis(50));
     }
+    // A second is told in two files one after the other; a kill between the two costs that second its latencies.
+    std::thread::park_timeout(Duration::from_millis(100));
     child.kill().unwrap();
     child.wait().unwrap();
 }

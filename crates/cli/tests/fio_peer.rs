@@ -156,6 +156,65 @@ fn it_is_as_fast_as_fio() {
     }
 }
 
+/// Both do as many syncs between writes, and count none of those at the end.
+#[test]
+fn it_syncs_as_often_as_fio() {
+    let folder = support::disk_folder();
+    let file = format!("--filename={}", folder.path().join("synced").display());
+    for sync in [
+        "--fsync=15",
+        "--fsync=16",
+        "--fdatasync=17",
+        "--fsync_on_close=1",
+    ] {
+        let arguments = [
+            "--name=x",
+            &file,
+            sync,
+            "--end_fsync=1",
+            "--rw=write",
+            "--bs=4k",
+            "--size=1m",
+            "--output-format=json",
+        ];
+        let (ours, theirs) = both(folder.path(), &arguments);
+        // fio leaves `fdatasync` out of `total_ios`, but not out of its latencies.
+        let syncs = |document: &Value| {
+            let count = document["jobs"][0]["sync"]["lat_ns"]["N"].as_u64();
+            count.unwrap_or(0)
+        };
+        assert_eq!(syncs(&ours), syncs(&theirs), "{sync}");
+    }
+}
+
+/// A machine that withholds the processor for a moment is met by another round, never by a lower bar.
+#[test]
+fn it_keeps_the_depth_it_was_asked_for() {
+    let folder = support::disk_folder();
+    let file = laid_out(folder.path());
+    for rw in ["--rw=randread", "--rw=randwrite"] {
+        let mut depths: Vec<f64> = Vec::new();
+        while depths.last().is_none_or(|depth| *depth < 0.97 * 32.0) {
+            assert!(
+                depths.len() < 10,
+                "{rw}: depths achieved of 32: {depths:.2?}"
+            );
+            let mut arguments = vec!["run", "--json", "--no-record", "fio", "--name=x", &file, rw];
+            arguments.extend([
+                "--ioengine=io_uring",
+                "--iodepth=32",
+                "--direct=1",
+                "--bs=4k",
+            ]);
+            arguments.extend(["--size=256m", "--runtime=2", "--time_based"]);
+            let (stdout, _) = support::expect_code(folder.path(), &arguments, 0);
+            let record: Value = serde_json::from_str(&stdout).unwrap();
+            let job = &record["stages"][0]["jobs"][0];
+            depths.push(job["depth_achieved"].as_f64().unwrap());
+        }
+    }
+}
+
 #[test]
 fn exit_codes_are_fios() {
     let folder = support::disk_folder();

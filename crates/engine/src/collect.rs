@@ -73,7 +73,10 @@ impl Collector {
     pub(crate) fn add(&mut self, set: &IntervalSet) {
         let is_before = set.end <= self.times.origin;
         if set.phase == Phase::Measure || is_before {
-            let latencies = set.directions.each_ref().map(only_latency);
+            let latencies = set
+                .directions
+                .each_ref()
+                .map(|stats| stats.as_ref().map(only_latency));
             // A worker that was stuck sends what was shown without it.
             if set.end < self.next_shown {
                 self.keep(set.end, latencies);
@@ -213,14 +216,14 @@ impl Collector {
 }
 
 /// What is kept of an interval: neither response times nor the two parts of latency.
-fn only_latency(stats: &Option<OpStats>) -> Option<OpStats> {
-    stats.as_ref().map(|stats| OpStats {
+fn only_latency(stats: &OpStats) -> OpStats {
+    OpStats {
         bytes: stats.bytes,
         latency: stats.latency.clone(),
         response: None,
         submit: None,
         complete: None,
-    })
+    }
 }
 
 fn add_latencies(mine: &mut Directions, theirs: Directions) {

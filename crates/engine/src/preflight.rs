@@ -9,7 +9,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_rawio::{self as rawio, Access, Durability, OpenHow, SLOTS_MAX, probe_uring};
+use fathom_rawio::{
+    self as rawio, Access, Durability, OpenHow, RingUnusable, SLOTS_MAX, probe_uring,
+};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::generator::{SharedCursor, StreamError, StreamKey, WorkerStream};
 use fathom_workload::{Arrival, Backend, Caching, Job, Pacing, Stage, Workload};
@@ -26,6 +28,9 @@ const BLOCK_MAX: Bytes = Bytes::gib(1);
 const TIME_MAX: Nanos = Nanos::from_secs(10 * 365 * 86_400);
 /// Share of the available memory that buffers may take, in percent.
 const MEMORY_PERCENT: u64 = 80;
+
+/// Says whether io_uring can be used by this process, and why not.
+pub(crate) type RingProbe = fn() -> Result<(), RingUnusable>;
 
 /// One stage or repeat that will run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +64,15 @@ pub struct Plan {
 /// [`EngineError::Invalid`], [`EngineError::Refused`], [`EngineError::Unsupported`], [`EngineError::NoSpace`] or
 /// [`EngineError::Target`], whichever comes first in this order.
 pub fn preflight(workload: &Workload, options: &RunOptions) -> Result<Plan, EngineError> {
+    preflight_with(workload, options, probe_uring)
+}
+
+/// As [`preflight`], where `probe` says whether io_uring can be used.
+pub(crate) fn preflight_with(
+    workload: &Workload,
+    options: &RunOptions,
+    probe: RingProbe,
+) -> Result<Plan, EngineError> {
     let mut problems = Diagnostics::default();
     let mut notes = Vec::new();
     for (_, job) in workload.jobs() {
@@ -89,7 +103,7 @@ pub fn preflight(workload: &Workload, options: &RunOptions) -> Result<Plan, Engi
     Ok(Plan {
         stages: planned_stages(workload),
         layout: layout.collect(),
-        uring: choose_uring(workload, &mut notes),
+        uring: choose_uring(workload, probe, &mut notes),
         notes,
         targets,
     })
@@ -373,14 +387,14 @@ fn planned_stages(workload: &Workload) -> Vec<PlannedStage> {
 }
 
 /// What jobs that ask for io_uring get here, said in a note where it is something else.
-fn choose_uring(workload: &Workload, notes: &mut Vec<String>) -> Backend {
+fn choose_uring(workload: &Workload, probe: RingProbe, notes: &mut Vec<String>) -> Backend {
     if !workload
         .jobs()
         .any(|(_, job)| job.backend == Backend::IoUring)
     {
         return Backend::IoUring;
     }
-    let Err(reason) = probe_uring() else {
+    let Err(reason) = probe() else {
         return Backend::IoUring;
     };
     notes.push(format!("libaio is used instead of io_uring: {reason}"));

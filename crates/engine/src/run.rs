@@ -1,12 +1,12 @@
 //! A whole run: look, hold, lay out, measure stage by stage, clean up.
 
-use fathom_rawio::{self as rawio, Clock, sleep_until};
+use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
 use fathom_record::{Event, EventSink, StageResult, TargetFacts, stage_record};
 use fathom_units::Nanos;
 use fathom_workload::{ExistingFiles, Workload};
 
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
-use crate::preflight::{Plan, PlannedStage, layout_start, preflight};
+use crate::preflight::{Plan, PlannedStage, RingProbe, layout_start, preflight_with};
 use crate::stage::{StageOutput, StageRun};
 use crate::store::Store;
 use crate::targets::Kind;
@@ -66,10 +66,21 @@ pub fn run(
     stop: &StopFlag,
     sink: &mut dyn EventSink,
 ) -> Result<RunOutcome, EngineError> {
+    run_with(workload, options, stop, sink, probe_uring)
+}
+
+/// As [`run`], where `probe` says whether io_uring can be used.
+fn run_with(
+    workload: &Workload,
+    options: &RunOptions,
+    stop: &StopFlag,
+    sink: &mut dyn EventSink,
+    probe: RingProbe,
+) -> Result<RunOutcome, EngineError> {
     rawio::map_large_allocations();
     // Where it cannot be raised, opening says which file was one too many.
     let _ = rawio::raise_open_files_limit();
-    let plan = preflight(workload, options)?;
+    let plan = preflight_with(workload, options, probe)?;
     let store = Store::open(&plan.targets, stop)?;
     for note in &plan.notes {
         sink.event(&Event::Note { text: note });
@@ -263,5 +274,55 @@ fn unlink(workload: &Workload, plan: &Plan) {
                 let _ = std::fs::remove_file(full);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_rawio::RingUnusable;
+    use fathom_record::{Ignore, OpStats};
+    use fathom_units::Bytes;
+    use fathom_workload::{Backend, Caching, Place, preset};
+
+    /// A job of io_uring where io_uring cannot be used does its I/O all the same, and says how.
+    #[track_caller]
+    fn check(caching: Caching, notes_expected: &[&str]) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut workload = preset("quick", "/unused").unwrap();
+        workload.stages.truncate(1);
+        let stage = &mut workload.stages[0];
+        stage.repeats = 1;
+        stage.jobs.truncate(1);
+        let job = &mut stage.jobs[0];
+        let path = directory.path().join("file").display().to_string();
+        job.targets[0].place = Place::Path(path);
+        job.targets[0].length = Some(Bytes::mib(1));
+        (job.backend, job.caching, job.workers) = (Backend::IoUring, caching, 1);
+        job.limits = fathom_workload::Limits::default();
+        let forbidden: RingProbe = || Err(RingUnusable::Forbidden);
+        let options = RunOptions::default();
+        let outcome = run_with(
+            &workload,
+            &options,
+            &StopFlag::new(),
+            &mut Ignore,
+            forbidden,
+        );
+        let outcome = outcome.unwrap();
+        assert_eq!(outcome.notes, notes_expected);
+        let worker = &outcome.results[0].workers[0];
+        let done = worker.directions.iter().flatten().map(OpStats::ios);
+        assert_eq!(done.sum::<u64>(), 256);
+    }
+
+    #[test]
+    fn libaio_stands_in_for_a_forbidden_io_uring() {
+        let forbidden = "libaio is used instead of io_uring: io_uring is forbidden to this process \
+             (a seccomp filter, as containers have it)";
+        let one_by_one =
+            "buffered I/O with libaio is done one at a time: the depth asked for is not reached";
+        check(Caching::Direct, &[forbidden]);
+        check(Caching::Buffered, &[forbidden, one_by_one]);
     }
 }
