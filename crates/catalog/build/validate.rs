@@ -133,7 +133,7 @@ pub fn complaints(facts: &Table) -> Vec<String> {
         if name == "host_cache" {
             found.extend(value.as_table().map_or_else(
                 || vec!["`host_cache` is no table".to_owned()],
-                |row| value_complaints("host_cache", row, sources),
+                |row| host_cache_complaints(row, sources),
             ));
             continue;
         }
@@ -146,6 +146,16 @@ pub fn complaints(facts: &Table) -> Vec<String> {
             found.push(format!("`{name}` has no rows"));
         }
         found.extend(table_complaints(shape, rows, sources));
+    }
+    found
+}
+
+fn host_cache_complaints(row: &Table, sources: &Table) -> Vec<String> {
+    let mut found = value_complaints("host_cache", row, sources);
+    for required in ["kinds", "max_disk_gib"] {
+        if !row.contains_key(required) {
+            found.push(format!("host_cache: `{required}` is missing"));
+        }
     }
     found
 }

@@ -316,6 +316,10 @@ mod tests {
         check(&format!("{row}{row}{sources}"), "io_unit `u`: given twice");
         check("[[frob]]\nx = 1", "unknown table `frob`");
         check(
+            &format!("[host_cache]\nkinds = ['ultra']\nsource = 's'\n{sources}"),
+            "host_cache: `max_disk_gib` is missing",
+        );
+        check(
             "[sources]\ns = { page = 'p', revision = '' }",
             "source `s`: no date (`2020-06-01`, `2020` or `undated`)",
         );

@@ -295,7 +295,7 @@ mod tests {
         command.build();
         let verbs = command
             .get_subcommands_mut()
-            .map(|verb| verb.render_long_help());
+            .map(clap::Command::render_long_help);
         let mut pages: Vec<_> = verbs.collect();
         pages.push(command.render_long_help());
         for page in pages {

@@ -74,13 +74,11 @@ fn print(text: &str) {
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
-    match written {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            if !LOST.swap(true, Ordering::Relaxed) {
-                tell(&format!("error: stdout cannot be written: {error}"));
-            }
-        }
-        _ => {}
+    if let Err(error) = written
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+        && !LOST.swap(true, Ordering::Relaxed)
+    {
+        tell(&format!("error: stdout cannot be written: {error}"));
     }
 }
 

@@ -88,7 +88,7 @@ fn writes_of_2016_are_bound_by_the_disks() {
 #[test]
 fn reads_of_2016_are_bound_by_the_cache() {
     let record = predict("guide-2016/ds14.design.toml", "guide-2016/fioread.ini");
-    near("IOPS", figure(&record, "read", "iops"), 62_400.0, 64_000.0);
+    near("IOPS", figure(&record, "read", "iops"), 62_500.0, 64_000.0);
     assert_eq!(bound_by(&record, "read"), "vm-cached-bytes");
 }
 

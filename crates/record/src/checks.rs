@@ -117,8 +117,9 @@ fn io_errors(evidence: &Evidence<'_>) -> Check {
             0 => "transfer shorter than asked for".to_owned(),
             number => std::io::Error::from_raw_os_error(number).to_string(),
         };
+        let ios = if count == 1 { "I/O" } else { "I/Os" };
         format!(
-            "{} I/Os failed, the first a {}: {what}",
+            "{} {ios} failed, the first a {}: {what}",
             group_digits(count),
             error.direction.name()
         )

@@ -105,16 +105,28 @@ fn total_so_far(folder: &Path, index: &Value, stage: &StageRecord) -> TotalRecor
         let stats = directions[way as usize].get_or_insert_with(|| OpStats::new(false, false));
         stats.latency.merge(&histogram);
     }
+    let seconds = |way: usize| {
+        let seconds = stage.intervals.iter();
+        seconds.filter_map(move |second| [second.read, second.write, second.trim][way])
+    };
     for (way, stats) in directions.iter_mut().enumerate() {
-        let seconds = stage
-            .intervals
-            .iter()
-            .map(|second| [second.read, second.write, second.trim][way]);
         if let Some(stats) = stats {
-            stats.bytes = seconds.flatten().map(|figures| figures.bytes).sum();
+            stats.bytes = seconds(way).map(|figures| figures.bytes).sum();
         }
     }
-    total_of_seconds(&directions, Nanos::new(stage.measured_ns))
+    let mut total = total_of_seconds(&directions, Nanos::new(stage.measured_ns));
+    // The interval log knows the largest value by its bucket alone, the seconds know it exactly.
+    let largest = [0, 1, 2].map(|way| seconds(way).map(|figures| figures.max_ns).max());
+    let ways = [&mut total.read, &mut total.write, &mut total.trim];
+    for (figures, largest) in ways.into_iter().zip(largest) {
+        if let (Some(figures), Some(largest)) = (figures, largest) {
+            figures.latency_ns.max = largest;
+        }
+    }
+    if let (Some(all), Some(largest)) = (&mut total.all, largest.into_iter().flatten().max()) {
+        all.latency_ns.max = largest;
+    }
+    total
 }
 
 /// `Tag=read,START,LENGTH,MAX,HISTOGRAM`.

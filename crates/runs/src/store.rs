@@ -422,6 +422,7 @@ mod tests {
             (1, 4096, 1)
         );
         assert!(read.latency_ns.p50.abs_diff(1000) <= 4 && total.write.is_none());
+        assert_eq!(read.latency_ns.max, 1000);
         assert_eq!(store.list().unwrap()[0].verdict, None);
     }
 

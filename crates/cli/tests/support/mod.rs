@@ -44,13 +44,15 @@ pub fn expect_code(home: &Path, arguments: &[&str], code: i32) -> (String, Strin
     (stdout, stderr)
 }
 
+/// The checkout.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap().to_owned()
+}
+
 /// A file of the project's `examples` folder.
 pub fn example(name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(2)
-        .unwrap();
-    root.join("examples").join(name).display().to_string()
+    root().join("examples").join(name).display().to_string()
 }
 
 /// A folder on the real file system (the build's own), gone with its value: memory-backed ones take no direct I/O on

@@ -27,8 +27,10 @@ pub(super) fn write_limits(text: &mut String, record: &Record) {
     }
 }
 
+type OfStage = fn(&StageRecord) -> &Option<DirectionRecord>;
+
 fn bounds(repeats: &[&StageRecord]) -> Vec<String> {
-    let figures: [(&str, fn(&StageRecord) -> &Option<DirectionRecord>); 3] = [
+    let figures: [(&str, OfStage); 3] = [
         ("reads", |stage| &stage.total.read),
         ("writes", |stage| &stage.total.write),
         ("trims", |stage| &stage.total.trim),

@@ -96,7 +96,7 @@ fn jobs_in_words(names: &[&str]) -> String {
 }
 
 /// Names of the jobs that `chosen` picks, one for each clone.
-fn names_of<'a>(jobs: &'a [JobRecord], chosen: impl Fn(&JobRecord) -> bool) -> Vec<&'a str> {
+fn names_of(jobs: &[JobRecord], chosen: impl Fn(&JobRecord) -> bool) -> Vec<&str> {
     let jobs = jobs.iter().filter(|job| chosen(job));
     jobs.map(|job| job.name.as_str()).collect()
 }

@@ -12,15 +12,22 @@ pub(super) fn write_storage(text: &mut String, record: &Record) {
     for stage in &record.stages {
         let _ = writeln!(text, "\n{} ({})", stage.name, Nanos::new(stage.measured_ns));
         for job in &stage.jobs {
+            let workers = if job.workers == 1 {
+                "worker"
+            } else {
+                "workers"
+            };
+            let (user, system) = (job.cpu.user_ns, job.cpu.system_ns);
+            // A prediction uses no processor time.
+            let cpu = if user + system > 0 {
+                format!(", {} user {} system", Nanos::new(user), Nanos::new(system))
+            } else {
+                String::new()
+            };
             let _ = writeln!(
                 text,
-                "  {}: {} workers, depth {:.1} of {:.0} each, {} user {} system",
-                job.name,
-                job.workers,
-                job.depth_achieved,
-                job.depth_wanted,
-                Nanos::new(job.cpu.user_ns),
-                Nanos::new(job.cpu.system_ns)
+                "  {}: {} {workers}, depth {:.1} of {:.0} each{cpu}",
+                job.name, job.workers, job.depth_achieved, job.depth_wanted
             );
         }
         for (name, part) in &stage.storage {

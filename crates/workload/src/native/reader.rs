@@ -45,7 +45,7 @@ struct Defaults<'d> {
     measure: Option<Measure>,
     /// Jobs of the workload before this stage's.
     jobs_before: usize,
-    /// Whether this is the only job of its stage.
+    /// Other jobs of its stage.
     siblings: usize,
 }
 

@@ -418,8 +418,7 @@ pub fn share_of_group(way: &Way, group: &GroupWay) -> f64 {
 /// Sample standard deviation, which is what fio shows.
 pub fn deviation(histogram: &Histogram) -> f64 {
     let count = histogram.count() as f64;
-    // Buckets would give equal values a deviation of their own.
-    if count > 1.0 && histogram.min() < histogram.max() {
+    if count > 1.0 {
         histogram.stddev() * (count / (count - 1.0)).sqrt()
     } else {
         0.0

@@ -1,0 +1,183 @@
+//! What a user meets in odd places: stores that cannot be written, output nobody takes, signals, half a run.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use support::{example, expect_code, fathom, names_in};
+
+const NULL_JOB: [&str; 4] = ["fio", "--name=n", "--ioengine=null", "--size=4m"];
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args([name, &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+/// A run of a minute in `home`, one second of which has been told of.
+fn a_second_into_a_run(home: &std::path::Path) -> Child {
+    let job = ["run", "fio", "--name=n", "--ioengine=null", "--size=1g"];
+    let long = ["--rate_iops=2000", "--time_based", "--runtime=60"];
+    let mut command = fathom(home);
+    command.args(job).args(long).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let second = lines.find(|line| {
+        line.as_ref()
+            .is_ok_and(|line| line.contains("measure 00:02"))
+    });
+    assert!(second.is_some(), "no progress was shown");
+    child
+}
+
+#[test]
+fn a_store_that_cannot_be_written_stops_no_run() {
+    let folder = support::disk_folder();
+    let file = folder.path().join("file");
+    File::create(&file).unwrap();
+    let mut command = fathom(folder.path());
+    command.args(["run", "-q"]).args(NULL_JOB);
+    let output = command.env("XDG_DATA_HOME", &file).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("not stored"), "{stderr}");
+    assert!(
+        stdout.contains("IOPS") && !stdout.contains("fathom report"),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn a_result_that_stdout_cannot_take_is_an_error() {
+    let folder = support::disk_folder();
+    let mut command = fathom(folder.path());
+    command
+        .args(["run", "-q", "--no-record", "--json"])
+        .args(NULL_JOB);
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = command.stdout(full).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{stderr}");
+    assert!(stderr.contains("stdout cannot be written"), "{stderr}");
+}
+
+#[test]
+fn a_killed_run_shows_its_seconds() {
+    let folder = support::disk_folder();
+    let mut child = a_second_into_a_run(folder.path());
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    let (stdout, _) = expect_code(folder.path(), &["report", "last"], 0);
+    assert!(stdout.contains("cut off after"), "{stdout}");
+    let line = stdout.lines().find_map(|line| line.strip_prefix("  read "));
+    let rate = line.and_then(|line| line.split(' ').next()).unwrap_or("0");
+    let rate: u64 = rate.replace(',', "").parse().unwrap();
+    assert!((1_500..=2_500).contains(&rate), "{stdout}");
+    let (stdout, _) = expect_code(folder.path(), &["runs"], 0);
+    assert!(stdout.contains("cut short"), "{stdout}");
+}
+
+#[test]
+fn an_interrupted_run_is_summarised() {
+    let folder = support::disk_folder();
+    let child = a_second_into_a_run(folder.path());
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(130), "{stdout}");
+    assert!(stdout.contains("stopped before its end"), "{stdout}");
+}
+
+#[test]
+fn a_signal_ends_fio_as_it_ends_the_real_one() {
+    let folder = support::disk_folder();
+    let arguments = [
+        "--name=n",
+        "--ioengine=null",
+        "--size=1g",
+        "--time_based",
+        "--runtime=60",
+    ];
+    let ours = support::fathom_binary();
+    for words in [vec![ours.to_str().unwrap(), "fio"], vec!["fio"]] {
+        // `--foreground`: the signal goes to the program alone, once.
+        let mut command = Command::new("timeout");
+        command.args(["--foreground", "--preserve-status", "-s", "INT", "2"]);
+        command
+            .args(words)
+            .args(arguments)
+            .current_dir(folder.path());
+        let output = command.output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(128), "{stdout}");
+        for part in ["\nfio: terminating on signal 2\n", "IOPS="] {
+            assert!(stdout.contains(part), "`{part}` is not in\n{stdout}");
+        }
+    }
+}
+
+#[test]
+fn a_file_in_place_of_stdout_holds_all_that_fio_writes() {
+    let folder = support::disk_folder();
+    let (stdout, _) = expect_code(
+        folder.path(),
+        &[NULL_JOB.as_slice(), &["--output=out"]].concat(),
+        0,
+    );
+    let text = std::fs::read_to_string(folder.path().join("out")).unwrap();
+    assert!(stdout.is_empty(), "{stdout}");
+    assert!(
+        text.contains("ioengine=null") && text.contains("IOPS="),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said_once_and_with_the_right_code() {
+    let folder = support::disk_folder();
+    let file = folder.path().join("file");
+    File::create(&file).unwrap();
+    let quick = ["run", "quick", "--target", "file"];
+    let (_, stderr) = expect_code(folder.path(), &quick, 3);
+    assert_eq!(stderr.matches("error:").count(), 1, "{stderr}");
+    let (_, stderr) = expect_code(folder.path(), &["run", "diskspd", "-c1G"], 8);
+    assert!(stderr.contains("not spoken yet"), "{stderr}");
+    expect_code(folder.path(), &["run", "--json", "--full", "quick"], 2);
+    std::fs::write(folder.path().join("odd.fio"), "bs=4k\n[a]\n").unwrap();
+    let (_, stderr) = expect_code(folder.path(), &["run", "odd.fio"], 3);
+    assert!(stderr.contains("outside of a [section]"), "{stderr}");
+    assert_eq!(names_in(folder.path()), ["file", "odd.fio"]);
+}
+
+#[test]
+fn repeats_of_a_prediction_share_a_line() {
+    let folder = support::disk_folder();
+    let design = example("guide-2016/ds14.design.toml");
+    let predict = [
+        "predict",
+        "-q",
+        "--on",
+        &design,
+        "quick",
+        "--target",
+        "/mnt/nocache",
+    ];
+    let (stdout, _) = expect_code(folder.path(), &predict, 0);
+    let lines = stdout
+        .lines()
+        .filter(|line| line.starts_with("random read 4k qd32"));
+    assert_eq!(lines.count(), 1, "{stdout}");
+    assert!(
+        stdout.lines().all(|line| line.chars().count() <= 80),
+        "{stdout}"
+    );
+}
