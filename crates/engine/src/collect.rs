@@ -12,6 +12,10 @@ use crate::timing::{INTERVAL, Times};
 /// How long after its end an interval is shown: by then the sets of all workers that are not stuck have come.
 const GRACE: Nanos = Nanos::from_millis(60);
 
+/// A shorter rest, as it is left where the last I/Os are waited for, is counted with the second before it: its rate would
+/// mean nothing.
+const SHORTEST: Nanos = Nanos::from_millis(100);
+
 /// Most intervals kept of a stage. Beyond, neighbours are merged and those kept become twice as long: a run of days must
 /// not take the memory of the machine it measures.
 const MOST: usize = 3600;
@@ -176,22 +180,24 @@ impl Collector {
     /// Shows the intervals up to `end`, from the start of the stage; the last may be a shorter one.
     fn show_rest(&mut self, end: Nanos, sink: &mut dyn EventSink) {
         let end = self.times.start + end;
-        while self.next_shown < end {
+        if end <= self.times.origin {
+            return;
+        }
+        while self.next_shown <= self.times.origin || self.next_shown + SHORTEST < end {
             self.show(self.next_shown + GRACE, sink);
         }
-        // What completed exactly at the end of the last interval belongs to the one that begins there.
-        let rest = std::mem::take(&mut self.intervals);
         let from = self.next_shown.saturating_sub(INTERVAL);
-        for (key, directions) in rest {
-            let interval = IntervalStats {
-                at: end.saturating_sub(self.times.start),
-                length: end.saturating_sub(from),
-                directions,
-            };
-            if key == self.next_shown && interval.length > Nanos::ZERO {
-                self.emit(Phase::Measure, &interval, sink);
-            }
-            self.keep(key, interval.directions);
+        let mut last = IntervalStats {
+            at: end.saturating_sub(self.times.start),
+            length: end.saturating_sub(from),
+            directions: Directions::default(),
+        };
+        for (key, directions) in std::mem::take(&mut self.intervals) {
+            add_latencies(&mut last.directions, directions.clone());
+            self.keep(key, directions);
+        }
+        if last.length > Nanos::ZERO {
+            self.emit(Phase::Measure, &last, sink);
         }
     }
 
@@ -199,18 +205,20 @@ impl Collector {
         let mut from = self.times.origin.saturating_sub(self.times.start);
         while from < end {
             let whole = from + self.step;
-            let at = whole.min(end);
+            let at = if whole + SHORTEST < end { whole } else { end };
             let directions = self.kept.remove(&(self.times.start + whole));
             result.intervals.push(IntervalStats {
                 at,
                 length: at.saturating_sub(from),
                 directions: directions.unwrap_or_default(),
             });
-            from = whole;
+            from = whole.max(at);
         }
-        if let (Some(last), Some((_, rest))) = (result.intervals.last_mut(), self.kept.pop_first())
-        {
-            add_latencies(&mut last.directions, rest);
+        // What completed in too short a rest belongs to the last interval.
+        for rest in std::mem::take(&mut self.kept).into_values() {
+            if let Some(last) = result.intervals.last_mut() {
+                add_latencies(&mut last.directions, rest);
+            }
         }
     }
 }
@@ -346,6 +354,21 @@ mod tests {
         assert_eq!(kept, [(1000, 21), (1000, 30), (250, 5)]);
         let total = result.workers[0].directions[0].as_ref().unwrap();
         assert_eq!(total.ios(), 56);
+    }
+
+    #[test]
+    fn a_rest_too_short_for_a_rate_goes_with_the_last_second() {
+        let mut collector = collector(Nanos::ZERO);
+        let mut told = Told::default();
+        for second in 1..=3 {
+            collector.add(&set(Nanos::from_secs(second), Phase::Measure, second));
+        }
+        let mut result = result(Nanos::from_millis(2004), Nanos::ZERO);
+        collector.finish(&mut result, &mut told);
+        assert_eq!(told.0, [(true, 1000, 1000, 1), (true, 2004, 1004, 2 + 3)]);
+        let lengths = result.intervals.iter().map(|interval| interval.length);
+        let lengths: Vec<_> = lengths.map(|length| length.get() / 1_000_000).collect();
+        assert_eq!(lengths, [1000, 1004]);
     }
 
     #[test]
