@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use crate::finish::Keep;
+use crate::screen::Show;
 use clap::{Args, Parser, Subcommand};
 
 /// Will this storage carry this application, and how do we know?
@@ -86,6 +88,26 @@ pub struct OutputArgs {
     /// Check everything, say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+impl OutputArgs {
+    /// Whether the run gets a folder.
+    pub fn keep(&self) -> Keep {
+        if self.no_record {
+            Keep::Nothing
+        } else {
+            Keep::Run
+        }
+    }
+
+    /// What is shown while it goes.
+    pub fn show(&self) -> Show {
+        if self.quiet {
+            Show::Nothing
+        } else {
+            Show::Progress
+        }
+    }
 }
 
 /// What a run may write.

@@ -1,8 +1,8 @@
 //! From what was measured to the record, the screen and the run folder.
 
 use fathom_record::{
-    Evidence, Record, RunKind, SCHEMA, StageResult, TargetFacts, ToolRecord, Verdict, run_checks,
-    stage_record, verdict,
+    EventSink, Evidence, Record, RunKind, SCHEMA, StageResult, TargetFacts, ToolRecord, Verdict,
+    run_checks, stage_record, verdict,
 };
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::args::OutputArgs;
 use crate::exit::{Code, Failure};
 use crate::input::Input;
+use crate::screen::{Fan, Screen, Show};
 
 /// What is known of a run before it starts.
 #[derive(Debug)]
@@ -128,6 +129,42 @@ impl Start {
             checks,
             notes,
             interrupted,
+        }
+    }
+}
+
+/// Whether a run gets a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// It does.
+    Run,
+    /// It does not.
+    Nothing,
+}
+
+/// Does `work` while its events are shown and stored. A run that fails before it measured anything leaves no folder.
+pub fn watch<T, E>(
+    start: &mut Start,
+    input: &Input,
+    keep: Keep,
+    show: Show,
+    work: impl FnOnce(&mut dyn EventSink) -> Result<T, E>,
+) -> Result<(T, Option<RunWriter>), E> {
+    let mut writer = if keep == Keep::Run {
+        start.store(input)
+    } else {
+        None
+    };
+    let mut screen = Screen::new(show);
+    let mut sinks: Vec<&mut dyn EventSink> = vec![&mut screen];
+    sinks.extend(writer.as_mut().map(|writer| writer as &mut dyn EventSink));
+    let outcome = work(&mut Fan(sinks));
+    screen.close();
+    match outcome {
+        Ok(done) => Ok((done, writer)),
+        Err(error) => {
+            writer.into_iter().for_each(RunWriter::discard);
+            Err(error)
         }
     }
 }

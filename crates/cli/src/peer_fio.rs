@@ -6,13 +6,12 @@
 use fathom_dialects::fio::{self, Action, EtaMode, FioInput, FioRun, OutputFormat};
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_rawio::Clock;
-use fathom_record::EventSink;
 
 use crate::exit::{Code, Failure};
-use crate::finish::Start;
+use crate::finish::{Keep, Start, watch};
 use crate::input::{Input, context, tell_warnings};
 use crate::run::{failure, measured};
-use crate::screen::{Fan, Screen, Show};
+use crate::screen::Show;
 
 /// What stands among fio's arguments but is ours.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -119,16 +118,18 @@ fn run(fio_input: FioInput, ours: &Ours) -> Result<Code, Failure> {
     };
     let mut start = Start::now(&input, None);
     fathom_engine::preflight(&input.workload, &options).map_err(|error| failure(&error))?;
-    let mut writer = ours.record.then(|| start.store(&input)).flatten();
     if fio_input.output.formats.contains(&OutputFormat::Normal) && fio_input.output.file.is_none() {
         crate::print(&fio::write_start(fio_input));
     }
-    let mut screen = Screen::new(show);
-    let mut sinks: Vec<&mut dyn EventSink> = vec![&mut screen];
-    sinks.extend(writer.as_mut().map(|writer| writer as &mut dyn EventSink));
-    let ran = fathom_engine::run(&input.workload, &options, &stop, &mut Fan(sinks));
-    screen.close();
-    let ran = ran.map_err(|error| failure(&error))?;
+    let keep = if ours.record {
+        Keep::Run
+    } else {
+        Keep::Nothing
+    };
+    let ran = watch(&mut start, &input, keep, show, |sink| {
+        fathom_engine::run(&input.workload, &options, &stop, sink)
+    });
+    let (ran, writer) = ran.map_err(|error| failure(&error))?;
     let run = FioRun {
         results: &ran.results,
         finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,

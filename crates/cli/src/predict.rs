@@ -3,14 +3,12 @@
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_model::Design;
-use fathom_record::EventSink;
 use fathom_sim::{PredictError, predict as simulate};
 
 use crate::args::PredictArgs;
 use crate::exit::{Code, Failure};
-use crate::finish::{Outcome, Start, finish};
+use crate::finish::{Outcome, Start, finish, watch};
 use crate::input::{self, tell_warnings};
-use crate::screen::{Fan, Screen, Show};
 
 /// Predicts, shows and stores.
 pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
@@ -36,21 +34,14 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let mut start = Start::now(&input, Some((&design_name, text)));
-    let mut writer = (!args.output.no_record)
-        .then(|| start.store(&input))
-        .flatten();
-    let mut screen = Screen::new(if args.output.quiet {
-        Show::Nothing
-    } else {
-        Show::Progress
-    });
-    let mut sinks: Vec<&mut dyn EventSink> = vec![&mut screen];
-    sinks.extend(writer.as_mut().map(|writer| writer as &mut dyn EventSink));
-    let prediction = simulate(&input.workload, &design, &mut Fan(sinks), &|| {
-        stop.is_requested()
-    });
-    screen.close();
-    let prediction = prediction.map_err(|error| match error {
+    let prediction = watch(
+        &mut start,
+        &input,
+        args.output.keep(),
+        args.output.show(),
+        |sink| simulate(&input.workload, &design, sink, &|| stop.is_requested()),
+    );
+    let (prediction, writer) = prediction.map_err(|error| match error {
         PredictError::Input(diagnostics) => diagnostics.into(),
         PredictError::Model(error) => Failure::new(Code::Input, error),
     })?;

@@ -3,13 +3,11 @@
 use fathom_engine::{
     EngineError, ErrorPolicy, ExitClass, Overwrite, RunOptions, RunOutcome, StopFlag,
 };
-use fathom_record::EventSink;
 
 use crate::args::{RunArgs, SafetyArgs};
 use crate::exit::{Code, Failure};
-use crate::finish::{Outcome, Start, finish};
+use crate::finish::{Outcome, Start, finish, watch};
 use crate::input;
-use crate::screen::{Fan, Screen, Show};
 
 /// Runs, shows and stores.
 pub fn run(args: &RunArgs) -> Result<Code, Failure> {
@@ -26,19 +24,14 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     // A run that is refused leaves no folder.
     fathom_engine::preflight(&input.workload, &options).map_err(|error| failure(&error))?;
     let mut start = Start::now(&input, None);
-    let mut writer = (!args.output.no_record)
-        .then(|| start.store(&input))
-        .flatten();
-    let mut screen = Screen::new(if args.output.quiet {
-        Show::Nothing
-    } else {
-        Show::Progress
-    });
-    let mut sinks: Vec<&mut dyn EventSink> = vec![&mut screen];
-    sinks.extend(writer.as_mut().map(|writer| writer as &mut dyn EventSink));
-    let ran = fathom_engine::run(&input.workload, &options, &stop, &mut Fan(sinks));
-    screen.close();
-    let ran = ran.map_err(|error| failure(&error))?;
+    let ran = watch(
+        &mut start,
+        &input,
+        args.output.keep(),
+        args.output.show(),
+        |sink| fathom_engine::run(&input.workload, &options, &stop, sink),
+    );
+    let (ran, writer) = ran.map_err(|error| failure(&error))?;
     let failed = ran.failure.as_ref().map(failure);
     let record = start.record(&input, measured(ran));
     let code = finish(&record, writer, &args.output)?;

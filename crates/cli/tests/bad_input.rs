@@ -119,4 +119,9 @@ fn an_unmapped_path_gets_a_ready_map_line() {
         stderr.contains("--map") && stderr.contains("/mnt/nocache"),
         "{stderr}"
     );
+    let (runs, _) = expect_code(folder.path(), &["runs"], 0);
+    assert!(
+        runs.contains("no runs"),
+        "a refused prediction left a run: {runs}"
+    );
 }

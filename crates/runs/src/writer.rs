@@ -92,6 +92,12 @@ impl RunWriter {
         Ok(writer)
     }
 
+    /// Removes the folder of a run that came to nothing.
+    pub fn discard(self) {
+        // What cannot be removed shows as a run that was cut short, which it is.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+
     /// The run's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
