@@ -163,6 +163,8 @@ fn from_native(text: &str, path: &str, name: String) -> Result<Input, Failure> {
 
 fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
     let directory = target.unwrap_or_else(|| Path::new("."));
+    // A record says where its run was, not where it was called from.
+    let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     let workload = directory
         .to_str()
         .and_then(|directory| preset(name, directory));

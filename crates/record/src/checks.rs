@@ -303,29 +303,31 @@ fn samples_for_percentile(evidence: &Evidence<'_>) -> Check {
 
 /// Repeats of a stage that differ by more than a tenth are no one figure.
 fn repeat_spread(evidence: &Evidence<'_>) -> Check {
-    let finding = evidence
-        .workload
-        .stages
-        .iter()
-        .enumerate()
-        .find_map(|(index, stage)| {
-            let repeats: Vec<_> = evidence
-                .results
-                .iter()
-                .filter(|result| result.stage == index)
-                .collect();
-            let rates: Vec<f64> = repeats.iter().map(|result| stage_rate(result)).collect();
-            let interval = confidence_95(&rates)?;
-            let spread = interval.half_width / interval.mean;
-            (spread > 0.1).then(|| {
-                format!(
-                    "{}: IOPS ± {:.0} % (95 %) over {} repeats",
-                    stage.name,
-                    spread * 100.0,
-                    rates.len()
-                )
-            })
-        });
+    const MOST: f64 = 0.1;
+    let stages = evidence.workload.stages.iter().enumerate();
+    let spreads = stages.filter_map(|(index, stage)| {
+        let repeats = evidence
+            .results
+            .iter()
+            .filter(|result| result.stage == index);
+        let rates: Vec<f64> = repeats.map(stage_rate).collect();
+        let interval = confidence_95(&rates)?;
+        Some((
+            interval.half_width / interval.mean,
+            &stage.name,
+            rates.len(),
+        ))
+    });
+    let wide: Vec<_> = spreads.filter(|(spread, ..)| *spread > MOST).collect();
+    let widest = wide.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let finding = widest.map(|(spread, name, repeats)| {
+        let others = match wide.len() - 1 {
+            0 => String::new(),
+            others => format!("; {others} more over 10 %"),
+        };
+        let percent = spread * 100.0;
+        format!("{name}: IOPS ± {percent:.0} % (95 %) over {repeats} repeats{others}")
+    });
     check(
         "repeat-spread",
         finding,
