@@ -6,12 +6,15 @@ use std::process::Command;
 use crate::command;
 
 /// A program the tests call and the package that brings it.
-const NEEDED: [(&str, &str); 5] = [
+const NEEDED: [(&str, &str); 8] = [
     ("fio", "fio"),
     ("mkfs.ext4", "e2fsprogs"),
     ("losetup", "mount"),
     ("sfdisk", "fdisk"),
     ("mkswap", "util-linux"),
+    ("addpart", "util-linux"),
+    ("swapon", "mount"),
+    ("dmsetup", "dmsetup"),
 ];
 
 /// Installs what is missing, where this user may.
