@@ -9,8 +9,8 @@ use fathom_record::{Ignore, StageResult};
 use fathom_units::{Bytes, Iops, Nanos};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, ExistingFiles,
-    FileChoice, Job, Limits, Mix, Pacing, Place, Poisson, ReportGroup, Stage, SyncPolicy, Target,
-    WhenFull, Workload,
+    Features, FileChoice, Job, Limits, Mix, Pacing, Place, Poisson, ReportGroup, Stage, SyncPolicy,
+    Target, WhenFull, Workload,
 };
 
 use crate::{Prediction, predict};
@@ -45,6 +45,7 @@ fn job(name: &str, directory: &str, mix: Mix, block: Bytes, depth: u32) -> Job {
         drop_cache: false,
         unlink: false,
         salt: 0,
+        features: Features::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 
-use crate::{Access, BlockSizes, FileChoice, Mix, Target};
+use crate::{Access, BlockSizes, Features, FileChoice, Mix, Target};
 
 /// A number of equal workers that do one kind of I/O on the same targets.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +49,8 @@ pub struct Job {
     pub unlink: bool,
     /// Changes the job's random streams beside seed and index; jobs of equal salt, index and seed draw alike.
     pub salt: u64,
+    /// What it does beyond plain I/O.
+    pub features: Features,
 }
 
 impl Job {

@@ -7,6 +7,7 @@
 //! and is the same on every platform.
 
 mod access;
+mod features;
 pub mod generator;
 mod job;
 pub mod native;
@@ -16,6 +17,7 @@ mod target;
 mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
+pub use features::{Batches, Features, ThinkCounts, ThinkTime};
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
     Poisson, ReportGroup, SyncPolicy, WhenFull,

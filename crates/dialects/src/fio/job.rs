@@ -4,8 +4,8 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Direction,
-    ExistingFiles, Job, Limits, Mix, Pacing, Poisson, ReportGroup, SequentialScope, SyncPolicy,
-    Target, WeightedSize, WhenFull,
+    ExistingFiles, Features, Job, Limits, Mix, Pacing, Poisson, ReportGroup, SequentialScope,
+    SyncPolicy, Target, WeightedSize, WhenFull,
 };
 
 use super::settings::{Amount, Settings};
@@ -99,6 +99,7 @@ pub fn build(
         drop_cache: settings.invalidate,
         unlink: settings.unlink,
         salt,
+        features: Features::default(),
     }
 }
 

@@ -9,7 +9,8 @@ use fathom_record::{Event, EventSink, Ignore};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, ExistingFiles,
-    FileChoice, Job, Limits, Mix, Place, ReportGroup, Stage, SyncPolicy, Target, Workload,
+    Features, FileChoice, Job, Limits, Mix, Place, ReportGroup, Stage, SyncPolicy, Target,
+    Workload,
 };
 
 pub fn target(path: &Path, length: Option<Bytes>) -> Target {
@@ -47,6 +48,7 @@ pub fn job(path: &Path, length: Bytes) -> Job {
         drop_cache: false,
         unlink: false,
         salt: 0,
+        features: Features::default(),
     }
 }
 

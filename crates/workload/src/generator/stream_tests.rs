@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::{Io, SharedCursor, StreamKey, TargetRange, WorkerStream};
 use crate::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Direction,
-    ExistingFiles, FileChoice, Job, Limits, Mix, Place, ReportGroup, SequentialScope, SyncPolicy,
-    Target, WeightedSize,
+    ExistingFiles, Features, FileChoice, Job, Limits, Mix, Place, ReportGroup, SequentialScope,
+    SyncPolicy, Target, WeightedSize,
 };
 
 const KEY: StreamKey = StreamKey {
@@ -58,6 +58,7 @@ fn job(access: Access, block: u64) -> Job {
         drop_cache: false,
         unlink: false,
         salt: 0,
+        features: Features::default(),
     }
 }
 

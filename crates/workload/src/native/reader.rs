@@ -12,7 +12,7 @@ use super::words::{BACKENDS, CACHINGS, CONTENTS, EXISTING, FILE_CHOICES};
 use crate::validate::problems;
 use crate::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, ExistingFiles,
-    FileChoice, Job, Limits, Mix, ReportGroup, Stage, SyncPolicy, Target, Workload,
+    Features, FileChoice, Job, Limits, Mix, ReportGroup, Stage, SyncPolicy, Target, Workload,
 };
 
 /// Largest file that is read; a workload by hand has a few KiB, one of 100,000 jobs some 100 MiB.
@@ -430,5 +430,6 @@ fn default_job(defaults: &Defaults<'_>) -> Job {
         drop_cache: true,
         unlink: false,
         salt: 0,
+        features: Features::default(),
     }
 }

@@ -444,6 +444,7 @@ prop_compose! {
             drop_cache: switches.1,
             unlink: switches.2,
             salt,
+            features: crate::Features::default(),
         }
     }
 }

@@ -1,0 +1,53 @@
+//! What a job does beyond issuing I/O as fast, or as scheduled, as it can.
+//!
+//! All of it is off in [`Features::default`]. A job without features runs in the engine's plain worker, whose I/O costs
+//! nothing that it did not ask for.
+
+use fathom_units::Nanos;
+
+/// Pauses, batches and whatever else a job asks for; nothing by default.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Features {
+    /// Pauses between I/Os.
+    pub think: Option<ThinkTime>,
+    /// How I/Os are gathered for submission and completion, where a peer's input says so.
+    pub batches: Option<Batches>,
+}
+
+/// A pause after a number of I/Os.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThinkTime {
+    /// Length of the pause.
+    pub pause: Nanos,
+    /// As much of it at its start as the processor spins through instead of sleeping.
+    pub spin: Nanos,
+    /// I/Os from one pause to the next; at least 1.
+    pub every: u32,
+    /// Which I/Os are counted.
+    pub counts: ThinkCounts,
+    /// Pauses only begin once the job ran for this long since the last; zero: no such condition.
+    pub after: Nanos,
+}
+
+/// Which I/Os lead to a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ThinkCounts {
+    /// Completed ones; the queue is empty when the pause begins.
+    #[default]
+    Completed,
+    /// Issued ones; what is in flight goes on.
+    Issued,
+}
+
+/// Sizes of the groups in which I/Os are submitted and completions are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batches {
+    /// I/Os gathered before they are submitted together; at least 1.
+    pub submit: u32,
+    /// Completions waited for at least; 0: none, what is there is taken.
+    pub complete_min: u32,
+    /// Completions taken at most at a time; at least 1.
+    pub complete_max: u32,
+    /// Once the queue was full, it drains to this depth before more is submitted; 0: it never drains.
+    pub low: u32,
+}
