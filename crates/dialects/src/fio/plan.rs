@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::Nanos;
-use fathom_workload::{Backend, Job, ReportGroup, Stage, Workload};
+use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, Workload};
 
 use super::command_line::CommandLine;
 use super::context::ReadContext;
 use super::input::{Action, FioInput, FioJobMeta, Origin, Provenance};
 use super::job::{self, Allowed};
 use super::lexer::Section;
+use super::placement::{filling, placement};
 use super::settings::{Amount, Settings};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
@@ -195,6 +196,10 @@ impl<'a> Planner<'a> {
         if self.stages.is_empty() || settings.stonewall {
             self.open_stage(name);
         }
+        let filling = match filling(settings, self.context.files) {
+            Ok(filling) => filling,
+            Err(error) => return unreadable(settings, name, &error, diagnostics),
+        };
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
             let diskless = job::backend(settings) == Backend::Null;
@@ -208,9 +213,14 @@ impl<'a> Planner<'a> {
                 diskless,
                 location,
             };
-            let Some(targets) = clone.targets(self.context.files, diagnostics) else {
+            let files = self.context.files;
+            let Some(mut targets) = clone.targets(files, diagnostics) else {
                 return;
             };
+            let past_end = clone.past_end(files, &targets);
+            if past_end {
+                clone.round_up(&mut targets);
+            }
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -220,7 +230,12 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
-            let job = job::build(settings, name, targets, group, salt);
+            let features = Features {
+                placement: placement(settings, &targets, past_end),
+                filling: filling.clone(),
+                ..Features::default()
+            };
+            let job = job::build(settings, name, targets, group, salt, features);
             self.jobs.push(self.meta(section, settings, &job, number));
             if number == 0 {
                 self.explain(settings, name);
@@ -318,6 +333,21 @@ impl<'a> Planner<'a> {
             }
         }
     }
+}
+
+/// Complains of a pattern's file.
+fn unreadable(
+    settings: &Settings,
+    name: &str,
+    error: &PatternError,
+    diagnostics: &mut Diagnostics,
+) {
+    let message = format!("job `{name}`: buffer_pattern: {error}");
+    let error = Diagnostic::error(message).hint("name a file that exists and can be read");
+    diagnostics.push(match settings.location("buffer_pattern") {
+        Some(location) => error.at(location),
+        None => error,
+    });
 }
 
 fn default_of(name: &str) -> Option<&'static str> {
