@@ -7,11 +7,10 @@ use fathom_dialects::fio::{self, Action, EtaMode, FioInput, FioRun, OutputFormat
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_rawio::Clock;
 
-use crate::exit::{Code, Failure};
-use crate::finish::{Keep, Start, watch};
-use crate::input::{Input, context, tell_warnings};
-use crate::run::{failure, measured};
-use crate::screen::Show;
+use fathom_session::{
+    Code, Console, Failure, Input, Keep, Screen, Show, Start, engine_failure, measured,
+    read_context, tell_warnings, watch,
+};
 
 /// What stands among fio's arguments but is ours.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,20 +20,20 @@ struct Ours {
 }
 
 /// Does what fio would do with `arguments`.
-pub fn peer_fio(arguments: &[String]) -> Code {
+pub fn fio(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = take_ours(arguments);
-    let input = match fio::read(&theirs, &context()) {
+    let input = match fio::read(&theirs, &read_context()) {
         Ok(input) => input,
         Err(diagnostics) => {
-            crate::tell(&diagnostics.to_string());
+            console.tell(&diagnostics.to_string());
             return Code::Unexpected;
         }
     };
-    tell_warnings(&input.warnings);
-    match act(input, &ours) {
+    tell_warnings(&input.warnings, console);
+    match act(input, &ours, console) {
         Ok(code) => code,
         Err(Failure { code, message }) => {
-            crate::tell(&message);
+            console.tell(&message);
             if code == Code::Refused {
                 code
             } else {
@@ -69,31 +68,35 @@ fn take_ours(arguments: &[String]) -> (Ours, Vec<String>) {
     (ours, theirs)
 }
 
-fn act(input: FioInput, ours: &Ours) -> Result<Code, Failure> {
+fn act(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     match &input.action {
-        Action::Run => return run(input, ours),
+        Action::Run => return run(input, ours, console),
         Action::ParseOnly => {}
-        Action::Version => crate::print(&format!("{}\n", fio::VERSION)),
-        Action::Help => crate::print(&fio::general_help()),
-        Action::CommandHelp(option) => return Ok(help(fio::command_help(option.as_deref()))),
-        Action::EngineHelp(engine) => return Ok(help(fio::engine_help(engine.as_deref()))),
-        Action::ShowCommand(line) => crate::print(&format!("{line}\n")),
+        Action::Version => console.print(&format!("{}\n", fio::VERSION)),
+        Action::Help => console.print(&fio::general_help()),
+        Action::CommandHelp(option) => {
+            return Ok(help(fio::command_help(option.as_deref()), console));
+        }
+        Action::EngineHelp(engine) => {
+            return Ok(help(fio::engine_help(engine.as_deref()), console));
+        }
+        Action::ShowCommand(line) => console.print(&format!("{line}\n")),
     }
     Ok(Code::Success)
 }
 
-fn help(text: Result<String, String>) -> Code {
+fn help(text: Result<String, String>, console: &dyn Console) -> Code {
     let code = if text.is_ok() {
         Code::Success
     } else {
         Code::Unexpected
     };
     let (Ok(text) | Err(text)) = text;
-    crate::print(&text);
+    console.print(&text);
     code
 }
 
-fn run(fio_input: FioInput, ours: &Ours) -> Result<Code, Failure> {
+fn run(fio_input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     let options = RunOptions {
         destroy_data: ours.destroy_data.clone(),
         overwrite: Overwrite::Allowed,
@@ -112,50 +115,57 @@ fn run(fio_input: FioInput, ours: &Ours) -> Result<Code, Failure> {
         unreachable!("it was put there a line above")
     };
     let show = match fio_input.output.eta {
-        EtaMode::Auto => Show::TerminalOnly,
-        EtaMode::Always => Show::Progress,
+        EtaMode::Auto if !console.is_terminal() => Show::Nothing,
+        EtaMode::Auto | EtaMode::Always => Show::Progress,
         EtaMode::Never => Show::Nothing,
     };
     let mut start = Start::now(&input, None);
-    fathom_engine::preflight(&input.workload, &options).map_err(|error| failure(&error))?;
+    fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
     if fio_input.output.formats.contains(&OutputFormat::Normal) && fio_input.output.file.is_none() {
-        crate::print(&fio::write_start(fio_input));
+        console.print(&fio::write_start(fio_input));
     }
     let keep = if ours.record {
         Keep::Run
     } else {
         Keep::Nothing
     };
-    let ran = watch(&mut start, &input, keep, show, |sink| {
+    let mut screen = Screen::new(show, console);
+    let ran = watch(&mut start, &input, keep, &mut screen, console, |sink| {
         fathom_engine::run(&input.workload, &options, &stop, sink)
     });
-    let (ran, writer) = ran.map_err(|error| failure(&error))?;
+    screen.close();
+    let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
     let run = FioRun {
         results: &ran.results,
         finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
         elapsed: Clock::now().saturating_sub(began),
         pid: std::process::id(),
     };
-    put_results(fio_input, &run, stop.signal())?;
+    put_results(fio_input, &run, stop.signal(), console)?;
     let mut code = match (ran.interrupted, fio::has_errors(&run)) {
         (true, _) => Code::PeerStopped,
         (false, true) => Code::Unexpected,
         (false, false) => Code::Success,
     };
     if let Some(error) = &ran.failure {
-        crate::tell(&failure(error).message);
+        console.tell(&engine_failure(error).message);
         code = Code::Unexpected;
     }
     if let Some(writer) = writer {
         let record = start.record(&input, measured(ran));
         if let Some(problem) = writer.finish(&record) {
-            crate::tell(&format!("note: {problem}"));
+            console.tell(&format!("note: {problem}"));
         }
     }
     Ok(code)
 }
 
-fn put_results(input: &FioInput, run: &FioRun<'_>, signal: Option<i32>) -> Result<(), Failure> {
+fn put_results(
+    input: &FioInput,
+    run: &FioRun<'_>,
+    signal: Option<i32>,
+    console: &dyn Console,
+) -> Result<(), Failure> {
     let mut text = String::new();
     for format in &input.output.formats {
         if *format == OutputFormat::Normal {
@@ -172,7 +182,7 @@ fn put_results(input: &FioInput, run: &FioRun<'_>, signal: Option<i32>) -> Resul
         });
     }
     match &input.output.file {
-        None => crate::print(&text),
+        None => console.print(&text),
         Some(path) => std::fs::write(path, text).map_err(|error| {
             Failure::new(Code::Target, format!("`{path}` cannot be written: {error}"))
         })?,
