@@ -3,7 +3,11 @@
 //! All of it is off in [`Features::default`]. A job without features runs in the engine's plain worker, whose I/O costs
 //! nothing that it did not ask for.
 
+mod io_log;
+
 use fathom_units::Nanos;
+
+pub use io_log::IoLog;
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -12,6 +16,8 @@ pub struct Features {
     pub think: Option<ThinkTime>,
     /// How I/Os are gathered for submission and completion, where a peer's input says so.
     pub batches: Option<Batches>,
+    /// What is told of single I/Os, or of short windows, while the job runs.
+    pub io_log: IoLog,
 }
 
 /// A pause after a number of I/Os.

@@ -17,7 +17,7 @@ mod target;
 mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
-pub use features::{Batches, Features, ThinkCounts, ThinkTime};
+pub use features::{Batches, Features, IoLog, ThinkCounts, ThinkTime};
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
     Poisson, ReportGroup, SyncPolicy, WhenFull,

@@ -8,10 +8,10 @@ use fathom_workload::{Backend, Job, ReportGroup, Stage, Workload};
 
 use super::command_line::CommandLine;
 use super::context::ReadContext;
-use super::input::{Action, FioInput, FioJobMeta, Origin, Provenance};
+use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance};
 use super::job::{self, Allowed};
 use super::lexer::Section;
-use super::settings::{Amount, Settings};
+use super::settings::{Amount, Settings, io_log};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
 
@@ -220,8 +220,11 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
-            let job = job::build(settings, name, targets, group, salt);
-            self.jobs.push(self.meta(section, settings, &job, number));
+            let mut job = job::build(settings, name, targets, group, salt);
+            let logs = self.logs(settings, &job);
+            job.features.io_log = io_log(&logs);
+            self.jobs
+                .push(self.meta(section, settings, &job, number, logs));
             if number == 0 {
                 self.explain(settings, name);
             }
@@ -269,7 +272,21 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn meta(&self, section: &Section, settings: &Settings, job: &Job, number: u64) -> FioJobMeta {
+    /// Logs are numbered through all jobs.
+    fn logs(&self, settings: &Settings, job: &Job) -> JobLogs {
+        let one_size = |(least, most): (u64, u64)| if least == most { least } else { 0 };
+        let block = job::block_range(settings).map(one_size);
+        settings.log.of_job(&job.name, self.jobs.len() + 1, block)
+    }
+
+    fn meta(
+        &self,
+        section: &Section,
+        settings: &Settings,
+        job: &Job,
+        number: u64,
+        logs: JobLogs,
+    ) -> FioJobMeta {
         let rw = if settings.pattern.name == "readwrite" {
             "rw"
         } else {
@@ -291,6 +308,9 @@ impl<'a> Planner<'a> {
             blocks: job::block_range(settings),
             thread: settings.thread,
             disk_util: settings.disk_util,
+            unified: settings.unified,
+            stats: settings.stats,
+            logs,
         }
     }
 

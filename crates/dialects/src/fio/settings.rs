@@ -6,6 +6,7 @@
 //! Invariant: a value that cannot be read leaves the setting as it was and adds an error that points at it.
 
 mod apply;
+mod log;
 mod reader;
 
 use std::collections::BTreeMap;
@@ -14,10 +15,12 @@ use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
 use fathom_units::Nanos;
 use fathom_workload::{FileChoice, OpenSync};
 
-use super::input::{Origin, Percentiles};
+use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
 use reader::ValueReader;
+
+pub use log::{LogSettings, io_log};
 
 /// fio's default list of percentiles.
 pub const PERCENTILES: [f64; 17] = [
@@ -125,6 +128,9 @@ pub struct Settings {
     pub significant_figures: usize,
     pub kb_base: u64,
     pub disk_util: bool,
+    pub unified: Unified,
+    pub stats: bool,
+    pub log: LogSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
     /// Options that only one of these engines knows, in the order they were written.
@@ -193,6 +199,9 @@ impl Default for Settings {
             significant_figures: 4,
             kb_base: 1024,
             disk_util: true,
+            unified: Unified::Apart,
+            stats: true,
+            log: LogSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }

@@ -2,16 +2,20 @@
 //!
 //! Scripts read this output by its keys and columns, so both are written as fio 3.42 writes them.
 
+mod buckets;
 mod entry;
 mod figures;
 mod json_document;
 mod json_text;
+mod log;
 mod normal;
 
 use fathom_record::StageResult;
 use fathom_units::Nanos;
 
 use json_document::Buckets;
+
+pub use log::LogLines;
 
 use super::input::{FioInput, OutputFormat};
 

@@ -203,10 +203,9 @@ fn latency(
         });
         pairs.push(pair("percentile", Json::Object(values.collect())));
         if bins == Buckets::Shown {
-            let buckets = histogram
-                .nonzero()
-                .map(|(value, count)| (value.to_string(), Json::Whole(count)));
-            pairs.push(pair("bins", Json::Object(buckets.collect())));
+            let bins = super::buckets::filled(histogram).into_iter();
+            let bins = bins.map(|(value, count)| (value.to_string(), Json::Whole(count)));
+            pairs.push(pair("bins", Json::Object(bins.collect())));
         }
     }
     Json::Object(pairs)
