@@ -53,5 +53,6 @@ fn options(safety: &SafetyArgs) -> RunOptions {
         } else {
             ErrorPolicy::Stop
         },
+        snapshot_every: None,
     }
 }

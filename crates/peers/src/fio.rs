@@ -3,14 +3,16 @@
 //! Nothing goes to stderr that fio would not print there, unless stderr is a terminal or an input trap was met. Exit codes
 //! are fio's own (0, 1), but 4 where the write guard refused.
 
-use fathom_dialects::fio::{self, Action, EtaMode, FioInput, FioRun, OutputFormat};
-use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
-use fathom_rawio::Clock;
+mod bandwidth;
+mod inflate;
+mod logs;
+mod output;
+mod progress;
+mod run;
+mod watcher;
 
-use fathom_session::{
-    Code, Console, Failure, Input, Keep, Screen, Show, Start, engine_failure, measured,
-    read_context, tell_warnings, watch,
-};
+use fathom_dialects::fio::{self, Action, FioInput};
+use fathom_session::{Code, Console, Failure, read_context, tell_warnings};
 
 /// What stands among fio's arguments but is ours.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,7 +72,7 @@ fn take_ours(arguments: &[String]) -> (Ours, Vec<String>) {
 
 fn act(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     match &input.action {
-        Action::Run => return run(input, ours, console),
+        Action::Run => return run::run(input, ours, console),
         Action::ParseOnly => {}
         Action::Version => console.print(&format!("{}\n", fio::VERSION)),
         Action::Help => console.print(&fio::general_help()),
@@ -81,6 +83,7 @@ fn act(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Fail
             return Ok(help(fio::engine_help(engine.as_deref()), console));
         }
         Action::ShowCommand(line) => console.print(&format!("{line}\n")),
+        Action::InflateLog(path) => inflate::inflate(path, console)?,
     }
     Ok(Code::Success)
 }
@@ -94,98 +97,4 @@ fn help(text: Result<String, String>, console: &dyn Console) -> Code {
     let (Ok(text) | Err(text)) = text;
     console.print(&text);
     code
-}
-
-fn run(fio_input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
-    let options = RunOptions {
-        destroy_data: ours.destroy_data.clone(),
-        overwrite: Overwrite::Allowed,
-        on_error: ErrorPolicy::Stop,
-    };
-    let began = Clock::now();
-    let stop = StopFlag::new();
-    stop.install_signal_handlers()
-        .map_err(|error| Failure::new(Code::Unexpected, error))?;
-    let input = Input {
-        name: "fio".to_owned(),
-        workload: fio_input.workload.clone(),
-        fio: Some(fio_input),
-    };
-    let Some(fio_input) = &input.fio else {
-        unreachable!("it was put there a line above")
-    };
-    let show = match fio_input.output.eta {
-        EtaMode::Auto if !console.is_terminal() => Show::Nothing,
-        EtaMode::Auto | EtaMode::Always => Show::Progress,
-        EtaMode::Never => Show::Nothing,
-    };
-    let mut start = Start::now(&input, None);
-    fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
-    if fio_input.output.formats.contains(&OutputFormat::Normal) && fio_input.output.file.is_none() {
-        console.print(&fio::write_start(fio_input));
-    }
-    let keep = if ours.record {
-        Keep::Run
-    } else {
-        Keep::Nothing
-    };
-    let mut screen = Screen::new(show, console);
-    let ran = watch(&mut start, &input, keep, &mut screen, console, |sink| {
-        fathom_engine::run(&input.workload, &options, &stop, sink)
-    });
-    screen.close();
-    let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
-    let run = FioRun {
-        results: &ran.results,
-        finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
-        elapsed: Clock::now().saturating_sub(began),
-        pid: std::process::id(),
-    };
-    put_results(fio_input, &run, stop.signal(), console)?;
-    let mut code = match (ran.interrupted, fio::has_errors(&run)) {
-        (true, _) => Code::PeerStopped,
-        (false, true) => Code::Unexpected,
-        (false, false) => Code::Success,
-    };
-    if let Some(error) = &ran.failure {
-        console.tell(&engine_failure(error).message);
-        code = Code::Unexpected;
-    }
-    if let Some(writer) = writer {
-        let record = start.record(&input, measured(ran));
-        if let Some(problem) = writer.finish(&record) {
-            console.tell(&format!("note: {problem}"));
-        }
-    }
-    Ok(code)
-}
-
-fn put_results(
-    input: &FioInput,
-    run: &FioRun<'_>,
-    signal: Option<i32>,
-    console: &dyn Console,
-) -> Result<(), Failure> {
-    let mut text = String::new();
-    for format in &input.output.formats {
-        if *format == OutputFormat::Normal {
-            if input.output.file.is_some() {
-                text.push_str(&fio::write_start(input));
-            }
-            // fio says so among its JSON too, and breaks it; that much of a peer nobody needs.
-            let told = signal.map(|number| format!("\nfio: terminating on signal {number}\n"));
-            text.extend(told);
-        }
-        text.push_str(&match format {
-            OutputFormat::Normal => fio::write_normal(input, run),
-            OutputFormat::Json | OutputFormat::JsonPlus => fio::write_json(input, run),
-        });
-    }
-    match &input.output.file {
-        None => console.print(&text),
-        Some(path) => std::fs::write(path, text).map_err(|error| {
-            Failure::new(Code::Target, format!("`{path}` cannot be written: {error}"))
-        })?,
-    }
-    Ok(())
 }

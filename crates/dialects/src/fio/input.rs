@@ -42,17 +42,30 @@ pub enum Action {
     EngineHelp(Option<String>),
     /// Print the job files as a command line (`--showcmd`).
     ShowCommand(String),
+    /// Print what a compressed log holds (`--inflate-log`).
+    InflateLog(String),
 }
 
 /// A layout of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputFormat {
+    /// A line of figures for scripts.
+    Terse,
     /// Text for people.
     Normal,
     /// JSON.
     Json,
     /// JSON with every bucket of the histograms.
     JsonPlus,
+}
+
+/// What `--debug` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Debug {
+    /// Seeds of random numbers.
+    pub random: bool,
+    /// Every I/O.
+    pub io: bool,
 }
 
 /// When the progress line is shown.
@@ -72,12 +85,20 @@ pub enum EtaMode {
 pub struct OutputOptions {
     /// Layouts, in the order they are printed; never empty.
     pub formats: Vec<OutputFormat>,
+    /// Version of terse lines, 2 to 5.
+    pub terse_version: u8,
     /// File that results go to; `None`: standard output.
     pub file: Option<String>,
     /// When the progress line is shown.
     pub eta: EtaMode,
     /// Start a new progress line after each such time.
     pub eta_newline: Option<Nanos>,
+    /// Print the whole output after each such time, too.
+    pub status_interval: Option<Nanos>,
+    /// Write logs of all jobs' bandwidth.
+    pub bandwidth_log: bool,
+    /// What is told of the run's inner workings.
+    pub debug: Debug,
 }
 
 impl Default for OutputOptions {
@@ -85,9 +106,13 @@ impl Default for OutputOptions {
         let formats = vec![OutputFormat::Normal];
         Self {
             formats,
+            terse_version: 3,
             file: None,
             eta: EtaMode::Auto,
             eta_newline: None,
+            status_interval: None,
+            bandwidth_log: false,
+            debug: Debug::default(),
         }
     }
 }

@@ -90,6 +90,7 @@ struct Planner<'a> {
     job_count: u64,
     target_count: usize,
     full: bool,
+    every_io_told: bool,
 }
 
 impl<'a> Planner<'a> {
@@ -117,6 +118,7 @@ impl<'a> Planner<'a> {
             job_count: 0,
             target_count: 0,
             full: false,
+            every_io_told: line.output.debug.io,
         }
     }
 
@@ -223,6 +225,7 @@ impl<'a> Planner<'a> {
             let mut job = job::build(settings, name, targets, group, salt);
             let logs = self.logs(settings, &job);
             job.features.io_log = io_log(&logs);
+            job.features.io_log.each |= self.every_io_told;
             self.jobs
                 .push(self.meta(section, settings, &job, number, logs));
             if number == 0 {

@@ -36,6 +36,7 @@ mod stream_tests;
 pub use arrival::ArrivalSchedule;
 pub use cursor::SharedCursor;
 pub use fill::BufferFill;
+pub use rng::stream_seeds;
 pub use stream::WorkerStream;
 
 use fathom_units::Bytes;
