@@ -1,16 +1,19 @@
 //! What a worker tells of its I/O while it runs, and how it reaches the control thread.
 //!
-//! A worker whose job asks for a log fills a chunk and hands it over when it is full and at each interval. Unlike
+//! A worker whose job asks for a log fills a chunk and hands it over when it is full, and once a second. Unlike
 //! intervals, a log must not lose anything: with no empty chunk left, the worker waits for the control thread, so that a
 //! log of every I/O is as fast as it can be written, and takes the memory of [`CHUNKS_PER_WORKER`] chunks whatever the
 //! run's length.
 
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use fathom_record::{LogChunk, LogHistogram, LogWindow, LoggedIo};
+use fathom_record::{Event, EventSink, LogChunk, LogHistogram, LogWindow, LoggedIo};
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, IoLog};
+use fathom_workload::{Direction, IoLog, Job, Stage};
+
+use crate::interval::Message;
+use crate::timing::Times;
 
 /// Chunks of each worker: one in use, and others for a control thread that writes.
 pub(crate) const CHUNKS_PER_WORKER: usize = 4;
@@ -18,6 +21,9 @@ pub(crate) const CHUNKS_PER_WORKER: usize = 4;
 const IOS_PER_CHUNK: usize = 8192;
 /// Windows and histograms of a chunk.
 const WINDOWS_PER_CHUNK: usize = 256;
+
+/// Longest time that something told waits for its chunk to fill, as long as there is I/O.
+const LONGEST_HOLD: Nanos = Nanos::from_secs(1);
 
 /// A chunk on its way between a worker and the control thread.
 #[derive(Debug)]
@@ -43,8 +49,10 @@ impl LogBatch {
 pub(crate) struct IoLogger {
     want: IoLog,
     begun: Nanos,
+    /// When a chunk was last handed over for its age, from the start of the measurement.
+    handed_over: Nanos,
     current: Box<LogBatch>,
-    full: SyncSender<Box<LogBatch>>,
+    full: SyncSender<Message>,
     spares: Receiver<Box<LogBatch>>,
     window: LogWindow,
     histograms: Option<Box<[Histogram; 3]>>,
@@ -55,13 +63,14 @@ impl IoLogger {
     pub(crate) fn new(
         want: IoLog,
         first: Box<LogBatch>,
-        full: SyncSender<Box<LogBatch>>,
+        full: SyncSender<Message>,
         spares: Receiver<Box<LogBatch>>,
     ) -> Self {
         let histograms = || Box::new(Direction::ALL.map(|_| Histogram::new()));
         Self {
             want,
             begun: Nanos::ZERO,
+            handed_over: Nanos::ZERO,
             current: first,
             full,
             spares,
@@ -87,20 +96,14 @@ impl IoLogger {
         if chunk.ios.len() >= IOS_PER_CHUNK
             || chunk.windows.len() >= WINDOWS_PER_CHUNK
             || chunk.histograms.len() >= WINDOWS_PER_CHUNK
+            || io.completed >= self.handed_over + LONGEST_HOLD
         {
+            self.handed_over = io.completed;
             self.hand_over();
         }
     }
 
-    /// Closes what is over at `now`, from the start of the measurement, and hands over what there is.
-    pub(crate) fn pass(&mut self, now: Nanos) {
-        self.close(now);
-        if !self.current.chunk.is_empty() {
-            self.hand_over();
-        }
-    }
-
-    /// Begins anew with a measurement that starts at `begun`, from the start of the stage.
+    /// Begins with a measurement that starts at `begun` on the run's clock.
     pub(crate) fn restart(&mut self, begun: Nanos) {
         self.begun = begun;
         self.current.chunk.clear();
@@ -113,7 +116,7 @@ impl IoLogger {
     }
 
     /// Tells the last windows, which end at `now`.
-    pub(crate) fn finish(mut self, now: Nanos) {
+    pub(crate) fn finish(&mut self, now: Nanos) {
         self.close(now);
         let begun = self.window.end.saturating_sub(self.window.length);
         self.window.end = now;
@@ -122,9 +125,7 @@ impl IoLogger {
             self.current.chunk.windows.push(self.window);
         }
         self.push_histograms(now);
-        if !self.current.chunk.is_empty() {
-            self.hand_over();
-        }
+        self.hand_over();
     }
 
     fn close(&mut self, now: Nanos) {
@@ -168,13 +169,86 @@ impl IoLogger {
     }
 
     fn hand_over(&mut self) {
+        if self.current.chunk.is_empty() {
+            return;
+        }
         // A control thread that is gone takes nothing more; the run is over then.
         let Ok(spare) = self.spares.recv() else {
             return self.current.chunk.clear();
         };
         let full = std::mem::replace(&mut self.current, spare);
         self.current.chunk.begun = self.begun;
-        let _ = self.full.send(full);
+        let _ = self.full.send(Message::Log(full));
+    }
+}
+
+/// The logger of a worker whose job asks for a log, and the way back for its chunks.
+pub(crate) fn logger(
+    worker: usize,
+    job: &Job,
+    full: &SyncSender<Message>,
+) -> Option<(IoLogger, SyncSender<Box<LogBatch>>)> {
+    let want = job.features.io_log;
+    if !want.is_on() {
+        return None;
+    }
+    let (give_back, spares) = sync_channel(CHUNKS_PER_WORKER);
+    let batch = || Box::new(LogBatch::new(worker));
+    for _ in 1..CHUNKS_PER_WORKER {
+        // The channel has room for all of them.
+        let _ = give_back.try_send(batch());
+    }
+    let logger = IoLogger::new(want, batch(), full.clone(), spares);
+    Some((logger, give_back))
+}
+
+/// The control thread's side: tells what workers tell, and gives their chunks back.
+#[derive(Debug)]
+pub(crate) struct LogTaker {
+    index: usize,
+    /// By worker: its job, and its number within it.
+    workers: Vec<(usize, u32)>,
+    returns: Vec<Option<SyncSender<Box<LogBatch>>>>,
+    start: Nanos,
+    began_unix_ns: u64,
+}
+
+impl LogTaker {
+    /// Of the run's `index`th stage, which began at `began_unix_ns`.
+    pub(crate) fn new(
+        index: usize,
+        stage: &Stage,
+        times: Times,
+        began_unix_ns: u64,
+        returns: Vec<Option<SyncSender<Box<LogBatch>>>>,
+    ) -> Self {
+        let jobs = stage.jobs.iter().enumerate();
+        let workers = jobs.flat_map(|(job, it)| (0..it.workers).map(move |worker| (job, worker)));
+        Self {
+            index,
+            workers: workers.collect(),
+            returns,
+            start: times.start,
+            began_unix_ns,
+        }
+    }
+
+    /// Tells of a chunk and sends it back.
+    pub(crate) fn take(&self, mut batch: Box<LogBatch>, sink: &mut dyn EventSink) {
+        let (job, worker) = self.workers[batch.worker];
+        let after = batch.chunk.begun.saturating_sub(self.start);
+        sink.event(&Event::IoLog {
+            index: self.index,
+            job,
+            worker,
+            begun_unix_ns: self.began_unix_ns + after.get(),
+            chunk: &batch.chunk,
+        });
+        batch.chunk.clear();
+        if let Some(give_back) = &self.returns[batch.worker] {
+            // The worker may have ended; its chunk is not needed any more then.
+            let _ = give_back.try_send(batch);
+        }
     }
 }
 
@@ -195,7 +269,6 @@ fn end_after(now: Nanos, length: Nanos) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::sync_channel;
 
     fn io(completed_ms: u64, bytes: u32) -> LoggedIo {
         LoggedIo {
@@ -222,7 +295,11 @@ mod tests {
         }
         logger.finish(Nanos::from_millis(end_ms));
         let mut all = LogChunk::default();
-        for batch in batches {
+        drop(logger);
+        for message in batches {
+            let Message::Log(batch) = message else {
+                panic!("only logs are sent")
+            };
             all.ios.extend(batch.chunk.ios);
             all.windows.extend(batch.chunk.windows);
             all.histograms.extend(batch.chunk.histograms);
@@ -249,7 +326,10 @@ mod tests {
         );
         let sums = chunk.windows[0].directions[Direction::Write as usize];
         assert_eq!((sums.bytes, sums.total.sum_ns), (8192, 220));
-        assert_eq!((sums.submit.sum_ns, sums.complete.max), (20, Nanos::new(100)));
+        assert_eq!(
+            (sums.submit.sum_ns, sums.complete.max),
+            (20, Nanos::new(100))
+        );
         let histograms = chunk.histograms.iter();
         let counts: Vec<_> = histograms
             .map(|it| (millis(it.end), it.complete.count()))

@@ -66,6 +66,8 @@ pub enum Event<'a> {
     Snapshot {
         /// Index as in `StageStarted`.
         index: usize,
+        /// Whether the stage is over, and the result whole.
+        over: bool,
         /// Operations up to the last whole second. Counters that are known at the end alone (depths, batches, samples,
         /// processor use, devices) are empty.
         result: &'a StageResult,

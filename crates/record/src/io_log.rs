@@ -119,7 +119,7 @@ pub struct LogHistogram {
 /// A part of what one worker tells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LogChunk {
-    /// Start of the worker's measurement, from the start of the stage.
+    /// Start of the worker's measurement, on the run's clock.
     pub begun: Nanos,
     /// I/Os, where each is told.
     pub ios: Vec<LoggedIo>,

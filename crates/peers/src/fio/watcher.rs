@@ -109,8 +109,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    fn snapshot(&mut self, index: usize, result: &StageResult) {
-        self.snapshots.insert(index, result.clone());
+    fn show_snapshots(&mut self) {
         let so_far: Vec<StageResult> = self.snapshots.values().cloned().collect();
         self.progress.close();
         let text = results(self.input, &self.run(&so_far), None);
@@ -154,7 +153,16 @@ impl EventSink for Watcher<'_> {
                     self.output.write(&text);
                 }
             }
-            Event::Snapshot { index, result } => self.snapshot(*index, result),
+            Event::Snapshot {
+                index,
+                over,
+                result,
+            } => {
+                self.snapshots.insert(*index, (*result).clone());
+                if !over {
+                    self.show_snapshots();
+                }
+            }
             Event::Layout { .. } | Event::Note { .. } => {
                 self.progress.close();
                 self.screen.event(event);
