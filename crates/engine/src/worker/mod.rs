@@ -13,6 +13,7 @@
 
 mod full;
 mod issue;
+mod log;
 mod record;
 mod source;
 mod think;
@@ -29,6 +30,7 @@ pub(crate) use self::full::Full;
 use self::issue::Pending;
 pub(crate) use self::source::Source;
 use crate::interval::Handover;
+use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
 use crate::{ErrorPolicy, StopFlag};
 
@@ -51,6 +53,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) fill: BufferFill,
     pub(crate) backend: Backend,
     pub(crate) handover: Handover,
+    /// The taker of the job's log, where it asks for one.
+    pub(crate) logger: Option<IoLogger>,
     pub(crate) on_error: ErrorPolicy,
     pub(crate) stop: StopFlag,
     pub(crate) abort: &'a AtomicBool,
@@ -68,6 +72,7 @@ impl<'a, S> Parts<'a, S> {
             fill: self.fill,
             backend: self.backend,
             handover: self.handover,
+            logger: self.logger,
             on_error: self.on_error,
             stop: self.stop,
             abort: self.abort,
