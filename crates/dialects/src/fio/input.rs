@@ -136,6 +136,8 @@ pub struct FioJobMeta {
     pub engine: String,
     /// Smallest and largest block of reads, writes and trims, in bytes.
     pub blocks: [(u64, u64); 3],
+    /// Whether the first two are those of sequential and of random I/O.
+    pub sizes_by_order: bool,
     /// Whether it runs as a thread of fio.
     pub thread: bool,
     /// Whether disks are shown.

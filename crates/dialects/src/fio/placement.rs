@@ -145,11 +145,7 @@ pub fn size_list(settings: &Settings, way: usize) -> Vec<WeightedSize> {
 /// Zones, which fio heeds for jobs of one file alone.
 fn zones(settings: &Settings, files: usize) -> Option<ZoneStride> {
     let place = &settings.placement;
-    let wanted = match place.zone_mode {
-        Some(ZoneMode::Strided) => true,
-        Some(ZoneMode::None) => false,
-        None => place.zone_size > 0,
-    };
+    let wanted = place.zone_mode == Some(ZoneMode::Strided);
     let range = if place.zone_range > 0 {
         place.zone_range
     } else {
@@ -160,6 +156,24 @@ fn zones(settings: &Settings, files: usize) -> Option<ZoneStride> {
         range: Bytes::new(range),
         skip: Bytes::new(place.zone_skip),
     })
+}
+
+/// What is wrong with zones: the option at fault, and what to do.
+pub fn zone_problem(settings: &Settings) -> Option<(&'static str, &'static str, &'static str)> {
+    let place = &settings.placement;
+    match (place.zone_mode, place.zone_size) {
+        (Some(ZoneMode::Strided), 0) => Some((
+            "zonemode",
+            "`zonesize` must be specified with `zonemode=strided`",
+            "add zonesize=",
+        )),
+        (Some(ZoneMode::None) | None, 1..) => Some((
+            "zonesize",
+            "`zonemode=none` and `zonesize` are not compatible",
+            "add zonemode=strided, or take zonesize away",
+        )),
+        _ => None,
+    }
 }
 
 /// What buffers hold beyond fio's switches; `None`: nothing more.

@@ -304,6 +304,7 @@ impl<'a> Planner<'a> {
             rw: rw.to_owned(),
             engine: settings.engine.clone(),
             blocks: job::block_range(settings),
+            sizes_by_order: settings.placement.by_order,
             thread: settings.thread,
             disk_util: settings.disk_util,
         }

@@ -229,7 +229,7 @@ fn limits_and_durability_reach_the_job() {
         Bytes::kib(2),
     );
     check(
-        "io_size=2*$pagesize+4096/$ncpus-1",
+        "bs=1\nio_size=2*$pagesize+4096/$ncpus-1",
         |job| job.limits.bytes,
         Some(Bytes::new(8192 + 1365 - 1)),
     );
@@ -264,10 +264,18 @@ fn orders_of_offsets() {
         |job| job.block.alignment,
         Some(Bytes::new(512)),
     );
-    let mixed = Access::Mixed {
-        random: Percent::whole(30).unwrap(),
-    };
-    check("rw=randread\npercentage_random=30", |job| job.access, mixed);
+    let share = |job: &Job| job.features.placement.as_ref().map(|rules| rules.random[0]);
+    check(
+        "rw=randread\npercentage_random=30",
+        share,
+        Percent::whole(30),
+    );
+    check("rw=randread", share, None);
+    check(
+        "rw=randread\nnorandommap\nrandom_generator=lfsr",
+        |job| job.access,
+        random(Coverage::EachBlockOnce, 1),
+    );
     let gap = |job: &Job| match job.access {
         Access::Sequential { gap, .. } => Some(gap),
         _ => None,

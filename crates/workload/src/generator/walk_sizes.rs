@@ -8,7 +8,7 @@ use crate::{Direction, Job, Placement, SizeDraw, SizeRange, WeightedSize};
 const TRIES: u32 = 16;
 
 /// One way to draw sizes.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct Rule {
     least: u64,
     most: u64,
@@ -61,17 +61,35 @@ impl WalkSizes {
         })
     }
 
-    /// The smallest size that an I/O of the direction can have.
-    pub(super) fn least(&self, direction: Direction) -> u64 {
-        let own = self.rules[direction as usize].least;
+    /// The rule of a direction's random I/Os.
+    fn of_random(&self, direction: Direction) -> &Rule {
         let by_order = self.by_order.as_ref();
-        by_order.map_or(own, |[first, second]| first.least.min(second.least))
+        by_order.map_or(&self.rules[direction as usize], |[_, random]| random)
     }
 
-    /// The one size of the direction, if it has but one.
+    /// The smallest size that a random I/O of the direction can have.
+    pub(super) fn least(&self, direction: Direction) -> u64 {
+        self.of_random(direction).least
+    }
+
+    /// The one size of the direction's random I/Os, if they have but one.
     pub(super) fn only(&self, direction: Direction) -> Option<u64> {
-        let rule = &self.rules[direction as usize];
-        (self.by_order.is_none() && rule.least == rule.most).then_some(rule.least)
+        let rule = self.of_random(direction);
+        (rule.least == rule.most).then_some(rule.least)
+    }
+
+    /// The largest size of random I/Os where all these directions draw alike, and whole numbers of `unit` bytes.
+    pub(super) fn common(&self, used: &[Direction], unit: u64) -> Option<u64> {
+        let first = self.of_random(*used.first()?);
+        let alike = used.iter().all(|way| self.of_random(*way) == first);
+        let whole = |size: &u64| size.is_multiple_of(unit);
+        let sizes = first.list.iter().map(|(_, size)| size);
+        let whole = [first.least, first.most, first.step]
+            .iter()
+            .chain(sizes)
+            .all(whole);
+        let stepped = !first.list.is_empty() || first.step > 1;
+        (alike && whole && stepped).then_some(first.most)
     }
 
     /// A size for an I/O with `room` bytes left before the end of the range, or `None` where none fits. The size of a rule
@@ -130,7 +148,7 @@ impl Rule {
             least,
             most,
             list,
-            step: 1,
+            step: least,
         })
     }
 

@@ -30,6 +30,7 @@
 //! ```
 
 mod fields;
+mod placement;
 mod reader;
 #[cfg(test)]
 mod tests;

@@ -44,8 +44,13 @@ fn job_line(job: &FioJobMeta) -> String {
         format!("{}-{}", size(least), size(most))
     });
     let [read, write, trim] = sizes;
+    let last = if job.sizes_by_order {
+        "bs_is_seq_rand".to_owned()
+    } else {
+        format!("(T) {trim}")
+    };
     format!(
-        "{}: (g={}): rw={}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={}, iodepth={}\n",
+        "{}: (g={}): rw={}, bs=(R) {read}, (W) {write}, {last}, ioengine={}, iodepth={}\n",
         job.name, job.group, job.rw, job.engine, job.depth
     )
 }
