@@ -25,11 +25,12 @@ fn of_fio(arguments: &[&str]) -> Counts {
     let start = text
         .find('{')
         .unwrap_or_else(|| panic!("{arguments:?}: {text}"));
-    let document: serde_json::Value = serde_json::from_str(&text[start..]).unwrap();
+    let document: serde_json::Value =
+        serde_json::from_str(&text[start..]).expect("fio's document is JSON");
     let mut counts = Counts::new();
-    for job in document["jobs"].as_array().unwrap() {
+    for job in document["jobs"].as_array().expect("there are jobs") {
         for way in ["read", "write", "trim"] {
-            let number = |key: &str| job[way][key].as_u64().unwrap();
+            let number = |key: &str| job[way][key].as_u64().expect("counts are numbers");
             if number("total_ios") > 0 {
                 let count = counts.entry(way).or_default();
                 count.0 += number("total_ios");
@@ -53,14 +54,15 @@ fn count(job: &Job, index: usize, counts: &mut Counts) {
         .iter()
         .map(|target| TargetRange {
             offset: target.offset.get(),
-            length: target.length.unwrap().get(),
+            length: target.length.expect("every size is given").get(),
         })
         .collect();
     let key = StreamKey {
         job: index as u32,
         ..StreamKey::default()
     };
-    let mut stream = WorkerStream::new(job, key, &ranges, &SharedCursor::new()).unwrap();
+    let stream = WorkerStream::new(job, key, &ranges, &SharedCursor::new());
+    let mut stream = stream.expect("the job has a stream");
     let mut done = 0;
     while let Some(io) = stream.next_io() {
         let count = counts.entry(io.direction.name()).or_default();
@@ -183,8 +185,8 @@ fn larger_files_give_their_last_block_whole() {
         "--rw=read:4k --size=1m --offset=512k",
         "--rw=write --size=1m --io_size=2500k",
     ] {
-        std::fs::write(&path, vec![0; 8 << 20]).unwrap();
+        std::fs::write(&path, vec![0; 8 << 20]).expect("the temporary directory is writable");
         check(&["--ioengine=psync", &name], options);
     }
-    std::fs::remove_file(&path).unwrap();
+    std::fs::remove_file(&path).expect("the file is there");
 }

@@ -12,6 +12,9 @@ use fathom_units::Nanos;
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
 pub use filling::{Dedupe, DedupeFrom, Filling};
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
+mod io_log;
+
+pub use io_log::IoLog;
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,6 +27,8 @@ pub struct Features {
     pub placement: Option<Box<Placement>>,
     /// What written buffers hold, beyond [`crate::BufferContents`].
     pub filling: Option<Box<Filling>>,
+    /// What is told of single I/Os, or of short windows, while the job runs.
+    pub io_log: IoLog,
 }
 
 /// A pause after a number of I/Os.

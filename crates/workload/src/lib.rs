@@ -20,7 +20,7 @@ mod validate;
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
     Batches, Between, Dedupe, DedupeFrom, Distribution, DistributionError, Features, Filling,
-    Placement, SEQUENCE_MAX, SizeDraw, SizeRange, ThinkCounts, ThinkTime, ZONES_MAX, Zone,
+    IoLog, Placement, SEQUENCE_MAX, SizeDraw, SizeRange, ThinkCounts, ThinkTime, ZONES_MAX, Zone,
     ZoneStride,
 };
 pub use job::{

@@ -28,7 +28,7 @@ pub fn placement(
     if settings.pattern.random {
         let percent = |percent| Percent::whole(percent).unwrap_or(Percent::ALL);
         rules.random = settings.percentage_random.map(percent);
-        rules.distribution = place.distribution.clone();
+        rules.distribution.clone_from(&place.distribution);
         for distribution in &mut rules.distribution {
             if let Distribution::Sequence { stride, .. } = distribution {
                 *stride = place.stride;
@@ -129,10 +129,12 @@ pub fn size_list(settings: &Settings, way: usize) -> Vec<WeightedSize> {
         let least = split.iter().filter(|(_, share)| *share > 0);
         let least = least.map(|(size, _)| *size).min().unwrap_or(1).max(1);
         // fio rounds sizes down to whole numbers of the smallest.
-        let rounded = |(size, share): (u64, u32)| match settings.placement.unaligned {
-            true => sized((size, share)),
-            false => sized((size - size % least, share)),
+        let step = if settings.placement.unaligned {
+            1
+        } else {
+            least
         };
+        let rounded = |(size, share): (u64, u32)| sized((size - size % step, share));
         return split.iter().copied().map(rounded).collect();
     }
     match settings.placement.ranges[way] {

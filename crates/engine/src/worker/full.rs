@@ -9,13 +9,16 @@ use fathom_workload::Job;
 use fathom_workload::generator::{Io, WorkerStream};
 
 use super::Slot;
+use super::log::Log;
 use super::source::{Next, Source, Sourced};
 use super::think::Pauses;
+use crate::io_log::IoLogger;
 
 /// Everything a job does beyond plain I/O.
 pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
     pauses: Option<Pauses>,
+    log: Option<Log>,
 }
 
 /// What the I/O itself comes from: the job's stream, or something that replaces or surrounds it.
@@ -39,14 +42,15 @@ impl IoSource for WorkerStream {
 impl<'a> Full<'a> {
     /// Whether a job needs it.
     pub(crate) fn is_needed(job: &Job) -> bool {
-        job.features.think.is_some()
+        job.features.think.is_some() || job.features.io_log.is_on()
     }
 
-    /// All features of `job`, with `stream` as what its I/O is drawn from.
-    pub(crate) fn new(job: &'a Job, stream: WorkerStream) -> Self {
+    /// All features of `job`, with `stream` as what its I/O is drawn from, and `logger` as the taker of its log.
+    pub(crate) fn new(job: &'a Job, stream: WorkerStream, logger: Option<IoLogger>) -> Self {
         Self {
             stream: Box::new(stream),
             pauses: job.features.think.map(Pauses::new),
+            log: logger.map(Log::new),
         }
     }
 }
@@ -75,14 +79,29 @@ impl Source for Full<'_> {
 
     fn completed(
         &mut self,
-        _slot: &Slot,
-        _completion: &Completion,
+        slot: &Slot,
+        completion: &Completion,
         _buffer: &mut [u8],
-        _now: Nanos,
+        now: Nanos,
     ) -> Result<(), i32> {
         if let Some(pauses) = &mut self.pauses {
             pauses.completed();
         }
+        if let Some(log) = &mut self.log {
+            log.completed(slot, completion, now);
+        }
         Ok(())
+    }
+
+    fn measuring(&mut self, now: Nanos) {
+        if let Some(log) = &mut self.log {
+            log.measuring(now);
+        }
+    }
+
+    fn finished(&mut self, now: Nanos) {
+        if let Some(log) = &mut self.log {
+            log.finished(now);
+        }
     }
 }

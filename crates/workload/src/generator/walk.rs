@@ -324,12 +324,11 @@ impl Walk {
         if offset >= region.end {
             return None;
         }
-        let size = match found.size {
-            Some(size) => size,
-            None => {
-                let room = region.room(offset);
-                self.sizes.draw(direction, found.is_random, room)?
-            }
+        let size = if let Some(size) = found.size {
+            size
+        } else {
+            let room = region.room(offset);
+            self.sizes.draw(direction, found.is_random, room)?
         };
         if offset.checked_add(size).is_none_or(|end| end > region.end) {
             return None;

@@ -420,6 +420,22 @@ fn targets() -> impl Strategy<Value = Vec<Target>> {
 }
 
 prop_compose! {
+    fn features()(
+        each: bool,
+        windows in (option::of(1u64..1 << 60), option::of(1u64..1 << 60)),
+    ) -> crate::Features {
+        crate::Features {
+            io_log: crate::IoLog {
+                each,
+                window: windows.0.map(Nanos::new),
+                histogram: windows.1.map(Nanos::new),
+            },
+            ..crate::Features::default()
+        }
+    }
+}
+
+prop_compose! {
     fn jobs()(
         (name, host, targets, group) in (".*", option::of(".*"), targets(), any::<(u32, bool)>()),
         (file_choice, workers, depth) in (one_of(FILE_CHOICES), 1u32..65_536, 1u32..1 << 20),
@@ -428,6 +444,7 @@ prop_compose! {
         (contents, backend) in (one_of(CONTENTS), one_of(BACKENDS)),
         (caching, existing) in (one_of(CACHINGS), one_of(EXISTING)),
         switches in any::<(bool, bool, bool)>(),
+        features in features(),
         salt: u64,
     ) -> Job {
         Job {
@@ -445,7 +462,7 @@ prop_compose! {
             drop_cache: switches.1,
             unlink: switches.2,
             salt,
-            features: crate::Features::default(),
+            features,
         }
     }
 }

@@ -127,6 +127,7 @@ fn job_keys(job: &Job) -> Vec<(&'static str, Value)> {
     if let Some(rules) = &job.features.filling {
         keys.push(("filling", filling(rules)));
     }
+    keys.extend(super::features::keys(job));
     keys
 }
 
@@ -158,7 +159,7 @@ pub(super) fn size(bytes: Bytes) -> Value {
 }
 
 /// The largest unit up to seconds that is exact.
-fn time(time: Nanos) -> Value {
+pub(super) fn time(time: Nanos) -> Value {
     let nanos = time.get();
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
     let unit = units

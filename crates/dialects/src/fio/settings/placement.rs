@@ -14,6 +14,10 @@ const PARETO_H: f64 = 0.2;
 
 /// Placement in fio's terms, with fio's defaults.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
 pub struct PlacementSettings {
     /// By direction.
     pub distribution: [Distribution; 3],
