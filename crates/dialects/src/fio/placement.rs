@@ -4,6 +4,7 @@
 //! others walk, which counts as fio does.
 
 use fathom_units::{Bytes, Percent};
+use fathom_workload::generator::MAP_BLOCKS_MAX;
 use fathom_workload::{
     Between, Dedupe, DedupeFrom, Distribution, FileChoice, Filling, Pattern, PatternError,
     Placement, SizeDraw, SizeRange, Target, WeightedSize, ZoneStride,
@@ -157,6 +158,28 @@ fn zones(settings: &Settings, files: usize) -> Option<ZoneStride> {
         size: Bytes::new(place.zone_size),
         range: Bytes::new(range),
         skip: Bytes::new(place.zone_skip),
+    })
+}
+
+/// Why each block is not visited once though that is asked for, where it is so.
+pub fn map_warning(settings: &Settings, targets: &[Target]) -> Option<String> {
+    let pattern = settings.pattern;
+    if !pattern.random || is_independent(settings) {
+        return None;
+    }
+    let used = (0..3).filter(|way| pattern.directions[*way]);
+    let sizes: Vec<(u64, u64)> = used.map(|way| block_range(settings)[way]).collect();
+    let (least, most) = (
+        sizes.iter().map(|(least, _)| *least).min()?.max(1),
+        sizes.iter().map(|(_, most)| *most).max()?,
+    );
+    let lengths = targets.iter().filter_map(|target| target.length);
+    let blocks = lengths.fold(0u64, |sum, length| sum.saturating_add(length.get() / least));
+    (least < most && blocks > MAP_BLOCKS_MAX).then(|| {
+        format!(
+            "blocks of differing sizes are drawn independently: a map of {blocks} blocks of {least} \
+             bytes would be larger than 64 MiB"
+        )
     })
 }
 

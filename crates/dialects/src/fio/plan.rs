@@ -11,7 +11,7 @@ use super::context::ReadContext;
 use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf};
 use super::job::{self, Allowed};
 use super::lexer::Section;
-use super::placement::{filling, placement};
+use super::placement::{filling, map_warning, placement};
 use super::settings::{Amount, Settings, io_log};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
@@ -232,6 +232,10 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
+            if let Some(message) = map_warning(settings, &targets).filter(|_| number == 0) {
+                let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
+                diagnostics.push(warning.hint("raise the smallest size, or lower size="));
+            }
             let features = Features {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
