@@ -189,7 +189,7 @@ impl Walk {
         }
         let used = |way: &Direction| job.mix.share(*way).basis_points() > 0;
         let used: Vec<Direction> = Direction::ALL.into_iter().filter(used).collect();
-        let (unit, common) = (self.unit, self.sizes.common(&used, self.unit));
+        let common = self.sizes.common(&used, self.unit);
         let one_size = used
             .into_iter()
             .all(|way| self.sizes.only(way) == Some(self.unit));
@@ -205,7 +205,7 @@ impl Walk {
             let visit = Visit::new(count, 0);
             region.map = match common {
                 _ if one_size => Map::Order(visit),
-                Some(largest) => Map::Cells(visit, Cells::new(count, largest / unit)),
+                Some(sizes) => Map::Cells(visit, Cells::new(count, sizes)),
                 None => Map::Blocks(visit, Bitmap::new(count)),
             };
         }

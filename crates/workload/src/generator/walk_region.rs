@@ -160,19 +160,16 @@ impl WalkRegion {
     pub(super) fn next_unvisited(
         &mut self,
         (step, least, unit): (u64, u64, u64),
-        mut draw: impl FnMut(u64) -> u64,
+        draw: impl FnMut(u64) -> u64,
     ) -> Option<(u64, Option<u64>)> {
         let whole = self.length;
         match &mut self.map {
             Map::None => None,
             Map::Order(visit) => Some((visit.next()?, None)),
-            Map::Cells(visit, cells) => loop {
-                let block = visit.next()?;
-                let size = cells.at(block, &mut draw);
-                if size.is_some() {
-                    return Some((block, size));
-                }
-            },
+            Map::Cells(visit, cells) => {
+                let (first, count) = cells.next(|| visit.next(), draw)?;
+                Some((first, Some(count)))
+            }
             Map::Blocks(visit, map) => loop {
                 let block = visit.next()?;
                 let first = block - block % step;
@@ -201,7 +198,7 @@ impl WalkRegion {
             Map::None => {}
             Map::Order(visit) => *visit = Visit::new(count, key),
             Map::Cells(visit, cells) => {
-                *visit = Visit::new(count, key);
+                *visit = Visit::new(cells.slots(), key);
                 cells.clear();
             }
             Map::Blocks(visit, map) => {

@@ -1,5 +1,6 @@
 //! Draws of sizes where they depend on the room that is left, or on the order of I/Os.
 
+use super::cells::CellSizes;
 use super::rng::{Purpose, Xoshiro256};
 use super::{Rejection, StreamError, StreamKey};
 use crate::{Direction, Job, Placement, SizeDraw, SizeRange, WeightedSize};
@@ -78,18 +79,18 @@ impl WalkSizes {
         (rule.least == rule.most).then_some(rule.least)
     }
 
-    /// The largest size of random I/Os where all these directions draw alike, and whole numbers of `unit` bytes.
-    pub(super) fn common(&self, used: &[Direction], unit: u64) -> Option<u64> {
+    /// The sizes of random I/Os in blocks of `unit` bytes, where all these directions draw alike, and whole blocks.
+    pub(super) fn common(&self, used: &[Direction], unit: u64) -> Option<CellSizes> {
         let first = self.of_random(*used.first()?);
         let alike = used.iter().all(|way| self.of_random(*way) == first);
         let whole = |size: &u64| size.is_multiple_of(unit);
         let sizes = first.list.iter().map(|(_, size)| size);
-        let whole = [first.least, first.most, first.step]
-            .iter()
-            .chain(sizes)
-            .all(whole);
-        let stepped = !first.list.is_empty() || first.step > 1;
-        (alike && whole && stepped).then_some(first.most)
+        let bounds = [first.least, first.most, first.step];
+        let whole = bounds.iter().chain(sizes).all(whole);
+        (alike && whole).then(|| CellSizes {
+            mean: first.mean() / unit,
+            largest: first.most / unit,
+        })
     }
 
     /// A size for an I/O with `room` bytes left before the end of the range, or `None` where none fits. The size of a rule
@@ -150,6 +151,18 @@ impl Rule {
             list,
             step: least,
         })
+    }
+
+    fn mean(&self) -> u64 {
+        let mut before = 0;
+        let mut sum = 0u128;
+        for (past, size) in &self.list {
+            sum += u128::from(past - before) * u128::from(*size);
+            before = *past;
+        }
+        let middle = self.least.midpoint(self.most);
+        sum.checked_div(u128::from(before))
+            .map_or(middle, |mean| mean as u64)
     }
 
     fn draw(&self, draws: &mut Xoshiro256, room: u64) -> Option<u64> {
