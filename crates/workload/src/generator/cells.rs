@@ -68,12 +68,11 @@ impl Cells {
         mut draw: impl FnMut(u64) -> u64,
     ) -> Option<(u64, u64)> {
         loop {
-            let (segment, number) = match self.more.take() {
-                Some(more) => more,
-                None => {
-                    let slot = slot()?;
-                    (slot / self.slots_per_segment, slot % self.slots_per_segment)
-                }
+            let (segment, number) = if let Some(more) = self.more.take() {
+                more
+            } else {
+                let (slot, per_segment) = (slot()?, self.slots_per_segment);
+                (slot / per_segment, slot % per_segment)
             };
             let first = segment * self.segment;
             let end = (first + self.segment).min(self.blocks);

@@ -64,7 +64,7 @@ fn range(least: u64, most: u64) -> SizeRange {
 /// A job whose sizes lie between two bounds in all directions.
 fn ranged(access: Access, least: u64, most: u64) -> Job {
     let mut job = placed(access, most, |rules| {
-        rules.ranges = [Some(range(least, most)); 3]
+        rules.ranges = [Some(range(least, most)); 3];
     });
     let bound = |size| WeightedSize {
         size: Bytes::new(size),
