@@ -216,13 +216,9 @@ impl<'a> Planner<'a> {
                 location,
             };
             let files = self.context.files;
-            let Some(mut targets) = clone.targets(files, diagnostics) else {
+            let Some((targets, past_end)) = clone.whole_targets(files, diagnostics) else {
                 return;
             };
-            let past_end = clone.past_end(files, &targets);
-            if past_end {
-                clone.round_up(&mut targets);
-            }
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -232,7 +228,7 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
-            if let Some(message) = map_warning(settings, &targets).filter(|_| number == 0) {
+            if let Some(message) = map_warning(settings, &targets) {
                 let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
                 diagnostics.push(warning.hint("raise the smallest size, or lower size="));
             }

@@ -701,6 +701,10 @@ fn what_fio_refuses_is_refused() {
         &["`ioengine=mmap` is known to fio, but not built yet"],
     );
     check_error(
+        "[j]\nrw=write\nfill_device=1\n",
+        &["job `j`: `fill_device` of a file without `size` is not built yet"],
+    );
+    check_error(
         "[j]\nsize=1m\nzonesize=4k\n",
         &["job `j`: `zonemode=none` and `zonesize` are not compatible"],
     );

@@ -588,11 +588,14 @@ fn placements_survive_their_file() {
     let rules = placed("zones = { size = \"64KiB\", skip = \"1MiB\" }");
     let zones = rules.zones.unwrap();
     assert_eq!((zones.range, zones.skip), (Bytes::kib(64), Bytes::mib(1)));
-    let rules = placed("ranges = { read = \"1KiB-4KiB\" }, unaligned = true, alignment = \"512B\"");
+    let rules =
+        placed("ranges = { read = \"1KiB-4KiB\" }, unaligned = false, alignment = \"512B\"");
     assert_eq!(rules.ranges[0].unwrap().least, Bytes::kib(1));
-    assert_eq!((rules.ranges[1], rules.unaligned), (None, true));
+    assert_eq!((rules.ranges[1], rules.unaligned), (None, false));
     let rules = placed("sequential_sizes = \"4KiB\", random_sizes = \"1KiB-4KiB\"");
     assert!(rules.by_order.is_some());
+    let odd = check_kept("caching = \"buffered\"\nplacement = { unaligned = true }");
+    assert!(odd.features.placement.unwrap().unaligned);
     let pairs = check_kept(
         "mix = { write = \"50%\", trim = \"50%\" }\nplacement = { trim_then_write = true }",
     );
@@ -641,6 +644,10 @@ fn wrong_placements_are_told() {
     check(
         "placement = { ranges = \"4KiB\" }",
         "`4KiB` is no range of sizes",
+    );
+    check(
+        "placement = { unaligned = true }",
+        "do not go with direct I/O",
     );
     check(
         "placement = { ranges = \"4KiB-8KiB\" }",

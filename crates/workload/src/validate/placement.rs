@@ -3,7 +3,7 @@
 use fathom_units::{Bytes, Percent};
 
 use super::Found;
-use crate::{DedupeFrom, Direction, Job, SizeDraw, SizeRange};
+use crate::{Backend, Caching, DedupeFrom, Direction, Job, SizeDraw, SizeRange};
 
 /// Largest I/O that a range of sizes may ask for.
 const SIZE_MAX: Bytes = Bytes::new(u32::MAX as u64);
@@ -47,6 +47,10 @@ pub(super) fn check(job: &Job, found: &mut Found) {
                 let hint = "leave it out to align to the smallest block";
                 found.add(key, "its alignment is 0 bytes", hint);
             }
+        }
+        if job.caching == Caching::Direct && job.backend != Backend::Null && rules.unaligned {
+            let message = "sizes of any number of bytes do not go with direct I/O";
+            found.add(key, message, "leave `unaligned` out, or use buffered I/O");
         }
         for draw in rules.by_order.iter().flatten() {
             match draw {
