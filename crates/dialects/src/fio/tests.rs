@@ -307,6 +307,30 @@ fn plain_jobs_have_no_placement() {
 }
 
 #[test]
+fn wrong_placements_and_contents_are_refused() {
+    check_error(
+        "[j]\nrw=write\nfill_device=1\n",
+        &["job `j`: `fill_device` of a file without `size` is not built yet"],
+    );
+    check_error(
+        "[j]\nsize=1m\nzonesize=4k\n",
+        &["job `j`: `zonemode=none` and `zonesize` are not compatible"],
+    );
+    check_error(
+        "[j]\nsize=1m\nzonemode=strided\n",
+        &["job `j`: `zonesize` must be specified with `zonemode=strided`"],
+    );
+    check_error(
+        "[j]\nsize=1m\nbuffer_pattern='absent'\n",
+        &["job `j`: buffer_pattern: `absent`: entity not found"],
+    );
+    check_error(
+        "[j]\nsize=1m\npercentage_sequential=50\n",
+        &["option `percentage_sequential` was withdrawn from fio"],
+    );
+}
+
+#[test]
 fn maps_that_would_be_too_large_are_told() {
     let message = "job `j`: blocks of differing sizes are drawn independently: a map of 2147483648 \
                    blocks of 512 bytes would be larger than 64 MiB";
@@ -699,26 +723,6 @@ fn what_fio_refuses_is_refused() {
     check_error(
         "[j]\nsize=1m\nioengine=mmap\n",
         &["`ioengine=mmap` is known to fio, but not built yet"],
-    );
-    check_error(
-        "[j]\nrw=write\nfill_device=1\n",
-        &["job `j`: `fill_device` of a file without `size` is not built yet"],
-    );
-    check_error(
-        "[j]\nsize=1m\nzonesize=4k\n",
-        &["job `j`: `zonemode=none` and `zonesize` are not compatible"],
-    );
-    check_error(
-        "[j]\nsize=1m\nzonemode=strided\n",
-        &["job `j`: `zonesize` must be specified with `zonemode=strided`"],
-    );
-    check_error(
-        "[j]\nsize=1m\nbuffer_pattern='absent'\n",
-        &["job `j`: buffer_pattern: `absent`: entity not found"],
-    );
-    check_error(
-        "[j]\nsize=1m\npercentage_sequential=50\n",
-        &["option `percentage_sequential` was withdrawn from fio"],
     );
     check_error(
         "[j]\nsize=1m\nioengine=nul\n",
