@@ -32,7 +32,7 @@ pub fn fio(arguments: &[String], console: &dyn Console) -> Code {
         }
     };
     tell_warnings(&input.warnings, console);
-    match act(input, &ours, console) {
+    match act(&input, &ours, console) {
         Ok(code) => code,
         Err(Failure { code, message }) => {
             console.tell(&message);
@@ -70,7 +70,7 @@ fn take_ours(arguments: &[String]) -> (Ours, Vec<String>) {
     (ours, theirs)
 }
 
-fn act(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
+fn act(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     match &input.action {
         Action::Run => return run::run(input, ours, console),
         Action::ParseOnly => {}

@@ -231,6 +231,10 @@ pub struct JobLogs {
 
 /// What fio's outputs say of a job that the workload model does not.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
 pub struct FioJobMeta {
     /// Name of its section.
     pub name: String,

@@ -130,10 +130,7 @@ impl<'a> Planner<'a> {
             if section.global {
                 self.template.apply_all(&section.options, diagnostics);
                 self.template.name = None;
-                let typed = typed_options(section)
-                    .into_iter()
-                    .filter(|(name, _)| name != "name");
-                for (name, value) in typed {
+                for (name, value) in typed_options(section) {
                     replace(&mut self.global_options, name, value);
                 }
             } else if !self.full {

@@ -1,6 +1,7 @@
 //! What `fathom fio` does with each event of a run: progress, logs, debug lines and results in between.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
 use fathom_rawio::Clock;
@@ -67,7 +68,7 @@ impl<'a> Watcher<'a> {
         let debug = self.input.output.debug;
         for (on, name) in [(debug.random, "random"), (debug.io, "io")] {
             if on {
-                text.push_str(&format!("fio: set debug option {name}\n"));
+                let _ = writeln!(text, "fio: set debug option {name}");
             }
         }
         if debug.random {
