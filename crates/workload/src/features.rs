@@ -3,11 +3,17 @@
 //! All of it is off in [`Features::default`]. A job without features runs in the engine's plain worker, whose I/O costs
 //! nothing that it did not ask for.
 
+mod distribution;
+mod filling;
 mod io_log;
+mod placement;
 
 use fathom_units::Nanos;
 
+pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
+pub use filling::{Dedupe, DedupeFrom, Filling};
 pub use io_log::IoLog;
+pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -18,6 +24,10 @@ pub struct Features {
     pub batches: Option<Batches>,
     /// What is told of single I/Os, or of short windows, while the job runs.
     pub io_log: IoLog,
+    /// Where I/Os fall, beyond what access and block sizes say.
+    pub placement: Option<Box<Placement>>,
+    /// What written buffers hold, beyond [`crate::BufferContents`].
+    pub filling: Option<Box<Filling>>,
 }
 
 /// A pause after a number of I/Os.

@@ -11,17 +11,23 @@ mod features;
 pub mod generator;
 mod job;
 pub mod native;
+mod pattern;
 mod presets;
 mod stage;
 mod target;
 mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
-pub use features::{Batches, Features, IoLog, ThinkCounts, ThinkTime};
+pub use features::{
+    Batches, Between, Dedupe, DedupeFrom, Distribution, DistributionError, Features, Filling,
+    IoLog, Placement, SEQUENCE_MAX, SizeDraw, SizeRange, ThinkCounts, ThinkTime, ZONES_MAX, Zone,
+    ZoneStride,
+};
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
     Poisson, ReportGroup, SyncPolicy, WhenFull,
 };
+pub use pattern::{FormatAt, Pattern, PatternError};
 pub use presets::{preset, preset_names};
 pub use stage::{Stage, Workload};
 pub use target::{FileChoice, Place, Target};

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::Nanos;
-use fathom_workload::{Backend, Job, ReportGroup, Stage, Workload};
+use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, Workload};
 
 use super::command_line::CommandLine;
 use super::context::ReadContext;
 use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance};
 use super::job::{self, Allowed};
 use super::lexer::Section;
+use super::placement::{filling, placement};
 use super::settings::{Amount, Settings, io_log};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
@@ -194,6 +195,10 @@ impl<'a> Planner<'a> {
         if self.stages.is_empty() || settings.stonewall {
             self.open_stage(name);
         }
+        let filling = match filling(settings, self.context.files) {
+            Ok(filling) => filling,
+            Err(error) => return unreadable(settings, name, &error, diagnostics),
+        };
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
             let diskless = job::backend(settings) == Backend::Null;
@@ -207,9 +212,14 @@ impl<'a> Planner<'a> {
                 diskless,
                 location,
             };
-            let Some(targets) = clone.targets(self.context.files, diagnostics) else {
+            let files = self.context.files;
+            let Some(mut targets) = clone.targets(files, diagnostics) else {
                 return;
             };
+            let past_end = clone.past_end(files, &targets);
+            if past_end {
+                clone.round_up(&mut targets);
+            }
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -219,10 +229,16 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
-            let mut job = job::build(settings, name, targets, group, salt);
-            let logs = self.logs(settings, &job);
-            job.features.io_log = io_log(&logs);
-            job.features.io_log.each |= self.every_io_told;
+            let logs = self.logs(settings, name);
+            let mut io_log = io_log(&logs);
+            io_log.each |= self.every_io_told;
+            let features = Features {
+                placement: placement(settings, &targets, past_end),
+                filling: filling.clone(),
+                io_log,
+                ..Features::default()
+            };
+            let job = job::build(settings, name, targets, group, salt, features);
             self.jobs
                 .push(self.meta(section, settings, &job, number, logs));
             if number == 0 {
@@ -273,10 +289,10 @@ impl<'a> Planner<'a> {
     }
 
     /// Logs are numbered through all jobs.
-    fn logs(&self, settings: &Settings, job: &Job) -> JobLogs {
+    fn logs(&self, settings: &Settings, name: &str) -> JobLogs {
         let one_size = |(least, most): (u64, u64)| if least == most { least } else { 0 };
         let block = job::block_range(settings).map(one_size);
-        settings.log.of_job(&job.name, self.jobs.len() + 1, block)
+        settings.log.of_job(name, self.jobs.len() + 1, block)
     }
 
     fn meta(
@@ -338,6 +354,21 @@ impl<'a> Planner<'a> {
             }
         }
     }
+}
+
+/// Complains of a pattern's file.
+fn unreadable(
+    settings: &Settings,
+    name: &str,
+    error: &PatternError,
+    diagnostics: &mut Diagnostics,
+) {
+    let message = format!("job `{name}`: buffer_pattern: {error}");
+    let error = Diagnostic::error(message).hint("name a file that exists and can be read");
+    diagnostics.push(match settings.location("buffer_pattern") {
+        Some(location) => error.at(location),
+        None => error,
+    });
 }
 
 fn default_of(name: &str) -> Option<&'static str> {

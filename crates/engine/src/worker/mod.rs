@@ -39,7 +39,7 @@ const LOOK_EVERY: Nanos = Nanos::from_millis(20);
 
 /// A full queue is submitted in this many batches, so that the device works on the first while the rest is prepared: with
 /// one batch of 32 a virtual disk that answers in batches itself was idle for a sixth of the time.
-const BATCHES_PER_DEPTH: u32 = 8;
+const BATCHES_PER_DEPTH: u32 = 4;
 /// Beyond this, a larger batch saves nothing more.
 const BATCH_MAX: u32 = 16;
 
@@ -364,7 +364,8 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
             self.count_batch();
         }
-        if !goes_on {
+        // What the submission itself completed is taken at once: it is not outstanding any more.
+        if !goes_on || has_more {
             let mut waited_from = None;
             if !has_more && outcome.is_ok() {
                 waited_from = Some(begun);
