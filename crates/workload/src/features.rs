@@ -5,15 +5,16 @@
 
 mod distribution;
 mod filling;
-mod io_log;
 mod placement;
 
 use fathom_units::Nanos;
 
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
 pub use filling::{Dedupe, DedupeFrom, Filling};
-pub use io_log::IoLog;
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
+mod io_log;
+
+pub use io_log::IoLog;
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,12 +23,12 @@ pub struct Features {
     pub think: Option<ThinkTime>,
     /// How I/Os are gathered for submission and completion, where a peer's input says so.
     pub batches: Option<Batches>,
-    /// What is told of single I/Os, or of short windows, while the job runs.
-    pub io_log: IoLog,
     /// Where I/Os fall, beyond what access and block sizes say.
     pub placement: Option<Box<Placement>>,
     /// What written buffers hold, beyond [`crate::BufferContents`].
     pub filling: Option<Box<Filling>>,
+    /// What is told of single I/Os, or of short windows, while the job runs.
+    pub io_log: IoLog,
 }
 
 /// A pause after a number of I/Os.

@@ -229,16 +229,15 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
-            let logs = self.logs(settings, name);
-            let mut io_log = io_log(&logs);
-            io_log.each |= self.every_io_told;
             let features = Features {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
-                io_log,
                 ..Features::default()
             };
-            let job = job::build(settings, name, targets, group, salt, features);
+            let mut job = job::build(settings, name, targets, group, salt, features);
+            let logs = self.logs(settings, &job);
+            job.features.io_log = io_log(&logs);
+            job.features.io_log.each |= self.every_io_told;
             self.jobs
                 .push(self.meta(section, settings, &job, number, logs));
             if number == 0 {
@@ -289,10 +288,10 @@ impl<'a> Planner<'a> {
     }
 
     /// Logs are numbered through all jobs.
-    fn logs(&self, settings: &Settings, name: &str) -> JobLogs {
+    fn logs(&self, settings: &Settings, job: &Job) -> JobLogs {
         let one_size = |(least, most): (u64, u64)| if least == most { least } else { 0 };
         let block = job::block_range(settings).map(one_size);
-        settings.log.of_job(name, self.jobs.len() + 1, block)
+        settings.log.of_job(&job.name, self.jobs.len() + 1, block)
     }
 
     fn meta(

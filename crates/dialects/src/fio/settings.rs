@@ -134,13 +134,13 @@ pub struct Settings {
     pub significant_figures: usize,
     pub kb_base: u64,
     pub disk_util: bool,
-    pub unified: Unified,
-    pub stats: bool,
-    pub log: LogSettings,
     /// Where I/Os fall, beyond the plain pattern.
     pub placement: PlacementSettings,
     /// What buffers hold, beyond the switches above.
     pub contents: ContentSettings,
+    pub unified: Unified,
+    pub stats: bool,
+    pub log: LogSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
     /// Options that only one of these engines knows, in the order they were written.
@@ -209,11 +209,11 @@ impl Default for Settings {
             significant_figures: 4,
             kb_base: 1024,
             disk_util: true,
+            placement: PlacementSettings::default(),
+            contents: ContentSettings::default(),
             unified: Unified::Apart,
             stats: true,
             log: LogSettings::default(),
-            placement: PlacementSettings::default(),
-            contents: ContentSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }
