@@ -284,9 +284,9 @@ mod tests {
     }
 
     fn told(want: IoLog, completions_ms: &[u64], end_ms: u64) -> LogChunk {
-        let (full, batches) = sync_channel(8);
-        let (give_back, spares) = sync_channel(8);
-        for _ in 0..8 {
+        let (full, batches) = sync_channel(64);
+        let (give_back, spares) = sync_channel(64);
+        for _ in 0..64 {
             give_back.send(Box::new(LogBatch::new(0))).unwrap();
         }
         let mut logger = IoLogger::new(want, Box::new(LogBatch::new(0)), full, spares);
