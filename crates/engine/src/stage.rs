@@ -23,7 +23,7 @@ use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
-use crate::worker::{FailedIo, Finished, Full, Parts, Source, Worker};
+use crate::worker::{FailedIo, Finished, Flows, Full, Parts, Source, Worker};
 use crate::{EngineError, RunOptions, StopFlag, counters};
 
 /// How often the control thread looks at least.
@@ -126,6 +126,7 @@ impl StageRun<'_> {
         let mut log_returns = Vec::new();
         let mut goes = Vec::new();
         let mut starts = Vec::new();
+        let mut flows = Flows::default();
         for (index, job) in self.stage.jobs.iter().enumerate() {
             let shared = SharedCursor::new();
             for worker in 0..job.workers {
@@ -135,7 +136,11 @@ impl StageRun<'_> {
                 let (go, gone) = sync_channel(1);
                 let parts = self.parts((index, job), worker, &shared, handover, &abort)?;
                 starts.push(Start {
-                    parts: Parts { logger, ..parts },
+                    parts: Parts {
+                        logger,
+                        share: flows.join(job),
+                        ..parts
+                    },
                     files: self.files(index, job)?,
                     ready: ready.clone(),
                     go: gone,
@@ -209,6 +214,7 @@ impl StageRun<'_> {
             worker,
             source: stream.map_err(|error| crate::preflight::stream_error(&error))?,
             schedule: match job.arrival {
+                _ if job.features.rates.is_some() => None,
                 Arrival::Closed => None,
                 Arrival::Open { rate, poisson, .. } => {
                     Some(ArrivalSchedule::new(rate, poisson, key))
@@ -221,6 +227,8 @@ impl StageRun<'_> {
             },
             handover,
             logger: None,
+            share: None,
+            key,
             on_error: self.options.on_error,
             stop: self.stop.clone(),
             abort,
@@ -423,7 +431,9 @@ fn io_error(job: &Job, failure: FailedIo) -> EngineError {
 /// A worker's thread: makes its queue here, since a ring belongs to its thread.
 fn work(start: Start<'_>) -> Option<Finished> {
     let job = start.parts.job;
-    if start.parts.schedule.is_some() || job.features.think.is_some() {
+    let features = &job.features;
+    let waits = features.think.is_some() || features.rates.is_some() || features.flow.is_some();
+    if start.parts.schedule.is_some() || waits {
         precise_timers();
     }
     let slots = match start.parts.backend {
@@ -487,8 +497,8 @@ fn begin<Q: Queue>(
         }
     };
     if Full::is_needed(job) {
-        let logger = parts.logger.take();
-        let parts = parts.with_source(|stream| Full::new(job, stream, logger));
+        let (logger, share, key) = (parts.logger.take(), parts.share.take(), parts.key);
+        let parts = parts.with_source(|stream| Full::new(job, key, stream, logger, share));
         start(Worker::new(parts, queue, slots), ready, go)
     } else {
         start(Worker::new(parts, queue, slots), ready, go)

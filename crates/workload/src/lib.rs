@@ -19,9 +19,10 @@ mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
-    Batches, Between, Dedupe, DedupeFrom, Distribution, DistributionError, Features, Filling,
-    IoLog, Placement, SEQUENCE_MAX, SizeDraw, SizeRange, ThinkCounts, ThinkTime, ZONES_MAX, Zone,
-    ZoneStride,
+    AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
+    DistributionError, Features, Filling, Flow, IoLog, LatencyTarget, Overlaps, Placement,
+    SEQUENCE_MAX, SizeDraw, SizeRange, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    ThinkCounts, ThinkTime, ZONES_MAX, Zone, ZoneStride,
 };
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,

@@ -1,15 +1,20 @@
 //! The source of a job with features.
 //!
 //! Each feature has its own file beside this one and its own field here; what they do to an I/O happens in the order in
-//! which [`Full`] calls them. Pauses come first, since they decide whether anything is issued at all.
+//! which [`Full`] calls them. What may hold the worker back altogether (a pause, the flow, the depth) comes before an I/O
+//! is drawn, what depends on the I/O (blocks in flight) after it; an I/O that has to wait is kept, not drawn again.
 
 use fathom_rawio::Completion;
 use fathom_units::Nanos;
-use fathom_workload::Job;
-use fathom_workload::generator::{Io, WorkerStream};
+use fathom_workload::generator::{Io, StreamKey, WorkerStream};
+use fathom_workload::{Job, Overlaps};
 
 use super::Slot;
+use super::depth::{DepthSearch, Drain};
+use super::flow::Share;
 use super::log::Log;
+use super::overlap::InFlight;
+use super::rates::Rated;
 use super::source::{Next, Source, Sourced};
 use super::think::Pauses;
 use crate::io_log::IoLogger;
@@ -18,6 +23,12 @@ use crate::io_log::IoLogger;
 pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
     pauses: Option<Pauses>,
+    flow: Option<Share>,
+    drain: Option<Drain>,
+    search: Option<DepthSearch>,
+    in_flight: Option<InFlight>,
+    /// Drawn, but it overlaps what is in flight.
+    kept: Option<Sourced>,
     log: Option<Log>,
 }
 
@@ -25,6 +36,11 @@ pub(crate) struct Full<'a> {
 pub(crate) trait IoSource {
     /// The next I/O, with `in_flight` outstanding.
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next;
+
+    /// The measurement begins at `now`.
+    fn measuring(&mut self, now: Nanos) {
+        let _ = now;
+    }
 }
 
 impl IoSource for WorkerStream {
@@ -42,16 +58,86 @@ impl IoSource for WorkerStream {
 impl<'a> Full<'a> {
     /// Whether a job needs it.
     pub(crate) fn is_needed(job: &Job) -> bool {
-        job.features.think.is_some() || job.features.io_log.is_on()
+        let features = &job.features;
+        features.think.is_some()
+            || features.io_log.is_on()
+            || features.rates.is_some()
+            || features.flow.is_some()
+            || features.latency_target.is_some()
+            || features.overlaps != Overlaps::Allowed
+            || features.batches.is_some_and(|batches| batches.low > 0)
     }
 
-    /// All features of `job`, with `stream` as what its I/O is drawn from, and `logger` as the taker of its log.
-    pub(crate) fn new(job: &'a Job, stream: WorkerStream, logger: Option<IoLogger>) -> Self {
+    /// All features of `job`, with `stream` as what its I/O is drawn from, `logger` as the taker of its log, and its part
+    /// in a flow.
+    pub(crate) fn new(
+        job: &'a Job,
+        key: StreamKey,
+        stream: WorkerStream,
+        logger: Option<IoLogger>,
+        flow: Option<Share>,
+    ) -> Self {
+        let features = &job.features;
+        let low = features
+            .batches
+            .map(|batches| batches.low)
+            .filter(|low| *low > 0);
         Self {
-            stream: Box::new(stream),
-            pauses: job.features.think.map(Pauses::new),
+            stream: match &features.rates {
+                Some(rates) => Box::new(Rated::new(job, rates, key, stream)),
+                None => Box::new(stream),
+            },
+            pauses: features.think.map(Pauses::new),
+            flow,
+            drain: low.map(|low| Drain::new(job.depth, low)),
+            search: features
+                .latency_target
+                .map(|target| DepthSearch::new(target, job.depth)),
+            in_flight: (features.overlaps == Overlaps::Serialized)
+                .then(|| InFlight::new(job.depth)),
+            kept: None,
             log: logger.map(Log::new),
         }
+    }
+
+    /// What must be waited for before anything is issued.
+    fn hold_back(&mut self, now: Nanos, in_flight: u32) -> Option<Next> {
+        if let Some(search) = &self.search {
+            if search.is_over() {
+                return Some(Next::End);
+            }
+            if in_flight >= search.depth() {
+                return Some(Next::AfterCompletion);
+            }
+        }
+        if self
+            .drain
+            .as_mut()
+            .is_some_and(|drain| drain.holds_back(in_flight))
+        {
+            return Some(Next::AfterCompletion);
+        }
+        let pauses = self.pauses.as_mut();
+        let pause = pauses.and_then(|pauses| pauses.wait(now, in_flight));
+        pause.or_else(|| self.flow.as_mut()?.wait(now, in_flight))
+    }
+
+    /// Notes that `sourced` goes now, or keeps it where it must wait.
+    fn let_go(&mut self, sourced: Sourced, now: Nanos) -> Next {
+        if let Some(flying) = &mut self.in_flight {
+            if flying.holds_back(&sourced.io) {
+                self.kept = Some(sourced);
+                return Next::AfterCompletion;
+            }
+            flying.issued(sourced.io);
+        }
+        if let Some(pauses) = &mut self.pauses {
+            pauses.issued(now);
+        }
+        if let Some(flow) = &mut self.flow {
+            flow.issued();
+        }
+        Next::Io(sourced)
     }
 }
 
@@ -63,18 +149,17 @@ impl Source for Full<'_> {
     }
 
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next {
-        if let Some(wait) = self
-            .pauses
-            .as_mut()
-            .and_then(|pauses| pauses.wait(now, in_flight))
-        {
+        if let Some(wait) = self.hold_back(now, in_flight) {
             return wait;
         }
-        let next = self.stream.next(now, in_flight);
-        if let (Some(pauses), Next::Io(_)) = (&mut self.pauses, next) {
-            pauses.issued(now);
+        let next = match self.kept.take() {
+            Some(kept) => Next::Io(kept),
+            None => self.stream.next(now, in_flight),
+        };
+        match next {
+            Next::Io(sourced) => self.let_go(sourced, now),
+            other => other,
         }
-        next
     }
 
     fn completed(
@@ -87,6 +172,12 @@ impl Source for Full<'_> {
         if let Some(pauses) = &mut self.pauses {
             pauses.completed();
         }
+        if let Some(flying) = &mut self.in_flight {
+            flying.completed(slot);
+        }
+        if let Some(search) = &mut self.search {
+            search.completed(now.saturating_sub(slot.begun), now);
+        }
         if let Some(log) = &mut self.log {
             log.completed(slot, completion, now);
         }
@@ -94,9 +185,14 @@ impl Source for Full<'_> {
     }
 
     fn measuring(&mut self, now: Nanos) {
+        self.stream.measuring(now);
         if let Some(log) = &mut self.log {
             log.measuring(now);
         }
+    }
+
+    fn found_depth(&self) -> Option<u32> {
+        self.search.as_ref()?.found()
     }
 
     fn finished(&mut self, now: Nanos) {

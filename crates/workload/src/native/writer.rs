@@ -134,7 +134,7 @@ fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
 }
 
 /// A whole number; past 2^63, which TOML has not, as a string of digits.
-fn count(number: impl Into<u64>) -> Value {
+pub(super) fn count(number: impl Into<u64>) -> Value {
     let number = number.into();
     i64::try_from(number).map_or_else(|_| number.to_string().into(), Value::Integer)
 }
