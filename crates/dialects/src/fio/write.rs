@@ -3,6 +3,7 @@
 //! Scripts read this output by its keys and columns, so both are written as fio 3.42 writes them.
 
 mod buckets;
+mod clients;
 mod debug;
 mod entry;
 mod eta;
@@ -13,12 +14,14 @@ mod log;
 mod normal;
 mod terse;
 mod unified;
+mod wire_histogram;
 
 use fathom_record::StageResult;
 use fathom_units::Nanos;
 
 use json_document::Buckets;
 
+pub use clients::{Host, Report, write_clients};
 pub use debug::{ios as debug_ios, seeds as debug_seeds};
 pub use eta::{Eta, line as eta_line};
 pub use log::LogLines;

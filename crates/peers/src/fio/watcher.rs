@@ -91,14 +91,16 @@ impl<'a> Watcher<'a> {
         self.screen.close();
         let text = results(self.input, &self.run(measured), signal);
         self.output.write(&text);
-        let problems = [
-            self.logs.finish(),
-            self.bandwidth.and_then(BandwidthLogs::finish),
-        ];
-        for problem in problems.into_iter().flatten() {
+        let problems = close_logs(self.logs, self.bandwidth);
+        for problem in problems {
             console.tell(&format!("fio: {problem}"));
         }
         self.output
+    }
+
+    /// Ends without results; returns what of the logs could not be written.
+    pub fn abandon(self) -> Vec<String> {
+        close_logs(self.logs, self.bandwidth)
     }
 
     fn run<'r>(&self, results: &'r [StageResult]) -> FioRun<'r> {
@@ -116,6 +118,12 @@ impl<'a> Watcher<'a> {
         let text = results(self.input, &self.run(&so_far), None);
         self.output.write(&text);
     }
+}
+
+/// Writes what is left of all logs; returns what could not be written.
+fn close_logs(logs: Logs<'_>, bandwidth: Option<BandwidthLogs>) -> Vec<String> {
+    let problems = [logs.finish(), bandwidth.and_then(BandwidthLogs::finish)];
+    problems.into_iter().flatten().collect()
 }
 
 impl EventSink for Watcher<'_> {

@@ -7,8 +7,9 @@ use fathom_record::{DeviceCounters, HalfSecond, OpStats, StageResult, WorkerStat
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
 use fathom_workload::Direction;
+use serde::{Deserialize, Serialize};
 
-use super::FioRun;
+use super::{FioRun, wire_histogram};
 use crate::fio::input::{FioInput, FioJobMeta};
 
 /// Linux's number for an input/output error, for transfers that came up short.
@@ -60,7 +61,7 @@ pub fn workers<'a>(
 }
 
 /// Samples of half a second each.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     pub min: u64,
     pub max: u64,
@@ -105,15 +106,18 @@ impl Samples {
 }
 
 /// One direction of an entry.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Way {
     pub bytes: u64,
     pub ios: u64,
     pub short: u64,
     pub runtime_ms: u64,
     /// Total, submission and completion latency. Submission is empty with synchronous engines.
+    #[serde(with = "wire_histogram")]
     pub total: Option<Histogram>,
+    #[serde(with = "wire_histogram")]
     pub submit: Option<Histogram>,
+    #[serde(with = "wire_histogram")]
     pub complete: Option<Histogram>,
     pub bandwidth: Samples,
     pub iops: Samples,
@@ -188,7 +192,8 @@ fn millis(span: Nanos) -> u64 {
     span.get().div_ceil(1_000_000)
 }
 
-fn merge(into: &mut Option<Histogram>, from: &Histogram) {
+/// Adds all of `from`.
+pub fn merge(into: &mut Option<Histogram>, from: &Histogram) {
     match into {
         Some(histogram) => histogram.merge(from),
         None => *into = Some(from.clone()),
@@ -369,7 +374,7 @@ fn percents<const N: usize>(counts: &[u64; N], total: u64, least: f64) -> [f64; 
 }
 
 /// What a group did in one direction: bytes, and runtimes and rates of its entries.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct GroupWay {
     pub bytes: u64,
     pub runtime_ms: (u64, u64),

@@ -48,16 +48,16 @@ pub fn document(input: &FioInput, run: &FioRun<'_>, bins: Buckets) -> Json {
     Json::Object(pairs)
 }
 
-fn pair(key: &str, value: Json) -> (String, Json) {
+pub fn pair(key: &str, value: Json) -> (String, Json) {
     (key.to_owned(), value)
 }
 
-fn options(options: &[(String, String)]) -> Json {
+pub fn options(options: &[(String, String)]) -> Json {
     let pair = |(name, value): &(String, String)| (name.clone(), Json::Text(value.clone()));
     Json::Object(options.iter().map(pair).collect())
 }
 
-fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) -> Json {
+pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) -> Json {
     let meta = entry.meta;
     let percentiles = &meta.percentiles;
     let mut pairs = vec![
@@ -220,7 +220,7 @@ fn latency(
     Json::Object(pairs)
 }
 
-fn disk(disk: &DeviceCounters) -> Json {
+pub fn disk(disk: &DeviceCounters) -> Json {
     object([
         ("name", Json::Text(disk.name.clone())),
         ("read_ios", Json::Whole(disk.ios[0])),
