@@ -1,6 +1,7 @@
 //! What reads fio's results reads ours: ten job files as people have them, through Debian's fio and through
 //! `fathom fio`, for three consumers: one that looks at every key and its type (as `jq` filters do), one with typed
 //! structures that take no other key, and a plotter that goes by names of keys, options and files.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -129,10 +130,11 @@ struct Document {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "their types are what is looked at")]
 struct Job {
-    jobname: String,
+    #[serde(rename = "jobname")]
+    name: String,
     groupid: i32,
-    #[serde(default)]
-    job_start: i64,
+    #[serde(rename = "job_start", default)]
+    start: i64,
     error: i32,
     eta: i32,
     elapsed: i32,
@@ -143,7 +145,8 @@ struct Job {
     trim: Option<Direction>,
     mixed: Option<Direction>,
     sync: Option<Sync>,
-    job_runtime: i32,
+    #[serde(rename = "job_runtime")]
+    runtime: i32,
     usr_cpu: f64,
     sys_cpu: f64,
     ctx: u64,
@@ -258,7 +261,7 @@ fn typed_consumers_take_both() {
             assert_eq!(ours.global_options.get(key), Some(value), "{name}: {key}");
         }
         for (mine, other) in ours.jobs.iter().zip(&theirs.jobs) {
-            assert_eq!(mine.jobname, other.jobname, "{name}");
+            assert_eq!(mine.name, other.name, "{name}");
             assert_eq!((mine.groupid, mine.error), (other.groupid, 0), "{name}");
             for (key, value) in &other.options {
                 assert_eq!(mine.options.get(key), Some(value), "{name}: {key}");

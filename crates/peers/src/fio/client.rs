@@ -50,7 +50,7 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
             .iter()
             .map(|(address, request)| scope.spawn(move || ask(address, request)))
             .collect();
-        let joined = threads.into_iter().map(|thread| thread.join());
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
         joined
             .map(|reply| reply.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()

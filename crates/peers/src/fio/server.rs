@@ -58,7 +58,7 @@ fn answer(mut connection: Box<dyn Connection>, destroy_data: &[String]) {
     };
     let stop = StopFlag::new();
     let watched = connection.again();
-    let reply = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         if let Ok(mut watched) = watched {
             let stop = stop.clone();
             // A client says nothing more: what is read is its end, or ours.
@@ -75,7 +75,6 @@ fn answer(mut connection: Box<dyn Connection>, destroy_data: &[String]) {
         let _ = wire::send(&mut *connection, &reply);
         connection.end();
     });
-    reply
 }
 
 /// Runs a client's jobs.

@@ -4,9 +4,10 @@
 //! of all its servers together as fio does: `client_stats`, each with `hostname` and `port`, and a last entry that is
 //! called `All clients`.
 
-use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 
 use fathom_stats::Histogram;
+use serde::{Deserialize, Serialize};
 
 use super::entry::{self, Entry, GroupWay, Way, merge};
 use super::figures::wall_clock;
@@ -232,11 +233,11 @@ pub fn write_clients(
             OutputFormat::Normal => {
                 for (host, report) in reports {
                     for line in report.start.lines() {
-                        text.push_str(&format!("<{}> {line}\n", host.name));
+                        let _ = writeln!(text, "<{}> {line}", host.name);
                     }
                 }
                 for (host, report) in reports {
-                    text.push_str(&format!("<{}> {}", host.name, report.normal));
+                    let _ = write!(text, "<{}> {}", host.name, report.normal);
                 }
                 if let Some(sum) = &sum {
                     let (results, finished_unix_ms) = (&[], finished_unix_ms);

@@ -13,6 +13,7 @@ struct Wire {
     max: u64,
 }
 
+#[expect(clippy::ref_option, reason = "serde hands the field as it is")]
 pub fn serialize<S: Serializer>(
     histogram: &Option<Histogram>,
     serializer: S,
