@@ -42,6 +42,7 @@ impl Settings {
             || self.apply_flow(reader)
             || self.apply_data(reader)
             || self.apply_report(reader)
+            || self.apply_pacing(reader)
             || self.apply_log(reader);
         assert!(
             known,

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::{self, Entry, GroupWay, Way, merge};
 use super::figures::wall_clock;
-use super::json_document::{Buckets, disk, job, options, pair};
-use super::json_text::Json;
+use super::json_document::{Buckets, disk, job, options};
+use super::json_text::{Json, pair};
 use super::{FioRun, VERSION, normal, terse, wire_histogram};
 use crate::fio::input::{FioInput, FioJobMeta, OutputFormat, Percentiles};
 
@@ -183,6 +183,9 @@ impl Sum {
             depth_levels,
             submit_batches,
             complete_batches,
+            features: None,
+            steady: None,
+            found_depth: None,
         }
     }
 }
