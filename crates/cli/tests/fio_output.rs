@@ -119,6 +119,57 @@ fn results_in_between_are_documents_of_their_own() {
     assert!(ios[0] < last, "{ios:?}");
 }
 
+/// `SIGUSR1` prints results in between; a run that is killed leaves its logs but for their last second.
+#[test]
+fn a_signal_shows_results_and_a_kill_leaves_the_logs() {
+    let folder = support::disk_folder();
+    let mut run = support::fathom(folder.path());
+    run.args([
+        "fio",
+        "--name=x",
+        "--ioengine=null",
+        "--rw=randread",
+        "--size=1g",
+    ]);
+    run.args([
+        "--rate_iops=1000",
+        "--time_based",
+        "--runtime=600",
+        "--output-format=json",
+    ]);
+    run.args([
+        "--output=results.json",
+        "--write_iops_log=x",
+        "--log_avg_msec=100",
+    ]);
+    let mut run = run.spawn().unwrap();
+    let pid = run.id().to_string();
+    let log = folder.path().join("x_iops.1.log");
+    let lines = || std::fs::read_to_string(&log).map_or(0, |text| text.lines().count());
+    let results =
+        || std::fs::read_to_string(folder.path().join("results.json")).unwrap_or_default();
+    for _ in 0..1000 {
+        if lines() >= 20 {
+            let _ = Command::new("kill").args(["-USR1", &pid]).status();
+        }
+        if results().trim_end().ends_with('}') {
+            break;
+        }
+        let _ = Command::new("sleep").arg("0.05").status();
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let text = results();
+    let mut documents = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let first = documents.next().unwrap().unwrap();
+    let ios = first["jobs"][0]["read"]["total_ios"].as_u64().unwrap();
+    assert!(ios > 1000, "{ios}");
+    assert!(lines() >= 20);
+    let text = std::fs::read_to_string(&log).unwrap();
+    let whole = text.lines().all(|line| line.split(", ").count() == 5);
+    assert!(whole && text.ends_with('\n'), "{text}");
+}
+
 #[test]
 fn a_log_of_every_io_has_a_line_for_each() {
     let folder = support::disk_folder();

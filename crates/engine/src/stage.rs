@@ -316,7 +316,7 @@ impl StageRun<'_> {
             let now = Clock::now();
             steady.judge(now);
             collector.show(now, sink);
-            if snapshots.is_due(collector.next_show()) {
+            if snapshots.is_due(collector.next_show()) || self.stop.take_snapshot_request() {
                 let workers = collector.snapshot(self.idle_workers());
                 self.tell_snapshot(started_unix_ns, workers, sink);
             }
@@ -343,13 +343,11 @@ impl StageRun<'_> {
         }
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
-        if self.options.snapshot_every.is_some() {
-            sink.event(&Event::Snapshot {
-                index: self.index,
-                over: true,
-                result: &output.result,
-            });
-        }
+        sink.event(&Event::Snapshot {
+            index: self.index,
+            over: true,
+            result: &output.result,
+        });
         output
     }
 
