@@ -18,7 +18,7 @@ use crate::timing::Times;
 /// Chunks of each worker: one in use, and others for a control thread that writes.
 pub(crate) const CHUNKS_PER_WORKER: usize = 4;
 /// I/Os of a chunk.
-const IOS_PER_CHUNK: usize = 8192;
+const IOS_PER_CHUNK: usize = 2048;
 /// Windows and histograms of a chunk.
 const WINDOWS_PER_CHUNK: usize = 256;
 
