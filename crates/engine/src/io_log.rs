@@ -280,6 +280,7 @@ mod tests {
             target: 0,
             offset: 0,
             bytes,
+            priority: fathom_workload::IoPriority::default(),
         }
     }
 

@@ -84,6 +84,14 @@ struct Ways<'a> {
     log_returns: Vec<Option<SyncSender<Box<LogBatch>>>>,
 }
 
+/// What a worker leaves behind; a panic of its thread goes on here.
+fn joined(thread: ScopedJoinHandle<'_, Option<Finished>>) -> Option<Finished> {
+    match thread.join() {
+        Ok(finished) => finished,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
 /// When the next snapshot is due.
 struct Snapshots {
     every: Option<Nanos>,
@@ -332,14 +340,8 @@ impl StageRun<'_> {
             stamp_error: Gauge::default(),
             failure: None,
         };
-        for thread in threads {
-            let finished = match thread.join() {
-                Ok(finished) => finished,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            if let Some(finished) = finished {
-                self.take_finished(finished, &mut collector, &mut output);
-            }
+        for finished in threads.into_iter().filter_map(joined) {
+            self.take_finished(finished, &mut collector, &mut output);
         }
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);

@@ -46,6 +46,7 @@ pub struct Words<'a> {
 
 impl Input {
     /// Leaves the peer's logs out, which its own verb writes and no other, and says so.
+    #[must_use]
     pub fn without_logs(mut self, console: &dyn Console) -> Self {
         let jobs = self.workload.stages.iter_mut();
         let jobs = jobs.flat_map(|stage| &mut stage.jobs);

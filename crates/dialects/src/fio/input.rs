@@ -271,6 +271,8 @@ pub struct FioJobMeta {
     pub unified: Unified,
     /// Whether it is reported at all.
     pub stats: bool,
+    /// Whether its I/Os have priorities of their own.
+    pub has_priorities: bool,
     /// Its logs.
     pub logs: JobLogs,
 }

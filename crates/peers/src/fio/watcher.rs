@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
+use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat, PriorityLatencies};
 use fathom_rawio::Clock;
 use fathom_record::{Event, EventSink, Phase, StageResult};
 use fathom_session::{Console, Screen, Show};
@@ -27,6 +27,7 @@ pub struct Watcher<'a> {
     first_jobs: Vec<usize>,
     /// What was measured of each stage so far.
     snapshots: BTreeMap<usize, StageResult>,
+    priorities: PriorityLatencies,
     began: Nanos,
     pid: u32,
 }
@@ -57,6 +58,7 @@ impl<'a> Watcher<'a> {
             bandwidth: input.output.bandwidth_log.then(BandwidthLogs::new),
             first_jobs,
             snapshots: BTreeMap::new(),
+            priorities: PriorityLatencies::default(),
             began,
             pid: std::process::id(),
         }
@@ -103,11 +105,12 @@ impl<'a> Watcher<'a> {
         close_logs(self.logs, self.bandwidth)
     }
 
-    fn run<'r>(&self, results: &'r [StageResult]) -> FioRun<'r> {
+    fn run<'r>(&'r self, results: &'r [StageResult]) -> FioRun<'r> {
         FioRun {
             results,
             finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
             elapsed: Clock::now().saturating_sub(self.began),
+            priorities: Some(&self.priorities),
             pid: self.pid,
         }
     }
@@ -154,6 +157,7 @@ impl EventSink for Watcher<'_> {
                 let Some(first) = self.first_jobs.get(*index) else {
                     return;
                 };
+                self.priorities.take(self.input, first + job, chunk);
                 self.logs
                     .take(first + job, begun_unix_ns / 1_000_000, chunk);
                 let jobs = &self.input.workload.stages[*index].jobs;

@@ -140,7 +140,7 @@ pub(super) fn count(number: impl Into<u64>) -> Value {
 }
 
 /// The largest IEC unit that is exact.
-fn size(bytes: Bytes) -> Value {
+pub(super) fn size(bytes: Bytes) -> Value {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut number = bytes.get();
     let mut unit = 0;

@@ -249,6 +249,7 @@ pub fn write_clients(
                         results,
                         finished_unix_ms,
                         elapsed,
+                        priorities: None,
                         pid,
                     };
                     let meta = sum.meta();

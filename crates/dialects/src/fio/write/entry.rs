@@ -9,6 +9,7 @@ use fathom_units::Nanos;
 use fathom_workload::{Direction, Features};
 use serde::{Deserialize, Serialize};
 
+use super::priorities::{self, ByPriority};
 use super::{FioRun, wire_histogram};
 use crate::fio::input::{FioInput, FioJobMeta};
 
@@ -119,6 +120,9 @@ pub struct Way {
     pub submit: Option<Histogram>,
     #[serde(with = "wire_histogram")]
     pub complete: Option<Histogram>,
+    /// Latencies by priority, where I/Os have priorities of their own.
+    #[serde(skip)]
+    pub priorities: ByPriority,
     pub bandwidth: Samples,
     pub iops: Samples,
 }
@@ -153,6 +157,7 @@ impl Way {
                 merge(mine, theirs);
             }
         }
+        priorities::add(&mut self.priorities, &other.priorities);
         self.bandwidth.add(&other.bandwidth);
         self.iops.add(&other.iops);
     }
@@ -274,6 +279,18 @@ impl<'a> Entry<'a> {
             entry.add(result, worker);
         }
         entry
+    }
+
+    /// Adds the latencies by priority of `members`.
+    pub fn add_priorities(&mut self, run: &FioRun<'_>, members: &Members) {
+        let Some(latencies) = run.priorities else {
+            return;
+        };
+        for ways in members.clone().filter_map(|job| latencies.of(job)) {
+            for (mine, theirs) in self.ways.iter_mut().zip(ways) {
+                priorities::add(&mut mine.priorities, theirs);
+            }
+        }
     }
 
     fn add(&mut self, result: &StageResult, worker: &WorkerStats) {
