@@ -126,6 +126,7 @@ fn run(results: &[StageResult]) -> FioRun<'_> {
         results,
         finished_unix_ms: 1,
         elapsed: Nanos::from_secs(2),
+        priorities: None,
         pid: 1,
     }
 }

@@ -84,6 +84,14 @@ struct Ways<'a> {
     log_returns: Vec<Option<SyncSender<Box<LogBatch>>>>,
 }
 
+/// What a worker leaves behind; a panic of its thread goes on here.
+fn joined(thread: ScopedJoinHandle<'_, Option<Finished>>) -> Option<Finished> {
+    match thread.join() {
+        Ok(finished) => finished,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
 /// When the next snapshot is due.
 struct Snapshots {
     every: Option<Nanos>,
@@ -316,7 +324,7 @@ impl StageRun<'_> {
             let now = Clock::now();
             steady.judge(now);
             collector.show(now, sink);
-            if snapshots.is_due(collector.next_show()) {
+            if snapshots.is_due(collector.next_show()) || self.stop.take_snapshot_request() {
                 let workers = collector.snapshot(self.idle_workers());
                 self.tell_snapshot(started_unix_ns, workers, sink);
             }
@@ -332,24 +340,16 @@ impl StageRun<'_> {
             stamp_error: Gauge::default(),
             failure: None,
         };
-        for thread in threads {
-            let finished = match thread.join() {
-                Ok(finished) => finished,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            if let Some(finished) = finished {
-                self.take_finished(finished, &mut collector, &mut output);
-            }
+        for finished in threads.into_iter().filter_map(joined) {
+            self.take_finished(finished, &mut collector, &mut output);
         }
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
-        if self.options.snapshot_every.is_some() {
-            sink.event(&Event::Snapshot {
-                index: self.index,
-                over: true,
-                result: &output.result,
-            });
-        }
+        sink.event(&Event::Snapshot {
+            index: self.index,
+            over: true,
+            result: &output.result,
+        });
         output
     }
 

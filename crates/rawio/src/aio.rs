@@ -19,6 +19,9 @@ use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Take
 const COMMAND_PREAD: u16 = 0;
 const COMMAND_PWRITE: u16 = 1;
 
+/// `IOCB_FLAG_IOPRIO` of `linux/aio_abi.h`: the block's priority counts.
+const FLAG_PRIORITY: u32 = 2;
+
 /// `struct iocb` of `linux/aio_abi.h` on little-endian machines.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,6 +64,7 @@ pub struct AioQueue {
     syncs: Vec<Request>,
     events: Box<[IoEvent]>,
     done: Vec<Completion>,
+    priority: u16,
     stays: PhantomData<*const ()>,
 }
 
@@ -99,6 +103,7 @@ impl AioQueue {
             syncs: Vec::with_capacity(count),
             events: vec![IoEvent::default(); count].into_boxed_slice(),
             done: Vec::with_capacity(count),
+            priority: 0,
             stays: PhantomData,
         })
     }
@@ -152,6 +157,10 @@ impl Queue for AioQueue {
         self.slots.buffer(slot)
     }
 
+    fn set_priority(&mut self, priority: u16) {
+        self.priority = priority;
+    }
+
     fn push(&mut self, request: Request) {
         let opcode = match request.operation {
             Operation::Read => COMMAND_PREAD,
@@ -170,6 +179,8 @@ impl Queue for AioQueue {
         *block = ControlBlock {
             user_data: u64::from(request.slot),
             opcode,
+            priority: self.priority.cast_signed(),
+            flags: if self.priority == 0 { 0 } else { FLAG_PRIORITY },
             file: self.files[request.file as usize].as_raw_fd() as u32,
             buffer: address as u64,
             length: u64::from(request.length),

@@ -187,6 +187,7 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
         (features.think.is_some(), "pauses between I/Os (think time)"),
         (partly_rated, "a rate for some of its directions"),
         (features.flow.is_some(), "a share within a flow"),
+        (features.priorities.is_some(), "priorities of single I/Os"),
         (
             features.latency_target.is_some(),
             "a search for the depth that keeps a latency",

@@ -8,6 +8,7 @@ mod filling;
 mod io_log;
 mod pacing;
 mod placement;
+mod priority;
 
 use fathom_units::Nanos;
 
@@ -19,6 +20,7 @@ pub use pacing::{
     SteadyMetric, SteadyState,
 };
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
+pub use priority::{IoPriority, Priorities, PriorityShare};
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,6 +45,8 @@ pub struct Features {
     pub filling: Option<Box<Filling>>,
     /// What is told of single I/Os, or of short windows, while the job runs.
     pub io_log: IoLog,
+    /// Priorities of single I/Os.
+    pub priorities: Option<Box<Priorities>>,
 }
 
 /// A pause after a number of I/Os.

@@ -20,9 +20,9 @@ mod validate;
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
     AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
-    DistributionError, Features, Filling, Flow, IoLog, LatencyTarget, Overlaps, Placement,
-    SEQUENCE_MAX, SizeDraw, SizeRange, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
-    ThinkCounts, ThinkTime, ZONES_MAX, Zone, ZoneStride,
+    DistributionError, Features, Filling, Flow, IoLog, IoPriority, LatencyTarget, Overlaps,
+    Placement, Priorities, PriorityShare, SEQUENCE_MAX, SizeDraw, SizeRange, SteadyJudgement,
+    SteadyLimit, SteadyMetric, SteadyState, ThinkCounts, ThinkTime, ZONES_MAX, Zone, ZoneStride,
 };
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,

@@ -13,7 +13,14 @@ pub fn general_help() -> String {
 fio [options] [job options] <job file(s)>
   --parse-only\t\tRead everything, run nothing
   --output=FILE\t\tWrite results to FILE
-  --output-format=LIST\tnormal, json, json+ (separated by commas)
+  --output-format=LIST\tnormal, json, json+, terse (separated by commas)
+  --minimal\t\tTerse output alone
+  --append-terse\tTerse output, too
+  --terse-version=N\tVersion of terse output: 2, 3, 4 or 5
+  --status-interval=TIME\tPrint results after each TIME, too
+  --bandwidth-log\tWrite logs of the bandwidth of all jobs
+  --inflate-log=FILE\tPrint a compressed log
+  --debug=LIST\t\tTell of random, io (separated by commas)
   --version\t\tPrint the version
   --help\t\tPrint this page
   --cmdhelp=OPTION\tPrint help of a job option, or of `all`
@@ -26,6 +33,10 @@ fio [options] [job options] <job file(s)>
   --section=NAME\tOnly this section of a job file; may be repeated
   --warnings-fatal\tTreat warnings as errors
   --max-jobs=COUNT\tMost jobs that are run
+  --server[=ADDRESS]\tRun what clients send; listens on 127.0.0.1,8765 where no other is given
+  --daemonize=PIDFILE\tPut the server into the background
+  --client=ADDRESS\tHave the server there run the job files that follow
+  --remote-config=FILE\tA job file on the server
 "
     )
 }

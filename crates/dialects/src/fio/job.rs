@@ -306,6 +306,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         );
         refuse("rw", message, "take --readonly away, or read only");
     }
+    if let Some(problem) = settings.priority.problem() {
+        refuse("cmdprio_bssplit", problem.to_owned(), "keep one of them");
+    }
     if let Some(problem) = settings.log.problem() {
         let hint = "add write_lat_log= and log_offset=1";
         refuse("log_issue_time", problem.to_owned(), hint);

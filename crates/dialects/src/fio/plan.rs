@@ -131,10 +131,7 @@ impl<'a> Planner<'a> {
             if section.global {
                 self.template.apply_all(&section.options, diagnostics);
                 self.template.name = None;
-                let typed = typed_options(section)
-                    .into_iter()
-                    .filter(|(name, _)| name != "name");
-                for (name, value) in typed {
+                for (name, value) in typed_options(section) {
                     replace(&mut self.global_options, name, value);
                 }
             } else if !self.full {
@@ -241,7 +238,9 @@ impl<'a> Planner<'a> {
             pace(&mut job, settings);
             let logs = self.logs(settings, &job);
             job.features.io_log = io_log(&logs);
-            job.features.io_log.each |= self.every_io_told;
+            job.features.priorities = settings.priority.priorities();
+            // Latencies by priority are gathered from every I/O.
+            job.features.io_log.each |= self.every_io_told || job.features.priorities.is_some();
             self.jobs
                 .push(self.meta(section, settings, &job, number, logs));
             if number == 0 {
@@ -334,6 +333,7 @@ impl<'a> Planner<'a> {
             disk_util: settings.disk_util,
             unified: settings.unified,
             stats: settings.stats,
+            has_priorities: job.features.priorities.is_some(),
             logs,
         }
     }

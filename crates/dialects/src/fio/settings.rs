@@ -10,6 +10,7 @@ mod contents;
 mod log;
 mod pacing;
 mod placement;
+mod priority;
 mod reader;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub use placement::{PlacementSettings, ZoneMode};
 use reader::ValueReader;
 
 pub use log::{LogSettings, io_log};
+pub use priority::PrioritySettings;
 
 /// fio's default list of percentiles.
 pub const PERCENTILES: [f64; 17] = [
@@ -143,6 +145,7 @@ pub struct Settings {
     pub unified: Unified,
     pub stats: bool,
     pub log: LogSettings,
+    pub priority: PrioritySettings,
     /// What holds I/O back.
     pub pacing: PacingSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
@@ -218,6 +221,7 @@ impl Default for Settings {
             unified: Unified::Apart,
             stats: true,
             log: LogSettings::default(),
+            priority: PrioritySettings::default(),
             pacing: PacingSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),

@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fathom_rawio::Completion;
 use fathom_units::Nanos;
 use fathom_workload::generator::{Io, StreamKey, WorkerStream};
-use fathom_workload::{Job, Overlaps};
+use fathom_workload::{IoPriority, Job, Overlaps};
 
 use super::Slot;
 use super::depth::{DepthSearch, Drain};
 use super::flow::Share;
 use super::log::Log;
 use super::overlap::InFlight;
+use super::priority::PriorityPicker;
 use super::rates::Rated;
 use super::source::{Next, Source, Sourced};
 use super::think::Pauses;
@@ -34,6 +35,7 @@ pub(crate) struct Full<'a> {
     /// Drawn, but it overlaps what is in flight.
     kept: Option<Sourced>,
     log: Option<Log>,
+    priorities: Option<PriorityPicker<'a>>,
 }
 
 /// What features share with other workers or the control thread.
@@ -78,6 +80,7 @@ impl<'a> Full<'a> {
         let features = &job.features;
         features.think.is_some()
             || features.io_log.is_on()
+            || features.priorities.is_some()
             || features.rates.is_some()
             || features.flow.is_some()
             || features.steady.is_some()
@@ -115,6 +118,10 @@ impl<'a> Full<'a> {
                 .then(|| InFlight::new(job.depth)),
             kept: None,
             log: logger.map(Log::new),
+            priorities: (job.features.priorities.as_deref()).map(|priorities| {
+                let seed = job.salt ^ u64::from(key.worker) << 32;
+                PriorityPicker::new(priorities, seed)
+            }),
         }
     }
 
@@ -201,9 +208,16 @@ impl Source for Full<'_> {
             search.completed(now.saturating_sub(slot.begun), now);
         }
         if let Some(log) = &mut self.log {
-            log.completed(slot, completion, now);
+            let picker = self.priorities.as_ref();
+            let priority = picker.map_or_else(IoPriority::default, |it| it.of(completion.slot));
+            log.completed(slot, completion, priority, now);
         }
         Ok(())
+    }
+
+    fn priority(&mut self, io: &Io, slot: u32) -> IoPriority {
+        let picker = self.priorities.as_mut();
+        picker.map_or_else(IoPriority::default, |it| it.pick(io, slot))
     }
 
     fn measuring(&mut self, now: Nanos) {

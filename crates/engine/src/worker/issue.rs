@@ -134,6 +134,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         } else {
             Operation::Read
         };
+        if S::HOOKS {
+            let priority = self.parts.source.priority(io, slot);
+            self.queue.set_priority(priority.get());
+        }
         self.queue.push(Request {
             slot,
             file: io.target,

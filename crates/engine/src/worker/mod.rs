@@ -17,6 +17,7 @@ mod full;
 mod issue;
 mod log;
 mod overlap;
+mod priority;
 mod rates;
 mod record;
 mod source;

@@ -6,6 +6,7 @@
 
 use fathom_rawio::Completion;
 use fathom_units::Nanos;
+use fathom_workload::IoPriority;
 use fathom_workload::generator::{Io, WorkerStream};
 
 use super::Slot;
@@ -56,6 +57,12 @@ pub(crate) trait Source {
     /// A write is about to be submitted with these bytes, which may be changed.
     fn before_write(&mut self, io: &Io, tag: u64, buffer: &mut [u8]) {
         let _ = (io, tag, buffer);
+    }
+
+    /// The priority of an I/O that goes into `slot`.
+    fn priority(&mut self, io: &Io, slot: u32) -> IoPriority {
+        let _ = (io, slot);
+        IoPriority::default()
     }
 
     /// A batch was submitted: its slots have their stamps.

@@ -478,12 +478,31 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn priority_shares()(
+        size in option::of(1u64..1 << 40),
+        percent in 0u32..=100,
+        (class, hint, level) in (0u16..4, 0u16..1024, 0u16..8),
+    ) -> crate::PriorityShare {
+        crate::PriorityShare {
+            size: size.map(Bytes::new),
+            percent,
+            priority: crate::IoPriority::new(class, hint, level).unwrap(),
+        }
+    }
+}
+
+prop_compose! {
     fn features()(
         each: bool,
         windows in (option::of(1u64..1 << 60), option::of(1u64..1 << 60)),
         pacing in pacing(),
+        read in vec(priority_shares(), 0..3),
+        write in vec(priority_shares(), 0..3),
+        has_priorities: bool,
     ) -> crate::Features {
+        let priorities = has_priorities.then(|| Box::new(crate::Priorities { read, write }));
         crate::Features {
+            priorities,
             io_log: crate::IoLog {
                 each,
                 window: windows.0.map(Nanos::new),

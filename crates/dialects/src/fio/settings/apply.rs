@@ -43,7 +43,8 @@ impl Settings {
             || self.apply_data(reader)
             || self.apply_report(reader)
             || self.apply_pacing(reader)
-            || self.apply_log(reader);
+            || self.apply_log(reader)
+            || self.apply_priority(reader);
         assert!(
             known,
             "the table calls `{}` built, but nothing reads it",

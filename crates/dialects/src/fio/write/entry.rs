@@ -7,8 +7,10 @@ use fathom_record::{DeviceCounters, HalfSecond, OpStats, StageResult, SteadyOutc
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
 use fathom_workload::{Direction, Features};
+use serde::{Deserialize, Serialize};
 
-use super::FioRun;
+use super::priorities::{self, ByPriority};
+use super::{FioRun, wire_histogram};
 use crate::fio::input::{FioInput, FioJobMeta};
 
 /// Linux's number for an input/output error, for transfers that came up short.
@@ -60,7 +62,7 @@ pub fn workers<'a>(
 }
 
 /// Samples of half a second each.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     pub min: u64,
     pub max: u64,
@@ -105,16 +107,22 @@ impl Samples {
 }
 
 /// One direction of an entry.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Way {
     pub bytes: u64,
     pub ios: u64,
     pub short: u64,
     pub runtime_ms: u64,
     /// Total, submission and completion latency. Submission is empty with synchronous engines.
+    #[serde(with = "wire_histogram")]
     pub total: Option<Histogram>,
+    #[serde(with = "wire_histogram")]
     pub submit: Option<Histogram>,
+    #[serde(with = "wire_histogram")]
     pub complete: Option<Histogram>,
+    /// Latencies by priority, where I/Os have priorities of their own.
+    #[serde(skip)]
+    pub priorities: ByPriority,
     pub bandwidth: Samples,
     pub iops: Samples,
 }
@@ -149,6 +157,7 @@ impl Way {
                 merge(mine, theirs);
             }
         }
+        priorities::add(&mut self.priorities, &other.priorities);
         self.bandwidth.add(&other.bandwidth);
         self.iops.add(&other.iops);
     }
@@ -188,7 +197,8 @@ fn millis(span: Nanos) -> u64 {
     span.get().div_ceil(1_000_000)
 }
 
-fn merge(into: &mut Option<Histogram>, from: &Histogram) {
+/// Adds all of `from`.
+pub fn merge(into: &mut Option<Histogram>, from: &Histogram) {
     match into {
         Some(histogram) => histogram.merge(from),
         None => *into = Some(from.clone()),
@@ -269,6 +279,18 @@ impl<'a> Entry<'a> {
             entry.add(result, worker);
         }
         entry
+    }
+
+    /// Adds the latencies by priority of `members`.
+    pub fn add_priorities(&mut self, run: &FioRun<'_>, members: &Members) {
+        let Some(latencies) = run.priorities else {
+            return;
+        };
+        for ways in members.clone().filter_map(|job| latencies.of(job)) {
+            for (mine, theirs) in self.ways.iter_mut().zip(ways) {
+                priorities::add(&mut mine.priorities, theirs);
+            }
+        }
     }
 
     fn add(&mut self, result: &StageResult, worker: &WorkerStats) {
@@ -382,7 +404,7 @@ fn percents<const N: usize>(counts: &[u64; N], total: u64, least: f64) -> [f64; 
 }
 
 /// What a group did in one direction: bytes, and runtimes and rates of its entries.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct GroupWay {
     pub bytes: u64,
     pub runtime_ms: (u64, u64),

@@ -86,7 +86,8 @@ pub fn summary(input: &FioInput, run: &FioRun<'_>) -> String {
     out
 }
 
-fn job(out: &mut String, entry: &Entry<'_>, group: &[GroupWay; 3], run: &FioRun<'_>) {
+/// The lines of one entry.
+pub fn job(out: &mut String, entry: &Entry<'_>, group: &[GroupWay; 3], run: &FioRun<'_>) {
     let meta = entry.meta;
     let error = if entry.error == 0 {
         String::new()

@@ -79,6 +79,7 @@ fn run(results: &[StageResult]) -> FioRun<'_> {
         results,
         finished_unix_ms: 1_795_201_046_095,
         elapsed: Nanos::from_millis(2100),
+        priorities: None,
         pid: 4711,
     }
 }
