@@ -13,11 +13,14 @@
 
 mod command_line;
 mod context;
+mod errno;
+mod features;
 mod help;
 mod input;
 mod job;
 mod lexer;
 mod plan;
+mod replay;
 mod settings;
 mod table;
 mod targets;

@@ -14,10 +14,14 @@ pub mod native;
 mod presets;
 mod stage;
 mod target;
+pub mod trace;
 mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
-pub use features::{Batches, Features, ThinkCounts, ThinkTime};
+pub use features::{
+    Batches, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, IoPriority, Process,
+    ProcessorSharing, Replay, ReplayPace, StatCall, SyncRange, ThinkCounts, ThinkTime,
+};
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
     Poisson, ReportGroup, SyncPolicy, WhenFull,

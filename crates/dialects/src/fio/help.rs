@@ -58,7 +58,7 @@ pub fn command_help(option: Option<&str>) -> Result<String, String> {
 pub fn engine_help(asked: Option<&str>) -> Result<String, String> {
     let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
         let mut text = "Available IO engines:\n".to_owned();
-        for engine in table::ENGINES.iter().filter(|it| it.backend.is_some()) {
+        for engine in table::ENGINES.iter().filter(|it| it.backend().is_some()) {
             let _ = writeln!(text, "\t{}", engine.name);
         }
         return Ok(text);
@@ -107,6 +107,7 @@ fn describe(row: &OptionRow) -> String {
         Support::NoEffect => "accepted, without effect",
         Support::Only(value) => &format!("only {value} is carried"),
         Support::NotYet => "not built yet",
+        Support::WithEngine => "accepted, for engines and devices that are not carried",
         Support::ProfileOnly => "accepted, without effect outside of a built-in workload",
     };
     let mut text = format!("{:>20}: {}\n", row.name, row.help);

@@ -11,6 +11,7 @@ use super::context::ReadContext;
 use super::input::{Action, FioInput, FioJobMeta, Origin, Provenance};
 use super::job::{self, Allowed};
 use super::lexer::Section;
+use super::replay;
 use super::settings::{Amount, Settings};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
@@ -167,7 +168,7 @@ impl<'a> Planner<'a> {
             return;
         }
         let engine = table::find_engine(&settings.engine);
-        if error_count(diagnostics) > before || engine.is_none_or(|it| it.backend.is_none()) {
+        if error_count(diagnostics) > before || engine.is_none_or(|it| it.backend().is_none()) {
             return;
         }
         self.clones(section, &settings, &name, diagnostics);
@@ -208,9 +209,19 @@ impl<'a> Planner<'a> {
                 diskless,
                 location,
             };
-            let Some(targets) = clone.targets(self.context.files, diagnostics) else {
-                return;
+            let files = self.context.files;
+            let replayed = match settings.trace.read {
+                None => None,
+                Some(_) => match replay::look_through(settings, name, number, files, diagnostics) {
+                    None => return,
+                    found => found,
+                },
             };
+            let targets = match &replayed {
+                Some(replayed) => Some(replayed.targets.clone()),
+                None => clone.targets(files, diagnostics),
+            };
+            let Some(targets) = targets else { return };
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -220,7 +231,10 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
-            let job = job::build(settings, name, targets, group, salt);
+            let mut job = job::build(settings, name, targets, group, number, salt);
+            if let Some(replayed) = replayed {
+                replayed.apply(&mut job);
+            }
             self.jobs.push(self.meta(section, settings, &job, number));
             if number == 0 {
                 self.explain(settings, name);
@@ -367,7 +381,7 @@ fn error_count(diagnostics: &Diagnostics) -> usize {
 }
 
 /// SplitMix64's finisher (Steele, Lea and Flood, 2014): near seeds give salts far apart.
-fn scatter(seed: u64) -> u64 {
+pub fn scatter(seed: u64) -> u64 {
     let mut value = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -6,18 +6,24 @@
 //! Invariant: a value that cannot be read leaves the setting as it was and adds an error that points at it.
 
 mod apply;
+mod handling;
+mod process;
 mod reader;
+mod replay;
 
 use std::collections::BTreeMap;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
 use fathom_units::Nanos;
-use fathom_workload::{FileChoice, OpenSync};
+use fathom_workload::{
+    EndsOthers, ErrorHandling, FileChoice, FileHandling, OpenSync, Process, StatCall,
+};
 
 use super::input::{Origin, Percentiles};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
 use reader::ValueReader;
+use replay::TraceSettings;
 
 /// fio's default list of percentiles.
 pub const PERCENTILES: [f64; 17] = [
@@ -99,7 +105,8 @@ pub struct Settings {
     pub runtime: Nanos,
     pub time_based: bool,
     pub ramp: Nanos,
-    pub start_delay: Nanos,
+    /// Shortest and longest wait before the first I/O; each clone draws its own.
+    pub start_delay: (Nanos, Nanos),
     pub stonewall: bool,
     pub new_group: bool,
     pub group_reporting: bool,
@@ -125,6 +132,16 @@ pub struct Settings {
     pub significant_figures: usize,
     pub kb_base: u64,
     pub disk_util: bool,
+    /// Where threads run and when; `exitall` is not in it yet.
+    pub process: Process,
+    pub exit_all: bool,
+    pub exit_what: EndsOthers,
+    pub handling: FileHandling,
+    pub errors: ErrorHandling,
+    pub create_only: bool,
+    pub open_directory: Option<String>,
+    pub stat_call: StatCall,
+    pub trace: TraceSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
     /// Options that only one of these engines knows, in the order they were written.
@@ -161,7 +178,7 @@ impl Default for Settings {
             runtime: Nanos::ZERO,
             time_based: false,
             ramp: Nanos::ZERO,
-            start_delay: Nanos::ZERO,
+            start_delay: (Nanos::ZERO, Nanos::ZERO),
             stonewall: false,
             new_group: false,
             group_reporting: false,
@@ -193,6 +210,15 @@ impl Default for Settings {
             significant_figures: 4,
             kb_base: 1024,
             disk_util: true,
+            process: Process::default(),
+            exit_all: false,
+            exit_what: EndsOthers::Group,
+            handling: FileHandling::default(),
+            errors: ErrorHandling::default(),
+            create_only: false,
+            open_directory: None,
+            stat_call: StatCall::default(),
+            trace: TraceSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }
@@ -222,7 +248,7 @@ impl Settings {
             let mut reader = ValueReader::new(option, row, self.kb_base, diagnostics);
             match row.support {
                 Support::Built => self.apply(&mut reader),
-                Support::NoEffect => reader.check_kind(),
+                Support::NoEffect | Support::WithEngine => reader.check_kind(),
                 Support::Only(value) => reader.expect(value),
                 Support::NotYet => reader.not_yet(),
                 Support::ProfileOnly => reader.profile_only(),
@@ -246,6 +272,18 @@ impl Settings {
                 diagnostics.push(Diagnostic::error(message).at(location).hint(hint));
             }
         }
+    }
+}
+
+fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+fn set_some<T>(slot: &mut Option<T>, value: Option<T>) {
+    if value.is_some() {
+        *slot = value;
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) const BACKENDS: Words<Backend> = &[
     ("io_uring", Backend::IoUring),
     ("libaio", Backend::Libaio),
     ("sync", Backend::Sync),
+    ("mmap", Backend::Mmap),
     ("null", Backend::Null),
 ];
 

@@ -3,8 +3,8 @@
 use fathom_workload::{FileChoice, OpenSync};
 
 use super::reader::{Counts, ValueReader};
-use super::{PATTERNS, Settings};
-use crate::fio::table;
+use super::{PATTERNS, Settings, set, set_some};
+use crate::fio::table::{self, Carried};
 use crate::fio::values::BareTime;
 
 /// Largest block: what one system call moves at most is below 2 GiB.
@@ -12,18 +12,6 @@ const MAX_BLOCK: u64 = 1 << 30;
 /// Most files of a job.
 const MAX_FILES: u64 = 65_536;
 const MAX_DEPTH: u64 = 1 << 20;
-
-fn set<T>(slot: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *slot = value;
-    }
-}
-
-fn set_some<T>(slot: &mut Option<T>, value: Option<T>) {
-    if value.is_some() {
-        *slot = value;
-    }
-}
 
 fn set_parts(slots: &mut [u64; 3], values: Option<[Option<u64>; 3]>) {
     for (slot, value) in slots.iter_mut().zip(values.into_iter().flatten()) {
@@ -38,7 +26,10 @@ impl Settings {
             || self.apply_pattern(reader)
             || self.apply_flow(reader)
             || self.apply_data(reader)
-            || self.apply_report(reader);
+            || self.apply_report(reader)
+            || self.apply_process(reader)
+            || self.apply_handling(reader)
+            || self.apply_replay(reader);
         assert!(
             known,
             "the table calls `{}` built, but nothing reads it",
@@ -166,7 +157,7 @@ impl Settings {
                 set(&mut self.clones, clones);
             }
             "loops" => set(&mut self.loops, count(reader, 0, u64::from(u32::MAX))),
-            "startdelay" => set(&mut self.start_delay, reader.time(BareTime::Seconds)),
+            "startdelay" => set(&mut self.start_delay, reader.time_range(BareTime::Seconds)),
             "runtime" => set(&mut self.runtime, reader.time(BareTime::Seconds)),
             "ramp_time" => set(&mut self.ramp, reader.time(BareTime::Seconds)),
             "time_based" => set(&mut self.time_based, reader.switch()),
@@ -199,8 +190,9 @@ impl Settings {
         let Some(index) = reader.word(&names) else {
             return;
         };
-        if table::ENGINES[index].backend.is_none() {
-            reader.value_not_yet(names[index]);
+        if let Carried::No(why) = table::ENGINES[index].carried {
+            let message = format!("engine `{}` is not carried: {why}", names[index]);
+            reader.refuse(&message, None);
         }
         names[index].clone_into(&mut self.engine);
     }

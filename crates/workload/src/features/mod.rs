@@ -3,7 +3,17 @@
 //! All of it is off in [`Features::default`]. A job without features runs in the engine's plain worker, whose I/O costs
 //! nothing that it did not ask for.
 
+mod errors;
+mod files;
+mod process;
+mod replay;
+
 use fathom_units::Nanos;
+
+pub use errors::ErrorHandling;
+pub use files::{FileHandling, FileOperation, StatCall, SyncRange};
+pub use process::{EndsOthers, IoPriority, Process, ProcessorSharing};
+pub use replay::{Replay, ReplayPace};
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -12,6 +22,18 @@ pub struct Features {
     pub think: Option<ThinkTime>,
     /// How I/Os are gathered for submission and completion, where a peer's input says so.
     pub batches: Option<Batches>,
+    /// Where workers run, when they begin, and what they end.
+    pub process: Process,
+    /// What is done to files beside the I/O.
+    pub files: FileHandling,
+    /// Which failures are survived.
+    pub errors: ErrorHandling,
+    /// An operation on files in place of reads and writes.
+    pub operation: Option<FileOperation>,
+    /// The trace that its I/O comes from.
+    pub replay: Option<Replay>,
+    /// File that a trace of its I/O is written to.
+    pub trace_to: Option<String>,
 }
 
 /// A pause after a number of I/Os.
