@@ -260,6 +260,7 @@ impl Reader<'_> {
         self.what(&mut fields, &mut job);
         self.how(&mut fields, &mut job);
         self.limits(&mut fields, &mut job, defaults);
+        self.features(&mut fields, &mut job);
         let places = JobPlaces {
             header: header.clone(),
             keys: fields.places(),

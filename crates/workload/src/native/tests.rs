@@ -5,11 +5,15 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-use super::words::{BACKENDS, CACHINGS, CONTENTS, EXISTING, FILE_CHOICES, OPEN_SYNCS, Words};
+use super::words::{
+    BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, OPEN_SYNCS, OPERATIONS, Words,
+};
 use super::{read, to_json, write};
 use crate::{
-    Access, Arrival, BlockSizes, Coverage, Job, Limits, Mix, Pacing, Place, Poisson, ReportGroup,
-    SequentialScope, Stage, SyncPolicy, Target, WeightedSize, WhenFull, Workload,
+    Access, Arrival, BlockSizes, Coverage, ErrorHandling, Features, FileHandling, IoPriority, Job,
+    Limits, Mix, Pacing, Place, Poisson, Process, ProcessorSharing, Replay, ReplayPace,
+    ReportGroup, SequentialScope, Stage, SyncPolicy, SyncRange, Target, WeightedSize, WhenFull,
+    Workload,
 };
 
 const OLTP: &str = r#"# oltp.workload.toml
@@ -419,6 +423,64 @@ fn targets() -> impl Strategy<Value = Vec<Target>> {
 }
 
 prop_compose! {
+    fn processes()(
+        processors in vec(0u32..4096, 0..3),
+        (split, nice) in (any::<bool>(), -20i32..=19),
+        io_priority in option::of((0u8..4, 0u8..8, 0u16..1024)),
+        ends in one_of(ENDS),
+        (after, command_before, command_after) in (option::of(".*"), option::of(".*"), option::of(".*")),
+    ) -> Process {
+        Process {
+            processors,
+            sharing: if split { ProcessorSharing::Split } else { ProcessorSharing::Shared },
+            nice,
+            io_priority: io_priority.map(|(class, level, hint)| IoPriority { class, level, hint }),
+            after,
+            ends,
+            command_before,
+            command_after,
+        }
+    }
+}
+
+prop_compose! {
+    fn handlings()(
+        (pre_read, must_exist, end_syncfs) in any::<(bool, bool, bool)>(),
+        range in option::of((1u32..99, any::<(bool, bool, bool)>())),
+        (go_on, ignored) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3)),
+        limits in vec(option::of((1u64..1 << 50).prop_map(Nanos::new)), 3),
+        operation in option::of(one_of(OPERATIONS)),
+        replay in option::of((".*", option::of(1u32..1000), 2u32..9, 0u32..20, any::<([bool; 4], bool)>())),
+        trace_to in option::of(".*"),
+    ) -> Features {
+        Features {
+            files: FileHandling {
+                pre_read, must_exist, end_syncfs,
+                sync_range: range.map(|(every, (wait_before, write, wait_after))| SyncRange {
+                    every, wait_before, write, wait_after,
+                }),
+            },
+            errors: ErrorHandling {
+                go_on,
+                ignored: ignored.try_into().unwrap(),
+                latency_max: limits.try_into().unwrap(),
+            },
+            operation,
+            replay: replay.map(|(path, pace, scale, align, (skip, redirected))| Replay {
+                path,
+                pace: pace.map_or(ReplayPace::AtOnce, ReplayPace::Timed),
+                scale,
+                align: 1 << align,
+                skip,
+                redirected,
+            }),
+            trace_to,
+            ..Features::default()
+        }
+    }
+}
+
+prop_compose! {
     fn jobs()(
         (name, host, targets, group) in (".*", option::of(".*"), targets(), any::<(u32, bool)>()),
         (file_choice, workers, depth) in (one_of(FILE_CHOICES), 1u32..65_536, 1u32..1 << 20),
@@ -428,6 +490,7 @@ prop_compose! {
         (caching, existing) in (one_of(CACHINGS), one_of(EXISTING)),
         switches in any::<(bool, bool, bool)>(),
         salt: u64,
+        (process, features) in (processes(), handlings()),
     ) -> Job {
         Job {
             name, host, targets, file_choice, workers, depth, mix, access, block, arrival, limits,
@@ -444,7 +507,7 @@ prop_compose! {
             drop_cache: switches.1,
             unlink: switches.2,
             salt,
-            features: crate::Features::default(),
+            features: Features { process, ..features },
         }
     }
 }

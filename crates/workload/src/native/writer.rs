@@ -120,6 +120,7 @@ fn job_keys(job: &Job) -> Vec<(&'static str, Value)> {
         ("unlink", job.unlink.into()),
         ("salt", count(job.salt)),
     ]);
+    keys.extend(super::features::keys(job));
     keys
 }
 
@@ -133,7 +134,7 @@ fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
 }
 
 /// A whole number; past 2^63, which TOML has not, as a string of digits.
-fn count(number: impl Into<u64>) -> Value {
+pub(super) fn count(number: impl Into<u64>) -> Value {
     let number = number.into();
     i64::try_from(number).map_or_else(|_| number.to_string().into(), Value::Integer)
 }
@@ -151,7 +152,7 @@ fn size(bytes: Bytes) -> Value {
 }
 
 /// The largest unit up to seconds that is exact.
-fn time(time: Nanos) -> Value {
+pub(super) fn time(time: Nanos) -> Value {
     let nanos = time.get();
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
     let unit = units
