@@ -9,6 +9,7 @@
 mod aio;
 mod buffer;
 mod clock;
+mod cycles;
 mod extents;
 mod file;
 mod mapped;
@@ -22,6 +23,7 @@ mod uring;
 pub use aio::AioQueue;
 pub use buffer::map_large_allocations;
 pub use clock::{Clock, ThreadUsage, precise_timers, sleep_until, thread_usage, wall_clock};
+pub use cycles::{CycleClock, prepare_cycle_clock};
 pub use extents::{ExtentShares, extent_shares};
 pub use file::{
     Access, Caching, Durability, OpenHow, discard, drop_cache, free_space, get_attribute, open,
@@ -32,5 +34,5 @@ pub use one_by_one::{OneByOne, Performer};
 pub use operations::{NameOperation, Names, RangeOperation, Ranges, punch_hole};
 pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_system, sync_range};
 pub use plain::{NullQueue, SyncQueue};
-pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX};
+pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 pub use uring::{UringQueue, probe_uring};

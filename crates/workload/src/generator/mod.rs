@@ -32,6 +32,7 @@ mod sizes;
 mod stream;
 #[cfg(test)]
 mod stream_tests;
+mod stretch;
 
 pub use arrival::ArrivalSchedule;
 pub use cursor::SharedCursor;
