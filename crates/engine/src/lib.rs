@@ -18,12 +18,15 @@ mod interval;
 mod layout;
 mod marker;
 mod options;
+mod order;
 mod preflight;
 mod run;
+mod shell;
 mod stage;
 mod stop;
 mod store;
 mod targets;
+mod thread;
 mod timing;
 mod worker;
 

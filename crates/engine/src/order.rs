@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fathom_workload::{EndsOthers, Stage};
 
-use crate::StopFlag;
+use crate::{EngineError, StopFlag};
 
 /// How soon a waiting worker sees that the run is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -26,6 +26,8 @@ pub(crate) struct Order<'a> {
     running: Mutex<Vec<u32>>,
     one_ended: Condvar,
     ends_run: AtomicBool,
+    /// The first command of a job that failed.
+    failure: Mutex<Option<EngineError>>,
 }
 
 impl<'a> Order<'a> {
@@ -40,6 +42,7 @@ impl<'a> Order<'a> {
             running: Mutex::new(stage.jobs.iter().map(|job| job.workers).collect()),
             one_ended: Condvar::new(),
             ends_run: AtomicBool::new(false),
+            failure: Mutex::new(None),
         }
     }
 
@@ -90,6 +93,20 @@ impl<'a> Order<'a> {
         for told in &self.told_to_end {
             told.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Keeps why a job cannot go on, and tells every worker to end.
+    pub(crate) fn fail(&self, error: EngineError) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert(error);
+        drop(failure);
+        self.end_all();
+    }
+
+    /// The first failure that was kept.
+    pub(crate) fn take_failure(&self) -> Option<EngineError> {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.take()
     }
 
     /// Whether a job that has ended ends the whole run.

@@ -114,7 +114,7 @@ pub(crate) fn layout_start(object: &Object) -> Option<u64> {
     let has = match &object.kind {
         Kind::File { existing, .. } => existing.map_or(0, |file| file.size),
         Kind::Fresh { .. } => 0,
-        Kind::Device { .. } | Kind::Nothing { .. } => return None,
+        Kind::Device { .. } | Kind::Directory { .. } | Kind::Nothing { .. } => return None,
     };
     (has < object.needed).then_some(has)
 }
@@ -247,6 +247,11 @@ fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String
             } if object.written || grows => {
                 refusals.extend(judge_file(object, full, existing.ours, options));
             }
+            Kind::Directory {
+                full, exists: true, ..
+            } if object.written => {
+                refusals.extend(judge_file(object, full, false, options));
+            }
             _ => {}
         }
     }
@@ -314,7 +319,10 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
                 .map(drop)
                 .map_err(|error| open_error(&object.path, how, error));
         }
-        Kind::File { full, .. } => full.parent().unwrap_or(Path::new("/")),
+        Kind::Directory { exists: true, .. } => return Ok(()),
+        Kind::File { full, .. } | Kind::Directory { full, .. } => {
+            full.parent().unwrap_or(Path::new("/"))
+        }
         Kind::Fresh { directory } => directory,
     };
     match rawio::open_unnamed(directory, caching) {
@@ -336,7 +344,7 @@ fn check_space(targets: &Targets) -> Result<(), EngineError> {
         let directory = match &object.kind {
             Kind::File { full, .. } => full.parent().unwrap_or(Path::new("/")),
             Kind::Fresh { directory } => directory,
-            Kind::Device { .. } | Kind::Nothing { .. } => continue,
+            Kind::Device { .. } | Kind::Directory { .. } | Kind::Nothing { .. } => continue,
         };
         let metadata = fs::metadata(directory);
         let metadata = metadata.map_err(|error| {

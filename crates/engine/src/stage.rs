@@ -1,29 +1,30 @@
 //! One stage on real storage: its workers' threads, and the control thread that watches them.
 
 use std::fs::File;
-use std::sync::atomic::AtomicBool;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use fathom_rawio::{
-    self as rawio, AioQueue, Clock, NullQueue, Queue, RingUnusable, SyncQueue, UringQueue,
-    precise_timers,
+    self as rawio, AioQueue, Clock, NullQueue, OneByOne, Queue, RingUnusable, SyncQueue,
+    UringQueue, precise_timers,
 };
 use fathom_record::{EventSink, StageResult};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
     ArrivalSchedule, BufferFill, SharedCursor, StreamKey, WorkerStream,
 };
-use fathom_workload::{Arrival, Backend, Job, Stage};
+use fathom_workload::{Arrival, Backend, FileOperation, Job, Stage};
 
 use crate::collect::Collector;
 use crate::interval::{Handover, IntervalSet, SETS_PER_WORKER};
+use crate::order::Order;
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, Times};
 use crate::worker::{FailedIo, Finished, Full, Parts, Source, Worker};
-use crate::{EngineError, RunOptions, StopFlag, counters};
+use crate::{EngineError, RunOptions, StopFlag, counters, thread};
 
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -59,6 +60,8 @@ pub(crate) struct StageOutput {
     pub(crate) stamp_error: Gauge,
     /// The I/O that ended the stage.
     pub(crate) failure: Option<EngineError>,
+    /// Whether a job that ended is to end the whole run.
+    pub(crate) ends_run: bool,
 }
 
 type Ready = Sender<Result<(), EngineError>>;
@@ -67,6 +70,9 @@ type Ready = Sender<Result<(), EngineError>>;
 struct Start<'a> {
     parts: Parts<'a, WorkerStream>,
     files: Vec<File>,
+    /// Of targets that are names to the job, and are not opened.
+    names: Vec<PathBuf>,
+    order: &'a Order<'a>,
     ready: Ready,
     go: Receiver<Times>,
 }
@@ -77,7 +83,7 @@ impl StageRun<'_> {
     /// # Errors
     /// Where it cannot begin. What fails later is part of the output.
     pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<StageOutput, EngineError> {
-        let abort = AtomicBool::new(false);
+        let order = Order::new(self.stage);
         let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
         let (full, full_sets) = sync_channel(count * SETS_PER_WORKER);
         let (ready, readiness) = channel();
@@ -91,8 +97,10 @@ impl StageRun<'_> {
                 let handover = Self::handover(returns.len(), job, &full, &give_back, spares);
                 let (go, gone) = sync_channel(1);
                 starts.push(Start {
-                    parts: self.parts((index, job), worker, &shared, handover, &abort)?,
+                    parts: self.parts((index, job), worker, &shared, handover, &order)?,
                     files: self.files(index, job)?,
+                    names: self.names(index, job),
+                    order: &order,
                     ready: ready.clone(),
                     go: gone,
                 });
@@ -112,7 +120,10 @@ impl StageRun<'_> {
             for _ in &threads {
                 readiness.recv().unwrap_or(Ok(()))?;
             }
-            Ok(self.watch(threads, &goes, &full_sets, returns, sink))
+            let mut output = self.watch(threads, &goes, &full_sets, returns, sink);
+            output.failure = output.failure.or(order.take_failure());
+            output.ends_run = order.ends_run();
+            Ok(output)
         })
     }
 
@@ -137,7 +148,7 @@ impl StageRun<'_> {
         worker: u32,
         shared: &SharedCursor,
         handover: Handover,
-        abort: &'a AtomicBool,
+        order: &'a Order<'a>,
     ) -> Result<Parts<'a, WorkerStream>, EngineError> {
         let key = StreamKey {
             seed: self.seed,
@@ -171,15 +182,22 @@ impl StageRun<'_> {
             handover,
             on_error: self.options.on_error,
             stop: self.stop.clone(),
-            abort,
+            abort: order.told_to_end(index),
         })
     }
 
     fn files(&self, index: usize, job: &Job) -> Result<Vec<File>, EngineError> {
         let mut files = Vec::new();
+        let of_names = |operation: FileOperation| operation.is_of_names();
+        if job.features.operation.is_some_and(of_names) {
+            return Ok(files);
+        }
         for object in &self.targets[index].objects {
+            if job.features.files.pre_read {
+                self.store.pre_read(*object, self.stop)?;
+            }
             if let Some(file) = self.store.open_for(*object, job)? {
-                if job.drop_cache {
+                if job.drop_cache && !job.features.files.pre_read {
                     // A hint to the kernel: what it cannot drop (dirty pages, tmpfs) stays.
                     let _ = rawio::drop_cache(&file);
                 }
@@ -187,6 +205,18 @@ impl StageRun<'_> {
             }
         }
         Ok(files)
+    }
+
+    /// The paths of a job whose targets are names to it.
+    fn names(&self, index: usize, job: &Job) -> Vec<PathBuf> {
+        let of_names = |operation: FileOperation| operation.is_of_names();
+        if !job.features.operation.is_some_and(of_names) {
+            return Vec::new();
+        }
+        let objects = self.targets[index].objects.iter();
+        objects
+            .filter_map(|object| self.store.path(*object))
+            .collect()
     }
 
     /// Start of the stage, and of the first job's measurement.
@@ -253,6 +283,7 @@ impl StageRun<'_> {
             lag: Gauge::default(),
             stamp_error: Gauge::default(),
             failure: None,
+            ends_run: false,
         };
         for thread in threads {
             let finished = match thread.join() {
@@ -313,60 +344,91 @@ fn io_error(job: &Job, failure: FailedIo) -> EngineError {
 /// A worker's thread: makes its queue here, since a ring belongs to its thread.
 fn work(start: Start<'_>) -> Option<Finished> {
     let job = start.parts.job;
-    if start.parts.schedule.is_some() || job.features.think.is_some() {
+    let features = &job.features;
+    if start.parts.schedule.is_some() || features.think.is_some() || features.replay.is_some() {
         precise_timers();
     }
     let slots = match start.parts.backend {
-        Backend::Sync => 1,
+        _ if features.operation.is_some() => 1,
+        Backend::Sync | Backend::Mmap => 1,
         _ => job.depth,
     };
     let size = job.block.largest(job.mix).get() as u32;
     let Start {
         parts,
         files,
+        names,
+        order,
         ready,
         go,
     } = start;
+    let begin_order = Begin {
+        order,
+        ready,
+        go: &go,
+        files: thread::kept(job, &files),
+    };
+    if let Err(error) = thread::place(job, parts.worker) {
+        let _ = begin_order.ready.send(Err(error));
+        return None;
+    }
+    if let Some(performer) = thread::performer(job, &files, names) {
+        let queue = performer.and_then(|performer| OneByOne::new(performer, size));
+        let queue = queue.map_err(|source| RingUnusable::Other {
+            ring: thread::what(job),
+            slots,
+            source,
+        });
+        return begin(parts, queue, slots, begin_order);
+    }
     let plain = |ring: &'static str, source| RingUnusable::Other {
         ring,
         slots,
         source,
     };
     match parts.backend {
-        Backend::IoUring => begin(
-            parts,
-            UringQueue::new(files, slots, size),
-            slots,
-            ready,
-            &go,
-        ),
-        Backend::Libaio => begin(parts, AioQueue::new(files, slots, size), slots, ready, &go),
-        Backend::Sync => {
+        Backend::IoUring => {
+            let queue = UringQueue::new(files, slots, size);
+            begin(parts, queue, slots, begin_order)
+        }
+        Backend::Libaio => {
+            let queue = AioQueue::new(files, slots, size);
+            begin(parts, queue, slots, begin_order)
+        }
+        // Mapped files were taken care of above.
+        Backend::Sync | Backend::Mmap => {
             let queue = SyncQueue::new(files, slots, size);
             let queue = queue.map_err(|error| plain("pread and pwrite", error));
-            begin(parts, queue, slots, ready, &go)
+            begin(parts, queue, slots, begin_order)
         }
         Backend::Null => {
             let queue = NullQueue::new(files, slots, size);
             let queue = queue.map_err(|error| plain("the null backend", error));
-            begin(parts, queue, slots, ready, &go)
+            begin(parts, queue, slots, begin_order)
         }
     }
 }
 
-fn begin<Q: Queue>(
-    parts: Parts<'_, WorkerStream>,
+/// What a worker's thread needs to begin.
+struct Begin<'a, 'go> {
+    order: &'a Order<'a>,
+    ready: Ready,
+    go: &'go Receiver<Times>,
+    files: thread::Kept,
+}
+
+fn begin<'a, Q: Queue>(
+    parts: Parts<'a, WorkerStream>,
     queue: Result<Q, RingUnusable>,
     slots: u32,
-    ready: Ready,
-    go: &Receiver<Times>,
+    begin: Begin<'a, '_>,
 ) -> Option<Finished> {
     let job = parts.job;
     let queue = match queue {
         Ok(queue) => queue,
         Err(error) => {
             // The control thread waits for exactly one word from each worker.
-            let _ = ready.send(Err(EngineError::Unsupported {
+            let _ = begin.ready.send(Err(EngineError::Unsupported {
                 what: format!("job `{}`", job.name),
                 why: error.to_string(),
                 remedy:
@@ -376,20 +438,33 @@ fn begin<Q: Queue>(
             return None;
         }
     };
-    if Full::is_needed(job) {
-        let parts = parts.with_source(|stream| Full::new(job, stream));
-        start(Worker::new(parts, queue, slots), ready, go)
-    } else {
-        start(Worker::new(parts, queue, slots), ready, go)
+    if !Full::is_needed(job) {
+        return start(Worker::new(parts, queue, slots), job, begin);
+    }
+    let worker = parts.worker;
+    let full = parts.with_source(|stream| Full::new(job, worker, stream, &begin.files.targets));
+    match full {
+        Ok(parts) => start(Worker::new(parts, queue, slots), job, begin),
+        Err(error) => {
+            let _ = begin.ready.send(Err(error));
+            None
+        }
     }
 }
 
 fn start<Q: Queue, S: Source>(
     worker: Worker<'_, Q, S>,
-    ready: Ready,
-    go: &Receiver<Times>,
+    job: &Job,
+    begin: Begin<'_, '_>,
 ) -> Option<Finished> {
+    let Begin {
+        order,
+        ready,
+        go,
+        files,
+    } = begin;
     let _ = ready.send(Ok(()));
     drop(ready);
-    go.recv().ok().map(|times| worker.run(times))
+    let times = go.recv().ok()?;
+    thread::run(worker, job, times, order, files)
 }

@@ -8,7 +8,7 @@ use std::io;
 use fathom_units::Nanos;
 
 use crate::buffer::Slots;
-use crate::{Completion, Queue, Request};
+use crate::{Completion, Queue, Request, Taken};
 
 /// Does one request.
 pub trait Performer {
@@ -23,6 +23,20 @@ pub trait Performer {
 
     /// The files it was made with.
     fn files(&self) -> &[File];
+}
+
+impl Performer for Box<dyn Performer> {
+    fn perform(&mut self, request: Request, buffer: &mut [u8]) -> Result<u32, i32> {
+        (**self).perform(request, buffer)
+    }
+
+    fn prepare(&mut self) {
+        (**self).prepare();
+    }
+
+    fn files(&self) -> &[File] {
+        (**self).files()
+    }
 }
 
 /// A queue of one slot, whose requests are over when they are submitted.
@@ -74,7 +88,7 @@ impl<P: Performer> Queue for OneByOne<P> {
         Ok(())
     }
 
-    fn submit_and_wait(&mut self, _timeout: Option<Nanos>) -> io::Result<()> {
+    fn submit_and_wait(&mut self, _least: u32, _timeout: Option<Nanos>) -> io::Result<()> {
         self.submit()
     }
 
@@ -82,10 +96,15 @@ impl<P: Performer> Queue for OneByOne<P> {
         self.done.is_some()
     }
 
-    fn completion(&mut self) -> Option<Completion> {
-        let completion = self.done.take()?;
-        self.slots.end(completion.slot);
-        Some(completion)
+    fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
+        if most == 0 {
+            return Taken::Some;
+        }
+        if let Some(completion) = self.done.take() {
+            self.slots.end(completion.slot);
+            into.push(completion);
+        }
+        Taken::All
     }
 
     fn in_flight(&self) -> u32 {

@@ -56,6 +56,9 @@ pub struct Job {
 impl Job {
     /// I/Os that a worker can really have outstanding: `depth`, but one where I/O is issued one at a time.
     pub const fn effective_depth(&self) -> u32 {
+        if self.features.operation.is_some() {
+            return 1;
+        }
         match self.backend {
             Backend::Sync | Backend::Mmap => 1,
             _ => self.depth,

@@ -1,6 +1,6 @@
 //! What fio's settings ask for beyond plain I/O, in the terms of the workload model.
 
-use fathom_workload::{EndsOthers, Features, FileOperation};
+use fathom_workload::{EndsOthers, ErrorHandling, Features, FileOperation};
 
 use super::settings::Settings;
 use super::table;
@@ -8,6 +8,22 @@ use super::table;
 /// The operation on files that takes the place of reads and writes.
 pub fn operation(settings: &Settings) -> Option<FileOperation> {
     table::find_engine(&settings.engine)?.operation(settings.stat_call)
+}
+
+/// Linux's numbers of the errors that fio survives where a job goes on after errors and names none: an I/O error, and
+/// wrong data.
+const SURVIVED: [i32; 2] = [5, 84];
+
+/// fio goes on after the errors a job names, or after two where it names none.
+fn errors(settings: &Settings) -> ErrorHandling {
+    let mut errors = settings.errors.clone();
+    for (go_on, ignored) in errors.go_on.iter_mut().zip(&mut errors.ignored) {
+        if *go_on && ignored.is_empty() {
+            *ignored = SURVIVED.to_vec();
+        }
+        *go_on = false;
+    }
+    errors
 }
 
 /// All features of clone `number`, but for a replayed trace.
@@ -21,7 +37,7 @@ pub fn of(settings: &Settings, number: u64) -> Features {
     Features {
         process,
         files: settings.handling.clone(),
-        errors: settings.errors.clone(),
+        errors: errors(settings),
         operation: operation(settings),
         // Clones of one job must not write over each other's trace.
         trace_to: settings.trace.write.as_ref().map(|path| match number {

@@ -3,19 +3,27 @@
 //! Each feature has its own file beside this one and its own field here; what they do to an I/O happens in the order in
 //! which [`Full`] calls them. Pauses come first, since they decide whether anything is issued at all.
 
+use std::fs::File;
+
 use fathom_rawio::Completion;
 use fathom_units::Nanos;
 use fathom_workload::Job;
 use fathom_workload::generator::{Io, WorkerStream};
 
 use super::Slot;
+use super::limits::Limits;
+use super::recorder::Recorder;
+use super::replay::Replayer;
 use super::source::{Next, Source, Sourced};
 use super::think::Pauses;
+use crate::EngineError;
 
 /// Everything a job does beyond plain I/O.
 pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
     pauses: Option<Pauses>,
+    limits: Limits<'a>,
+    recorder: Option<Recorder<'a>>,
 }
 
 /// What the I/O itself comes from: the job's stream, or something that replaces or surrounds it.
@@ -39,15 +47,35 @@ impl IoSource for WorkerStream {
 impl<'a> Full<'a> {
     /// Whether a job needs it.
     pub(crate) fn is_needed(job: &Job) -> bool {
-        job.features.think.is_some()
+        let features = &job.features;
+        features.think.is_some()
+            || features.replay.is_some()
+            || features.trace_to.is_some()
+            || Limits::is_needed(job)
     }
 
-    /// All features of `job`, with `stream` as what its I/O is drawn from.
-    pub(crate) fn new(job: &'a Job, stream: WorkerStream) -> Self {
-        Self {
-            stream: Box::new(stream),
+    /// All features of `job`, with `stream` as what its I/O is drawn from. `targets` are the job's files once more, where
+    /// [`Limits::needs_files`] says so.
+    ///
+    /// # Errors
+    /// Where a trace cannot be read or written.
+    pub(crate) fn new(
+        job: &'a Job,
+        worker: u32,
+        stream: WorkerStream,
+        targets: &[File],
+    ) -> Result<Self, EngineError> {
+        let recorder = job.features.trace_to.as_deref();
+        let recorder = recorder.map(|path| Recorder::new(path, worker, job));
+        Ok(Self {
+            stream: match &job.features.replay {
+                Some(replay) => Box::new(Replayer::new(replay, job)?),
+                None => Box::new(stream),
+            },
             pauses: job.features.think.map(Pauses::new),
-        }
+            limits: Limits::new(job, targets)?,
+            recorder: recorder.transpose()?,
+        })
     }
 }
 
@@ -67,22 +95,37 @@ impl Source for Full<'_> {
             return wait;
         }
         let next = self.stream.next(now, in_flight);
+        if let (Some(recorder), Next::Io(sourced)) = (&mut self.recorder, &next) {
+            recorder.drawn(sourced.io, now);
+        }
         if let (Some(pauses), Next::Io(_)) = (&mut self.pauses, next) {
             pauses.issued(now);
         }
         next
     }
 
+    fn submitted(&mut self, slots: &[Slot], batch: &[u32]) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.submitted(slots, batch);
+        }
+    }
+
     fn completed(
         &mut self,
-        _slot: &Slot,
+        slot: &Slot,
         _completion: &Completion,
         _buffer: &mut [u8],
-        _now: Nanos,
+        now: Nanos,
     ) -> Result<(), i32> {
         if let Some(pauses) = &mut self.pauses {
             pauses.completed();
         }
-        Ok(())
+        self.limits.completed(slot, now)
+    }
+
+    fn finished(&mut self, now: Nanos) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.finished(now);
+        }
     }
 }
