@@ -154,6 +154,9 @@ impl<'a> Planner<'a> {
             // As fio, `--parse-only` reads each option by itself and looks at nothing else.
             return;
         }
+        for (_, refusal) in &settings.refused_at_run {
+            diagnostics.push(refusal.clone());
+        }
         job::check(&settings, &name, self.allowed, diagnostics);
         job::warn(&settings, &name, diagnostics);
         self.job_count = self.job_count.saturating_add(settings.clones);
@@ -167,11 +170,37 @@ impl<'a> Planner<'a> {
             });
             return;
         }
+        self.resolve_wait(&mut settings, &name, diagnostics);
         let engine = table::find_engine(&settings.engine);
         if error_count(diagnostics) > before || engine.is_none_or(|it| it.backend().is_none()) {
             return;
         }
         self.clones(section, &settings, &name, diagnostics);
+    }
+
+    /// A job may wait for one that was named before it. One of an earlier stage has ended when this one's stage begins.
+    fn resolve_wait(&self, settings: &mut Settings, name: &str, diagnostics: &mut Diagnostics) {
+        let Some(other) = settings.process.after.clone() else {
+            return;
+        };
+        let of_present = self.stages.last().filter(|_| !settings.stonewall);
+        let mut jobs = of_present
+            .map(|stage| stage.jobs.iter())
+            .into_iter()
+            .flatten();
+        if jobs.any(|job| job.name == other) {
+            return;
+        }
+        settings.process.after = None;
+        if self.jobs.iter().any(|job| job.name == other) {
+            return;
+        }
+        let message = format!("job `{name}` waits for `{other}`, which no job before it is called");
+        let error = Diagnostic::error(message).hint("name a job that stands further up");
+        diagnostics.push(match settings.location("wait_for") {
+            Some(location) => error.at(location),
+            None => error,
+        });
     }
 
     /// The first clone opens a group or a stage; the others follow it, the last one first, as in fio.

@@ -6,11 +6,12 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Percent};
 use fathom_workload::trace::{TraceReader, TraceSummary};
 use fathom_workload::{
-    Access, Arrival, BlockSizes, Job, Limits, Mix, Place, Replay, ReplayPace, SequentialScope,
-    Target, WeightedSize,
+    Access, Arrival, Backend, BlockSizes, Job, Limits, Mix, Place, Replay, ReplayPace,
+    SequentialScope, Target, WeightedSize,
 };
 
 use super::context::{FileStatus, Files};
+use super::job;
 use super::settings::Settings;
 use super::targets::split_list;
 
@@ -103,8 +104,9 @@ fn targets(
 ) -> Result<Vec<Target>, String> {
     let block = largest(summary);
     let target = |path: String, end: u64| {
-        // A device is as large as it is; a file must reach as far as the trace does.
-        let is_device = matches!(files.status(&path), FileStatus::Special(_));
+        // A device is as large as it is; a file must reach as far as the trace does, and so must what is not opened.
+        let opens = job::backend(settings) != Backend::Null;
+        let is_device = opens && matches!(files.status(&path), FileStatus::Special(_));
         Target {
             place: Place::Path(path),
             offset: Bytes::ZERO,

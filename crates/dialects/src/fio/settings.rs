@@ -142,6 +142,8 @@ pub struct Settings {
     pub open_directory: Option<String>,
     pub stat_call: StatCall,
     pub trace: TraceSettings,
+    /// What keeps the job from being run, by fio's name of the option.
+    pub refused_at_run: BTreeMap<&'static str, Diagnostic>,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
     /// Options that only one of these engines knows, in the order they were written.
@@ -219,6 +221,7 @@ impl Default for Settings {
             open_directory: None,
             stat_call: StatCall::default(),
             trace: TraceSettings::default(),
+            refused_at_run: BTreeMap::new(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }
@@ -251,6 +254,10 @@ impl Settings {
                 Support::NoEffect | Support::WithEngine => reader.check_kind(),
                 Support::Only(value) => reader.expect(value),
                 Support::NotYet => reader.not_yet(),
+                Support::AtRun(default) => match reader.unlike(default) {
+                    Some(refusal) => drop(self.refused_at_run.insert(row.name, refusal)),
+                    None => drop(self.refused_at_run.remove(row.name)),
+                },
                 Support::ProfileOnly => reader.profile_only(),
             }
         }

@@ -46,6 +46,8 @@ pub enum Support {
     NoEffect,
     /// Only this value (fio's default) is carried; every other is refused as not built yet.
     Only(&'static str),
+    /// As [`Support::Only`], but refused where a job is to be run alone: `--parse-only` takes every value that fio takes.
+    AtRun(&'static str),
     /// Refused as not built yet, whatever its value.
     NotYet,
     /// Belongs to engines or devices that are refused by name: read, and of no effect without them.

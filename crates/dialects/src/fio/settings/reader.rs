@@ -211,10 +211,13 @@ impl<'a> ValueReader<'a> {
             return None;
         };
         if number.percent {
-            if let Ok(percent @ 1..=100) = u64::try_from(number.value) {
+            let least = u64::from(!self.row.name.starts_with("offset"));
+            if let Ok(percent) = u64::try_from(number.value)
+                && (least..=100).contains(&percent)
+            {
                 return Some(Amount::Percent(percent));
             }
-            self.refuse(&format!("`{text}` is not between 1% and 100%"), None);
+            self.refuse(&format!("`{text}` is not between {least}% and 100%"), None);
             return None;
         }
         let Some(bytes) = values::bytes(number.value) else {
@@ -389,8 +392,7 @@ impl<'a> ValueReader<'a> {
         };
         let number = |text: &str| values::number(text.trim(), 1024).map(|number| number.value);
         let equal = text.trim() == default
-            || (number(text).is_some() && number(text) == number(default))
-            || (default == "0" && matches!(text.trim(), "none" | "0"));
+            || (number(text).is_some() && number(text) == number(default));
         if equal {
             return;
         }
@@ -400,6 +402,21 @@ impl<'a> ValueReader<'a> {
             &message,
             Some(format!("only `{name}={default}` is carried")),
         );
+    }
+
+    /// Checks the value, and says why a job with it cannot be run; nothing where it is the default.
+    pub fn unlike(&mut self, default: &str) -> Option<Diagnostic> {
+        self.check_kind();
+        let typed = self.option.value.as_deref().unwrap_or("1").trim();
+        if typed == default {
+            return None;
+        }
+        let message = format!(
+            "`{}={typed}` is known to fio, but not built yet",
+            self.row.name
+        );
+        let error = Diagnostic::error(message).at(self.option.value_location());
+        Some(error.hint("remove it, or leave it at fio's default"))
     }
 
     /// Checks that a value without effect is one that fio would take.

@@ -3,7 +3,7 @@
 use fathom_workload::{Backend, FileOperation, StatCall};
 
 use super::Kind::{Flag, Number, Switch, Text, Word};
-use super::Support::{Built, NoEffect, NotYet, Only, WithEngine};
+use super::Support::{AtRun, Built, NoEffect, NotYet, Only, WithEngine};
 use super::{Carried, EngineRow, OptionRow, engine_row};
 
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -21,11 +21,11 @@ pub(super) const ROWS: &[OptionRow] = &[
     engine_row("hipri_percentage", &["pvsync2"], Number, NotYet, "Share of polled I/O"),
     engine_row("uncached", &["io_uring", "io_uring_cmd", "pvsync2"], Number, Only("0"), "Buffered I/O that leaves nothing in the page cache"),
     engine_row("nowait", &["io_uring", "io_uring_cmd", "pvsync2", "libaio"], Switch, Only("0"), "Fail where an I/O would block"),
-    engine_row("cmdprio_percentage", CMDPRIO, Number, NotYet, "Share of I/O with a priority"),
-    engine_row("cmdprio_class", CMDPRIO, Number, NotYet, "Priority class of that share"),
-    engine_row("cmdprio_hint", CMDPRIO, Number, NotYet, "Priority hint of that share"),
-    engine_row("cmdprio", CMDPRIO, Number, NotYet, "Priority of that share"),
-    engine_row("cmdprio_bssplit", CMDPRIO, Text, NotYet, "Priorities by size"),
+    engine_row("cmdprio_percentage", CMDPRIO, Number, AtRun("0"), "Share of I/O with a priority"),
+    engine_row("cmdprio_class", CMDPRIO, Number, AtRun("0"), "Priority class of that share"),
+    engine_row("cmdprio_hint", CMDPRIO, Number, AtRun("0"), "Priority hint of that share"),
+    engine_row("cmdprio", CMDPRIO, Number, AtRun("0"), "Priority of that share"),
+    engine_row("cmdprio_bssplit", CMDPRIO, Text, AtRun(""), "Priorities by size"),
     engine_row("fixedbufs", URING, Flag, NoEffect, "Register the buffers with the kernel"),
     engine_row("registerfiles", URING, Flag, NoEffect, "Register the files with the kernel"),
     engine_row("sqthread_poll", &["io_uring", "io_uring_cmd", "xnvme"], Flag, Only("0"), "A kernel thread takes submissions"),

@@ -1,7 +1,7 @@
 //! Options of files, I/O patterns, data and durability.
 
 use super::Kind::{Decimals, Flag, Number, Range, Switch, Text, Word};
-use super::Support::{Built, NoEffect, NotYet, Only, WithEngine};
+use super::Support::{AtRun, Built, NoEffect, NotYet, Only, WithEngine};
 use super::{OptionRow, row};
 
 /// In the order of fio's own documentation.
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("offset_align", &[], Number, Only("0"), "Alignment of an offset given in percent"),
     row("offset_increment", &[], Number, Built, "Added to `offset` for each further clone"),
     row("number_ios", &[], Number, Built, "I/Os a job does at most"),
-    row("num_range", &[], Number, Only("1"), "Ranges of one trim"),
+    row("num_range", &[], Number, AtRun("1"), "Ranges of one trim"),
     row("bs", &["blocksize"], Number, Built, "Size of an I/O"),
     row("ba", &["blockalign"], Number, Built, "Alignment of random offsets"),
     row("bsrange", &["blocksize_range"], Range, NotYet, "Sizes of I/O between two bounds"),
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("write_barrier", &[], Number, NoEffect, "Make every n-th write a barrier"),
     row("sync_file_range", &[], Text, Built, "`sync_file_range` after this many writes"),
     row("direct", &[], Switch, Built, "Go past the page cache"),
-    row("atomic", &[], Switch, Only("0"), "Writes that happen whole or not at all"),
+    row("atomic", &[], Switch, AtRun("0"), "Writes that happen whole or not at all"),
     row("buffered", &[], Switch, Built, "Go through the page cache; the opposite of `direct`"),
     row("overwrite", &[], Switch, NoEffect, "Lay out the file before it is written"),
     row("zero_buffers", &[], Flag, Built, "Write zeroes"),

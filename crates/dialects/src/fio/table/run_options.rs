@@ -1,7 +1,7 @@
 //! Options of engines in general, time, rate, statistics and the machine.
 
 use super::Kind::{Decimals, Flag, Micros, Number, Seconds, Switch, Text, Word};
-use super::Support::{Built, NoEffect, NotYet, Only, ProfileOnly};
+use super::Support::{AtRun, Built, NoEffect, NotYet, Only, ProfileOnly};
 use super::{OptionRow, row};
 
 /// In the order of fio's own documentation.
@@ -80,7 +80,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("log_store_compressed", &[], Switch, NoEffect, "Leave logs compressed"),
     row("log_alternate_epoch", &["log_unix_epoch"], Switch, NoEffect, "Log wall-clock times"),
     row("log_alternate_epoch_clock_id", &[], Number, NoEffect, "Clock of logged times"),
-    row("block_error_percentiles", &[], Switch, Only("0"), "Percentiles of trims until a block fails"),
+    row("block_error_percentiles", &[], Switch, AtRun("0"), "Percentiles of trims until a block fails"),
     row("bwavgtime", &[], Number, Only("500"), "Time of a bandwidth sample in ms"),
     row("iopsavgtime", &[], Number, Only("500"), "Time of an IOPS sample in ms"),
     row("group_reporting", &[], Flag, Built, "Report the jobs of a group as one"),
@@ -105,12 +105,12 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("profile", &[], Text, NotYet, "Built-in workload"),
     row("exec_prerun", &[], Text, Built, "Command before the job"),
     row("exec_postrun", &[], Text, Built, "Command after the job"),
-    row("ioscheduler", &[], Text, NotYet, "I/O scheduler to switch to"),
-    row("cgroup", &[], Text, NotYet, "Control group of the job"),
+    row("ioscheduler", &[], Text, AtRun(""), "I/O scheduler to switch to"),
+    row("cgroup", &[], Text, AtRun(""), "Control group of the job"),
     row("cgroup_nodelete", &[], Switch, NoEffect, "Keep the control group"),
-    row("cgroup_weight", &[], Number, NotYet, "Weight of the control group"),
-    row("uid", &[], Number, NotYet, "User the job runs as"),
-    row("gid", &[], Number, NotYet, "Group the job runs as"),
+    row("cgroup_weight", &[], Number, AtRun(""), "Weight of the control group"),
+    row("uid", &[], Number, AtRun(""), "User the job runs as"),
+    row("gid", &[], Number, AtRun(""), "Group the job runs as"),
     row("kb_base", &[], Number, Built, "What `k` means: 1024 or 1000"),
     row("unit_base", &[], Word, Only("0"), "Show bits or bytes"),
     row("flow_id", &[], Number, NoEffect, "Flow the job belongs to"),
