@@ -10,7 +10,7 @@ use fathom_rawio::{
     self as rawio, AioQueue, Clock, NullQueue, OneByOne, Queue, RingUnusable, SyncQueue,
     UringQueue, precise_timers,
 };
-use fathom_record::{EventSink, StageResult};
+use fathom_record::{Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
     ArrivalSchedule, BufferFill, SharedCursor, StreamKey, WorkerStream,
@@ -18,12 +18,13 @@ use fathom_workload::generator::{
 use fathom_workload::{Arrival, Backend, FileOperation, Job, Stage};
 
 use crate::collect::Collector;
-use crate::interval::{Handover, IntervalSet, SETS_PER_WORKER};
+use crate::interval::{Handover, IntervalSet, Message, SETS_PER_WORKER};
+use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::order::Order;
 use crate::store::Store;
 use crate::targets::JobTargets;
-use crate::timing::{Gauge, Times};
-use crate::worker::{FailedIo, Finished, Full, Parts, Source, Worker};
+use crate::timing::{Gauge, INTERVAL, Times};
+use crate::worker::{FailedIo, Finished, Full, Parts, Source, With, Worker};
 use crate::{EngineError, RunOptions, StopFlag, counters, thread};
 
 /// How often the control thread looks at least.
@@ -77,6 +78,46 @@ struct Start<'a> {
     go: Receiver<Times>,
 }
 
+/// The control thread's ends of all channels.
+struct Ways<'a> {
+    goes: &'a [SyncSender<Times>],
+    messages: &'a Receiver<Message>,
+    /// By worker.
+    returns: Vec<SyncSender<Box<IntervalSet>>>,
+    /// By worker, where its job asks for a log.
+    log_returns: Vec<Option<SyncSender<Box<LogBatch>>>>,
+}
+
+/// When the next snapshot is due.
+struct Snapshots {
+    every: Option<Nanos>,
+    next: Nanos,
+}
+
+impl Snapshots {
+    fn new(every: Option<Nanos>, origin: Nanos) -> Self {
+        // Whole intervals: between them nothing new is known.
+        let whole = |every: Nanos| INTERVAL * every.get().div_ceil(INTERVAL.get()).max(1);
+        let every = every.map(whole);
+        Self {
+            every,
+            next: every.map_or(Nanos::MAX, |every| origin + every),
+        }
+    }
+
+    /// Whether one is due, with all intervals shown that end before `next_show`.
+    fn is_due(&mut self, next_show: Nanos) -> bool {
+        let Some(every) = self.every else {
+            return false;
+        };
+        if next_show <= self.next + INTERVAL {
+            return false;
+        }
+        self.next += every;
+        true
+    }
+}
+
 impl StageRun<'_> {
     /// Runs it.
     ///
@@ -85,9 +126,10 @@ impl StageRun<'_> {
     pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<StageOutput, EngineError> {
         let order = Order::new(self.stage);
         let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
-        let (full, full_sets) = sync_channel(count * SETS_PER_WORKER);
+        let (full, messages) = sync_channel(count * (SETS_PER_WORKER + CHUNKS_PER_WORKER));
         let (ready, readiness) = channel();
         let mut returns = Vec::new();
+        let mut log_returns = Vec::new();
         let mut goes = Vec::new();
         let mut starts = Vec::new();
         for (index, job) in self.stage.jobs.iter().enumerate() {
@@ -95,9 +137,11 @@ impl StageRun<'_> {
             for worker in 0..job.workers {
                 let (give_back, spares) = sync_channel(SETS_PER_WORKER);
                 let handover = Self::handover(returns.len(), job, &full, &give_back, spares);
+                let (logger, log_return) = logger(log_returns.len(), job, &full).unzip();
                 let (go, gone) = sync_channel(1);
+                let parts = self.parts((index, job), worker, &shared, handover, &order)?;
                 starts.push(Start {
-                    parts: self.parts((index, job), worker, &shared, handover, &order)?,
+                    parts: Parts { logger, ..parts },
                     files: self.files(index, job)?,
                     names: self.names(index, job),
                     order: &order,
@@ -105,6 +149,7 @@ impl StageRun<'_> {
                     go: gone,
                 });
                 returns.push(give_back);
+                log_returns.push(log_return);
                 goes.push(go);
             }
         }
@@ -120,7 +165,13 @@ impl StageRun<'_> {
             for _ in &threads {
                 readiness.recv().unwrap_or(Ok(()))?;
             }
-            let mut output = self.watch(threads, &goes, &full_sets, returns, sink);
+            let ways = Ways {
+                goes: &goes,
+                messages: &messages,
+                returns,
+                log_returns,
+            };
+            let mut output = self.watch(threads, ways, sink);
             output.failure = output.failure.or(order.take_failure());
             output.ends_run = order.ends_run();
             Ok(output)
@@ -130,7 +181,7 @@ impl StageRun<'_> {
     fn handover(
         worker: usize,
         job: &Job,
-        full: &SyncSender<Box<IntervalSet>>,
+        full: &SyncSender<Message>,
         give_back: &SyncSender<Box<IntervalSet>>,
         spares: Receiver<Box<IntervalSet>>,
     ) -> Handover {
@@ -174,12 +225,13 @@ impl StageRun<'_> {
                     Some(ArrivalSchedule::new(rate, poisson, key))
                 }
             },
-            fill: BufferFill::new(job.contents, fill_key),
+            fill: BufferFill::for_job(job, fill_key),
             backend: match job.backend {
                 Backend::IoUring => self.uring,
                 other => other,
             },
             handover,
+            logger: None,
             on_error: self.options.on_error,
             stop: self.stop.clone(),
             abort: order.told_to_end(index),
@@ -235,21 +287,28 @@ impl StageRun<'_> {
     fn watch(
         &self,
         threads: Vec<ScopedJoinHandle<'_, Option<Finished>>>,
-        goes: &[SyncSender<Times>],
-        full_sets: &Receiver<Box<IntervalSet>>,
-        returns: Vec<SyncSender<Box<IntervalSet>>>,
+        ways: Ways<'_>,
         sink: &mut dyn EventSink,
     ) -> StageOutput {
         let names = self.device_names();
         let times = self.times();
         let lead = times.origin.saturating_sub(times.start);
-        let started_unix_ns = rawio::wall_clock() + lead.get();
+        let began_unix_ns = rawio::wall_clock();
+        let started_unix_ns = began_unix_ns + lead.get();
         let mut before = counters::read(&names);
-        for go in goes {
+        for go in ways.goes {
             // A worker that is gone has panicked; joining it says so.
             let _ = go.send(times);
         }
-        let mut collector = Collector::new(self.index, times, returns);
+        let mut collector = Collector::new(self.index, times, ways.returns);
+        let logs = LogTaker::new(
+            self.index,
+            self.stage,
+            times,
+            began_unix_ns,
+            ways.log_returns,
+        );
+        let mut snapshots = Snapshots::new(self.options.snapshot_every, times.origin);
         let mut counted_from = times.start;
         loop {
             let now = Clock::now();
@@ -259,26 +318,24 @@ impl StageRun<'_> {
             }
             let wake = collector.next_show().min(now + LOOK_EVERY);
             let wait = Duration::from(wake.saturating_sub(now));
-            match full_sets.recv_timeout(wait) {
-                Ok(set) => collector.take(set),
+            match ways.messages.recv_timeout(wait) {
+                Ok(Message::Interval(set)) => collector.take(set),
+                Ok(Message::Log(batch)) => logs.take(batch, sink),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             collector.show(Clock::now(), sink);
+            if snapshots.is_due(collector.next_show()) {
+                let workers = collector.snapshot(self.idle_workers());
+                self.tell_snapshot(started_unix_ns, workers, sink);
+            }
         }
         let over = Clock::now().saturating_sub(counted_from);
         let devices = counters::between(&before, &counters::read(&names), over);
         let mut output = StageOutput {
             result: StageResult {
-                name: self.name.to_owned(),
-                stage: self.stage_index,
-                started_unix_ns,
-                measured: Nanos::ZERO,
-                workers: Vec::new(),
-                intervals: Vec::new(),
-                storage: std::collections::BTreeMap::new(),
                 devices,
-                notes: Vec::new(),
+                ..self.empty_result(started_unix_ns)
             },
             lag: Gauge::default(),
             stamp_error: Gauge::default(),
@@ -295,7 +352,60 @@ impl StageRun<'_> {
             }
         }
         collector.finish(&mut output.result, sink);
+        if self.options.snapshot_every.is_some() {
+            sink.event(&Event::Snapshot {
+                index: self.index,
+                over: true,
+                result: &output.result,
+            });
+        }
         output
+    }
+
+    fn empty_result(&self, started_unix_ns: u64) -> StageResult {
+        StageResult {
+            name: self.name.to_owned(),
+            stage: self.stage_index,
+            started_unix_ns,
+            measured: Nanos::ZERO,
+            workers: Vec::new(),
+            intervals: Vec::new(),
+            storage: std::collections::BTreeMap::new(),
+            devices: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// All workers in order, with when their measurements should begin.
+    fn idle_workers(&self) -> Vec<WorkerStats> {
+        let mut workers = Vec::new();
+        for (index, job) in self.stage.jobs.iter().enumerate() {
+            for number in 0..job.workers {
+                let mut worker = WorkerStats::new(index, number);
+                worker.started = job.limits.start_delay + job.limits.warmup;
+                workers.push(worker);
+            }
+        }
+        workers
+    }
+
+    fn tell_snapshot(
+        &self,
+        started_unix_ns: u64,
+        workers: Vec<WorkerStats>,
+        sink: &mut dyn EventSink,
+    ) {
+        let measured = workers.iter().map(|worker| worker.measured).max();
+        let result = StageResult {
+            measured: measured.unwrap_or_default(),
+            workers,
+            ..self.empty_result(started_unix_ns)
+        };
+        sink.event(&Event::Snapshot {
+            index: self.index,
+            over: false,
+            result: &result,
+        });
     }
 
     fn take_finished(
@@ -418,7 +528,7 @@ struct Begin<'a, 'go> {
 }
 
 fn begin<'a, Q: Queue>(
-    parts: Parts<'a, WorkerStream>,
+    mut parts: Parts<'a, WorkerStream>,
     queue: Result<Q, RingUnusable>,
     slots: u32,
     begin: Begin<'a, '_>,
@@ -441,8 +551,12 @@ fn begin<'a, Q: Queue>(
     if !Full::is_needed(job) {
         return start(Worker::new(parts, queue, slots), job, begin);
     }
-    let worker = parts.worker;
-    let full = parts.with_source(|stream| Full::new(job, worker, stream, &begin.files.targets));
+    let with = With {
+        logger: parts.logger.take(),
+        worker: parts.worker,
+        files: &begin.files.targets,
+    };
+    let full = parts.with_source(|stream| Full::new(job, stream, with));
     match full {
         Ok(parts) => start(Worker::new(parts, queue, slots), job, begin),
         Err(error) => {

@@ -43,7 +43,7 @@ impl Progress {
                 phase, interval, ..
             } => Some(self.interval_line(*phase, interval, width)),
             Event::Note { text } => Some(format!("note: {text}")),
-            Event::StageFinished { .. } => None,
+            Event::StageFinished { .. } | Event::IoLog { .. } | Event::Snapshot { .. } => None,
         }
     }
 

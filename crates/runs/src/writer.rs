@@ -212,6 +212,8 @@ impl EventSink for RunWriter {
                 }
             }
             Event::Note { text } => self.line(&json!({"event": "note", "text": text})),
+            // Logs are written where the job asked for them; a snapshot is what the intervals add up to.
+            Event::IoLog { .. } | Event::Snapshot { .. } => {}
             Event::StageFinished { index, record } => {
                 let whole = serde_json::to_value(record).unwrap_or_default();
                 self.line(&json!({"event": "stage-finished", "index": index, "record": whole}));

@@ -3,15 +3,23 @@
 //! All of it is off in [`Features::default`]. A job without features runs in the engine's plain worker, whose I/O costs
 //! nothing that it did not ask for.
 
+mod distribution;
 mod errors;
 mod files;
+mod filling;
+mod io_log;
+mod placement;
 mod process;
 mod replay;
 
 use fathom_units::Nanos;
 
+pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
 pub use errors::ErrorHandling;
 pub use files::{FileHandling, FileOperation, StatCall, SyncRange};
+pub use filling::{Dedupe, DedupeFrom, Filling};
+pub use io_log::IoLog;
+pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
 pub use process::{EndsOthers, IoPriority, Process, ProcessorSharing};
 pub use replay::{Replay, ReplayPace};
 
@@ -22,6 +30,12 @@ pub struct Features {
     pub think: Option<ThinkTime>,
     /// How I/Os are gathered for submission and completion, where a peer's input says so.
     pub batches: Option<Batches>,
+    /// Where I/Os fall, beyond what access and block sizes say.
+    pub placement: Option<Box<Placement>>,
+    /// What written buffers hold, beyond [`crate::BufferContents`].
+    pub filling: Option<Box<Filling>>,
+    /// What is told of single I/Os, or of short windows, while the job runs.
+    pub io_log: IoLog,
     /// Where workers run, when they begin, and what they end.
     pub process: Process,
     /// What is done to files beside the I/O.

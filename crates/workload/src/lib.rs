@@ -11,6 +11,7 @@ mod features;
 pub mod generator;
 mod job;
 pub mod native;
+mod pattern;
 mod presets;
 mod stage;
 mod target;
@@ -19,13 +20,16 @@ mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
-    Batches, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, IoPriority, Process,
-    ProcessorSharing, Replay, ReplayPace, StatCall, SyncRange, ThinkCounts, ThinkTime,
+    Batches, Between, Dedupe, DedupeFrom, Distribution, DistributionError, EndsOthers,
+    ErrorHandling, Features, FileHandling, FileOperation, Filling, IoLog, IoPriority, Placement,
+    Process, ProcessorSharing, Replay, ReplayPace, SEQUENCE_MAX, SizeDraw, SizeRange, StatCall,
+    SyncRange, ThinkCounts, ThinkTime, ZONES_MAX, Zone, ZoneStride,
 };
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
     Poisson, ReportGroup, SyncPolicy, WhenFull,
 };
+pub use pattern::{FormatAt, Pattern, PatternError};
 pub use presets::{preset, preset_names};
 pub use stage::{Stage, Workload};
 pub use target::{FileChoice, Place, Target};

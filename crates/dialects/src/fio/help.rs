@@ -92,7 +92,7 @@ fn list<'a>(rows: impl Iterator<Item = &'a OptionRow>) -> String {
 
 fn describe(row: &OptionRow) -> String {
     let kind = match row.kind {
-        Kind::Text => "string",
+        Kind::Text | Kind::OptionalText => "string",
         Kind::Word => "word",
         Kind::Number => "integer with k/m/g postfix",
         Kind::Seconds => "time, bare numbers are seconds",
@@ -108,6 +108,7 @@ fn describe(row: &OptionRow) -> String {
         Support::Only(value) | Support::AtRun(value) => &format!("only {value} is carried"),
         Support::NotYet => "not built yet",
         Support::WithEngine => "accepted, for engines and devices that are not carried",
+        Support::Withdrawn => "withdrawn from fio",
         Support::ProfileOnly => "accepted, without effect outside of a built-in workload",
     };
     let mut text = format!("{:>20}: {}\n", row.name, row.help);

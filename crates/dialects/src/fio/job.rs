@@ -4,11 +4,11 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Direction,
-    ExistingFiles, FileChoice, FileOperation, Job, Limits, Mix, Pacing, Poisson, ReportGroup,
-    SequentialScope, SyncPolicy, Target, WeightedSize, WhenFull,
+    ExistingFiles, Features, FileChoice, FileOperation, Job, Limits, Mix, Pacing, Poisson,
+    ReportGroup, SequentialScope, SyncPolicy, Target, WeightedSize, WhenFull,
 };
 
-use super::features;
+use super::placement::{is_independent, size_list};
 use super::settings::{Amount, Settings};
 use super::table;
 use super::targets::share;
@@ -30,7 +30,8 @@ pub fn block_range(settings: &Settings) -> [(u64, u64); 3] {
     std::array::from_fn(|way| {
         let split = settings.splits[way].iter().map(|(size, _)| *size);
         let bounds = split.clone().min().zip(split.max());
-        bounds.unwrap_or((settings.blocks[way], settings.blocks[way]))
+        let range = bounds.or(settings.placement.ranges[way]);
+        range.unwrap_or((settings.blocks[way], settings.blocks[way]))
     })
 }
 
@@ -40,20 +41,19 @@ pub fn smallest_block(settings: &Settings) -> u64 {
     least.into_iter().min().unwrap_or(1).max(1)
 }
 
-/// The job of clone `number`. `salt` sets its random numbers apart from those of all others.
+/// The job of one clone. `salt` sets its random numbers apart from those of all others.
 pub fn build(
     settings: &Settings,
     name: &str,
     targets: Vec<Target>,
     group: ReportGroup,
-    number: u64,
     salt: u64,
+    features: Features,
 ) -> Job {
     let backend = backend(settings);
     let one_at_a_time = matches!(backend, Backend::Sync | Backend::Mmap);
     let (arrival, mix) = arrival(settings);
-    let bytes = pass_bytes(settings, &targets);
-    let features = features::of(settings, number);
+    let (bytes, loops) = pass_bytes(settings, &targets);
     let of_names = features.operation.is_some_and(FileOperation::is_of_names);
     Job {
         name: name.to_owned(),
@@ -85,7 +85,7 @@ pub fn build(
             time_based: settings.time_based && settings.runtime > Nanos::ZERO,
             bytes: bytes.filter(|_| !of_names),
             ios: most_ios(settings),
-            loops: settings.loops,
+            loops,
         },
         sync: SyncPolicy {
             open: settings.open_sync,
@@ -136,57 +136,40 @@ fn contents(settings: &Settings) -> BufferContents {
 }
 
 fn access(settings: &Settings) -> Access {
-    let pattern = settings.pattern;
-    if !pattern.random {
+    if !settings.pattern.random {
         let gap = Bytes::new(settings.pattern_number.unwrap_or(0));
         return Access::Sequential {
             gap,
             scope: SequentialScope::PerWorker,
         };
     }
-    let way = pattern
-        .directions
-        .iter()
-        .position(|used| *used)
-        .unwrap_or(0);
-    match settings.percentage_random[way] {
-        100 => {
-            let aligned = (0..3).all(|way| {
-                settings.align[way] == 0 || settings.align[way] == block_range(settings)[way].0
-            });
-            let coverage = if settings.independent || !aligned {
-                Coverage::Independent
-            } else {
-                Coverage::EachBlockOnce
-            };
-            let run = settings.pattern_number.unwrap_or(1);
-            Access::Random {
-                coverage,
-                run: u32::try_from(run).unwrap_or(u32::MAX),
-            }
-        }
-        0 => Access::Sequential {
-            gap: Bytes::ZERO,
-            scope: SequentialScope::PerWorker,
-        },
-        random => Access::Mixed {
-            random: Percent::whole(random).unwrap_or(Percent::ALL),
-        },
+    let coverage = if is_independent(settings) {
+        Coverage::Independent
+    } else {
+        Coverage::EachBlockOnce
+    };
+    let run = settings.pattern_number.unwrap_or(1);
+    Access::Random {
+        coverage,
+        run: u32::try_from(run).unwrap_or(u32::MAX),
     }
 }
 
 fn blocks(settings: &Settings) -> BlockSizes {
     let list = |way: Direction| -> Vec<WeightedSize> {
-        let split = &settings.splits[way as usize];
-        let sized = |(size, weight): (u64, u32)| WeightedSize {
-            size: Bytes::new(size),
-            weight,
-        };
-        if split.iter().any(|(_, weight)| *weight > 0) {
-            split.iter().copied().map(sized).collect()
-        } else {
-            vec![sized((settings.blocks[way as usize], 1))]
+        let mut list = size_list(settings, way as usize);
+        if settings.placement.by_order {
+            // Any direction may have the sizes of sequential and of random I/O.
+            let others = (0..2).filter(|other| *other != way as usize);
+            let others: Vec<_> = others
+                .flat_map(|other| size_list(settings, other))
+                .collect();
+            if way == Direction::Trim {
+                list.clear();
+            }
+            list.extend(others);
         }
+        list
     };
     let align = settings
         .align
@@ -209,11 +192,14 @@ fn most_ios(settings: &Settings) -> Option<u64> {
     if settings.create_only {
         return Some(0);
     }
-    (settings.number_ios > 0 && !timed).then(|| settings.number_ios.saturating_mul(passes))
+    // Under pairs it counts the pairs.
+    let each = if settings.pattern.pairs { 2 } else { 1 };
+    let most = settings.number_ios.saturating_mul(passes);
+    (settings.number_ios > 0 && !timed).then(|| most.saturating_mul(each))
 }
 
-/// Bytes of one pass where they are not simply the targets' own.
-fn pass_bytes(settings: &Settings, targets: &[Target]) -> Option<Bytes> {
+/// Bytes of one pass where they are not simply the targets' own, and the number of passes.
+fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     // Many files of `filesize` may add up to more than any number of bytes; no `size` or `io_size` is larger.
     let total = targets.iter().try_fold(0u64, |sum, target| {
         Some(sum.saturating_add(target.length?.get()))
@@ -228,13 +214,36 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> Option<Bytes> {
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(percent) => total.map(|total| share(total, percent)),
     };
-    io_size.or(size).map(Bytes::new)
+    let Some(io_size) = io_size else {
+        return (size.map(Bytes::new), settings.loops);
+    };
+    // `io_size` of all passes is one limit, and the I/O that reaches it is still done whole.
+    let loops = u64::from(settings.loops.max(1));
+    let block = block_range(settings);
+    let used = (0..3).filter(|way| settings.pattern.directions[*way]);
+    let block = used.map(|way| block[way].1).max().unwrap_or(1).max(1);
+    let one_size = smallest_block(settings) == block;
+    let least = if one_size {
+        io_size.max(1).saturating_mul(loops).next_multiple_of(block)
+    } else {
+        io_size.saturating_mul(loops).max(block)
+    };
+    (Some(Bytes::new(least)), 1)
 }
 
 fn mix_of(settings: &Settings) -> Mix {
     match settings.pattern.directions {
         [true, true, _] => Mix::reads(Percent::whole(settings.read_share).unwrap_or(Percent::ALL)),
-        [false, true, _] => Mix::WRITE,
+        // Each block is trimmed once and written once.
+        [false, true, true] => {
+            let half = Percent::whole(50).unwrap_or(Percent::ALL);
+            Mix {
+                read: Percent::ZERO,
+                write: half,
+                trim: half.rest(),
+            }
+        }
+        [false, true, false] => Mix::WRITE,
         [_, _, true] => Mix::TRIM,
         _ => Mix::READ,
     }
@@ -311,6 +320,10 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         );
         refuse("rw", message, "take --readonly away, or read only");
     }
+    if let Some(problem) = settings.log.problem() {
+        let hint = "add write_lat_log= and log_offset=1";
+        refuse("log_issue_time", problem.to_owned(), hint);
+    }
     let both =
         settings.rate.iter().any(|it| *it > 0) && settings.rate_iops.iter().any(|it| *it > 0);
     if both {
@@ -327,11 +340,6 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
                 "give a rate for both, or split the job in two",
             );
         }
-    }
-    let mixed = settings.pattern.directions == [true, true, false];
-    if mixed && settings.percentage_random[0] != settings.percentage_random[1] {
-        let message = "`percentage_random` that differs by direction is not built yet".to_owned();
-        refuse("percentage_random", message, "give one value");
     }
     if let Amount::Bytes(size) = settings.size
         && size > 0

@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::Nanos;
-use fathom_workload::{Backend, Job, ReportGroup, Stage, Workload};
+use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, Workload};
 
 use super::command_line::CommandLine;
 use super::context::ReadContext;
-use super::input::{Action, FioInput, FioJobMeta, Origin, Provenance};
+use super::features;
+use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance};
 use super::job::{self, Allowed};
 use super::lexer::Section;
+use super::placement::{filling, placement};
 use super::replay;
-use super::settings::{Amount, Settings};
+use super::settings::{Amount, Settings, io_log};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
 
@@ -91,6 +93,7 @@ struct Planner<'a> {
     job_count: u64,
     target_count: usize,
     full: bool,
+    every_io_told: bool,
 }
 
 impl<'a> Planner<'a> {
@@ -118,6 +121,7 @@ impl<'a> Planner<'a> {
             job_count: 0,
             target_count: 0,
             full: false,
+            every_io_told: line.output.debug.io,
         }
     }
 
@@ -225,6 +229,10 @@ impl<'a> Planner<'a> {
         if self.stages.is_empty() || settings.stonewall {
             self.open_stage(name);
         }
+        let filling = match filling(settings, self.context.files) {
+            Ok(filling) => filling,
+            Err(error) => return unreadable(settings, name, &error, diagnostics),
+        };
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
             let diskless = job::backend(settings) == Backend::Null;
@@ -250,7 +258,11 @@ impl<'a> Planner<'a> {
                 Some(replayed) => Some(replayed.targets.clone()),
                 None => clone.targets(files, diagnostics),
             };
-            let Some(targets) = targets else { return };
+            let Some(mut targets) = targets else { return };
+            let past_end = replayed.is_none() && clone.past_end(files, &targets);
+            if past_end {
+                clone.round_up(&mut targets);
+            }
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -260,11 +272,20 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
-            let mut job = job::build(settings, name, targets, group, number, salt);
+            let features = Features {
+                placement: placement(settings, &targets, past_end),
+                filling: filling.clone(),
+                ..features::of(settings, number)
+            };
+            let mut job = job::build(settings, name, targets, group, salt, features);
             if let Some(replayed) = replayed {
                 replayed.apply(&mut job);
             }
-            self.jobs.push(self.meta(section, settings, &job, number));
+            let logs = self.logs(settings, &job);
+            job.features.io_log = io_log(&logs);
+            job.features.io_log.each |= self.every_io_told;
+            self.jobs
+                .push(self.meta(section, settings, &job, number, logs));
             if number == 0 {
                 self.explain(settings, name);
             }
@@ -312,7 +333,21 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn meta(&self, section: &Section, settings: &Settings, job: &Job, number: u64) -> FioJobMeta {
+    /// Logs are numbered through all jobs.
+    fn logs(&self, settings: &Settings, job: &Job) -> JobLogs {
+        let one_size = |(least, most): (u64, u64)| if least == most { least } else { 0 };
+        let block = job::block_range(settings).map(one_size);
+        settings.log.of_job(&job.name, self.jobs.len() + 1, block)
+    }
+
+    fn meta(
+        &self,
+        section: &Section,
+        settings: &Settings,
+        job: &Job,
+        number: u64,
+        logs: JobLogs,
+    ) -> FioJobMeta {
         let rw = if settings.pattern.name == "readwrite" {
             "rw"
         } else {
@@ -334,6 +369,9 @@ impl<'a> Planner<'a> {
             blocks: job::block_range(settings),
             thread: settings.thread,
             disk_util: settings.disk_util,
+            unified: settings.unified,
+            stats: settings.stats,
+            logs,
         }
     }
 
@@ -361,6 +399,21 @@ impl<'a> Planner<'a> {
             }
         }
     }
+}
+
+/// Complains of a pattern's file.
+fn unreadable(
+    settings: &Settings,
+    name: &str,
+    error: &PatternError,
+    diagnostics: &mut Diagnostics,
+) {
+    let message = format!("job `{name}`: buffer_pattern: {error}");
+    let error = Diagnostic::error(message).hint("name a file that exists and can be read");
+    diagnostics.push(match settings.location("buffer_pattern") {
+        Some(location) => error.at(location),
+        None => error,
+    });
 }
 
 fn default_of(name: &str) -> Option<&'static str> {

@@ -168,6 +168,7 @@ impl Replayed {
             gap: Bytes::ZERO,
             scope: SequentialScope::PerWorker,
         };
+        job.features.placement = None;
         job.arrival = Arrival::Closed;
         job.limits = Limits {
             start_delay: job.limits.start_delay,

@@ -6,7 +6,10 @@
 //! Invariant: a value that cannot be read leaves the setting as it was and adds an error that points at it.
 
 mod apply;
+mod contents;
 mod handling;
+mod log;
+mod placement;
 mod process;
 mod reader;
 mod replay;
@@ -19,11 +22,15 @@ use fathom_workload::{
     EndsOthers, ErrorHandling, FileChoice, FileHandling, OpenSync, Process, StatCall,
 };
 
-use super::input::{Origin, Percentiles};
+use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
+pub use contents::ContentSettings;
+pub use placement::{PlacementSettings, ZoneMode};
 use reader::ValueReader;
 use replay::TraceSettings;
+
+pub use log::{LogSettings, io_log};
 
 /// fio's default list of percentiles.
 pub const PERCENTILES: [f64; 17] = [
@@ -52,22 +59,24 @@ pub struct Pattern {
     pub directions: [bool; 3],
     /// Whether offsets are random.
     pub random: bool,
+    /// Whether each block is trimmed, then written.
+    pub pairs: bool,
 }
 
-/// The values of `rw`; those without a direction here are not built yet.
+/// The values of `rw`.
 #[rustfmt::skip]
 pub const PATTERNS: [Pattern; 11] = [
-    Pattern { name: "read", directions: [true, false, false], random: false },
-    Pattern { name: "write", directions: [false, true, false], random: false },
-    Pattern { name: "trim", directions: [false, false, true], random: false },
-    Pattern { name: "randread", directions: [true, false, false], random: true },
-    Pattern { name: "randwrite", directions: [false, true, false], random: true },
-    Pattern { name: "randtrim", directions: [false, false, true], random: true },
-    Pattern { name: "rw", directions: [true, true, false], random: false },
-    Pattern { name: "readwrite", directions: [true, true, false], random: false },
-    Pattern { name: "randrw", directions: [true, true, false], random: true },
-    Pattern { name: "trimwrite", directions: [false, false, false], random: false },
-    Pattern { name: "randtrimwrite", directions: [false, false, false], random: true },
+    Pattern { name: "read", directions: [true, false, false], random: false, pairs: false },
+    Pattern { name: "write", directions: [false, true, false], random: false, pairs: false },
+    Pattern { name: "trim", directions: [false, false, true], random: false, pairs: false },
+    Pattern { name: "randread", directions: [true, false, false], random: true, pairs: false },
+    Pattern { name: "randwrite", directions: [false, true, false], random: true, pairs: false },
+    Pattern { name: "randtrim", directions: [false, false, true], random: true, pairs: false },
+    Pattern { name: "rw", directions: [true, true, false], random: false, pairs: false },
+    Pattern { name: "readwrite", directions: [true, true, false], random: false, pairs: false },
+    Pattern { name: "randrw", directions: [true, true, false], random: true, pairs: false },
+    Pattern { name: "trimwrite", directions: [false, true, true], random: false, pairs: true },
+    Pattern { name: "randtrimwrite", directions: [false, true, true], random: true, pairs: true },
 ];
 
 /// Every setting of a job, in fio's terms and with fio's defaults.
@@ -144,6 +153,13 @@ pub struct Settings {
     pub trace: TraceSettings,
     /// What keeps the job from being run, by fio's name of the option.
     pub refused_at_run: BTreeMap<&'static str, Diagnostic>,
+    /// Where I/Os fall, beyond the plain pattern.
+    pub placement: PlacementSettings,
+    /// What buffers hold, beyond the switches above.
+    pub contents: ContentSettings,
+    pub unified: Unified,
+    pub stats: bool,
+    pub log: LogSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
     /// Options that only one of these engines knows, in the order they were written.
@@ -222,6 +238,11 @@ impl Default for Settings {
             stat_call: StatCall::default(),
             trace: TraceSettings::default(),
             refused_at_run: BTreeMap::new(),
+            placement: PlacementSettings::default(),
+            contents: ContentSettings::default(),
+            unified: Unified::Apart,
+            stats: true,
+            log: LogSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }
@@ -258,6 +279,7 @@ impl Settings {
                     Some(refusal) => drop(self.refused_at_run.insert(row.name, refusal)),
                     None => drop(self.refused_at_run.remove(row.name)),
                 },
+                Support::Withdrawn => reader.withdrawn(),
                 Support::ProfileOnly => reader.profile_only(),
             }
         }

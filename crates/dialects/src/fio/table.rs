@@ -19,6 +19,8 @@ pub use words::words;
 pub enum Kind {
     /// Text taken as it is.
     Text,
+    /// Text, or nothing in a job file.
+    OptionalText,
     /// One of a list of words.
     Word,
     /// A whole number with an optional size suffix, perhaps one each for reads, writes and trims.
@@ -52,6 +54,8 @@ pub enum Support {
     NotYet,
     /// Belongs to engines or devices that are refused by name: read, and of no effect without them.
     WithEngine,
+    /// Withdrawn: fio refuses it, whatever its value.
+    Withdrawn,
     /// Belongs to fio's built-in workloads (`profile=`): fio takes it without one, and it does nothing.
     ProfileOnly,
 }

@@ -12,11 +12,13 @@ use fathom_workload::generator::{Io, WorkerStream};
 
 use super::Slot;
 use super::limits::Limits;
+use super::log::Log;
 use super::recorder::Recorder;
 use super::replay::Replayer;
 use super::source::{Next, Source, Sourced};
 use super::think::Pauses;
 use crate::EngineError;
+use crate::io_log::IoLogger;
 
 /// Everything a job does beyond plain I/O.
 pub(crate) struct Full<'a> {
@@ -24,6 +26,17 @@ pub(crate) struct Full<'a> {
     pauses: Option<Pauses>,
     limits: Limits<'a>,
     recorder: Option<Recorder<'a>>,
+    log: Option<Log>,
+}
+
+/// What a worker's features are made with, besides its job.
+pub(crate) struct With<'a> {
+    /// Takes the log of its I/O.
+    pub(crate) logger: Option<IoLogger>,
+    /// Number of the worker within the job.
+    pub(crate) worker: u32,
+    /// The job's files once more, where ranges of them are written back.
+    pub(crate) files: &'a [File],
 }
 
 /// What the I/O itself comes from: the job's stream, or something that replaces or surrounds it.
@@ -49,32 +62,32 @@ impl<'a> Full<'a> {
     pub(crate) fn is_needed(job: &Job) -> bool {
         let features = &job.features;
         features.think.is_some()
+            || features.io_log.is_on()
             || features.replay.is_some()
             || features.trace_to.is_some()
             || Limits::is_needed(job)
     }
 
-    /// All features of `job`, with `stream` as what its I/O is drawn from. `targets` are the job's files once more, where
-    /// [`Limits::needs_files`] says so.
+    /// All features of `job`, with `stream` as what its I/O is drawn from.
     ///
     /// # Errors
     /// Where a trace cannot be read or written.
     pub(crate) fn new(
         job: &'a Job,
-        worker: u32,
         stream: WorkerStream,
-        targets: &[File],
+        with: With<'_>,
     ) -> Result<Self, EngineError> {
         let recorder = job.features.trace_to.as_deref();
-        let recorder = recorder.map(|path| Recorder::new(path, worker, job));
+        let recorder = recorder.map(|path| Recorder::new(path, with.worker, job));
         Ok(Self {
             stream: match &job.features.replay {
                 Some(replay) => Box::new(Replayer::new(replay, job)?),
                 None => Box::new(stream),
             },
             pauses: job.features.think.map(Pauses::new),
-            limits: Limits::new(job, targets)?,
+            limits: Limits::new(job, with.files)?,
             recorder: recorder.transpose()?,
+            log: with.logger.map(Log::new),
         })
     }
 }
@@ -113,19 +126,31 @@ impl Source for Full<'_> {
     fn completed(
         &mut self,
         slot: &Slot,
-        _completion: &Completion,
+        completion: &Completion,
         _buffer: &mut [u8],
         now: Nanos,
     ) -> Result<(), i32> {
         if let Some(pauses) = &mut self.pauses {
             pauses.completed();
         }
+        if let Some(log) = &mut self.log {
+            log.completed(slot, completion, now);
+        }
         self.limits.completed(slot, now)
+    }
+
+    fn measuring(&mut self, now: Nanos) {
+        if let Some(log) = &mut self.log {
+            log.measuring(now);
+        }
     }
 
     fn finished(&mut self, now: Nanos) {
         if let Some(recorder) = &mut self.recorder {
             recorder.finished(now);
+        }
+        if let Some(log) = &mut self.log {
+            log.finished(now);
         }
     }
 }

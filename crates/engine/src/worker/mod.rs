@@ -14,6 +14,7 @@
 mod full;
 mod issue;
 mod limits;
+mod log;
 mod record;
 mod recorder;
 mod replay;
@@ -28,10 +29,11 @@ use fathom_units::Nanos;
 use fathom_workload::generator::{ArrivalSchedule, BufferFill};
 use fathom_workload::{Backend, Direction, ExistingFiles, Job};
 
-pub(crate) use self::full::Full;
+pub(crate) use self::full::{Full, With};
 use self::issue::Pending;
 pub(crate) use self::source::Source;
 use crate::interval::Handover;
+use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
 use crate::{ErrorPolicy, StopFlag};
 
@@ -40,7 +42,7 @@ const LOOK_EVERY: Nanos = Nanos::from_millis(20);
 
 /// A full queue is submitted in this many batches, so that the device works on the first while the rest is prepared: with
 /// one batch of 32 a virtual disk that answers in batches itself was idle for a sixth of the time.
-const BATCHES_PER_DEPTH: u32 = 8;
+const BATCHES_PER_DEPTH: u32 = 4;
 /// Beyond this, a larger batch saves nothing more.
 const BATCH_MAX: u32 = 16;
 
@@ -54,6 +56,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) fill: BufferFill,
     pub(crate) backend: Backend,
     pub(crate) handover: Handover,
+    /// The taker of the job's log, where it asks for one.
+    pub(crate) logger: Option<IoLogger>,
     pub(crate) on_error: ErrorPolicy,
     pub(crate) stop: StopFlag,
     pub(crate) abort: &'a AtomicBool,
@@ -77,6 +81,7 @@ impl<'a, S> Parts<'a, S> {
             fill: self.fill,
             backend: self.backend,
             handover: self.handover,
+            logger: self.logger,
             on_error: self.on_error,
             stop: self.stop,
             abort: self.abort,
@@ -380,7 +385,8 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
             self.count_batch();
         }
-        if !goes_on {
+        // What the submission itself completed is taken at once: it is not outstanding any more.
+        if !goes_on || has_more {
             let mut waited_from = None;
             if !has_more && outcome.is_ok() {
                 waited_from = Some(begun);

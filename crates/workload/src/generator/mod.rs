@@ -21,22 +21,34 @@
 //! ```
 
 mod arrival;
+mod bitmap;
 mod cursor;
 mod fill;
+mod filler;
+#[cfg(test)]
+mod filler_tests;
 mod permutation;
 mod picker;
 mod regions;
 mod rng;
 mod shared;
 mod sizes;
+mod spread;
 mod stream;
 #[cfg(test)]
 mod stream_tests;
 mod stretch;
+mod walk;
+mod walk_region;
+mod walk_sizes;
+#[cfg(test)]
+mod walk_tests;
 
 pub use arrival::ArrivalSchedule;
+pub use bitmap::MAP_BLOCKS_MAX;
 pub use cursor::SharedCursor;
 pub use fill::BufferFill;
+pub use rng::stream_seeds;
 pub use stream::WorkerStream;
 
 use fathom_units::Bytes;

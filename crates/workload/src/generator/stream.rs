@@ -14,6 +14,7 @@ use super::rng::{Purpose, Xoshiro256};
 use super::shared::{SharedEnd, SharedOrder};
 use super::sizes::{Directions, Sizes};
 use super::stretch::{Stretch, StretchOrder};
+use super::walk::Walk;
 use super::{Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange};
 use crate::{Access, Coverage, Direction, FileChoice, Job, SequentialScope};
 
@@ -31,6 +32,8 @@ pub struct WorkerStream {
     stride: Stride,
     next_index: u64,
     ends: Ends,
+    /// The stream of a job with a placement; nothing else counts then.
+    walk: Option<Box<Walk>>,
     stretch: Stretch,
 }
 
@@ -118,9 +121,18 @@ impl WorkerStream {
             stride,
             next_index: 0,
             ends,
+            walk: None,
             stretch: Stretch::EMPTY,
         };
-        stream.start_round();
+        match &job.features.placement {
+            Some(rules) => {
+                let walk = Walk::new(job, rules, key, targets)?;
+                stream.ends.pass_bytes = walk.bytes_per_round();
+                stream.ends.ios_bound = None;
+                stream.walk = Some(Box::new(walk));
+            }
+            None => stream.start_round(),
+        }
         Ok(stream)
     }
 
@@ -157,6 +169,9 @@ impl WorkerStream {
     /// without one become a stretch.
     #[inline(never)]
     fn next_by_rules(&mut self) -> Option<Io> {
+        if let Some(walk) = &mut self.walk {
+            return walk.next_io();
+        }
         self.end_stretch();
         if self.ends.ios_left == 0 {
             return None;

@@ -2,24 +2,69 @@
 //!
 //! One key a feature; a feature that is off is left out.
 
-use toml::Value as TomlValue;
+use toml::{Table, Value as TomlValue};
 
-use super::fields::{Fields, Reader};
+use super::fields::{Fields, Reader, Value};
+use super::writer::time;
 use super::{handling, process};
-use crate::Job;
+use crate::{IoLog, Job};
 
 /// The keys of the features that are on.
 pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
     let mut keys = Vec::new();
+    if job.features.io_log.is_on() {
+        keys.push(("log", io_log(job.features.io_log)));
+    }
     keys.extend(process::keys(&job.features.process));
     keys.extend(handling::keys(&job.features));
     keys
 }
 
+fn io_log(log: IoLog) -> TomlValue {
+    let mut table = Table::new();
+    table.insert("each".to_owned(), log.each.into());
+    let windows = [("window", log.window), ("histogram", log.histogram)];
+    for (key, length) in windows {
+        if let Some(length) = length {
+            table.insert(key.to_owned(), time(length));
+        }
+    }
+    TomlValue::Table(table)
+}
+
 impl Reader<'_> {
     /// The features of a job.
     pub(super) fn features(&mut self, fields: &mut Fields<'_, '_>, job: &mut Job) {
+        if let Some(log) = fields.get("log").and_then(|value| self.io_log(value)) {
+            job.features.io_log = log;
+        }
         self.process(fields, &mut job.features.process);
         self.handling(fields, &mut job.features);
+    }
+
+    /// `{ each = true, window = "100ms", histogram = "1s" }`.
+    fn io_log(&mut self, value: &Value<'_>) -> Option<IoLog> {
+        let mut fields = self.fields(value, "a log")?;
+        let each = fields.get("each").and_then(|value| self.truth(value));
+        let mut length = |key| {
+            let value = fields.get(key)?;
+            let length = self.quantity(value)?;
+            if length == fathom_units::Nanos::ZERO {
+                self.error(
+                    value.span(),
+                    "a window cannot be empty",
+                    "write it like \"100ms\"",
+                );
+                return None;
+            }
+            Some(length)
+        };
+        let log = IoLog {
+            each: each.unwrap_or_default(),
+            window: length("window"),
+            histogram: length("histogram"),
+        };
+        fields.finish(self);
+        Some(log)
     }
 }

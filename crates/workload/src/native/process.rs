@@ -12,7 +12,7 @@ pub(super) fn keys(process: &Process) -> Vec<(&'static str, TomlValue)> {
     let mut keys = Vec::new();
     let placement = placement(process);
     if !placement.is_empty() {
-        keys.push(("placement", TomlValue::Table(placement)));
+        keys.push(("process", TomlValue::Table(placement)));
     }
     if process.ends != EndsOthers::Nothing {
         keys.push(("ends", word(ENDS, &process.ends).into()));
@@ -51,9 +51,9 @@ fn placement(process: &Process) -> Table {
 }
 
 impl Reader<'_> {
-    /// `placement`, `ends`, `after`, `run_before` and `run_after`.
+    /// `process`, `ends`, `after`, `run_before` and `run_after`.
     pub(super) fn process(&mut self, fields: &mut Fields<'_, '_>, process: &mut Process) {
-        if let Some(value) = fields.get("placement") {
+        if let Some(value) = fields.get("process") {
             self.placement(value, process);
         }
         let ends = fields.get("ends").and_then(|value| self.word(value, ENDS));
@@ -65,7 +65,7 @@ impl Reader<'_> {
 
     /// `{ processors = [0, 1], split = true, nice = 5, io_class = 2, io_level = 4 }`.
     fn placement(&mut self, value: &Value<'_>, process: &mut Process) -> Option<()> {
-        let mut fields = self.fields(value, "a placement")?;
+        let mut fields = self.fields(value, "a placement of threads")?;
         if let Some(value) = fields.get("processors") {
             let list = self.list(value)?;
             process.processors = list.iter().filter_map(|value| self.count(value)).collect();

@@ -452,6 +452,7 @@ prop_compose! {
         operation in option::of(one_of(OPERATIONS)),
         replay in option::of((".*", option::of(1u32..1000), 2u32..9, 0u32..20, any::<([bool; 4], bool)>())),
         trace_to in option::of(".*"),
+        (each, windows) in (any::<bool>(), (option::of(1u64..1 << 60), option::of(1u64..1 << 60))),
     ) -> Features {
         Features {
             files: FileHandling {
@@ -475,6 +476,11 @@ prop_compose! {
                 redirected,
             }),
             trace_to,
+            io_log: crate::IoLog {
+                each,
+                window: windows.0.map(Nanos::new),
+                histogram: windows.1.map(Nanos::new),
+            },
             ..Features::default()
         }
     }

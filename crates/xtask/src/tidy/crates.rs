@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Finding, read};
 
 /// Each crate of the project and the others it may depend on. Keep in step with ARCHITECTURE.md.
-const MAY_KNOW: [(&str, &[&str]); 15] = [
+const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("units", &[]),
     ("diagnostics", &["units"]),
     ("stats", &["units"]),
@@ -42,6 +42,26 @@ const MAY_KNOW: [(&str, &[&str]); 15] = [
         ],
     ),
     ("report", &["units", "stats", "record"]),
+    (
+        "session",
+        &[
+            "units",
+            "diagnostics",
+            "workload",
+            "record",
+            "dialects",
+            "rawio",
+            "engine",
+            "runs",
+            "report",
+        ],
+    ),
+    (
+        "peers",
+        &[
+            "units", "workload", "record", "dialects", "rawio", "engine", "runs", "session",
+        ],
+    ),
     ("xtask", &[]),
     ("cli", ANY),
 ];
@@ -60,6 +80,8 @@ const ANY: &[&str] = &[
     "model",
     "sim",
     "report",
+    "session",
+    "peers",
 ];
 
 pub fn check(root: &Path) -> Result<Vec<Finding>, String> {
