@@ -3,7 +3,7 @@
 //! Complaints about the input come all at once; then what the write guard found, all at once; then what the machine
 //! cannot do; then whether the files fit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -185,6 +185,7 @@ fn check_stage(stage: &Stage, problems: &mut Diagnostics) {
         let what = format!("stage `{}` has {workers} workers", stage.name);
         problems.push(Diagnostic::error(what).hint("use at most 8,192 in one stage"));
     }
+    check_order(stage, problems);
     let of_job = |job: &Job| {
         let buffers = u128::from(job.workers) * u128::from(job.effective_depth());
         buffers * u128::from(job.block.largest(job.mix).get().next_multiple_of(4096))
@@ -201,6 +202,34 @@ fn check_stage(stage: &Stage, problems: &mut Diagnostics) {
         );
         let hint = "lower workers, depth or block size: their product is the memory needed";
         problems.push(Diagnostic::error(what).hint(hint));
+    }
+}
+
+/// Jobs that wait for others must have something to wait for, and must not wait in a circle.
+fn check_order(stage: &Stage, problems: &mut Diagnostics) {
+    let mut awaited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for job in &stage.jobs {
+        let others = awaited.entry(&job.name).or_default();
+        others.extend(job.features.process.after.as_deref());
+    }
+    let mut told = BTreeSet::new();
+    for (name, others) in &awaited {
+        for other in others.iter().filter(|other| !awaited.contains_key(**other)) {
+            let what = format!("job `{name}` waits for `{other}`, which its stage does not have");
+            problems.push(Diagnostic::error(what).hint("name a job of the same stage"));
+        }
+        // Everything that is waited for, directly or not.
+        let mut reached: BTreeSet<&str> = BTreeSet::new();
+        let mut next: Vec<&str> = others.clone();
+        while let Some(other) = next.pop() {
+            if reached.insert(other) {
+                next.extend(awaited.get(other).into_iter().flatten());
+            }
+        }
+        if reached.contains(name) && told.insert(*name) {
+            let what = format!("job `{name}` waits for its own end");
+            problems.push(Diagnostic::error(what).hint("let one job of the circle start first"));
+        }
     }
 }
 

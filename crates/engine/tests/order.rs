@@ -122,3 +122,28 @@ fn workers_run_where_they_are_put() {
         "{error}"
     );
 }
+
+#[test]
+fn waits_that_never_end_are_refused() {
+    let wait = |name: &str, other: &str| {
+        let mut job = null(name, Nanos::from_millis(5));
+        job.features.process.after = Some(other.to_owned());
+        job
+    };
+    let jobs = vec![
+        wait("a", "b"),
+        wait("b", "c"),
+        wait("c", "a"),
+        wait("d", "e"),
+    ];
+    let error = run_jobs(jobs).unwrap_err().to_string();
+    for expected in [
+        "job `a` waits for its own end",
+        "job `b` waits for its own end",
+        "job `d` waits for `e`, which its stage does not have",
+    ] {
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = run_jobs(vec![wait("a", "a")]).unwrap_err().to_string();
+    assert!(error.contains("job `a` waits for its own end"), "{error}");
+}

@@ -7,7 +7,7 @@ use fathom_model::{Design, Layout, LocateError, ModelError, VolumeId};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
-    Arrival, Backend, Caching, Direction, Job, OpenSync, Place, SyncPolicy, Workload,
+    Arrival, Backend, Caching, Direction, EndsOthers, Job, OpenSync, Place, SyncPolicy, Workload,
 };
 
 /// Most workers of one stage.
@@ -66,6 +66,7 @@ impl<'a> Plan<'a> {
                 of_job.extend(resolve(job, number, design, &mut complaints));
             }
             check_progress(job, &of_job, design, &mut complaints);
+            check_features(job, &mut complaints);
             files.push(of_job);
         }
         check_workers(workload, &mut complaints);
@@ -99,6 +100,30 @@ impl<'a> Plan<'a> {
             layout,
             notes: notes(workload, design),
         })
+    }
+}
+
+/// What a job does beyond plain I/O and the model knows nothing of.
+fn check_features(job: &Job, complaints: &mut Diagnostics) {
+    let features = &job.features;
+    let process = &features.process;
+    for (asked, what) in [
+        (features.replay.is_some(), "I/O that comes from a trace"),
+        (
+            features.operation.is_some(),
+            "operations on files in place of I/O",
+        ),
+        (process.after.is_some(), "a wait for the end of another job"),
+        (
+            process.ends != EndsOthers::Nothing,
+            "a job that ends others",
+        ),
+    ] {
+        if asked {
+            let text = format!("job `{}`: {what} cannot be predicted", job.name);
+            let hint = "run it on real storage, or leave it out";
+            complaints.push(Diagnostic::error(text).hint(hint));
+        }
     }
 }
 

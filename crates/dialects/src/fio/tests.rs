@@ -12,6 +12,8 @@ use fathom_workload::{
 
 use super::*;
 
+mod process;
+
 /// Job files by path, and what else is there.
 #[derive(Default)]
 struct Memory {

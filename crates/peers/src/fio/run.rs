@@ -49,7 +49,7 @@ pub fn run(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, 
         elapsed: Clock::now().saturating_sub(began),
         pid: std::process::id(),
     };
-    let mut code = match (ran.interrupted, fio::has_errors(&run)) {
+    let mut code = match (ran.interrupted, fio::has_errors(&input, &run)) {
         (true, _) => Code::PeerStopped,
         (false, true) => Code::Unexpected,
         (false, false) => Code::Success,

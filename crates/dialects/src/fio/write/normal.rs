@@ -308,6 +308,17 @@ fn counters(out: &mut String, entry: &Entry<'_>) {
         writes.short,
         trims.short
     );
+    if let Some((total, first)) = entry.survived {
+        let text = std::io::Error::from_raw_os_error(first).to_string();
+        let text = match first {
+            0 => "Success",
+            _ => text.split(" (os error").next().unwrap_or_default(),
+        };
+        let _ = writeln!(
+            out,
+            "     errors    : total={total}, first_error={first}/<{text}>"
+        );
+    }
     let _ = writeln!(
         out,
         "     latency   : target=0.00ns, window=0.00ns, percentile=100.00%, depth={}",
