@@ -332,7 +332,7 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
         durability: Durability::None,
     };
     let directory = match &object.kind {
-        Kind::Nothing { .. } => return Ok(()),
+        Kind::Nothing { .. } | Kind::Directory { exists: true, .. } => return Ok(()),
         Kind::Device { .. } => {
             let opened = rawio::open(Path::new(&object.path), how);
             return opened
@@ -348,7 +348,6 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
                 .map(drop)
                 .map_err(|error| open_error(&object.path, how, error));
         }
-        Kind::Directory { exists: true, .. } => return Ok(()),
         Kind::File { full, .. } | Kind::Directory { full, .. } => {
             full.parent().unwrap_or(Path::new("/"))
         }

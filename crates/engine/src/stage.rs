@@ -580,5 +580,5 @@ fn start<Q: Queue, S: Source>(
     let _ = ready.send(Ok(()));
     drop(ready);
     let times = go.recv().ok()?;
-    thread::run(worker, job, times, order, files)
+    Some(thread::run(worker, job, times, order, &files))
 }

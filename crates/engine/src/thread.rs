@@ -47,8 +47,7 @@ pub(crate) fn place(job: &Job, worker: u32) -> Result<(), EngineError> {
     };
     let all = process.processors.as_slice();
     let own = match (process.sharing, all) {
-        (_, []) => all,
-        (ProcessorSharing::Shared, _) => all,
+        (_, []) | (ProcessorSharing::Shared, _) => all,
         (ProcessorSharing::Split, _) => {
             // fio's clones are jobs of one worker each: their place among all is in the salt.
             let place = if job.workers > 1 {
@@ -141,8 +140,8 @@ pub(crate) fn run<Q: Queue, S: Source>(
     job: &Job,
     times: Times,
     order: &Order<'_>,
-    kept: Kept,
-) -> Option<Finished> {
+    kept: &Kept,
+) -> Finished {
     let index = worker.job_index();
     order.wait(index, worker.stop());
     let process = &job.features.process;
@@ -169,5 +168,5 @@ pub(crate) fn run<Q: Queue, S: Source>(
         order.end_all();
     }
     order.ended(index);
-    Some(finished)
+    finished
 }

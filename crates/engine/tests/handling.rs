@@ -1,4 +1,5 @@
 //! Files and errors that are treated otherwise than by default.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -15,7 +16,7 @@ fn a_job_goes_on_after_errors_it_survives() {
     let mut shrinking = job(&path, Bytes::kib(64));
     shrinking.caching = Caching::Buffered;
     shrinking.backend = Backend::Sync;
-    let mut cut = common::job(&path, Bytes::kib(64));
+    let mut cut = job(&path, Bytes::kib(64));
     cut.features.operation = Some(fathom_workload::FileOperation::Truncate);
     (cut.mix, cut.existing) = (Mix::WRITE, ExistingFiles::AsPeer);
     cut.caching = Caching::Buffered;

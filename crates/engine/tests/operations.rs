@@ -1,4 +1,5 @@
 //! Operations on files and directories in place of reads and writes.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -41,10 +42,10 @@ fn done(outcome: &RunOutcome) -> u64 {
 
 #[test]
 fn each_name_gets_one_operation() {
+    use FileOperation::{Create, CreateDirectory, Delete, DeleteDirectory, Stat, StatDirectory};
     let directory = tempfile::tempdir().unwrap();
     let paths = paths(directory.path(), 50);
     let count = |exists: fn(&Path) -> bool| paths.iter().filter(|path| exists(path)).count();
-    use FileOperation::{Create, CreateDirectory, Delete, DeleteDirectory, Stat, StatDirectory};
     for (what, files, directories) in [
         (Create, 50, 0),
         (Stat(StatCall::Statx), 50, 0),

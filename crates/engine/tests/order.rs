@@ -1,4 +1,5 @@
 //! Who waits for whom, who ends whom, and what is run around a job.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! I/O from a trace, and traces of I/O.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -12,7 +13,7 @@ use fathom_workload::trace::{TraceAction, TraceReader};
 use fathom_workload::{Backend, Direction, Job, Mix, Replay, ReplayPace};
 
 /// A job that replays `text` on files of 1 MiB.
-fn replay(directory: &Path, text: &str, names: &[&str], replay: Replay) -> Job {
+fn replay(directory: &Path, text: &str, names: &[&str], replay: &Replay) -> Job {
     let path = directory.join("trace");
     std::fs::write(&path, format!("fio version 3 iolog\n{text}")).unwrap();
     let mut job = job(&path, Bytes::mib(1));
@@ -24,7 +25,7 @@ fn replay(directory: &Path, text: &str, names: &[&str], replay: Replay) -> Job {
     job.mix = Mix::reads(Percent::whole(50).unwrap());
     job.features.replay = Some(Replay {
         path: path.display().to_string(),
-        ..replay
+        ..replay.clone()
     });
     job
 }
@@ -54,7 +55,7 @@ fn a_trace_is_replayed_at_its_own_times() {
             pace,
             ..Replay::default()
         };
-        let outcome = run_jobs(vec![replay(directory.path(), SMALL, &["a", "b"], how)]).unwrap();
+        let outcome = run_jobs(vec![replay(directory.path(), SMALL, &["a", "b"], &how)]).unwrap();
         assert_eq!(counts(&outcome), [(1, 4096), (2, 8192)], "{pace:?}");
         let worker = &outcome.results[0].workers[0];
         assert_eq!(worker.sync.as_ref().map(OpStats::ios), Some(1));
@@ -77,7 +78,7 @@ fn response_counts_from_the_time_of_the_trace() {
     let lines: String = (0..100)
         .map(|block| format!("5 /a write {} 4096\n", block * 4096))
         .collect();
-    let mut job = replay(directory.path(), &lines, &["a"], Replay::default());
+    let mut job = replay(directory.path(), &lines, &["a"], &Replay::default());
     job.depth = 1;
     let outcome = run_jobs(vec![job]).unwrap();
     let worker = &outcome.results[0].workers[0];
@@ -104,7 +105,7 @@ fn a_trace_is_scaled_skipped_and_redirected() {
         redirected: true,
         ..Replay::default()
     };
-    let mut job = replay(directory.path(), text, &["only"], how);
+    let mut job = replay(directory.path(), text, &["only"], &how);
     job.mix = Mix::WRITE;
     let recorded = directory.path().join("again").display().to_string();
     job.features.trace_to = Some(recorded.clone());
@@ -112,7 +113,7 @@ fn a_trace_is_scaled_skipped_and_redirected() {
     assert_eq!(counts(&outcome), [(0, 0), (2, 8192)]);
     let only = directory.path().join("only").display().to_string();
     let text = std::fs::read_to_string(recorded).unwrap();
-    for offset in [2097152 / 16, 8388608 / 16] {
+    for offset in [2_097_152 / 16, 8_388_608 / 16] {
         let line = format!(" {only} write {offset} 4096\n");
         assert!(text.contains(&line), "{text}");
     }
@@ -158,7 +159,7 @@ fn a_long_trace_is_read_piece_by_piece() {
     let lines: String = (0..100_000)
         .map(|line| format!("{line} /a read {} 512\n", (line % 2048) * 512))
         .collect();
-    let mut job = replay(directory.path(), &lines, &["a"], Replay::default());
+    let mut job = replay(directory.path(), &lines, &["a"], &Replay::default());
     (job.backend, job.mix) = (Backend::Null, Mix::READ);
     job.limits = for_time(Nanos::from_secs(20));
     job.limits.time_based = false;
@@ -171,7 +172,7 @@ fn a_long_trace_is_read_piece_by_piece() {
 #[test]
 fn a_missing_trace_is_told() {
     let directory = tempfile::tempdir().unwrap();
-    let mut job = replay(directory.path(), "", &["a"], Replay::default());
+    let mut job = replay(directory.path(), "", &["a"], &Replay::default());
     if let Some(replay) = &mut job.features.replay {
         replay.path.push_str(".gone");
     }

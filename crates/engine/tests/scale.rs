@@ -1,4 +1,5 @@
 //! Many files and many workers.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -212,9 +212,9 @@ mod tests {
 
     #[test]
     fn names_are_made_looked_at_and_removed() {
+        use NameOperation::{Create, Lstat, MakeDirectory, RemoveDirectory, Stat, Statx, Unlink};
         let name = format!("fathom-names-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
-        use NameOperation::{Create, Lstat, MakeDirectory, RemoveDirectory, Stat, Statx, Unlink};
         for missing in [Stat, Lstat, Statx, Unlink, RemoveDirectory] {
             check(missing, &path, Err(libc::ENOENT));
         }

@@ -52,7 +52,7 @@ pub fn set_io_priority(class: u8, level: u8, hint: u16) -> io::Result<()> {
             libc::SYS_ioprio_set,
             IOPRIO_WHO_PROCESS,
             0,
-            value as libc::c_int,
+            value.cast_signed(),
         )
     };
     check(result as libc::c_int)

@@ -189,7 +189,7 @@ fn blocks(settings: &Settings) -> BlockSizes {
 fn most_ios(settings: &Settings) -> Option<u64> {
     let timed = settings.time_based && settings.runtime > Nanos::ZERO;
     let passes = u64::from(settings.loops.max(1));
-    if settings.create_only {
+    if settings.control.create_only {
         return Some(0);
     }
     // Under pairs it counts the pairs.

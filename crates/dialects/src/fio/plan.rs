@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::Nanos;
-use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, Workload};
+use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, Target, Workload};
 
 use super::command_line::CommandLine;
-use super::context::ReadContext;
+use super::context::{Files, ReadContext};
 use super::features;
 use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance};
 use super::job::{self, Allowed};
 use super::lexer::Section;
 use super::placement::{filling, placement};
-use super::replay;
+use super::replay::{self, Replayed};
 use super::settings::{Amount, Settings, io_log};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
@@ -158,7 +158,7 @@ impl<'a> Planner<'a> {
             // As fio, `--parse-only` reads each option by itself and looks at nothing else.
             return;
         }
-        for (_, refusal) in &settings.refused_at_run {
+        for refusal in settings.refused_at_run.values() {
             diagnostics.push(refusal.clone());
         }
         job::check(&settings, &name, self.allowed, diagnostics);
@@ -184,7 +184,7 @@ impl<'a> Planner<'a> {
 
     /// A job may wait for one that was named before it. One of an earlier stage has ended when this one's stage begins.
     fn resolve_wait(&self, settings: &mut Settings, name: &str, diagnostics: &mut Diagnostics) {
-        let Some(other) = settings.process.after.clone() else {
+        let Some(other) = settings.control.process.after.clone() else {
             return;
         };
         let of_present = self.stages.last().filter(|_| !settings.stonewall);
@@ -195,7 +195,7 @@ impl<'a> Planner<'a> {
         if jobs.any(|job| job.name == other) {
             return;
         }
-        settings.process.after = None;
+        settings.control.process.after = None;
         if self.jobs.iter().any(|job| job.name == other) {
             return;
         }
@@ -247,22 +247,14 @@ impl<'a> Planner<'a> {
                 location,
             };
             let files = self.context.files;
-            let replayed = match settings.trace.read {
-                None => None,
-                Some(_) => match replay::look_through(settings, name, number, files, diagnostics) {
-                    None => return,
-                    found => found,
-                },
+            let Some(found) = find_targets(&clone, files, diagnostics) else {
+                return;
             };
-            let targets = match &replayed {
-                Some(replayed) => Some(replayed.targets.clone()),
-                None => clone.targets(files, diagnostics),
-            };
-            let Some(mut targets) = targets else { return };
-            let past_end = replayed.is_none() && clone.past_end(files, &targets);
-            if past_end {
-                clone.round_up(&mut targets);
-            }
+            let Found {
+                targets,
+                replayed,
+                past_end,
+            } = found;
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -414,6 +406,40 @@ fn unreadable(
         Some(location) => error.at(location),
         None => error,
     });
+}
+
+/// Targets of a clone, and how they were found.
+struct Found {
+    targets: Vec<Target>,
+    replayed: Option<Replayed>,
+    past_end: bool,
+}
+
+/// `None` after an error, which is said.
+fn find_targets(
+    clone: &JobClone<'_>,
+    files: &dyn Files,
+    diagnostics: &mut Diagnostics,
+) -> Option<Found> {
+    if clone.settings.control.trace.read.is_some() {
+        let (settings, name, number) = (clone.settings, clone.name, clone.number);
+        let replayed = replay::look_through(settings, name, number, files, diagnostics)?;
+        return Some(Found {
+            targets: replayed.targets.clone(),
+            replayed: Some(replayed),
+            past_end: false,
+        });
+    }
+    let mut targets = clone.targets(files, diagnostics)?;
+    let past_end = clone.past_end(files, &targets);
+    if past_end {
+        clone.round_up(&mut targets);
+    }
+    Some(Found {
+        targets,
+        replayed: None,
+        past_end,
+    })
 }
 
 fn default_of(name: &str) -> Option<&'static str> {

@@ -32,7 +32,7 @@ pub fn look_through(
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Option<Replayed> {
-    let list = split_list(settings.trace.read.as_deref()?);
+    let list = split_list(settings.control.trace.read.as_deref()?);
     let path = list[(number % list.len() as u64) as usize].clone();
     let mut refuse = |message: String, hint: &str| {
         let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
@@ -43,15 +43,15 @@ pub fn look_through(
     };
     let replay = Replay {
         path: path.clone(),
-        pace: if settings.trace.no_stall {
+        pace: if settings.control.trace.no_stall {
             ReplayPace::AtOnce
         } else {
-            ReplayPace::Timed(settings.trace.time_scale)
+            ReplayPace::Timed(settings.control.trace.time_scale)
         },
-        scale: settings.trace.scale,
-        align: settings.trace.align,
-        skip: settings.trace.skip,
-        redirected: settings.trace.redirect.is_some(),
+        scale: settings.control.trace.scale,
+        align: settings.control.trace.align,
+        skip: settings.control.trace.skip,
+        redirected: settings.control.trace.redirect.is_some(),
     };
     let opened = match path.as_str() {
         "-" => Err(io::Error::other(
@@ -113,7 +113,7 @@ fn targets(
             length: (!is_device).then(|| Bytes::new(end.max(block))),
         }
     };
-    if let Some(path) = &settings.trace.redirect {
+    if let Some(path) = &settings.control.trace.redirect {
         let end = summary.ends.iter().copied().max().unwrap_or(0);
         return Ok(vec![target(path.clone(), end)]);
     }

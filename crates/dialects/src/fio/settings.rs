@@ -18,17 +18,15 @@ use std::collections::BTreeMap;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
 use fathom_units::Nanos;
-use fathom_workload::{
-    EndsOthers, ErrorHandling, FileChoice, FileHandling, OpenSync, Process, StatCall,
-};
+use fathom_workload::{FileChoice, OpenSync};
 
 use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
 pub use contents::ContentSettings;
 pub use placement::{PlacementSettings, ZoneMode};
+pub use process::ControlSettings;
 use reader::ValueReader;
-use replay::TraceSettings;
 
 pub use log::{LogSettings, io_log};
 
@@ -141,16 +139,8 @@ pub struct Settings {
     pub significant_figures: usize,
     pub kb_base: u64,
     pub disk_util: bool,
-    /// Where threads run and when; `exitall` is not in it yet.
-    pub process: Process,
-    pub exit_all: bool,
-    pub exit_what: EndsOthers,
-    pub handling: FileHandling,
-    pub errors: ErrorHandling,
-    pub create_only: bool,
-    pub open_directory: Option<String>,
-    pub stat_call: StatCall,
-    pub trace: TraceSettings,
+    /// Processes, files, errors and traces.
+    pub control: ControlSettings,
     /// What keeps the job from being run, by fio's name of the option.
     pub refused_at_run: BTreeMap<&'static str, Diagnostic>,
     /// Where I/Os fall, beyond the plain pattern.
@@ -228,15 +218,7 @@ impl Default for Settings {
             significant_figures: 4,
             kb_base: 1024,
             disk_util: true,
-            process: Process::default(),
-            exit_all: false,
-            exit_what: EndsOthers::Group,
-            handling: FileHandling::default(),
-            errors: ErrorHandling::default(),
-            create_only: false,
-            open_directory: None,
-            stat_call: StatCall::default(),
-            trace: TraceSettings::default(),
+            control: ControlSettings::default(),
             refused_at_run: BTreeMap::new(),
             placement: PlacementSettings::default(),
             contents: ContentSettings::default(),

@@ -37,7 +37,7 @@ impl Clone<'_> {
         {
             return Some(self.names(files));
         }
-        let paths = match &settings.open_directory {
+        let paths = match &settings.control.open_directory {
             None => self.paths(files),
             Some(directory) => self.listed(directory, files, diagnostics)?,
         };

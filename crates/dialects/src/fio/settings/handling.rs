@@ -14,19 +14,22 @@ impl Settings {
     /// Applies an option of this kind; `false` where it is none.
     pub(super) fn apply_handling(&mut self, reader: &mut ValueReader<'_>) -> bool {
         match reader.name() {
-            "pre_read" => set(&mut self.handling.pre_read, reader.switch()),
+            "pre_read" => set(&mut self.control.handling.pre_read, reader.switch()),
             "allow_file_create" => {
                 let must_exist = reader.switch().map(|allowed| !allowed);
-                set(&mut self.handling.must_exist, must_exist);
+                set(&mut self.control.handling.must_exist, must_exist);
             }
-            "create_only" => set(&mut self.create_only, reader.switch()),
-            "end_syncfs" => set(&mut self.handling.end_syncfs, reader.switch()),
+            "create_only" => set(&mut self.control.create_only, reader.switch()),
+            "end_syncfs" => set(&mut self.control.handling.end_syncfs, reader.switch()),
             "sync_file_range" => self.apply_sync_range(reader),
-            "opendir" => set_some(&mut self.open_directory, reader.text().map(str::to_owned)),
+            "opendir" => set_some(
+                &mut self.control.open_directory,
+                reader.text().map(str::to_owned),
+            ),
             "stat_type" => match reader.word(&["stat", "lstat", "statx"]) {
-                Some(0) => self.stat_call = StatCall::Stat,
-                Some(1) => self.stat_call = StatCall::Lstat,
-                Some(_) => self.stat_call = StatCall::Statx,
+                Some(0) => self.control.stat_call = StatCall::Stat,
+                Some(1) => self.control.stat_call = StatCall::Lstat,
+                Some(_) => self.control.stat_call = StatCall::Statx,
                 None => {}
             },
             "iomem_align" => {
@@ -39,7 +42,13 @@ impl Settings {
             "continue_on_error" => self.apply_continue(reader),
             "ignore_error" => self.apply_ignored(reader),
             "max_latency" => {
-                for (slot, limit) in self.errors.latency_max.iter_mut().zip(reader.times()) {
+                for (slot, limit) in self
+                    .control
+                    .errors
+                    .latency_max
+                    .iter_mut()
+                    .zip(reader.times())
+                {
                     if let Some(limit) = limit {
                         *slot = (limit > Nanos::ZERO).then_some(limit);
                     }
@@ -75,17 +84,17 @@ impl Settings {
         if range.every == 0 {
             return reader.refuse(&format!("`{count}` is no number above 0"), None);
         }
-        self.handling.sync_range = Some(range);
+        self.control.handling.sync_range = Some(range);
     }
 
     fn apply_continue(&mut self, reader: &mut ValueReader<'_>) {
         let words = ["none", "read", "write", "io", "verify", "all", "0", "1"];
         // A trim that fails is an error of a write to fio.
         match reader.word(&words) {
-            Some(0 | 4 | 6) => self.errors.go_on = [false; 3],
-            Some(1) => self.errors.go_on = [true, false, false],
-            Some(2) => self.errors.go_on = [false, true, true],
-            Some(_) => self.errors.go_on = [true; 3],
+            Some(0 | 4 | 6) => self.control.errors.go_on = [false; 3],
+            Some(1) => self.control.errors.go_on = [true, false, false],
+            Some(2) => self.control.errors.go_on = [false, true, true],
+            Some(_) => self.control.errors.go_on = [true; 3],
             None => {}
         }
     }
@@ -108,6 +117,6 @@ impl Settings {
             }
         }
         let [reads, writes, _] = lists;
-        self.errors.ignored = [reads, writes.clone(), writes];
+        self.control.errors.ignored = [reads, writes.clone(), writes];
     }
 }

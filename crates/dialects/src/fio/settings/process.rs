@@ -1,12 +1,38 @@
 //! Options of where a job's threads run, when they begin, and what they end.
 
-use fathom_workload::{EndsOthers, IoPriority, ProcessorSharing};
+use fathom_workload::{
+    EndsOthers, ErrorHandling, FileHandling, IoPriority, Process, ProcessorSharing, StatCall,
+};
 
 use super::reader::{Counts, ValueReader};
+use super::replay::TraceSettings;
 use super::{Settings, set, set_some};
 
 /// Largest number of a processor, as in fio.
 const PROCESSORS_MAX: u32 = 4096;
+
+/// What a job asks of its threads, its files and its errors, and of traces.
+#[derive(Debug, Clone, Default)]
+pub struct ControlSettings {
+    /// Where threads run and when; `exitall` is not in it yet.
+    pub process: Process,
+    /// `exitall`.
+    pub exit_all: bool,
+    /// `exit_what`; `None`: its group.
+    pub exit_what: Option<EndsOthers>,
+    /// How files are treated.
+    pub handling: FileHandling,
+    /// Which errors are survived, before fio's own rules.
+    pub errors: ErrorHandling,
+    /// `create_only`.
+    pub create_only: bool,
+    /// `opendir`.
+    pub open_directory: Option<String>,
+    /// `stat_type`.
+    pub stat_call: StatCall,
+    /// Traces.
+    pub trace: TraceSettings,
+}
 
 impl Settings {
     /// Applies an option of this kind; `false` where it is none.
@@ -16,41 +42,42 @@ impl Settings {
                 if let Some(list) = reader.text()
                     && let Some(processors) = list_of_processors(list, reader)
                 {
-                    self.process.processors = processors;
+                    self.control.process.processors = processors;
                 }
             }
             "cpumask" => {
                 if let Some(mask) = reader.number(Counts::Things, 0, u64::MAX >> 1) {
-                    self.process.processors = (0..63).filter(|bit| mask >> bit & 1 == 1).collect();
+                    self.control.process.processors =
+                        (0..63).filter(|bit| mask >> bit & 1 == 1).collect();
                 }
             }
             "cpus_allowed_policy" => match reader.word(&["shared", "split"]) {
-                Some(0) => self.process.sharing = ProcessorSharing::Shared,
-                Some(_) => self.process.sharing = ProcessorSharing::Split,
+                Some(0) => self.control.process.sharing = ProcessorSharing::Shared,
+                Some(_) => self.control.process.sharing = ProcessorSharing::Split,
                 None => {}
             },
-            "nice" => set(&mut self.process.nice, reader.signed(-20, 19)),
+            "nice" => set(&mut self.control.process.nice, reader.signed(-20, 19)),
             "prio" => self.apply_priority(reader, 7, |to, value| to.level = value as u8),
             "prioclass" => self.apply_priority(reader, 3, |to, value| to.class = value as u8),
             "priohint" => self.apply_priority(reader, 1023, |to, value| to.hint = value),
             "wait_for" => {
                 let name = reader.text().map(|name| name.trim().to_owned());
-                set_some(&mut self.process.after, name);
+                set_some(&mut self.control.process.after, name);
             }
-            "exitall" => set(&mut self.exit_all, reader.switch()),
+            "exitall" => set(&mut self.control.exit_all, reader.switch()),
             "exit_what" => match reader.word(&["group", "stonewall", "all"]) {
-                Some(0) => self.exit_what = EndsOthers::Group,
-                Some(1) => self.exit_what = EndsOthers::Stage,
-                Some(_) => self.exit_what = EndsOthers::Run,
+                Some(0) => self.control.exit_what = Some(EndsOthers::Group),
+                Some(1) => self.control.exit_what = Some(EndsOthers::Stage),
+                Some(_) => self.control.exit_what = Some(EndsOthers::Run),
                 None => {}
             },
             "exec_prerun" => {
                 let command = reader.text().map(str::to_owned);
-                set_some(&mut self.process.command_before, command);
+                set_some(&mut self.control.process.command_before, command);
             }
             "exec_postrun" => {
                 let command = reader.text().map(str::to_owned);
-                set_some(&mut self.process.command_after, command);
+                set_some(&mut self.control.process.command_after, command);
             }
             _ => return false,
         }
@@ -66,13 +93,13 @@ impl Settings {
         let Some(value) = reader.number(Counts::Things, 0, most) else {
             return;
         };
-        let mut priority = self.process.io_priority.unwrap_or(IoPriority {
+        let mut priority = self.control.process.io_priority.unwrap_or(IoPriority {
             class: 0,
             level: 0,
             hint: 0,
         });
         put(&mut priority, value as u16);
-        self.process.io_priority = Some(priority);
+        self.control.process.io_priority = Some(priority);
     }
 }
 
@@ -87,9 +114,9 @@ fn list_of_processors(text: &str, reader: &mut ValueReader<'_>) -> Option<Vec<u3
     };
     let mut processors = Vec::new();
     for entry in text.trim().split(',').take_while(|entry| !entry.is_empty()) {
-        let mut ends = entry.split('-').map(number);
-        let first = ends.next().unwrap_or(0);
-        let last = ends.last().unwrap_or(first);
+        let ends: Vec<u32> = entry.split('-').map(number).collect();
+        let first = ends.first().copied().unwrap_or(0);
+        let last = ends.last().copied().unwrap_or(first);
         if last >= PROCESSORS_MAX || first >= PROCESSORS_MAX {
             let message = format!("`{entry}` is no processor below {PROCESSORS_MAX}");
             reader.refuse(&message, None);

@@ -47,21 +47,30 @@ impl Settings {
             value.map(|value| value as u32)
         };
         match reader.name() {
-            "read_iolog" => set_some(&mut self.trace.read, reader.text().map(str::to_owned)),
-            "write_iolog" => set_some(&mut self.trace.write, reader.text().map(str::to_owned)),
-            "replay_no_stall" => set(&mut self.trace.no_stall, reader.switch()),
-            "replay_time_scale" => set(&mut self.trace.time_scale, count(reader, 1)),
+            "read_iolog" => set_some(
+                &mut self.control.trace.read,
+                reader.text().map(str::to_owned),
+            ),
+            "write_iolog" => set_some(
+                &mut self.control.trace.write,
+                reader.text().map(str::to_owned),
+            ),
+            "replay_no_stall" => set(&mut self.control.trace.no_stall, reader.switch()),
+            "replay_time_scale" => set(&mut self.control.trace.time_scale, count(reader, 1)),
             "replay_redirect" => {
-                set_some(&mut self.trace.redirect, reader.text().map(str::to_owned));
+                set_some(
+                    &mut self.control.trace.redirect,
+                    reader.text().map(str::to_owned),
+                );
             }
-            "replay_scale" => set(&mut self.trace.scale, count(reader, 0)),
+            "replay_scale" => set(&mut self.control.trace.scale, count(reader, 0)),
             "replay_align" => {
                 let align = count(reader, 0);
                 if align.is_some_and(|align| align > 0 && !align.is_power_of_two()) {
                     let hint = "write 512 or 4096".to_owned();
                     reader.refuse("`replay_align` must be a power of two", Some(hint));
                 } else {
-                    set(&mut self.trace.align, align);
+                    set(&mut self.control.trace.align, align);
                 }
             }
             "replay_skip" => self.apply_skip(reader),
@@ -78,7 +87,7 @@ impl Settings {
                 let hint = "write read, write, trim or sync".to_owned();
                 return reader.refuse(&format!("`{word}` is no kind of I/O"), Some(hint));
             };
-            self.trace.skip[kind] = true;
+            self.control.trace.skip[kind] = true;
         }
     }
 }

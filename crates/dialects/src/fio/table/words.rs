@@ -6,7 +6,6 @@
 #[rustfmt::skip]
 pub fn words(option: &str) -> &'static [&'static str] {
     match option {
-        "clocksource" => &["gettimeofday", "clock_gettime", "cpu"],
         "exit_what" => &["group", "stonewall", "all"],
         "fadvise_hint" => &["0", "1", "random", "sequential", "noreuse"],
         "fallocate" => &["none", "native", "posix", "keep", "truncate", "0", "1"],
