@@ -75,9 +75,10 @@ fn a_trace_is_replayed_at_its_own_times() {
 fn response_counts_from_the_time_of_the_trace() {
     let directory = tempfile::tempdir().unwrap();
     // A hundred writes at one moment through a queue of one: the last one waits for all others.
-    let lines: String = (0..100)
+    let lines: Vec<_> = (0..100)
         .map(|block| format!("5 /a write {} 4096\n", block * 4096))
         .collect();
+    let lines = lines.concat();
     let mut job = replay(directory.path(), &lines, &["a"], &Replay::default());
     job.depth = 1;
     let outcome = run_jobs(vec![job]).unwrap();
@@ -156,9 +157,10 @@ fn open(path: &str) -> TraceReader {
 #[test]
 fn a_long_trace_is_read_piece_by_piece() {
     let directory = tempfile::tempdir().unwrap();
-    let lines: String = (0..100_000)
+    let lines: Vec<_> = (0..100_000)
         .map(|line| format!("{line} /a read {} 512\n", (line % 2048) * 512))
         .collect();
+    let lines = lines.concat();
     let mut job = replay(directory.path(), &lines, &["a"], &Replay::default());
     (job.backend, job.mix) = (Backend::Null, Mix::READ);
     job.limits = for_time(Nanos::from_secs(20));
