@@ -24,7 +24,7 @@ use crate::order::Order;
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
-use crate::worker::{FailedIo, Finished, Full, Parts, Source, With, Worker};
+use crate::worker::{FailedIo, Finished, Flows, Full, Parts, Source, With, Worker};
 use crate::{EngineError, RunOptions, StopFlag, counters, thread};
 
 /// How often the control thread looks at least.
@@ -132,6 +132,7 @@ impl StageRun<'_> {
         let mut log_returns = Vec::new();
         let mut goes = Vec::new();
         let mut starts = Vec::new();
+        let mut flows = Flows::default();
         for (index, job) in self.stage.jobs.iter().enumerate() {
             let shared = SharedCursor::new();
             for worker in 0..job.workers {
@@ -141,7 +142,11 @@ impl StageRun<'_> {
                 let (go, gone) = sync_channel(1);
                 let parts = self.parts((index, job), worker, &shared, handover, &order)?;
                 starts.push(Start {
-                    parts: Parts { logger, ..parts },
+                    parts: Parts {
+                        logger,
+                        share: flows.join(job),
+                        ..parts
+                    },
                     files: self.files(index, job)?,
                     names: self.names(index, job),
                     order: &order,
@@ -220,6 +225,7 @@ impl StageRun<'_> {
             worker,
             source: stream.map_err(|error| crate::preflight::stream_error(&error))?,
             schedule: match job.arrival {
+                _ if job.features.rates.is_some() => None,
                 Arrival::Closed => None,
                 Arrival::Open { rate, poisson, .. } => {
                     Some(ArrivalSchedule::new(rate, poisson, key))
@@ -232,6 +238,8 @@ impl StageRun<'_> {
             },
             handover,
             logger: None,
+            share: None,
+            key,
             on_error: self.options.on_error,
             stop: self.stop.clone(),
             abort: order.told_to_end(index),
@@ -455,7 +463,11 @@ fn io_error(job: &Job, failure: FailedIo) -> EngineError {
 fn work(start: Start<'_>) -> Option<Finished> {
     let job = start.parts.job;
     let features = &job.features;
-    if start.parts.schedule.is_some() || features.think.is_some() || features.replay.is_some() {
+    let waits = features.think.is_some()
+        || features.rates.is_some()
+        || features.flow.is_some()
+        || features.replay.is_some();
+    if start.parts.schedule.is_some() || waits {
         precise_timers();
     }
     let slots = match start.parts.backend {
@@ -553,6 +565,8 @@ fn begin<'a, Q: Queue>(
     }
     let with = With {
         logger: parts.logger.take(),
+        flow: parts.share.take(),
+        key: parts.key,
         worker: parts.worker,
         files: &begin.files.targets,
     };

@@ -182,6 +182,8 @@ pub struct WorkerStats {
     pub usage: Usage,
     /// Predictions: by direction, how long I/Os waited for each limit, in ns. Keys as in the record's `bound_by`.
     pub waited_ns: [BTreeMap<String, u128>; 3],
+    /// The depth that a search for a latency found; 0 where one I/O at a time was too slow already.
+    pub found_depth: Option<u32>,
     /// Why it stopped.
     pub ended: EndReason,
 }
@@ -205,6 +207,7 @@ impl WorkerStats {
             samples: Vec::new(),
             usage: Usage::default(),
             waited_ns: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
+            found_depth: None,
             ended: EndReason::Time,
         }
     }

@@ -8,6 +8,7 @@ mod errors;
 mod files;
 mod filling;
 mod io_log;
+mod pacing;
 mod placement;
 mod process;
 mod replay;
@@ -19,6 +20,10 @@ pub use errors::ErrorHandling;
 pub use files::{FileHandling, FileOperation, StatCall, SyncRange};
 pub use filling::{Dedupe, DedupeFrom, Filling};
 pub use io_log::IoLog;
+pub use pacing::{
+    AfterFound, DirectionRates, Flow, LatencyTarget, Overlaps, SteadyJudgement, SteadyLimit,
+    SteadyMetric, SteadyState,
+};
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
 pub use process::{EndsOthers, IoPriority, Process, ProcessorSharing};
 pub use replay::{Replay, ReplayPace};
@@ -30,6 +35,16 @@ pub struct Features {
     pub think: Option<ThinkTime>,
     /// How I/Os are gathered for submission and completion, where a peer's input says so.
     pub batches: Option<Batches>,
+    /// A rate of its own for each direction; where it is given, it counts instead of [`crate::Job::arrival`].
+    pub rates: Option<DirectionRates>,
+    /// The job's share within its flow.
+    pub flow: Option<Flow>,
+    /// A search for the depth that keeps a latency.
+    pub latency_target: Option<LatencyTarget>,
+    /// Ends the job when its results are steady.
+    pub steady: Option<SteadyState>,
+    /// Whether overlapping I/Os may be outstanding together.
+    pub overlaps: Overlaps,
     /// Where I/Os fall, beyond what access and block sizes say.
     pub placement: Option<Box<Placement>>,
     /// What written buffers hold, beyond [`crate::BufferContents`].

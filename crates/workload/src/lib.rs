@@ -20,10 +20,11 @@ mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
-    Batches, Between, Dedupe, DedupeFrom, Distribution, DistributionError, EndsOthers,
-    ErrorHandling, Features, FileHandling, FileOperation, Filling, IoLog, IoPriority, Placement,
-    Process, ProcessorSharing, Replay, ReplayPace, SEQUENCE_MAX, SizeDraw, SizeRange, StatCall,
-    SyncRange, ThinkCounts, ThinkTime, ZONES_MAX, Zone, ZoneStride,
+    AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
+    DistributionError, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, Filling,
+    Flow, IoLog, IoPriority, LatencyTarget, Overlaps, Placement, Process, ProcessorSharing, Replay,
+    ReplayPace, SEQUENCE_MAX, SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit,
+    SteadyMetric, SteadyState, SyncRange, ThinkCounts, ThinkTime, ZONES_MAX, Zone, ZoneStride,
 };
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,

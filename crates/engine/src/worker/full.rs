@@ -1,18 +1,23 @@
 //! The source of a job with features.
 //!
 //! Each feature has its own file beside this one and its own field here; what they do to an I/O happens in the order in
-//! which [`Full`] calls them. Pauses come first, since they decide whether anything is issued at all.
+//! which [`Full`] calls them. What may hold the worker back altogether (a pause, the flow, the depth) comes before an I/O
+//! is drawn, what depends on the I/O (blocks in flight) after it; an I/O that has to wait is kept, not drawn again.
 
 use std::fs::File;
 
 use fathom_rawio::Completion;
 use fathom_units::Nanos;
-use fathom_workload::Job;
-use fathom_workload::generator::{Io, WorkerStream};
+use fathom_workload::generator::{Io, StreamKey, WorkerStream};
+use fathom_workload::{Job, Overlaps};
 
 use super::Slot;
+use super::depth::{DepthSearch, Drain};
+use super::flow::Share;
 use super::limits::Limits;
 use super::log::Log;
+use super::overlap::InFlight;
+use super::rates::Rated;
 use super::recorder::Recorder;
 use super::replay::Replayer;
 use super::source::{Next, Source, Sourced};
@@ -26,6 +31,12 @@ pub(crate) struct Full<'a> {
     pauses: Option<Pauses>,
     limits: Limits<'a>,
     recorder: Option<Recorder<'a>>,
+    flow: Option<Share>,
+    drain: Option<Drain>,
+    search: Option<DepthSearch>,
+    in_flight: Option<InFlight>,
+    /// Drawn, but it overlaps what is in flight.
+    kept: Option<Sourced>,
     log: Option<Log>,
 }
 
@@ -33,6 +44,10 @@ pub(crate) struct Full<'a> {
 pub(crate) struct With<'a> {
     /// Takes the log of its I/O.
     pub(crate) logger: Option<IoLogger>,
+    /// Its part in a flow.
+    pub(crate) flow: Option<Share>,
+    /// Of its random draws.
+    pub(crate) key: StreamKey,
     /// Number of the worker within the job.
     pub(crate) worker: u32,
     /// The job's files once more, where ranges of them are written back.
@@ -43,6 +58,11 @@ pub(crate) struct With<'a> {
 pub(crate) trait IoSource {
     /// The next I/O, with `in_flight` outstanding.
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next;
+
+    /// The measurement begins at `now`.
+    fn measuring(&mut self, now: Nanos) {
+        let _ = now;
+    }
 }
 
 impl IoSource for WorkerStream {
@@ -66,6 +86,11 @@ impl<'a> Full<'a> {
             || features.replay.is_some()
             || features.trace_to.is_some()
             || Limits::is_needed(job)
+            || features.rates.is_some()
+            || features.flow.is_some()
+            || features.latency_target.is_some()
+            || features.overlaps != Overlaps::Allowed
+            || features.batches.is_some_and(|batches| batches.low > 0)
     }
 
     /// All features of `job`, with `stream` as what its I/O is drawn from.
@@ -77,18 +102,75 @@ impl<'a> Full<'a> {
         stream: WorkerStream,
         with: With<'_>,
     ) -> Result<Self, EngineError> {
-        let recorder = job.features.trace_to.as_deref();
+        let features = &job.features;
+        let low = features
+            .batches
+            .map(|batches| batches.low)
+            .filter(|low| *low > 0);
+        let recorder = features.trace_to.as_deref();
         let recorder = recorder.map(|path| Recorder::new(path, with.worker, job));
         Ok(Self {
-            stream: match &job.features.replay {
-                Some(replay) => Box::new(Replayer::new(replay, job)?),
-                None => Box::new(stream),
+            stream: match (&features.replay, &features.rates) {
+                (Some(replay), _) => Box::new(Replayer::new(replay, job)?),
+                (None, Some(rates)) => Box::new(Rated::new(job, rates, with.key, stream)),
+                (None, None) => Box::new(stream),
             },
-            pauses: job.features.think.map(Pauses::new),
+            pauses: features.think.map(Pauses::new),
             limits: Limits::new(job, with.files)?,
             recorder: recorder.transpose()?,
+            flow: with.flow,
+            drain: low.map(|low| Drain::new(job.depth, low)),
+            search: features
+                .latency_target
+                .map(|target| DepthSearch::new(target, job.depth)),
+            in_flight: (features.overlaps == Overlaps::Serialized)
+                .then(|| InFlight::new(job.depth)),
+            kept: None,
             log: with.logger.map(Log::new),
         })
+    }
+
+    /// What must be waited for before anything is issued.
+    fn hold_back(&mut self, now: Nanos, in_flight: u32) -> Option<Next> {
+        if let Some(search) = &self.search {
+            if search.is_over() {
+                return Some(Next::End);
+            }
+            if in_flight >= search.depth() {
+                return Some(Next::AfterCompletion);
+            }
+        }
+        if self
+            .drain
+            .as_mut()
+            .is_some_and(|drain| drain.holds_back(in_flight))
+        {
+            return Some(Next::AfterCompletion);
+        }
+        let pauses = self.pauses.as_mut();
+        let pause = pauses.and_then(|pauses| pauses.wait(now, in_flight));
+        pause.or_else(|| self.flow.as_mut()?.wait(now, in_flight))
+    }
+
+    /// Notes that `sourced` goes now, or keeps it where it must wait.
+    fn let_go(&mut self, sourced: Sourced, now: Nanos) -> Next {
+        if let Some(flying) = &mut self.in_flight {
+            if flying.holds_back(&sourced.io) {
+                self.kept = Some(sourced);
+                return Next::AfterCompletion;
+            }
+            flying.issued(sourced.io);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.drawn(sourced.io, now);
+        }
+        if let Some(pauses) = &mut self.pauses {
+            pauses.issued(now);
+        }
+        if let Some(flow) = &mut self.flow {
+            flow.issued();
+        }
+        Next::Io(sourced)
     }
 }
 
@@ -100,21 +182,17 @@ impl Source for Full<'_> {
     }
 
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next {
-        if let Some(wait) = self
-            .pauses
-            .as_mut()
-            .and_then(|pauses| pauses.wait(now, in_flight))
-        {
+        if let Some(wait) = self.hold_back(now, in_flight) {
             return wait;
         }
-        let next = self.stream.next(now, in_flight);
-        if let (Some(recorder), Next::Io(sourced)) = (&mut self.recorder, &next) {
-            recorder.drawn(sourced.io, now);
+        let next = match self.kept.take() {
+            Some(kept) => Next::Io(kept),
+            None => self.stream.next(now, in_flight),
+        };
+        match next {
+            Next::Io(sourced) => self.let_go(sourced, now),
+            other => other,
         }
-        if let (Some(pauses), Next::Io(_)) = (&mut self.pauses, next) {
-            pauses.issued(now);
-        }
-        next
     }
 
     fn submitted(&mut self, slots: &[Slot], batch: &[u32]) {
@@ -133,6 +211,12 @@ impl Source for Full<'_> {
         if let Some(pauses) = &mut self.pauses {
             pauses.completed();
         }
+        if let Some(flying) = &mut self.in_flight {
+            flying.completed(slot);
+        }
+        if let Some(search) = &mut self.search {
+            search.completed(now.saturating_sub(slot.begun), now);
+        }
         if let Some(log) = &mut self.log {
             log.completed(slot, completion, now);
         }
@@ -140,9 +224,14 @@ impl Source for Full<'_> {
     }
 
     fn measuring(&mut self, now: Nanos) {
+        self.stream.measuring(now);
         if let Some(log) = &mut self.log {
             log.measuring(now);
         }
+    }
+
+    fn found_depth(&self) -> Option<u32> {
+        self.search.as_ref()?.found()
     }
 
     fn finished(&mut self, now: Nanos) {

@@ -11,10 +11,14 @@
 //! that is not the I/O itself (errors and half-second samples aside, which extend a list); an intended start time never
 //! moves because of completions; completions never exceed submissions, since a queue frees each slot once.
 
+mod depth;
+mod flow;
 mod full;
 mod issue;
 mod limits;
 mod log;
+mod overlap;
+mod rates;
 mod record;
 mod recorder;
 mod replay;
@@ -26,9 +30,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fathom_rawio::{self as rawio, Clock, Completion, CycleClock, Operation, Queue, sleep_until};
 use fathom_record::{EndReason, Phase, WorkerStats, batch_level, depth_level};
 use fathom_units::Nanos;
-use fathom_workload::generator::{ArrivalSchedule, BufferFill};
-use fathom_workload::{Backend, Direction, ExistingFiles, Job};
+use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
+use fathom_workload::{Backend, Batches, Direction, ExistingFiles, Job};
 
+pub(crate) use self::flow::{Flows, Share};
 pub(crate) use self::full::{Full, With};
 use self::issue::Pending;
 pub(crate) use self::source::Source;
@@ -58,6 +63,10 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) handover: Handover,
     /// The taker of the job's log, where it asks for one.
     pub(crate) logger: Option<IoLogger>,
+    /// Its part in a flow.
+    pub(crate) share: Option<Share>,
+    /// What its random streams depend on.
+    pub(crate) key: StreamKey,
     pub(crate) on_error: ErrorPolicy,
     pub(crate) stop: StopFlag,
     pub(crate) abort: &'a AtomicBool,
@@ -82,6 +91,8 @@ impl<'a, S> Parts<'a, S> {
             backend: self.backend,
             handover: self.handover,
             logger: self.logger,
+            share: self.share,
+            key: self.key,
             on_error: self.on_error,
             stop: self.stop,
             abort: self.abort,
@@ -208,8 +219,10 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     /// When all completions that had arrived were last taken; later ones may have waited since then.
     seen_until: Nanos,
     failure: Option<FailedIo>,
-    /// Most I/Os of one submitting call, and completions taken at a time.
+    /// Most I/Os of one submitting call.
     batch_max: usize,
+    /// Most completions taken at a time.
+    reap_max: usize,
     /// Completions waited for at least.
     wait_least: u32,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
@@ -222,6 +235,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         for slot in 0..slots {
             parts.fill.prepare(queue.buffer(slot));
         }
+        let batches = batches(parts.job, parts.backend, slots);
         let mut stats = WorkerStats::new(parts.job_index, parts.worker);
         let runtime = parts.job.limits.runtime.unwrap_or_default();
         stats.samples =
@@ -259,11 +273,9 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             seen_until: Nanos::ZERO,
             failure: None,
             syncs_between: parts.job.existing == ExistingFiles::AsPeer,
-            batch_max: match parts.backend {
-                Backend::Null => slots as usize,
-                _ => (slots / BATCHES_PER_DEPTH).clamp(1, BATCH_MAX) as usize,
-            },
-            wait_least: 1,
+            batch_max: batches.submit as usize,
+            reap_max: batches.complete_max as usize,
+            wait_least: batches.complete_min,
             split: parts.job.split_latency
                 && !matches!(parts.backend, Backend::Sync | Backend::Mmap)
                 && parts.job.features.operation.is_none(),
@@ -512,6 +524,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     fn finish(mut self) -> Finished {
         if S::HOOKS {
             self.parts.source.finished(self.clock.now());
+            self.stats.found_depth = self.parts.source.found_depth();
         }
         let sync = self.parts.job.sync;
         let reached_end = matches!(self.stats.ended, EndReason::Time | EndReason::Done);
@@ -560,6 +573,28 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 self.submit_and_reap(0);
             }
         }
+    }
+}
+
+/// The job's own batches, or those that cost least.
+fn batches(job: &Job, backend: Backend, slots: u32) -> Batches {
+    if let Some(batches) = job.features.batches {
+        return Batches {
+            submit: batches.submit.clamp(1, slots),
+            complete_min: batches.complete_min.min(slots),
+            complete_max: batches.complete_max.clamp(1, slots),
+            ..batches
+        };
+    }
+    let most = match backend {
+        Backend::Null => slots,
+        _ => (slots / BATCHES_PER_DEPTH).clamp(1, BATCH_MAX),
+    };
+    Batches {
+        submit: most,
+        complete_min: 1,
+        complete_max: most,
+        low: 0,
     }
 }
 

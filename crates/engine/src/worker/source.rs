@@ -82,6 +82,11 @@ pub(crate) trait Source {
         let _ = now;
     }
 
+    /// The depth that a search has found.
+    fn found_depth(&self) -> Option<u32> {
+        None
+    }
+
     /// The worker has come to its end: nothing is in flight.
     fn finished(&mut self, now: Nanos) {
         let _ = now;

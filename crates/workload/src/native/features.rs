@@ -11,7 +11,7 @@ use crate::{IoLog, Job};
 
 /// The keys of the features that are on.
 pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
-    let mut keys = Vec::new();
+    let mut keys = super::pacing::keys(job);
     if job.features.io_log.is_on() {
         keys.push(("log", io_log(job.features.io_log)));
     }
@@ -35,6 +35,7 @@ fn io_log(log: IoLog) -> TomlValue {
 impl Reader<'_> {
     /// The features of a job.
     pub(super) fn features(&mut self, fields: &mut Fields<'_, '_>, job: &mut Job) {
+        self.pacing(fields, job);
         if let Some(log) = fields.get("log").and_then(|value| self.io_log(value)) {
             job.features.io_log = log;
         }

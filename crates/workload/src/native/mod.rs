@@ -8,7 +8,7 @@
 //! |---|---|
 //! | (top) | `seed`; `target` or `targets`: those of jobs that name none |
 //! | `[[stage]]` | `name`, `warmup`, `measure`, `cooldown`, `repeats`, `discard` |
-//! | `[[stage.job]]` | `name`, `group`, `host`, `target` or `targets`, `file_choice`, `workers`, `depth`, `mix`, `access`, `block`, `arrival`, `start_delay`, `warmup`, `measure`, `sync`, `contents`, `backend`, `caching`, `existing`, `split_latency`, `drop_cache`, `unlink`, `salt`; features: `log` (`each`, `window`, `histogram`), `process` (`processors`, `split`, `nice`, `io_class`, `io_level`, `io_hint`), `after`, `ends`, `run_before`, `run_after`, `files` (`pre_read`, `must_exist`, `end_syncfs`, `sync_range`), `on_error` (`go_on`, `ignore`, `latency_max`), `operation`, `trace` (a path, or `path`, `pace`, `scale`, `align`, `skip`, `redirected`; the targets are its files in the order in which it names them), `trace_to` |
+//! | `[[stage.job]]` | `name`, `group`, `host`, `target` or `targets`, `file_choice`, `workers`, `depth`, `mix`, `access`, `block`, `arrival`, `start_delay`, `warmup`, `measure`, `sync`, `contents`, `backend`, `caching`, `existing`, `split_latency`, `drop_cache`, `unlink`, `salt`; features: `log` (`each`, `window`, `histogram`), `process` (`processors`, `split`, `nice`, `io_class`, `io_level`, `io_hint`), `after`, `ends`, `run_before`, `run_after`, `files` (`pre_read`, `must_exist`, `end_syncfs`, `sync_range`), `on_error` (`go_on`, `ignore`, `latency_max`), `operation`, `trace` (a path, or `path`, `pace`, `scale`, `align`, `skip`, `redirected`; the targets are its files in the order in which it names them), `trace_to`, `think`, `batches`, `rates`, `flow`, `latency_target`, `steady`, `overlaps` |
 //! | a target | `path` or `directory` (a fresh file in it), `offset`, `size` |
 //!
 //! Invariants: what [`write()`] gives, [`read`] gives back the same; an unknown key is an error; all errors are told at once.
@@ -32,6 +32,7 @@
 mod features;
 mod fields;
 mod handling;
+mod pacing;
 mod process;
 mod reader;
 #[cfg(test)]
