@@ -15,11 +15,16 @@ use super::job;
 use super::settings::Settings;
 use super::targets::split_list;
 
+/// Deepest queue that a trace asks for by itself: stacked devices do not tell every completion.
+const DEPTH_MAX: u32 = 1024;
+
 /// A trace that was looked through.
 #[derive(Debug)]
 pub struct Replayed {
     replay: Replay,
     summary: TraceSummary,
+    /// The depth of the trace, where the job asks for none.
+    depth: Option<u32>,
     /// The files of the trace.
     pub targets: Vec<Target>,
 }
@@ -86,6 +91,9 @@ pub fn look_through(
     match targets(settings, &summary, files) {
         Ok(targets) => Some(Replayed {
             replay,
+            depth: summary
+                .depth
+                .filter(|_| settings.location("iodepth").is_none()),
             summary,
             targets,
         }),
@@ -168,6 +176,11 @@ impl Replayed {
             gap: Bytes::ZERO,
             scope: SequentialScope::PerWorker,
         };
+        if let Some(depth) = self.depth
+            && !matches!(job.backend, Backend::Sync | Backend::Mmap)
+        {
+            job.depth = depth.min(DEPTH_MAX);
+        }
         job.features.placement = None;
         job.arrival = Arrival::Closed;
         job.limits = Limits {

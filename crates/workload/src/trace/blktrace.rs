@@ -18,6 +18,9 @@ const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
 /// `__BLK_TA_QUEUE`, in the lower half of an action.
 const QUEUED: u32 = 1;
+const BACK_MERGED: u32 = 2;
+const FRONT_MERGED: u32 = 3;
+const COMPLETE: u32 = 8;
 /// Categories, in the upper half of an action.
 const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
@@ -32,6 +35,9 @@ const SECTOR: u64 = 512;
 pub(super) struct BlktraceFormat {
     swapped: bool,
     record: u64,
+    /// Requests queued and not yet complete, and the most of them so far.
+    outstanding: u32,
+    pub(super) outstanding_max: u32,
 }
 
 impl BlktraceFormat {
@@ -46,7 +52,12 @@ impl BlktraceFormat {
         } else {
             return None;
         };
-        Some(Self { swapped, record: 0 })
+        Some(Self {
+            swapped,
+            record: 0,
+            outstanding: 0,
+            outstanding_max: 0,
+        })
     }
 
     fn place(&self) -> String {
@@ -68,6 +79,7 @@ impl BlktraceFormat {
     ) -> Result<Option<TraceEntry>, TraceError> {
         while let Some(record) = self.read_record(input)? {
             let queued = record.action & 0xffff == QUEUED && record.action & NOTIFY == 0;
+            self.count(&record);
             let Some(action) = record.what().filter(|_| queued) else {
                 continue;
             };
@@ -79,6 +91,21 @@ impl BlktraceFormat {
             return Ok(Some(TraceEntry { at, file, action }));
         }
         Ok(None)
+    }
+
+    /// What is merged into another request completes with that one.
+    fn count(&mut self, record: &Record) {
+        if record.action & NOTIFY != 0 {
+            return;
+        }
+        match record.action & 0xffff {
+            QUEUED if record.bytes > 0 => self.outstanding += 1,
+            BACK_MERGED | FRONT_MERGED | COMPLETE => {
+                self.outstanding = self.outstanding.saturating_sub(1);
+            }
+            _ => {}
+        }
+        self.outstanding_max = self.outstanding_max.max(self.outstanding);
     }
 
     fn read_record(&mut self, input: &mut dyn BufRead) -> Result<Option<Record>, TraceError> {

@@ -171,6 +171,14 @@ impl TraceReader {
         &self.files.names
     }
 
+    /// Most requests outstanding so far, where the trace tells completions too.
+    pub fn depth(&self) -> Option<u32> {
+        match &self.format {
+            Format::Text(_) => None,
+            Format::Blktrace(format) => Some(format.outstanding_max.max(1)),
+        }
+    }
+
     /// Whether its files are block devices by number.
     pub fn names_devices_by_number(&self) -> bool {
         matches!(self.format, Format::Blktrace(_))

@@ -27,6 +27,8 @@ pub struct TraceSummary {
     pub length: Nanos,
     /// Whether its files are block devices by number.
     pub devices: bool,
+    /// Most requests outstanding, where the trace tells that.
+    pub depth: Option<u32>,
 }
 
 impl TraceSummary {
@@ -65,6 +67,7 @@ impl TraceSummary {
         summary.files = trace.files().to_vec();
         summary.ends.resize(summary.files.len(), 0);
         summary.devices = trace.names_devices_by_number();
+        summary.depth = trace.depth();
         Ok(summary)
     }
 }

@@ -183,3 +183,20 @@ fn a_summary_is_of_what_is_replayed() {
     assert_eq!(summary.largest, [512, 512, 0]);
     assert_eq!(summary.length, Nanos::from_micros(2000));
 }
+
+#[test]
+fn a_summary_tells_the_depth_of_blktrace() {
+    let complete = 8 | 1 << 23;
+    let records = [
+        record(1, 8, 4096, QUEUE | 1 << 16, 0),
+        record(2, 16, 4096, QUEUE | 1 << 16, 0),
+        record(3, 24, 4096, QUEUE | 1 << 16, 0),
+        // Merged into the one before.
+        record(4, 24, 4096, 2 | 1 << 16, 0),
+        record(5, 8, 4096, complete | 1 << 16, 0),
+        record(6, 32, 4096, QUEUE | 1 << 16, 0),
+    ];
+    let reader = reader(records.concat()).unwrap();
+    let summary = TraceSummary::of(reader, &Replay::default()).unwrap();
+    assert_eq!((summary.depth, summary.ios), (Some(3), [4, 0, 0]));
+}

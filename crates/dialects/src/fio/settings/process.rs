@@ -71,6 +71,13 @@ impl Settings {
                 Some(_) => self.control.exit_what = Some(EndsOthers::Run),
                 None => {}
             },
+            "profile" => {
+                if let Some(name) = reader.text() {
+                    let message = format!("fio's built-in workload `{name}` is not carried");
+                    let hint = "write its jobs into a job file".to_owned();
+                    reader.refuse(&message, Some(hint));
+                }
+            }
             "exec_prerun" => {
                 let command = reader.text().map(str::to_owned);
                 set_some(&mut self.control.process.command_before, command);

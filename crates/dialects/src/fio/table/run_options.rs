@@ -102,7 +102,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("continue_on_error", &[], Word, Built, "Go on after a failed I/O"),
     row("ignore_error", &[], Text, Built, "Errors that do not count"),
     row("error_dump", &[], Switch, NoEffect, "Print ignored errors"),
-    row("profile", &[], Text, NotYet, "Built-in workload"),
+    row("profile", &[], Text, Built, "Built-in workload"),
     row("exec_prerun", &[], Text, Built, "Command before the job"),
     row("exec_postrun", &[], Text, Built, "Command after the job"),
     row("ioscheduler", &[], Text, AtRun(""), "I/O scheduler to switch to"),

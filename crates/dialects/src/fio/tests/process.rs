@@ -219,6 +219,12 @@ fn engines_that_are_not_carried_are_refused_by_name_once() {
 }
 
 #[test]
+fn built_in_workloads_are_refused_by_name() {
+    let expected = ["fio's built-in workload `tiobench` is not carried"];
+    check_error("[j]\nsize=1m\nprofile=tiobench\n", &expected);
+}
+
+#[test]
 fn what_only_a_run_refuses_is_parsed() {
     let mut files = Memory::default();
     let text = "[j]\nsize=1m\nioengine=libaio\ncmdprio_percentage=40\natomic=1\n";
