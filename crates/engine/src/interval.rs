@@ -35,8 +35,9 @@ impl IntervalSet {
     /// An empty set for a worker of `job`.
     pub(crate) fn new(worker: usize, job: &Job) -> Self {
         let timed = |replay: &Replay| matches!(replay.pace, ReplayPace::Timed(_));
-        let open =
-            job.arrival != Arrival::Closed || job.features.replay.as_ref().is_some_and(timed);
+        let open = job.arrival != Arrival::Closed
+            || job.features.rates.is_some()
+            || job.features.replay.as_ref().is_some_and(timed);
         let used = |way| job.mix.share(way).basis_points() > 0;
         Self {
             worker,

@@ -103,30 +103,6 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What a job does beyond plain I/O and the model knows nothing of.
-fn check_features(job: &Job, complaints: &mut Diagnostics) {
-    let features = &job.features;
-    let process = &features.process;
-    for (asked, what) in [
-        (features.replay.is_some(), "I/O that comes from a trace"),
-        (
-            features.operation.is_some(),
-            "operations on files in place of I/O",
-        ),
-        (process.after.is_some(), "a wait for the end of another job"),
-        (
-            process.ends != EndsOthers::Nothing,
-            "a job that ends others",
-        ),
-    ] {
-        if asked {
-            let text = format!("job `{}`: {what} cannot be predicted", job.name);
-            let hint = "run it on real storage, or leave it out";
-            complaints.push(Diagnostic::error(text).hint(hint));
-        }
-    }
-}
-
 fn resolve(
     job: &Job,
     number: (usize, usize),
@@ -200,6 +176,46 @@ fn check_workers(workload: &Workload, complaints: &mut Diagnostics) {
             );
             complaints.push(Diagnostic::error(message).hint("use fewer workers with more depth"));
         }
+    }
+}
+
+/// What the simulator does not know yet must not be left out of a prediction in silence.
+fn check_features(job: &Job, complaints: &mut Diagnostics) {
+    let features = &job.features;
+    let partly_rated = features.rates.is_some() && job.arrival == Arrival::Closed;
+    let unknown = [
+        (features.think.is_some(), "pauses between I/Os (think time)"),
+        (partly_rated, "a rate for some of its directions"),
+        (features.flow.is_some(), "a share within a flow"),
+        (
+            features.latency_target.is_some(),
+            "a search for the depth that keeps a latency",
+        ),
+        (
+            features.steady.is_some(),
+            "an end when its results are steady",
+        ),
+        (features.replay.is_some(), "I/O that comes from a trace"),
+        (
+            features.operation.is_some(),
+            "operations on files in place of I/O",
+        ),
+        (
+            features.process.after.is_some(),
+            "a wait for the end of another job",
+        ),
+        (
+            features.process.ends != EndsOthers::Nothing,
+            "an end that ends other jobs",
+        ),
+    ];
+    for (_, what) in unknown.into_iter().filter(|(asked, _)| *asked) {
+        let message = format!(
+            "job `{}` has {what}, which cannot be predicted yet",
+            job.name
+        );
+        let hint = "leave it out for the prediction; a real run has it";
+        complaints.push(Diagnostic::error(message).hint(hint));
     }
 }
 

@@ -14,7 +14,7 @@ use super::job::{self, Allowed};
 use super::lexer::Section;
 use super::placement::{filling, placement};
 use super::replay::{self, Replayed};
-use super::settings::{Amount, Settings, io_log};
+use super::settings::{Amount, Settings, io_log, pace};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
 
@@ -270,6 +270,7 @@ impl<'a> Planner<'a> {
                 ..features::of(settings, number)
             };
             let mut job = job::build(settings, name, targets, group, salt, features);
+            pace(&mut job, settings);
             if let Some(replayed) = replayed {
                 replayed.apply(&mut job);
             }

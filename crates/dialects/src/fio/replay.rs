@@ -182,6 +182,7 @@ impl Replayed {
             job.depth = depth.min(DEPTH_MAX);
         }
         job.features.placement = None;
+        job.features.rates = None;
         job.arrival = Arrival::Closed;
         job.limits = Limits {
             start_delay: job.limits.start_delay,

@@ -9,6 +9,7 @@ mod apply;
 mod contents;
 mod handling;
 mod log;
+mod pacing;
 mod placement;
 mod process;
 mod reader;
@@ -24,6 +25,7 @@ use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
 pub use contents::ContentSettings;
+pub use pacing::{PacingSettings, pace, problems as pacing_problems};
 pub use placement::{PlacementSettings, ZoneMode};
 pub use process::ControlSettings;
 use reader::ValueReader;
@@ -150,6 +152,8 @@ pub struct Settings {
     pub unified: Unified,
     pub stats: bool,
     pub log: LogSettings,
+    /// What holds I/O back.
+    pub pacing: PacingSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
     /// Options that only one of these engines knows, in the order they were written.
@@ -225,6 +229,7 @@ impl Default for Settings {
             unified: Unified::Apart,
             stats: true,
             log: LogSettings::default(),
+            pacing: PacingSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }

@@ -5,6 +5,8 @@
 //! is drawn, what depends on the I/O (blocks in flight) after it; an I/O that has to wait is kept, not drawn again.
 
 use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::Completion;
 use fathom_units::Nanos;
@@ -32,6 +34,7 @@ pub(crate) struct Full<'a> {
     limits: Limits<'a>,
     recorder: Option<Recorder<'a>>,
     flow: Option<Share>,
+    enough: Option<Arc<AtomicBool>>,
     drain: Option<Drain>,
     search: Option<DepthSearch>,
     in_flight: Option<InFlight>,
@@ -40,14 +43,16 @@ pub(crate) struct Full<'a> {
     log: Option<Log>,
 }
 
-/// What a worker's features are made with, besides its job.
-pub(crate) struct With<'a> {
-    /// Takes the log of its I/O.
+/// What features share with other workers or the control thread.
+pub(crate) struct Extras<'a> {
+    /// What the worker's random streams depend on.
+    pub(crate) key: StreamKey,
+    /// Takes its log.
     pub(crate) logger: Option<IoLogger>,
     /// Its part in a flow.
-    pub(crate) flow: Option<Share>,
-    /// Of its random draws.
-    pub(crate) key: StreamKey,
+    pub(crate) share: Option<Share>,
+    /// Set when its job's results are steady.
+    pub(crate) enough: Option<Arc<AtomicBool>>,
     /// Number of the worker within the job.
     pub(crate) worker: u32,
     /// The job's files once more, where ranges of them are written back.
@@ -88,6 +93,7 @@ impl<'a> Full<'a> {
             || Limits::is_needed(job)
             || features.rates.is_some()
             || features.flow.is_some()
+            || features.steady.is_some()
             || features.latency_target.is_some()
             || features.overlaps != Overlaps::Allowed
             || features.batches.is_some_and(|batches| batches.low > 0)
@@ -100,25 +106,34 @@ impl<'a> Full<'a> {
     pub(crate) fn new(
         job: &'a Job,
         stream: WorkerStream,
-        with: With<'_>,
+        extras: Extras<'_>,
     ) -> Result<Self, EngineError> {
+        let Extras {
+            key,
+            logger,
+            share,
+            enough,
+            worker,
+            files,
+        } = extras;
         let features = &job.features;
         let low = features
             .batches
             .map(|batches| batches.low)
             .filter(|low| *low > 0);
         let recorder = features.trace_to.as_deref();
-        let recorder = recorder.map(|path| Recorder::new(path, with.worker, job));
+        let recorder = recorder.map(|path| Recorder::new(path, worker, job));
         Ok(Self {
             stream: match (&features.replay, &features.rates) {
                 (Some(replay), _) => Box::new(Replayer::new(replay, job)?),
-                (None, Some(rates)) => Box::new(Rated::new(job, rates, with.key, stream)),
+                (None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
                 (None, None) => Box::new(stream),
             },
             pauses: features.think.map(Pauses::new),
-            limits: Limits::new(job, with.files)?,
+            limits: Limits::new(job, files)?,
             recorder: recorder.transpose()?,
-            flow: with.flow,
+            flow: share,
+            enough,
             drain: low.map(|low| Drain::new(job.depth, low)),
             search: features
                 .latency_target
@@ -126,12 +141,16 @@ impl<'a> Full<'a> {
             in_flight: (features.overlaps == Overlaps::Serialized)
                 .then(|| InFlight::new(job.depth)),
             kept: None,
-            log: with.logger.map(Log::new),
+            log: logger.map(Log::new),
         })
     }
 
     /// What must be waited for before anything is issued.
     fn hold_back(&mut self, now: Nanos, in_flight: u32) -> Option<Next> {
+        let steady = |enough: &Arc<AtomicBool>| enough.load(Ordering::Relaxed);
+        if self.enough.as_ref().is_some_and(steady) {
+            return Some(Next::End);
+        }
         if let Some(search) = &self.search {
             if search.is_over() {
                 return Some(Next::End);

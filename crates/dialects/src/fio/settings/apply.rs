@@ -45,6 +45,7 @@ impl Settings {
             || self.apply_process(reader)
             || self.apply_handling(reader)
             || self.apply_replay(reader)
+            || self.apply_pacing(reader)
             || self.apply_log(reader);
         assert!(
             known,
