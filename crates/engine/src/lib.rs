@@ -30,6 +30,7 @@ mod store;
 mod targets;
 mod thread;
 mod timing;
+mod trace;
 mod worker;
 
 pub use error::{EngineError, ExitClass, Refusal};

@@ -18,7 +18,7 @@ use fathom_workload::{Arrival, Backend, Caching, Job, Pacing, Stage, Workload};
 
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
-use crate::{EngineError, Overwrite, Refusal, RunOptions, guard};
+use crate::{EngineError, Overwrite, Refusal, RunOptions, guard, trace};
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
 const WORKERS_MAX: u32 = 8192;
@@ -77,6 +77,7 @@ pub(crate) fn preflight_with(
     let mut notes = Vec::new();
     for (_, job) in workload.jobs() {
         check_job(job, &mut problems);
+        trace::check(job, &mut problems);
     }
     for stage in &workload.stages {
         check_stage(stage, &mut problems);

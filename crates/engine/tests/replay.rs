@@ -179,5 +179,21 @@ fn a_missing_trace_is_told() {
         replay.path.push_str(".gone");
     }
     let error = run_jobs(vec![job]).unwrap_err().to_string();
-    assert!(error.contains("reading the trace"), "{error}");
+    assert!(error.contains("No such file or directory"), "{error}");
+}
+
+#[test]
+fn a_trace_that_does_not_fit_its_job_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "0 /a write 0 8192\n1 /b read 0 512\n2 /b trim 0 1073741824\n";
+    let job = replay(directory.path(), text, &["a"], &Replay::default());
+    let error = run_jobs(vec![job]).unwrap_err().to_string();
+    for expected in [
+        "it names 2 files, but the job has 1 targets",
+        "it has trims, which the job's mix leaves out",
+        "its largest write has 8192 bytes, but the job's blocks at most 4096",
+    ] {
+        assert!(error.contains(expected), "{error}");
+    }
+    assert!(!directory.path().join("a").exists());
 }

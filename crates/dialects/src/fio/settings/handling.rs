@@ -32,6 +32,12 @@ impl Settings {
                 Some(_) => self.control.stat_call = StatCall::Statx,
                 None => {}
             },
+            // Storage is shown in bytes unless bits are asked for.
+            "unit_base" => {
+                if reader.word(&["0", "8", "1"]) == Some(2) {
+                    reader.value_not_yet("1");
+                }
+            }
             "iomem_align" => {
                 let align = reader.number(Counts::Bytes, 0, u64::from(u32::MAX));
                 if align.is_some_and(|align| align > PAGE) {

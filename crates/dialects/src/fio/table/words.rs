@@ -10,12 +10,14 @@ pub fn words(option: &str) -> &'static [&'static str] {
         "fadvise_hint" => &["0", "1", "random", "sequential", "noreuse"],
         "fallocate" => &["none", "native", "posix", "keep", "truncate", "0", "1"],
         "filetype" => &["none", "file", "block", "char"],
+        "lockfile" => &["none", "exclusive", "readwrite"],
         "log_window_value" => &["avg", "max", "both", "0", "1"],
         "mem" => &["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"],
         "thinktime_blocks_type" => &["complete", "issue"],
         "dataplacement" => &["none", "fdp", "streams"],
         "plid_select" => &["random", "roundrobin", "scheme"],
         "verify_policy" => &["completed", "fsynced"],
+        "write_hint" => &["none", "short", "medium", "long", "extreme"],
         _ => &[],
     }
 }
