@@ -298,6 +298,16 @@ impl StageRun<'_> {
         }
     }
 
+    fn empty_output(&self, started_unix_ns: u64) -> StageOutput {
+        StageOutput {
+            result: self.empty_result(started_unix_ns),
+            lag: Gauge::default(),
+            stamp_error: Gauge::default(),
+            failure: None,
+            ends_run: false,
+        }
+    }
+
     fn watch(
         &self,
         threads: Vec<ScopedJoinHandle<'_, Option<Finished>>>,
@@ -353,16 +363,8 @@ impl StageRun<'_> {
         }
         let over = Clock::now().saturating_sub(counted_from);
         let devices = counters::between(&before, &counters::read(&names), over);
-        let mut output = StageOutput {
-            result: StageResult {
-                devices,
-                ..self.empty_result(started_unix_ns)
-            },
-            lag: Gauge::default(),
-            stamp_error: Gauge::default(),
-            failure: None,
-            ends_run: false,
-        };
+        let mut output = self.empty_output(started_unix_ns);
+        output.result.devices = devices;
         for thread in threads {
             let finished = match thread.join() {
                 Ok(finished) => finished,

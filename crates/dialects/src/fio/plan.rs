@@ -158,7 +158,7 @@ impl<'a> Planner<'a> {
             // As fio, `--parse-only` reads each option by itself and looks at nothing else.
             return;
         }
-        for refusal in settings.refused_at_run.values() {
+        for refusal in settings.control.refused_at_run.values() {
             diagnostics.push(refusal.clone());
         }
         job::check(&settings, &name, self.allowed, diagnostics);
@@ -250,11 +250,7 @@ impl<'a> Planner<'a> {
             let Some(found) = find_targets(&clone, files, diagnostics) else {
                 return;
             };
-            let Found {
-                targets,
-                replayed,
-                past_end,
-            } = found;
+            let (targets, replayed, past_end) = found;
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -409,12 +405,8 @@ fn unreadable(
     });
 }
 
-/// Targets of a clone, and how they were found.
-struct Found {
-    targets: Vec<Target>,
-    replayed: Option<Replayed>,
-    past_end: bool,
-}
+/// Targets of a clone, the trace they come from, and whether they reach past the end of their files.
+type Found = (Vec<Target>, Option<Replayed>, bool);
 
 /// `None` after an error, which is said.
 fn find_targets(
@@ -425,22 +417,14 @@ fn find_targets(
     if clone.settings.control.trace.read.is_some() {
         let (settings, name, number) = (clone.settings, clone.name, clone.number);
         let replayed = replay::look_through(settings, name, number, files, diagnostics)?;
-        return Some(Found {
-            targets: replayed.targets.clone(),
-            replayed: Some(replayed),
-            past_end: false,
-        });
+        return Some((replayed.targets.clone(), Some(replayed), false));
     }
     let mut targets = clone.targets(files, diagnostics)?;
     let past_end = clone.past_end(files, &targets);
     if past_end {
         clone.round_up(&mut targets);
     }
-    Some(Found {
-        targets,
-        replayed: None,
-        past_end,
-    })
+    Some((targets, None, past_end))
 }
 
 fn default_of(name: &str) -> Option<&'static str> {

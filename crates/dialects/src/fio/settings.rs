@@ -143,8 +143,6 @@ pub struct Settings {
     pub disk_util: bool,
     /// Processes, files, errors and traces.
     pub control: ControlSettings,
-    /// What keeps the job from being run, by fio's name of the option.
-    pub refused_at_run: BTreeMap<&'static str, Diagnostic>,
     /// Where I/Os fall, beyond the plain pattern.
     pub placement: PlacementSettings,
     /// What buffers hold, beyond the switches above.
@@ -223,7 +221,6 @@ impl Default for Settings {
             kb_base: 1024,
             disk_util: true,
             control: ControlSettings::default(),
-            refused_at_run: BTreeMap::new(),
             placement: PlacementSettings::default(),
             contents: ContentSettings::default(),
             unified: Unified::Apart,
@@ -263,8 +260,8 @@ impl Settings {
                 Support::Only(value) => reader.expect(value),
                 Support::NotYet => reader.not_yet(),
                 Support::AtRun(default) => match reader.unlike(default) {
-                    Some(refusal) => drop(self.refused_at_run.insert(row.name, refusal)),
-                    None => drop(self.refused_at_run.remove(row.name)),
+                    Some(refusal) => drop(self.control.refused_at_run.insert(row.name, refusal)),
+                    None => drop(self.control.refused_at_run.remove(row.name)),
                 },
                 Support::Withdrawn => reader.withdrawn(),
                 Support::ProfileOnly => reader.profile_only(),

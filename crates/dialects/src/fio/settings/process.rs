@@ -1,5 +1,8 @@
 //! Options of where a job's threads run, when they begin, and what they end.
 
+use std::collections::BTreeMap;
+
+use fathom_diagnostics::Diagnostic;
 use fathom_workload::{
     EndsOthers, ErrorHandling, FileHandling, IoPriority, Process, ProcessorSharing, StatCall,
 };
@@ -32,6 +35,8 @@ pub struct ControlSettings {
     pub stat_call: StatCall,
     /// Traces.
     pub trace: TraceSettings,
+    /// What keeps the job from being run, by fio's name of the option.
+    pub refused_at_run: BTreeMap<&'static str, Diagnostic>,
 }
 
 impl Settings {
