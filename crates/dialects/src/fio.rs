@@ -13,12 +13,15 @@
 
 mod command_line;
 mod context;
+mod errno;
+mod features;
 mod help;
 mod input;
 mod job;
 mod lexer;
 mod placement;
 mod plan;
+mod replay;
 mod settings;
 mod table;
 mod targets;

@@ -131,7 +131,7 @@ fn act(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Fai
         Action::EngineHelp(engine) => {
             return Ok(help(fio::engine_help(engine.as_deref()), console));
         }
-        Action::ShowCommand(line) => console.print(&format!("{line}\n")),
+        Action::ShowCommand(line) => console.print(line),
         Action::InflateLog(path) => inflate::inflate(path, console)?,
     }
     Ok(Code::Success)

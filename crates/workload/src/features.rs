@@ -4,15 +4,21 @@
 //! nothing that it did not ask for.
 
 mod distribution;
+mod errors;
+mod files;
 mod filling;
 mod io_log;
 mod pacing;
 mod placement;
 mod priority;
+mod process;
+mod replay;
 
 use fathom_units::Nanos;
 
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
+pub use errors::ErrorHandling;
+pub use files::{FileHandling, FileOperation, StatCall, SyncRange};
 pub use filling::{Dedupe, DedupeFrom, Filling};
 pub use io_log::IoLog;
 pub use pacing::{
@@ -21,6 +27,8 @@ pub use pacing::{
 };
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
 pub use priority::{IoPriority, Priorities, PriorityShare};
+pub use process::{EndsOthers, Process, ProcessorSharing, ThreadPriority};
+pub use replay::{Replay, ReplayPace};
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -47,6 +55,18 @@ pub struct Features {
     pub io_log: IoLog,
     /// Priorities of single I/Os.
     pub priorities: Option<Box<Priorities>>,
+    /// Where workers run, when they begin, and what they end.
+    pub process: Process,
+    /// What is done to files beside the I/O.
+    pub files: FileHandling,
+    /// Which failures are survived.
+    pub errors: ErrorHandling,
+    /// An operation on files in place of reads and writes.
+    pub operation: Option<FileOperation>,
+    /// The trace that its I/O comes from.
+    pub replay: Option<Replay>,
+    /// File that a trace of its I/O is written to.
+    pub trace_to: Option<String>,
 }
 
 /// A pause after a number of I/Os.

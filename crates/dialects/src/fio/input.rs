@@ -146,9 +146,10 @@ pub enum Unified {
 }
 
 /// What a job's three ranges of sizes belong to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SizesOf {
     /// Reads, writes and trims.
+    #[default]
     Directions,
     /// Sequential and random I/O; the third is not used.
     Orders,

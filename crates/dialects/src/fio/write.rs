@@ -75,12 +75,14 @@ pub fn write_start(input: &FioInput) -> String {
     normal::start(input)
 }
 
-/// Whether fio would end this run with exit code 1.
-pub fn has_errors(run: &FioRun<'_>) -> bool {
-    run.results
-        .iter()
-        .flat_map(|result| &result.workers)
-        .any(|worker| !worker.errors.is_empty())
+/// Whether fio would end this run with exit code 1: errors that a job was told to survive are none.
+pub fn has_errors(input: &FioInput, run: &FioRun<'_>) -> bool {
+    let workers = entry::workers(input, run);
+    let mut jobs = input.workload.jobs().zip(&workers);
+    jobs.any(|((_, job), workers)| {
+        let mut workers = workers.iter();
+        workers.any(|(_, worker)| entry::ended_by_error(job, worker))
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! which [`Full`] calls them. What may hold the worker back altogether (a pause, the flow, the depth) comes before an I/O
 //! is drawn, what depends on the I/O (blocks in flight) after it; an I/O that has to wait is kept, not drawn again.
 
+use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,18 +16,24 @@ use fathom_workload::{IoPriority, Job, Overlaps};
 use super::Slot;
 use super::depth::{DepthSearch, Drain};
 use super::flow::Share;
+use super::limits::Limits;
 use super::log::Log;
 use super::overlap::InFlight;
 use super::priority::PriorityPicker;
 use super::rates::Rated;
+use super::recorder::Recorder;
+use super::replay::Replayer;
 use super::source::{Next, Source, Sourced};
 use super::think::Pauses;
+use crate::EngineError;
 use crate::io_log::IoLogger;
 
 /// Everything a job does beyond plain I/O.
 pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
     pauses: Option<Pauses>,
+    limits: Limits<'a>,
+    recorder: Option<Recorder<'a>>,
     flow: Option<Share>,
     enough: Option<Arc<AtomicBool>>,
     drain: Option<Drain>,
@@ -39,8 +46,7 @@ pub(crate) struct Full<'a> {
 }
 
 /// What features share with other workers or the control thread.
-#[derive(Debug)]
-pub(crate) struct Extras {
+pub(crate) struct Extras<'a> {
     /// What the worker's random streams depend on.
     pub(crate) key: StreamKey,
     /// Takes its log.
@@ -49,6 +55,10 @@ pub(crate) struct Extras {
     pub(crate) share: Option<Share>,
     /// Set when its job's results are steady.
     pub(crate) enough: Option<Arc<AtomicBool>>,
+    /// Number of the worker within the job.
+    pub(crate) worker: u32,
+    /// The job's files once more, where ranges of them are written back.
+    pub(crate) files: &'a [File],
 }
 
 /// What the I/O itself comes from: the job's stream, or something that replaces or surrounds it.
@@ -81,6 +91,9 @@ impl<'a> Full<'a> {
         features.think.is_some()
             || features.io_log.is_on()
             || features.priorities.is_some()
+            || features.replay.is_some()
+            || features.trace_to.is_some()
+            || Limits::is_needed(job)
             || features.rates.is_some()
             || features.flow.is_some()
             || features.steady.is_some()
@@ -90,24 +103,38 @@ impl<'a> Full<'a> {
     }
 
     /// All features of `job`, with `stream` as what its I/O is drawn from.
-    pub(crate) fn new(job: &'a Job, stream: WorkerStream, extras: Extras) -> Self {
+    ///
+    /// # Errors
+    /// Where a trace cannot be read or written.
+    pub(crate) fn new(
+        job: &'a Job,
+        stream: WorkerStream,
+        extras: Extras<'_>,
+    ) -> Result<Self, EngineError> {
         let Extras {
             key,
             logger,
             share,
             enough,
+            worker,
+            files,
         } = extras;
         let features = &job.features;
         let low = features
             .batches
             .map(|batches| batches.low)
             .filter(|low| *low > 0);
-        Self {
-            stream: match &features.rates {
-                Some(rates) => Box::new(Rated::new(job, rates, key, stream)),
-                None => Box::new(stream),
+        let recorder = features.trace_to.as_deref();
+        let recorder = recorder.map(|path| Recorder::new(path, worker, job));
+        Ok(Self {
+            stream: match (&features.replay, &features.rates) {
+                (Some(replay), _) => Box::new(Replayer::new(replay, job)?),
+                (None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
+                (None, None) => Box::new(stream),
             },
             pauses: features.think.map(Pauses::new),
+            limits: Limits::new(job, files)?,
+            recorder: recorder.transpose()?,
             flow: share,
             enough,
             drain: low.map(|low| Drain::new(job.depth, low)),
@@ -122,7 +149,7 @@ impl<'a> Full<'a> {
                 let seed = job.salt ^ u64::from(key.worker) << 32;
                 PriorityPicker::new(priorities, seed)
             }),
-        }
+        })
     }
 
     /// What must be waited for before anything is issued.
@@ -160,6 +187,9 @@ impl<'a> Full<'a> {
             }
             flying.issued(sourced.io);
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.drawn(sourced.io, now);
+        }
         if let Some(pauses) = &mut self.pauses {
             pauses.issued(now);
         }
@@ -191,6 +221,12 @@ impl Source for Full<'_> {
         }
     }
 
+    fn submitted(&mut self, slots: &[Slot], batch: &[u32]) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.submitted(slots, batch);
+        }
+    }
+
     fn completed(
         &mut self,
         slot: &Slot,
@@ -212,7 +248,7 @@ impl Source for Full<'_> {
             let priority = picker.map_or_else(IoPriority::default, |it| it.of(completion.slot));
             log.completed(slot, completion, priority, now);
         }
-        Ok(())
+        self.limits.completed(slot, now)
     }
 
     fn priority(&mut self, io: &Io, slot: u32) -> IoPriority {
@@ -232,6 +268,9 @@ impl Source for Full<'_> {
     }
 
     fn finished(&mut self, now: Nanos) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.finished(now);
+        }
         if let Some(log) = &mut self.log {
             log.finished(now);
         }

@@ -4,7 +4,7 @@ use fathom_rawio::{self as rawio, Clock, Completion, Operation, Queue, Request};
 use fathom_record::{EndReason, depth_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
-use fathom_workload::{Backend, Direction};
+use fathom_workload::{Backend, Direction, FileOperation};
 
 use super::source::{Next, Source, Sourced};
 use super::{Kind, Round, Slot, Worker};
@@ -91,6 +91,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let drawn = self.parts.source.next(self.now, self.queue.in_flight());
         let Sourced { io, at, tag } = match drawn {
             Next::Io(sourced) => sourced,
+            Next::Sync(operation, target) => {
+                self.push_sync(operation, target);
+                // Where there is no room for more, a completion makes some, and this is asked again.
+                return !self.free.is_empty() && self.has_next();
+            }
             Next::NotBefore(moment) => {
                 self.held_until = Some(moment);
                 return false;
@@ -196,6 +201,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let begun = Clock::now();
         let result = if self.parts.backend == Backend::Null {
             Ok(())
+        } else if self.parts.job.features.operation == Some(FileOperation::Allocate) {
+            rawio::punch_hole(self.queue.file(io.target), io.offset, io.length)
         } else {
             rawio::discard(self.queue.file(io.target), io.offset, u64::from(io.length))
         };

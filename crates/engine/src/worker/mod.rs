@@ -15,11 +15,14 @@ mod depth;
 mod flow;
 mod full;
 mod issue;
+mod limits;
 mod log;
 mod overlap;
 mod priority;
 mod rates;
 mod record;
+mod recorder;
+mod replay;
 mod source;
 mod think;
 
@@ -75,12 +78,18 @@ pub(crate) struct Parts<'a, S> {
 
 impl<'a, S> Parts<'a, S> {
     /// The same parts with what `wrap` makes of the source.
-    pub(crate) fn with_source<T>(self, wrap: impl FnOnce(S) -> T) -> Parts<'a, T> {
-        Parts {
+    ///
+    /// # Errors
+    /// That of `wrap`.
+    pub(crate) fn with_source<T, E>(
+        self,
+        wrap: impl FnOnce(S) -> Result<T, E>,
+    ) -> Result<Parts<'a, T>, E> {
+        Ok(Parts {
             job: self.job,
             job_index: self.job_index,
             worker: self.worker,
-            source: wrap(self.source),
+            source: wrap(self.source)?,
             schedule: self.schedule,
             fill: self.fill,
             backend: self.backend,
@@ -92,7 +101,7 @@ impl<'a, S> Parts<'a, S> {
             on_error: self.on_error,
             stop: self.stop,
             abort: self.abort,
-        }
+        })
     }
 }
 
@@ -275,10 +284,22 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             batch_max: batches.submit as usize,
             reap_max: batches.complete_max as usize,
             wait_least: batches.complete_min,
-            split: parts.job.split_latency && parts.backend != Backend::Sync,
+            split: parts.job.split_latency
+                && !matches!(parts.backend, Backend::Sync | Backend::Mmap)
+                && parts.job.features.operation.is_none(),
             parts,
             queue,
         }
+    }
+
+    /// Index of its job within the stage.
+    pub(crate) fn job_index(&self) -> usize {
+        self.parts.job_index
+    }
+
+    /// What ends the whole run.
+    pub(crate) fn stop(&self) -> &StopFlag {
+        &self.parts.stop
     }
 
     /// Does the job's I/O from `times.start` on.

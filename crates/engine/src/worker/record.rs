@@ -194,7 +194,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 first_offsets: vec![place],
             });
         }
-        if self.parts.on_error == ErrorPolicy::Stop {
+        let handling = &self.parts.job.features.errors;
+        let way = direction as usize;
+        let survived = handling.go_on[way] || handling.ignored[way].contains(&errno);
+        if self.parts.on_error == ErrorPolicy::Stop && !survived {
             self.fail(FailedIo {
                 direction: name,
                 target: slot.target,

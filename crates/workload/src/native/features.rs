@@ -6,6 +6,7 @@ use toml::{Table, Value as TomlValue};
 
 use super::fields::{Fields, Reader, Value};
 use super::writer::time;
+use super::{handling, process};
 use crate::{IoLog, IoPriority, Job, Priorities, PriorityShare};
 
 /// The keys of the features that are on.
@@ -17,6 +18,8 @@ pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
     if job.features.io_log.is_on() {
         keys.push(("log", io_log(job.features.io_log)));
     }
+    keys.extend(process::keys(&job.features.process));
+    keys.extend(handling::keys(&job.features));
     keys
 }
 
@@ -68,6 +71,8 @@ impl Reader<'_> {
         if let Some(log) = fields.get("log").and_then(|value| self.io_log(value)) {
             job.features.io_log = log;
         }
+        self.process(fields, &mut job.features.process);
+        self.handling(fields, &mut job.features);
     }
 
     /// `{ read = [{ size = "64KiB", percent = 25, class = 1, hint = 0, level = 0 }], write = [] }`.

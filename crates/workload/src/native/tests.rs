@@ -6,13 +6,15 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::words::{
-    BACKENDS, CACHINGS, CONTENTS, EXISTING, FILE_CHOICES, OPEN_SYNCS, PROCESSES, Words,
+    BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, OPEN_SYNCS, OPERATIONS, PROCESSES,
+    Words,
 };
 use super::{read, to_json, write};
 use crate::{
-    Access, Arrival, Between, BlockSizes, Coverage, Dedupe, DedupeFrom, Distribution, Job, Limits,
-    Mix, Pacing, Place, Placement, Poisson, ReportGroup, SequentialScope, Stage, SyncPolicy,
-    Target, WeightedSize, WhenFull, Workload,
+    Access, Arrival, Between, BlockSizes, Coverage, Dedupe, DedupeFrom, Distribution,
+    ErrorHandling, Features, FileHandling, Job, Limits, Mix, Pacing, Place, Placement, Poisson,
+    Process, ProcessorSharing, Replay, ReplayPace, ReportGroup, SequentialScope, Stage, SyncPolicy,
+    SyncRange, Target, ThreadPriority, WeightedSize, WhenFull, Workload,
 };
 
 const OLTP: &str = r#"# oltp.workload.toml
@@ -422,6 +424,27 @@ fn targets() -> impl Strategy<Value = Vec<Target>> {
 }
 
 prop_compose! {
+    fn processes()(
+        processors in vec(0u32..4096, 0..3),
+        (split, nice) in (any::<bool>(), -20i32..=19),
+        io_priority in option::of((0u8..4, 0u8..8, 0u16..1024)),
+        ends in one_of(ENDS),
+        (after, command_before, command_after) in (option::of(".*"), option::of(".*"), option::of(".*")),
+    ) -> Process {
+        Process {
+            processors,
+            sharing: if split { ProcessorSharing::Split } else { ProcessorSharing::Shared },
+            nice,
+            io_priority: io_priority.map(|(class, level, hint)| ThreadPriority { class, level, hint }),
+            after,
+            ends,
+            command_before,
+            command_after,
+        }
+    }
+}
+
+prop_compose! {
     /// What holds a job back or ends it by its results.
     fn pacing()(
         think in option::of((any::<u64>(), any::<u64>(), 1u32.., any::<bool>(), any::<u64>())),
@@ -431,7 +454,7 @@ prop_compose! {
         target in option::of((any::<u64>(), any::<u64>(), 1u32..100_000, any::<bool>())),
         steady in option::of((0usize..3, any::<bool>(), any::<bool>(), 1u32..1_000_000, 1u64..1 << 40)),
         serialized: bool,
-    ) -> crate::Features {
+    ) -> Features {
         use crate::*;
         let rate = |(by_ios, rate): (bool, u64)| if by_ios {
             Pacing::Iops(Iops::new(rate))
@@ -492,6 +515,43 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn handlings()(
+        (pre_read, must_exist, end_syncfs) in any::<(bool, bool, bool)>(),
+        range in option::of((1u32..99, any::<(bool, bool, bool)>())),
+        (go_on, ignored) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3)),
+        limits in vec(option::of((1u64..1 << 50).prop_map(Nanos::new)), 3),
+        operation in option::of(one_of(OPERATIONS)),
+        replay in option::of((".*", option::of(1u32..1000), 2u32..9, 0u32..20, any::<([bool; 4], bool)>())),
+        trace_to in option::of(".*"),
+    ) -> Features {
+        Features {
+            files: FileHandling {
+                pre_read, must_exist, end_syncfs,
+                sync_range: range.map(|(every, (wait_before, write, wait_after))| SyncRange {
+                    every, wait_before, write, wait_after,
+                }),
+            },
+            errors: ErrorHandling {
+                go_on,
+                ignored: ignored.try_into().unwrap(),
+                latency_max: limits.try_into().unwrap(),
+            },
+            operation,
+            replay: replay.map(|(path, pace, scale, align, (skip, redirected))| Replay {
+                path,
+                pace: pace.map_or(ReplayPace::AtOnce, ReplayPace::Timed),
+                scale,
+                align: 1 << align,
+                skip,
+                redirected,
+            }),
+            trace_to,
+            ..Features::default()
+        }
+    }
+}
+
+prop_compose! {
     fn features()(
         each: bool,
         windows in (option::of(1u64..1 << 60), option::of(1u64..1 << 60)),
@@ -499,9 +559,9 @@ prop_compose! {
         read in vec(priority_shares(), 0..3),
         write in vec(priority_shares(), 0..3),
         has_priorities: bool,
-    ) -> crate::Features {
+    ) -> Features {
         let priorities = has_priorities.then(|| Box::new(crate::Priorities { read, write }));
-        crate::Features {
+        Features {
             priorities,
             io_log: crate::IoLog {
                 each,
@@ -522,8 +582,8 @@ prop_compose! {
         (contents, backend) in (one_of(CONTENTS), one_of(BACKENDS)),
         (caching, existing) in (one_of(CACHINGS), one_of(EXISTING)),
         switches in any::<(bool, bool, bool)>(),
-        features in features(),
         salt: u64,
+        (process, handling, features) in (processes(), handlings(), features()),
     ) -> Job {
         Job {
             name, host, targets, file_choice, workers, depth, mix, access, block, arrival, limits,
@@ -540,7 +600,15 @@ prop_compose! {
             drop_cache: switches.1,
             unlink: switches.2,
             salt,
-            features,
+            features: Features {
+                process,
+                files: handling.files,
+                errors: handling.errors,
+                operation: handling.operation,
+                replay: handling.replay,
+                trace_to: handling.trace_to,
+                ..features
+            },
         }
     }
 }

@@ -101,7 +101,7 @@ impl Report {
             normal: normal::summary(input, run),
             terse: terse::lines(input, run),
             sum,
-            failed: super::has_errors(run),
+            failed: super::has_errors(input, run),
         }
     }
 }
@@ -183,6 +183,7 @@ impl Sum {
             depth_levels,
             submit_batches,
             complete_batches,
+            survived: None,
             features: None,
             steady: None,
             found_depth: None,

@@ -3,10 +3,12 @@
 //! Invariant: percentiles come from merged histograms. Means and deviations of the half-second samples of a group are
 //! sums over its jobs, as fio makes them.
 
-use fathom_record::{DeviceCounters, HalfSecond, OpStats, StageResult, SteadyOutcome, WorkerStats};
+use fathom_record::{
+    DeviceCounters, EndReason, HalfSecond, OpStats, StageResult, SteadyOutcome, WorkerStats,
+};
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, Features};
+use fathom_workload::{Direction, Features, FileOperation, Job};
 use serde::{Deserialize, Serialize};
 
 use super::priorities::{self, ByPriority};
@@ -220,14 +222,27 @@ fn samples(halves: &[HalfSecond], way: usize) -> (Samples, Samples) {
     (Samples::of(&bandwidth), Samples::of(&iops))
 }
 
+/// Whether a job goes on after errors of any kind.
+fn survives(job: &Job) -> bool {
+    let errors = &job.features.errors;
+    errors.go_on != [false; 3] || errors.ignored.iter().any(|list| !list.is_empty())
+}
+
+/// Whether an error counts against a job: one that it was not told to survive.
+pub fn ended_by_error(job: &Job, worker: &WorkerStats) -> bool {
+    !worker.errors.is_empty() && (!survives(job) || worker.ended == EndReason::Failed)
+}
+
 /// One entry of the report.
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
     /// The first job's.
     pub meta: &'a FioJobMeta,
     pub members: usize,
-    /// Error number of the first failed I/O; 0: none.
+    /// Error number of the first failed I/O; 0: none, or none that a job did not survive.
     pub error: i32,
+    /// Where jobs survive errors: how many there were, and the number of the first.
+    pub survived: Option<(u64, i32)>,
     pub started_unix_ms: u64,
     pub ways: [Way; 3],
     pub sync: Option<Histogram>,
@@ -259,6 +274,7 @@ impl<'a> Entry<'a> {
             meta: &input.jobs[members.start],
             members: members.len(),
             error: 0,
+            survived: None,
             started_unix_ms: 0,
             ways: Default::default(),
             sync: None,
@@ -275,8 +291,15 @@ impl<'a> Entry<'a> {
             steady: None,
             found_depth: None,
         };
-        for (result, worker) in workers[members.clone()].iter().flatten() {
-            entry.add(result, worker);
+        let jobs: Vec<&Job> = input.workload.jobs().map(|(_, job)| job).collect();
+        for index in members.clone() {
+            let Some(job) = jobs.get(index) else { continue };
+            if survives(job) {
+                entry.survived.get_or_insert((0, 0));
+            }
+            for (result, worker) in &workers[index] {
+                entry.add(job, result, worker);
+            }
         }
         entry
     }
@@ -293,18 +316,33 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn add(&mut self, result: &StageResult, worker: &WorkerStats) {
+    fn add(&mut self, job: &Job, result: &StageResult, worker: &WorkerStats) {
         if self.started_unix_ms == 0 {
             self.started_unix_ms = result.started_unix_ns / 1_000_000;
         }
-        if self.error == 0
-            && let Some(error) = worker.errors.first()
-        {
-            self.error = if error.errno == 0 { EIO } else { error.errno };
+        if let Some(error) = worker.errors.first() {
+            let number = if error.errno == 0 { EIO } else { error.errno };
+            if self.error == 0 && ended_by_error(job, worker) {
+                self.error = number;
+            }
+            if let Some((total, first)) = &mut self.survived {
+                *total += worker.errors.iter().map(|error| error.count).sum::<u64>();
+                *first = if *first == 0 { number } else { *first };
+            }
         }
         for direction in Direction::ALL {
             if let Some(stats) = &worker.directions[direction as usize] {
                 self.ways[direction as usize].add(worker, stats, direction);
+            }
+        }
+        if job
+            .features
+            .operation
+            .is_some_and(FileOperation::is_of_names)
+        {
+            // fio has completion latencies of them alone.
+            for way in &mut self.ways {
+                way.total = None;
             }
         }
         if let Some(sync) = worker.sync.as_ref().filter(|sync| sync.ios() > 0) {

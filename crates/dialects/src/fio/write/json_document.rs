@@ -90,6 +90,13 @@ pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets
         pair("minf", Json::Whole(entry.minor_faults)),
     ]);
     pairs.extend(classes(entry));
+    if let Some((total, first)) = entry.survived {
+        pairs.push(pair("total_err", Json::Whole(total)));
+        pairs.push(pair(
+            "first_error",
+            Json::Whole(u64::from(first.unsigned_abs())),
+        ));
+    }
     let target = entry
         .features
         .and_then(|features| features.latency_target.as_ref());

@@ -314,6 +314,17 @@ fn counters(out: &mut String, entry: &Entry<'_>) {
         writes.short,
         trims.short
     );
+    if let Some((total, first)) = entry.survived {
+        let text = std::io::Error::from_raw_os_error(first).to_string();
+        let text = match first {
+            0 => "Success",
+            _ => text.split(" (os error").next().unwrap_or_default(),
+        };
+        let _ = writeln!(
+            out,
+            "     errors    : total={total}, first_error={first}/<{text}>"
+        );
+    }
     let features = entry.features;
     let target = features.and_then(|features| features.latency_target.as_ref());
     let depth = entry.found_depth.unwrap_or(entry.meta.depth);
