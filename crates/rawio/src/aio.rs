@@ -4,7 +4,6 @@
 //! asynchronous with it. Syncs are done at once while submitting, as the interface has no asynchronous one on most file
 //! systems.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
@@ -64,7 +63,7 @@ pub struct AioQueue {
     waiting: Vec<*mut ControlBlock>,
     syncs: Vec<Request>,
     events: Box<[IoEvent]>,
-    done: VecDeque<Completion>,
+    done: Vec<Completion>,
     priority: u16,
     stays: PhantomData<*const ()>,
 }
@@ -103,7 +102,7 @@ impl AioQueue {
             waiting: Vec::with_capacity(count),
             syncs: Vec::with_capacity(count),
             events: vec![IoEvent::default(); count].into_boxed_slice(),
-            done: VecDeque::with_capacity(count),
+            done: Vec::with_capacity(count),
             priority: 0,
             stays: PhantomData,
         })
@@ -113,7 +112,7 @@ impl AioQueue {
         for request in self.syncs.drain(..) {
             let file = &self.files[request.file as usize];
             let result = perform(file, request, &mut []);
-            self.done.push_back(Completion {
+            self.done.push(Completion {
                 slot: request.slot,
                 result,
             });
@@ -144,7 +143,7 @@ impl AioQueue {
             };
         }
         for event in &self.events[..count as usize] {
-            self.done.push_back(Completion {
+            self.done.push(Completion {
                 slot: event.user_data as u32,
                 result: u32::try_from(event.result).map_err(|_| -event.result as i32),
             });
@@ -218,7 +217,7 @@ impl Queue for AioQueue {
                     // SAFETY: a block of `self.blocks`, which nothing else refers to now.
                     let slot = unsafe { (*refused).user_data } as u32;
                     let result = Err(code.unwrap_or(libc::EIO));
-                    self.done.push_back(Completion { slot, result });
+                    self.done.push(Completion { slot, result });
                 }
             }
         }

@@ -228,8 +228,11 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
 impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     /// Prepares a worker: the last place where memory is taken.
     pub(crate) fn new(mut parts: Parts<'a, S>, mut queue: Q, slots: u32) -> Self {
-        for slot in 0..slots {
-            parts.fill.prepare(queue.buffer(slot));
+        // Buffers that are only read into hold nothing; those of the null backend then take no memory.
+        if S::HOOKS || parts.job.mix.changes_data() {
+            for slot in 0..slots {
+                parts.fill.prepare(queue.buffer(slot));
+            }
         }
         let batches = batches(parts.job, parts.backend, slots);
         let mut stats = WorkerStats::new(parts.job_index, parts.worker);
