@@ -204,6 +204,45 @@ fn a_log_of_every_io_has_a_line_for_each() {
 }
 
 #[test]
+fn latencies_are_told_by_priority() {
+    let folder = support::disk_folder();
+    let text = ours(
+        folder.path(),
+        &[
+            "--name=x",
+            "--ioengine=libaio",
+            "--rw=randread",
+            "--size=8m",
+            "--cmdprio_percentage=50",
+            "--cmdprio=2",
+            "--cmdprio_class=2",
+            "--write_lat_log=x",
+            "--log_prio=1",
+            "--output-format=json+",
+        ],
+    );
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let read = &document["jobs"][0]["read"];
+    let prios = read["prios"].as_array().unwrap();
+    let kinds: Vec<_> = prios
+        .iter()
+        .map(|prio| ["prioclass", "prio", "priohint"].map(|key| prio[key].as_u64().unwrap()))
+        .collect();
+    assert_eq!(kinds, [[0, 0, 0], [2, 2, 0]]);
+    let count = |prio: &Value| prio["clat_ns"]["N"].as_u64().unwrap();
+    let counts: Vec<u64> = prios.iter().map(count).collect();
+    assert_eq!(counts.iter().sum::<u64>(), 2048);
+    // Half of 2,048, with more than six standard deviations to each side.
+    assert!((880..=1170).contains(&counts[1]), "{counts:?}");
+    let log = std::fs::read_to_string(folder.path().join("x_clat.1.log")).unwrap();
+    let marked = log
+        .lines()
+        .filter(|line| line.ends_with(", 0x4002"))
+        .count();
+    assert_eq!(marked as u64, counts[1]);
+}
+
+#[test]
 fn debug_lines_tell_seeds_and_ios() {
     let folder = support::disk_folder();
     let run = |seed: &str| {
