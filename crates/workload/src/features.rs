@@ -3,6 +3,13 @@
 //! All of it is off in [`Features::default`]. A job without features runs in the engine's plain worker, whose I/O costs
 //! nothing that it did not ask for.
 
+mod verify;
+
+pub use verify::{
+    Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPattern,
+    VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
+};
+
 use fathom_units::Nanos;
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
@@ -12,6 +19,8 @@ pub struct Features {
     pub think: Option<ThinkTime>,
     /// How I/Os are gathered for submission and completion, where a peer's input says so.
     pub batches: Option<Batches>,
+    /// How written data is checked.
+    pub verify: Option<Verify>,
 }
 
 /// A pause after a number of I/Os.

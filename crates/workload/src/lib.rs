@@ -17,7 +17,11 @@ mod target;
 mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
-pub use features::{Batches, Features, ThinkCounts, ThinkTime};
+pub use features::{
+    Backlog, Batches, Checksum, Features, HEADER_BYTES, HeaderCheck, OnMismatch, ThinkCounts,
+    ThinkTime, TrimmedData, Verify, VerifyPattern, VerifyPhase, VerifyRepeats, VerifyTrims,
+    VerifyTrust,
+};
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
     Poisson, ReportGroup, SyncPolicy, WhenFull,
