@@ -64,22 +64,30 @@ pub fn digest(kind: Checksum, parts: [&[u8]; 2]) -> Digest {
         }
         Checksum::Crc7 => {
             let mut sum = CRC7.digest();
-            parts.iter().for_each(|part| sum.update(part));
+            for part in parts {
+                sum.update(part);
+            }
             Digest::new(&[sum.finalize()])
         }
         Checksum::Crc16 => {
             let mut sum = CRC16.digest();
-            parts.iter().for_each(|part| sum.update(part));
+            for part in parts {
+                sum.update(part);
+            }
             Digest::new(&sum.finalize().to_le_bytes())
         }
         Checksum::Crc64 => {
             let mut sum = CRC64.digest();
-            parts.iter().for_each(|part| sum.update(part));
+            for part in parts {
+                sum.update(part);
+            }
             Digest::new(&sum.finalize().to_le_bytes())
         }
         Checksum::Crc32 => {
             let mut hasher = crc32fast::Hasher::new();
-            parts.iter().for_each(|part| hasher.update(part));
+            for part in parts {
+                hasher.update(part);
+            }
             Digest::new(&hasher.finalize().to_le_bytes())
         }
         Checksum::Crc32c => {
@@ -88,7 +96,9 @@ pub fn digest(kind: Checksum, parts: [&[u8]; 2]) -> Digest {
         }
         Checksum::XxHash => {
             let mut hasher = xxhash_rust::xxh32::Xxh32::new(1);
-            parts.iter().for_each(|part| hasher.update(part));
+            for part in parts {
+                hasher.update(part);
+            }
             Digest::new(&hasher.digest().to_le_bytes())
         }
         Checksum::Md5 => hashed::<Md5>(parts),
@@ -104,7 +114,9 @@ pub fn digest(kind: Checksum, parts: [&[u8]; 2]) -> Digest {
 
 fn hashed<D: sha2::Digest>(parts: [&[u8]; 2]) -> Digest {
     let mut hasher = D::new();
-    parts.iter().for_each(|part| hasher.update(part));
+    for part in parts {
+        hasher.update(part);
+    }
     Digest::new(&hasher.finalize())
 }
 

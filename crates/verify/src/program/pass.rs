@@ -45,7 +45,7 @@ impl Passes {
                 ..
             }
         );
-        let more = limits.bytes.map(|bytes| bytes.get());
+        let more = limits.bytes.map(fathom_units::Bytes::get);
         let bytes_until = more.filter(|bytes| each_once && *bytes > total);
         let mut job = job.clone();
         job.limits = Limits {
