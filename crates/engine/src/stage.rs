@@ -163,7 +163,7 @@ impl StageRun<'_> {
                     Some(ArrivalSchedule::new(rate, poisson, key))
                 }
             },
-            fill: BufferFill::new(job.contents, fill_key),
+            fill: BufferFill::for_job(job, fill_key),
             backend: match job.backend {
                 Backend::IoUring => self.uring,
                 other => other,

@@ -1,6 +1,6 @@
 //! Filling of blocks before they are written, and checking of blocks that were read.
 
-use fathom_workload::{BlockSizes, Checksum, OnMismatch, TrimmedData, Verify, VerifyPattern};
+use fathom_workload::{Checksum, Job, OnMismatch, Pattern, TrimmedData, Verify};
 
 use crate::{Digest, Fault, Header, Intervals, LayoutProblem, Mismatch, contents, digest};
 
@@ -23,7 +23,7 @@ pub enum Expected {
 pub struct Blocks {
     kind: Checksum,
     intervals: Intervals,
-    pattern: Option<VerifyPattern>,
+    pattern: Option<Pattern>,
     pattern_interval: Option<u32>,
     trimmed: TrimmedData,
     all_faults: bool,
@@ -33,16 +33,16 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// For the worker whose number ends in `worker`, with blocks as `block` says.
+    /// For the worker of `job` whose number ends in `worker`.
     ///
     /// # Errors
     /// Where a header does not fit, or a pattern is missing.
-    pub fn new(verify: &Verify, block: &BlockSizes, worker: u16) -> Result<Self, LayoutProblem> {
+    pub fn new(verify: &Verify, job: &Job, worker: u16) -> Result<Self, LayoutProblem> {
         let step = verify.pattern_interval;
         let step = step.and_then(|step| u32::try_from(step.get()).ok());
         Ok(Self {
             kind: verify.checksum,
-            intervals: Intervals::new(verify, block)?,
+            intervals: Intervals::new(verify, job)?,
             pattern: verify.pattern.clone(),
             pattern_interval: step.filter(|step| *step > 0),
             trimmed: verify

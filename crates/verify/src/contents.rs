@@ -4,7 +4,7 @@
 //! can be made again at any time. The generator is SplitMix64 in counter mode (Steele, Lea, Flood, "Fast splittable
 //! pseudorandom number generators", OOPSLA 2014): not a cipher, but nothing a storage system could compress.
 
-use fathom_workload::VerifyPattern;
+use fathom_workload::Pattern;
 use fathom_workload::generator::StreamKey;
 
 /// 2^64 divided by the golden ratio, made odd.
@@ -54,30 +54,18 @@ pub(crate) fn random(seed: u64, place: &mut [u8]) {
 }
 
 /// Fills a block at `offset` with the pattern, anew every `interval` bytes.
-pub(crate) fn pattern(
-    pattern: &VerifyPattern,
-    interval: Option<u32>,
-    offset: u64,
-    place: &mut [u8],
-) {
+pub(crate) fn pattern(pattern: &Pattern, interval: Option<u32>, offset: u64, place: &mut [u8]) {
     let step = interval.map_or(place.len(), |interval| interval as usize);
     let starts = (offset..).step_by(step.max(1));
     for (offset, part) in starts.zip(place.chunks_mut(step.max(1))) {
-        for copy in part.chunks_mut(pattern.bytes.len().max(1)) {
-            copy.copy_from_slice(&pattern.bytes[..copy.len()]);
-            for at in &pattern.offsets {
-                let room = copy.iter_mut().skip(*at);
-                for (byte, value) in room.zip(offset.to_le_bytes()) {
-                    *byte = value;
-                }
-            }
-        }
+        pattern.fill(offset, part);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_workload::FormatAt;
 
     #[test]
     fn a_seed_gives_the_same_bytes_and_another_gives_others() {
@@ -94,10 +82,8 @@ mod tests {
 
     #[test]
     fn the_pattern_repeats_and_bears_the_offset() {
-        let with_offset = VerifyPattern {
-            bytes: vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 2],
-            offsets: vec![1],
-        };
+        let bytes = vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 2];
+        let with_offset = Pattern::new(bytes, vec![FormatAt(1)]).unwrap();
         let mut place = [9u8; 26];
         pattern(&with_offset, Some(13), 0x1000, &mut place);
         let first = [1, 0, 0x10, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0x10];

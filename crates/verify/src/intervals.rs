@@ -1,6 +1,6 @@
 //! The division of blocks into intervals, each with a header.
 
-use fathom_workload::{BlockSizes, Checksum, Direction, HEADER_BYTES, Verify};
+use fathom_workload::{Checksum, Direction, HEADER_BYTES, Job, Verify};
 
 /// How the blocks of a job are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,15 +40,12 @@ impl Intervals {
     ///
     /// # Errors
     /// What does not fit.
-    pub fn new(verify: &Verify, block: &BlockSizes) -> Result<Self, LayoutProblem> {
+    pub fn new(verify: &Verify, job: &Job) -> Result<Self, LayoutProblem> {
         if verify.checksum.needs_pattern() && verify.pattern.is_none() {
             return Err(LayoutProblem::NoPattern(verify.checksum.name()));
         }
-        let sizes = || {
-            let list = block.of(Direction::Write).iter();
-            list.filter(|entry| entry.weight > 0)
-                .map(|entry| entry.size.get())
-        };
+        let list = write_sizes(job);
+        let sizes = || list.iter().copied();
         let smallest = sizes().min().unwrap_or(1);
         let largest = sizes().max().unwrap_or(1);
         let asked = verify.interval.map_or(0, fathom_units::Bytes::get);
@@ -57,7 +54,9 @@ impl Intervals {
             asked => asked.min(smallest),
         };
         let divides = wanted > 0 && sizes().all(|size| size % wanted == 0);
-        let length = if divides {
+        let length = if is_unaligned(job) {
+            largest
+        } else if divides {
             wanted
         } else {
             sizes().fold(0, gcd)
@@ -73,11 +72,13 @@ impl Intervals {
             kind => kind.header_bytes(),
         };
         let end = u64::from(header) + u64::from(verify.header_offset);
-        if header > 0 && end > u64::from(intervals.length) {
+        // Unaligned blocks are intervals by themselves, the smallest of them too.
+        let shortest = u64::from(intervals.length).min(smallest);
+        if header > 0 && end > shortest {
             return Err(LayoutProblem::HeaderBeyondInterval {
                 header,
                 offset: verify.header_offset,
-                interval: intervals.length,
+                interval: u32::try_from(shortest).unwrap_or(u32::MAX),
             });
         }
         Ok(intervals)
@@ -100,6 +101,23 @@ impl Intervals {
     }
 }
 
+/// Sizes that a job's writes have; of a range the smallest and the largest.
+pub(crate) fn write_sizes(job: &Job) -> Vec<u64> {
+    let placement = job.features.placement.as_ref();
+    if let Some(range) = placement.and_then(|it| it.ranges[Direction::Write as usize]) {
+        return vec![range.least.get().max(1), range.most.get().max(1)];
+    }
+    let list = job.block.of(Direction::Write).iter();
+    let used = list.filter(|entry| entry.weight > 0);
+    used.map(|entry| entry.size.get().max(1)).collect()
+}
+
+/// Whether sizes are not multiples of the smallest.
+fn is_unaligned(job: &Job) -> bool {
+    let placement = job.features.placement.as_ref();
+    placement.is_some_and(|it| it.unaligned)
+}
+
 fn gcd(one: u64, other: u64) -> u64 {
     if one == 0 {
         other
@@ -112,12 +130,18 @@ fn gcd(one: u64, other: u64) -> u64 {
 mod tests {
     use super::*;
     use fathom_units::Bytes;
-    use fathom_workload::WeightedSize;
+    use fathom_workload::{BlockSizes, WeightedSize, preset};
+
+    fn job(size: u64) -> Job {
+        let mut job = preset("quick", "/unused").unwrap().stages[0].jobs[0].clone();
+        job.block = BlockSizes::uniform(Bytes::new(size));
+        job
+    }
 
     #[track_caller]
     fn check(asked: u64, sizes: &[u64], expected: u32) {
-        let mut block = BlockSizes::uniform(Bytes::new(4096));
-        block.write = sizes
+        let mut job = job(4096);
+        job.block.write = sizes
             .iter()
             .map(|size| WeightedSize {
                 size: Bytes::new(*size),
@@ -126,7 +150,7 @@ mod tests {
             .collect();
         let mut verify = Verify::new(Checksum::Crc32c);
         verify.interval = (asked > 0).then_some(Bytes::new(asked));
-        assert_eq!(Intervals::new(&verify, &block).unwrap().length, expected);
+        assert_eq!(Intervals::new(&verify, &job).unwrap().length, expected);
     }
 
     #[test]
@@ -144,10 +168,10 @@ mod tests {
     #[test]
     fn a_header_that_does_not_fit_is_refused() {
         let mut verify = Verify::new(Checksum::Sha512);
-        let block = BlockSizes::uniform(Bytes::new(112));
-        assert!(Intervals::new(&verify, &block).is_ok());
+        let job_of_small = job(112);
+        assert!(Intervals::new(&verify, &job_of_small).is_ok());
         verify.header_offset = 1;
-        let problem = Intervals::new(&verify, &block);
+        let problem = Intervals::new(&verify, &job_of_small);
         assert!(
             matches!(
                 problem,
@@ -156,7 +180,7 @@ mod tests {
             "{problem:?}"
         );
         let verify = Verify::new(Checksum::Pattern);
-        let problem = Intervals::new(&verify, &BlockSizes::uniform(Bytes::kib(4)));
+        let problem = Intervals::new(&verify, &job(4096));
         assert_eq!(problem, Err(LayoutProblem::NoPattern("pattern")));
     }
 }

@@ -118,7 +118,7 @@ enum Phase {
 #[derive(Debug)]
 enum Checks {
     /// In the order of the writes.
-    InOrder(Replay),
+    InOrder(Box<Replay>),
     /// In the order of places.
     LastWrites(Box<LastWriters>),
     /// What is left of the backlog.
@@ -235,10 +235,9 @@ impl Program {
                     Step::Again
                 }
             },
-            Phase::Drain if in_flight > 0 => Step::Wait,
+            Phase::Drain | Phase::DrainChecks if in_flight > 0 => Step::Wait,
             Phase::Drain => self.begin_checks(),
             Phase::Check(_) => self.check_step(),
-            Phase::DrainChecks if in_flight > 0 => Step::Wait,
             Phase::DrainChecks => {
                 self.next_pass();
                 Step::Again
@@ -411,7 +410,7 @@ impl Program {
             let writers = LastWriters::new(Box::new(walk), line, self.pass.writes(), sizes);
             return Checks::LastWrites(Box::new(writers));
         }
-        walk().map_or(Checks::Backlog, Checks::InOrder)
+        walk().map_or(Checks::Backlog, |replay| Checks::InOrder(Box::new(replay)))
     }
 
     fn check_step(&mut self) -> Step {

@@ -3,14 +3,20 @@
 //! All of it is off in [`Features::default`]. A job without features runs in the engine's plain worker, whose I/O costs
 //! nothing that it did not ask for.
 
+mod distribution;
+mod filling;
+mod placement;
 mod verify;
 
-pub use verify::{
-    Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPattern,
-    VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
-};
-
 use fathom_units::Nanos;
+
+pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
+pub use filling::{Dedupe, DedupeFrom, Filling};
+pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
+pub use verify::{
+    Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
+    VerifyRepeats, VerifyTrims, VerifyTrust,
+};
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -20,7 +26,11 @@ pub struct Features {
     /// How I/Os are gathered for submission and completion, where a peer's input says so.
     pub batches: Option<Batches>,
     /// How written data is checked.
-    pub verify: Option<Verify>,
+    pub verify: Option<Box<Verify>>,
+    /// Where I/Os fall, beyond what access and block sizes say.
+    pub placement: Option<Box<Placement>>,
+    /// What written buffers hold, beyond [`crate::BufferContents`].
+    pub filling: Option<Box<Filling>>,
 }
 
 /// A pause after a number of I/Os.

@@ -11,6 +11,7 @@ mod features;
 pub mod generator;
 mod job;
 pub mod native;
+mod pattern;
 mod presets;
 mod stage;
 mod target;
@@ -18,14 +19,19 @@ mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
-    Backlog, Batches, Checksum, Features, HEADER_BYTES, HeaderCheck, OnMismatch, ThinkCounts,
-    ThinkTime, TrimmedData, Verify, VerifyPattern, VerifyPhase, VerifyRepeats, VerifyTrims,
-    VerifyTrust,
+    Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
+    VerifyRepeats, VerifyTrims, VerifyTrust,
+};
+pub use features::{
+    Batches, Between, Dedupe, DedupeFrom, Distribution, DistributionError, Features, Filling,
+    Placement, SEQUENCE_MAX, SizeDraw, SizeRange, ThinkCounts, ThinkTime, ZONES_MAX, Zone,
+    ZoneStride,
 };
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
     Poisson, ReportGroup, SyncPolicy, WhenFull,
 };
+pub use pattern::{FormatAt, Pattern, PatternError};
 pub use presets::{preset, preset_names};
 pub use stage::{Stage, Workload};
 pub use target::{FileChoice, Place, Target};

@@ -3,7 +3,9 @@
 use fathom_workload::generator::{
     Io, SharedCursor, StreamError, StreamKey, TargetRange, WorkerStream,
 };
-use fathom_workload::{Access, Coverage, Direction, Job, Limits, SequentialScope};
+use fathom_workload::{Access, Coverage, Job, Limits, SequentialScope};
+
+use crate::intervals::write_sizes;
 
 /// Sets the streams of the passes apart: pass 0 has the stream of an unverified job.
 const PASS_SALT: u64 = 0x9e37_79b9_0000_0000;
@@ -134,17 +136,15 @@ impl Passes {
             }
             _ => false,
         };
-        !(fits && in_order)
+        let is_plain = self.job.features.placement.is_none();
+        !(fits && in_order && is_plain)
     }
 
     /// Smallest and largest block of writes.
     pub(super) fn block_bounds(&self) -> (u64, u64) {
-        let sizes = || {
-            let list = self.job.block.of(Direction::Write).iter();
-            list.filter(|entry| entry.weight > 0)
-                .map(|entry| entry.size.get())
-        };
-        (sizes().min().unwrap_or(1), sizes().max().unwrap_or(1))
+        let sizes = write_sizes(&self.job);
+        let bound = |size: Option<&u64>| size.copied().unwrap_or(1);
+        (bound(sizes.iter().min()), bound(sizes.iter().max()))
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::{Blocks, Fault, Mismatch};
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
-    Access, Backlog, Checksum, Coverage, Limits, SequentialScope, TrimmedData, VerifyPattern,
+    Access, Backlog, Checksum, Coverage, FormatAt, Limits, Pattern, SequentialScope, TrimmedData,
     VerifyTrims, WeightedSize, preset,
 };
 
@@ -82,7 +82,7 @@ fn run_program(
     disk: &mut Disk,
     meddle: &mut impl FnMut(&mut Disk),
 ) -> Outcome {
-    let mut blocks = Blocks::new(verify, &job.block, 0).unwrap();
+    let mut blocks = Blocks::new(verify, job, 0).unwrap();
     let mut outcome = Outcome::default();
     let mut flying: VecDeque<Task> = VecDeque::new();
     for step in 0..1_000_000 {
@@ -308,7 +308,7 @@ fn a_saved_state_ends_the_check_where_the_job_was_stopped() {
     let mut verify = crc();
     verify.phase = VerifyPhase::Never;
     let mut disk = Disk::new(1);
-    let mut blocks = Blocks::new(&verify, &job.block, 0).unwrap();
+    let mut blocks = Blocks::new(&verify, &job, 0).unwrap();
     let key = StreamKey::default();
     let mut program = Program::new(&job, &verify, (key, key), &[RANGE], None).unwrap();
     let mut outcome = Outcome::default();
@@ -407,10 +407,8 @@ fn discarded_blocks_are_zeroes() {
 /// Every kind with headers of every interval, whatever is done to the disk between write and check.
 #[test]
 fn damage_is_found_by_every_kind() {
-    let pattern = VerifyPattern {
-        bytes: vec![1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 4],
-        offsets: vec![3],
-    };
+    let bytes = vec![1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 4];
+    let pattern = Pattern::new(bytes, vec![FormatAt(3)]).unwrap();
     for kind in Checksum::ALL {
         for interval in [None, Some(512), Some(1024)] {
             for header_offset in [0, 100] {
@@ -484,7 +482,7 @@ fn an_old_block_in_its_right_place_is_found_by_its_number() {
 fn what_should_have_been_read_can_be_made_again() {
     let (mut disk, job, verify) = (Disk::new(1), job(), crc());
     run(&job, &verify, 1, &mut disk, |_| {});
-    let blocks = Blocks::new(&verify, &job.block, 0).unwrap();
+    let blocks = Blocks::new(&verify, &job, 0).unwrap();
     let right = disk.targets[0][8192..12288].to_vec();
     let mut wrong = right.clone();
     wrong[1000] ^= 1;

@@ -5,6 +5,8 @@
 
 use fathom_units::{Bytes, Percent};
 
+use crate::Pattern;
+
 /// How the data of a job is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verify {
@@ -15,7 +17,7 @@ pub struct Verify {
     /// Where in an interval its header stands.
     pub header_offset: u32,
     /// What blocks hold; `None`: random bytes from a seed that the header names.
-    pub pattern: Option<VerifyPattern>,
+    pub pattern: Option<Pattern>,
     /// Bytes after which the pattern starts anew; `None`: it runs through the whole block.
     pub pattern_interval: Option<Bytes>,
     /// When what was written is read back.
@@ -194,16 +196,6 @@ impl Checksum {
 
 /// Bytes of a header without its checksum.
 pub const HEADER_BYTES: u32 = 48;
-
-/// Bytes that blocks repeat.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VerifyPattern {
-    /// The bytes; never empty.
-    pub bytes: Vec<u8>,
-    /// Where in them the offset of the block stands (of the pattern interval, where there is one), as eight bytes, the
-    /// lowest first.
-    pub offsets: Vec<usize>,
-}
 
 /// When what was written is read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,9 +3,10 @@
 //! Storage that compresses or removes duplicates shows figures that have nothing to do with its media if buffers repeat.
 //! So the default is new random bytes for every write, made fast enough not to be the bottleneck.
 
+use super::filler::Filler;
 use super::rng::{Purpose, Xoshiro256, hash_key, mix};
 use super::{Io, StreamKey};
-use crate::{BufferContents, Direction};
+use crate::{BufferContents, Direction, Job};
 
 /// The unit in which storage could find duplicates: the smallest sector there is.
 const SECTOR: usize = 512;
@@ -18,15 +19,27 @@ pub struct BufferFill {
     bytes: Xoshiro256,
     /// Sets this worker's stamps apart from those of others.
     worker: u64,
+    /// What counts instead where the job says more of its contents.
+    filler: Option<Box<Filler>>,
 }
 
 impl BufferFill {
-    /// The contents that the worker named by `key` writes.
+    /// The contents that the worker of `job` named by `key` writes.
+    pub fn for_job(job: &Job, key: StreamKey) -> Self {
+        let filling = job.features.filling.as_ref();
+        Self {
+            filler: filling.map(|rules| Box::new(Filler::new(job, rules, key))),
+            ..Self::new(job.contents, key)
+        }
+    }
+
+    /// Plain contents of the worker named by `key`.
     pub fn new(contents: BufferContents, key: StreamKey) -> Self {
         Self {
             contents,
             bytes: Xoshiro256::keyed(key, Purpose::Contents),
             worker: hash_key(key, Purpose::Contents),
+            filler: None,
         }
     }
 
@@ -49,6 +62,9 @@ impl BufferFill {
         }
         let length = buffer.len().min(io.length as usize);
         let buffer = &mut buffer[..length];
+        if let Some(filler) = &mut self.filler {
+            return filler.fill(io.offset, buffer);
+        }
         match self.contents {
             BufferContents::RandomEachWrite => self.randomize(buffer),
             BufferContents::RandomStamped => self.stamp(io.index, buffer),

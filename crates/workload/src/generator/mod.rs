@@ -21,19 +21,30 @@
 //! ```
 
 mod arrival;
+mod bitmap;
 mod cursor;
 mod fill;
+mod filler;
+#[cfg(test)]
+mod filler_tests;
 mod permutation;
 mod picker;
 mod regions;
 mod rng;
 mod shared;
 mod sizes;
+mod spread;
 mod stream;
 #[cfg(test)]
 mod stream_tests;
+mod walk;
+mod walk_region;
+mod walk_sizes;
+#[cfg(test)]
+mod walk_tests;
 
 pub use arrival::ArrivalSchedule;
+pub use bitmap::MAP_BLOCKS_MAX;
 pub use cursor::SharedCursor;
 pub use fill::BufferFill;
 pub use stream::WorkerStream;

@@ -10,6 +10,7 @@ use super::regions::{Region, Stride, regions};
 use super::rng::{Purpose, Xoshiro256};
 use super::shared::{SharedEnd, SharedOrder};
 use super::sizes::{Directions, Sizes};
+use super::walk::Walk;
 use super::{Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange};
 use crate::{Access, Coverage, Direction, FileChoice, Job, SequentialScope};
 
@@ -27,6 +28,8 @@ pub struct WorkerStream {
     stride: Stride,
     next_index: u64,
     ends: Ends,
+    /// The stream of a job with a placement; nothing else counts then.
+    walk: Option<Box<Walk>>,
 }
 
 /// How offsets follow each other.
@@ -113,8 +116,17 @@ impl WorkerStream {
             stride,
             next_index: 0,
             ends,
+            walk: None,
         };
-        stream.start_round();
+        match &job.features.placement {
+            Some(rules) => {
+                let walk = Walk::new(job, rules, key, targets)?;
+                stream.ends.pass_bytes = walk.bytes_per_round();
+                stream.ends.ios_bound = None;
+                stream.walk = Some(Box::new(walk));
+            }
+            None => stream.start_round(),
+        }
         Ok(stream)
     }
 
@@ -133,6 +145,9 @@ impl WorkerStream {
     /// The next I/O, or `None` once the limits of the job are reached; never `None` for a time-based job.
     #[inline]
     pub fn next_io(&mut self) -> Option<Io> {
+        if let Some(walk) = &mut self.walk {
+            return walk.next_io();
+        }
         if self.ends.ios_left == 0 {
             return None;
         }

@@ -12,26 +12,26 @@ use crate::{
     SyncPolicy, Target, WeightedSize,
 };
 
-const KEY: StreamKey = StreamKey {
+pub(super) const KEY: StreamKey = StreamKey {
     seed: 1,
     job: 2,
     worker: 3,
     salt: 4,
 };
-const EACH_ONCE: Access = Access::Random {
+pub(super) const EACH_ONCE: Access = Access::Random {
     coverage: Coverage::EachBlockOnce,
     run: 1,
 };
-const DRAWS: Access = Access::Random {
+pub(super) const DRAWS: Access = Access::Random {
     coverage: Coverage::Independent,
     run: 1,
 };
-const IN_ORDER: Access = Access::Sequential {
+pub(super) const IN_ORDER: Access = Access::Sequential {
     gap: Bytes::ZERO,
     scope: SequentialScope::PerWorker,
 };
 
-fn job(access: Access, block: u64) -> Job {
+pub(super) fn job(access: Access, block: u64) -> Job {
     Job {
         name: "test".to_owned(),
         group: ReportGroup::default(),
@@ -62,7 +62,7 @@ fn job(access: Access, block: u64) -> Job {
     }
 }
 
-fn ranges(lengths: &[u64]) -> Vec<TargetRange> {
+pub(super) fn ranges(lengths: &[u64]) -> Vec<TargetRange> {
     let range = |length: &u64| TargetRange {
         offset: 0,
         length: *length,
@@ -95,7 +95,7 @@ fn all(job: &Job, lengths: &[u64]) -> Vec<Io> {
     ios
 }
 
-fn places(ios: &[Io]) -> Vec<(u32, u64)> {
+pub(super) fn places(ios: &[Io]) -> Vec<(u32, u64)> {
     ios.iter().map(|io| (io.target, io.offset)).collect()
 }
 
