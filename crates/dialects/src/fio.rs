@@ -22,6 +22,7 @@ mod settings;
 mod table;
 mod targets;
 mod values;
+mod verify;
 mod write;
 
 use fathom_diagnostics::Diagnostics;

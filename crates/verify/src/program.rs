@@ -174,10 +174,9 @@ impl Program {
         let pass = passes.next_pass()?;
         let base = contents::base(contents);
         let writes_data = job.mix.write > fathom_units::Percent::ZERO;
-        let is_checked = writes_data && verify.phase != VerifyPhase::Never;
         let backlog = verify.backlog.filter(|_| {
-            is_checked
-                && verify.phase != VerifyPhase::Only
+            writes_data
+                && verify.phase == VerifyPhase::AfterPass
                 && verify.repeats == VerifyRepeats::LastWrite
         });
         let trims = verify.trims.filter(|_| writes_data);
@@ -225,7 +224,7 @@ impl Program {
     fn step(&mut self, in_flight: u32) -> Step {
         let waits = |over: Step| if in_flight > 0 { Step::Wait } else { over };
         match &self.phase {
-            Phase::Stream if self.is_only_checked() => self.skip_stream(),
+            Phase::Stream if self.is_unissued() => self.skip_stream(),
             Phase::Stream => self.stream_step(in_flight),
             Phase::LastTrims => match self.trims.as_mut().map(|trims| (trims.take(), trims)) {
                 Some((Some(chosen), _)) => self.discard(chosen.number, chosen.io),
@@ -246,8 +245,9 @@ impl Program {
         }
     }
 
-    fn is_only_checked(&self) -> bool {
-        self.writes_data && self.verify.phase == VerifyPhase::Only
+    fn is_unissued(&self) -> bool {
+        let unissued = [VerifyPhase::Only, VerifyPhase::Nothing];
+        self.writes_data && unissued.contains(&self.verify.phase)
     }
 
     /// The pass is only counted, not issued.
@@ -387,7 +387,8 @@ impl Program {
             self.phase = Phase::Over;
             return Step::Again;
         }
-        if !self.writes_data || self.verify.phase == VerifyPhase::Never {
+        let unchecked = [VerifyPhase::Never, VerifyPhase::Nothing];
+        if !self.writes_data || unchecked.contains(&self.verify.phase) {
             self.next_pass();
             return Step::Again;
         }
@@ -440,7 +441,7 @@ impl Program {
         match found {
             Some((number, _)) if self.failed.contains(&number) => Step::Again,
             Some((number, io)) if !self.ends_before(number) => {
-                let trims = self.trims.as_ref().filter(|_| !self.is_only_checked());
+                let trims = self.trims.as_ref().filter(|_| !self.is_unissued());
                 let trimmed = trims.is_some_and(|trims| trims.chooses(number));
                 self.check(number, io, trimmed)
             }
@@ -460,7 +461,7 @@ impl Program {
     }
 
     fn next_pass(&mut self) {
-        let stops = self.is_only_checked() && self.loaded.is_some();
+        let stops = self.is_unissued() && self.loaded.is_some();
         let goes_on = self.passes.goes_on(self.ios, self.bytes, stops);
         match goes_on.then(|| self.passes.next_pass()) {
             Some(Ok(pass)) => {

@@ -28,6 +28,8 @@ pub struct CommandLine {
     pub warnings_fatal: bool,
     /// Most jobs (`--max-jobs`).
     pub max_jobs: Option<u64>,
+    /// Folder of files that runs leave behind (`--aux-path`).
+    pub aux_path: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,6 +60,7 @@ enum Own {
     Section,
     WarningsFatal,
     MaxJobs,
+    AuxPath,
     NoEffect,
     NotYet,
 }
@@ -83,7 +86,7 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("max-jobs", Takes::Required, Own::MaxJobs),
     ("alloc-size", Takes::Required, Own::NoEffect),
     ("terse-version", Takes::Required, Own::NoEffect),
-    ("aux-path", Takes::Required, Own::NoEffect),
+    ("aux-path", Takes::Required, Own::AuxPath),
     ("append-terse", Takes::Optional, Own::NotYet),
     ("latency-log", Takes::Required, Own::NotYet),
     ("bandwidth-log", Takes::Optional, Own::NotYet),
@@ -259,6 +262,7 @@ impl Reader<'_> {
                     None => self.refuse(index, "`--eta-newline` is a time, such as `10s`"),
                 }
             }
+            Own::AuxPath => self.line.aux_path = Some(text.clone()),
             Own::MaxJobs => match text.parse() {
                 Ok(most) if most > 0 => self.line.max_jobs = Some(most),
                 _ => self.refuse(index, "`--max-jobs` is a whole number above 0"),

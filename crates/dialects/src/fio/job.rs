@@ -11,6 +11,7 @@ use fathom_workload::{
 use super::settings::{Amount, Settings};
 use super::table;
 use super::targets::share;
+use super::verify;
 
 /// What issues the settings' I/O.
 pub fn backend(settings: &Settings) -> Backend {
@@ -288,6 +289,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         );
         refuse("rw", message, "take --readonly away, or read only");
     }
+    for (option, message, hint) in verify::problems(settings, allowed == Allowed::ReadsOnly) {
+        refuse(option, message, hint);
+    }
     let both =
         settings.rate.iter().any(|it| *it > 0) && settings.rate_iops.iter().any(|it| *it > 0);
     if both {
@@ -331,6 +335,7 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
 
 /// Traps in settings that fio itself passes over in silence.
 pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+    diagnostics.0.extend(verify::trap(settings));
     let mut say = |option: &str, message: String, hint: &str| {
         let warning = Diagnostic::warning(format!("job `{name}`: {message}")).hint(hint);
         diagnostics.push(match settings.location(option) {

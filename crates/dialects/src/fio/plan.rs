@@ -14,6 +14,7 @@ use super::lexer::Section;
 use super::settings::{Amount, Settings};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
+use super::verify::{self, StatePlace};
 
 /// Most jobs, clones counted.
 pub const MAX_JOBS: u64 = 4096;
@@ -79,6 +80,7 @@ struct Planner<'a> {
     allowed: Allowed,
     runs: Runs,
     most_jobs: u64,
+    aux_path: Option<String>,
     template: Settings,
     global_options: Vec<(String, String)>,
     stages: Vec<Stage>,
@@ -106,6 +108,7 @@ impl<'a> Planner<'a> {
                 Some(_) => Runs::No,
             },
             most_jobs: line.max_jobs.unwrap_or(MAX_JOBS).min(MAX_JOBS),
+            aux_path: line.aux_path.clone(),
             template: Settings::default(),
             global_options: Vec::new(),
             stages: Vec::new(),
@@ -220,7 +223,13 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
-            let job = job::build(settings, name, targets, group, salt);
+            let mut job = job::build(settings, name, targets, group, salt);
+            let place = StatePlace {
+                folder: self.aux_path.as_deref(),
+                job: name,
+                number: self.jobs.len(),
+            };
+            verify::apply(&mut job, settings, place);
             self.jobs.push(self.meta(section, settings, &job, number));
             if number == 0 {
                 self.explain(settings, name);

@@ -7,6 +7,7 @@
 
 mod apply;
 mod reader;
+mod verify;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use super::input::{Origin, Percentiles};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
 use reader::ValueReader;
+pub use verify::VerifySettings;
 
 /// fio's default list of percentiles.
 pub const PERCENTILES: [f64; 17] = [
@@ -125,6 +127,7 @@ pub struct Settings {
     pub significant_figures: usize,
     pub kb_base: u64,
     pub disk_util: bool,
+    pub verify: VerifySettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
     /// Options that only one of these engines knows, in the order they were written.
@@ -193,6 +196,7 @@ impl Default for Settings {
             significant_figures: 4,
             kb_base: 1024,
             disk_util: true,
+            verify: VerifySettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }

@@ -207,6 +207,8 @@ pub enum VerifyPhase {
     Never,
     /// Nothing is written: what an equal job wrote before is checked.
     Only,
+    /// Nothing is written and nothing is checked: the job's I/O is only counted.
+    Nothing,
 }
 
 /// Checks while the job still writes.

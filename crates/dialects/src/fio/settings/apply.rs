@@ -38,7 +38,8 @@ impl Settings {
             || self.apply_pattern(reader)
             || self.apply_flow(reader)
             || self.apply_data(reader)
-            || self.apply_report(reader);
+            || self.apply_report(reader)
+            || self.apply_verify(reader);
         assert!(
             known,
             "the table calls `{}` built, but nothing reads it",
