@@ -312,6 +312,7 @@ impl Writer<'_> {
         let mut wanted = vec![(0, 0); OUTSTANDING as usize];
         let mut next = from;
         let mut failure = None;
+        let mut done = Vec::with_capacity(OUTSTANDING as usize);
         while (next < to && (self.go_on)() && failure.is_none()) || queue.in_flight() > 0 {
             while next < to && failure.is_none() && (self.go_on)() {
                 let Some(slot) = free.pop() else { break };
@@ -329,8 +330,9 @@ impl Writer<'_> {
                 wanted[slot as usize] = (next, length);
                 next += u64::from(length);
             }
-            queue.submit_and_wait(None)?;
-            while let Some(completion) = queue.completion() {
+            queue.submit_and_wait(1, None)?;
+            queue.take(usize::MAX, &mut done);
+            for completion in done.drain(..) {
                 let (offset, length) = wanted[completion.slot as usize];
                 match completion.result {
                     Ok(0) => failure = Some(io::ErrorKind::WriteZero.into()),

@@ -78,6 +78,7 @@ fn run_with(
     probe: RingProbe,
 ) -> Result<RunOutcome, EngineError> {
     rawio::map_large_allocations();
+    rawio::prepare_cycle_clock();
     // Where it cannot be raised, opening says which file was one too many.
     let _ = rawio::raise_open_files_limit();
     let plan = preflight_with(workload, options, probe)?;

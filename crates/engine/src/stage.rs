@@ -22,7 +22,7 @@ use crate::interval::{Handover, IntervalSet, SETS_PER_WORKER};
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, Times};
-use crate::worker::{FailedIo, Finished, Parts, Worker};
+use crate::worker::{FailedIo, Finished, Full, Parts, Source, Worker};
 use crate::{EngineError, RunOptions, StopFlag, counters};
 
 /// How often the control thread looks at least.
@@ -65,7 +65,7 @@ type Ready = Sender<Result<(), EngineError>>;
 
 /// A worker before its thread begins.
 struct Start<'a> {
-    parts: Parts<'a>,
+    parts: Parts<'a, WorkerStream>,
     files: Vec<File>,
     ready: Ready,
     go: Receiver<Times>,
@@ -138,7 +138,7 @@ impl StageRun<'_> {
         shared: &SharedCursor,
         handover: Handover,
         abort: &'a AtomicBool,
-    ) -> Result<Parts<'a>, EngineError> {
+    ) -> Result<Parts<'a, WorkerStream>, EngineError> {
         let key = StreamKey {
             seed: self.seed,
             job: (self.first_job + index) as u32,
@@ -156,7 +156,7 @@ impl StageRun<'_> {
             job,
             job_index: index,
             worker,
-            stream: stream.map_err(|error| crate::preflight::stream_error(&error))?,
+            source: stream.map_err(|error| crate::preflight::stream_error(&error))?,
             schedule: match job.arrival {
                 Arrival::Closed => None,
                 Arrival::Open { rate, poisson, .. } => {
@@ -313,7 +313,7 @@ fn io_error(job: &Job, failure: FailedIo) -> EngineError {
 /// A worker's thread: makes its queue here, since a ring belongs to its thread.
 fn work(start: Start<'_>) -> Option<Finished> {
     let job = start.parts.job;
-    if start.parts.schedule.is_some() {
+    if start.parts.schedule.is_some() || job.features.think.is_some() {
         precise_timers();
     }
     let slots = match start.parts.backend {
@@ -355,7 +355,7 @@ fn work(start: Start<'_>) -> Option<Finished> {
 }
 
 fn begin<Q: Queue>(
-    parts: Parts<'_>,
+    parts: Parts<'_, WorkerStream>,
     queue: Result<Q, RingUnusable>,
     slots: u32,
     ready: Ready,
@@ -376,7 +376,19 @@ fn begin<Q: Queue>(
             return None;
         }
     };
-    let worker = Worker::new(parts, queue, slots);
+    if Full::is_needed(job) {
+        let parts = parts.with_source(|stream| Full::new(job, stream));
+        start(Worker::new(parts, queue, slots), ready, go)
+    } else {
+        start(Worker::new(parts, queue, slots), ready, go)
+    }
+}
+
+fn start<Q: Queue, S: Source>(
+    worker: Worker<'_, Q, S>,
+    ready: Ready,
+    go: &Receiver<Times>,
+) -> Option<Finished> {
     let _ = ready.send(Ok(()));
     drop(ready);
     go.recv().ok().map(|times| worker.run(times))

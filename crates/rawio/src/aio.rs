@@ -14,8 +14,8 @@ use fathom_units::Nanos;
 
 use crate::buffer::Slots;
 use crate::clock::timespec;
-use crate::plain::perform;
-use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX};
+use crate::plain::{perform, take_from};
+use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 
 const COMMAND_PREAD: u16 = 0;
 const COMMAND_PWRITE: u16 = 1;
@@ -214,22 +214,22 @@ impl Queue for AioQueue {
         Ok(())
     }
 
-    fn submit_and_wait(&mut self, timeout: Option<Nanos>) -> io::Result<()> {
+    fn submit_and_wait(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
         self.submit()?;
         if self.slots.in_flight() == 0 {
             return Ok(());
         }
-        self.get_events(u32::from(self.done.is_empty()), timeout)
+        let there = self.done.len() as u32;
+        let least = least.min(self.slots.in_flight());
+        self.get_events(least.saturating_sub(there), timeout)
     }
 
     fn has_completion(&mut self) -> bool {
         !self.done.is_empty()
     }
 
-    fn completion(&mut self) -> Option<Completion> {
-        let completion = self.done.pop_front()?;
-        self.slots.end(completion.slot);
-        Some(completion)
+    fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
+        take_from(&mut self.done, &mut self.slots, most, into)
     }
 
     fn in_flight(&self) -> u32 {
@@ -244,10 +244,10 @@ impl Queue for AioQueue {
 impl Drop for AioQueue {
     fn drop(&mut self) {
         while self.slots.in_flight() > 0 {
-            if self.submit_and_wait(None).is_err() {
+            if self.submit_and_wait(1, None).is_err() {
                 break;
             }
-            while self.completion().is_some() {}
+            self.take(usize::MAX, &mut Vec::new());
         }
         // SAFETY: the context is ours; io_destroy waits for whatever it still holds.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };

@@ -9,6 +9,7 @@
 mod aio;
 mod buffer;
 mod clock;
+mod cycles;
 mod extents;
 mod file;
 mod plain;
@@ -18,11 +19,12 @@ mod uring;
 pub use aio::AioQueue;
 pub use buffer::map_large_allocations;
 pub use clock::{Clock, ThreadUsage, precise_timers, sleep_until, thread_usage, wall_clock};
+pub use cycles::{CycleClock, prepare_cycle_clock};
 pub use extents::{ExtentShares, extent_shares};
 pub use file::{
     Access, Caching, Durability, OpenHow, discard, drop_cache, free_space, get_attribute, open,
     open_unnamed, raise_open_files_limit, reopen, sector_size, set_attribute, size_of,
 };
 pub use plain::{NullQueue, SyncQueue};
-pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX};
+pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 pub use uring::{UringQueue, probe_uring};

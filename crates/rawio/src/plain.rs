@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use fathom_units::Nanos;
 
 use crate::buffer::Slots;
-use crate::{Completion, Operation, Queue, Request};
+use crate::{Completion, Operation, Queue, Request, Taken};
 
 /// Requests in line and completions of them, both in order and never more than there are slots.
 #[derive(Debug)]
@@ -53,11 +53,25 @@ impl Lines {
             });
         }
     }
+}
 
-    fn completion(&mut self) -> Option<Completion> {
-        let completion = self.done.pop_front()?;
-        self.slots.end(completion.slot);
-        Some(completion)
+/// Moves completions out of a line, and frees their slots.
+#[inline]
+pub(crate) fn take_from(
+    done: &mut VecDeque<Completion>,
+    slots: &mut Slots,
+    most: usize,
+    into: &mut Vec<Completion>,
+) -> Taken {
+    let count = done.len().min(most);
+    for completion in done.drain(..count) {
+        slots.end(completion.slot);
+        into.push(completion);
+    }
+    if done.is_empty() {
+        Taken::All
+    } else {
+        Taken::Some
     }
 }
 
@@ -106,7 +120,7 @@ impl Queue for SyncQueue {
         Ok(())
     }
 
-    fn submit_and_wait(&mut self, _timeout: Option<Nanos>) -> io::Result<()> {
+    fn submit_and_wait(&mut self, _least: u32, _timeout: Option<Nanos>) -> io::Result<()> {
         self.submit()
     }
 
@@ -114,8 +128,9 @@ impl Queue for SyncQueue {
         !self.0.done.is_empty()
     }
 
-    fn completion(&mut self) -> Option<Completion> {
-        self.0.completion()
+    #[inline]
+    fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
+        take_from(&mut self.0.done, &mut self.0.slots, most, into)
     }
 
     fn in_flight(&self) -> u32 {
@@ -133,8 +148,6 @@ pub struct NullQueue {
     slots: Slots,
     files: Vec<File>,
     done: Vec<Completion>,
-    /// Completions already taken of `done`.
-    taken: usize,
 }
 
 impl NullQueue {
@@ -147,7 +160,6 @@ impl NullQueue {
             slots: Slots::new(slots, size)?,
             files,
             done: Vec::with_capacity(slots as usize),
-            taken: 0,
         })
     }
 }
@@ -174,7 +186,7 @@ impl Queue for NullQueue {
         Ok(())
     }
 
-    fn submit_and_wait(&mut self, _timeout: Option<Nanos>) -> io::Result<()> {
+    fn submit_and_wait(&mut self, _least: u32, _timeout: Option<Nanos>) -> io::Result<()> {
         Ok(())
     }
 
@@ -184,15 +196,17 @@ impl Queue for NullQueue {
     }
 
     #[inline]
-    fn completion(&mut self) -> Option<Completion> {
-        let completion = *self.done.get(self.taken)?;
-        self.taken += 1;
-        if self.taken == self.done.len() {
-            self.done.clear();
-            self.taken = 0;
+    fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
+        let count = self.done.len().min(most);
+        for completion in self.done.drain(..count) {
+            self.slots.end(completion.slot);
+            into.push(completion);
         }
-        self.slots.end(completion.slot);
-        Some(completion)
+        if self.done.is_empty() {
+            Taken::All
+        } else {
+            Taken::Some
+        }
     }
 
     fn in_flight(&self) -> u32 {

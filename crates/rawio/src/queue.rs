@@ -48,6 +48,15 @@ pub struct Completion {
     pub result: Result<u32, i32>,
 }
 
+/// Whether completions are left that have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// None are.
+    All,
+    /// There may be more.
+    Some,
+}
+
 /// A backend with its buffers and files. It stays on the thread that made it.
 pub trait Queue {
     /// The buffer of a slot that is not in flight.
@@ -68,18 +77,19 @@ pub trait Queue {
     /// Those of the submitting system call that mean more than "try again"; errors of single requests come as completions.
     fn submit(&mut self) -> io::Result<()>;
 
-    /// Submits what is in line and waits until at least one request is complete, or `timeout` is over, or a signal comes.
-    /// Returns at once where nothing is in flight.
+    /// Submits what is in line and waits until at least `least` requests (or all in flight, if those are fewer) are
+    /// complete, or `timeout` is over, or a signal comes. Returns at once where nothing is in flight.
     ///
     /// # Errors
     /// As [`Queue::submit`].
-    fn submit_and_wait(&mut self, timeout: Option<Nanos>) -> io::Result<()>;
+    fn submit_and_wait(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()>;
 
     /// Whether a completion has arrived, as far as can be told without a system call.
     fn has_completion(&mut self) -> bool;
 
-    /// The next completion that has arrived, in order of arrival, without waiting.
-    fn completion(&mut self) -> Option<Completion>;
+    /// Moves at most `most` completions that have arrived to the end of `into`, in order of arrival, without waiting;
+    /// says whether all that have arrived were taken.
+    fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken;
 
     /// Requests pushed and not yet returned as completions.
     fn in_flight(&self) -> u32;
@@ -132,10 +142,8 @@ mod tests {
         }
         let mut completions = Vec::new();
         while queue.in_flight() > 0 {
-            queue.submit_and_wait(None).unwrap();
-            while let Some(completion) = queue.completion() {
-                completions.push(completion);
-            }
+            queue.submit_and_wait(1, None).unwrap();
+            queue.take(usize::MAX, &mut completions);
         }
         completions.sort_by_key(|completion| completion.slot);
         completions
@@ -220,9 +228,12 @@ mod tests {
         let mut queue = UringQueue::new(vec![file], 1, 4096).unwrap();
         queue.push(request(0, Operation::Read, 0, 4096));
         let start = crate::Clock::now();
-        queue.submit_and_wait(Some(Nanos::from_millis(5))).unwrap();
+        queue
+            .submit_and_wait(1, Some(Nanos::from_millis(5)))
+            .unwrap();
         assert!(crate::Clock::now().saturating_sub(start) >= Nanos::from_millis(4));
-        assert_eq!(queue.completion(), None);
+        let mut none = Vec::new();
+        assert_eq!((queue.take(1, &mut none), none.len()), (Taken::All, 0));
         drop(peer);
     }
 

@@ -1,20 +1,21 @@
 //! `io_uring`: one system call submits a batch and waits for completions.
 //!
 //! Buffers and files are registered where the kernel lets us, which saves it looking them up and pinning them for every
-//! request. The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` (Linux 6.1), else
-//! `COOP_TASKRUN` (5.19), else none.
+//! request. The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` and `NO_SQARRAY` (Linux
+//! 6.6), the first two (6.1), `COOP_TASKRUN` (5.19), or none.
 
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
 
 use fathom_units::Nanos;
-use io_uring::{IoUring, opcode, squeue, types};
+use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue, types};
 
 use crate::buffer::Slots;
 use crate::clock::timespec;
-use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX};
+use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 
 /// The queue entry of a request on a file, which is registered or not: the two are types without a common public trait.
 macro_rules! entry_on {
@@ -50,10 +51,44 @@ macro_rules! entry_on {
     }};
 }
 
+/// A ring on the heap, which its own parts refer to.
+struct Owned(NonNull<IoUring>);
+
+impl Owned {
+    /// The ring, and its three parts, which must be gone before it is.
+    fn new(
+        ring: IoUring,
+    ) -> (
+        Self,
+        Submitter<'static>,
+        SubmissionQueue<'static>,
+        CompletionQueue<'static>,
+    ) {
+        let ring = Box::leak(Box::new(ring));
+        let owned = Self(NonNull::from(&mut *ring));
+        let (submitter, submission, completion) = ring.split();
+        (owned, submitter, submission, completion)
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: it was leaked from a box in `new`; its parts are fields of `UringQueue` that stand before this one, and
+        // fields are dropped in their order.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
 /// A ring with its buffers and files, on the thread that made it.
+///
+/// The parts of the ring are held open: a request pushed touches no memory that the kernel shares, and the ring's own
+/// number is registered, so that entering it looks nothing up.
 pub struct UringQueue {
-    // Dropped before `slots`, so that the kernel has let go of the buffers when they are unmapped.
-    ring: IoUring,
+    submitter: Submitter<'static>,
+    submission: SubmissionQueue<'static>,
+    completion: CompletionQueue<'static>,
+    // Dropped after its parts and before `slots`, so that the kernel has let go of the buffers when they are unmapped.
+    _ring: Owned,
     slots: Slots,
     files: Vec<File>,
     fixed_buffers: Registered,
@@ -96,16 +131,21 @@ impl UringQueue {
         }
         let ring = build(slots)?;
         let slots = Slots::new(slots, size).map_err(other)?;
-        let submitter = ring.submitter();
+        let (ring, mut submitter, submission, completion) = Owned::new(ring);
         // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
         let buffers = unsafe { submitter.register_buffers(&slots.vectors()) };
         let numbers: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         // Both are refused where limits are low (RLIMIT_MEMLOCK, RLIMIT_NOFILE); the ring works without them.
         let registered_files = submitter.register_files(&numbers);
+        // Linux 5.18 knows it; without it each entry looks the ring up.
+        let _ = submitter.register_ring_fd();
         Ok(Self {
+            submitter,
+            submission,
+            completion,
+            _ring: ring,
             fixed_buffers: Registered::from_result(&buffers),
             fixed_files: Registered::from_result(&registered_files),
-            ring,
             slots,
             files,
             stays: PhantomData,
@@ -141,7 +181,15 @@ impl UringQueue {
 /// Makes a ring with the best set-up the kernel knows.
 fn build(slots: u32) -> Result<IoUring, RingUnusable> {
     let entries = slots.next_power_of_two();
-    let attempts: [fn(&mut io_uring::Builder); 3] = [
+    let attempts: [fn(&mut io_uring::Builder); 4] = [
+        |builder| {
+            builder
+                .setup_single_issuer()
+                .setup_defer_taskrun()
+                .setup_taskrun_flag()
+                .setup_no_sqarray()
+                .setup_submit_all();
+        },
         |builder| {
             builder
                 .setup_single_issuer()
@@ -216,45 +264,62 @@ impl Queue for UringQueue {
     fn push(&mut self, request: Request) {
         assert!((request.file as usize) < self.files.len());
         let entry = self.entry(request);
+        if self.submission.is_full() {
+            // Seen from here, what the kernel took is still in line.
+            self.submission.sync();
+        }
         // SAFETY: the buffer stays mapped and untouched while its slot is busy, and the file stays open as long as the
         // ring; there are as many entries as slots, so the line cannot be full.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
+        let pushed = unsafe { self.submission.push(&entry) };
         assert!(pushed.is_ok(), "the submission queue holds every slot");
     }
 
     fn submit(&mut self) -> io::Result<()> {
-        forgive(self.ring.submitter().submit())
+        self.submission.sync();
+        forgive(self.submitter.submit())
     }
 
-    fn submit_and_wait(&mut self, timeout: Option<Nanos>) -> io::Result<()> {
+    fn submit_and_wait(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
         if self.slots.in_flight() == 0 {
             return Ok(());
         }
-        let submitter = self.ring.submitter();
-        forgive(match timeout {
-            None => submitter.submit_and_wait(1),
+        let least = least.min(self.slots.in_flight()) as usize;
+        self.submission.sync();
+        let entered = match timeout {
+            None => self.submitter.submit_and_wait(least),
             Some(timeout) => {
                 let time = timespec(timeout);
                 let time = types::Timespec::new()
                     .sec(time.tv_sec as u64)
                     .nsec(time.tv_nsec as u32);
-                submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&time))
+                let arguments = types::SubmitArgs::new().timespec(&time);
+                self.submitter.submit_with_args(least, &arguments)
             }
-        })
+        };
+        forgive(entered)
     }
 
     #[inline]
     fn has_completion(&mut self) -> bool {
-        !self.ring.completion().is_empty()
+        self.completion.sync();
+        !self.completion.is_empty()
     }
 
     #[inline]
-    fn completion(&mut self) -> Option<Completion> {
-        let entry = self.ring.completion().next()?;
-        let slot = entry.user_data() as u32;
-        self.slots.end(slot);
-        let result = u32::try_from(entry.result()).map_err(|_| -entry.result());
-        Some(Completion { slot, result })
+    fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
+        self.completion.sync();
+        for entry in self.completion.by_ref().take(most) {
+            let slot = entry.user_data() as u32;
+            self.slots.end(slot);
+            let result = u32::try_from(entry.result()).map_err(|_| -entry.result());
+            into.push(Completion { slot, result });
+        }
+        self.completion.sync();
+        if self.completion.is_empty() {
+            Taken::All
+        } else {
+            Taken::Some
+        }
     }
 
     fn in_flight(&self) -> u32 {
@@ -270,14 +335,15 @@ impl Drop for UringQueue {
     fn drop(&mut self) {
         // Whatever is in flight uses our buffers: wait for it. Should the kernel refuse, the buffers are given up.
         while self.slots.in_flight() > 0 {
-            if self.submit_and_wait(None).is_err() {
+            if self.submit_and_wait(1, None).is_err() {
                 return;
             }
-            while self.completion().is_some() {}
+            self.take(usize::MAX, &mut Vec::new());
         }
         // The kernel takes a closed ring apart later, at its leisure: let go of files and buffers now, so that a file
         // system can be unmounted and a device be taken by others at once. What was never registered is an error.
-        let _ = self.ring.submitter().unregister_files();
-        let _ = self.ring.submitter().unregister_buffers();
+        let _ = self.submitter.unregister_files();
+        let _ = self.submitter.unregister_buffers();
+        let _ = self.submitter.unregister_ring_fd();
     }
 }

@@ -107,14 +107,20 @@ impl Histogram {
     }
 
     /// Counts `count` durations of one value.
+    #[inline]
     pub fn record_many(&mut self, value: u64, count: u64) {
-        if count > 0 {
-            *self.make(bucket_of(value)) += count;
-            self.count += count;
-            self.sum += u128::from(value) * u128::from(count);
-            self.min = self.min.min(value);
-            self.max = self.max.max(value);
+        if count == 0 {
+            return;
         }
+        let bucket = bucket_of(value);
+        match self.buckets.get_mut(bucket.wrapping_sub(self.first)) {
+            Some(there) => *there += count,
+            None => *self.make(bucket) += count,
+        }
+        self.count += count;
+        self.sum += u128::from(value) * u128::from(count);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
     }
 
     /// Adds every value of `other`, exactly.

@@ -11,16 +11,23 @@
 //! that is not the I/O itself (errors and half-second samples aside, which extend a list); an intended start time never
 //! moves because of completions; completions never exceed submissions, since a queue frees each slot once.
 
+mod full;
+mod issue;
 mod record;
+mod source;
+mod think;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_rawio::{self as rawio, Clock, Operation, Queue, Request, sleep_until};
+use fathom_rawio::{self as rawio, Clock, Completion, CycleClock, Operation, Queue, sleep_until};
 use fathom_record::{EndReason, Phase, WorkerStats, batch_level, depth_level};
 use fathom_units::Nanos;
-use fathom_workload::generator::{ArrivalSchedule, BufferFill, Io, WorkerStream};
+use fathom_workload::generator::{ArrivalSchedule, BufferFill};
 use fathom_workload::{Backend, Direction, ExistingFiles, Job};
 
+pub(crate) use self::full::Full;
+use self::issue::Pending;
+pub(crate) use self::source::Source;
 use crate::interval::Handover;
 use crate::timing::{Boundaries, Gauge, Times};
 use crate::{ErrorPolicy, StopFlag};
@@ -35,12 +42,11 @@ const BATCHES_PER_DEPTH: u32 = 8;
 const BATCH_MAX: u32 = 16;
 
 /// What a worker is made of, apart from its queue.
-#[derive(Debug)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct Parts<'a, S> {
     pub(crate) job: &'a Job,
     pub(crate) job_index: usize,
     pub(crate) worker: u32,
-    pub(crate) stream: WorkerStream,
+    pub(crate) source: S,
     pub(crate) schedule: Option<ArrivalSchedule>,
     pub(crate) fill: BufferFill,
     pub(crate) backend: Backend,
@@ -48,6 +54,25 @@ pub(crate) struct Parts<'a> {
     pub(crate) on_error: ErrorPolicy,
     pub(crate) stop: StopFlag,
     pub(crate) abort: &'a AtomicBool,
+}
+
+impl<'a, S> Parts<'a, S> {
+    /// The same parts with what `wrap` makes of the source.
+    pub(crate) fn with_source<T>(self, wrap: impl FnOnce(S) -> T) -> Parts<'a, T> {
+        Parts {
+            job: self.job,
+            job_index: self.job_index,
+            worker: self.worker,
+            source: wrap(self.source),
+            schedule: self.schedule,
+            fill: self.fill,
+            backend: self.backend,
+            handover: self.handover,
+            on_error: self.on_error,
+            stop: self.stop,
+            abort: self.abort,
+        }
+    }
 }
 
 /// The I/O that ended a worker.
@@ -84,6 +109,15 @@ enum State {
     Broken,
 }
 
+/// What a worker looks at before each I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Round {
+    /// Nothing: a closed loop of reads and writes without syncs and hooks.
+    Plain,
+    /// Arrivals, syncs, trims, hooks.
+    AllKinds,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Data(Direction),
@@ -92,11 +126,13 @@ enum Kind {
 
 /// What is in flight in one slot.
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+pub(crate) struct Slot {
     kind: Kind,
     target: u32,
     offset: u64,
     length: u32,
+    /// What its source wants back.
+    tag: u64,
     intended: Nanos,
     /// Start of the submitting call, where latency starts.
     begun: Nanos,
@@ -104,16 +140,35 @@ struct Slot {
     submitted: Nanos,
 }
 
+impl Slot {
+    const IDLE: Self = Self {
+        kind: Kind::Sync,
+        target: 0,
+        offset: 0,
+        length: 0,
+        tag: 0,
+        intended: Nanos::ZERO,
+        begun: Nanos::ZERO,
+        submitted: Nanos::ZERO,
+    };
+}
+
 /// One worker at work.
-pub(crate) struct Worker<'a, Q: Queue> {
-    parts: Parts<'a>,
+pub(crate) struct Worker<'a, Q: Queue, S: Source> {
+    parts: Parts<'a, S>,
     queue: Q,
+    clock: CycleClock,
     slots: Box<[Slot]>,
     free: Vec<u32>,
     /// Slots pushed since the last submission.
     batch: Vec<u32>,
+    /// Completions just taken.
+    done: Vec<Completion>,
+    round: Round,
     /// The next I/O of an open loop with its intended start.
-    pending: Option<(Io, Nanos)>,
+    pending: Option<Pending>,
+    /// When the source is asked again, where it had nothing to give.
+    held_until: Option<Nanos>,
     pending_sync: Option<(Operation, u32)>,
     /// Whether a sync waits for an I/O to stand before, and those of the end are not counted, as in fio.
     syncs_between: bool,
@@ -141,34 +196,35 @@ pub(crate) struct Worker<'a, Q: Queue> {
     failure: Option<FailedIo>,
     /// Most I/Os of one submitting call, and completions taken at a time.
     batch_max: usize,
+    /// Completions waited for at least.
+    wait_least: u32,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
     split: bool,
 }
 
-impl<'a, Q: Queue> Worker<'a, Q> {
+impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     /// Prepares a worker: the last place where memory is taken.
-    pub(crate) fn new(mut parts: Parts<'a>, mut queue: Q, slots: u32) -> Self {
+    pub(crate) fn new(mut parts: Parts<'a, S>, mut queue: Q, slots: u32) -> Self {
         for slot in 0..slots {
             parts.fill.prepare(queue.buffer(slot));
         }
-        let idle = Slot {
-            kind: Kind::Sync,
-            target: 0,
-            offset: 0,
-            length: 0,
-            intended: Nanos::ZERO,
-            begun: Nanos::ZERO,
-            submitted: Nanos::ZERO,
-        };
         let mut stats = WorkerStats::new(parts.job_index, parts.worker);
         let runtime = parts.job.limits.runtime.unwrap_or_default();
         stats.samples =
             Vec::with_capacity((runtime.get() / 500_000_000).clamp(1024, 65_536) as usize);
         Self {
-            slots: vec![idle; slots as usize].into_boxed_slice(),
+            slots: vec![Slot::IDLE; slots as usize].into_boxed_slice(),
             free: (0..slots).rev().collect(),
             batch: Vec::with_capacity(slots as usize),
+            done: Vec::with_capacity(slots as usize),
+            round: if !S::HOOKS && parts.schedule.is_none() && is_plain(parts.job) {
+                Round::Plain
+            } else {
+                Round::AllKinds
+            },
+            clock: CycleClock::new(),
             pending: None,
+            held_until: None,
             pending_sync: None,
             writes: 0,
             base: Nanos::ZERO,
@@ -193,6 +249,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
                 Backend::Null => slots as usize,
                 _ => (slots / BATCHES_PER_DEPTH).clamp(1, BATCH_MAX) as usize,
             },
+            wait_least: 1,
             split: parts.job.split_latency && parts.backend != Backend::Sync,
             parts,
             queue,
@@ -214,7 +271,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
             if self.queue.in_flight() > 0 {
                 self.submit_and_reap(in_flight);
             } else if done_at_once > 0 {
-                self.tick(Clock::now());
+                self.tick(self.clock.now());
             } else if !self.wait_for_arrival() {
                 break;
             }
@@ -229,7 +286,8 @@ impl<'a, Q: Queue> Worker<'a, Q> {
         while Clock::now() < first && !self.parts.stop.is_requested() {
             sleep_until(first.min(Clock::now() + LOOK_EVERY));
         }
-        self.now = Clock::now();
+        self.clock = CycleClock::new();
+        self.now = self.clock.now();
         self.base = self.now;
         self.integrated = self.now;
         self.full_until = self.now;
@@ -245,6 +303,9 @@ impl<'a, Q: Queue> Worker<'a, Q> {
 
     fn start_measuring(&mut self) {
         self.measuring = true;
+        if S::HOOKS {
+            self.parts.source.measuring(self.measure_start);
+        }
         let samples = std::mem::take(&mut self.stats.samples);
         let errors = std::mem::take(&mut self.stats.errors);
         let ended = self.stats.ended;
@@ -273,184 +334,28 @@ impl<'a, Q: Queue> Worker<'a, Q> {
         }
     }
 
-    /// Puts into the queue what may start now; returns how many I/Os were done at once instead (trims).
-    fn issue(&mut self) -> u32 {
-        let mut done_at_once = 0;
-        while self.is_issuing()
-            && done_at_once < self.slots.len() as u32
-            && self.batch.len() < self.batch_max
-        {
-            let Some(slot) = self.free.last().copied() else {
-                return done_at_once;
-            };
-            if let Some((operation, target)) = self.pending_sync {
-                if self.syncs_between && !self.has_next() {
-                    return done_at_once;
-                }
-                self.pending_sync = None;
-                self.push_sync(slot, operation, target);
-                continue;
-            }
-            let Some((io, intended)) = self.next_io() else {
-                return done_at_once;
-            };
-            if io.direction == Direction::Trim {
-                self.trim(&io, intended);
-                done_at_once += 1;
-            } else {
-                self.push_data(slot, &io, intended);
-            }
-        }
-        done_at_once
-    }
-
-    /// The next I/O if it may start now, with its intended start.
-    #[inline]
-    fn next_io(&mut self) -> Option<(Io, Nanos)> {
-        if self.parts.schedule.is_none() && self.pending.is_none() {
-            let io = self.parts.stream.next_io();
-            if io.is_none() {
-                self.end_with(EndReason::Done);
-            }
-            return io.map(|io| (io, self.now));
-        }
-        if !self.has_next() {
-            return None;
-        }
-        let is_due = self
-            .pending
-            .as_ref()
-            .is_some_and(|(_, due)| *due <= self.now);
-        if is_due { self.pending.take() } else { None }
-    }
-
-    /// Draws the next I/O where that has not been done, and says whether there is one.
-    fn has_next(&mut self) -> bool {
-        if self.pending.is_none() {
-            let Some(io) = self.parts.stream.next_io() else {
-                self.end_with(EndReason::Done);
-                return false;
-            };
-            let intended = match &mut self.parts.schedule {
-                None => self.now,
-                Some(schedule) => {
-                    self.last_start = schedule.next_start(io.length);
-                    self.base.saturating_add(Nanos::new(self.last_start))
-                }
-            };
-            self.pending = Some((io, intended));
-        }
-        true
-    }
-
-    #[inline]
-    fn push_data(&mut self, slot: u32, io: &Io, intended: Nanos) {
-        let operation = if io.direction == Direction::Write {
-            let buffer = &mut self.queue.buffer(slot)[..io.length as usize];
-            self.parts.fill.refill(io, buffer);
-            self.count_write(io.target);
-            Operation::Write
-        } else {
-            Operation::Read
-        };
-        self.queue.push(Request {
-            slot,
-            file: io.target,
-            operation,
-            offset: io.offset,
-            length: io.length,
-        });
-        self.slots[slot as usize] = Slot {
-            kind: Kind::Data(io.direction),
-            target: io.target,
-            offset: io.offset,
-            length: io.length,
-            intended,
-            begun: Nanos::ZERO,
-            submitted: Nanos::ZERO,
-        };
-        self.pushed(slot);
-    }
-
-    fn push_sync(&mut self, slot: u32, operation: Operation, target: u32) {
-        self.queue.push(Request {
-            slot,
-            file: target,
-            operation,
-            offset: 0,
-            length: 0,
-        });
-        self.slots[slot as usize] = Slot {
-            kind: Kind::Sync,
-            target,
-            offset: 0,
-            length: 0,
-            intended: self.now,
-            begun: self.now,
-            submitted: self.now,
-        };
-        self.pushed(slot);
-    }
-
-    #[inline]
-    fn pushed(&mut self, slot: u32) {
-        self.free.pop();
-        self.batch.push(slot);
-    }
-
-    fn count_write(&mut self, target: u32) {
-        self.writes += 1;
-        let sync = &self.parts.job.sync;
-        let due = |every: u32| every > 0 && self.writes.is_multiple_of(u64::from(every));
-        if due(sync.fsync_every) {
-            self.pending_sync = Some((Operation::Fsync, target));
-        } else if due(sync.fdatasync_every) {
-            self.pending_sync = Some((Operation::Fdatasync, target));
-        }
-    }
-
-    /// Trims are done at once: the kernel's discard has no asynchronous form that all backends know.
-    fn trim(&mut self, io: &Io, intended: Nanos) {
-        let begun = Clock::now();
-        let result = if self.parts.backend == Backend::Null {
-            Ok(())
-        } else {
-            rawio::discard(self.queue.file(io.target), io.offset, u64::from(io.length))
-        };
-        let ended = Clock::now();
-        let slot = Slot {
-            kind: Kind::Data(Direction::Trim),
-            target: io.target,
-            offset: io.offset,
-            length: io.length,
-            intended,
-            begun,
-            submitted: begun,
-        };
-        self.stats.depth_levels[depth_level(self.queue.in_flight() + 1)] += 1;
-        self.stats.outstanding_ns += u128::from(ended.saturating_sub(begun).get());
-        let result = result.map(|()| io.length);
-        let result = result.map_err(|error| error.raw_os_error().unwrap_or(0));
-        self.record(slot, result, ended);
-    }
-
     fn submit_and_reap(&mut self, in_flight_before: u32) {
-        let begun = Clock::now();
+        let begun = self.clock.now();
         self.integrate(begun, in_flight_before);
         let goes_on = self.batch.len() == self.batch_max && !self.free.is_empty();
         let timeout = self.time_to_arrival(begun);
-        let has_more = self.queue.has_completion();
+        let mut has_more = self.queue.has_completion();
         let mut outcome = Ok(());
         if !self.batch.is_empty() {
             self.stamp(begun);
             if self.split || goes_on || has_more {
                 outcome = self.queue.submit();
+                // What the submission itself completed needs no waiting for.
+                has_more = has_more || self.queue.has_completion();
             }
             if self.split {
-                let submitted = Clock::now();
+                let submitted = self.clock.now();
                 for slot in &self.batch {
                     self.slots[*slot as usize].submitted = submitted;
                 }
+            }
+            if S::HOOKS {
+                self.parts.source.submitted(&self.slots, &self.batch);
             }
             self.count_batch();
         }
@@ -458,7 +363,7 @@ impl<'a, Q: Queue> Worker<'a, Q> {
             let mut waited_from = None;
             if !has_more && outcome.is_ok() {
                 waited_from = Some(begun);
-                outcome = self.queue.submit_and_wait(timeout);
+                outcome = self.queue.submit_and_wait(self.wait_least, timeout);
             }
             self.reap(waited_from);
         }
@@ -502,7 +407,11 @@ impl<'a, Q: Queue> Worker<'a, Q> {
 
     /// How long to wait at most: an open loop wakes for its next arrival if it has a slot for it.
     fn time_to_arrival(&self, now: Nanos) -> Option<Nanos> {
-        let (_, due) = self.pending.as_ref()?;
+        let due = match (&self.pending, self.held_until) {
+            (Some(next), _) => next.due,
+            (None, Some(moment)) if moment < Nanos::MAX => moment,
+            _ => return None,
+        };
         (self.is_issuing() && !self.free.is_empty()).then(|| due.saturating_sub(now))
     }
 
@@ -512,6 +421,8 @@ impl<'a, Q: Queue> Worker<'a, Q> {
         self.now = now;
         if now >= self.boundaries.next() {
             self.pass_boundaries(now);
+        } else if now >= self.clock.next_hold() {
+            self.clock.hold(now);
         }
     }
 
@@ -527,8 +438,8 @@ impl<'a, Q: Queue> Worker<'a, Q> {
             self.base = self
                 .measure_start
                 .saturating_sub(Nanos::new(self.last_start));
-            if let Some((_, intended)) = &mut self.pending {
-                *intended = self.measure_start;
+            if let Some(next) = &mut self.pending {
+                next.due = self.measure_start;
             }
         }
         if now >= self.boundaries.interval_end {
@@ -557,22 +468,24 @@ impl<'a, Q: Queue> Worker<'a, Q> {
         if !self.is_issuing() {
             return false;
         }
-        let Some((_, due)) = self.pending else {
-            // The queue refused nothing and the stream gave nothing: the end was just noted.
+        let Some(due) = self.pending.map(|next| next.due).or(self.held_until) else {
+            // The queue refused nothing and the source gave nothing: the end was just noted.
             return self.is_issuing();
         };
         let moment = due.min(self.boundaries.next()).min(self.now + LOOK_EVERY);
-        let now = Clock::now();
-        if now < moment {
+        if self.clock.now() < moment {
             sleep_until(moment);
         }
-        let now = Clock::now();
+        let now = self.clock.now();
         self.integrate(now, 0);
         self.tick(now);
         true
     }
 
     fn finish(mut self) -> Finished {
+        if S::HOOKS {
+            self.parts.source.finished(self.clock.now());
+        }
         let sync = self.parts.job.sync;
         let reached_end = matches!(self.stats.ended, EndReason::Time | EndReason::Done);
         if self.parts.backend != Backend::Null
@@ -614,16 +527,19 @@ impl<'a, Q: Queue> Worker<'a, Q> {
                 }
                 continue;
             }
-            let Some(slot) = self.free.last().copied() else {
-                return;
-            };
-            self.now = Clock::now();
-            self.push_sync(slot, Operation::Fsync, target);
+            self.now = self.clock.now();
+            self.push_sync(Operation::Fsync, target);
             while self.queue.in_flight() > 0 && self.failure.is_none() {
                 self.submit_and_reap(0);
             }
         }
     }
+}
+
+/// Whether a job asks for nothing between its reads and writes.
+fn is_plain(job: &Job) -> bool {
+    let sync = &job.sync;
+    sync.fsync_every == 0 && sync.fdatasync_every == 0 && job.mix.trim.basis_points() == 0
 }
 
 fn usage_since(start: rawio::ThreadUsage) -> fathom_record::Usage {

@@ -1,36 +1,40 @@
 //! What a worker notes of each completion.
 
-use fathom_rawio::{Clock, Completion, Queue};
+use fathom_rawio::{Completion, Queue, Taken};
 use fathom_record::{EndReason, IoErrors, batch_level};
 use fathom_units::Nanos;
 use fathom_workload::Direction;
 
+use super::source::Source;
 use super::{FailedIo, Kind, Slot, Worker};
 use crate::ErrorPolicy;
 
 /// Offsets kept of the failed I/Os of one kind.
 const FIRST_OFFSETS: usize = 8;
 
-impl<Q: Queue> Worker<'_, Q> {
+/// Completions of one batch that were submitted together: their times are equal, so they are counted as one.
+#[derive(Debug, Clone, Copy)]
+struct Alike {
+    direction: Direction,
+    begun: Nanos,
+    submitted: Nanos,
+    count: u64,
+    bytes: u64,
+}
+
+impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Takes at most a batch of completions; `waited_from` is when the wait for them began, if there was one.
     pub(super) fn reap(&mut self, waited_from: Option<Nanos>) {
-        let now = Clock::now();
+        let now = self.clock.now();
         self.integrate(now, self.queue.in_flight());
         self.tick(now);
-        let mut count = 0;
-        let mut is_drained = false;
-        while count < self.batch_max as u32 {
-            let Some(Completion { slot, result }) = self.queue.completion() else {
-                is_drained = true;
-                break;
-            };
-            count += 1;
-            self.free.push(slot);
-            self.record(self.slots[slot as usize], result, now);
-        }
+        self.done.clear();
+        let taken = self.queue.take(self.batch_max, &mut self.done);
+        let count = self.done.len() as u32;
+        self.record_all(now);
         // What completes during a wait is seen when it ends; what came before it, since all was taken, lay unseen.
         let unseen = waited_from.unwrap_or(now).saturating_sub(self.seen_until);
-        self.seen_until = if is_drained || !self.queue.has_completion() {
+        self.seen_until = if taken == Taken::All {
             now
         } else {
             now.saturating_sub(unseen)
@@ -44,6 +48,85 @@ impl<Q: Queue> Worker<'_, Q> {
         }
     }
 
+    /// Records what was just taken, and frees its slots.
+    #[inline]
+    fn record_all(&mut self, now: Nanos) {
+        let done = std::mem::take(&mut self.done);
+        let one_by_one = S::HOOKS || self.parts.schedule.is_some();
+        let mut alike: Option<Alike> = None;
+        for completion in &done {
+            self.free.push(completion.slot);
+            let slot = &self.slots[completion.slot as usize];
+            let (Kind::Data(direction), false) = (slot.kind, one_by_one) else {
+                self.record_with_hooks(completion, now);
+                continue;
+            };
+            if completion.result != Ok(slot.length) || slot.length == 0 {
+                let slot = *slot;
+                self.record_one(&slot, completion.result, now);
+                continue;
+            }
+            match &mut alike {
+                Some(run) if run.begun == slot.begun && run.direction == direction => {
+                    run.count += 1;
+                    run.bytes += u64::from(slot.length);
+                }
+                _ => {
+                    let next = Alike {
+                        direction,
+                        begun: slot.begun,
+                        submitted: slot.submitted,
+                        count: 1,
+                        bytes: u64::from(slot.length),
+                    };
+                    if let Some(run) = alike.replace(next) {
+                        self.record_alike(&run, now);
+                    }
+                }
+            }
+        }
+        if let Some(run) = alike {
+            self.record_alike(&run, now);
+        }
+        self.done = done;
+    }
+
+    #[inline]
+    fn record_alike(&mut self, run: &Alike, now: Nanos) {
+        let way = run.direction as usize;
+        self.last_completion = now;
+        self.boundaries.sample.ios[way] += run.count;
+        self.boundaries.sample.bytes[way] += run.bytes;
+        let Some(stats) = &mut self.parts.handover.current.directions[way] else {
+            return;
+        };
+        let from_begun = now.saturating_sub(run.begun).get();
+        stats.bytes += run.bytes;
+        stats.latency.record_many(from_begun, run.count);
+        if let Some(complete) = &mut stats.complete {
+            let from = run.submitted.max(run.begun);
+            complete.record_many(now.saturating_sub(from).get(), run.count);
+        }
+        if let Some(submit) = stats.submit.as_mut().filter(|_| run.submitted > run.begun) {
+            let span = run.submitted.saturating_sub(run.begun).get();
+            submit.record_many(span, run.count);
+        }
+    }
+
+    /// Lets the source look at a completion, and records it.
+    fn record_with_hooks(&mut self, completion: &Completion, now: Nanos) {
+        let slot = self.slots[completion.slot as usize];
+        let mut result = completion.result;
+        if S::HOOKS {
+            let buffer = self.queue.buffer(completion.slot);
+            let looked = self.parts.source.completed(&slot, completion, buffer, now);
+            if let (Err(errno), Ok(_)) = (looked, result) {
+                result = Err(errno);
+            }
+        }
+        self.record_one(&slot, result, now);
+    }
+
     #[inline]
     pub(super) fn integrate(&mut self, now: Nanos, in_flight: u32) {
         let span = now.saturating_sub(self.integrated).get();
@@ -52,7 +135,7 @@ impl<Q: Queue> Worker<'_, Q> {
     }
 
     #[inline]
-    pub(super) fn record(&mut self, slot: Slot, result: Result<u32, i32>, now: Nanos) {
+    pub(super) fn record_one(&mut self, slot: &Slot, result: Result<u32, i32>, now: Nanos) {
         let moved = match result {
             Ok(moved) if moved > 0 || slot.length == 0 => moved,
             Ok(_) => return self.count_error(slot, 0),
@@ -92,7 +175,7 @@ impl<Q: Queue> Worker<'_, Q> {
     }
 
     #[cold]
-    fn count_error(&mut self, slot: Slot, errno: i32) {
+    fn count_error(&mut self, slot: &Slot, errno: i32) {
         let (direction, name) = match slot.kind {
             Kind::Data(direction) => (direction, direction.name()),
             Kind::Sync => (Direction::Write, "fsync"),

@@ -37,6 +37,7 @@ mod spread;
 mod stream;
 #[cfg(test)]
 mod stream_tests;
+mod stretch;
 mod walk;
 mod walk_region;
 mod walk_sizes;

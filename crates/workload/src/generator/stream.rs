@@ -3,6 +3,9 @@
 //! A *round* gives every target its share once: each of its blocks, or as many bytes as it has. A *pass* is the bytes of
 //! [`crate::Limits::bytes`], or one round. A pass starts every target from its beginning, with a new permutation; a pass
 //! larger than a round goes round again. Only whole blocks are counted: 30 KiB in blocks of 4 KiB are 28 KiB.
+//!
+//! Most jobs have one target and one size of block. Their I/Os come from a [`Stretch`]: as many as can follow without a
+//! look at rounds, passes and limits.
 
 use super::permutation::Permutation;
 use super::picker::{Left, Picker};
@@ -10,6 +13,7 @@ use super::regions::{Region, Stride, regions};
 use super::rng::{Purpose, Xoshiro256};
 use super::shared::{SharedEnd, SharedOrder};
 use super::sizes::{Directions, Sizes};
+use super::stretch::{Stretch, StretchOrder};
 use super::walk::Walk;
 use super::{Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange};
 use crate::{Access, Coverage, Direction, FileChoice, Job, SequentialScope};
@@ -30,6 +34,7 @@ pub struct WorkerStream {
     ends: Ends,
     /// The stream of a job with a placement; nothing else counts then.
     walk: Option<Box<Walk>>,
+    stretch: Stretch,
 }
 
 /// How offsets follow each other.
@@ -117,6 +122,7 @@ impl WorkerStream {
             next_index: 0,
             ends,
             walk: None,
+            stretch: Stretch::EMPTY,
         };
         match &job.features.placement {
             Some(rules) => {
@@ -145,9 +151,28 @@ impl WorkerStream {
     /// The next I/O, or `None` once the limits of the job are reached; never `None` for a time-based job.
     #[inline]
     pub fn next_io(&mut self) -> Option<Io> {
+        let Some(offset) = self.stretch.next_offset() else {
+            return self.next_by_rules();
+        };
+        let index = self.next_index;
+        self.next_index += 1;
+        Some(Io {
+            index,
+            direction: self.directions.draw(),
+            target: 0,
+            offset,
+            length: self.stretch.length,
+        })
+    }
+
+    /// The next I/O with a look at everything that may end a round, a pass or the stream; then as many as may follow
+    /// without one become a stretch.
+    #[inline(never)]
+    fn next_by_rules(&mut self) -> Option<Io> {
         if let Some(walk) = &mut self.walk {
             return walk.next_io();
         }
+        self.end_stretch();
         if self.ends.ios_left == 0 {
             return None;
         }
@@ -162,6 +187,7 @@ impl WorkerStream {
         self.ends.ios_left -= 1;
         let index = self.next_index;
         self.next_index += 1;
+        self.begin_stretch();
         Some(Io {
             index,
             direction,
@@ -169,6 +195,56 @@ impl WorkerStream {
             offset: self.regions[target].offset + offset,
             length: size as u32,
         })
+    }
+
+    /// Finds how many I/Os may follow by the same rule.
+    fn begin_stretch(&mut self) {
+        let (Some(size), [region]) = (self.sizes.uniform(), self.regions.as_mut_slice()) else {
+            return;
+        };
+        let by_limits = self.ends.ios_left.min(self.ends.pass_left / size);
+        let (count, order) = match &self.order {
+            Order::EachBlockOnce { run: 1, .. } => {
+                let Some(permutation) = region.order.clone() else {
+                    return;
+                };
+                let order = StretchOrder::EachBlockOnce(permutation, self.stride);
+                // The last of a round is left to the rules, which end it.
+                (region.left.saturating_sub(1), order)
+            }
+            Order::Sequential { gap } => {
+                let step = size.saturating_add(*gap);
+                let room = region.length.saturating_sub(region.position);
+                let before_end = (room / step).saturating_sub(1);
+                let by_bytes = (region.left / size).saturating_sub(1);
+                (before_end.min(by_bytes), StretchOrder::Sequential { step })
+            }
+            _ => return,
+        };
+        self.stretch = Stretch {
+            left: count.min(by_limits),
+            taken_from: count.min(by_limits),
+            position: region.position,
+            base: region.offset,
+            length: size as u32,
+            order,
+        };
+    }
+
+    /// Books what a stretch gave.
+    fn end_stretch(&mut self) {
+        let taken = std::mem::take(&mut self.stretch.taken_from);
+        let (true, [region]) = (taken > 0, self.regions.as_mut_slice()) else {
+            return;
+        };
+        let bytes = taken * u64::from(self.stretch.length);
+        region.position = self.stretch.position;
+        region.left -= match self.stretch.order {
+            StretchOrder::EachBlockOnce(..) => taken,
+            StretchOrder::Sequential { .. } => bytes,
+        };
+        self.ends.pass_left -= bytes;
+        self.ends.ios_left -= taken;
     }
 
     /// Target, offset within its range and size of the next I/O.

@@ -1,0 +1,215 @@
+//! What a worker puts into its queue, and when.
+
+use fathom_rawio::{self as rawio, Clock, Operation, Queue, Request};
+use fathom_record::{EndReason, depth_level};
+use fathom_units::Nanos;
+use fathom_workload::generator::Io;
+use fathom_workload::{Backend, Direction};
+
+use super::source::{Next, Source, Sourced};
+use super::{Kind, Round, Slot, Worker};
+
+/// An I/O that waits for its moment or for a slot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pending {
+    pub(super) io: Io,
+    pub(super) tag: u64,
+    /// When it should start.
+    pub(super) due: Nanos,
+}
+
+impl<Q: Queue, S: Source> Worker<'_, Q, S> {
+    /// Puts into the queue what may start now; returns how many I/Os were done at once instead (trims).
+    #[inline]
+    pub(super) fn issue(&mut self) -> u32 {
+        if !self.is_issuing() {
+            return 0;
+        }
+        if self.round == Round::Plain {
+            self.issue_plain();
+            return 0;
+        }
+        self.issue_all_kinds()
+    }
+
+    /// A closed loop of reads and writes that nothing interrupts.
+    #[inline]
+    fn issue_plain(&mut self) {
+        let room = self.batch_max.saturating_sub(self.batch.len());
+        let count = room.min(self.free.len());
+        for _ in 0..count {
+            let Some(io) = self.parts.source.next_io() else {
+                return self.end_with(EndReason::Done);
+            };
+            self.push_data(&io, 0, self.now);
+        }
+    }
+
+    fn issue_all_kinds(&mut self) -> u32 {
+        let mut done_at_once = 0;
+        while self.is_issuing()
+            && done_at_once < self.slots.len() as u32
+            && self.batch.len() < self.batch_max
+            && !self.free.is_empty()
+        {
+            if let Some((operation, target)) = self.pending_sync {
+                if self.syncs_between && !self.has_next() {
+                    return done_at_once;
+                }
+                self.pending_sync = None;
+                self.push_sync(operation, target);
+                continue;
+            }
+            let Some(Pending { io, tag, due }) = self.take_due() else {
+                return done_at_once;
+            };
+            if io.direction == Direction::Trim {
+                self.trim(&io, tag, due);
+                done_at_once += 1;
+            } else {
+                self.push_data(&io, tag, due);
+            }
+        }
+        done_at_once
+    }
+
+    /// The next I/O if it may start now.
+    fn take_due(&mut self) -> Option<Pending> {
+        if !self.has_next() {
+            return None;
+        }
+        let is_due = |next: &mut Pending| next.due <= self.now;
+        self.pending.take_if(is_due)
+    }
+
+    /// Draws the next I/O where that has not been done, and says whether there is one.
+    fn has_next(&mut self) -> bool {
+        if self.pending.is_some() {
+            return true;
+        }
+        self.held_until = None;
+        let drawn = self.parts.source.next(self.now, self.queue.in_flight());
+        let Sourced { io, at, tag } = match drawn {
+            Next::Io(sourced) => sourced,
+            Next::NotBefore(moment) => {
+                self.held_until = Some(moment);
+                return false;
+            }
+            Next::AfterCompletion => {
+                self.held_until = Some(Nanos::MAX);
+                return false;
+            }
+            Next::End => {
+                self.end_with(EndReason::Done);
+                return false;
+            }
+        };
+        let due = match (at, &mut self.parts.schedule) {
+            (Some(at), _) => at,
+            (None, None) => self.now,
+            (None, Some(schedule)) => {
+                self.last_start = schedule.next_start(io.length);
+                self.base.saturating_add(Nanos::new(self.last_start))
+            }
+        };
+        self.pending = Some(Pending { io, tag, due });
+        true
+    }
+
+    #[inline]
+    fn push_data(&mut self, io: &Io, tag: u64, intended: Nanos) {
+        let Some(slot) = self.free.pop() else {
+            return;
+        };
+        let operation = if io.direction == Direction::Write {
+            let buffer = &mut self.queue.buffer(slot)[..io.length as usize];
+            self.parts.fill.refill(io, buffer);
+            if S::HOOKS {
+                self.parts.source.before_write(io, tag, buffer);
+            }
+            if self.round != Round::Plain {
+                self.count_write(io.target);
+            }
+            Operation::Write
+        } else {
+            Operation::Read
+        };
+        self.queue.push(Request {
+            slot,
+            file: io.target,
+            operation,
+            offset: io.offset,
+            length: io.length,
+        });
+        self.slots[slot as usize] = Slot {
+            kind: Kind::Data(io.direction),
+            target: io.target,
+            offset: io.offset,
+            length: io.length,
+            tag,
+            intended,
+            begun: Nanos::ZERO,
+            submitted: Nanos::ZERO,
+        };
+        self.batch.push(slot);
+    }
+
+    pub(super) fn push_sync(&mut self, operation: Operation, target: u32) {
+        let Some(slot) = self.free.pop() else {
+            return;
+        };
+        self.queue.push(Request {
+            slot,
+            file: target,
+            operation,
+            offset: 0,
+            length: 0,
+        });
+        self.slots[slot as usize] = Slot {
+            kind: Kind::Sync,
+            target,
+            intended: self.now,
+            begun: self.now,
+            submitted: self.now,
+            ..Slot::IDLE
+        };
+        self.batch.push(slot);
+    }
+
+    fn count_write(&mut self, target: u32) {
+        self.writes += 1;
+        let sync = &self.parts.job.sync;
+        let due = |every: u32| every > 0 && self.writes.is_multiple_of(u64::from(every));
+        if due(sync.fsync_every) {
+            self.pending_sync = Some((Operation::Fsync, target));
+        } else if due(sync.fdatasync_every) {
+            self.pending_sync = Some((Operation::Fdatasync, target));
+        }
+    }
+
+    /// Trims are done at once: the kernel's discard has no asynchronous form that all backends know.
+    fn trim(&mut self, io: &Io, tag: u64, intended: Nanos) {
+        let begun = Clock::now();
+        let result = if self.parts.backend == Backend::Null {
+            Ok(())
+        } else {
+            rawio::discard(self.queue.file(io.target), io.offset, u64::from(io.length))
+        };
+        let ended = Clock::now();
+        let slot = Slot {
+            kind: Kind::Data(Direction::Trim),
+            target: io.target,
+            offset: io.offset,
+            length: io.length,
+            tag,
+            intended,
+            begun,
+            submitted: begun,
+        };
+        self.stats.depth_levels[depth_level(self.queue.in_flight() + 1)] += 1;
+        self.stats.outstanding_ns += u128::from(ended.saturating_sub(begun).get());
+        let result = result.map(|()| io.length);
+        let result = result.map_err(|error| error.raw_os_error().unwrap_or(0));
+        self.record_one(&slot, result, ended);
+    }
+}

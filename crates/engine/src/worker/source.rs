@@ -1,0 +1,96 @@
+//! Where a worker's I/O comes from, and what may hook into its way.
+//!
+//! A job without features takes its I/O from a [`WorkerStream`] and nothing hooks in: [`Source::HOOKS`] is `false`, and
+//! the compiler leaves every hook out of the *plain* worker. All else goes through [`super::full::Full`], the *full*
+//! worker's source, where each feature (pauses, replay, checks of what was written, logs) has its place.
+
+use fathom_rawio::Completion;
+use fathom_units::Nanos;
+use fathom_workload::generator::{Io, WorkerStream};
+
+use super::Slot;
+
+/// What a source has to give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// An I/O that may start now, or at its own time where it has one.
+    Io(Sourced),
+    /// Nothing before this moment; the source is asked again then, or after any completion.
+    NotBefore(Nanos),
+    /// Nothing before something in flight completes.
+    AfterCompletion,
+    /// Nothing any more.
+    End,
+}
+
+/// An I/O with what its source wants to know when it completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sourced {
+    pub(crate) io: Io,
+    /// Its own intended start, on the clock's scale; `None`: as the job's schedule has it, or now.
+    pub(crate) at: Option<Nanos>,
+    /// Given back to [`Source::completed`].
+    pub(crate) tag: u64,
+}
+
+/// What a worker takes its I/O from. All hooks run on the worker's thread.
+pub(crate) trait Source {
+    /// Whether any method but [`Self::next_io`] is ever called.
+    const HOOKS: bool;
+
+    /// The next I/O in the simplest case; `None` at the end.
+    fn next_io(&mut self) -> Option<Io>;
+
+    /// The next I/O, with `in_flight` outstanding.
+    fn next(&mut self, now: Nanos, in_flight: u32) -> Next {
+        let _ = (now, in_flight);
+        self.next_io().map_or(Next::End, |io| {
+            Next::Io(Sourced {
+                io,
+                at: None,
+                tag: 0,
+            })
+        })
+    }
+
+    /// A write is about to be submitted with these bytes, which may be changed.
+    fn before_write(&mut self, io: &Io, tag: u64, buffer: &mut [u8]) {
+        let _ = (io, tag, buffer);
+    }
+
+    /// A batch was submitted: its slots have their stamps.
+    fn submitted(&mut self, slots: &[Slot], batch: &[u32]) {
+        let _ = (slots, batch);
+    }
+
+    /// An I/O completed at `now`; `buffer` holds what was read. An error number fails the I/O, which otherwise succeeded.
+    fn completed(
+        &mut self,
+        slot: &Slot,
+        completion: &Completion,
+        buffer: &mut [u8],
+        now: Nanos,
+    ) -> Result<(), i32> {
+        let _ = (slot, completion, buffer, now);
+        Ok(())
+    }
+
+    /// The measurement begins.
+    fn measuring(&mut self, now: Nanos) {
+        let _ = now;
+    }
+
+    /// The worker has come to its end: nothing is in flight.
+    fn finished(&mut self, now: Nanos) {
+        let _ = now;
+    }
+}
+
+impl Source for WorkerStream {
+    const HOOKS: bool = false;
+
+    #[inline]
+    fn next_io(&mut self) -> Option<Io> {
+        Self::next_io(self)
+    }
+}

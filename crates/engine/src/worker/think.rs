@@ -1,0 +1,77 @@
+//! Pauses between I/Os, as peers call them: think time.
+//!
+//! After every so many I/Os a worker does nothing for a while. Where completed I/Os are counted, the queue drains before
+//! the pause begins; where issued ones are, what is in flight goes on.
+
+use fathom_rawio::Clock;
+use fathom_units::Nanos;
+use fathom_workload::{ThinkCounts, ThinkTime};
+
+use super::source::Next;
+
+/// The pauses of one worker.
+#[derive(Debug)]
+pub(super) struct Pauses {
+    think: ThinkTime,
+    /// I/Os counted since the last pause.
+    counted: u32,
+    issued: u32,
+    /// When the pause is over; `None` outside one.
+    until: Option<Nanos>,
+    /// End of the last pause, or the first I/O.
+    worked_from: Option<Nanos>,
+}
+
+impl Pauses {
+    pub(super) fn new(think: ThinkTime) -> Self {
+        Self {
+            think,
+            counted: 0,
+            issued: 0,
+            until: None,
+            worked_from: None,
+        }
+    }
+
+    /// What the worker must wait for, if anything.
+    pub(super) fn wait(&mut self, now: Nanos, in_flight: u32) -> Option<Next> {
+        if let Some(until) = self.until {
+            if now < until {
+                return Some(Next::NotBefore(until));
+            }
+            self.until = None;
+            self.worked_from = Some(now);
+        }
+        let counted = match self.think.counts {
+            ThinkCounts::Issued => self.issued,
+            ThinkCounts::Completed if self.issued >= self.think.every && in_flight > 0 => {
+                return Some(Next::AfterCompletion);
+            }
+            ThinkCounts::Completed => self.counted,
+        };
+        let worked = now.saturating_sub(*self.worked_from.get_or_insert(now));
+        if counted < self.think.every || worked < self.think.after {
+            if counted >= self.think.every {
+                (self.counted, self.issued) = (0, 0);
+            }
+            return None;
+        }
+        (self.counted, self.issued) = (0, 0);
+        let spun = now + self.think.spin.min(self.think.pause);
+        while Clock::now() < spun {
+            std::hint::spin_loop();
+        }
+        let until = now + self.think.pause;
+        self.until = Some(until);
+        Some(Next::NotBefore(until))
+    }
+
+    pub(super) fn issued(&mut self, now: Nanos) {
+        self.worked_from.get_or_insert(now);
+        self.issued += 1;
+    }
+
+    pub(super) fn completed(&mut self) {
+        self.counted += 1;
+    }
+}
