@@ -54,7 +54,8 @@ impl Screen {
 
 impl EventSink for Screen {
     fn event(&mut self, event: &Event<'_>) {
-        if self.show == Show::Nothing {
+        let is_told_always = matches!(event, Event::WrongData { .. });
+        if self.show == Show::Nothing && !is_told_always {
             return;
         }
         // A window may be resized while the run goes. Its last column stays free: some terminals wrap there.
@@ -64,7 +65,7 @@ impl EventSink for Screen {
         };
         let mut stderr = std::io::stderr();
         // A closed stderr stops the showing, never the run.
-        if self.terminal && !matches!(event, Event::Note { .. }) {
+        if self.terminal && !matches!(event, Event::Note { .. } | Event::WrongData { .. }) {
             let width = line.chars().count();
             let padding = " ".repeat(self.open_line.saturating_sub(width));
             let _ = write!(stderr, "\r{line}{padding}");

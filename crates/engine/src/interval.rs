@@ -33,13 +33,14 @@ impl IntervalSet {
     /// An empty set for a worker of `job`.
     pub(crate) fn new(worker: usize, job: &Job) -> Self {
         let open = job.arrival != Arrival::Closed;
-        let used = |way| job.mix.share(way).basis_points() > 0;
         Self {
             worker,
             end: Nanos::ZERO,
             phase: Phase::Warmup,
-            directions: Direction::ALL
-                .map(|way| used(way).then(|| OpStats::new(open, job.split_latency))),
+            directions: Direction::ALL.map(|way| {
+                job.moves(way)
+                    .then(|| OpStats::new(open, job.split_latency))
+            }),
             sync: syncs(job).then(|| OpStats::new(false, false)),
         }
     }

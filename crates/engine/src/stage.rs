@@ -6,12 +6,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
+use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_rawio::{
     self as rawio, AioQueue, Clock, NullQueue, Queue, RingUnusable, SyncQueue, UringQueue,
     precise_timers,
 };
 use fathom_record::{EventSink, StageResult};
 use fathom_units::Nanos;
+use fathom_verify::{Blocks, Program, SavedState};
 use fathom_workload::generator::{
     ArrivalSchedule, BufferFill, SharedCursor, StreamKey, WorkerStream,
 };
@@ -22,7 +24,7 @@ use crate::interval::{Handover, IntervalSet, SETS_PER_WORKER};
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, Times};
-use crate::worker::{FailedIo, Finished, Full, Parts, Source, Worker};
+use crate::worker::{FailedIo, Finished, Full, Parts, Source, Verification, Worker};
 use crate::{EngineError, RunOptions, StopFlag, counters};
 
 /// How often the control thread looks at least.
@@ -59,6 +61,8 @@ pub(crate) struct StageOutput {
     pub(crate) stamp_error: Gauge,
     /// The I/O that ended the stage.
     pub(crate) failure: Option<EngineError>,
+    /// What workers found wrong with data that was read.
+    pub(crate) lines: Vec<String>,
 }
 
 type Ready = Sender<Result<(), EngineError>>;
@@ -66,6 +70,7 @@ type Ready = Sender<Result<(), EngineError>>;
 /// A worker before its thread begins.
 struct Start<'a> {
     parts: Parts<'a, WorkerStream>,
+    verification: Option<Verification<'a>>,
     files: Vec<File>,
     ready: Ready,
     go: Receiver<Times>,
@@ -91,6 +96,7 @@ impl StageRun<'_> {
                 let handover = Self::handover(returns.len(), job, &full, &give_back, spares);
                 let (go, gone) = sync_channel(1);
                 starts.push(Start {
+                    verification: self.verification((index, job), worker)?,
                     parts: self.parts((index, job), worker, &shared, handover, &abort)?,
                     files: self.files(index, job)?,
                     ready: ready.clone(),
@@ -131,14 +137,8 @@ impl StageRun<'_> {
         Handover::new(set(), full.clone(), spares)
     }
 
-    fn parts<'a>(
-        &'a self,
-        (index, job): (usize, &'a Job),
-        worker: u32,
-        shared: &SharedCursor,
-        handover: Handover,
-        abort: &'a AtomicBool,
-    ) -> Result<Parts<'a, WorkerStream>, EngineError> {
+    /// What the streams of a worker depend on, and what the contents of its writes do.
+    fn keys(&self, (index, job): (usize, &Job), worker: u32) -> (StreamKey, StreamKey) {
         let key = StreamKey {
             seed: self.seed,
             job: (self.first_job + index) as u32,
@@ -150,6 +150,38 @@ impl StageRun<'_> {
             salt: job.salt.wrapping_add(u64::from(self.repeat) << 32),
             ..key
         };
+        (key, fill_key)
+    }
+
+    /// The checks of a worker, where its job asks for them.
+    fn verification<'a>(
+        &self,
+        (index, job): (usize, &'a Job),
+        worker: u32,
+    ) -> Result<Option<Verification<'a>>, EngineError> {
+        let Some(verify) = job.features.verify.as_deref() else {
+            return Ok(None);
+        };
+        let loaded = verify.load_state.as_deref().map(load_state).transpose()?;
+        let keys = self.keys((index, job), worker);
+        let ranges = &self.targets[index].ranges;
+        let program = Program::new(job, verify, keys, ranges, loaded);
+        let program = program.map_err(|error| crate::preflight::stream_error(&error))?;
+        let number = (self.first_job + index) as u16;
+        let blocks = Blocks::new(verify, job, number.wrapping_add(worker as u16));
+        let blocks = blocks.map_err(|error| crate::preflight::layout_error(job, error))?;
+        Ok(Some(Verification::new(job, verify, program, blocks)))
+    }
+
+    fn parts<'a>(
+        &'a self,
+        (index, job): (usize, &'a Job),
+        worker: u32,
+        shared: &SharedCursor,
+        handover: Handover,
+        abort: &'a AtomicBool,
+    ) -> Result<Parts<'a, WorkerStream>, EngineError> {
+        let (key, fill_key) = self.keys((index, job), worker);
         let ranges = &self.targets[index].ranges;
         let stream = WorkerStream::new(job, key, ranges, shared);
         Ok(Parts {
@@ -253,6 +285,7 @@ impl StageRun<'_> {
             lag: Gauge::default(),
             stamp_error: Gauge::default(),
             failure: None,
+            lines: Vec::new(),
         };
         for thread in threads {
             let finished = match thread.join() {
@@ -280,6 +313,7 @@ impl StageRun<'_> {
             let job = &self.stage.jobs[finished.stats.job];
             output.failure = Some(io_error(job, failure));
         }
+        output.lines.extend(finished.lines);
         output.result.workers.push(finished.stats);
     }
 
@@ -310,6 +344,17 @@ fn io_error(job: &Job, failure: FailedIo) -> EngineError {
     }
 }
 
+fn load_state(path: &str) -> Result<SavedState, EngineError> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        EngineError::target(path, "reading the state of an earlier check", error)
+    })?;
+    SavedState::from_text(&text).map_err(|error| {
+        let text = format!("`{path}` holds no state of an earlier job: {error}");
+        let hint = "let that job run again with its state saved, or check without it";
+        EngineError::Invalid(Diagnostics(vec![Diagnostic::error(text).hint(hint)]))
+    })
+}
+
 /// A worker's thread: makes its queue here, since a ring belongs to its thread.
 fn work(start: Start<'_>) -> Option<Finished> {
     let job = start.parts.job;
@@ -323,6 +368,7 @@ fn work(start: Start<'_>) -> Option<Finished> {
     let size = job.block.largest(job.mix).get() as u32;
     let Start {
         parts,
+        verification,
         files,
         ready,
         go,
@@ -334,28 +380,34 @@ fn work(start: Start<'_>) -> Option<Finished> {
     };
     match parts.backend {
         Backend::IoUring => begin(
-            parts,
+            (parts, verification),
             UringQueue::new(files, slots, size),
             slots,
             ready,
             &go,
         ),
-        Backend::Libaio => begin(parts, AioQueue::new(files, slots, size), slots, ready, &go),
+        Backend::Libaio => begin(
+            (parts, verification),
+            AioQueue::new(files, slots, size),
+            slots,
+            ready,
+            &go,
+        ),
         Backend::Sync => {
             let queue = SyncQueue::new(files, slots, size);
             let queue = queue.map_err(|error| plain("pread and pwrite", error));
-            begin(parts, queue, slots, ready, &go)
+            begin((parts, verification), queue, slots, ready, &go)
         }
         Backend::Null => {
             let queue = NullQueue::new(files, slots, size);
             let queue = queue.map_err(|error| plain("the null backend", error));
-            begin(parts, queue, slots, ready, &go)
+            begin((parts, verification), queue, slots, ready, &go)
         }
     }
 }
 
-fn begin<Q: Queue>(
-    parts: Parts<'_, WorkerStream>,
+fn begin<'a, Q: Queue>(
+    (parts, verification): (Parts<'a, WorkerStream>, Option<Verification<'a>>),
     queue: Result<Q, RingUnusable>,
     slots: u32,
     ready: Ready,
@@ -377,7 +429,7 @@ fn begin<Q: Queue>(
         }
     };
     if Full::is_needed(job) {
-        let parts = parts.with_source(|stream| Full::new(job, stream));
+        let parts = parts.with_source(|stream| Full::new(job, stream, verification));
         start(Worker::new(parts, queue, slots), ready, go)
     } else {
         start(Worker::new(parts, queue, slots), ready, go)

@@ -182,6 +182,9 @@ pub struct WorkerStats {
     pub usage: Usage,
     /// Predictions: by direction, how long I/Os waited for each limit, in ns. Keys as in the record's `bound_by`.
     pub waited_ns: [BTreeMap<String, u128>; 3],
+    /// I/Os and bytes of each [`Direction`] that were counted but not issued: a peer's check of what an earlier run wrote
+    /// counts that run's writes as its own. They are in no other figure.
+    pub unissued: [(u64, u64); 3],
     /// Why it stopped.
     pub ended: EndReason,
 }
@@ -205,6 +208,7 @@ impl WorkerStats {
             samples: Vec::new(),
             usage: Usage::default(),
             waited_ns: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
+            unissued: [(0, 0); 3],
             ended: EndReason::Time,
         }
     }

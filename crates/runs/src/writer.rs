@@ -212,6 +212,9 @@ impl EventSink for RunWriter {
                 }
             }
             Event::Note { text } => self.line(&json!({"event": "note", "text": text})),
+            Event::WrongData { text } => {
+                self.line(&json!({"event": "wrong-data", "text": text}));
+            }
             Event::StageFinished { index, record } => {
                 let whole = serde_json::to_value(record).unwrap_or_default();
                 self.line(&json!({"event": "stage-finished", "index": index, "record": whole}));

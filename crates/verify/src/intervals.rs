@@ -18,8 +18,7 @@ pub struct Intervals {
 pub enum LayoutProblem {
     /// The header does not fit behind its offset.
     #[error(
-        "a header of {header} bytes at offset {offset} does not fit into an interval of {interval} bytes; use larger \
-         blocks, a larger interval or a smaller offset"
+        "a header of {header} bytes at offset {offset} does not fit into an interval of {interval} bytes"
     )]
     HeaderBeyondInterval {
         /// Bytes of the header with its checksum.

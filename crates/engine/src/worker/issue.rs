@@ -56,9 +56,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 if self.syncs_between && !self.has_next() {
                     return done_at_once;
                 }
-                self.pending_sync = None;
-                self.push_sync(operation, target);
-                continue;
+                if !(S::HOOKS && self.parts.source.holds_syncs()) {
+                    self.pending_sync = None;
+                    self.push_sync(operation, target);
+                    continue;
+                }
             }
             let Some(Pending { io, tag, due }) = self.take_due() else {
                 return done_at_once;
@@ -88,14 +90,18 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             return true;
         }
         self.held_until = None;
-        let drawn = self.parts.source.next(self.now, self.queue.in_flight());
+        let mut drawn = self.parts.source.next(self.now, self.queue.in_flight());
+        while drawn == Next::Settle && self.is_issuing() {
+            self.settle();
+            drawn = self.parts.source.next(self.now, self.queue.in_flight());
+        }
         let Sourced { io, at, tag } = match drawn {
             Next::Io(sourced) => sourced,
             Next::NotBefore(moment) => {
                 self.held_until = Some(moment);
                 return false;
             }
-            Next::AfterCompletion => {
+            Next::AfterCompletion | Next::Settle => {
                 self.held_until = Some(Nanos::MAX);
                 return false;
             }
@@ -165,9 +171,15 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             offset: 0,
             length: 0,
         });
+        let tag = if S::HOOKS {
+            self.parts.source.sync_begins()
+        } else {
+            0
+        };
         self.slots[slot as usize] = Slot {
             kind: Kind::Sync,
             target,
+            tag,
             intended: self.now,
             begun: self.now,
             submitted: self.now,
@@ -210,6 +222,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         self.stats.outstanding_ns += u128::from(ended.saturating_sub(begun).get());
         let result = result.map(|()| io.length);
         let result = result.map_err(|error| error.raw_os_error().unwrap_or(0));
+        if S::HOOKS {
+            self.parts.source.trimmed(tag, result);
+        }
         self.record_one(&slot, result, ended);
     }
 }

@@ -16,6 +16,7 @@ mod issue;
 mod record;
 mod source;
 mod think;
+mod verify;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,7 +28,9 @@ use fathom_workload::{Backend, Direction, ExistingFiles, Job};
 
 pub(crate) use self::full::Full;
 use self::issue::Pending;
+use self::source::Leftover;
 pub(crate) use self::source::Source;
+pub(crate) use self::verify::Verification;
 use crate::interval::Handover;
 use crate::timing::{Boundaries, Gauge, Times};
 use crate::{ErrorPolicy, StopFlag};
@@ -98,6 +101,8 @@ pub(crate) struct Finished {
     /// How long completions may have waited unseen.
     pub(crate) stamp_error: Gauge,
     pub(crate) failure: Option<FailedIo>,
+    /// What its source has to say.
+    pub(crate) lines: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,6 +156,10 @@ impl Slot {
         begun: Nanos::ZERO,
         submitted: Nanos::ZERO,
     };
+
+    fn is_sync(&self) -> bool {
+        self.kind == Kind::Sync
+    }
 }
 
 /// One worker at work.
@@ -483,9 +492,12 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     }
 
     fn finish(mut self) -> Finished {
+        let mut leftover = Leftover::default();
         if S::HOOKS {
             self.parts.source.finished(self.clock.now());
+            leftover = self.parts.source.leave();
         }
+        self.stats.unissued = leftover.unissued;
         let sync = self.parts.job.sync;
         let reached_end = matches!(self.stats.ended, EndReason::Time | EndReason::Done);
         if self.parts.backend != Backend::Null
@@ -510,6 +522,30 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             lag: self.lag,
             stamp_error: self.stamp_error,
             failure: self.failure,
+            lines: leftover.lines,
+        }
+    }
+
+    /// Makes all files durable and drops them from the page cache, so that what is read next comes from the device.
+    #[cold]
+    pub(super) fn settle(&mut self) {
+        if self.parts.backend == Backend::Null {
+            return;
+        }
+        for target in 0..self.parts.job.targets.len() as u32 {
+            let file = self.queue.file(target);
+            // What the kernel cannot drop (tmpfs) stays.
+            if let Err(error) = file.sync_all() {
+                self.fail(FailedIo {
+                    direction: "fsync",
+                    target,
+                    offset: 0,
+                    length: 0,
+                    errno: error.raw_os_error().unwrap_or(0),
+                });
+                return;
+            }
+            let _ = rawio::drop_cache(self.queue.file(target));
         }
     }
 

@@ -211,6 +211,13 @@ pub enum VerifyPhase {
     Nothing,
 }
 
+impl VerifyPhase {
+    /// Whether anything that was written is read.
+    pub const fn reads_back(self) -> bool {
+        matches!(self, Self::AfterPass | Self::Only)
+    }
+}
+
 /// Checks while the job still writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backlog {

@@ -251,6 +251,9 @@ impl<'a> Entry<'a> {
             if let Some(stats) = &worker.directions[direction as usize] {
                 self.ways[direction as usize].add(worker, stats, direction);
             }
+            let (ios, bytes) = worker.unissued[direction as usize];
+            self.ways[direction as usize].ios += ios;
+            self.ways[direction as usize].bytes += bytes;
         }
         if let Some(sync) = worker.sync.as_ref().filter(|sync| sync.ios() > 0) {
             merge(&mut self.sync, &sync.latency);
