@@ -17,6 +17,7 @@ mod help;
 mod input;
 mod job;
 mod lexer;
+mod placement;
 mod plan;
 mod settings;
 mod table;

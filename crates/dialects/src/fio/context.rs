@@ -32,6 +32,14 @@ pub trait Files {
     /// Whatever kept the file from being read; bytes that are no UTF-8 are replaced, not refused.
     fn read_text(&self, path: &str) -> io::Result<String>;
 
+    /// The bytes of a file that a pattern is made of.
+    ///
+    /// # Errors
+    /// Whatever kept the file from being read.
+    fn read_bytes(&self, path: &str) -> io::Result<Vec<u8>> {
+        self.read_text(path).map(String::into_bytes)
+    }
+
     /// What is at `path`.
     fn status(&self, path: &str) -> FileStatus;
 }
@@ -42,6 +50,11 @@ pub struct SystemFiles;
 
 impl Files for SystemFiles {
     fn read_text(&self, path: &str) -> io::Result<String> {
+        let bytes = self.read_bytes(path)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn read_bytes(&self, path: &str) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let limit = MAX_FILE_BYTES + 1;
         if path == "-" {
@@ -54,7 +67,7 @@ impl Files for SystemFiles {
         if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(io::Error::other("larger than 16 MiB"));
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(bytes)
     }
 
     fn status(&self, path: &str) -> FileStatus {

@@ -107,6 +107,7 @@ fn describe(row: &OptionRow) -> String {
         Support::NoEffect => "accepted, without effect",
         Support::Only(value) => &format!("only {value} is carried"),
         Support::NotYet => "not built yet",
+        Support::Withdrawn => "withdrawn from fio",
         Support::ProfileOnly => "accepted, without effect outside of a built-in workload",
     };
     let mut text = format!("{:>20}: {}\n", row.name, row.help);

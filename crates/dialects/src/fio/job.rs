@@ -8,6 +8,7 @@ use fathom_workload::{
     SyncPolicy, Target, WeightedSize, WhenFull,
 };
 
+use super::placement::{is_independent, size_list};
 use super::settings::{Amount, Settings};
 use super::table;
 use super::targets::share;
@@ -30,7 +31,8 @@ pub fn block_range(settings: &Settings) -> [(u64, u64); 3] {
     std::array::from_fn(|way| {
         let split = settings.splits[way].iter().map(|(size, _)| *size);
         let bounds = split.clone().min().zip(split.max());
-        bounds.unwrap_or((settings.blocks[way], settings.blocks[way]))
+        let range = bounds.or(settings.placement.ranges[way]);
+        range.unwrap_or((settings.blocks[way], settings.blocks[way]))
     })
 }
 
@@ -47,10 +49,11 @@ pub fn build(
     targets: Vec<Target>,
     group: ReportGroup,
     salt: u64,
+    features: Features,
 ) -> Job {
     let backend = backend(settings);
     let (arrival, mix) = arrival(settings);
-    let bytes = pass_bytes(settings, &targets);
+    let (bytes, loops) = pass_bytes(settings, &targets);
     Job {
         name: name.to_owned(),
         group,
@@ -74,7 +77,7 @@ pub fn build(
             time_based: settings.time_based && settings.runtime > Nanos::ZERO,
             bytes,
             ios: most_ios(settings),
-            loops: settings.loops,
+            loops,
         },
         sync: SyncPolicy {
             open: settings.open_sync,
@@ -100,7 +103,7 @@ pub fn build(
         drop_cache: settings.invalidate,
         unlink: settings.unlink,
         salt,
-        features: Features::default(),
+        features,
     }
 }
 
@@ -117,57 +120,40 @@ fn contents(settings: &Settings) -> BufferContents {
 }
 
 fn access(settings: &Settings) -> Access {
-    let pattern = settings.pattern;
-    if !pattern.random {
+    if !settings.pattern.random {
         let gap = Bytes::new(settings.pattern_number.unwrap_or(0));
         return Access::Sequential {
             gap,
             scope: SequentialScope::PerWorker,
         };
     }
-    let way = pattern
-        .directions
-        .iter()
-        .position(|used| *used)
-        .unwrap_or(0);
-    match settings.percentage_random[way] {
-        100 => {
-            let aligned = (0..3).all(|way| {
-                settings.align[way] == 0 || settings.align[way] == block_range(settings)[way].0
-            });
-            let coverage = if settings.independent || !aligned {
-                Coverage::Independent
-            } else {
-                Coverage::EachBlockOnce
-            };
-            let run = settings.pattern_number.unwrap_or(1);
-            Access::Random {
-                coverage,
-                run: u32::try_from(run).unwrap_or(u32::MAX),
-            }
-        }
-        0 => Access::Sequential {
-            gap: Bytes::ZERO,
-            scope: SequentialScope::PerWorker,
-        },
-        random => Access::Mixed {
-            random: Percent::whole(random).unwrap_or(Percent::ALL),
-        },
+    let coverage = if is_independent(settings) {
+        Coverage::Independent
+    } else {
+        Coverage::EachBlockOnce
+    };
+    let run = settings.pattern_number.unwrap_or(1);
+    Access::Random {
+        coverage,
+        run: u32::try_from(run).unwrap_or(u32::MAX),
     }
 }
 
 fn blocks(settings: &Settings) -> BlockSizes {
     let list = |way: Direction| -> Vec<WeightedSize> {
-        let split = &settings.splits[way as usize];
-        let sized = |(size, weight): (u64, u32)| WeightedSize {
-            size: Bytes::new(size),
-            weight,
-        };
-        if split.iter().any(|(_, weight)| *weight > 0) {
-            split.iter().copied().map(sized).collect()
-        } else {
-            vec![sized((settings.blocks[way as usize], 1))]
+        let mut list = size_list(settings, way as usize);
+        if settings.placement.by_order {
+            // Any direction may have the sizes of sequential and of random I/O.
+            let others = (0..2).filter(|other| *other != way as usize);
+            let others: Vec<_> = others
+                .flat_map(|other| size_list(settings, other))
+                .collect();
+            if way == Direction::Trim {
+                list.clear();
+            }
+            list.extend(others);
         }
+        list
     };
     let align = settings
         .align
@@ -187,11 +173,14 @@ fn blocks(settings: &Settings) -> BlockSizes {
 fn most_ios(settings: &Settings) -> Option<u64> {
     let timed = settings.time_based && settings.runtime > Nanos::ZERO;
     let passes = u64::from(settings.loops.max(1));
-    (settings.number_ios > 0 && !timed).then(|| settings.number_ios.saturating_mul(passes))
+    // Under pairs it counts the pairs.
+    let each = if settings.pattern.pairs { 2 } else { 1 };
+    let most = settings.number_ios.saturating_mul(passes);
+    (settings.number_ios > 0 && !timed).then(|| most.saturating_mul(each))
 }
 
-/// Bytes of one pass where they are not simply the targets' own.
-fn pass_bytes(settings: &Settings, targets: &[Target]) -> Option<Bytes> {
+/// Bytes of one pass where they are not simply the targets' own, and the number of passes.
+fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     // Many files of `filesize` may add up to more than any number of bytes; no `size` or `io_size` is larger.
     let total = targets.iter().try_fold(0u64, |sum, target| {
         Some(sum.saturating_add(target.length?.get()))
@@ -206,13 +195,36 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> Option<Bytes> {
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(percent) => total.map(|total| share(total, percent)),
     };
-    io_size.or(size).map(Bytes::new)
+    let Some(io_size) = io_size else {
+        return (size.map(Bytes::new), settings.loops);
+    };
+    // `io_size` of all passes is one limit, and the I/O that reaches it is still done whole.
+    let loops = u64::from(settings.loops.max(1));
+    let block = block_range(settings);
+    let used = (0..3).filter(|way| settings.pattern.directions[*way]);
+    let block = used.map(|way| block[way].1).max().unwrap_or(1).max(1);
+    let one_size = smallest_block(settings) == block;
+    let least = if one_size {
+        io_size.max(1).saturating_mul(loops).next_multiple_of(block)
+    } else {
+        io_size.saturating_mul(loops).max(block)
+    };
+    (Some(Bytes::new(least)), 1)
 }
 
 fn mix_of(settings: &Settings) -> Mix {
     match settings.pattern.directions {
         [true, true, _] => Mix::reads(Percent::whole(settings.read_share).unwrap_or(Percent::ALL)),
-        [false, true, _] => Mix::WRITE,
+        // Each block is trimmed once and written once.
+        [false, true, true] => {
+            let half = Percent::whole(50).unwrap_or(Percent::ALL);
+            Mix {
+                read: Percent::ZERO,
+                write: half,
+                trim: half.rest(),
+            }
+        }
+        [false, true, false] => Mix::WRITE,
         [_, _, true] => Mix::TRIM,
         _ => Mix::READ,
     }
@@ -308,11 +320,6 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
                 "give a rate for both, or split the job in two",
             );
         }
-    }
-    let mixed = settings.pattern.directions == [true, true, false];
-    if mixed && settings.percentage_random[0] != settings.percentage_random[1] {
-        let message = "`percentage_random` that differs by direction is not built yet".to_owned();
-        refuse("percentage_random", message, "give one value");
     }
     if let Amount::Bytes(size) = settings.size
         && size > 0

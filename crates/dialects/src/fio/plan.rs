@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::Nanos;
-use fathom_workload::{Backend, Job, ReportGroup, Stage, Workload};
+use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, Verify, Workload};
 
 use super::command_line::CommandLine;
 use super::context::ReadContext;
 use super::input::{Action, FioInput, FioJobMeta, Origin, Provenance};
 use super::job::{self, Allowed};
 use super::lexer::Section;
+use super::placement::{filling, placement};
 use super::settings::{Amount, Settings};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
@@ -198,6 +199,12 @@ impl<'a> Planner<'a> {
         if self.stages.is_empty() || settings.stonewall {
             self.open_stage(name);
         }
+        let filling = match filling(settings, self.context.files) {
+            Ok(filling) => filling,
+            Err(error) => {
+                return unreadable(settings, (name, "buffer_pattern"), &error, diagnostics);
+            }
+        };
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
             let diskless = job::backend(settings) == Backend::Null;
@@ -211,9 +218,14 @@ impl<'a> Planner<'a> {
                 diskless,
                 location,
             };
-            let Some(targets) = clone.targets(self.context.files, diagnostics) else {
+            let files = self.context.files;
+            let Some(mut targets) = clone.targets(files, diagnostics) else {
                 return;
             };
+            let past_end = clone.past_end(files, &targets);
+            if past_end {
+                clone.round_up(&mut targets);
+            }
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -223,13 +235,19 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
-            let mut job = job::build(settings, name, targets, group, salt);
-            let place = StatePlace {
-                folder: self.aux_path.as_deref(),
-                job: name,
-                number: self.jobs.len(),
+            let verify = match self.verify(settings, name) {
+                Ok(verify) => verify,
+                Err(error) => {
+                    return unreadable(settings, (name, "verify_pattern"), &error, diagnostics);
+                }
             };
-            verify::apply(&mut job, settings, place);
+            let features = Features {
+                placement: placement(settings, &targets, past_end),
+                filling: filling.clone(),
+                verify,
+                ..Features::default()
+            };
+            let job = job::build(settings, name, targets, group, salt, features);
             self.jobs.push(self.meta(section, settings, &job, number));
             if number == 0 {
                 self.explain(settings, name);
@@ -238,6 +256,16 @@ impl<'a> Planner<'a> {
                 stage.jobs.push(job);
             }
         }
+    }
+
+    /// What the next job checks.
+    fn verify(&self, settings: &Settings, name: &str) -> Result<Option<Box<Verify>>, PatternError> {
+        let place = StatePlace {
+            folder: self.aux_path.as_deref(),
+            job: name,
+            number: self.jobs.len(),
+        };
+        verify::build(settings, place, self.context.files)
     }
 
     fn too_many_files(&mut self, diagnostics: &mut Diagnostics) {
@@ -327,6 +355,21 @@ impl<'a> Planner<'a> {
             }
         }
     }
+}
+
+/// Complains of a pattern's file.
+fn unreadable(
+    settings: &Settings,
+    (name, option): (&str, &str),
+    error: &PatternError,
+    diagnostics: &mut Diagnostics,
+) {
+    let message = format!("job `{name}`: {option}: {error}");
+    let error = Diagnostic::error(message).hint("name a file that exists and can be read");
+    diagnostics.push(match settings.location(option) {
+        Some(location) => error.at(location),
+        None => error,
+    });
 }
 
 fn default_of(name: &str) -> Option<&'static str> {

@@ -6,6 +6,8 @@
 //! Invariant: a value that cannot be read leaves the setting as it was and adds an error that points at it.
 
 mod apply;
+mod contents;
+mod placement;
 mod reader;
 mod verify;
 
@@ -18,6 +20,8 @@ use fathom_workload::{FileChoice, OpenSync};
 use super::input::{Origin, Percentiles};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
+pub use contents::ContentSettings;
+pub use placement::{PlacementSettings, ZoneMode};
 use reader::ValueReader;
 pub use verify::VerifySettings;
 
@@ -48,22 +52,24 @@ pub struct Pattern {
     pub directions: [bool; 3],
     /// Whether offsets are random.
     pub random: bool,
+    /// Whether each block is trimmed, then written.
+    pub pairs: bool,
 }
 
-/// The values of `rw`; those without a direction here are not built yet.
+/// The values of `rw`.
 #[rustfmt::skip]
 pub const PATTERNS: [Pattern; 11] = [
-    Pattern { name: "read", directions: [true, false, false], random: false },
-    Pattern { name: "write", directions: [false, true, false], random: false },
-    Pattern { name: "trim", directions: [false, false, true], random: false },
-    Pattern { name: "randread", directions: [true, false, false], random: true },
-    Pattern { name: "randwrite", directions: [false, true, false], random: true },
-    Pattern { name: "randtrim", directions: [false, false, true], random: true },
-    Pattern { name: "rw", directions: [true, true, false], random: false },
-    Pattern { name: "readwrite", directions: [true, true, false], random: false },
-    Pattern { name: "randrw", directions: [true, true, false], random: true },
-    Pattern { name: "trimwrite", directions: [false, false, false], random: false },
-    Pattern { name: "randtrimwrite", directions: [false, false, false], random: true },
+    Pattern { name: "read", directions: [true, false, false], random: false, pairs: false },
+    Pattern { name: "write", directions: [false, true, false], random: false, pairs: false },
+    Pattern { name: "trim", directions: [false, false, true], random: false, pairs: false },
+    Pattern { name: "randread", directions: [true, false, false], random: true, pairs: false },
+    Pattern { name: "randwrite", directions: [false, true, false], random: true, pairs: false },
+    Pattern { name: "randtrim", directions: [false, false, true], random: true, pairs: false },
+    Pattern { name: "rw", directions: [true, true, false], random: false, pairs: false },
+    Pattern { name: "readwrite", directions: [true, true, false], random: false, pairs: false },
+    Pattern { name: "randrw", directions: [true, true, false], random: true, pairs: false },
+    Pattern { name: "trimwrite", directions: [false, true, true], random: false, pairs: true },
+    Pattern { name: "randtrimwrite", directions: [false, true, true], random: true, pairs: true },
 ];
 
 /// Every setting of a job, in fio's terms and with fio's defaults.
@@ -127,6 +133,10 @@ pub struct Settings {
     pub significant_figures: usize,
     pub kb_base: u64,
     pub disk_util: bool,
+    /// Where I/Os fall, beyond the plain pattern.
+    pub placement: PlacementSettings,
+    /// What buffers hold, beyond the switches above.
+    pub contents: ContentSettings,
     pub verify: VerifySettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
@@ -196,6 +206,8 @@ impl Default for Settings {
             significant_figures: 4,
             kb_base: 1024,
             disk_util: true,
+            placement: PlacementSettings::default(),
+            contents: ContentSettings::default(),
             verify: VerifySettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
@@ -229,6 +241,7 @@ impl Settings {
                 Support::NoEffect => reader.check_kind(),
                 Support::Only(value) => reader.expect(value),
                 Support::NotYet => reader.not_yet(),
+                Support::Withdrawn => reader.withdrawn(),
                 Support::ProfileOnly => reader.profile_only(),
             }
         }

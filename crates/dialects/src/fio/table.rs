@@ -43,6 +43,8 @@ pub enum Support {
     Only(&'static str),
     /// Refused as not built yet, whatever its value.
     NotYet,
+    /// Withdrawn: fio refuses it, whatever its value.
+    Withdrawn,
     /// Belongs to fio's built-in workloads (`profile=`): fio takes it without one, and it does nothing.
     ProfileOnly,
 }

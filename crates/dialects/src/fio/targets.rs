@@ -7,7 +7,7 @@ use fathom_units::Bytes;
 use fathom_workload::{Place, Target};
 
 use super::context::{FileStatus, Files};
-use super::job::smallest_block;
+use super::job::{block_range, smallest_block};
 use super::settings::{Amount, Settings};
 
 /// A clone of a job whose files are asked for.
@@ -68,7 +68,60 @@ impl Clone<'_> {
         let settings = self.settings;
         let amounts = [settings.size, settings.offset, settings.offset_increment];
         (settings.size == Amount::Unset && settings.file_size.is_none())
+            || settings.placement.append
             || amounts.iter().any(|it| matches!(it, Amount::Percent(_)))
+    }
+
+    /// Whether all targets go on past the parts in use, as files and devices do that are larger than the job.
+    pub fn past_end(&self, files: &dyn Files, targets: &[Target]) -> bool {
+        let longer = |target: &Target| {
+            let (offset, Some(length)) = (target.offset.get(), target.length) else {
+                return false;
+            };
+            let whole = length.get().checked_next_multiple_of(self.block());
+            let whole = whole.and_then(|whole| whole.checked_add(offset));
+            let size = match files.status(target.place.path()) {
+                FileStatus::Regular(size) | FileStatus::Special(Some(size)) => size.get(),
+                _ => 0,
+            };
+            whole.is_some_and(|end| size >= end) && size > offset + length.get()
+        };
+        !self.diskless && self.heeds_past_end(targets) && targets.iter().all(longer)
+    }
+
+    /// Whether it makes a difference: a million files cost a million system calls.
+    fn heeds_past_end(&self, targets: &[Target]) -> bool {
+        let settings = self.settings;
+        let block = self.block();
+        let odd = |target: &Target| {
+            target
+                .length
+                .is_some_and(|length| !length.get().is_multiple_of(block))
+        };
+        let steps = settings.pattern_number.is_some() || settings.placement.backwards != 0;
+        steps || targets.iter().any(odd)
+    }
+
+    /// Largest block of the directions in use.
+    fn block(&self) -> u64 {
+        let used = (0..3).filter(|way| self.settings.pattern.directions[*way]);
+        let ranges = block_range(self.settings);
+        used.map(|way| ranges[way].1).max().unwrap_or(1).max(1)
+    }
+
+    /// Makes room for the last block of a walk in order, which begins within the part in use and ends past it.
+    pub fn round_up(&self, targets: &mut [Target]) {
+        let block = self.block();
+        let one_size = smallest_block(self.settings) == block;
+        if self.settings.pattern.random || !one_size {
+            return;
+        }
+        for target in targets {
+            let length = target
+                .length
+                .map(|length| length.get().next_multiple_of(block));
+            target.length = length.map(Bytes::new);
+        }
     }
 
     fn refuse(&self, diagnostics: &mut Diagnostics, message: &str, hint: &str) {
@@ -167,9 +220,13 @@ impl Clone<'_> {
         let in_percent = [settings.offset, settings.offset_increment]
             .iter()
             .any(|it| matches!(it, Amount::Percent(_)));
-        let offset = match offset {
-            Some(offset) if in_percent => offset.checked_next_multiple_of(smallest_block(settings)),
-            other => other,
+        let align = settings.placement.offset_align;
+        let align = align.unwrap_or_else(|| smallest_block(settings));
+        let offset = match (offset, status) {
+            // What is there already is left as it is.
+            (_, FileStatus::Regular(size)) if settings.placement.append => Some(size.get()),
+            (Some(offset), _) if in_percent => offset.checked_next_multiple_of(align),
+            (other, _) => other,
         };
         let length = match (settings.size, settings.file_size) {
             (Amount::Percent(100), None) => None,

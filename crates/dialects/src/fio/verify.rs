@@ -8,10 +8,11 @@
 use fathom_diagnostics::Diagnostic;
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
-    Backend, Backlog, Direction, HeaderCheck, Job, OnMismatch, TrimmedData, Verify, VerifyPhase,
-    VerifyRepeats, VerifyTrims, VerifyTrust,
+    Backend, Backlog, Direction, HeaderCheck, OnMismatch, Pattern, PatternError, TrimmedData,
+    Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
 };
 
+use super::context::Files;
 use super::job;
 use super::settings::{Amount, Settings};
 
@@ -42,15 +43,26 @@ impl StatePlace<'_> {
 }
 
 /// What is checked, if anything is.
-pub fn build(settings: &Settings, place: StatePlace<'_>) -> Option<Verify> {
+///
+/// # Errors
+/// A file named by the pattern that cannot be read.
+pub fn build(
+    settings: &Settings,
+    place: StatePlace<'_>,
+    files: &dyn Files,
+) -> Result<Option<Box<Verify>>, PatternError> {
     let given = &settings.verify;
-    let kind = given.kind()?;
+    let Some(kind) = given.kind() else {
+        return Ok(None);
+    };
+    let read = |path: &str| files.read_bytes(path);
+    let pattern = (given.pattern.as_deref()).map(|text| Pattern::parse(text, &read));
     let writes = settings.pattern.directions[Direction::Write as usize];
     let state = place.path();
-    Some(Verify {
+    let verify = Verify {
         interval: (given.interval > 0).then(|| Bytes::new(given.interval)),
         header_offset: given.offset,
-        pattern: given.pattern.clone(),
+        pattern: pattern.transpose()?,
         pattern_interval: (given.pattern_interval > 0).then(|| Bytes::new(given.pattern_interval)),
         phase: match (given.only && writes, given.do_verify) {
             (true, true) => VerifyPhase::Only,
@@ -84,7 +96,8 @@ pub fn build(settings: &Settings, place: StatePlace<'_>) -> Option<Verify> {
         load_state: given.load.then_some(state),
         trims: trims(settings),
         ..Verify::new(kind)
-    })
+    };
+    Ok(Some(Box::new(verify)))
 }
 
 fn batch(asked: u32, otherwise: u32) -> u32 {
@@ -189,9 +202,4 @@ pub fn trap(settings: &Settings) -> Option<Diagnostic> {
                        another, and then fail their check";
         Diagnostic::warning(message).hint("leave filename out, or set do_verify=0")
     })
-}
-
-/// Gives a job what verification asks for.
-pub fn apply(job: &mut Job, settings: &Settings, place: StatePlace<'_>) {
-    job.features.verify = build(settings, place).map(Box::new);
 }

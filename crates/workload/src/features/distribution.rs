@@ -21,7 +21,7 @@ pub enum Distribution {
     Uniform,
     /// Block of rank *k* with a probability in proportion to *k* ^ -`theta`; ranks are scattered over the target.
     Zipf {
-        /// Above 0, not 1.
+        /// 0 or above, not 1.
         theta: f64,
         /// Where the most frequent block lies, 0 to 1 of the target; `None`: anywhere.
         center: Option<f64>,
@@ -112,8 +112,8 @@ impl Distribution {
         match self {
             Self::Uniform => Ok(()),
             Self::Zipf { theta, .. } => {
-                let good = *theta > 0.0 && *theta < 100.0 && (theta - 1.0).abs() > f64::EPSILON;
-                number(*theta, good, "theta above 0 and below 100 other than 1")
+                let good = *theta >= 0.0 && *theta < 100.0 && (theta - 1.0).abs() > f64::EPSILON;
+                number(*theta, good, "theta from 0 to below 100 other than 1")
             }
             Self::Pareto { h, .. } => number(*h, *h > 0.0 && *h < 1.0, "h above 0 and below 1"),
             Self::Normal { deviation, .. } => {
@@ -296,10 +296,7 @@ mod tests {
             "gauss",
             "`gauss` is no distribution; known are uniform, zipf, pareto, normal, zoned, zoned_abs and sequence",
         );
-        refuse(
-            "zipf:1",
-            "`1` is no theta above 0 and below 100 other than 1",
-        );
+        refuse("zipf:1", "`1` is no theta from 0 to below 100 other than 1");
         refuse("zipf:nan", "`nan` is no number");
         refuse("pareto:1", "`1` is no h above 0 and below 1");
         refuse("normal:100", "`100` is no deviation from 0 to below 100");

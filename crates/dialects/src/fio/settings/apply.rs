@@ -1,6 +1,6 @@
 //! Each built option and the setting it changes.
 
-use fathom_workload::{FileChoice, OpenSync};
+use fathom_workload::OpenSync;
 
 use super::reader::{Counts, ValueReader};
 use super::{PATTERNS, Settings};
@@ -8,18 +8,18 @@ use crate::fio::table;
 use crate::fio::values::BareTime;
 
 /// Largest block: what one system call moves at most is below 2 GiB.
-const MAX_BLOCK: u64 = 1 << 30;
+pub(super) const MAX_BLOCK: u64 = 1 << 30;
 /// Most files of a job.
 const MAX_FILES: u64 = 65_536;
 const MAX_DEPTH: u64 = 1 << 20;
 
-fn set<T>(slot: &mut T, value: Option<T>) {
+pub(super) fn set<T>(slot: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *slot = value;
     }
 }
 
-fn set_some<T>(slot: &mut Option<T>, value: Option<T>) {
+pub(super) fn set_some<T>(slot: &mut Option<T>, value: Option<T>) {
     if value.is_some() {
         *slot = value;
     }
@@ -36,6 +36,8 @@ impl Settings {
     pub(super) fn apply(&mut self, reader: &mut ValueReader<'_>) {
         let known = self.apply_file(reader)
             || self.apply_pattern(reader)
+            || self.apply_placement(reader)
+            || self.apply_contents(reader)
             || self.apply_flow(reader)
             || self.apply_data(reader)
             || self.apply_report(reader)
@@ -70,27 +72,6 @@ impl Settings {
                 &mut self.file_count,
                 reader.number(Counts::Things, 1, MAX_FILES),
             ),
-            "file_service_type" => {
-                let words = [
-                    "random",
-                    "roundrobin",
-                    "sequential",
-                    "zipf",
-                    "pareto",
-                    "normal",
-                    "gauss",
-                ];
-                match reader.word(&words) {
-                    Some(0) => self.file_choice = FileChoice::Random,
-                    Some(1) => self.file_choice = FileChoice::RoundRobin,
-                    Some(2) => self.file_choice = FileChoice::Sequential,
-                    Some(other) => reader.value_not_yet(words[other]),
-                    None => {}
-                }
-                if reader.postfix().is_some_and(|count| count != 1) {
-                    reader.not_yet();
-                }
-            }
             "unlink" => set(&mut self.unlink, reader.switch()),
             "invalidate" => set(&mut self.invalidate, reader.switch()),
             _ => return false,
@@ -116,12 +97,15 @@ impl Settings {
                 let Some(index) = reader.word(&names) else {
                     return true;
                 };
-                if PATTERNS[index].directions == [false; 3] {
-                    reader.value_not_yet(names[index]);
-                    return true;
-                }
                 self.pattern = PATTERNS[index];
-                self.pattern_number = reader.postfix();
+                self.placement.backwards = 0;
+                self.pattern_number = None;
+                if self.pattern.random {
+                    self.pattern_number = reader.postfix();
+                } else if let Some(step) = reader.signed_postfix() {
+                    self.placement.backwards = step.min(0);
+                    self.pattern_number = u64::try_from(step).ok().filter(|step| *step > 0);
+                }
             }
             "rwmixread" => set(&mut self.read_share, percent(reader)),
             "rwmixwrite" => {
@@ -146,7 +130,6 @@ impl Settings {
             "randrepeat" => set(&mut self.repeatable, reader.switch()),
             "randseed" => set_some(&mut self.seed, reader.number(Counts::Things, 0, u64::MAX)),
             "norandommap" => set(&mut self.independent, reader.switch()),
-            "random_generator" => drop(reader.word(&["tausworthe", "tausworthe64", "lfsr"])),
             _ => return false,
         }
         true

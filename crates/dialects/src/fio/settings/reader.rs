@@ -290,6 +290,63 @@ impl<'a> ValueReader<'a> {
         }
     }
 
+    /// What follows the first `:`, as a number of bytes that may be below 0.
+    pub fn signed_postfix(&mut self) -> Option<i64> {
+        let (_, postfix) = self.option.value.as_deref()?.split_once(':')?;
+        let number = values::number(postfix, self.kb_base);
+        let within = |value: i128| i64::try_from(value).ok().filter(|it| it.abs() <= 1 << 62);
+        let read = number.and_then(|number| Some((within(number.value)?, number)));
+        let Some((value, number)) = read else {
+            self.refuse(&format!("`{postfix}` is no number of bytes"), None);
+            return None;
+        };
+        self.warn(&number, Counts::Things);
+        Some(value)
+    }
+
+    /// What follows the first `:`, as it is.
+    pub fn after_colon(&self) -> Option<&'a str> {
+        let (_, rest) = self.option.value.as_deref()?.split_once(':')?;
+        Some(rest)
+    }
+
+    /// What `k` means.
+    pub fn kb_base(&self) -> u64 {
+        self.kb_base
+    }
+
+    /// Two sizes with `-` or `:` between them, for reads, writes and trims.
+    pub fn size_ranges(&mut self, most: u64) -> Option<[Option<(u64, u64)>; 3]> {
+        let text = self.text()?;
+        let mut ranges = Vec::new();
+        for part in text.split([',', '/']).take(3) {
+            let bounds = part.split_once(['-', ':']);
+            let bound = |text: &str, base| {
+                let number = values::number(text, base)?;
+                let bytes = u64::try_from(number.value).ok()?;
+                (1..=most).contains(&bytes).then_some((bytes, number))
+            };
+            let read = bounds.and_then(|(first, second)| {
+                Some((bound(first, self.kb_base)?, bound(second, self.kb_base)?))
+            });
+            let Some(((first, number), (second, other))) = read else {
+                self.not_parsed(part, "range of sizes, such as `4k-64k`,");
+                return None;
+            };
+            self.warn(&number, Counts::Bytes);
+            self.warn(&other, Counts::Bytes);
+            ranges.push((first.min(second), first.max(second)));
+        }
+        let last = ranges.last().copied();
+        Some(std::array::from_fn(|way| ranges.get(way).copied().or(last)))
+    }
+
+    /// Refuses an option that fio has withdrawn and refuses too.
+    pub fn withdrawn(&mut self) {
+        let message = format!("option `{}` was withdrawn from fio", self.row.name);
+        self.refuse(&message, Some(self.row.help.to_owned()));
+    }
+
     /// Numbers with decimals in rising order, and how many decimals the longest has.
     ///
     /// fio refuses the list for its first number only; any later one that it cannot read ends the list in silence.

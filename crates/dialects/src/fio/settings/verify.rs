@@ -1,16 +1,13 @@
 //! The options of verification.
 
-use std::io::{self, Read as _};
-
 use fathom_workload::{Checksum, Pattern};
 
 use super::Settings;
+use super::apply::set;
 use super::reader::{Counts, ValueReader};
 
 /// Bytes of fio's own block header; what it refuses, it refuses by this size.
 const FIO_HEADER: u64 = 48;
-/// Largest file that a pattern may name.
-const PATTERN_FILE_MAX: u64 = 1 << 20;
 
 /// What verification options say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +25,8 @@ pub struct VerifySettings {
     pub fsynced: bool,
     pub interval: u64,
     pub offset: u32,
-    pub pattern: Option<Pattern>,
+    /// `verify_pattern` as typed.
+    pub pattern: Option<String>,
     pub pattern_interval: u64,
     pub fatal: bool,
     pub dump: bool,
@@ -106,12 +104,6 @@ const KINDS: [(&str, Option<Checksum>); 20] = [
     ("null", Some(Checksum::Null)),
 ];
 
-fn put<T>(slot: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *slot = value;
-    }
-}
-
 fn count(reader: &mut ValueReader<'_>) -> Option<u32> {
     let most = u64::from(u32::MAX);
     let value = reader.number(Counts::Things, 0, most)?;
@@ -128,42 +120,42 @@ impl Settings {
                     verify.checksum = KINDS[index].1;
                 }
             }
-            "do_verify" => put(&mut verify.do_verify, reader.switch()),
-            "verify_only" => put(&mut verify.only, reader.switch()),
-            "verify_policy" => put(&mut verify.fsynced, policy(reader)),
-            "verify_interval" => put(
+            "do_verify" => set(&mut verify.do_verify, reader.switch()),
+            "verify_only" => set(&mut verify.only, reader.switch()),
+            "verify_policy" => set(&mut verify.fsynced, policy(reader)),
+            "verify_interval" => set(
                 &mut verify.interval,
                 reader.number(Counts::Bytes, 2 * FIO_HEADER, 1 << 31),
             ),
-            "verify_offset" => put(&mut verify.offset, offset(reader)),
+            "verify_offset" => set(&mut verify.offset, offset(reader)),
             "verify_pattern" => {
                 if let Some(pattern) = pattern(reader) {
                     verify.pattern = Some(pattern);
                 }
             }
-            "verify_pattern_interval" => put(
+            "verify_pattern_interval" => set(
                 &mut verify.pattern_interval,
                 reader.number(Counts::Bytes, 0, 1 << 31),
             ),
-            "verify_fatal" => put(&mut verify.fatal, reader.switch()),
-            "verify_dump" => put(&mut verify.dump, reader.switch()),
-            "verify_backlog" => put(&mut verify.backlog, count(reader)),
-            "verify_backlog_batch" => put(&mut verify.backlog_batch, count(reader)),
-            "experimental_verify" => put(&mut verify.experimental, reader.switch()),
-            "verify_state_load" => put(&mut verify.load, reader.switch()),
-            "verify_state_save" => put(&mut verify.save, reader.switch()),
-            "verify_write_sequence" => put(&mut verify.write_sequence, reader.switch().map(Some)),
-            "verify_header_seed" => put(&mut verify.header_seed, reader.switch().map(Some)),
+            "verify_fatal" => set(&mut verify.fatal, reader.switch()),
+            "verify_dump" => set(&mut verify.dump, reader.switch()),
+            "verify_backlog" => set(&mut verify.backlog, count(reader)),
+            "verify_backlog_batch" => set(&mut verify.backlog_batch, count(reader)),
+            "experimental_verify" => set(&mut verify.experimental, reader.switch()),
+            "verify_state_load" => set(&mut verify.load, reader.switch()),
+            "verify_state_save" => set(&mut verify.save, reader.switch()),
+            "verify_write_sequence" => set(&mut verify.write_sequence, reader.switch().map(Some)),
+            "verify_header_seed" => set(&mut verify.header_seed, reader.switch().map(Some)),
             "trim_percentage" => {
                 let percent = reader.number(Counts::Things, 0, 100);
-                put(
+                set(
                     &mut verify.trim_percentage,
                     percent.map(|percent| percent as u32),
                 );
             }
-            "trim_verify_zero" => put(&mut verify.trim_zero, reader.switch()),
-            "trim_backlog" => put(&mut verify.trim_backlog, count(reader)),
-            "trim_backlog_batch" => put(&mut verify.trim_batch, count(reader)),
+            "trim_verify_zero" => set(&mut verify.trim_zero, reader.switch()),
+            "trim_backlog" => set(&mut verify.trim_backlog, count(reader)),
+            "trim_backlog_batch" => set(&mut verify.trim_batch, count(reader)),
             _ => return false,
         }
         true
@@ -193,20 +185,15 @@ fn policy(reader: &mut ValueReader<'_>) -> Option<bool> {
     Some(fsynced)
 }
 
-fn pattern(reader: &mut ValueReader<'_>) -> Option<Pattern> {
+/// The text of a pattern that can be read. Files that it names are read when the job is built.
+fn pattern(reader: &mut ValueReader<'_>) -> Option<String> {
     let text = reader.text()?;
-    match Pattern::parse(text, &read_file) {
-        Ok(pattern) => Some(pattern),
+    let some_file = |_: &str| Ok(vec![0]);
+    match Pattern::parse(text, &some_file) {
+        Ok(_) => Some(text.to_owned()),
         Err(error) => {
-            reader.refuse(&format!("`verify_pattern={text}`: {error}"), None);
+            reader.refuse(&format!("`verify_pattern`: {error}"), None);
             None
         }
     }
-}
-
-fn read_file(path: &str) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path)?;
-    file.take(PATTERN_FILE_MAX).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -1,0 +1,198 @@
+//! From fio's settings to the placement of a job's I/Os, and to what its buffers hold.
+//!
+//! Plain jobs (one size, one order, targets of whole blocks) need no placement: their plain stream has fio's counts. All
+//! others walk, which counts as fio does.
+
+use fathom_units::{Bytes, Percent};
+use fathom_workload::{
+    Between, Dedupe, DedupeFrom, Distribution, FileChoice, Filling, Pattern, PatternError,
+    Placement, SizeDraw, SizeRange, Target, WeightedSize, ZoneStride,
+};
+
+use super::context::Files;
+use super::job::block_range;
+use super::settings::{Settings, ZoneMode};
+
+/// The placement of a job on `targets`; `past_end` says that these go on past the parts in use. `None`: its plain stream
+/// is right.
+pub fn placement(
+    settings: &Settings,
+    targets: &[Target],
+    past_end: bool,
+) -> Option<Box<Placement>> {
+    let place = &settings.placement;
+    let mut rules = Placement {
+        past_end,
+        ..Placement::default()
+    };
+    if settings.pattern.random {
+        let percent = |percent| Percent::whole(percent).unwrap_or(Percent::ALL);
+        rules.random = settings.percentage_random.map(percent);
+        rules.distribution = place.distribution.clone();
+        for distribution in &mut rules.distribution {
+            if let Distribution::Sequence { stride, .. } = distribution {
+                *stride = place.stride;
+            }
+        }
+        if place.identical {
+            rules.between = Between::Identical;
+        }
+    } else {
+        let forward = settings.pattern_number.unwrap_or(0);
+        let forward = i64::try_from(forward).unwrap_or(i64::MAX);
+        rules.skip = forward.saturating_add(place.backwards);
+    }
+    rules.trim_then_write = settings.pattern.pairs;
+    rules.ranges = std::array::from_fn(|way| range_of(settings, way));
+    rules.unaligned = place.unaligned;
+    if place.by_order {
+        rules.by_order = Some([draw_of(settings, 0), draw_of(settings, 1)]);
+    }
+    if settings.file_choice == FileChoice::Random {
+        rules.target_distribution = place.file_distribution.clone();
+    }
+    rules.ios_per_target = place.ios_per_file;
+    rules.zones = zones(settings, targets.len());
+    let plain = rules
+        == Placement {
+            past_end,
+            ..Placement::default()
+        };
+    if plain && !needs_walk(settings, targets) {
+        return None;
+    }
+    let least = block_range(settings).map(|(least, _)| least);
+    rules.alignment = std::array::from_fn(|way| {
+        let own = settings.align[way];
+        let given = settings.pattern.random && own > 0;
+        Some(Bytes::new(if given { own } else { least[way] }))
+    });
+    Some(Box::new(rules))
+}
+
+/// Whether the plain stream would not have fio's counts.
+fn needs_walk(settings: &Settings, targets: &[Target]) -> bool {
+    let pattern = settings.pattern;
+    let used = (0..3).filter(|way| pattern.directions[*way]);
+    let sizes: Vec<(u64, u64)> = used.map(|way| block_range(settings)[way]).collect();
+    let one_size = sizes.windows(2).all(|pair| pair[0] == pair[1])
+        && sizes.iter().all(|(least, most)| least == most);
+    // Each direction has a position of its own.
+    let mixed_in_order = !pattern.random && sizes.len() > 1;
+    let runs = pattern.random && settings.pattern_number.is_some_and(|run| run > 1);
+    let size = sizes.first().map_or(1, |(least, _)| *least).max(1);
+    let odd = |target: &Target| {
+        let length = target.length.map_or(0, Bytes::get);
+        !length.is_multiple_of(size)
+    };
+    let odd_draws = pattern.random && is_independent(settings) && targets.iter().any(odd);
+    !one_size || mixed_in_order || runs || odd_draws
+}
+
+/// Whether random offsets may repeat before all were used.
+pub fn is_independent(settings: &Settings) -> bool {
+    let aligned = (0..3)
+        .all(|way| settings.align[way] == 0 || settings.align[way] == block_range(settings)[way].0);
+    let place = &settings.placement;
+    let uniform = place.distribution.iter().all(Distribution::is_uniform);
+    (settings.independent && !place.lfsr) || !aligned || !uniform
+}
+
+/// The range of sizes of a direction, where it has no list.
+fn range_of(settings: &Settings, way: usize) -> Option<SizeRange> {
+    if settings.splits[way].iter().any(|(_, share)| *share > 0) {
+        return None;
+    }
+    let (least, most) = settings.placement.ranges[way]?;
+    (least < most).then_some(SizeRange {
+        least: Bytes::new(least),
+        most: Bytes::new(most),
+    })
+}
+
+/// The sizes that a direction would have by itself.
+fn draw_of(settings: &Settings, way: usize) -> SizeDraw {
+    match range_of(settings, way) {
+        Some(range) => SizeDraw::Range(range),
+        None => SizeDraw::List(size_list(settings, way)),
+    }
+}
+
+/// The weighted sizes of a direction; for a range, its bounds.
+pub fn size_list(settings: &Settings, way: usize) -> Vec<WeightedSize> {
+    let sized = |(size, weight): (u64, u32)| WeightedSize {
+        size: Bytes::new(size),
+        weight,
+    };
+    let split = &settings.splits[way];
+    if split.iter().any(|(_, share)| *share > 0) {
+        let least = split.iter().filter(|(_, share)| *share > 0);
+        let least = least.map(|(size, _)| *size).min().unwrap_or(1).max(1);
+        // fio rounds sizes down to whole numbers of the smallest.
+        let rounded = |(size, share): (u64, u32)| match settings.placement.unaligned {
+            true => sized((size, share)),
+            false => sized((size - size % least, share)),
+        };
+        return split.iter().copied().map(rounded).collect();
+    }
+    match settings.placement.ranges[way] {
+        Some((least, most)) if least < most => [(least, 1), (most, 1)].map(sized).to_vec(),
+        Some((only, _)) => vec![sized((only, 1))],
+        None => vec![sized((settings.blocks[way], 1))],
+    }
+}
+
+/// Zones, which fio heeds for jobs of one file alone.
+fn zones(settings: &Settings, files: usize) -> Option<ZoneStride> {
+    let place = &settings.placement;
+    let wanted = match place.zone_mode {
+        Some(ZoneMode::Strided) => true,
+        Some(ZoneMode::None) => false,
+        None => place.zone_size > 0,
+    };
+    let range = if place.zone_range > 0 {
+        place.zone_range
+    } else {
+        place.zone_size
+    };
+    (wanted && files == 1 && place.zone_size > 0).then_some(ZoneStride {
+        size: Bytes::new(place.zone_size),
+        range: Bytes::new(range),
+        skip: Bytes::new(place.zone_skip),
+    })
+}
+
+/// What buffers hold beyond fio's switches; `None`: nothing more.
+///
+/// # Errors
+/// A file named by the pattern that cannot be read.
+pub fn filling(
+    settings: &Settings,
+    files: &dyn Files,
+) -> Result<Option<Box<Filling>>, PatternError> {
+    let contents = &settings.contents;
+    let read = |path: &str| files.read_bytes(path);
+    let pattern = contents
+        .pattern
+        .as_deref()
+        .map(|text| Pattern::parse(text, &read));
+    let from = if contents.working_set {
+        DedupeFrom::WorkingSet {
+            percent: contents.set_share.max(1),
+            global: contents.global,
+        }
+    } else {
+        DedupeFrom::Last
+    };
+    let compresses = contents.compress > 0 || contents.dedupe > 0;
+    let filling = Filling {
+        pattern: pattern.transpose()?,
+        compress: contents.compress,
+        chunk: (compresses && contents.chunk > 0).then(|| Bytes::new(contents.chunk)),
+        dedupe: (contents.dedupe > 0).then_some(Dedupe {
+            percent: contents.dedupe,
+            from,
+        }),
+    };
+    Ok((filling != Filling::default()).then(|| Box::new(filling)))
+}
