@@ -34,6 +34,7 @@ mod reader;
 #[cfg(test)]
 mod tests;
 mod values;
+mod verify;
 mod words;
 mod writer;
 

@@ -326,6 +326,9 @@ impl Reader<'_> {
             &mut job.arrival,
             fields.get("arrival").and_then(|value| self.arrival(value)),
         );
+        if let Some(value) = fields.get("verify") {
+            job.features.verify = self.verify(value, job).map(Box::new);
+        }
         let contents = fields.get("contents");
         let contents = contents.and_then(|value| self.word(value, CONTENTS));
         set(&mut job.contents, contents);

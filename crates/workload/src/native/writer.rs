@@ -120,6 +120,9 @@ fn job_keys(job: &Job) -> Vec<(&'static str, Value)> {
         ("unlink", job.unlink.into()),
         ("salt", count(job.salt)),
     ]);
+    if let Some(verify) = &job.features.verify {
+        keys.push(("verify", super::verify::value(verify)));
+    }
     keys
 }
 
@@ -133,13 +136,13 @@ fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
 }
 
 /// A whole number; past 2^63, which TOML has not, as a string of digits.
-fn count(number: impl Into<u64>) -> Value {
+pub(super) fn count(number: impl Into<u64>) -> Value {
     let number = number.into();
     i64::try_from(number).map_or_else(|_| number.to_string().into(), Value::Integer)
 }
 
 /// The largest IEC unit that is exact.
-fn size(bytes: Bytes) -> Value {
+pub(super) fn size(bytes: Bytes) -> Value {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut number = bytes.get();
     let mut unit = 0;
@@ -162,7 +165,7 @@ fn time(time: Nanos) -> Value {
 }
 
 /// Percent with as many decimals as needed.
-fn share(share: Percent) -> Value {
+pub(super) fn share(share: Percent) -> Value {
     let (whole, part) = (share.basis_points() / 100, share.basis_points() % 100);
     if part == 0 {
         format!("{whole}%").into()
