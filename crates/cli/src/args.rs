@@ -3,11 +3,10 @@
 //! Options stand before the workload. After a dialect's name every word is that tool's own; after a file or a preset,
 //! our options may follow.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::finish::Keep;
-use crate::screen::Show;
 use clap::{Args, Parser, Subcommand};
+use fathom_session::{Keep, Show, Words, is_dialect};
 
 /// Will this storage carry this application, and how do we know?
 #[derive(Debug, Parser)]
@@ -61,6 +60,18 @@ pub struct WorkloadArgs {
     /// A file, a preset (`quick`), or a dialect's name and that tool's own arguments
     #[arg(value_name = "WORKLOAD", required = true, num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
     pub workload: Vec<String>,
+}
+
+impl WorkloadArgs {
+    /// As the reader takes them; `target` is the directory of a preset's file.
+    pub fn words<'a>(&'a self, target: Option<&'a Path>) -> Words<'a> {
+        Words {
+            workload: &self.workload,
+            maps: &self.maps,
+            dialect: self.dialect.as_deref(),
+            target,
+        }
+    }
 }
 
 /// What is printed and kept.
@@ -227,7 +238,7 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     let Some(workload) = cli.workload().filter(|workload| workload.len() > 1) else {
         return Ok(cli);
     };
-    if crate::input::is_dialect(&workload[0]) {
+    if is_dialect(&workload[0]) {
         return Ok(cli);
     }
     // The workload's words are the last of the line: move its name behind the options after it.
@@ -278,11 +289,7 @@ mod tests {
                 panic!("{line}")
             };
             assert!(args.output.json, "{line}");
-            assert_eq!(
-                args.target.as_deref(),
-                Some(std::path::Path::new("/mnt")),
-                "{line}"
-            );
+            assert_eq!(args.target.as_deref(), Some(Path::new("/mnt")), "{line}");
             assert_eq!(args.workload.workload, ["quick"], "{line}");
         }
     }

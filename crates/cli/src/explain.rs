@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use fathom_dialects::fio::FioInput;
+use fathom_session::{Code, Failure, load};
 use fathom_workload::native;
 
 use crate::args::ExplainArgs;
-use crate::exit::{Code, Failure};
-use crate::input;
+use crate::terminal::TERMINAL;
 
 /// Prints the workload as a native file that `fathom run` reads, and before it, as comments, every option in force.
 pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
-    let input = input::load(&args.workload, args.target.as_deref())?;
+    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
     if args.json {
         crate::print_json(&native::to_json(&input.workload))?;
         return Ok(Code::Success);

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use fathom_catalog::Catalog;
 use fathom_report::{RunRow, runs_table};
 use fathom_runs::{Store, StoreError};
+use fathom_session::{Code, Failure};
 
 use crate::args::{CatalogAction, ReportArgs};
-use crate::exit::{Code, Failure};
 use crate::finish::show;
 
 /// `fathom catalog list|show NAME`.

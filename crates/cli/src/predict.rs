@@ -3,12 +3,12 @@
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_model::Design;
+use fathom_session::{Code, Failure, Outcome, Screen, Start, load, tell_warnings, watch};
 use fathom_sim::{PredictError, predict as simulate};
 
 use crate::args::PredictArgs;
-use crate::exit::{Code, Failure};
-use crate::finish::{Outcome, Start, finish, watch};
-use crate::input::{self, tell_warnings};
+use crate::finish::finish;
+use crate::terminal::TERMINAL;
 
 /// Predicts, shows and stores.
 pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
@@ -20,8 +20,8 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
         )
     })?;
     let (design, warnings) = Design::read(&text, &path, Catalog::builtin())?;
-    tell_warnings(&warnings);
-    let input = input::load(&args.workload, args.target.as_deref())?;
+    tell_warnings(&warnings, &TERMINAL);
+    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);
@@ -34,13 +34,16 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let mut start = Start::now(&input, Some((&design_name, text)));
+    let mut screen = Screen::new(args.output.show(), &TERMINAL);
     let prediction = watch(
         &mut start,
         &input,
         args.output.keep(),
-        args.output.show(),
+        &mut screen,
+        &TERMINAL,
         |sink| simulate(&input.workload, &design, sink, &|| stop.is_requested()),
     );
+    screen.close();
     let (prediction, writer) = prediction.map_err(|error| match error {
         PredictError::Input(diagnostics) => diagnostics.into(),
         PredictError::Model(error) => Failure::new(Code::Input, error),

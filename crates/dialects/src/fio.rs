@@ -31,11 +31,14 @@ use fathom_diagnostics::Diagnostics;
 pub use context::{FileStatus, Files, ReadContext, SystemFiles};
 pub use help::{command_help, engine_help, general_help, show_command};
 pub use input::{
-    Action, EtaMode, FioInput, FioJobMeta, Origin, OutputFormat, OutputOptions, Percentiles,
-    Provenance,
+    Action, Debug, EtaMode, FioInput, FioJobMeta, JobLogs, LogFile, LogKind, Origin, OutputFormat,
+    OutputOptions, Percentiles, Provenance, Unified, WindowValue,
 };
 pub use lexer::looks_like_job_file;
-pub use write::{FioRun, VERSION, has_errors, write_json, write_normal, write_start};
+pub use write::{
+    Eta, FioRun, LogLines, VERSION, debug_ios, debug_seeds, eta_line, has_errors, write_json,
+    write_normal, write_start, write_terse,
+};
 
 /// Reads fio's own command line: everything after the word `fio`.
 ///

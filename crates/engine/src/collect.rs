@@ -33,6 +33,8 @@ pub(crate) struct Collector {
     step: Nanos,
     /// End of the next interval to be shown.
     next_shown: Nanos,
+    /// End of the last measured set.
+    last_end: Nanos,
     returns: Vec<SyncSender<Box<IntervalSet>>>,
 }
 
@@ -60,6 +62,7 @@ impl Collector {
             kept: BTreeMap::new(),
             step: INTERVAL,
             next_shown: crate::timing::interval_end_after(times.origin, times.start),
+            last_end: times.origin,
             returns,
         }
     }
@@ -89,6 +92,7 @@ impl Collector {
             }
         }
         if set.phase == Phase::Measure {
+            self.last_end = self.last_end.max(set.end);
             let totals = &mut self.totals[set.worker];
             merge(&mut totals.directions, &set.directions);
             merge_one(&mut totals.sync, set.sync.as_ref());
@@ -150,6 +154,20 @@ impl Collector {
             phase,
             interval,
         });
+    }
+
+    /// All that `workers` sent so far. Of each, where it belongs and when its measurement should have begun, from the
+    /// start of the stage, are known; its counters are not.
+    pub(crate) fn snapshot(&self, mut workers: Vec<WorkerStats>) -> Vec<WorkerStats> {
+        for (worker, totals) in workers.iter_mut().zip(&self.totals) {
+            let span = self.last_end.saturating_sub(self.times.start);
+            worker.directions.clone_from(&totals.directions);
+            worker.sync.clone_from(&totals.sync);
+            if worker.ios() > 0 {
+                worker.measured = span.saturating_sub(worker.started);
+            }
+        }
+        workers
     }
 
     /// When [`Collector::show`] has something to show.

@@ -11,6 +11,8 @@ use fathom_record::{OpStats, Phase};
 use fathom_units::Nanos;
 use fathom_workload::{Arrival, Direction, ExistingFiles, Job};
 
+use crate::io_log::LogBatch;
+
 /// Sets of each worker: one in use, and two for a control thread that is late.
 pub(crate) const SETS_PER_WORKER: usize = 3;
 
@@ -71,19 +73,28 @@ fn syncs(job: &Job) -> bool {
     asked && job.mix.changes_data()
 }
 
+/// What workers send to the control thread.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// What a worker did in an interval.
+    Interval(Box<IntervalSet>),
+    /// What a worker tells of its I/O.
+    Log(Box<LogBatch>),
+}
+
 /// A worker's ends of the two channels, and the set it fills.
 #[derive(Debug)]
 pub(crate) struct Handover {
     /// The set in use.
     pub(crate) current: Box<IntervalSet>,
-    full: SyncSender<Box<IntervalSet>>,
+    full: SyncSender<Message>,
     spares: Receiver<Box<IntervalSet>>,
 }
 
 impl Handover {
     pub(crate) fn new(
         first: Box<IntervalSet>,
-        full: SyncSender<Box<IntervalSet>>,
+        full: SyncSender<Message>,
         spares: Receiver<Box<IntervalSet>>,
     ) -> Self {
         Self {
@@ -104,8 +115,10 @@ impl Handover {
         };
         let mut full = std::mem::replace(&mut self.current, spare);
         (full.end, full.phase) = (end, phase);
-        let sent = self.full.try_send(full);
-        if let Err(TrySendError::Full(set) | TrySendError::Disconnected(set)) = sent {
+        let sent = self.full.try_send(Message::Interval(full));
+        if let Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) = sent
+            && let Message::Interval(set) = back
+        {
             self.current.merge(&set);
         }
     }

@@ -15,6 +15,7 @@ mod error;
 mod fresh;
 mod guard;
 mod interval;
+mod io_log;
 mod layout;
 mod marker;
 mod options;

@@ -1,4 +1,6 @@
-//! What the user allows a run to do beyond its workload.
+//! What the user allows a run to do beyond its workload, and asks to be told of it.
+
+use fathom_units::Nanos;
 
 /// Whether existing regular files that Fathom did not make may be written by jobs that ask for Fathom's own files only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,4 +32,6 @@ pub struct RunOptions {
     pub overwrite: Overwrite,
     /// What the first failed I/O does.
     pub on_error: ErrorPolicy,
+    /// Tell all that was measured so far after each such time (whole seconds, rounded up), and at each stage's end.
+    pub snapshot_every: Option<Nanos>,
 }

@@ -11,7 +11,7 @@ use fathom_rawio::{
     self as rawio, AioQueue, Clock, NullQueue, Queue, RingUnusable, SyncQueue, UringQueue,
     precise_timers,
 };
-use fathom_record::{EventSink, StageResult};
+use fathom_record::{Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_verify::{Blocks, Program, SavedState};
 use fathom_workload::generator::{
@@ -20,11 +20,12 @@ use fathom_workload::generator::{
 use fathom_workload::{Arrival, Backend, Job, Stage};
 
 use crate::collect::Collector;
-use crate::interval::{Handover, IntervalSet, SETS_PER_WORKER};
+use crate::interval::{Handover, IntervalSet, Message, SETS_PER_WORKER};
+use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::store::Store;
 use crate::targets::JobTargets;
-use crate::timing::{Gauge, Times};
-use crate::worker::{FailedIo, Finished, Full, Parts, Source, Verification, Worker};
+use crate::timing::{Gauge, INTERVAL, Times};
+use crate::worker::{FailedIo, Finished, Flows, Full, Parts, Source, Verification, Worker};
 use crate::{EngineError, RunOptions, StopFlag, counters};
 
 /// How often the control thread looks at least.
@@ -76,6 +77,46 @@ struct Start<'a> {
     go: Receiver<Times>,
 }
 
+/// The control thread's ends of all channels.
+struct Ways<'a> {
+    goes: &'a [SyncSender<Times>],
+    messages: &'a Receiver<Message>,
+    /// By worker.
+    returns: Vec<SyncSender<Box<IntervalSet>>>,
+    /// By worker, where its job asks for a log.
+    log_returns: Vec<Option<SyncSender<Box<LogBatch>>>>,
+}
+
+/// When the next snapshot is due.
+struct Snapshots {
+    every: Option<Nanos>,
+    next: Nanos,
+}
+
+impl Snapshots {
+    fn new(every: Option<Nanos>, origin: Nanos) -> Self {
+        // Whole intervals: between them nothing new is known.
+        let whole = |every: Nanos| INTERVAL * every.get().div_ceil(INTERVAL.get()).max(1);
+        let every = every.map(whole);
+        Self {
+            every,
+            next: every.map_or(Nanos::MAX, |every| origin + every),
+        }
+    }
+
+    /// Whether one is due, with all intervals shown that end before `next_show`.
+    fn is_due(&mut self, next_show: Nanos) -> bool {
+        let Some(every) = self.every else {
+            return false;
+        };
+        if next_show <= self.next + INTERVAL {
+            return false;
+        }
+        self.next += every;
+        true
+    }
+}
+
 impl StageRun<'_> {
     /// Runs it.
     ///
@@ -84,25 +125,34 @@ impl StageRun<'_> {
     pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<StageOutput, EngineError> {
         let abort = AtomicBool::new(false);
         let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
-        let (full, full_sets) = sync_channel(count * SETS_PER_WORKER);
+        let (full, messages) = sync_channel(count * (SETS_PER_WORKER + CHUNKS_PER_WORKER));
         let (ready, readiness) = channel();
         let mut returns = Vec::new();
+        let mut log_returns = Vec::new();
         let mut goes = Vec::new();
         let mut starts = Vec::new();
+        let mut flows = Flows::default();
         for (index, job) in self.stage.jobs.iter().enumerate() {
             let shared = SharedCursor::new();
             for worker in 0..job.workers {
                 let (give_back, spares) = sync_channel(SETS_PER_WORKER);
                 let handover = Self::handover(returns.len(), job, &full, &give_back, spares);
+                let (logger, log_return) = logger(log_returns.len(), job, &full).unzip();
                 let (go, gone) = sync_channel(1);
+                let parts = self.parts((index, job), worker, &shared, handover, &abort)?;
                 starts.push(Start {
                     verification: self.verification((index, job), worker)?,
-                    parts: self.parts((index, job), worker, &shared, handover, &abort)?,
+                    parts: Parts {
+                        logger,
+                        share: flows.join(job),
+                        ..parts
+                    },
                     files: self.files(index, job)?,
                     ready: ready.clone(),
                     go: gone,
                 });
                 returns.push(give_back);
+                log_returns.push(log_return);
                 goes.push(go);
             }
         }
@@ -118,14 +168,20 @@ impl StageRun<'_> {
             for _ in &threads {
                 readiness.recv().unwrap_or(Ok(()))?;
             }
-            Ok(self.watch(threads, &goes, &full_sets, returns, sink))
+            let ways = Ways {
+                goes: &goes,
+                messages: &messages,
+                returns,
+                log_returns,
+            };
+            Ok(self.watch(threads, ways, sink))
         })
     }
 
     fn handover(
         worker: usize,
         job: &Job,
-        full: &SyncSender<Box<IntervalSet>>,
+        full: &SyncSender<Message>,
         give_back: &SyncSender<Box<IntervalSet>>,
         spares: Receiver<Box<IntervalSet>>,
     ) -> Handover {
@@ -190,6 +246,7 @@ impl StageRun<'_> {
             worker,
             source: stream.map_err(|error| crate::preflight::stream_error(&error))?,
             schedule: match job.arrival {
+                _ if job.features.rates.is_some() => None,
                 Arrival::Closed => None,
                 Arrival::Open { rate, poisson, .. } => {
                     Some(ArrivalSchedule::new(rate, poisson, key))
@@ -201,6 +258,9 @@ impl StageRun<'_> {
                 other => other,
             },
             handover,
+            logger: None,
+            share: None,
+            key,
             on_error: self.options.on_error,
             stop: self.stop.clone(),
             abort,
@@ -237,21 +297,28 @@ impl StageRun<'_> {
     fn watch(
         &self,
         threads: Vec<ScopedJoinHandle<'_, Option<Finished>>>,
-        goes: &[SyncSender<Times>],
-        full_sets: &Receiver<Box<IntervalSet>>,
-        returns: Vec<SyncSender<Box<IntervalSet>>>,
+        ways: Ways<'_>,
         sink: &mut dyn EventSink,
     ) -> StageOutput {
         let names = self.device_names();
         let times = self.times();
         let lead = times.origin.saturating_sub(times.start);
-        let started_unix_ns = rawio::wall_clock() + lead.get();
+        let began_unix_ns = rawio::wall_clock();
+        let started_unix_ns = began_unix_ns + lead.get();
         let mut before = counters::read(&names);
-        for go in goes {
+        for go in ways.goes {
             // A worker that is gone has panicked; joining it says so.
             let _ = go.send(times);
         }
-        let mut collector = Collector::new(self.index, times, returns);
+        let mut collector = Collector::new(self.index, times, ways.returns);
+        let logs = LogTaker::new(
+            self.index,
+            self.stage,
+            times,
+            began_unix_ns,
+            ways.log_returns,
+        );
+        let mut snapshots = Snapshots::new(self.options.snapshot_every, times.origin);
         let mut counted_from = times.start;
         loop {
             let now = Clock::now();
@@ -261,26 +328,24 @@ impl StageRun<'_> {
             }
             let wake = collector.next_show().min(now + LOOK_EVERY);
             let wait = Duration::from(wake.saturating_sub(now));
-            match full_sets.recv_timeout(wait) {
-                Ok(set) => collector.take(set),
+            match ways.messages.recv_timeout(wait) {
+                Ok(Message::Interval(set)) => collector.take(set),
+                Ok(Message::Log(batch)) => logs.take(batch, sink),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             collector.show(Clock::now(), sink);
+            if snapshots.is_due(collector.next_show()) {
+                let workers = collector.snapshot(self.idle_workers());
+                self.tell_snapshot(started_unix_ns, workers, sink);
+            }
         }
         let over = Clock::now().saturating_sub(counted_from);
         let devices = counters::between(&before, &counters::read(&names), over);
         let mut output = StageOutput {
             result: StageResult {
-                name: self.name.to_owned(),
-                stage: self.stage_index,
-                started_unix_ns,
-                measured: Nanos::ZERO,
-                workers: Vec::new(),
-                intervals: Vec::new(),
-                storage: std::collections::BTreeMap::new(),
                 devices,
-                notes: Vec::new(),
+                ..self.empty_result(started_unix_ns)
             },
             lag: Gauge::default(),
             stamp_error: Gauge::default(),
@@ -297,7 +362,60 @@ impl StageRun<'_> {
             }
         }
         collector.finish(&mut output.result, sink);
+        if self.options.snapshot_every.is_some() {
+            sink.event(&Event::Snapshot {
+                index: self.index,
+                over: true,
+                result: &output.result,
+            });
+        }
         output
+    }
+
+    fn empty_result(&self, started_unix_ns: u64) -> StageResult {
+        StageResult {
+            name: self.name.to_owned(),
+            stage: self.stage_index,
+            started_unix_ns,
+            measured: Nanos::ZERO,
+            workers: Vec::new(),
+            intervals: Vec::new(),
+            storage: std::collections::BTreeMap::new(),
+            devices: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// All workers in order, with when their measurements should begin.
+    fn idle_workers(&self) -> Vec<WorkerStats> {
+        let mut workers = Vec::new();
+        for (index, job) in self.stage.jobs.iter().enumerate() {
+            for number in 0..job.workers {
+                let mut worker = WorkerStats::new(index, number);
+                worker.started = job.limits.start_delay + job.limits.warmup;
+                workers.push(worker);
+            }
+        }
+        workers
+    }
+
+    fn tell_snapshot(
+        &self,
+        started_unix_ns: u64,
+        workers: Vec<WorkerStats>,
+        sink: &mut dyn EventSink,
+    ) {
+        let measured = workers.iter().map(|worker| worker.measured).max();
+        let result = StageResult {
+            measured: measured.unwrap_or_default(),
+            workers,
+            ..self.empty_result(started_unix_ns)
+        };
+        sink.event(&Event::Snapshot {
+            index: self.index,
+            over: false,
+            result: &result,
+        });
     }
 
     fn take_finished(
@@ -358,7 +476,9 @@ fn load_state(path: &str) -> Result<SavedState, EngineError> {
 /// A worker's thread: makes its queue here, since a ring belongs to its thread.
 fn work(start: Start<'_>) -> Option<Finished> {
     let job = start.parts.job;
-    if start.parts.schedule.is_some() || job.features.think.is_some() {
+    let features = &job.features;
+    let waits = features.think.is_some() || features.rates.is_some() || features.flow.is_some();
+    if start.parts.schedule.is_some() || waits {
         precise_timers();
     }
     let slots = match start.parts.backend {
@@ -407,7 +527,7 @@ fn work(start: Start<'_>) -> Option<Finished> {
 }
 
 fn begin<'a, Q: Queue>(
-    (parts, verification): (Parts<'a, WorkerStream>, Option<Verification<'a>>),
+    (mut parts, verification): (Parts<'a, WorkerStream>, Option<Verification<'a>>),
     queue: Result<Q, RingUnusable>,
     slots: u32,
     ready: Ready,
@@ -429,7 +549,9 @@ fn begin<'a, Q: Queue>(
         }
     };
     if Full::is_needed(job) {
-        let parts = parts.with_source(|stream| Full::new(job, stream, verification));
+        let (logger, share, key) = (parts.logger.take(), parts.share.take(), parts.key);
+        let parts =
+            parts.with_source(|stream| Full::new(job, key, (stream, verification), logger, share));
         start(Worker::new(parts, queue, slots), ready, go)
     } else {
         start(Worker::new(parts, queue, slots), ready, go)

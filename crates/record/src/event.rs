@@ -4,7 +4,7 @@
 
 use fathom_units::{Bytes, Nanos};
 
-use crate::{IntervalStats, StageRecord};
+use crate::{IntervalStats, LogChunk, StageRecord, StageResult};
 
 /// Part of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,29 @@ pub enum Event<'a> {
         phase: Phase,
         /// What happened in it.
         interval: &'a IntervalStats,
+    },
+    /// A worker tells of its I/O, as its job asks for.
+    IoLog {
+        /// Index as in `StageStarted`.
+        index: usize,
+        /// Index of the job within its stage.
+        job: usize,
+        /// Index of the worker within the job.
+        worker: u32,
+        /// Wall-clock start of the worker's measurement, ns since the epoch.
+        begun_unix_ns: u64,
+        /// What is told.
+        chunk: &'a LogChunk,
+    },
+    /// All that was measured of a running stage so far, where the run asks for that.
+    Snapshot {
+        /// Index as in `StageStarted`.
+        index: usize,
+        /// Whether the stage is over, and the result whole.
+        over: bool,
+        /// Operations up to the last whole second. Counters that are known at the end alone (depths, batches, samples,
+        /// processor use, devices) are empty.
+        result: &'a StageResult,
     },
     /// Something the user should know about the figures.
     Note {

@@ -10,6 +10,7 @@ mod build;
 mod checks;
 mod document;
 mod event;
+mod io_log;
 mod measure;
 
 pub use build::{stage_record, total_of, total_of_seconds};
@@ -20,6 +21,7 @@ pub use document::{
     StageRecord, StorageRecord, ToolRecord, TotalRecord, Verdict,
 };
 pub use event::{Event, EventSink, Ignore, Phase};
+pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
 pub use measure::{
     BATCH_LEVELS, DEPTH_LEVELS, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors,
     OpStats, StageResult, Usage, WorkerStats, batch_level, depth_level, repeat_name,

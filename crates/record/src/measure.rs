@@ -185,6 +185,8 @@ pub struct WorkerStats {
     /// I/Os and bytes of each [`Direction`] that were counted but not issued: a peer's check of what an earlier run wrote
     /// counts that run's writes as its own. They are in no other figure.
     pub unissued: [(u64, u64); 3],
+    /// The depth that a search for a latency found; 0 where one I/O at a time was too slow already.
+    pub found_depth: Option<u32>,
     /// Why it stopped.
     pub ended: EndReason,
 }
@@ -209,6 +211,7 @@ impl WorkerStats {
             usage: Usage::default(),
             waited_ns: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
             unissued: [(0, 0); 3],
+            found_depth: None,
             ended: EndReason::Time,
         }
     }

@@ -215,6 +215,8 @@ impl EventSink for RunWriter {
             Event::WrongData { text } => {
                 self.line(&json!({"event": "wrong-data", "text": text}));
             }
+            // Logs are written where the job asked for them; a snapshot is what the intervals add up to.
+            Event::IoLog { .. } | Event::Snapshot { .. } => {}
             Event::StageFinished { index, record } => {
                 let whole = serde_json::to_value(record).unwrap_or_default();
                 self.line(&json!({"event": "stage-finished", "index": index, "record": whole}));

@@ -5,6 +5,8 @@
 
 mod distribution;
 mod filling;
+mod io_log;
+mod pacing;
 mod placement;
 mod verify;
 
@@ -12,6 +14,11 @@ use fathom_units::Nanos;
 
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
 pub use filling::{Dedupe, DedupeFrom, Filling};
+pub use io_log::IoLog;
+pub use pacing::{
+    AfterFound, DirectionRates, Flow, LatencyTarget, Overlaps, SteadyJudgement, SteadyLimit,
+    SteadyMetric, SteadyState,
+};
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
 pub use verify::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
@@ -27,10 +34,22 @@ pub struct Features {
     pub batches: Option<Batches>,
     /// How written data is checked.
     pub verify: Option<Box<Verify>>,
+    /// A rate of its own for each direction; where it is given, it counts instead of [`crate::Job::arrival`].
+    pub rates: Option<DirectionRates>,
+    /// The job's share within its flow.
+    pub flow: Option<Flow>,
+    /// A search for the depth that keeps a latency.
+    pub latency_target: Option<LatencyTarget>,
+    /// Ends the job when its results are steady.
+    pub steady: Option<SteadyState>,
+    /// Whether overlapping I/Os may be outstanding together.
+    pub overlaps: Overlaps,
     /// Where I/Os fall, beyond what access and block sizes say.
     pub placement: Option<Box<Placement>>,
     /// What written buffers hold, beyond [`crate::BufferContents`].
     pub filling: Option<Box<Filling>>,
+    /// What is told of single I/Os, or of short windows, while the job runs.
+    pub io_log: IoLog,
 }
 
 /// A pause after a number of I/Os.

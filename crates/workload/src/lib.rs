@@ -19,13 +19,14 @@ mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
-    Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
-    VerifyRepeats, VerifyTrims, VerifyTrust,
+    AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
+    DistributionError, Features, Filling, Flow, IoLog, LatencyTarget, Overlaps, Placement,
+    SEQUENCE_MAX, SizeDraw, SizeRange, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    ThinkCounts, ThinkTime, ZONES_MAX, Zone, ZoneStride,
 };
 pub use features::{
-    Batches, Between, Dedupe, DedupeFrom, Distribution, DistributionError, Features, Filling,
-    Placement, SEQUENCE_MAX, SizeDraw, SizeRange, ThinkCounts, ThinkTime, ZONES_MAX, Zone,
-    ZoneStride,
+    Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
+    VerifyRepeats, VerifyTrims, VerifyTrust,
 };
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,

@@ -4,10 +4,11 @@
 //! opens a job. Long options may stand behind one dash or two, with `=` or a blank, and be cut short where that is clear.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
+use fathom_units::Nanos;
 
 use super::context::ReadContext;
 use super::help;
-use super::input::{Action, EtaMode, Origin, OutputFormat, OutputOptions};
+use super::input::{Action, Debug, EtaMode, Origin, OutputFormat, OutputOptions};
 use super::lexer::{Lexer, RawOption, Section};
 use super::table::{self, Kind};
 use super::values::{self, BareTime};
@@ -48,6 +49,13 @@ enum Own {
     Output,
     Format,
     Minimal,
+    AppendTerse,
+    TerseVersion,
+    StatusInterval,
+    EtaInterval,
+    BandwidthLog,
+    InflateLog,
+    Debug,
     Version,
     Help,
     CommandHelp,
@@ -79,19 +87,19 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("readonly", Takes::Nothing, Own::ReadOnly),
     ("eta", Takes::Required, Own::Eta),
     ("eta-newline", Takes::Required, Own::EtaNewline),
-    ("eta-interval", Takes::Required, Own::NoEffect),
+    ("eta-interval", Takes::Required, Own::EtaInterval),
     ("parse-only", Takes::Nothing, Own::ParseOnly),
     ("section", Takes::Required, Own::Section),
     ("warnings-fatal", Takes::Nothing, Own::WarningsFatal),
     ("max-jobs", Takes::Required, Own::MaxJobs),
     ("alloc-size", Takes::Required, Own::NoEffect),
-    ("terse-version", Takes::Required, Own::NoEffect),
+    ("terse-version", Takes::Required, Own::TerseVersion),
     ("aux-path", Takes::Required, Own::AuxPath),
-    ("append-terse", Takes::Optional, Own::NotYet),
+    ("append-terse", Takes::Optional, Own::AppendTerse),
     ("latency-log", Takes::Required, Own::NotYet),
-    ("bandwidth-log", Takes::Optional, Own::NotYet),
-    ("debug", Takes::Required, Own::NotYet),
-    ("inflate-log", Takes::Required, Own::NotYet),
+    ("bandwidth-log", Takes::Optional, Own::BandwidthLog),
+    ("debug", Takes::Required, Own::Debug),
+    ("inflate-log", Takes::Required, Own::InflateLog),
     ("server", Takes::Optional, Own::NotYet),
     ("daemonize", Takes::Required, Own::NotYet),
     ("client", Takes::Required, Own::NotYet),
@@ -100,12 +108,32 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("crctest", Takes::Optional, Own::NotYet),
     ("memcpytest", Takes::Optional, Own::NotYet),
     ("idle-prof", Takes::Required, Own::NotYet),
-    ("status-interval", Takes::Required, Own::NotYet),
+    ("status-interval", Takes::Required, Own::StatusInterval),
     ("trigger-file", Takes::Required, Own::NotYet),
     ("trigger-timeout", Takes::Required, Own::NotYet),
     ("trigger", Takes::Required, Own::NotYet),
     ("trigger-remote", Takes::Required, Own::NotYet),
     ("merge-blktrace-only", Takes::Nothing, Own::NotYet),
+];
+
+/// Areas that fio's `--debug` knows besides those told here.
+const DEBUG_AREAS: [&str; 16] = [
+    "process",
+    "file",
+    "mem",
+    "blktrace",
+    "verify",
+    "parse",
+    "diskutil",
+    "job",
+    "mutex",
+    "profile",
+    "time",
+    "net",
+    "rate",
+    "compress",
+    "steadystate",
+    "helperthread",
 ];
 
 /// Reads a command line and the job files it names.
@@ -238,7 +266,12 @@ impl Reader<'_> {
         match own {
             Own::Output => self.line.output.file = Some(text),
             Own::Format => self.formats(index, &text),
-            Own::Minimal => self.not_yet(index, "terse output (`--minimal`)"),
+            Own::Minimal => self.line.output.formats = vec![OutputFormat::Terse],
+            Own::AppendTerse => self.add_format(OutputFormat::Terse),
+            Own::TerseVersion => match text.parse() {
+                Ok(version @ 2..=5) => self.line.output.terse_version = version,
+                _ => self.refuse(index, "`--terse-version` is 2, 3, 4 or 5"),
+            },
             Own::Version => self.action(Action::Version),
             Own::Help => self.action(Action::Help),
             Own::CommandHelp => self.action(Action::CommandHelp(value)),
@@ -255,14 +288,19 @@ impl Reader<'_> {
                 _ => self.refuse(index, "`--eta` is `always`, `never` or `auto`"),
             },
             Own::EtaNewline => {
-                match values::time(&text, BareTime::Seconds)
-                    .and_then(|time| values::span(time.value))
-                {
-                    Some(time) => self.line.output.eta_newline = Some(time),
-                    None => self.refuse(index, "`--eta-newline` is a time, such as `10s`"),
-                }
+                let time = self.time(index, name, &text, 1);
+                self.line.output.eta_newline = time.or(self.line.output.eta_newline);
             }
-            Own::AuxPath => self.line.aux_path = Some(text.clone()),
+            Own::AuxPath => self.line.aux_path = Some(text),
+            // The line is drawn at each interval of the measurement.
+            Own::EtaInterval => drop(self.time(index, name, &text, 250)),
+            Own::StatusInterval => {
+                let time = self.time(index, name, &text, 1);
+                self.line.output.status_interval = time.or(self.line.output.status_interval);
+            }
+            Own::BandwidthLog => self.line.output.bandwidth_log = true,
+            Own::InflateLog => self.action(Action::InflateLog(text)),
+            Own::Debug => self.debug(index, &text),
             Own::MaxJobs => match text.parse() {
                 Ok(most) if most > 0 => self.line.max_jobs = Some(most),
                 _ => self.refuse(index, "`--max-jobs` is a whole number above 0"),
@@ -284,21 +322,71 @@ impl Reader<'_> {
                 "normal" => formats.push(OutputFormat::Normal),
                 "json" => formats.push(OutputFormat::Json),
                 "json+" => formats.push(OutputFormat::JsonPlus),
-                "terse" | "minimal" => self.not_yet(index, "terse output"),
+                "terse" | "minimal" => formats.push(OutputFormat::Terse),
                 _ => self.refuse(
                     index,
                     "an output format is `normal`, `json`, `json+` or `terse`",
                 ),
             }
         }
-        // fio prints JSON before text, and one JSON document at most.
+        if !formats.is_empty() {
+            self.line.output.formats = formats;
+            self.order_formats();
+        }
+    }
+
+    fn add_format(&mut self, format: OutputFormat) {
+        self.line.output.formats.push(format);
+        self.order_formats();
+    }
+
+    /// fio prints terse lines first, then one JSON document at most, then text.
+    fn order_formats(&mut self) {
+        let formats = &mut self.line.output.formats;
         if formats.contains(&OutputFormat::JsonPlus) {
             formats.retain(|format| *format != OutputFormat::Json);
         }
-        formats.sort_by_key(|format| *format == OutputFormat::Normal);
+        formats.sort_by_key(|format| match format {
+            OutputFormat::Terse => 0,
+            OutputFormat::Json | OutputFormat::JsonPlus => 1,
+            OutputFormat::Normal => 2,
+        });
         formats.dedup();
-        if !formats.is_empty() {
-            self.line.output.formats = formats;
+    }
+
+    /// A time of at least `least_ms`; seconds where it has no unit.
+    fn time(&mut self, index: usize, name: &str, text: &str, least_ms: u64) -> Option<Nanos> {
+        let time = values::time(text, BareTime::Seconds).and_then(|time| values::span(time.value));
+        let time = time.filter(|time| *time >= Nanos::from_millis(least_ms));
+        if time.is_none() {
+            let message = format!("`--{name}` is a time of at least {least_ms}ms, such as `10s`");
+            self.refuse(index, &message);
+        }
+        time
+    }
+
+    /// Areas of fio's inner workings, of which two are told here; the others have nothing to tell.
+    fn debug(&mut self, index: usize, text: &str) {
+        for area in text.split(',') {
+            let name = area.split(':').next().unwrap_or_default();
+            match name {
+                "random" => self.line.output.debug.random = true,
+                "io" => self.line.output.debug.io = true,
+                "all" => {
+                    self.line.output.debug = Debug {
+                        random: true,
+                        io: true,
+                    }
+                }
+                _ if DEBUG_AREAS.contains(&name) => {}
+                _ => {
+                    let message = format!(
+                        "`--debug` knows no `{name}`; it knows random, io, all and {}",
+                        DEBUG_AREAS.join(", ")
+                    );
+                    self.refuse(index, &message);
+                }
+            }
         }
     }
 

@@ -92,7 +92,7 @@ fn list<'a>(rows: impl Iterator<Item = &'a OptionRow>) -> String {
 
 fn describe(row: &OptionRow) -> String {
     let kind = match row.kind {
-        Kind::Text => "string",
+        Kind::Text | Kind::OptionalText => "string",
         Kind::Word => "word",
         Kind::Number => "integer with k/m/g postfix",
         Kind::Seconds => "time, bare numbers are seconds",

@@ -42,17 +42,30 @@ pub enum Action {
     EngineHelp(Option<String>),
     /// Print the job files as a command line (`--showcmd`).
     ShowCommand(String),
+    /// Print what a compressed log holds (`--inflate-log`).
+    InflateLog(String),
 }
 
 /// A layout of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputFormat {
+    /// A line of figures for scripts.
+    Terse,
     /// Text for people.
     Normal,
     /// JSON.
     Json,
     /// JSON with every bucket of the histograms.
     JsonPlus,
+}
+
+/// What `--debug` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Debug {
+    /// Seeds of random numbers.
+    pub random: bool,
+    /// Every I/O.
+    pub io: bool,
 }
 
 /// When the progress line is shown.
@@ -72,12 +85,20 @@ pub enum EtaMode {
 pub struct OutputOptions {
     /// Layouts, in the order they are printed; never empty.
     pub formats: Vec<OutputFormat>,
+    /// Version of terse lines, 2 to 5.
+    pub terse_version: u8,
     /// File that results go to; `None`: standard output.
     pub file: Option<String>,
     /// When the progress line is shown.
     pub eta: EtaMode,
     /// Start a new progress line after each such time.
     pub eta_newline: Option<Nanos>,
+    /// Print the whole output after each such time, too.
+    pub status_interval: Option<Nanos>,
+    /// Write logs of all jobs' bandwidth.
+    pub bandwidth_log: bool,
+    /// What is told of the run's inner workings.
+    pub debug: Debug,
 }
 
 impl Default for OutputOptions {
@@ -85,9 +106,13 @@ impl Default for OutputOptions {
         let formats = vec![OutputFormat::Normal];
         Self {
             formats,
+            terse_version: 3,
             file: None,
             eta: EtaMode::Auto,
             eta_newline: None,
+            status_interval: None,
+            bandwidth_log: false,
+            debug: Debug::default(),
         }
     }
 }
@@ -105,6 +130,103 @@ pub struct Percentiles {
     pub list: Vec<f64>,
     /// Decimals shown of them in text.
     pub precision: usize,
+}
+
+/// How the directions of a job are reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unified {
+    /// Each by itself.
+    #[default]
+    Apart,
+    /// All as one, called mixed.
+    Mixed,
+    /// Each by itself, and all as one.
+    Both,
+}
+
+/// What a log holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogKind {
+    /// Total latency in ns.
+    Latency,
+    /// Submission latency in ns.
+    Submit,
+    /// Completion latency in ns.
+    Complete,
+    /// Histograms of completion latency.
+    Histogram,
+    /// KiB a second.
+    Bandwidth,
+    /// I/Os a second.
+    Iops,
+}
+
+impl LogKind {
+    /// As it stands in names of files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Latency => "lat",
+            Self::Submit => "slat",
+            Self::Complete => "clat",
+            Self::Histogram => "clat_hist",
+            Self::Bandwidth => "bw",
+            Self::Iops => "iops",
+        }
+    }
+}
+
+/// What a line of a log says of its window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WindowValue {
+    /// The mean.
+    #[default]
+    Mean,
+    /// The largest value.
+    Max,
+    /// Both, in this order.
+    Both,
+}
+
+/// One log of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogFile {
+    /// What it holds.
+    pub kind: LogKind,
+    /// Its path.
+    pub path: String,
+    /// Length of the window that a line stands for; `None`: a line for each I/O.
+    pub window: Option<Nanos>,
+    /// It is made, and stays empty.
+    pub muted: bool,
+}
+
+/// The logs of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
+pub struct JobLogs {
+    /// Each log.
+    pub files: Vec<LogFile>,
+    /// What a line says of its window.
+    pub value: WindowValue,
+    /// Lines have offsets.
+    pub offset: bool,
+    /// Lines have whole priorities.
+    pub priority: bool,
+    /// Lines have the time of issue.
+    pub issue_time: bool,
+    /// Lines are added to what the files hold.
+    pub append: bool,
+    /// Times are of the wall clock.
+    pub wall_clock: bool,
+    /// Buckets of a histogram are added up in groups of two to the power of this.
+    pub coarseness: u32,
+    /// Files are compressed.
+    pub compressed: bool,
+    /// Block size by direction where all blocks have one size, 0 otherwise.
+    pub block: [u64; 3],
 }
 
 /// What fio's outputs say of a job that the workload model does not.
@@ -140,6 +262,12 @@ pub struct FioJobMeta {
     pub thread: bool,
     /// Whether disks are shown.
     pub disk_util: bool,
+    /// How its directions are reported.
+    pub unified: Unified,
+    /// Whether it is reported at all.
+    pub stats: bool,
+    /// Its logs.
+    pub logs: JobLogs,
 }
 
 /// Where an option's value came from.

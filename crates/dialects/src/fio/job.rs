@@ -304,6 +304,10 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
     for (option, message, hint) in verify::problems(settings, allowed == Allowed::ReadsOnly) {
         refuse(option, message, hint);
     }
+    if let Some(problem) = settings.log.problem() {
+        let hint = "add write_lat_log= and log_offset=1";
+        refuse("log_issue_time", problem.to_owned(), hint);
+    }
     let both =
         settings.rate.iter().any(|it| *it > 0) && settings.rate_iops.iter().any(|it| *it > 0);
     if both {

@@ -8,11 +8,11 @@ use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, 
 
 use super::command_line::CommandLine;
 use super::context::ReadContext;
-use super::input::{Action, FioInput, FioJobMeta, Origin, Provenance};
+use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance};
 use super::job::{self, Allowed};
 use super::lexer::Section;
 use super::placement::{filling, placement};
-use super::settings::{Amount, Settings};
+use super::settings::{Amount, Settings, io_log};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
 use super::verify::{self, StatePlace};
@@ -93,6 +93,7 @@ struct Planner<'a> {
     job_count: u64,
     target_count: usize,
     full: bool,
+    every_io_told: bool,
 }
 
 impl<'a> Planner<'a> {
@@ -121,6 +122,7 @@ impl<'a> Planner<'a> {
             job_count: 0,
             target_count: 0,
             full: false,
+            every_io_told: line.output.debug.io,
         }
     }
 
@@ -247,8 +249,12 @@ impl<'a> Planner<'a> {
                 verify,
                 ..Features::default()
             };
-            let job = job::build(settings, name, targets, group, salt, features);
-            self.jobs.push(self.meta(section, settings, &job, number));
+            let mut job = job::build(settings, name, targets, group, salt, features);
+            let logs = self.logs(settings, &job);
+            job.features.io_log = io_log(&logs);
+            job.features.io_log.each |= self.every_io_told;
+            self.jobs
+                .push(self.meta(section, settings, &job, number, logs));
             if number == 0 {
                 self.explain(settings, name);
             }
@@ -306,7 +312,21 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn meta(&self, section: &Section, settings: &Settings, job: &Job, number: u64) -> FioJobMeta {
+    /// Logs are numbered through all jobs.
+    fn logs(&self, settings: &Settings, job: &Job) -> JobLogs {
+        let one_size = |(least, most): (u64, u64)| if least == most { least } else { 0 };
+        let block = job::block_range(settings).map(one_size);
+        settings.log.of_job(&job.name, self.jobs.len() + 1, block)
+    }
+
+    fn meta(
+        &self,
+        section: &Section,
+        settings: &Settings,
+        job: &Job,
+        number: u64,
+        logs: JobLogs,
+    ) -> FioJobMeta {
         let rw = if settings.pattern.name == "readwrite" {
             "rw"
         } else {
@@ -328,6 +348,9 @@ impl<'a> Planner<'a> {
             blocks: job::block_range(settings),
             thread: settings.thread,
             disk_util: settings.disk_util,
+            unified: settings.unified,
+            stats: settings.stats,
+            logs,
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod apply;
 mod contents;
+mod log;
 mod placement;
 mod reader;
 mod verify;
@@ -17,13 +18,15 @@ use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
 use fathom_units::Nanos;
 use fathom_workload::{FileChoice, OpenSync};
 
-use super::input::{Origin, Percentiles};
+use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
 pub use contents::ContentSettings;
 pub use placement::{PlacementSettings, ZoneMode};
 use reader::ValueReader;
 pub use verify::VerifySettings;
+
+pub use log::{LogSettings, io_log};
 
 /// fio's default list of percentiles.
 pub const PERCENTILES: [f64; 17] = [
@@ -138,6 +141,9 @@ pub struct Settings {
     /// What buffers hold, beyond the switches above.
     pub contents: ContentSettings,
     pub verify: VerifySettings,
+    pub unified: Unified,
+    pub stats: bool,
+    pub log: LogSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
     /// Options that only one of these engines knows, in the order they were written.
@@ -209,6 +215,9 @@ impl Default for Settings {
             placement: PlacementSettings::default(),
             contents: ContentSettings::default(),
             verify: VerifySettings::default(),
+            unified: Unified::Apart,
+            stats: true,
+            log: LogSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }

@@ -14,6 +14,8 @@ mod run_options;
 pub enum Kind {
     /// Text taken as it is.
     Text,
+    /// Text, or nothing in a job file.
+    OptionalText,
     /// One of a list of words.
     Word,
     /// A whole number with an optional size suffix, perhaps one each for reads, writes and trims.

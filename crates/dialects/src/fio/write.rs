@@ -2,16 +2,26 @@
 //!
 //! Scripts read this output by its keys and columns, so both are written as fio 3.42 writes them.
 
+mod buckets;
+mod debug;
 mod entry;
+mod eta;
 mod figures;
 mod json_document;
 mod json_text;
+mod log;
 mod normal;
+mod terse;
+mod unified;
 
 use fathom_record::StageResult;
 use fathom_units::Nanos;
 
 use json_document::Buckets;
+
+pub use debug::{ios as debug_ios, seeds as debug_seeds};
+pub use eta::{Eta, line as eta_line};
+pub use log::LogLines;
 
 use super::input::{FioInput, OutputFormat};
 
@@ -40,6 +50,11 @@ pub fn write_json(input: &FioInput, run: &FioRun<'_>) -> String {
         Buckets::Hidden
     };
     json_document::document(input, run, bins).to_string() + "\n"
+}
+
+/// The lines that fio prints for scripts, in the version that the input asks for.
+pub fn write_terse(input: &FioInput, run: &FioRun<'_>) -> String {
+    terse::lines(input, run)
 }
 
 /// The text that fio prints at the end of a run.

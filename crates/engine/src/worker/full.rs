@@ -1,22 +1,36 @@
 //! The source of a job with features.
 //!
 //! Each feature has its own file beside this one and its own field here; what they do to an I/O happens in the order in
-//! which [`Full`] calls them. Pauses come first, since they decide whether anything is issued at all.
+//! which [`Full`] calls them. What may hold the worker back altogether (a pause, the flow, the depth) comes before an I/O
+//! is drawn, what depends on the I/O (blocks in flight) after it; an I/O that has to wait is kept, not drawn again.
 
 use fathom_rawio::Completion;
 use fathom_units::Nanos;
-use fathom_workload::Job;
-use fathom_workload::generator::{Io, WorkerStream};
+use fathom_workload::generator::{Io, StreamKey, WorkerStream};
+use fathom_workload::{Job, Overlaps};
 
 use super::Slot;
+use super::depth::{DepthSearch, Drain};
+use super::flow::Share;
+use super::log::Log;
+use super::overlap::InFlight;
+use super::rates::Rated;
 use super::source::{Leftover, Next, Source, Sourced, Verdict};
 use super::think::Pauses;
 use super::verify::Verification;
+use crate::io_log::IoLogger;
 
 /// Everything a job does beyond plain I/O.
 pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
     pauses: Option<Pauses>,
+    flow: Option<Share>,
+    drain: Option<Drain>,
+    search: Option<DepthSearch>,
+    in_flight: Option<InFlight>,
+    /// Drawn, but it overlaps what is in flight.
+    kept: Option<Sourced>,
+    log: Option<Log>,
 }
 
 /// What the I/O itself comes from: the job's stream, or something that replaces or surrounds it.
@@ -58,6 +72,11 @@ pub(crate) trait IoSource {
     fn leave(&mut self) -> Leftover {
         Leftover::default()
     }
+
+    /// The measurement begins at `now`.
+    fn measuring(&mut self, now: Nanos) {
+        let _ = now;
+    }
 }
 
 impl IoSource for WorkerStream {
@@ -75,22 +94,88 @@ impl IoSource for WorkerStream {
 impl<'a> Full<'a> {
     /// Whether a job needs it.
     pub(crate) fn is_needed(job: &Job) -> bool {
-        job.features.think.is_some() || job.features.verify.is_some()
+        let features = &job.features;
+        features.think.is_some()
+            || features.verify.is_some()
+            || features.io_log.is_on()
+            || features.rates.is_some()
+            || features.flow.is_some()
+            || features.latency_target.is_some()
+            || features.overlaps != Overlaps::Allowed
+            || features.batches.is_some_and(|batches| batches.low > 0)
     }
 
-    /// All features of `job`, with `stream` as what its I/O is drawn from, unless `verification` draws it.
+    /// All features of `job`, with `stream` as what its I/O is drawn from unless its checks draw it, `logger` as the taker of its log, and its part
+    /// in a flow.
     pub(crate) fn new(
         job: &'a Job,
-        stream: WorkerStream,
-        verification: Option<Verification<'a>>,
+        key: StreamKey,
+        (stream, verification): (WorkerStream, Option<Verification<'a>>),
+        logger: Option<IoLogger>,
+        flow: Option<Share>,
     ) -> Self {
+        let features = &job.features;
+        let low = features
+            .batches
+            .map(|batches| batches.low)
+            .filter(|low| *low > 0);
         Self {
-            stream: match verification {
-                Some(verification) => Box::new(verification),
-                None => Box::new(stream),
+            stream: match (verification, &features.rates) {
+                (Some(verification), _) => Box::new(verification),
+                (None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
+                (None, None) => Box::new(stream),
             },
-            pauses: job.features.think.map(Pauses::new),
+            pauses: features.think.map(Pauses::new),
+            flow,
+            drain: low.map(|low| Drain::new(job.depth, low)),
+            search: features
+                .latency_target
+                .map(|target| DepthSearch::new(target, job.depth)),
+            in_flight: (features.overlaps == Overlaps::Serialized)
+                .then(|| InFlight::new(job.depth)),
+            kept: None,
+            log: logger.map(Log::new),
         }
+    }
+
+    /// What must be waited for before anything is issued.
+    fn hold_back(&mut self, now: Nanos, in_flight: u32) -> Option<Next> {
+        if let Some(search) = &self.search {
+            if search.is_over() {
+                return Some(Next::End);
+            }
+            if in_flight >= search.depth() {
+                return Some(Next::AfterCompletion);
+            }
+        }
+        if self
+            .drain
+            .as_mut()
+            .is_some_and(|drain| drain.holds_back(in_flight))
+        {
+            return Some(Next::AfterCompletion);
+        }
+        let pauses = self.pauses.as_mut();
+        let pause = pauses.and_then(|pauses| pauses.wait(now, in_flight));
+        pause.or_else(|| self.flow.as_mut()?.wait(now, in_flight))
+    }
+
+    /// Notes that `sourced` goes now, or keeps it where it must wait.
+    fn let_go(&mut self, sourced: Sourced, now: Nanos) -> Next {
+        if let Some(flying) = &mut self.in_flight {
+            if flying.holds_back(&sourced.io) {
+                self.kept = Some(sourced);
+                return Next::AfterCompletion;
+            }
+            flying.issued(sourced.io);
+        }
+        if let Some(pauses) = &mut self.pauses {
+            pauses.issued(now);
+        }
+        if let Some(flow) = &mut self.flow {
+            flow.issued();
+        }
+        Next::Io(sourced)
     }
 }
 
@@ -102,26 +187,21 @@ impl Source for Full<'_> {
     }
 
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next {
-        if let Some(wait) = self
-            .pauses
-            .as_mut()
-            .and_then(|pauses| pauses.wait(now, in_flight))
-        {
+        if let Some(wait) = self.hold_back(now, in_flight) {
             return wait;
         }
-        let next = self.stream.next(now, in_flight);
-        if let (Some(pauses), Next::Io(_)) = (&mut self.pauses, next) {
-            pauses.issued(now);
+        let next = match self.kept.take() {
+            Some(kept) => Next::Io(kept),
+            None => self.stream.next(now, in_flight),
+        };
+        match next {
+            Next::Io(sourced) => self.let_go(sourced, now),
+            other => other,
         }
-        next
     }
 
     fn before_write(&mut self, _io: &Io, tag: u64, buffer: &mut [u8]) {
         self.stream.before_write(tag, buffer);
-    }
-
-    fn trimmed(&mut self, tag: u64, result: Result<u32, i32>) {
-        self.stream.completed(tag, result, &mut []);
     }
 
     fn sync_begins(&mut self) -> u64 {
@@ -145,7 +225,7 @@ impl Source for Full<'_> {
         slot: &Slot,
         completion: &Completion,
         buffer: &mut [u8],
-        _now: Nanos,
+        now: Nanos,
     ) -> Result<(), i32> {
         if !slot.is_sync() {
             self.stream.completed(slot.tag, completion.result, buffer);
@@ -155,6 +235,32 @@ impl Source for Full<'_> {
         if let Some(pauses) = &mut self.pauses {
             pauses.completed();
         }
+        if let Some(flying) = &mut self.in_flight {
+            flying.completed(slot);
+        }
+        if let Some(search) = &mut self.search {
+            search.completed(now.saturating_sub(slot.begun), now);
+        }
+        if let Some(log) = &mut self.log {
+            log.completed(slot, completion, now);
+        }
         Ok(())
+    }
+
+    fn measuring(&mut self, now: Nanos) {
+        self.stream.measuring(now);
+        if let Some(log) = &mut self.log {
+            log.measuring(now);
+        }
+    }
+
+    fn found_depth(&self) -> Option<u32> {
+        self.search.as_ref()?.found()
+    }
+
+    fn finished(&mut self, now: Nanos) {
+        if let Some(log) = &mut self.log {
+            log.finished(now);
+        }
     }
 }

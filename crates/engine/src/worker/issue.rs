@@ -1,6 +1,6 @@
 //! What a worker puts into its queue, and when.
 
-use fathom_rawio::{self as rawio, Clock, Operation, Queue, Request};
+use fathom_rawio::{self as rawio, Clock, Completion, Operation, Queue, Request};
 use fathom_record::{EndReason, depth_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
@@ -221,9 +221,16 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         self.stats.depth_levels[depth_level(self.queue.in_flight() + 1)] += 1;
         self.stats.outstanding_ns += u128::from(ended.saturating_sub(begun).get());
         let result = result.map(|()| io.length);
-        let result = result.map_err(|error| error.raw_os_error().unwrap_or(0));
+        let mut result = result.map_err(|error| error.raw_os_error().unwrap_or(0));
         if S::HOOKS {
-            self.parts.source.trimmed(tag, result);
+            let completion = Completion { slot: 0, result };
+            let looked = self
+                .parts
+                .source
+                .completed(&slot, &completion, &mut [], ended);
+            if let (Err(errno), Ok(_)) = (looked, result) {
+                result = Err(errno);
+            }
         }
         self.record_one(&slot, result, ended);
     }

@@ -11,8 +11,13 @@
 //! that is not the I/O itself (errors and half-second samples aside, which extend a list); an intended start time never
 //! moves because of completions; completions never exceed submissions, since a queue frees each slot once.
 
+mod depth;
+mod flow;
 mod full;
 mod issue;
+mod log;
+mod overlap;
+mod rates;
 mod record;
 mod source;
 mod think;
@@ -23,15 +28,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fathom_rawio::{self as rawio, Clock, Completion, CycleClock, Operation, Queue, sleep_until};
 use fathom_record::{EndReason, Phase, WorkerStats, batch_level, depth_level};
 use fathom_units::Nanos;
-use fathom_workload::generator::{ArrivalSchedule, BufferFill};
-use fathom_workload::{Backend, Direction, ExistingFiles, Job};
+use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
+use fathom_workload::{Backend, Batches, Direction, ExistingFiles, Job};
 
+pub(crate) use self::flow::{Flows, Share};
 pub(crate) use self::full::Full;
 use self::issue::Pending;
 use self::source::Leftover;
 pub(crate) use self::source::Source;
 pub(crate) use self::verify::Verification;
 use crate::interval::Handover;
+use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
 use crate::{ErrorPolicy, StopFlag};
 
@@ -40,7 +47,7 @@ const LOOK_EVERY: Nanos = Nanos::from_millis(20);
 
 /// A full queue is submitted in this many batches, so that the device works on the first while the rest is prepared: with
 /// one batch of 32 a virtual disk that answers in batches itself was idle for a sixth of the time.
-const BATCHES_PER_DEPTH: u32 = 8;
+const BATCHES_PER_DEPTH: u32 = 4;
 /// Beyond this, a larger batch saves nothing more.
 const BATCH_MAX: u32 = 16;
 
@@ -54,6 +61,12 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) fill: BufferFill,
     pub(crate) backend: Backend,
     pub(crate) handover: Handover,
+    /// The taker of the job's log, where it asks for one.
+    pub(crate) logger: Option<IoLogger>,
+    /// Its part in a flow.
+    pub(crate) share: Option<Share>,
+    /// What its random streams depend on.
+    pub(crate) key: StreamKey,
     pub(crate) on_error: ErrorPolicy,
     pub(crate) stop: StopFlag,
     pub(crate) abort: &'a AtomicBool,
@@ -71,6 +84,9 @@ impl<'a, S> Parts<'a, S> {
             fill: self.fill,
             backend: self.backend,
             handover: self.handover,
+            logger: self.logger,
+            share: self.share,
+            key: self.key,
             on_error: self.on_error,
             stop: self.stop,
             abort: self.abort,
@@ -203,8 +219,10 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     /// When all completions that had arrived were last taken; later ones may have waited since then.
     seen_until: Nanos,
     failure: Option<FailedIo>,
-    /// Most I/Os of one submitting call, and completions taken at a time.
+    /// Most I/Os of one submitting call.
     batch_max: usize,
+    /// Most completions taken at a time.
+    reap_max: usize,
     /// Completions waited for at least.
     wait_least: u32,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
@@ -217,6 +235,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         for slot in 0..slots {
             parts.fill.prepare(queue.buffer(slot));
         }
+        let batches = batches(parts.job, parts.backend, slots);
         let mut stats = WorkerStats::new(parts.job_index, parts.worker);
         let runtime = parts.job.limits.runtime.unwrap_or_default();
         stats.samples =
@@ -254,11 +273,9 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             seen_until: Nanos::ZERO,
             failure: None,
             syncs_between: parts.job.existing == ExistingFiles::AsPeer,
-            batch_max: match parts.backend {
-                Backend::Null => slots as usize,
-                _ => (slots / BATCHES_PER_DEPTH).clamp(1, BATCH_MAX) as usize,
-            },
-            wait_least: 1,
+            batch_max: batches.submit as usize,
+            reap_max: batches.complete_max as usize,
+            wait_least: batches.complete_min,
             split: parts.job.split_latency && parts.backend != Backend::Sync,
             parts,
             queue,
@@ -368,7 +385,8 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
             self.count_batch();
         }
-        if !goes_on {
+        // What the submission itself completed is taken at once: it is not outstanding any more.
+        if !goes_on || has_more {
             let mut waited_from = None;
             if !has_more && outcome.is_ok() {
                 waited_from = Some(begun);
@@ -496,6 +514,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         if S::HOOKS {
             self.parts.source.finished(self.clock.now());
             leftover = self.parts.source.leave();
+            self.stats.found_depth = self.parts.source.found_depth();
         }
         self.stats.unissued = leftover.unissued;
         let sync = self.parts.job.sync;
@@ -569,6 +588,28 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 self.submit_and_reap(0);
             }
         }
+    }
+}
+
+/// The job's own batches, or those that cost least.
+fn batches(job: &Job, backend: Backend, slots: u32) -> Batches {
+    if let Some(batches) = job.features.batches {
+        return Batches {
+            submit: batches.submit.clamp(1, slots),
+            complete_min: batches.complete_min.min(slots),
+            complete_max: batches.complete_max.clamp(1, slots),
+            ..batches
+        };
+    }
+    let most = match backend {
+        Backend::Null => slots,
+        _ => (slots / BATCHES_PER_DEPTH).clamp(1, BATCH_MAX),
+    };
+    Batches {
+        submit: most,
+        complete_min: 1,
+        complete_max: most,
+        low: 0,
     }
 }
 

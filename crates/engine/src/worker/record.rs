@@ -31,7 +31,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         self.integrate(now, self.queue.in_flight());
         self.tick(now);
         self.done.clear();
-        let taken = self.queue.take(self.batch_max, &mut self.done);
+        let taken = self.queue.take(self.reap_max, &mut self.done);
         let count = self.done.len() as u32;
         self.record_all(now);
         // What completes during a wait is seen when it ends; what came before it, since all was taken, lay unseen.

@@ -95,11 +95,6 @@ pub(crate) trait Source {
         Ok(())
     }
 
-    /// A discard, which is done at once, has ended.
-    fn trimmed(&mut self, tag: u64, result: Result<u32, i32>) {
-        let _ = (tag, result);
-    }
-
     /// A sync is about to be submitted; what is returned is the tag of its slot.
     fn sync_begins(&mut self) -> u64 {
         0
@@ -123,6 +118,11 @@ pub(crate) trait Source {
     /// The measurement begins.
     fn measuring(&mut self, now: Nanos) {
         let _ = now;
+    }
+
+    /// The depth that a search has found.
+    fn found_depth(&self) -> Option<u32> {
+        None
     }
 
     /// The worker has come to its end: nothing is in flight.

@@ -109,7 +109,7 @@ impl EventSink for Told {
                     .push((interval.at, stats.map(fathom_record::OpStats::ios).sum()));
             }
             Event::StageStarted { name, .. } => self.stages.push((*name).to_owned()),
-            Event::StageFinished { .. } => {}
+            Event::StageFinished { .. } | Event::IoLog { .. } | Event::Snapshot { .. } => {}
         }
     }
 }

@@ -77,6 +77,11 @@ impl ArrivalSchedule {
         start
     }
 
+    /// What [`Self::next_start`] will give next, in ns from the first arrival.
+    pub fn peek(&self) -> u64 {
+        self.next
+    }
+
     #[inline]
     fn step_fixed(&mut self) {
         let (_, whole, part) = self.gap;

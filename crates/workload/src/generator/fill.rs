@@ -8,6 +8,8 @@ use super::rng::{Purpose, Xoshiro256, hash_key, mix};
 use super::{Io, StreamKey};
 use crate::{BufferContents, Direction, Job};
 
+/// Bytes of a stamp.
+const STAMP: usize = 16;
 /// The unit in which storage could find duplicates: the smallest sector there is.
 const SECTOR: usize = 512;
 
@@ -87,11 +89,13 @@ impl BufferFill {
     /// bijection of the index, the others count sectors.
     fn stamp(&self, index: u64, buffer: &mut [u8]) {
         let of_io = mix(self.worker ^ index).to_le_bytes();
+        let mut stamp = [0; STAMP];
+        stamp[..8].copy_from_slice(&of_io);
         for (sector, bytes) in (0u64..).zip(buffer.chunks_mut(SECTOR)) {
-            let of_sector = self.worker.wrapping_add(sector).to_le_bytes();
-            let stamp = of_io.iter().chain(&of_sector);
-            for (byte, stamped) in bytes.iter_mut().zip(stamp) {
-                *byte = *stamped;
+            stamp[8..].copy_from_slice(&self.worker.wrapping_add(sector).to_le_bytes());
+            match bytes.first_chunk_mut() {
+                Some(start) => *start = stamp,
+                None => bytes.copy_from_slice(&stamp[..bytes.len()]),
             }
         }
     }

@@ -48,6 +48,7 @@ pub use arrival::ArrivalSchedule;
 pub use bitmap::MAP_BLOCKS_MAX;
 pub use cursor::SharedCursor;
 pub use fill::BufferFill;
+pub use rng::stream_seeds;
 pub use stream::WorkerStream;
 
 use fathom_units::Bytes;

@@ -62,6 +62,21 @@ pub(crate) fn hash_key(key: StreamKey, purpose: Purpose) -> u64 {
     })
 }
 
+/// The numbers that the streams of a worker start from, in the order of their purposes: offsets, directions, sizes,
+/// targets, jumps, arrivals, contents. Equal numbers draw alike, on any machine.
+pub fn stream_seeds(key: StreamKey) -> [u64; 7] {
+    [
+        Purpose::Offset,
+        Purpose::Direction,
+        Purpose::Size,
+        Purpose::Target,
+        Purpose::Jump,
+        Purpose::Arrival,
+        Purpose::Contents,
+    ]
+    .map(|purpose| hash_key(key, purpose))
+}
+
 /// xoshiro256++ 1.0.
 #[derive(Debug, Clone)]
 pub(crate) struct Xoshiro256 {

@@ -31,6 +31,11 @@ impl Directions {
         })
     }
 
+    /// From now on only this direction is drawn; gives what was so before.
+    pub(super) fn hold(&mut self, only: Option<Direction>) -> Option<Direction> {
+        std::mem::replace(&mut self.only, only)
+    }
+
     #[inline]
     pub(super) fn draw(&mut self) -> Direction {
         if let Some(only) = self.only {

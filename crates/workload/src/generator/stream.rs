@@ -165,6 +165,25 @@ impl WorkerStream {
         })
     }
 
+    /// A direction as the job's mix has them, for [`Self::next_io_of`].
+    pub fn draw_direction(&mut self) -> Direction {
+        self.directions.draw()
+    }
+
+    /// The next I/O, going that way whatever the mix: for jobs whose directions have rates of their own.
+    pub fn next_io_of(&mut self, direction: Direction) -> Option<Io> {
+        let of_walk = |stream: &mut Self, only| {
+            let walk = stream.walk.as_mut();
+            walk.and_then(|walk| walk.hold_direction(only))
+        };
+        let before = self.directions.hold(Some(direction));
+        let before_in_walk = of_walk(self, Some(direction));
+        let io = self.next_io();
+        self.directions.hold(before);
+        of_walk(self, before_in_walk);
+        io
+    }
+
     /// The next I/O with a look at everything that may end a round, a pass or the stream; then as many as may follow
     /// without one become a stretch.
     #[inline(never)]

@@ -86,6 +86,11 @@ struct Found {
 }
 
 impl Walk {
+    /// From now on only I/Os of this direction; gives what was so before.
+    pub(super) fn hold_direction(&mut self, only: Option<Direction>) -> Option<Direction> {
+        self.directions.hold(only)
+    }
+
     /// The walk of the worker named by `key` over `targets`.
     pub(super) fn new(
         job: &Job,

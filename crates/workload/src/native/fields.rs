@@ -244,6 +244,20 @@ impl<'v, 'i> Fields<'v, 'i> {
             .map(|(_, value)| value)
     }
 
+    /// The value of a key that cannot be left out.
+    pub(super) fn require(
+        &mut self,
+        key: &'static str,
+        reader: &mut Reader<'_>,
+    ) -> Option<&'v Value<'i>> {
+        let value = self.get(key);
+        if value.is_none() {
+            let message = format!("{} needs `{key}`", self.what);
+            reader.error(self.span(), message, format!("add `{key} = …`"));
+        }
+        value
+    }
+
     /// Places of all values by key.
     pub(super) fn places(&self) -> Vec<(String, Range<usize>)> {
         let entries = self.table.iter();

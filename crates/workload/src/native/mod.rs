@@ -8,7 +8,7 @@
 //! |---|---|
 //! | (top) | `seed`; `target` or `targets`: those of jobs that name none |
 //! | `[[stage]]` | `name`, `warmup`, `measure`, `cooldown`, `repeats`, `discard` |
-//! | `[[stage.job]]` | `name`, `group`, `host`, `target` or `targets`, `file_choice`, `workers`, `depth`, `mix`, `access`, `block`, `arrival`, `start_delay`, `warmup`, `measure`, `sync`, `contents`, `backend`, `caching`, `existing`, `split_latency`, `drop_cache`, `unlink`, `salt` |
+//! | `[[stage.job]]` | `name`, `group`, `host`, `target` or `targets`, `file_choice`, `workers`, `depth`, `mix`, `access`, `block`, `arrival`, `start_delay`, `warmup`, `measure`, `sync`, `contents`, `backend`, `caching`, `existing`, `split_latency`, `drop_cache`, `unlink`, `salt`; features: `log` (`each`, `window`, `histogram`), `think`, `batches`, `rates`, `flow`, `latency_target`, `steady`, `overlaps` |
 //! | a target | `path` or `directory` (a fresh file in it), `offset`, `size` |
 //!
 //! Invariants: what [`write()`] gives, [`read`] gives back the same; an unknown key is an error; all errors are told at once.
@@ -29,7 +29,9 @@
 //! assert!(warnings.0.is_empty());
 //! ```
 
+mod features;
 mod fields;
+mod pacing;
 mod reader;
 #[cfg(test)]
 mod tests;

@@ -260,6 +260,7 @@ impl Reader<'_> {
         self.what(&mut fields, &mut job);
         self.how(&mut fields, &mut job);
         self.limits(&mut fields, &mut job, defaults);
+        self.features(&mut fields, &mut job);
         let places = JobPlaces {
             header: header.clone(),
             keys: fields.places(),
@@ -326,9 +327,6 @@ impl Reader<'_> {
             &mut job.arrival,
             fields.get("arrival").and_then(|value| self.arrival(value)),
         );
-        if let Some(value) = fields.get("verify") {
-            job.features.verify = self.verify(value, job).map(Box::new);
-        }
         let contents = fields.get("contents");
         let contents = contents.and_then(|value| self.word(value, CONTENTS));
         set(&mut job.contents, contents);

@@ -541,6 +541,22 @@ fn may_verify(workers: u32, mix: Mix, access: Access) -> bool {
 }
 
 prop_compose! {
+    fn features()(
+        each: bool,
+        windows in (option::of(1u64..1 << 60), option::of(1u64..1 << 60)),
+    ) -> crate::Features {
+        crate::Features {
+            io_log: crate::IoLog {
+                each,
+                window: windows.0.map(Nanos::new),
+                histogram: windows.1.map(Nanos::new),
+            },
+            ..crate::Features::default()
+        }
+    }
+}
+
+prop_compose! {
     fn jobs()(
         (name, host, targets, group) in (".*", option::of(".*"), targets(), any::<(u32, bool)>()),
         (file_choice, workers, depth) in (one_of(FILE_CHOICES), 1u32..65_536, 1u32..1 << 20),
@@ -550,6 +566,7 @@ prop_compose! {
         (caching, existing) in (one_of(CACHINGS), one_of(EXISTING)),
         switches in any::<(bool, bool, bool)>(),
         (salt, alone, check) in (any::<u64>(), any::<bool>(), option::of(checks())),
+        features in features(),
     ) -> Job {
         let workers = if alone { 1 } else { workers };
         Job {
@@ -569,7 +586,7 @@ prop_compose! {
             salt,
             features: crate::Features {
                 verify: check.filter(|_| may_verify(workers, mix, access)).map(Box::new),
-                ..crate::Features::default()
+                ..features
             },
         }
     }

@@ -120,9 +120,7 @@ fn job_keys(job: &Job) -> Vec<(&'static str, Value)> {
         ("unlink", job.unlink.into()),
         ("salt", count(job.salt)),
     ]);
-    if let Some(verify) = &job.features.verify {
-        keys.push(("verify", super::verify::value(verify)));
-    }
+    keys.extend(super::features::keys(job));
     keys
 }
 
@@ -154,7 +152,7 @@ pub(super) fn size(bytes: Bytes) -> Value {
 }
 
 /// The largest unit up to seconds that is exact.
-fn time(time: Nanos) -> Value {
+pub(super) fn time(time: Nanos) -> Value {
     let nanos = time.get();
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
     let unit = units

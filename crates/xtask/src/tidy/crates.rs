@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Finding, read};
 
 /// Each crate of the project and the others it may depend on. Keep in step with ARCHITECTURE.md.
-const MAY_KNOW: [(&str, &[&str]); 16] = [
+const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("units", &[]),
     ("diagnostics", &["units"]),
     ("stats", &["units"]),
@@ -44,6 +44,26 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
         ],
     ),
     ("report", &["units", "stats", "record"]),
+    (
+        "session",
+        &[
+            "units",
+            "diagnostics",
+            "workload",
+            "record",
+            "dialects",
+            "rawio",
+            "engine",
+            "runs",
+            "report",
+        ],
+    ),
+    (
+        "peers",
+        &[
+            "units", "workload", "record", "dialects", "rawio", "engine", "runs", "session",
+        ],
+    ),
     ("xtask", &[]),
     ("cli", ANY),
 ];
@@ -63,6 +83,8 @@ const ANY: &[&str] = &[
     "sim",
     "report",
     "verify",
+    "session",
+    "peers",
 ];
 
 pub fn check(root: &Path) -> Result<Vec<Finding>, String> {

@@ -4,6 +4,7 @@ use fathom_workload::OpenSync;
 
 use super::reader::{Counts, ValueReader};
 use super::{PATTERNS, Settings};
+use crate::fio::input::Unified;
 use crate::fio::table;
 use crate::fio::values::BareTime;
 
@@ -41,7 +42,8 @@ impl Settings {
             || self.apply_flow(reader)
             || self.apply_data(reader)
             || self.apply_report(reader)
-            || self.apply_verify(reader);
+            || self.apply_verify(reader)
+            || self.apply_log(reader);
         assert!(
             known,
             "the table calls `{}` built, but nothing reads it",
@@ -243,6 +245,15 @@ impl Settings {
                 None => {}
             },
             "disk_util" => set(&mut self.disk_util, reader.switch()),
+            "unified_rw_reporting" => {
+                match reader.word(&["none", "0", "mixed", "1", "both", "2"]) {
+                    Some(0 | 1) => self.unified = Unified::Apart,
+                    Some(2 | 3) => self.unified = Unified::Mixed,
+                    Some(_) => self.unified = Unified::Both,
+                    None => {}
+                }
+            }
+            "stats" => set(&mut self.stats, reader.switch()),
             _ => return false,
         }
         true

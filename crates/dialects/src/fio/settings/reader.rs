@@ -71,6 +71,12 @@ impl<'a> ValueReader<'a> {
         }
     }
 
+    /// The value as typed, where there is one.
+    pub fn optional_text(&mut self) -> Option<String> {
+        let text = self.option.value.as_deref();
+        text.filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
     pub fn refuse(&mut self, message: &str, hint: Option<String>) {
         let error = Diagnostic::error(message).at(self.option.value_location());
         self.diagnostics.push(match hint {
@@ -405,6 +411,7 @@ impl<'a> ValueReader<'a> {
             Kind::Seconds => drop(self.time(BareTime::Seconds)),
             Kind::Micros => drop(self.time(BareTime::Micros)),
             Kind::Number => drop(self.triple(Counts::Things, 0, u64::MAX)),
+            Kind::OptionalText => {}
             Kind::Text | Kind::Word | Kind::Decimals | Kind::Range => drop(self.text()),
         }
     }

@@ -17,12 +17,17 @@ const EIO: i32 = 5;
 /// The jobs of one entry, as indices into [`FioInput::jobs`].
 pub type Members = std::ops::Range<usize>;
 
-/// Which jobs are shown together: neighbours of one group that asks for it.
+/// Which jobs are shown together: neighbours of one group that asks for it. Jobs that are not reported are left out.
 pub fn members(input: &FioInput) -> Vec<Members> {
     let mut entries: Vec<Members> = Vec::new();
     for (index, job) in input.jobs.iter().enumerate() {
         match entries.last_mut() {
-            Some(last) if job.group_reporting && input.jobs[last.start].group == job.group => {
+            _ if !job.stats => {}
+            Some(last)
+                if last.end == index
+                    && job.group_reporting
+                    && input.jobs[last.start].group == job.group =>
+            {
                 last.end = index + 1;
             }
             _ => entries.push(index..index + 1),
@@ -127,6 +132,25 @@ impl Way {
         } else {
             1000.0 * self.ios as f64 / self.runtime_ms as f64
         }
+    }
+
+    /// Adds another direction of the same jobs.
+    pub fn merge(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.ios += other.ios;
+        self.short += other.short;
+        self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
+        for (mine, theirs) in [
+            (&mut self.total, &other.total),
+            (&mut self.submit, &other.submit),
+            (&mut self.complete, &other.complete),
+        ] {
+            if let Some(theirs) = theirs {
+                merge(mine, theirs);
+            }
+        }
+        self.bandwidth.add(&other.bandwidth);
+        self.iops.add(&other.iops);
     }
 
     fn add(&mut self, worker: &WorkerStats, stats: &OpStats, direction: Direction) {

@@ -6,8 +6,8 @@ use fathom_stats::Histogram;
 use super::entry::{self, Entry, GroupWay, Samples, Way, deviation, share_of_group, utilisation};
 use super::figures::wall_clock;
 use super::json_text::{Json, object};
-use super::{FioRun, VERSION};
-use crate::fio::input::{FioInput, Percentiles};
+use super::{FioRun, VERSION, unified};
+use crate::fio::input::{FioInput, Percentiles, Unified};
 
 /// Whether every bucket of a histogram is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,17 +71,18 @@ fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) ->
     if !meta.options.is_empty() {
         pairs.push(pair("job options", options(&meta.options)));
     }
-    for (way, name) in ["read", "write", "trim"].into_iter().enumerate() {
-        pairs.push(pair(
-            name,
-            direction(&entry.ways[way], &group[way], percentiles, bins),
-        ));
+    for shown in unified::directions(entry, group) {
+        let figures = direction(&shown.way, &shown.group, percentiles, bins);
+        pairs.push(pair(shown.name, figures));
     }
-    let of_sync = (percentiles.complete || percentiles.total).then_some(percentiles);
-    let sync_latency = latency(entry.sync.as_ref(), of_sync, bins);
-    let syncs = entry.sync.as_ref().map_or(0, Histogram::count);
-    let sync = object([("total_ios", Json::Whole(syncs)), ("lat_ns", sync_latency)]);
-    pairs.push(pair("sync", sync));
+    // As fio: where all directions are one, syncs are left out.
+    if meta.unified != Unified::Mixed {
+        pairs.push(pair("sync", sync(entry, bins)));
+    }
+    if let Some(shown) = unified::beside(entry, group) {
+        let figures = direction(&shown.way, &shown.group, percentiles, bins);
+        pairs.push(pair(shown.name, figures));
+    }
     let [user, system] = entry.processor_percent();
     pairs.extend([
         pair("job_runtime", Json::Whole(entry.runtime_ms)),
@@ -104,6 +105,14 @@ fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) ->
         pairs.push(pair("desc", Json::Text(meta.description.clone())));
     }
     Json::Object(pairs)
+}
+
+fn sync(entry: &Entry<'_>, bins: Buckets) -> Json {
+    let percentiles = &entry.meta.percentiles;
+    let of_sync = (percentiles.complete || percentiles.total).then_some(percentiles);
+    let latency = latency(entry.sync.as_ref(), of_sync, bins);
+    let syncs = entry.sync.as_ref().map_or(0, Histogram::count);
+    object([("total_ios", Json::Whole(syncs)), ("lat_ns", latency)])
 }
 
 fn classes(entry: &Entry<'_>) -> Vec<(String, Json)> {
@@ -203,10 +212,9 @@ fn latency(
         });
         pairs.push(pair("percentile", Json::Object(values.collect())));
         if bins == Buckets::Shown {
-            let buckets = histogram
-                .nonzero()
-                .map(|(value, count)| (value.to_string(), Json::Whole(count)));
-            pairs.push(pair("bins", Json::Object(buckets.collect())));
+            let bins = super::buckets::filled(histogram).into_iter();
+            let bins = bins.map(|(value, count)| (value.to_string(), Json::Whole(count)));
+            pairs.push(pair("bins", Json::Object(bins.collect())));
         }
     }
     Json::Object(pairs)

@@ -8,8 +8,8 @@ use super::entry::{
     self, Entry, GroupWay, Samples, Way, deviation, per_second, share_of_group, utilisation,
 };
 use super::figures::{Prefixes, Unit, figure, wall_clock};
-use super::{FioRun, VERSION};
-use crate::fio::input::{FioInput, FioJobMeta, Percentiles};
+use super::{FioRun, VERSION, unified};
+use crate::fio::input::{FioInput, FioJobMeta, Percentiles, Unified};
 
 /// The lines before a run.
 pub fn start(input: &FioInput) -> String {
@@ -103,9 +103,10 @@ fn job(out: &mut String, entry: &Entry<'_>, group: &[GroupWay; 3], run: &FioRun<
     if !meta.description.is_empty() {
         let _ = writeln!(out, "  Description  : [{}]", meta.description);
     }
-    for (way, name) in ["read", "write", "trim"].into_iter().enumerate() {
-        if entry.ways[way].bytes > 0 && entry.ways[way].runtime_ms > 0 {
-            direction(out, name, &entry.ways[way], &group[way], meta);
+    let shown = unified::directions(entry, group).into_iter();
+    for shown in shown.chain(unified::beside(entry, group)) {
+        if shown.way.bytes > 0 && shown.way.runtime_ms > 0 {
+            direction(out, shown.name, &shown.way, &shown.group, meta);
         }
     }
     latency_classes(out, entry);
@@ -318,7 +319,23 @@ fn group(out: &mut String, number: usize, ways: &[GroupWay; 3], meta: &FioJobMet
     let _ = write!(out, "\nRun status group {number} (all jobs):\n");
     let (own, other) = prefixes(meta);
     let digits = meta.significant_figures;
-    for (way, name) in ways.iter().zip(["   READ", "  WRITE", "   TRIM"]) {
+    let mut mixed = unified::group_as_one(ways);
+    if meta.unified == Unified::Both {
+        // As fio: beside the directions stand their bounds, in place of them their sums.
+        let used = || ways.iter().filter(|way| way.runtime_ms.1 > 0);
+        let bounds = (
+            used().map(|way| way.rates.0).min(),
+            used().map(|way| way.rates.1).max(),
+        );
+        mixed.rates = (bounds.0.unwrap_or(0), bounds.1.unwrap_or(0));
+    }
+    let apart = ways.iter().zip(["   READ", "  WRITE", "   TRIM"]);
+    let shown: Vec<_> = match meta.unified {
+        Unified::Apart => apart.collect(),
+        Unified::Mixed => vec![(&mixed, "  MIXED")],
+        Unified::Both => apart.chain([(&mixed, "  MIXED")]).collect(),
+    };
+    for (way, name) in shown {
         let (shortest, longest) = way.runtime_ms;
         if longest == 0 {
             continue;

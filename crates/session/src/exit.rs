@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use fathom_diagnostics::Diagnostics;
+use fathom_engine::{EngineError, ExitClass};
 
 /// The documented exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,5 +68,19 @@ impl From<Diagnostics> for Failure {
             code: Code::Input,
             message: diagnostics.to_string(),
         }
+    }
+}
+
+/// The engine's error with its exit code.
+pub fn engine_failure(error: &EngineError) -> Failure {
+    let code = match error.exit_class() {
+        ExitClass::Input => Code::Input,
+        ExitClass::Refused => Code::Refused,
+        ExitClass::Target => Code::Target,
+        ExitClass::Unsupported => Code::Unsupported,
+    };
+    match error {
+        EngineError::Invalid(diagnostics) => diagnostics.clone().into(),
+        other => Failure::new(code, other),
     }
 }

@@ -8,8 +8,7 @@ use fathom_dialects::fio::{
 };
 use fathom_workload::{Place, Workload, native, preset, preset_names};
 
-use crate::args::WorkloadArgs;
-use crate::exit::{Code, Failure};
+use crate::{Code, Console, Failure};
 
 /// Dialects that are spoken.
 const DIALECTS: [&str; 1] = ["fio"];
@@ -32,15 +31,35 @@ pub struct Input {
     pub fio: Option<FioInput>,
 }
 
-/// Reads the workload that `args` name; `target` is the directory of a preset's file. Warnings go to stderr.
-pub fn load(args: &WorkloadArgs, target: Option<&Path>) -> Result<Input, Failure> {
-    let (first, rest) = args
-        .workload
+/// The part of a command line that names a workload.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a> {
+    /// A file, a preset, or a dialect's name and that tool's own arguments.
+    pub workload: &'a [String],
+    /// Replacements of paths, each `FROM=TO`.
+    pub maps: &'a [String],
+    /// The dialect to read a file in.
+    pub dialect: Option<&'a str>,
+    /// Directory of a preset's file.
+    pub target: Option<&'a Path>,
+}
+
+/// Reads the workload that `words` name. Warnings are told.
+///
+/// # Errors
+/// What is wrong with the words, or with what they name.
+pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> {
+    let Words {
+        workload,
+        maps,
+        dialect,
+        target,
+    } = *words;
+    let (first, rest) = workload
         .split_first()
         .ok_or_else(|| Failure::new(Code::Usage, "no workload"))?;
-    let dialect = args.dialect.as_deref();
     let mut input = if first == "fio" && dialect.is_none() {
-        from_fio(fio::read(rest, &context()), "fio")?
+        from_fio(fio::read(rest, &read_context()), "fio", console)?
     } else if DIALECTS_TO_COME.contains(&first.as_str()) {
         let message = format!(
             "`{first}` is a dialect that is not spoken yet; spoken: {}",
@@ -48,7 +67,7 @@ pub fn load(args: &WorkloadArgs, target: Option<&Path>) -> Result<Input, Failure
         );
         return Err(Failure::new(Code::Unsupported, message));
     } else if is_path(first) || dialect.is_some() {
-        from_file(first, dialect)?
+        from_file(first, dialect, console)?
     } else {
         from_preset(first, target)?
     };
@@ -58,8 +77,7 @@ pub fn load(args: &WorkloadArgs, target: Option<&Path>) -> Result<Input, Failure
             Failure::new(Code::Usage, message).hint("use `--map FROM=TO` to replace a path")
         );
     }
-    let maps = args
-        .maps
+    let maps = maps
         .iter()
         .map(|map| parse_map(map))
         .collect::<Result<Vec<_>, _>>()?;
@@ -68,14 +86,18 @@ pub fn load(args: &WorkloadArgs, target: Option<&Path>) -> Result<Input, Failure
 }
 
 /// What the fio reader may know of this machine, with fresh entropy for `randrepeat=0`.
-pub fn context() -> ReadContext<'static> {
+pub fn read_context() -> ReadContext<'static> {
     ReadContext {
         entropy: fathom_rawio::wall_clock(),
         ..ReadContext::of_system(&SystemFiles)
     }
 }
 
-fn from_fio(read: Result<FioInput, Diagnostics>, name: &str) -> Result<Input, Failure> {
+fn from_fio(
+    read: Result<FioInput, Diagnostics>,
+    name: &str,
+    console: &dyn Console,
+) -> Result<Input, Failure> {
     let input = read?;
     if input.action != Action::Run {
         let message = "this option makes fio print something instead of running";
@@ -91,7 +113,7 @@ fn from_fio(read: Result<FioInput, Diagnostics>, name: &str) -> Result<Input, Fa
         return Err(Failure::new(Code::Usage, message)
             .hint("use `fathom fio …` for fio's output, `--json` for the record"));
     }
-    tell_warnings(&input.warnings);
+    tell_warnings(&input.warnings, console);
     Ok(Input {
         name: job_file(&input).unwrap_or_else(|| name.to_owned()),
         workload: input.workload.clone(),
@@ -113,7 +135,7 @@ fn job_file(input: &FioInput) -> Option<String> {
         })
 }
 
-fn from_file(path: &str, dialect: Option<&str>) -> Result<Input, Failure> {
+fn from_file(path: &str, dialect: Option<&str>, console: &dyn Console) -> Result<Input, Failure> {
     let name = Path::new(path)
         .file_name()
         .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
@@ -133,15 +155,15 @@ fn from_file(path: &str, dialect: Option<&str>) -> Result<Input, Failure> {
             .is_some_and(|ext| ext == extension)
     };
     match dialect {
-        Some("fio") => from_fio(fio::read_file(path, &context()), &name),
-        Some("native") => from_native(&text, path, name),
+        Some("fio") => from_fio(fio::read_file(path, &read_context()), &name, console),
+        Some("native") => from_native(&text, path, name, console),
         Some(other) => Err(Failure::new(
             Code::Usage,
             format!("`{other}` is no dialect; known: fio, native"),
         )),
-        None if has_extension("toml") => from_native(&text, path, name),
+        None if has_extension("toml") => from_native(&text, path, name, console),
         None if has_extension("fio") || fio::looks_like_job_file(&text) => {
-            from_fio(fio::read_file(path, &context()), &name)
+            from_fio(fio::read_file(path, &read_context()), &name, console)
         }
         None => {
             let message = format!("`{path}` is in no dialect that is known here");
@@ -151,9 +173,14 @@ fn from_file(path: &str, dialect: Option<&str>) -> Result<Input, Failure> {
     }
 }
 
-fn from_native(text: &str, path: &str, name: String) -> Result<Input, Failure> {
+fn from_native(
+    text: &str,
+    path: &str,
+    name: String,
+    console: &dyn Console,
+) -> Result<Input, Failure> {
     let (workload, warnings) = native::read(text, path)?;
-    tell_warnings(&warnings);
+    tell_warnings(&warnings, console);
     Ok(Input {
         name,
         workload,
@@ -191,10 +218,10 @@ fn is_path(word: &str) -> bool {
     word.contains('/') || Path::new(word).extension().is_some()
 }
 
-/// Prints what a reader warned of.
-pub fn tell_warnings(warnings: &Diagnostics) {
+/// Tells what a reader warned of.
+pub fn tell_warnings(warnings: &Diagnostics, console: &dyn Console) {
     if !warnings.0.is_empty() {
-        crate::tell(&warnings.to_string());
+        console.tell(&warnings.to_string());
     }
 }
 

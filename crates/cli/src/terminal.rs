@@ -1,0 +1,68 @@
+//! Standard output and standard error: the only way out.
+
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fathom_session::Console;
+
+/// Whether something meant for stdout was lost.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// The process's own streams.
+pub static TERMINAL: Terminal = Terminal;
+
+/// The process's own streams.
+#[derive(Debug, Clone, Copy)]
+pub struct Terminal;
+
+impl Console for Terminal {
+    /// A reader that has gone away ends the writing quietly; any other failure is told and ends in exit code 5, since a
+    /// result that a file does not hold is lost.
+    fn print(&self, text: &str) {
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush());
+        if let Err(error) = written
+            && error.kind() != std::io::ErrorKind::BrokenPipe
+            && !LOST.swap(true, Ordering::Relaxed)
+        {
+            self.tell(&format!("error: stdout cannot be written: {error}"));
+        }
+    }
+
+    fn tell(&self, line: &str) {
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }
+
+    fn draw(&self, text: &str) {
+        let mut stderr = std::io::stderr();
+        let _ = stderr.write_all(text.as_bytes());
+        let _ = stderr.flush();
+    }
+
+    fn is_terminal(&self) -> bool {
+        std::io::stderr().is_terminal()
+    }
+
+    fn columns(&self) -> Option<usize> {
+        let (terminal_size::Width(columns), _) =
+            terminal_size::terminal_size_of(std::io::stderr())?;
+        Some(usize::from(columns).saturating_sub(1).max(20))
+    }
+}
+
+/// Writes to stdout.
+pub fn print(text: &str) {
+    TERMINAL.print(text);
+}
+
+/// Writes a line to stderr.
+pub fn tell(line: &str) {
+    TERMINAL.tell(line);
+}
+
+/// Whether something meant for stdout was lost.
+pub fn is_output_lost() -> bool {
+    LOST.load(Ordering::Relaxed)
+}

@@ -1,0 +1,227 @@
+//! Options of fio's logs, and what they ask of a job.
+
+use fathom_units::Nanos;
+use fathom_workload::IoLog;
+
+use super::Settings;
+use super::reader::{Counts, ValueReader};
+use crate::fio::input::{JobLogs, LogFile, LogKind, WindowValue};
+
+/// Longest window in ms: a day.
+const MAX_WINDOW_MS: u64 = 24 * 3600 * 1000;
+
+/// A log that is asked for, with the beginning of its files' names where that is given.
+type Asked = Option<Option<String>>;
+
+/// fio's options of logs, with its defaults.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
+pub struct LogSettings {
+    bandwidth: Asked,
+    latency: Asked,
+    iops: Asked,
+    histogram: Asked,
+    /// 0: every I/O.
+    average_ms: u64,
+    bandwidth_ms: Option<u64>,
+    iops_ms: Option<u64>,
+    histogram_ms: u64,
+    coarseness: u32,
+    value: WindowValue,
+    offset: bool,
+    priority: bool,
+    issue_time: bool,
+    per_job: bool,
+    wall_clock: bool,
+    store_compressed: bool,
+    no_latency: bool,
+    no_submit: bool,
+    no_complete: bool,
+    no_bandwidth: bool,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self {
+            bandwidth: None,
+            latency: None,
+            iops: None,
+            histogram: None,
+            average_ms: 0,
+            bandwidth_ms: None,
+            iops_ms: None,
+            histogram_ms: 0,
+            coarseness: 0,
+            value: WindowValue::Mean,
+            offset: false,
+            priority: false,
+            issue_time: false,
+            per_job: true,
+            wall_clock: false,
+            store_compressed: false,
+            no_latency: false,
+            no_submit: false,
+            no_complete: false,
+            no_bandwidth: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Applies an option of logs; `false` where it is none.
+    pub(super) fn apply_log(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        let log = &mut self.log;
+        match reader.name() {
+            "write_bw_log" => log.bandwidth = Some(reader.optional_text()),
+            "write_lat_log" => log.latency = Some(reader.optional_text()),
+            "write_iops_log" => log.iops = Some(reader.optional_text()),
+            "write_hist_log" => log.histogram = Some(reader.optional_text()),
+            "log_avg_msec" => set(&mut log.average_ms, window(reader)),
+            "bwavgtime" => log.bandwidth_ms = window(reader).or(log.bandwidth_ms),
+            "iopsavgtime" => log.iops_ms = window(reader).or(log.iops_ms),
+            "log_hist_msec" => set(&mut log.histogram_ms, window(reader)),
+            "log_hist_coarseness" => {
+                let coarseness = reader.number(Counts::Things, 0, 6);
+                set(&mut log.coarseness, coarseness.map(|value| value as u32));
+            }
+            "log_window_value" => match reader.word(&["avg", "0", "max", "1", "both"]) {
+                Some(0 | 1) => log.value = WindowValue::Mean,
+                Some(2 | 3) => log.value = WindowValue::Max,
+                Some(_) => log.value = WindowValue::Both,
+                None => {}
+            },
+            "log_offset" => set(&mut log.offset, reader.switch()),
+            "log_prio" => set(&mut log.priority, reader.switch()),
+            "log_issue_time" => set(&mut log.issue_time, reader.switch()),
+            "per_job_logs" => set(&mut log.per_job, reader.switch()),
+            "log_alternate_epoch" => set(&mut log.wall_clock, reader.switch()),
+            "log_store_compressed" => set(&mut log.store_compressed, reader.switch()),
+            "disable_lat" => set(&mut log.no_latency, reader.switch()),
+            "disable_slat" => set(&mut log.no_submit, reader.switch()),
+            "disable_clat" => set(&mut log.no_complete, reader.switch()),
+            "disable_bw_measurement" => set(&mut log.no_bandwidth, reader.switch()),
+            "gtod_reduce" => {
+                if let Some(reduce) = reader.switch() {
+                    (log.no_latency, log.no_submit) = (reduce, reduce);
+                    (log.no_complete, log.no_bandwidth) = (reduce, reduce);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+fn window(reader: &mut ValueReader<'_>) -> Option<u64> {
+    reader.number(Counts::Things, 0, MAX_WINDOW_MS)
+}
+
+impl LogSettings {
+    /// What is wrong with the options together, if anything: fio's own rule.
+    pub fn problem(&self) -> Option<&'static str> {
+        let can = self.latency.is_some() && self.offset;
+        (self.issue_time && !can)
+            .then_some("`log_issue_time` requires `write_lat_log` and `log_offset`")
+    }
+
+    /// The logs of the job `name`, which is the `number`th of all, from 1; `block` is the size of its blocks by
+    /// direction, where they are all of one size.
+    pub fn of_job(&self, name: &str, number: usize, block: [u64; 3]) -> JobLogs {
+        let mut files = Vec::new();
+        let shorter =
+            |own: Option<u64>| own.map_or(self.average_ms, |own| own.min(self.average_ms));
+        let mut add = |asked: &Asked, kind: LogKind, window_ms: u64, muted: bool| {
+            let Some(prefix) = asked.as_ref() else { return };
+            let prefix = prefix.as_deref().unwrap_or(name);
+            let suffix = if self.store_compressed {
+                "log.fz"
+            } else {
+                "log"
+            };
+            let kind_name = kind.name();
+            let path = if self.per_job {
+                format!("{prefix}_{kind_name}.{number}.{suffix}")
+            } else {
+                format!("{prefix}_{kind_name}.{suffix}")
+            };
+            files.push(LogFile {
+                kind,
+                path,
+                window: (window_ms > 0).then(|| Nanos::from_millis(window_ms)),
+                muted,
+            });
+        };
+        for (kind, off) in [
+            (LogKind::Latency, self.no_latency),
+            (LogKind::Submit, self.no_submit),
+            (LogKind::Complete, self.no_complete),
+        ] {
+            if !off {
+                add(&self.latency, kind, self.average_ms, false);
+            }
+        }
+        let no_histogram = self.no_complete || self.histogram_ms == 0;
+        add(
+            &self.histogram,
+            LogKind::Histogram,
+            self.histogram_ms,
+            no_histogram,
+        );
+        let bandwidth_ms = shorter(self.bandwidth_ms);
+        add(
+            &self.bandwidth,
+            LogKind::Bandwidth,
+            bandwidth_ms,
+            self.no_bandwidth,
+        );
+        add(&self.iops, LogKind::Iops, shorter(self.iops_ms), false);
+        JobLogs {
+            files,
+            value: self.value,
+            offset: self.offset,
+            priority: self.priority,
+            issue_time: self.issue_time,
+            append: !self.per_job,
+            wall_clock: self.wall_clock,
+            coarseness: self.coarseness,
+            compressed: self.store_compressed,
+            block,
+        }
+    }
+}
+
+/// What `logs` ask of their job: every I/O where a log holds each, windows that all others are made of.
+pub fn io_log(logs: &JobLogs) -> IoLog {
+    let mut asked = IoLog::default();
+    for file in logs.files.iter().filter(|file| !file.muted) {
+        match (file.kind, file.window) {
+            (LogKind::Histogram, window) => asked.histogram = window,
+            (_, None) => asked.each = true,
+            (_, Some(window)) => {
+                let common = asked
+                    .window
+                    .map_or(window.get(), |known| common(known.get(), window.get()));
+                asked.window = Some(Nanos::new(common));
+            }
+        }
+    }
+    asked
+}
+
+/// Greatest common divisor (Euclid).
+fn common(one: u64, other: u64) -> u64 {
+    if other == 0 {
+        one
+    } else {
+        common(other, one % other)
+    }
+}

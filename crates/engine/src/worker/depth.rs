@@ -1,0 +1,173 @@
+//! Limits of the depth below the number of slots: a queue that drains before it is filled again, and the search for the
+//! largest depth that keeps a latency.
+
+use fathom_units::Nanos;
+use fathom_workload::{AfterFound, LatencyTarget};
+
+/// A queue that, once full, is filled again only when it has drained to a low mark.
+#[derive(Debug)]
+pub(super) struct Drain {
+    full: u32,
+    low: u32,
+    draining: bool,
+}
+
+impl Drain {
+    pub(super) fn new(full: u32, low: u32) -> Self {
+        Self {
+            full,
+            low,
+            draining: false,
+        }
+    }
+
+    /// Whether nothing may be issued with `in_flight` outstanding.
+    pub(super) fn holds_back(&mut self, in_flight: u32) -> bool {
+        if in_flight >= self.full {
+            self.draining = true;
+        } else if in_flight <= self.low {
+            self.draining = false;
+        }
+        self.draining
+    }
+}
+
+/// The search of a depth: doubled while the target is met, then halved between the last that met it and the first that
+/// did not. Each depth is tried for a window.
+#[derive(Debug)]
+pub(super) struct DepthSearch {
+    target: LatencyTarget,
+    most: u32,
+    depth: u32,
+    /// Largest depth that met the target.
+    good: u32,
+    /// Smallest depth that did not.
+    bad: u32,
+    found: bool,
+    window_end: Option<Nanos>,
+    below: u64,
+    all: u64,
+}
+
+impl DepthSearch {
+    /// A search among 1 to `most`.
+    pub(super) fn new(target: LatencyTarget, most: u32) -> Self {
+        Self {
+            target,
+            most,
+            depth: 1,
+            good: 0,
+            bad: most.saturating_add(1),
+            found: false,
+            window_end: None,
+            below: 0,
+            all: 0,
+        }
+    }
+
+    /// The depth that is tried, or was found.
+    pub(super) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The depth that was found; 0 where even one I/O at a time is too slow.
+    pub(super) fn found(&self) -> Option<u32> {
+        self.found.then_some(self.good)
+    }
+
+    /// Whether the job is over: the depth is found, and it was run for a last window.
+    pub(super) fn is_over(&self) -> bool {
+        self.found && self.target.then == AfterFound::Ends && self.window_end.is_none()
+    }
+
+    /// An I/O took `latency`.
+    pub(super) fn completed(&mut self, latency: Nanos, now: Nanos) {
+        self.all += 1;
+        self.below += u64::from(latency <= self.target.most);
+        let end = *self.window_end.get_or_insert(now + self.target.window);
+        if now >= end {
+            self.judge(now);
+        }
+    }
+
+    fn judge(&mut self, now: Nanos) {
+        let met = self.below as f64 * 100.0 >= self.all as f64 * self.target.percentile;
+        (self.below, self.all) = (0, 0);
+        self.window_end = Some(now + self.target.window);
+        if self.found {
+            match self.target.then {
+                AfterFound::Ends => self.window_end = None,
+                AfterFound::GoesOn => self.follow(met),
+            }
+            return;
+        }
+        if met {
+            self.good = self.depth;
+        } else {
+            self.bad = self.depth;
+        }
+        if self.bad - self.good <= 1 {
+            self.found = true;
+            self.depth = self.good.max(1);
+        } else if self.bad > self.most {
+            self.depth = (self.good * 2).min(self.most);
+        } else {
+            self.depth = u32::midpoint(self.good, self.bad);
+        }
+    }
+
+    /// One step towards the target.
+    fn follow(&mut self, met: bool) {
+        self.depth = if met {
+            (self.depth + 1).min(self.most)
+        } else {
+            (self.depth - 1).max(1)
+        };
+        self.good = self.depth;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Searches on storage whose latency is `per_io` times the depth.
+    #[track_caller]
+    fn check(per_io: u64, most: u32, expected: u32) {
+        let target = LatencyTarget {
+            most: Nanos::from_micros(1000),
+            window: Nanos::from_millis(10),
+            percentile: 90.0,
+            then: AfterFound::Ends,
+        };
+        let mut search = DepthSearch::new(target, most);
+        let mut now = Nanos::ZERO;
+        for _ in 0..1_000_000 {
+            if search.is_over() {
+                break;
+            }
+            now += Nanos::from_micros(per_io);
+            search.completed(Nanos::from_micros(per_io * u64::from(search.depth())), now);
+        }
+        assert!(search.is_over());
+        assert_eq!(search.found(), Some(expected));
+    }
+
+    #[test]
+    fn the_largest_depth_that_keeps_the_target_is_found() {
+        check(100, 64, 10);
+        check(10, 64, 64);
+        check(150, 128, 6);
+        check(999, 64, 1);
+        check(1001, 64, 0);
+    }
+
+    #[test]
+    fn a_queue_drains_before_it_is_filled() {
+        let mut drain = Drain::new(8, 3);
+        let held: Vec<bool> = [7, 8, 7, 4, 3, 5, 8, 6]
+            .map(|it| drain.holds_back(it))
+            .into();
+        assert_eq!(held, [false, true, true, true, false, false, true, true]);
+    }
+}

@@ -1,0 +1,34 @@
+//! `--inflate-log`: a compressed log as text.
+
+use std::io::{BufRead, BufReader, Read};
+
+use fathom_session::{Code, Console, Failure};
+use flate2::bufread::ZlibDecoder;
+
+/// Text is printed in pieces of this size.
+const PIECE: usize = 1 << 16;
+
+/// Prints the text of the log at `path`: zlib streams one after another.
+///
+/// # Errors
+/// Where it cannot be read, or is no such log.
+pub fn inflate(path: &str, console: &dyn Console) -> Result<(), Failure> {
+    let unreadable = |error: std::io::Error| {
+        Failure::new(Code::Input, format!("`{path}` cannot be inflated: {error}"))
+    };
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let mut reader = BufReader::new(file);
+    let mut piece = vec![0; PIECE];
+    while !reader.fill_buf().map_err(unreadable)?.is_empty() {
+        let mut stream = ZlibDecoder::new(&mut reader);
+        loop {
+            let count = stream.read(&mut piece).map_err(unreadable)?;
+            if count == 0 {
+                break;
+            }
+            // Logs are ASCII; a piece cannot end within a character.
+            console.print(&String::from_utf8_lossy(&piece[..count]));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Where fio's results go: standard output, or the file of `--output`.
+
+use std::fs::File;
+use std::io::Write;
+
+use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
+use fathom_session::{Code, Console, Failure};
+
+/// The way out of results, in the order they are written.
+pub struct Output<'a> {
+    console: &'a dyn Console,
+    file: Option<(String, File)>,
+    failure: Option<std::io::Error>,
+}
+
+impl<'a> Output<'a> {
+    /// Opens what the input asks for; a file begins empty.
+    ///
+    /// # Errors
+    /// Where the file cannot be made.
+    pub fn open(input: &FioInput, console: &'a dyn Console) -> Result<Self, Failure> {
+        let file = match &input.output.file {
+            None => None,
+            Some(path) => {
+                let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+                Some((path.clone(), file))
+            }
+        };
+        Ok(Self {
+            console,
+            file,
+            failure: None,
+        })
+    }
+
+    /// Writes `text`. What a file does not take is told by [`Output::close`].
+    pub fn write(&mut self, text: &str) {
+        match &mut self.file {
+            None => self.console.print(text),
+            Some((_, file)) => {
+                if let Err(error) = file.write_all(text.as_bytes()) {
+                    self.failure.get_or_insert(error);
+                }
+            }
+        }
+    }
+
+    /// Ends the writing.
+    ///
+    /// # Errors
+    /// Where something was not written.
+    pub fn close(self) -> Result<(), Failure> {
+        match (self.file, self.failure) {
+            (Some((path, _)), Some(error)) => Err(unwritable(&path, &error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn unwritable(path: &str, error: &std::io::Error) -> Failure {
+    Failure::new(Code::Target, format!("`{path}` cannot be written: {error}"))
+}
+
+/// The results of `run` in every layout that is asked for; `signal`: what ended it.
+pub fn results(input: &FioInput, run: &FioRun<'_>, signal: Option<i32>) -> String {
+    let mut text = String::new();
+    for format in &input.output.formats {
+        text.push_str(&match format {
+            OutputFormat::Terse => fio::write_terse(input, run),
+            OutputFormat::Json | OutputFormat::JsonPlus => fio::write_json(input, run),
+            OutputFormat::Normal => {
+                // fio says so among its JSON too, and breaks it; that much of a peer nobody needs.
+                let told = signal.map(|number| format!("\nfio: terminating on signal {number}\n"));
+                told.unwrap_or_default() + &fio::write_normal(input, run)
+            }
+        });
+    }
+    text
+}

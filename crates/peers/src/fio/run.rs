@@ -1,0 +1,68 @@
+//! A run of fio's jobs on real storage, from the checks before it to the exit code.
+
+use fathom_dialects::fio::{self, FioInput, FioRun};
+use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
+use fathom_rawio::Clock;
+use fathom_session::{Code, Console, Failure, Input, Keep, Start, engine_failure, measured, watch};
+
+use super::Ours;
+use super::output::Output;
+use super::watcher::Watcher;
+
+/// Runs the jobs, shows them as fio does, and says how the program ends.
+pub fn run(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
+    let options = RunOptions {
+        destroy_data: ours.destroy_data.clone(),
+        overwrite: Overwrite::Allowed,
+        on_error: ErrorPolicy::Stop,
+        snapshot_every: input.output.status_interval,
+    };
+    let began = Clock::now();
+    let stop = StopFlag::new();
+    stop.install_signal_handlers()
+        .map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let whole = Input {
+        name: "fio".to_owned(),
+        workload: input.workload.clone(),
+        fio: None,
+    };
+    let mut start = Start::now(&whole, None);
+    fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
+    let output = Output::open(&input, console)?;
+    let mut watcher = Watcher::new(&input, output, began, console);
+    watcher.start();
+    let keep = if ours.record {
+        Keep::Run
+    } else {
+        Keep::Nothing
+    };
+    let ran = watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
+        fathom_engine::run(&input.workload, &options, &stop, sink)
+    });
+    let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
+    watcher
+        .finish(&ran.results, stop.signal(), console)
+        .close()?;
+    let run = FioRun {
+        results: &ran.results,
+        finished_unix_ms: 0,
+        elapsed: Clock::now().saturating_sub(began),
+        pid: std::process::id(),
+    };
+    let mut code = match (ran.interrupted, fio::has_errors(&run)) {
+        (true, _) => Code::PeerStopped,
+        (false, true) => Code::Unexpected,
+        (false, false) => Code::Success,
+    };
+    if let Some(error) = &ran.failure {
+        console.tell(&engine_failure(error).message);
+        code = Code::Unexpected;
+    }
+    if let Some(writer) = writer {
+        let record = start.record(&whole, measured(ran));
+        if let Some(problem) = writer.finish(&record) {
+            console.tell(&format!("note: {problem}"));
+        }
+    }
+    Ok(code)
+}

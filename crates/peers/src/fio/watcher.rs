@@ -1,0 +1,173 @@
+//! What `fathom fio` does with each event of a run: progress, logs, debug lines and results in between.
+
+use std::collections::BTreeMap;
+
+use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
+use fathom_rawio::Clock;
+use fathom_record::{Event, EventSink, Phase, StageResult};
+use fathom_session::{Console, Screen, Show};
+use fathom_units::Nanos;
+
+use super::bandwidth::BandwidthLogs;
+use super::logs::Logs;
+use super::output::{Output, results};
+use super::progress::ProgressLine;
+
+/// The consumer of a run's events.
+pub struct Watcher<'a> {
+    input: &'a FioInput,
+    output: Output<'a>,
+    progress: ProgressLine<'a>,
+    /// Notes and layout, for a person who watches.
+    screen: Screen<'a>,
+    logs: Logs<'a>,
+    bandwidth: Option<BandwidthLogs>,
+    /// Index of the first job of each stage.
+    first_jobs: Vec<usize>,
+    /// What was measured of each stage so far.
+    snapshots: BTreeMap<usize, StageResult>,
+    began: Nanos,
+    pid: u32,
+}
+
+impl<'a> Watcher<'a> {
+    pub fn new(
+        input: &'a FioInput,
+        output: Output<'a>,
+        began: Nanos,
+        console: &'a dyn Console,
+    ) -> Self {
+        let mut first_jobs = vec![0];
+        for stage in &input.workload.stages {
+            first_jobs.push(first_jobs.last().copied().unwrap_or(0) + stage.jobs.len());
+        }
+        let progress = ProgressLine::new(input, console);
+        let show = if progress.is_on_terminal() {
+            Show::Progress
+        } else {
+            Show::Nothing
+        };
+        Self {
+            input,
+            output,
+            progress,
+            screen: Screen::new(show, console),
+            logs: Logs::new(input),
+            bandwidth: input.output.bandwidth_log.then(BandwidthLogs::new),
+            first_jobs,
+            snapshots: BTreeMap::new(),
+            began,
+            pid: std::process::id(),
+        }
+    }
+
+    /// Prints what stands before a run.
+    pub fn start(&mut self) {
+        let mut text = String::new();
+        let debug = self.input.output.debug;
+        for (on, name) in [(debug.random, "random"), (debug.io, "io")] {
+            if on {
+                text.push_str(&format!("fio: set debug option {name}\n"));
+            }
+        }
+        if debug.random {
+            text.push_str(&fio::debug_seeds(self.input, self.pid));
+        }
+        if self.input.output.formats.contains(&OutputFormat::Normal) {
+            text.push_str(&fio::write_start(self.input));
+        }
+        self.output.write(&text);
+    }
+
+    /// Prints the results and ends; what of the logs could not be written is told.
+    pub fn finish(
+        mut self,
+        measured: &[StageResult],
+        signal: Option<i32>,
+        console: &dyn Console,
+    ) -> Output<'a> {
+        self.progress.close();
+        self.screen.close();
+        let text = results(self.input, &self.run(measured), signal);
+        self.output.write(&text);
+        let problems = [
+            self.logs.finish(),
+            self.bandwidth.and_then(BandwidthLogs::finish),
+        ];
+        for problem in problems.into_iter().flatten() {
+            console.tell(&format!("fio: {problem}"));
+        }
+        self.output
+    }
+
+    fn run<'r>(&self, results: &'r [StageResult]) -> FioRun<'r> {
+        FioRun {
+            results,
+            finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
+            elapsed: Clock::now().saturating_sub(self.began),
+            pid: self.pid,
+        }
+    }
+
+    fn show_snapshots(&mut self) {
+        let so_far: Vec<StageResult> = self.snapshots.values().cloned().collect();
+        self.progress.close();
+        let text = results(self.input, &self.run(&so_far), None);
+        self.output.write(&text);
+    }
+}
+
+impl EventSink for Watcher<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::StageStarted { index, .. } => {
+                self.screen.close();
+                self.progress.stage(*index);
+                if let Some(logs) = &mut self.bandwidth {
+                    logs.stage();
+                }
+            }
+            Event::Interval {
+                phase, interval, ..
+            } => {
+                self.progress.interval(*phase, interval);
+                if let Some(logs) = self.bandwidth.as_mut().filter(|_| *phase == Phase::Measure) {
+                    logs.interval(interval);
+                }
+            }
+            Event::IoLog {
+                index,
+                job,
+                begun_unix_ns,
+                chunk,
+                ..
+            } => {
+                let Some(first) = self.first_jobs.get(*index) else {
+                    return;
+                };
+                self.logs
+                    .take(first + job, begun_unix_ns / 1_000_000, chunk);
+                let jobs = &self.input.workload.stages[*index].jobs;
+                if let Some(job) = jobs.get(*job).filter(|_| self.input.output.debug.io) {
+                    let text = fio::debug_ios(job, chunk, self.pid);
+                    self.output.write(&text);
+                }
+            }
+            Event::Snapshot {
+                index,
+                over,
+                result,
+            } => {
+                self.snapshots.insert(*index, (*result).clone());
+                if !over {
+                    self.show_snapshots();
+                }
+            }
+            Event::Layout { .. } | Event::Note { .. } | Event::WrongData { .. } => {
+                self.progress.close();
+                self.screen.event(event);
+            }
+            Event::StageFinished { .. } => {}
+        }
+    }
+}

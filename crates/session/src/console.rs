@@ -1,0 +1,23 @@
+//! Where a person sees something: the one way out for text.
+//!
+//! Implemented by the program alone, so that libraries never print.
+
+/// Standard output and standard error, as a program has them.
+///
+/// No method fails: a closed stream stops the showing, never a run. A lost result is the implementer's to report.
+pub trait Console: Sync {
+    /// Writes `text` to standard output as it is.
+    fn print(&self, text: &str);
+
+    /// Writes `line` and a line end to standard error.
+    fn tell(&self, line: &str);
+
+    /// Writes `text` to standard error as it is and at once: part of a line that is written over.
+    fn draw(&self, text: &str);
+
+    /// Whether standard error is a terminal.
+    fn is_terminal(&self) -> bool;
+
+    /// Columns of standard error's terminal that a line may use.
+    fn columns(&self) -> Option<usize>;
+}

@@ -1,0 +1,16 @@
+//! A run's way from the words of an input to a record.
+//!
+//! What every verb that runs or predicts has in common: reading its input, showing its progress, keeping its events and
+//! making its record. What is to be shown goes to a [`Console`] that the program supplies.
+
+mod console;
+mod exit;
+mod input;
+mod screen;
+mod start;
+
+pub use console::Console;
+pub use exit::{Code, Failure, engine_failure};
+pub use input::{Input, Words, is_dialect, load, read_context, tell_warnings};
+pub use screen::{Fan, Screen, Show};
+pub use start::{Keep, Outcome, Start, measured, watch};

@@ -1,0 +1,194 @@
+//! From what was measured to the record and the run folder.
+
+use fathom_engine::RunOutcome;
+use fathom_record::{
+    EventSink, Evidence, Record, RunKind, SCHEMA, StageResult, TargetFacts, ToolRecord, run_checks,
+    stage_record, verdict,
+};
+use fathom_runs::{RunStart, RunWriter, Store, environment};
+use fathom_units::Nanos;
+use fathom_workload::native;
+use serde_json::Value;
+
+use crate::{Console, Fan, Input};
+
+/// What is known of a run before it starts.
+#[derive(Debug)]
+pub struct Start {
+    kind: RunKind,
+    title: String,
+    stored: bool,
+    started_unix_ns: u64,
+    design: Option<String>,
+    environment: Value,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Measured stages.
+    pub results: Vec<StageResult>,
+    /// What is known of the targets.
+    pub targets: Vec<TargetFacts>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+    /// The design predicted on.
+    pub design: Value,
+}
+
+/// The engine's outcome as every verb finishes it.
+pub fn measured(ran: RunOutcome) -> Outcome {
+    Outcome {
+        results: ran.results,
+        targets: ran.facts.targets,
+        notes: ran.notes,
+        interrupted: ran.interrupted,
+        design: Value::Null,
+    }
+}
+
+impl Start {
+    /// A run of `input` that starts now; `design`: name and text of the design file it is predicted on.
+    pub fn now(input: &Input, design: Option<(&str, String)>) -> Self {
+        let kind = if design.is_some() {
+            RunKind::Predict
+        } else {
+            RunKind::Run
+        };
+        let place = design
+            .as_ref()
+            .map_or_else(|| places(input), |(name, _)| (*name).to_owned());
+        Self {
+            kind,
+            title: format!("{} on {place}", input.name),
+            stored: false,
+            started_unix_ns: fathom_rawio::wall_clock(),
+            design: design.map(|(_, text)| text),
+            environment: environment(),
+        }
+    }
+
+    /// The run's folder; a store that cannot be used is told and does without.
+    pub fn store(&mut self, input: &Input, console: &dyn Console) -> Option<RunWriter> {
+        let workload = native::write(&input.workload);
+        let start = RunStart {
+            kind: if self.kind == RunKind::Run {
+                "run"
+            } else {
+                "predict"
+            },
+            what: &self.title,
+            started_unix_ns: self.started_unix_ns,
+            workload: &workload,
+            design: self.design.as_deref(),
+            environment: &self.environment,
+        };
+        let writer =
+            Store::of_user(|name| std::env::var(name).ok()).and_then(|store| store.begin(&start));
+        let writer = writer
+            .map_err(|error| console.tell(&format!("note: this run is not stored: {error}")))
+            .ok();
+        self.stored = writer.is_some();
+        writer
+    }
+
+    /// The record of `outcome`.
+    pub fn record(self, input: &Input, outcome: Outcome) -> Record {
+        let Outcome {
+            mut results,
+            targets,
+            notes,
+            interrupted,
+            design,
+        } = outcome;
+        results.retain(|result| !input.workload.stages[result.stage].discard);
+        // A stage that was stopped before it measured anything says nothing of the storage; it would spoil the checks.
+        if interrupted && results.iter().any(|result| result.measured > Nanos::ZERO) {
+            results.retain(|result| result.measured > Nanos::ZERO);
+        }
+        let evidence = Evidence {
+            workload: &input.workload,
+            results: &results,
+            targets: &targets,
+            kind: self.kind,
+        };
+        let checks = run_checks(&evidence);
+        let stages = results
+            .iter()
+            .map(|result| stage_record(&input.workload.stages[result.stage], result));
+        Record {
+            schema: SCHEMA.to_owned(),
+            title: self.title,
+            stored: self.stored,
+            tool: ToolRecord {
+                name: "fathom".to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                git: env!("FATHOM_GIT").to_owned(),
+            },
+            kind: self.kind,
+            started_unix_ns: self.started_unix_ns,
+            workload: native::to_json(&input.workload),
+            design,
+            environment: self.environment,
+            stages: stages.collect(),
+            verdict: verdict(&checks, &results),
+            checks,
+            notes,
+            interrupted,
+        }
+    }
+}
+
+/// Whether a run gets a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// It does.
+    Run,
+    /// It does not.
+    Nothing,
+}
+
+/// Does `work` while its events go to `view` and are stored. A run that fails before it measured anything leaves no
+/// folder.
+///
+/// # Errors
+/// What `work` fails with.
+pub fn watch<T, E>(
+    start: &mut Start,
+    input: &Input,
+    keep: Keep,
+    view: &mut dyn EventSink,
+    console: &dyn Console,
+    work: impl FnOnce(&mut dyn EventSink) -> Result<T, E>,
+) -> Result<(T, Option<RunWriter>), E> {
+    let mut writer = if keep == Keep::Run {
+        start.store(input, console)
+    } else {
+        None
+    };
+    let mut sinks: Vec<&mut dyn EventSink> = vec![view];
+    sinks.extend(writer.as_mut().map(|writer| writer as &mut dyn EventSink));
+    match work(&mut Fan(sinks)) {
+        Ok(done) => Ok((done, writer)),
+        Err(error) => {
+            writer.into_iter().for_each(RunWriter::discard);
+            Err(error)
+        }
+    }
+}
+
+/// Where the I/O of a real run goes: the paths, or how many there are.
+fn places(input: &Input) -> String {
+    let jobs = input.workload.stages.iter().flat_map(|stage| &stage.jobs);
+    let targets = jobs.flat_map(|job| &job.targets);
+    let mut paths: Vec<&str> = targets.map(|target| target.place.path()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    match paths.as_slice() {
+        [path] => (*path).to_owned(),
+        [first, second] => format!("{first} and {second}"),
+        several => format!("{} and {} other targets", several[0], several.len() - 1),
+    }
+}

@@ -1,0 +1,106 @@
+//! What holds a job's I/O back, and what ends it by its results.
+
+use fathom_units::Nanos;
+
+use crate::{Pacing, Poisson};
+
+/// A rate of its own for each direction of a mixed job.
+///
+/// A direction that is ahead of its rate waits, and the other goes on; a direction without a rate is not held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DirectionRates {
+    /// By [`crate::Direction`]; `None`: as fast as it can.
+    pub rates: [Option<Pacing>; 3],
+    /// Gaps between the starts of one direction.
+    pub poisson: Poisson,
+}
+
+/// A job's share of the I/O of all jobs of its flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    /// Jobs of one number that run together are held to their weights.
+    pub id: u32,
+    /// Weight of each of the job's workers; at least 1.
+    pub weight: u32,
+    /// How long a worker that is ahead sleeps before it looks again; zero: it looks at once.
+    pub pause: Nanos,
+}
+
+/// A search for the largest depth at which latency stays below a limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencyTarget {
+    /// The limit.
+    pub most: Nanos,
+    /// How long each depth is tried.
+    pub window: Nanos,
+    /// Share of the I/Os that must stay below the limit, in percent, above 0 to 100.
+    pub percentile: f64,
+    /// What happens when the depth is found.
+    pub then: AfterFound,
+}
+
+/// What a search for a depth does when it has found it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AfterFound {
+    /// The job ends.
+    #[default]
+    Ends,
+    /// The job goes on, and the depth follows the latency.
+    GoesOn,
+}
+
+/// What is judged to be steady.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SteadyMetric {
+    /// I/Os a second.
+    Iops,
+    /// Bytes a second.
+    Bandwidth,
+    /// Mean latency.
+    Latency,
+}
+
+/// How steadiness is judged over a window of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SteadyJudgement {
+    /// By the largest distance of a value from the mean.
+    Deviation,
+    /// By the slope of the least-squares line, per value.
+    Slope,
+}
+
+/// Below what a deviation or slope counts as steady.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SteadyLimit {
+    /// In the metric's unit: I/Os a second, bytes a second, or ns.
+    Absolute(f64),
+    /// In percent of the window's mean.
+    Percent(f64),
+}
+
+/// The job ends when its results have become steady.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SteadyState {
+    /// What is judged.
+    pub metric: SteadyMetric,
+    /// How.
+    pub judgement: SteadyJudgement,
+    /// The limit.
+    pub limit: SteadyLimit,
+    /// The window that is judged.
+    pub window: Nanos,
+    /// Time from the start of the measurement that is not looked at.
+    pub ramp: Nanos,
+    /// Time between two values; the window holds a whole number of them.
+    pub interval: Nanos,
+}
+
+/// I/Os whose blocks overlap are never outstanding together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Overlaps {
+    /// They may be.
+    #[default]
+    Allowed,
+    /// A later one waits for the earlier.
+    Serialized,
+}

@@ -1,0 +1,358 @@
+//! What holds a job back and what ends it by its results, in the native file.
+//!
+//! ```toml
+//! think = { pause = "10ms", every = 8, counts = "completed" }
+//! batches = { submit = 16, complete_min = 1, complete_max = 16 }
+//! rates = { read = "1000/s", write = "5MB/s", process = "fixed" }
+//! flow = { id = 1, weight = 8 }
+//! latency_target = { most = "2ms", window = "5s", percentile = "99%" }
+//! steady = { metric = "iops", judged = "slope", limit = "0.3%", window = "60s" }
+//! overlaps = "serialized"
+//! ```
+
+use fathom_units::{BytesPerSec, Iops, Nanos};
+use toml::{Table, Value as TomlValue};
+
+use super::fields::{Fields, Reader, Value};
+use super::words::{PROCESSES, Words, word};
+use super::writer::{count, time};
+use crate::{
+    AfterFound, Batches, Direction, DirectionRates, Flow, Job, LatencyTarget, Overlaps, Pacing,
+    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, ThinkCounts, ThinkTime,
+};
+
+const COUNTS: Words<ThinkCounts> = &[
+    ("completed", ThinkCounts::Completed),
+    ("issued", ThinkCounts::Issued),
+];
+const THEN: Words<AfterFound> = &[("end", AfterFound::Ends), ("go-on", AfterFound::GoesOn)];
+const METRICS: Words<SteadyMetric> = &[
+    ("iops", SteadyMetric::Iops),
+    ("bandwidth", SteadyMetric::Bandwidth),
+    ("latency", SteadyMetric::Latency),
+];
+const JUDGEMENTS: Words<SteadyJudgement> = &[
+    ("deviation", SteadyJudgement::Deviation),
+    ("slope", SteadyJudgement::Slope),
+];
+const OVERLAPS: Words<Overlaps> = &[
+    ("allowed", Overlaps::Allowed),
+    ("serialized", Overlaps::Serialized),
+];
+
+/// The keys of those that are on.
+pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
+    let features = &job.features;
+    let mut keys = Vec::new();
+    keys.extend(features.think.map(|it| ("think", think(it))));
+    keys.extend(features.batches.map(|it| ("batches", batches(it))));
+    keys.extend(features.rates.map(|it| ("rates", rates(&it))));
+    keys.extend(features.flow.map(|it| ("flow", flow(it))));
+    let target = features.latency_target;
+    keys.extend(target.map(|it| ("latency_target", latency_target(it))));
+    keys.extend(features.steady.map(|it| ("steady", steady(it))));
+    if features.overlaps != Overlaps::Allowed {
+        keys.push(("overlaps", word(OVERLAPS, &features.overlaps).into()));
+    }
+    keys
+}
+
+fn table<const N: usize>(entries: [(&str, TomlValue); N]) -> TomlValue {
+    let entries = entries.into_iter();
+    TomlValue::Table(
+        entries
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    )
+}
+
+fn think(think: ThinkTime) -> TomlValue {
+    table([
+        ("pause", time(think.pause)),
+        ("spin", time(think.spin)),
+        ("every", count(think.every)),
+        ("counts", word(COUNTS, &think.counts).into()),
+        ("after", time(think.after)),
+    ])
+}
+
+fn batches(batches: Batches) -> TomlValue {
+    table([
+        ("submit", count(batches.submit)),
+        ("complete_min", count(batches.complete_min)),
+        ("complete_max", count(batches.complete_max)),
+        ("low", count(batches.low)),
+    ])
+}
+
+fn rates(rates: &DirectionRates) -> TomlValue {
+    let mut keys = Table::new();
+    for (way, rate) in Direction::ALL.into_iter().zip(rates.rates) {
+        let text = match rate {
+            None => continue,
+            Some(Pacing::Iops(iops)) => format!("{}/s", iops.get()),
+            Some(Pacing::Bytes(bytes)) => format!("{}B/s", bytes.get()),
+        };
+        keys.insert(way.name().to_owned(), text.into());
+    }
+    let process = word(PROCESSES, &rates.poisson);
+    keys.insert("process".to_owned(), process.into());
+    TomlValue::Table(keys)
+}
+
+fn flow(flow: Flow) -> TomlValue {
+    table([
+        ("id", count(flow.id)),
+        ("weight", count(flow.weight)),
+        ("pause", time(flow.pause)),
+    ])
+}
+
+fn latency_target(target: LatencyTarget) -> TomlValue {
+    table([
+        ("most", time(target.most)),
+        ("window", time(target.window)),
+        ("percentile", format!("{}%", target.percentile).into()),
+        ("then", word(THEN, &target.then).into()),
+    ])
+}
+
+fn steady(steady: SteadyState) -> TomlValue {
+    let limit = match steady.limit {
+        SteadyLimit::Percent(percent) => TomlValue::from(format!("{percent}%")),
+        SteadyLimit::Absolute(number) => TomlValue::from(number),
+    };
+    table([
+        ("metric", word(METRICS, &steady.metric).into()),
+        ("judged", word(JUDGEMENTS, &steady.judgement).into()),
+        ("limit", limit),
+        ("window", time(steady.window)),
+        ("ramp", time(steady.ramp)),
+        ("interval", time(steady.interval)),
+    ])
+}
+
+fn set<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
+impl Reader<'_> {
+    /// Everything of a job that holds it back or ends it by its results.
+    pub(super) fn pacing(&mut self, fields: &mut Fields<'_, '_>, job: &mut Job) {
+        let features = &mut job.features;
+        features.think = fields.get("think").and_then(|value| self.think(value));
+        features.batches = fields.get("batches").and_then(|value| self.batches(value));
+        features.rates = fields.get("rates").and_then(|value| self.rates(value));
+        features.flow = fields.get("flow").and_then(|value| self.flow(value));
+        let target = fields.get("latency_target");
+        features.latency_target = target.and_then(|value| self.latency_target(value));
+        features.steady = fields.get("steady").and_then(|value| self.steady(value));
+        let overlaps = fields.get("overlaps");
+        let overlaps = overlaps.and_then(|value| self.word(value, OVERLAPS));
+        features.overlaps = overlaps.unwrap_or_default();
+    }
+
+    fn at_least_one(&mut self, value: &Value<'_>) -> Option<u32> {
+        let number = self.count(value)?;
+        if number == 0 {
+            self.error(value.span(), "this must be at least 1", "write 1 or more");
+            return None;
+        }
+        Some(number)
+    }
+
+    fn think(&mut self, value: &Value<'_>) -> Option<ThinkTime> {
+        let mut fields = self.fields(value, "a think time")?;
+        let mut think = ThinkTime {
+            pause: Nanos::ZERO,
+            spin: Nanos::ZERO,
+            every: 1,
+            counts: ThinkCounts::Completed,
+            after: Nanos::ZERO,
+        };
+        set(
+            &mut think.pause,
+            fields.get("pause").and_then(|it| self.quantity(it)),
+        );
+        set(
+            &mut think.spin,
+            fields.get("spin").and_then(|it| self.quantity(it)),
+        );
+        set(
+            &mut think.every,
+            fields.get("every").and_then(|it| self.at_least_one(it)),
+        );
+        set(
+            &mut think.counts,
+            fields.get("counts").and_then(|it| self.word(it, COUNTS)),
+        );
+        set(
+            &mut think.after,
+            fields.get("after").and_then(|it| self.quantity(it)),
+        );
+        fields.finish(self);
+        Some(think)
+    }
+
+    fn batches(&mut self, value: &Value<'_>) -> Option<Batches> {
+        let mut fields = self.fields(value, "batches")?;
+        let mut batches = Batches {
+            submit: 1,
+            complete_min: 1,
+            complete_max: 1,
+            low: 0,
+        };
+        set(
+            &mut batches.submit,
+            fields.get("submit").and_then(|it| self.at_least_one(it)),
+        );
+        set(
+            &mut batches.complete_min,
+            fields.get("complete_min").and_then(|it| self.count(it)),
+        );
+        let most = fields
+            .get("complete_max")
+            .and_then(|it| self.at_least_one(it));
+        batches.complete_max = most.unwrap_or(batches.complete_min.max(1));
+        set(
+            &mut batches.low,
+            fields.get("low").and_then(|it| self.count(it)),
+        );
+        fields.finish(self);
+        Some(batches)
+    }
+
+    fn rates(&mut self, value: &Value<'_>) -> Option<DirectionRates> {
+        let mut fields = self.fields(value, "rates by direction")?;
+        let mut rates = [None; 3];
+        for (way, rate) in Direction::ALL.into_iter().zip(&mut rates) {
+            let Some(value) = fields.get(way.name()) else {
+                continue;
+            };
+            let is_bytes = value
+                .get_ref()
+                .as_str()
+                .is_some_and(|text| text.contains('B'));
+            *rate = if is_bytes {
+                self.quantity::<BytesPerSec>(value).map(Pacing::Bytes)
+            } else {
+                self.quantity::<Iops>(value).map(Pacing::Iops)
+            };
+        }
+        let process = fields
+            .get("process")
+            .and_then(|it| self.word(it, PROCESSES));
+        fields.finish(self);
+        Some(DirectionRates {
+            rates,
+            poisson: process.unwrap_or_default(),
+        })
+    }
+
+    fn flow(&mut self, value: &Value<'_>) -> Option<Flow> {
+        let mut fields = self.fields(value, "a flow")?;
+        let mut flow = Flow {
+            id: 0,
+            weight: 1,
+            pause: Nanos::ZERO,
+        };
+        set(&mut flow.id, fields.get("id").and_then(|it| self.count(it)));
+        set(
+            &mut flow.weight,
+            fields.get("weight").and_then(|it| self.at_least_one(it)),
+        );
+        set(
+            &mut flow.pause,
+            fields.get("pause").and_then(|it| self.quantity(it)),
+        );
+        fields.finish(self);
+        Some(flow)
+    }
+
+    /// A decimal number with `%` behind it.
+    fn percentage(&mut self, value: &Value<'_>) -> Option<f64> {
+        let text = value.get_ref().as_str().unwrap_or_default();
+        let number = text
+            .strip_suffix('%')
+            .and_then(|digits| digits.trim().parse().ok());
+        let number = number.filter(|number: &f64| *number > 0.0 && number.is_finite());
+        if number.is_none() {
+            self.mismatch(value, "a percentage above 0", "write it like \"99.9%\"");
+        }
+        number
+    }
+
+    fn latency_target(&mut self, value: &Value<'_>) -> Option<LatencyTarget> {
+        let mut fields = self.fields(value, "a latency target")?;
+        let most = fields
+            .require("most", self)
+            .and_then(|it| self.quantity(it));
+        let window = fields.get("window").and_then(|it| self.quantity(it));
+        let percentile = fields.get("percentile").and_then(|it| self.percentage(it));
+        let then = fields.get("then").and_then(|it| self.word(it, THEN));
+        fields.finish(self);
+        Some(LatencyTarget {
+            most: most?,
+            window: window.unwrap_or(Nanos::from_secs(1)),
+            percentile: percentile.unwrap_or(100.0).min(100.0),
+            then: then.unwrap_or_default(),
+        })
+    }
+
+    fn steady(&mut self, value: &Value<'_>) -> Option<SteadyState> {
+        let mut fields = self.fields(value, "a steady state")?;
+        let metric = fields
+            .require("metric", self)
+            .and_then(|it| self.word(it, METRICS));
+        let judgement = fields
+            .get("judged")
+            .and_then(|it| self.word(it, JUDGEMENTS));
+        let limit = fields
+            .require("limit", self)
+            .and_then(|it| match it.get_ref().as_str() {
+                Some(_) => self.percentage(it).map(SteadyLimit::Percent),
+                None => self.decimal(it).map(SteadyLimit::Absolute),
+            });
+        let window = fields
+            .require("window", self)
+            .and_then(|it| self.quantity(it));
+        let ramp = fields.get("ramp").and_then(|it| self.quantity(it));
+        let interval = fields.get("interval").and_then(|it| self.quantity(it));
+        let span = fields.span();
+        fields.finish(self);
+        let steady = SteadyState {
+            metric: metric?,
+            judgement: judgement.unwrap_or(SteadyJudgement::Deviation),
+            limit: limit?,
+            window: window?,
+            ramp: ramp.unwrap_or_default(),
+            interval: interval.unwrap_or(Nanos::from_secs(1)),
+        };
+        if steady.interval == Nanos::ZERO || steady.window < steady.interval * 2 {
+            let message = "a steady state is judged over at least two intervals";
+            self.error(
+                span,
+                message,
+                "make `window` twice the `interval` or longer",
+            );
+            return None;
+        }
+        Some(steady)
+    }
+
+    /// A number above 0, with or without decimals.
+    fn decimal(&mut self, value: &Value<'_>) -> Option<f64> {
+        let number = match value.get_ref() {
+            toml::de::DeValue::Integer(number) => number.as_str().parse().ok(),
+            toml::de::DeValue::Float(number) => number.as_str().parse().ok(),
+            _ => None,
+        };
+        let number = number.filter(|number: &f64| *number > 0.0 && number.is_finite());
+        if number.is_none() {
+            self.mismatch(value, "a number above 0", "write it like 250.0");
+        }
+        number
+    }
+}
