@@ -12,7 +12,7 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_rawio::{self as rawio, OpenHow};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
-use fathom_workload::{Backend, Caching, ExistingFiles, Job, Place, Target, Workload};
+use fathom_workload::{Backend, Caching, Direction, ExistingFiles, Job, Place, Target, Workload};
 
 use crate::guard::DeviceNumber;
 use crate::marker;
@@ -350,7 +350,7 @@ fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, 
 
 /// Direct I/O on a block device must be in whole sectors; a trim must be of a device, in whole sectors too.
 fn check_alignment(job: &Job, target: &Target, object: &Object) -> Result<(), Complaint> {
-    let trims = job.mix.trim.basis_points() > 0;
+    let trims = job.moves(Direction::Trim);
     let Kind::Device { sector, .. } = object.kind else {
         let is_file = !matches!(object.kind, Kind::Nothing { .. });
         return if trims && is_file {
