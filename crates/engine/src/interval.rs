@@ -34,7 +34,7 @@ pub(crate) struct IntervalSet {
 impl IntervalSet {
     /// An empty set for a worker of `job`.
     pub(crate) fn new(worker: usize, job: &Job) -> Self {
-        let open = job.arrival != Arrival::Closed;
+        let open = job.arrival != Arrival::Closed || job.features.rates.is_some();
         Self {
             worker,
             end: Nanos::ZERO,

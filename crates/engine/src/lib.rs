@@ -22,6 +22,7 @@ mod options;
 mod preflight;
 mod run;
 mod stage;
+mod steady;
 mod stop;
 mod store;
 mod targets;

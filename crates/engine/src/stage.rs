@@ -22,10 +22,11 @@ use fathom_workload::{Arrival, Backend, Job, Stage};
 use crate::collect::Collector;
 use crate::interval::{Handover, IntervalSet, Message, SETS_PER_WORKER};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
+use crate::steady::SteadyWatch;
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
-use crate::worker::{FailedIo, Finished, Flows, Full, Parts, Source, Verification, Worker};
+use crate::worker::{Extras, FailedIo, Finished, Flows, Full, Parts, Source, Verification, Worker};
 use crate::{EngineError, RunOptions, StopFlag, counters};
 
 /// How often the control thread looks at least.
@@ -79,6 +80,7 @@ struct Start<'a> {
 
 /// The control thread's ends of all channels.
 struct Ways<'a> {
+    steady: SteadyWatch,
     goes: &'a [SyncSender<Times>],
     messages: &'a Receiver<Message>,
     /// By worker.
@@ -132,6 +134,7 @@ impl StageRun<'_> {
         let mut goes = Vec::new();
         let mut starts = Vec::new();
         let mut flows = Flows::default();
+        let steady = SteadyWatch::new(self.stage);
         for (index, job) in self.stage.jobs.iter().enumerate() {
             let shared = SharedCursor::new();
             for worker in 0..job.workers {
@@ -145,6 +148,7 @@ impl StageRun<'_> {
                     parts: Parts {
                         logger,
                         share: flows.join(job),
+                        enough: steady.enough(index),
                         ..parts
                     },
                     files: self.files(index, job)?,
@@ -169,6 +173,7 @@ impl StageRun<'_> {
                 readiness.recv().unwrap_or(Ok(()))?;
             }
             let ways = Ways {
+                steady,
                 goes: &goes,
                 messages: &messages,
                 returns,
@@ -260,6 +265,7 @@ impl StageRun<'_> {
             handover,
             logger: None,
             share: None,
+            enough: None,
             key,
             on_error: self.options.on_error,
             stop: self.stop.clone(),
@@ -310,6 +316,8 @@ impl StageRun<'_> {
             // A worker that is gone has panicked; joining it says so.
             let _ = go.send(times);
         }
+        let mut steady = ways.steady;
+        steady.begin(times.origin);
         let mut collector = Collector::new(self.index, times, ways.returns);
         let logs = LogTaker::new(
             self.index,
@@ -329,12 +337,17 @@ impl StageRun<'_> {
             let wake = collector.next_show().min(now + LOOK_EVERY);
             let wait = Duration::from(wake.saturating_sub(now));
             match ways.messages.recv_timeout(wait) {
-                Ok(Message::Interval(set)) => collector.take(set),
+                Ok(Message::Interval(set)) => {
+                    steady.take(&set);
+                    collector.take(set);
+                }
                 Ok(Message::Log(batch)) => logs.take(batch, sink),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            collector.show(Clock::now(), sink);
+            let now = Clock::now();
+            steady.judge(now);
+            collector.show(now, sink);
             if snapshots.is_due(collector.next_show()) {
                 let workers = collector.snapshot(self.idle_workers());
                 self.tell_snapshot(started_unix_ns, workers, sink);
@@ -361,6 +374,7 @@ impl StageRun<'_> {
                 self.take_finished(finished, &mut collector, &mut output);
             }
         }
+        steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
         if self.options.snapshot_every.is_some() {
             sink.event(&Event::Snapshot {
@@ -549,9 +563,14 @@ fn begin<'a, Q: Queue>(
         }
     };
     if Full::is_needed(job) {
-        let (logger, share, key) = (parts.logger.take(), parts.share.take(), parts.key);
-        let parts =
-            parts.with_source(|stream| Full::new(job, key, (stream, verification), logger, share));
+        let extras = Extras {
+            key: parts.key,
+            logger: parts.logger.take(),
+            share: parts.share.take(),
+            enough: parts.enough.take(),
+            verification,
+        };
+        let parts = parts.with_source(|stream| Full::new(job, stream, extras));
         start(Worker::new(parts, queue, slots), ready, go)
     } else {
         start(Worker::new(parts, queue, slots), ready, go)

@@ -24,5 +24,5 @@ pub use event::{Event, EventSink, Ignore, Phase};
 pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
 pub use measure::{
     BATCH_LEVELS, DEPTH_LEVELS, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors,
-    OpStats, StageResult, Usage, WorkerStats, batch_level, depth_level, repeat_name,
+    OpStats, StageResult, SteadyOutcome, Usage, WorkerStats, batch_level, depth_level, repeat_name,
 };

@@ -135,6 +135,26 @@ pub struct Usage {
     pub major_faults: u64,
 }
 
+/// What was found of a job that ends when its results are steady; over all workers that are judged together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SteadyOutcome {
+    /// Whether they became steady.
+    pub attained: bool,
+    /// The deviation or slope that was held against the limit, in percent of the mean where the limit is; 0 before the
+    /// window was full.
+    pub criterion: f64,
+    /// Largest distance of a value of the window from its mean; 0 where the slope is judged.
+    pub max_deviation: f64,
+    /// Slope per value; 0 where the deviation is judged.
+    pub slope: f64,
+    /// I/Os a second of each interval of the last window, oldest first.
+    pub iops: Vec<f64>,
+    /// Bytes a second, likewise.
+    pub bytes_per_sec: Vec<f64>,
+    /// Mean latencies in ns, likewise.
+    pub latency_ns: Vec<f64>,
+}
+
 /// Why a worker stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EndReason {
@@ -185,6 +205,8 @@ pub struct WorkerStats {
     /// I/Os and bytes of each [`Direction`] that were counted but not issued: a peer's check of what an earlier run wrote
     /// counts that run's writes as its own. They are in no other figure.
     pub unissued: [(u64, u64); 3],
+    /// How steady its results were, where the job is to end when they are.
+    pub steady: Option<Box<SteadyOutcome>>,
     /// The depth that a search for a latency found; 0 where one I/O at a time was too slow already.
     pub found_depth: Option<u32>,
     /// Why it stopped.
@@ -211,6 +233,7 @@ impl WorkerStats {
             usage: Usage::default(),
             waited_ns: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
             unissued: [(0, 0); 3],
+            steady: None,
             found_depth: None,
             ended: EndReason::Time,
         }

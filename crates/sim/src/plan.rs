@@ -66,6 +66,7 @@ impl<'a> Plan<'a> {
                 of_job.extend(resolve(job, number, design, &mut complaints));
             }
             check_progress(job, &of_job, design, &mut complaints);
+            check_features(job, &mut complaints);
             files.push(of_job);
         }
         check_workers(workload, &mut complaints);
@@ -175,6 +176,37 @@ fn check_workers(workload: &Workload, complaints: &mut Diagnostics) {
             );
             complaints.push(Diagnostic::error(message).hint("use fewer workers with more depth"));
         }
+    }
+}
+
+/// What the simulator does not know yet must not be left out of a prediction in silence.
+fn check_features(job: &Job, complaints: &mut Diagnostics) {
+    let features = &job.features;
+    let partly_rated = features.rates.is_some() && job.arrival == Arrival::Closed;
+    let unknown = [
+        (features.think.is_some(), "pauses between I/Os (think time)"),
+        (partly_rated, "a rate for some of its directions"),
+        (features.flow.is_some(), "a share within a flow"),
+        (
+            features.verify.is_some(),
+            "checks of what was written (verify)",
+        ),
+        (
+            features.latency_target.is_some(),
+            "a search for the depth that keeps a latency",
+        ),
+        (
+            features.steady.is_some(),
+            "an end when its results are steady",
+        ),
+    ];
+    for (_, what) in unknown.into_iter().filter(|(asked, _)| *asked) {
+        let message = format!(
+            "job `{}` has {what}, which cannot be predicted yet",
+            job.name
+        );
+        let hint = "leave it out for the prediction; a real run has it";
+        complaints.push(Diagnostic::error(message).hint(hint));
     }
 }
 

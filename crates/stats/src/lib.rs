@@ -5,7 +5,9 @@
 mod confidence;
 mod hdr;
 mod histogram;
+mod steady;
 
 pub use confidence::{Interval95, confidence_95};
 pub use hdr::{HdrError, from_hdr_base64, to_hdr, to_hdr_base64, to_hdr_log_base64};
 pub use histogram::Histogram;
+pub use steady::{largest_deviation, mean, slope};

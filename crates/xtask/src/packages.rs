@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::command;
 
 /// A program the tests call and the package that brings it.
-const NEEDED: [(&str, &str); 8] = [
+const NEEDED: [(&str, &str); 10] = [
     ("fio", "fio"),
     ("mkfs.ext4", "e2fsprogs"),
     ("losetup", "mount"),
@@ -15,6 +15,8 @@ const NEEDED: [(&str, &str); 8] = [
     ("addpart", "util-linux"),
     ("swapon", "mount"),
     ("dmsetup", "dmsetup"),
+    ("fsfreeze", "util-linux"),
+    ("valgrind", "valgrind"),
 ];
 
 /// Installs what is missing, where this user may.

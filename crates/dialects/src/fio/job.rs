@@ -9,7 +9,7 @@ use fathom_workload::{
 };
 
 use super::placement::{is_independent, size_list};
-use super::settings::{Amount, Settings};
+use super::settings::{Amount, Settings, pacing_problems};
 use super::table;
 use super::targets::share;
 use super::verify;
@@ -230,7 +230,8 @@ fn mix_of(settings: &Settings) -> Mix {
     }
 }
 
-/// fio holds back each direction by itself; a mixed job under rates becomes one stream at their sum, mixed as they are.
+/// fio holds back each direction by itself, and so does a real run ([`fathom_workload::Features::rates`]); as a whole, which is
+/// what a prediction goes by, a mixed job under rates is one stream at their sum, mixed as they are.
 fn arrival(settings: &Settings) -> (Arrival, Mix) {
     let mix = mix_of(settings);
     let used = |rates: [u64; 3]| -> Vec<(usize, u64)> {
@@ -239,6 +240,11 @@ fn arrival(settings: &Settings) -> (Arrival, Mix) {
     };
     let (by_ios, by_bytes) = (used(settings.rate_iops), used(settings.rate));
     let sum = |rates: &[(usize, u64)]| rates.iter().map(|(_, rate)| *rate).sum::<u64>();
+    let free = |(way, _): &(usize, u64)| settings.rate[*way] == 0 && settings.rate_iops[*way] == 0;
+    if by_ios.iter().any(free) {
+        // One of them goes as fast as it can: the job has no rate as a whole.
+        return (Arrival::Closed, mix);
+    }
     let (rate, ios_per_second) = if sum(&by_ios) > 0 {
         (Pacing::Iops(Iops::new(sum(&by_ios))), by_ios)
     } else if sum(&by_bytes) > 0 {
@@ -314,16 +320,8 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         let message = "`rate` and `rate_iops` are mutually exclusive".to_owned();
         refuse("rate_iops", message, "keep one of them");
     }
-    for (option, rates) in [("rate", settings.rate), ("rate_iops", settings.rate_iops)] {
-        let used = || (0..3).filter(|way| settings.pattern.directions[*way]);
-        if used().any(|way| rates[way] > 0) && used().any(|way| rates[way] == 0) {
-            let message = format!("`{option}` on one direction of a mixed job is not built yet");
-            refuse(
-                option,
-                message,
-                "give a rate for both, or split the job in two",
-            );
-        }
+    for (option, message, hint) in pacing_problems(settings) {
+        refuse(option, message, hint);
     }
     if let Amount::Bytes(size) = settings.size
         && size > 0
@@ -368,25 +366,5 @@ pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
     if settings.time_based && settings.runtime == Nanos::ZERO {
         let message = "`time_based` requires a runtime, and has no effect without one".to_owned();
         say("time_based", message, "add runtime=");
-    }
-    let mixed = settings.pattern.directions == [true, true, false];
-    let rated = settings
-        .rate
-        .iter()
-        .chain(&settings.rate_iops)
-        .any(|rate| *rate > 0);
-    if mixed && rated {
-        let message = "reads and writes under a rate are issued as one stream at the sum of both \
-                       rates, mixed as the rates are";
-        let option = if settings.rate.iter().any(|rate| *rate > 0) {
-            "rate"
-        } else {
-            "rate_iops"
-        };
-        say(
-            option,
-            message.to_owned(),
-            "split the job to pace each direction by itself",
-        );
     }
 }

@@ -12,7 +12,7 @@ use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance};
 use super::job::{self, Allowed};
 use super::lexer::Section;
 use super::placement::{filling, placement};
-use super::settings::{Amount, Settings, io_log};
+use super::settings::{Amount, Settings, io_log, pace};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
 use super::verify::{self, StatePlace};
@@ -250,6 +250,7 @@ impl<'a> Planner<'a> {
                 ..Features::default()
             };
             let mut job = job::build(settings, name, targets, group, salt, features);
+            pace(&mut job, settings);
             let logs = self.logs(settings, &job);
             job.features.io_log = io_log(&logs);
             job.features.io_log.each |= self.every_io_told;

@@ -8,6 +8,7 @@
 mod apply;
 mod contents;
 mod log;
+mod pacing;
 mod placement;
 mod reader;
 mod verify;
@@ -22,6 +23,7 @@ use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
 pub use contents::ContentSettings;
+pub use pacing::{PacingSettings, pace, problems as pacing_problems};
 pub use placement::{PlacementSettings, ZoneMode};
 use reader::ValueReader;
 pub use verify::VerifySettings;
@@ -144,6 +146,8 @@ pub struct Settings {
     pub unified: Unified,
     pub stats: bool,
     pub log: LogSettings,
+    /// What holds I/O back.
+    pub pacing: PacingSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
     pub sources: BTreeMap<&'static str, (String, Origin, Location)>,
     /// Options that only one of these engines knows, in the order they were written.
@@ -218,6 +222,7 @@ impl Default for Settings {
             unified: Unified::Apart,
             stats: true,
             log: LogSettings::default(),
+            pacing: PacingSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }

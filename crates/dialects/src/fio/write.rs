@@ -9,6 +9,7 @@ mod eta;
 mod figures;
 mod json_document;
 mod json_text;
+mod judged;
 mod log;
 mod normal;
 mod terse;

@@ -4,6 +4,9 @@
 //! which [`Full`] calls them. What may hold the worker back altogether (a pause, the flow, the depth) comes before an I/O
 //! is drawn, what depends on the I/O (blocks in flight) after it; an I/O that has to wait is kept, not drawn again.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use fathom_rawio::Completion;
 use fathom_units::Nanos;
 use fathom_workload::generator::{Io, StreamKey, WorkerStream};
@@ -25,12 +28,28 @@ pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
     pauses: Option<Pauses>,
     flow: Option<Share>,
+    enough: Option<Arc<AtomicBool>>,
     drain: Option<Drain>,
     search: Option<DepthSearch>,
     in_flight: Option<InFlight>,
     /// Drawn, but it overlaps what is in flight.
     kept: Option<Sourced>,
     log: Option<Log>,
+}
+
+/// What features share with other workers or the control thread.
+#[derive(Debug)]
+pub(crate) struct Extras<'a> {
+    /// What the worker's random streams depend on.
+    pub(crate) key: StreamKey,
+    /// Takes its log.
+    pub(crate) logger: Option<IoLogger>,
+    /// Its part in a flow.
+    pub(crate) share: Option<Share>,
+    /// Set when its job's results are steady.
+    pub(crate) enough: Option<Arc<AtomicBool>>,
+    /// What draws and checks the I/O of a job whose data is checked.
+    pub(crate) verification: Option<Verification<'a>>,
 }
 
 /// What the I/O itself comes from: the job's stream, or something that replaces or surrounds it.
@@ -100,20 +119,21 @@ impl<'a> Full<'a> {
             || features.io_log.is_on()
             || features.rates.is_some()
             || features.flow.is_some()
+            || features.steady.is_some()
             || features.latency_target.is_some()
             || features.overlaps != Overlaps::Allowed
             || features.batches.is_some_and(|batches| batches.low > 0)
     }
 
-    /// All features of `job`, with `stream` as what its I/O is drawn from unless its checks draw it, `logger` as the taker of its log, and its part
-    /// in a flow.
-    pub(crate) fn new(
-        job: &'a Job,
-        key: StreamKey,
-        (stream, verification): (WorkerStream, Option<Verification<'a>>),
-        logger: Option<IoLogger>,
-        flow: Option<Share>,
-    ) -> Self {
+    /// All features of `job`, with `stream` as what its I/O is drawn from, unless its checks draw it.
+    pub(crate) fn new(job: &'a Job, stream: WorkerStream, extras: Extras<'a>) -> Self {
+        let Extras {
+            key,
+            logger,
+            share,
+            enough,
+            verification,
+        } = extras;
         let features = &job.features;
         let low = features
             .batches
@@ -126,7 +146,8 @@ impl<'a> Full<'a> {
                 (None, None) => Box::new(stream),
             },
             pauses: features.think.map(Pauses::new),
-            flow,
+            flow: share,
+            enough,
             drain: low.map(|low| Drain::new(job.depth, low)),
             search: features
                 .latency_target
@@ -140,6 +161,10 @@ impl<'a> Full<'a> {
 
     /// What must be waited for before anything is issued.
     fn hold_back(&mut self, now: Nanos, in_flight: u32) -> Option<Next> {
+        let steady = |enough: &Arc<AtomicBool>| enough.load(Ordering::Relaxed);
+        if self.enough.as_ref().is_some_and(steady) {
+            return Some(Next::End);
+        }
         if let Some(search) = &self.search {
             if search.is_over() {
                 return Some(Next::End);

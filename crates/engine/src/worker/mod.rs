@@ -23,6 +23,7 @@ mod source;
 mod think;
 mod verify;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::{self as rawio, Clock, Completion, CycleClock, Operation, Queue, sleep_until};
@@ -32,7 +33,7 @@ use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
 use fathom_workload::{Backend, Batches, Direction, ExistingFiles, Job};
 
 pub(crate) use self::flow::{Flows, Share};
-pub(crate) use self::full::Full;
+pub(crate) use self::full::{Extras, Full};
 use self::issue::Pending;
 use self::source::Leftover;
 pub(crate) use self::source::Source;
@@ -65,6 +66,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) logger: Option<IoLogger>,
     /// Its part in a flow.
     pub(crate) share: Option<Share>,
+    /// Set when its job's results are steady.
+    pub(crate) enough: Option<Arc<AtomicBool>>,
     /// What its random streams depend on.
     pub(crate) key: StreamKey,
     pub(crate) on_error: ErrorPolicy,
@@ -86,6 +89,7 @@ impl<'a, S> Parts<'a, S> {
             handover: self.handover,
             logger: self.logger,
             share: self.share,
+            enough: self.enough,
             key: self.key,
             on_error: self.on_error,
             stop: self.stop,

@@ -14,10 +14,9 @@ const FIRST_OFFSETS: usize = 8;
 /// Linux's number of "illegal byte sequence", by which fio tells wrong data from failed I/O.
 const EILSEQ: i32 = 84;
 
-/// Completions of one batch that were submitted together: their times are equal, so they are counted as one.
-#[derive(Debug, Clone, Copy)]
+/// Completions of one batch and direction that were submitted together: their times are equal, so they are counted as one.
+#[derive(Debug, Clone, Copy, Default)]
 struct Alike {
-    direction: Direction,
     begun: Nanos,
     submitted: Nanos,
     count: u64,
@@ -55,7 +54,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     fn record_all(&mut self, now: Nanos) {
         let done = std::mem::take(&mut self.done);
         let one_by_one = S::HOOKS || self.parts.schedule.is_some();
-        let mut alike: Option<Alike> = None;
+        let mut alike = [Alike::default(); 3];
         for completion in &done {
             self.free.push(completion.slot);
             let slot = &self.slots[completion.slot as usize];
@@ -68,34 +67,33 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 self.record_one(&slot, completion.result, now);
                 continue;
             }
-            match &mut alike {
-                Some(run) if run.begun == slot.begun && run.direction == direction => {
-                    run.count += 1;
-                    run.bytes += u64::from(slot.length);
-                }
-                _ => {
-                    let next = Alike {
-                        direction,
-                        begun: slot.begun,
-                        submitted: slot.submitted,
-                        count: 1,
-                        bytes: u64::from(slot.length),
-                    };
-                    if let Some(run) = alike.replace(next) {
-                        self.record_alike(&run, now);
-                    }
-                }
+            let run = &mut alike[direction as usize];
+            if run.begun == slot.begun {
+                run.count += 1;
+                run.bytes += u64::from(slot.length);
+                continue;
             }
+            let next = Alike {
+                begun: slot.begun,
+                submitted: slot.submitted,
+                count: 1,
+                bytes: u64::from(slot.length),
+            };
+            let ended = std::mem::replace(run, next);
+            self.record_alike(direction, &ended, now);
         }
-        if let Some(run) = alike {
-            self.record_alike(&run, now);
+        for (direction, run) in Direction::ALL.into_iter().zip(&alike) {
+            self.record_alike(direction, run, now);
         }
         self.done = done;
     }
 
     #[inline]
-    fn record_alike(&mut self, run: &Alike, now: Nanos) {
-        let way = run.direction as usize;
+    fn record_alike(&mut self, direction: Direction, run: &Alike, now: Nanos) {
+        if run.count == 0 {
+            return;
+        }
+        let way = direction as usize;
         self.last_completion = now;
         self.boundaries.sample.ios[way] += run.count;
         self.boundaries.sample.bytes[way] += run.bytes;

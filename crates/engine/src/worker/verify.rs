@@ -22,6 +22,7 @@ const DUMPS_MAX: u32 = 1000;
 const STEPS_AT_A_TIME: u32 = 32;
 
 /// A worker's checks.
+#[derive(Debug)]
 pub(crate) struct Verification<'a> {
     job: &'a Job,
     verify: &'a Verify,

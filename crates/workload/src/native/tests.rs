@@ -6,7 +6,9 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::verify::CHECKSUMS;
-use super::words::{BACKENDS, CACHINGS, CONTENTS, EXISTING, FILE_CHOICES, OPEN_SYNCS, Words};
+use super::words::{
+    BACKENDS, CACHINGS, CONTENTS, EXISTING, FILE_CHOICES, OPEN_SYNCS, PROCESSES, Words,
+};
 use super::{read, to_json, write};
 use crate::{
     Access, Arrival, Backlog, BlockSizes, Checksum, Coverage, HeaderCheck, Job, Limits, Mix,
@@ -541,9 +543,66 @@ fn may_verify(workers: u32, mix: Mix, access: Access) -> bool {
 }
 
 prop_compose! {
+    /// What holds a job back or ends it by its results.
+    fn pacing()(
+        think in option::of((any::<u64>(), any::<u64>(), 1u32.., any::<bool>(), any::<u64>())),
+        batches in option::of((1u32.., any::<u32>(), 1u32.., any::<u32>())),
+        rates in option::of((vec(option::of(any::<(bool, u64)>()), 3), one_of(PROCESSES))),
+        flow in option::of((any::<u32>(), 1u32.., any::<u64>())),
+        target in option::of((any::<u64>(), any::<u64>(), 1u32..100_000, any::<bool>())),
+        steady in option::of((0usize..3, any::<bool>(), any::<bool>(), 1u32..1_000_000, 1u64..1 << 40)),
+        serialized: bool,
+    ) -> crate::Features {
+        use crate::*;
+        let rate = |(by_ios, rate): (bool, u64)| if by_ios {
+            Pacing::Iops(Iops::new(rate))
+        } else {
+            Pacing::Bytes(BytesPerSec::new(rate))
+        };
+        Features {
+            think: think.map(|(pause, spin, every, issued, after)| ThinkTime {
+                pause: Nanos::new(pause),
+                spin: Nanos::new(spin),
+                every,
+                counts: if issued { ThinkCounts::Issued } else { ThinkCounts::Completed },
+                after: Nanos::new(after),
+            }),
+            batches: batches.map(|(submit, complete_min, complete_max, low)| Batches {
+                submit, complete_min, complete_max, low,
+            }),
+            rates: rates.map(|(rates, poisson)| DirectionRates {
+                rates: [rates[0].map(rate), rates[1].map(rate), rates[2].map(rate)],
+                poisson,
+            }),
+            flow: flow.map(|(id, weight, pause)| Flow { id, weight, pause: Nanos::new(pause) }),
+            latency_target: target.map(|(most, window, percentile, goes_on)| LatencyTarget {
+                most: Nanos::new(most),
+                window: Nanos::new(window),
+                percentile: f64::from(percentile) / 1000.0,
+                then: if goes_on { AfterFound::GoesOn } else { AfterFound::Ends },
+            }),
+            steady: steady.map(|(metric, slope, percent, limit, interval)| {
+                let limit = f64::from(limit) / 1000.0;
+                SteadyState {
+                    metric: [SteadyMetric::Iops, SteadyMetric::Bandwidth, SteadyMetric::Latency][metric],
+                    judgement: if slope { SteadyJudgement::Slope } else { SteadyJudgement::Deviation },
+                    limit: if percent { SteadyLimit::Percent(limit) } else { SteadyLimit::Absolute(limit) },
+                    window: Nanos::new(interval * 3),
+                    ramp: Nanos::new(interval / 2),
+                    interval: Nanos::new(interval),
+                }
+            }),
+            overlaps: if serialized { Overlaps::Serialized } else { Overlaps::Allowed },
+            ..Features::default()
+        }
+    }
+}
+
+prop_compose! {
     fn features()(
         each: bool,
         windows in (option::of(1u64..1 << 60), option::of(1u64..1 << 60)),
+        pacing in pacing(),
     ) -> crate::Features {
         crate::Features {
             io_log: crate::IoLog {
@@ -551,7 +610,7 @@ prop_compose! {
                 window: windows.0.map(Nanos::new),
                 histogram: windows.1.map(Nanos::new),
             },
-            ..crate::Features::default()
+            ..pacing
         }
     }
 }

@@ -43,6 +43,7 @@ impl Settings {
             || self.apply_data(reader)
             || self.apply_report(reader)
             || self.apply_verify(reader)
+            || self.apply_pacing(reader)
             || self.apply_log(reader);
         assert!(
             known,

@@ -3,10 +3,10 @@
 //! Invariant: percentiles come from merged histograms. Means and deviations of the half-second samples of a group are
 //! sums over its jobs, as fio makes them.
 
-use fathom_record::{DeviceCounters, HalfSecond, OpStats, StageResult, WorkerStats};
+use fathom_record::{DeviceCounters, HalfSecond, OpStats, StageResult, SteadyOutcome, WorkerStats};
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::Direction;
+use fathom_workload::{Direction, Features};
 
 use super::FioRun;
 use crate::fio::input::{FioInput, FioJobMeta};
@@ -230,6 +230,12 @@ pub struct Entry<'a> {
     pub depth_levels: [u64; 7],
     pub submit_batches: [u64; 7],
     pub complete_batches: [u64; 7],
+    /// What the first job asks for beyond plain I/O.
+    pub features: Option<&'a Features>,
+    /// How steady its results were, where it ends by them.
+    pub steady: Option<SteadyOutcome>,
+    /// The depth that a search found.
+    pub found_depth: Option<u32>,
 }
 
 impl<'a> Entry<'a> {
@@ -255,6 +261,9 @@ impl<'a> Entry<'a> {
             depth_levels: [0; 7],
             submit_batches: [0; 7],
             complete_batches: [0; 7],
+            features: (input.workload.jobs().nth(members.start)).map(|(_, job)| &job.features),
+            steady: None,
+            found_depth: None,
         };
         for (result, worker) in workers[members.clone()].iter().flatten() {
             entry.add(result, worker);
@@ -282,6 +291,10 @@ impl<'a> Entry<'a> {
         if let Some(sync) = worker.sync.as_ref().filter(|sync| sync.ios() > 0) {
             merge(&mut self.sync, &sync.latency);
         }
+        if self.steady.is_none() {
+            self.steady = worker.steady.as_deref().cloned();
+        }
+        self.found_depth = self.found_depth.or(worker.found_depth);
         self.runtime_ms += millis(worker.measured);
         self.user_ms += worker.usage.user.get() as f64 / 1e6;
         self.system_ms += worker.usage.system.get() as f64 / 1e6;

@@ -5,8 +5,8 @@ use fathom_stats::Histogram;
 
 use super::entry::{self, Entry, GroupWay, Samples, Way, deviation, share_of_group, utilisation};
 use super::figures::wall_clock;
-use super::json_text::{Json, object};
-use super::{FioRun, VERSION, unified};
+use super::json_text::{Json, object, pair};
+use super::{FioRun, VERSION, judged, unified};
 use crate::fio::input::{FioInput, Percentiles, Unified};
 
 /// Whether every bucket of a histogram is listed.
@@ -46,10 +46,6 @@ pub fn document(input: &FioInput, run: &FioRun<'_>, bins: Buckets) -> Json {
         ));
     }
     Json::Object(pairs)
-}
-
-fn pair(key: &str, value: Json) -> (String, Json) {
-    (key.to_owned(), value)
 }
 
 fn options(options: &[(String, String)]) -> Json {
@@ -93,16 +89,16 @@ fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) ->
         pair("minf", Json::Whole(entry.minor_faults)),
     ]);
     pairs.extend(classes(entry));
-    pairs.extend([
-        pair("latency_depth", Json::Whole(u64::from(meta.depth))),
-        pair("latency_target", Json::Whole(0)),
-        pair("latency_target_ns", Json::Whole(0)),
-        pair("latency_percentile", Json::Fraction(100.0)),
-        pair("latency_window", Json::Whole(0)),
-        pair("latency_window_us", Json::Whole(0)),
-    ]);
+    let target = entry
+        .features
+        .and_then(|features| features.latency_target.as_ref());
+    pairs.extend(judged::target_keys(target, meta.depth, entry.found_depth));
     if !meta.description.is_empty() {
         pairs.push(pair("desc", Json::Text(meta.description.clone())));
+    }
+    let steady = entry.features.and_then(|features| features.steady.as_ref());
+    if let (Some(rules), Some(outcome)) = (steady, &entry.steady) {
+        pairs.push(judged::steady_key(rules, outcome));
     }
     Json::Object(pairs)
 }

@@ -49,6 +49,11 @@ impl Json {
     }
 }
 
+/// A key with its value.
+pub fn pair(key: &str, value: Json) -> (String, Json) {
+    (key.to_owned(), value)
+}
+
 fn separate(f: &mut fmt::Formatter<'_>, index: usize, level: usize) -> fmt::Result {
     let comma = if index > 0 { ",\n" } else { "" };
     write!(f, "{comma}{:width$}", "", width = level * 2)

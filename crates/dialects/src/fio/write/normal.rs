@@ -8,7 +8,7 @@ use super::entry::{
     self, Entry, GroupWay, Samples, Way, deviation, per_second, share_of_group, utilisation,
 };
 use super::figures::{Prefixes, Unit, figure, wall_clock};
-use super::{FioRun, VERSION, unified};
+use super::{FioRun, VERSION, judged, unified};
 use crate::fio::input::{FioInput, FioJobMeta, Percentiles, Unified};
 
 /// The lines before a run.
@@ -308,11 +308,14 @@ fn counters(out: &mut String, entry: &Entry<'_>) {
         writes.short,
         trims.short
     );
-    let _ = writeln!(
-        out,
-        "     latency   : target=0.00ns, window=0.00ns, percentile=100.00%, depth={}",
-        entry.meta.depth
-    );
+    let features = entry.features;
+    let target = features.and_then(|features| features.latency_target.as_ref());
+    let depth = entry.found_depth.unwrap_or(entry.meta.depth);
+    out.push_str(&judged::target_line(target, depth));
+    let steady = features.and_then(|features| features.steady.as_ref());
+    if let (Some(rules), Some(outcome)) = (steady, &entry.steady) {
+        out.push_str(&judged::steady_line(rules, outcome));
+    }
 }
 
 fn group(out: &mut String, number: usize, ways: &[GroupWay; 3], meta: &FioJobMeta) {

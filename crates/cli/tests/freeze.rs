@@ -1,0 +1,125 @@
+//! A storage that stands still for a second, and which figures show it.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A file system of its own in a file, mounted while the value lives.
+struct Mounted {
+    folder: tempfile::TempDir,
+}
+
+impl Mounted {
+    fn new() -> Self {
+        let folder = support::disk_folder();
+        let image = folder.path().join("image").display().to_string();
+        let size = std::fs::File::create(&image).unwrap();
+        size.set_len(256 << 20).unwrap();
+        support::system("mkfs.ext4", &["-q", "-F", &image]);
+        let mounted = Self { folder };
+        std::fs::create_dir(mounted.point()).unwrap();
+        let point = mounted.point().display().to_string();
+        support::system("mount", &["-o", "loop", &image, &point]);
+        mounted
+    }
+
+    fn point(&self) -> PathBuf {
+        self.folder.path().join("mnt")
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let point = self.point();
+        // Thawing what is not frozen is an error, and no matter.
+        let _ = Command::new("fsfreeze")
+            .arg("-u")
+            .arg(&point)
+            .stderr(Stdio::null())
+            .status();
+        let _ = Command::new("umount").arg("-l").arg(&point).status();
+    }
+}
+
+/// Runs `program`, and freezes the file system for a second once it has measured for two.
+fn run_with_freeze(program: &mut Command, point: &Path) -> Value {
+    let child = program
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    sleep(Duration::from_millis(2000));
+    let point = point.display().to_string();
+    support::system("fsfreeze", &["-f", &point]);
+    sleep(Duration::from_millis(1000));
+    support::system("fsfreeze", &["-u", &point]);
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program:?}: {stderr}");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"))
+}
+
+#[test]
+fn response_time_shows_a_second_that_latency_hides() {
+    let mounted = Mounted::new();
+    let file = format!("--filename={}", mounted.point().join("data").display());
+    let arguments = [
+        "--name=oltp",
+        &file,
+        "--size=64m",
+        "--rw=randwrite",
+        "--bs=4k",
+        "--direct=1",
+        "--ioengine=psync",
+        "--rate_iops=1000",
+        "--time_based",
+        "--runtime=5",
+    ];
+    // fio lays nothing out for writes; the file is made before, so that both measure the same.
+    let layout = [
+        "--name=l",
+        &file,
+        "--size=64m",
+        "--rw=write",
+        "--bs=1m",
+        "--end_fsync=1",
+    ];
+    support::system("fio", &layout);
+    let home = mounted.folder.path().to_owned();
+    let ours = run_with_freeze(
+        support::fathom(&home)
+            .args(["run", "--json", "--no-record", "fio"])
+            .args(arguments),
+        &mounted.point(),
+    );
+    let write = &ours["stages"][0]["jobs"][0]["write"];
+    let millis = |value: &Value| value.as_f64().unwrap() / 1e6;
+    let latency = millis(&write["latency_ns"]["p99"]);
+    let response = millis(&write["response_ns"]["p99"]);
+    println!("fathom: latency p99 {latency:.3} ms, response time p99 {response:.0} ms");
+    assert!(latency < 20.0, "latency p99 {latency} ms");
+    assert!(
+        (850.0..1300.0).contains(&response),
+        "response p99 {response} ms"
+    );
+    let theirs = run_with_freeze(
+        Command::new("fio")
+            .args(arguments)
+            .arg("--output-format=json"),
+        &mounted.point(),
+    );
+    let write = &theirs["jobs"][0]["write"];
+    let told = millis(&write["clat_ns"]["percentile"]["99.000000"]);
+    let iops = write["iops"].as_f64().unwrap();
+    println!("fio: clat p99 {told:.3} ms at {iops:.0} IOPS");
+    // What the peer shows of that second: nothing. Were it otherwise, there would be no need for another figure.
+    assert!(
+        told < 20.0 && iops > 950.0,
+        "clat p99 {told} ms, {iops} IOPS"
+    );
+}

@@ -1,0 +1,310 @@
+//! Options that hold a job's I/O back or end it by its results, and the features they ask for.
+
+use fathom_units::{BytesPerSec, Iops, Nanos};
+use fathom_workload::{
+    AfterFound, Batches, DirectionRates, Flow, Job, LatencyTarget, Overlaps, Pacing, Poisson,
+    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, ThinkCounts, ThinkTime,
+};
+
+use super::reader::{Counts, ValueReader};
+use super::{Settings, apply::set};
+use crate::fio::values::BareTime;
+
+/// fio's options of this kind, with its defaults.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
+pub struct PacingSettings {
+    think: Nanos,
+    think_spin: Nanos,
+    think_blocks: u32,
+    think_issued: bool,
+    think_iotime: Nanos,
+    batch: Option<u32>,
+    complete_min: Option<u32>,
+    complete_max: Option<u32>,
+    low: u32,
+    serialize: bool,
+    flow: u32,
+    flow_id: u32,
+    flow_sleep: Nanos,
+    target: Nanos,
+    target_window: Nanos,
+    target_percentile: f64,
+    target_run: bool,
+    /// As typed, for fio's own output.
+    steady: Option<(SteadyMetric, SteadyJudgement, SteadyLimit)>,
+    steady_window: Nanos,
+    steady_ramp: Nanos,
+    steady_interval: Nanos,
+}
+
+impl Default for PacingSettings {
+    fn default() -> Self {
+        Self {
+            think: Nanos::ZERO,
+            think_spin: Nanos::ZERO,
+            think_blocks: 1,
+            think_issued: false,
+            think_iotime: Nanos::ZERO,
+            batch: None,
+            complete_min: None,
+            complete_max: None,
+            low: 0,
+            serialize: false,
+            flow: 0,
+            flow_id: 0,
+            flow_sleep: Nanos::ZERO,
+            target: Nanos::ZERO,
+            target_window: Nanos::ZERO,
+            target_percentile: 100.0,
+            target_run: false,
+            steady: None,
+            steady_window: Nanos::ZERO,
+            steady_ramp: Nanos::ZERO,
+            steady_interval: Nanos::from_secs(1),
+        }
+    }
+}
+
+fn count(reader: &mut ValueReader<'_>, least: u64) -> Option<u32> {
+    let number = reader.number(Counts::Things, least, u64::from(u32::MAX));
+    number.map(|number| number as u32)
+}
+
+impl Settings {
+    /// Applies an option of pacing; `false` where it is none.
+    pub(super) fn apply_pacing(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        self.apply_think(reader) || self.apply_batches(reader) || self.apply_target(reader)
+    }
+
+    fn apply_think(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        let pacing = &mut self.pacing;
+        match reader.name() {
+            "thinktime" => set(&mut pacing.think, reader.time(BareTime::Micros)),
+            "thinktime_spin" => set(&mut pacing.think_spin, reader.time(BareTime::Micros)),
+            "thinktime_blocks" => set(&mut pacing.think_blocks, count(reader, 0)),
+            "thinktime_blocks_type" => {
+                let word = reader.word(&["complete", "issue"]);
+                set(&mut pacing.think_issued, word.map(|index| index == 1));
+            }
+            "thinktime_iotime" => set(&mut pacing.think_iotime, reader.time(BareTime::Seconds)),
+            "flow" => set(&mut pacing.flow, count(reader, 0)),
+            "flow_id" => set(&mut pacing.flow_id, count(reader, 0)),
+            "flow_sleep" => set(&mut pacing.flow_sleep, reader.time(BareTime::Micros)),
+            _ => return false,
+        }
+        true
+    }
+
+    fn apply_batches(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        let pacing = &mut self.pacing;
+        match reader.name() {
+            "iodepth_batch" => pacing.batch = count(reader, 1).or(pacing.batch),
+            "iodepth_batch_complete_min" => {
+                pacing.complete_min = count(reader, 0).or(pacing.complete_min);
+            }
+            "iodepth_batch_complete_max" => {
+                pacing.complete_max = count(reader, 0).or(pacing.complete_max);
+            }
+            "iodepth_low" => set(&mut pacing.low, count(reader, 0)),
+            "serialize_overlap" => set(&mut pacing.serialize, reader.switch()),
+            // Submission has no thread of its own here, and needs none: it never waits for completions.
+            "io_submit_mode" => drop(reader.word(&["inline", "offload"])),
+            _ => return false,
+        }
+        true
+    }
+
+    fn apply_target(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        let pacing = &mut self.pacing;
+        match reader.name() {
+            "latency_target" => set(&mut pacing.target, reader.time(BareTime::Micros)),
+            "latency_window" => set(&mut pacing.target_window, reader.time(BareTime::Micros)),
+            "latency_percentile" => {
+                let list = reader.decimals(1);
+                let first = list.and_then(|(list, _)| list.first().copied());
+                set(&mut pacing.target_percentile, first);
+            }
+            "latency_run" => set(&mut pacing.target_run, reader.switch()),
+            "steadystate" => {
+                if let Some(criterion) = steady_criterion(reader) {
+                    pacing.steady = Some(criterion);
+                }
+            }
+            "steadystate_duration" => {
+                set(&mut pacing.steady_window, reader.time(BareTime::Seconds));
+            }
+            "steadystate_ramp_time" => {
+                set(&mut pacing.steady_ramp, reader.time(BareTime::Seconds));
+            }
+            "steadystate_check_interval" => {
+                set(&mut pacing.steady_interval, reader.time(BareTime::Seconds));
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// `iops:2`, `bw_slope:0.3%`: what is judged, how, and the limit.
+fn steady_criterion(
+    reader: &mut ValueReader<'_>,
+) -> Option<(SteadyMetric, SteadyJudgement, SteadyLimit)> {
+    const METRICS: [(&str, SteadyMetric); 3] = [
+        ("iops", SteadyMetric::Iops),
+        ("bw", SteadyMetric::Bandwidth),
+        ("lat", SteadyMetric::Latency),
+    ];
+    let text = reader.text()?;
+    let (name, limit) = text.split_once(':')?;
+    let (base, judgement) = match name.strip_suffix("_slope") {
+        Some(base) => (base, SteadyJudgement::Slope),
+        None => (name, SteadyJudgement::Deviation),
+    };
+    let metric = METRICS.iter().find(|(word, _)| *word == base);
+    let (digits, is_percent) = match limit.strip_suffix('%') {
+        Some(digits) => (digits, true),
+        None => (limit, false),
+    };
+    let number = digits.trim().parse::<f64>().ok();
+    let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+    let (Some((_, metric)), Some(number)) = (metric, number) else {
+        let hint = "write it like `iops:2%`, `bw_slope:0.3%` or `lat:50000`".to_owned();
+        let message = format!("`steadystate={text}` is no criterion with its limit");
+        reader.refuse(&message, Some(hint));
+        return None;
+    };
+    let limit = match (is_percent, metric) {
+        (true, _) => SteadyLimit::Percent(number),
+        // fio's bandwidth limits are in bytes a second, its latencies in ns.
+        (false, _) => SteadyLimit::Absolute(number),
+    };
+    Some((*metric, judgement, limit))
+}
+
+/// Complaints about settings of pacing that do not go together: option, message, hint.
+pub fn problems(settings: &Settings) -> Vec<(&'static str, String, &'static str)> {
+    let pacing = &settings.pacing;
+    let mut problems = Vec::new();
+    if pacing.think == Nanos::ZERO && pacing.think_spin > Nanos::ZERO {
+        let message = "`thinktime_spin` needs `thinktime`".to_owned();
+        problems.push(("thinktime_spin", message, "give thinktime="));
+    }
+    if pacing.steady.is_some() && pacing.steady_window < pacing.steady_interval * 2 {
+        let message = "`steadystate` needs `ss_dur` of at least two check intervals".to_owned();
+        problems.push(("steadystate", message, "give ss_dur=, such as ss_dur=60s"));
+    }
+    if pacing.steady_interval < Nanos::from_secs(1) {
+        let message = "`ss_interval` is shorter than a second".to_owned();
+        problems.push((
+            "steadystate_check_interval",
+            message,
+            "results are judged by whole seconds: give 1s or more",
+        ));
+    }
+    problems
+}
+
+/// Puts the features that the settings ask for into their job.
+pub fn pace(job: &mut Job, settings: &Settings) {
+    let pacing = &settings.pacing;
+    let features = &mut job.features;
+    if pacing.think > Nanos::ZERO {
+        features.think = Some(ThinkTime {
+            pause: pacing.think,
+            spin: pacing.think_spin,
+            every: pacing.think_blocks.max(1),
+            counts: if pacing.think_issued {
+                ThinkCounts::Issued
+            } else {
+                ThinkCounts::Completed
+            },
+            after: pacing.think_iotime,
+        });
+    }
+    features.batches = batches(pacing, job.depth);
+    if pacing.serialize {
+        features.overlaps = Overlaps::Serialized;
+    }
+    if pacing.flow > 0 {
+        features.flow = Some(Flow {
+            id: pacing.flow_id,
+            weight: pacing.flow,
+            pause: pacing.flow_sleep,
+        });
+    }
+    features.rates = rates(settings);
+    if pacing.target > Nanos::ZERO {
+        let window = pacing.target_window;
+        features.latency_target = Some(LatencyTarget {
+            most: pacing.target,
+            window: if window > Nanos::ZERO {
+                window
+            } else {
+                Nanos::from_secs(1)
+            },
+            percentile: pacing.target_percentile,
+            then: if pacing.target_run {
+                AfterFound::GoesOn
+            } else {
+                AfterFound::Ends
+            },
+        });
+    }
+    if let Some((metric, judgement, limit)) = pacing.steady {
+        features.steady = Some(SteadyState {
+            metric,
+            judgement,
+            limit,
+            window: pacing.steady_window,
+            ramp: pacing.steady_ramp,
+            interval: pacing.steady_interval,
+        });
+    }
+}
+
+/// fio submits one by one and takes whatever is there unless told otherwise; only what was told is kept to.
+fn batches(pacing: &PacingSettings, depth: u32) -> Option<Batches> {
+    let asked = pacing.batch.is_some()
+        || pacing.complete_min.is_some()
+        || pacing.complete_max.is_some()
+        || pacing.low > 0;
+    let submit = pacing.batch.unwrap_or(1).min(depth);
+    let complete_min = pacing.complete_min.unwrap_or(1).min(depth);
+    let complete_max = match pacing.complete_max {
+        None | Some(0) => depth,
+        Some(most) => most.clamp(complete_min.max(1), depth),
+    };
+    asked.then_some(Batches {
+        submit,
+        complete_min,
+        complete_max,
+        low: pacing.low.min(depth.saturating_sub(1)),
+    })
+}
+
+/// Rates by direction, for a job that goes more than one way.
+fn rates(settings: &Settings) -> Option<DirectionRates> {
+    let used = settings.pattern.directions;
+    let is_mixed = used.iter().filter(|used| **used).count() > 1;
+    let rate = |way: usize| {
+        let (ios, bytes) = (settings.rate_iops[way], settings.rate[way]);
+        match (used[way], ios, bytes) {
+            (false, ..) | (true, 0, 0) => None,
+            (true, 0, bytes) => Some(Pacing::Bytes(BytesPerSec::new(bytes))),
+            (true, ios, _) => Some(Pacing::Iops(Iops::new(ios))),
+        }
+    };
+    let rates = [rate(0), rate(1), rate(2)];
+    (is_mixed && rates.iter().any(Option::is_some)).then_some(DirectionRates {
+        rates,
+        poisson: if settings.poisson {
+            Poisson::Exponential
+        } else {
+            Poisson::Fixed
+        },
+    })
+}

@@ -1,0 +1,134 @@
+//! What ended a job by its results: the latency target and the steady state, in fio's keys and lines.
+
+use fathom_record::SteadyOutcome;
+use fathom_stats::mean;
+use fathom_workload::{LatencyTarget, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState};
+
+use super::json_text::{Json, object, pair};
+
+/// fio's five keys of the latency target, there for every job.
+pub(super) fn target_keys(
+    target: Option<&LatencyTarget>,
+    depth: u32,
+    found: Option<u32>,
+) -> Vec<(String, Json)> {
+    let nanos = target.map_or(0, |target| target.most.get());
+    let window = target.map_or(0, |target| target.window.get() / 1000);
+    let percentile = target.map_or(100.0, |target| target.percentile);
+    vec![
+        pair(
+            "latency_depth",
+            Json::Whole(u64::from(found.unwrap_or(depth))),
+        ),
+        pair("latency_target", Json::Whole(nanos)),
+        pair("latency_target_ns", Json::Whole(nanos)),
+        pair("latency_percentile", Json::Fraction(percentile)),
+        pair("latency_window", Json::Whole(window)),
+        pair("latency_window_us", Json::Whole(window)),
+    ]
+}
+
+/// fio's line of the latency target, there for every job.
+pub(super) fn target_line(target: Option<&LatencyTarget>, depth: u32) -> String {
+    let (most, window) = target.map_or((0, 0), |it| (it.most.get(), it.window.get()));
+    let percentile = target.map_or(100.0, |target| target.percentile);
+    format!(
+        "     latency   : target={}, window={}, percentile={percentile:.2}%, depth={depth}\n",
+        time(most),
+        time(window)
+    )
+}
+
+/// A time in the largest unit in which it is at least one.
+fn time(nanos: u64) -> String {
+    let units = [("sec", 1e9), ("msec", 1e6), ("usec", 1e3)];
+    let nanos = nanos as f64;
+    let unit = units.iter().find(|(_, size)| nanos >= *size);
+    unit.map_or_else(
+        || format!("{nanos:.2}ns"),
+        |(name, size)| format!("{:.2}{name}", nanos / size),
+    )
+}
+
+/// The criterion as fio writes it, such as `iops_slope:0.300000%`.
+fn criterion(rules: &SteadyState) -> String {
+    let metric = match rules.metric {
+        SteadyMetric::Iops => "iops",
+        SteadyMetric::Bandwidth => "bw",
+        SteadyMetric::Latency => "lat",
+    };
+    let slope = match rules.judgement {
+        SteadyJudgement::Slope => "_slope",
+        SteadyJudgement::Deviation => "",
+    };
+    match rules.limit {
+        SteadyLimit::Absolute(limit) => format!("{metric}{slope}:{limit:.6}"),
+        SteadyLimit::Percent(limit) => format!("{metric}{slope}:{limit:.6}%"),
+    }
+}
+
+fn is_percent(rules: &SteadyState) -> bool {
+    matches!(rules.limit, SteadyLimit::Percent(_))
+}
+
+fn rounded_mean(values: &[f64]) -> Json {
+    Json::Whole(mean(values).unwrap_or_default() as u64)
+}
+
+fn whole(values: &[f64]) -> Json {
+    Json::List(
+        values
+            .iter()
+            .map(|value| Json::Whole(*value as u64))
+            .collect(),
+    )
+}
+
+/// The key `steadystate`.
+pub(super) fn steady_key(rules: &SteadyState, outcome: &SteadyOutcome) -> (String, Json) {
+    let unit = if is_percent(rules) { "%" } else { "" };
+    let mut data = vec![
+        pair("bw_mean", rounded_mean(&outcome.bytes_per_sec)),
+        pair("iops_mean", rounded_mean(&outcome.iops)),
+        pair("iops", whole(&outcome.iops)),
+        pair("bw", whole(&outcome.bytes_per_sec)),
+    ];
+    if rules.metric == SteadyMetric::Latency {
+        data.push(pair("lat_mean", rounded_mean(&outcome.latency_ns)));
+        data.push(pair("lat_ns", whole(&outcome.latency_ns)));
+    }
+    let keys = object([
+        ("ss", Json::Text(criterion(rules))),
+        ("duration", Json::Whole(rules.window.get() / 1_000_000_000)),
+        ("attained", Json::Whole(u64::from(outcome.attained))),
+        (
+            "criterion",
+            Json::Text(format!("{:.6}{unit}", outcome.criterion)),
+        ),
+        ("max_deviation", Json::Fraction(outcome.max_deviation)),
+        ("slope", Json::Fraction(outcome.slope)),
+        ("data", Json::Object(data)),
+    ]);
+    ("steadystate".to_owned(), keys)
+}
+
+/// fio's line of the steady state.
+pub(super) fn steady_line(rules: &SteadyState, outcome: &SteadyOutcome) -> String {
+    let text = criterion(rules);
+    let metric = text.split(['_', ':']).next().unwrap_or_default();
+    let judged = match rules.judgement {
+        SteadyJudgement::Slope => " slope",
+        SteadyJudgement::Deviation => " mean dev",
+    };
+    let unit = if is_percent(rules) { "%" } else { "" };
+    let bandwidth = mean(&outcome.bytes_per_sec).unwrap_or_default();
+    let iops = mean(&outcome.iops).unwrap_or_default();
+    format!(
+        "  steadystate  : attained={}, bw={:.1}MiB/s ({:.1}MB/s), iops={:.0}, {metric}{judged}={:.3}{unit}\n",
+        if outcome.attained { "yes" } else { "no" },
+        bandwidth / 1_048_576.0,
+        bandwidth / 1e6,
+        iops,
+        outcome.criterion,
+    )
+}

@@ -1,0 +1,138 @@
+//! The table of comparisons: what is run, what is compared, and what is to be reached.
+
+/// A comparison: its name, the arguments both programs get, and what is to be reached.
+pub struct Case {
+    pub name: &'static str,
+    pub arguments: &'static [&'static str],
+    pub data: Data,
+    /// Arguments of fio's speed demo where it can do the same.
+    pub demo: Option<&'static [&'static str]>,
+    pub goals: &'static [Goal],
+}
+
+/// What the I/O goes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// Nothing.
+    None,
+    /// A file whose pages are all in the page cache.
+    Hot,
+    /// A file, past the page cache.
+    Direct,
+}
+
+/// A figure with its bound.
+#[derive(Clone, Copy)]
+pub enum Goal {
+    /// IOPS, at least this many times fio's.
+    Iops(f64),
+    /// IOPS, at least this many.
+    IopsAlone(f64),
+    /// IOPS, at least this many times those of the speed demo.
+    IopsOfDemo(f64),
+    /// User time of an I/O, at most this many times fio's.
+    User(f64),
+    /// User time of an I/O in ns, at most this.
+    UserAlone(f64),
+    /// User and system time of an I/O, at most this many times fio's.
+    Processor(f64),
+    /// Median latency, at most this many times fio's.
+    Median(f64),
+}
+
+const RANDOM_READ: &str = "--rw=randread";
+const DIRECT: &str = "--direct=1";
+const URING: &str = "--ioengine=io_uring";
+const DEPTH_64: &str = "--iodepth=64";
+
+pub const CASES: [Case; 10] = [
+    Case {
+        name: "null engine, depth 64",
+        arguments: &["--ioengine=null", DEPTH_64, RANDOM_READ, "--bs=4k"],
+        data: Data::None,
+        demo: None,
+        goals: &[Goal::Iops(6.0), Goal::IopsAlone(35e6)],
+    },
+    Case {
+        name: "hot page cache, 4 KiB, depth 64",
+        arguments: &[URING, DEPTH_64, RANDOM_READ, "--bs=4k", "--invalidate=0"],
+        data: Data::Hot,
+        demo: Some(&["-b4096", "-O0"]),
+        goals: &[Goal::Iops(2.0), Goal::IopsOfDemo(1.05)],
+    },
+    Case {
+        name: "hot page cache, 512 B, depth 64",
+        arguments: &[URING, DEPTH_64, RANDOM_READ, "--bs=512", "--invalidate=0"],
+        data: Data::Hot,
+        demo: Some(&["-b512", "-O0"]),
+        goals: &[Goal::Iops(2.0), Goal::IopsOfDemo(1.05)],
+    },
+    Case {
+        name: "direct, depth 64",
+        arguments: &[URING, DIRECT, DEPTH_64, RANDOM_READ, "--bs=4k"],
+        data: Data::Direct,
+        demo: None,
+        goals: &[
+            Goal::Iops(0.99),
+            Goal::UserAlone(60.0),
+            Goal::Processor(0.80),
+        ],
+    },
+    Case {
+        name: "direct, depth 64, reaping waits for 12",
+        arguments: &[
+            URING,
+            DIRECT,
+            DEPTH_64,
+            RANDOM_READ,
+            "--bs=4k",
+            "--iodepth_batch=16",
+            "--iodepth_batch_complete_min=12",
+            "--iodepth_batch_complete_max=16",
+        ],
+        data: Data::Direct,
+        demo: None,
+        goals: &[Goal::UserAlone(60.0)],
+    },
+    Case {
+        name: "direct, depth 1",
+        arguments: &[URING, DIRECT, "--iodepth=1", RANDOM_READ, "--bs=4k"],
+        data: Data::Direct,
+        demo: None,
+        goals: &[Goal::Median(1.0)],
+    },
+    Case {
+        name: "direct random write, depth 32",
+        arguments: &[URING, DIRECT, "--iodepth=32", "--rw=randwrite", "--bs=4k"],
+        data: Data::Direct,
+        demo: None,
+        goals: &[Goal::Iops(0.95), Goal::Processor(1.0)],
+    },
+    Case {
+        name: "libaio, direct, depth 32",
+        arguments: &[
+            "--ioengine=libaio",
+            DIRECT,
+            "--iodepth=32",
+            RANDOM_READ,
+            "--bs=4k",
+        ],
+        data: Data::Direct,
+        demo: None,
+        goals: &[Goal::Iops(0.95), Goal::User(1.0 / 3.0)],
+    },
+    Case {
+        name: "psync, direct",
+        arguments: &["--ioengine=psync", DIRECT, RANDOM_READ, "--bs=4k"],
+        data: Data::Direct,
+        demo: None,
+        goals: &[Goal::Iops(0.95), Goal::User(1.0 / 3.0)],
+    },
+    Case {
+        name: "psync, hot page cache",
+        arguments: &["--ioengine=psync", RANDOM_READ, "--bs=4k", "--invalidate=0"],
+        data: Data::Hot,
+        demo: None,
+        goals: &[Goal::Iops(1.0), Goal::User(1.0 / 3.0)],
+    },
+];

@@ -1,0 +1,176 @@
+//! `cargo xtask bench`: Fathom against Debian's fio, interleaved, as ratios with their spread.
+//!
+//! Both programs get the same arguments on the same file; rounds alternate which goes first, so that a machine that
+//! slows down slows both. Absolute figures of a shared machine mean little; the ratio of neighbours does. Where the path
+//! of fio's own speed demo (`t/io_uring` of its source tree, which records no latency) is given, it takes part too.
+
+mod cases;
+mod ratios;
+mod sample;
+mod start_up;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use self::cases::{CASES, Case, Data};
+use self::sample::Sample;
+use crate::command::{self, root};
+
+/// What a run of the bench goes by.
+struct Options {
+    rounds: usize,
+    seconds: usize,
+    folder: PathBuf,
+    /// fio, by its name or path.
+    fio: String,
+    /// fio's speed demo.
+    demo: Option<String>,
+    /// Only cases whose name holds this.
+    only: String,
+}
+
+/// One round of a case.
+struct Round {
+    ours: Sample,
+    theirs: Sample,
+    /// IOPS of the speed demo.
+    demo: Option<f64>,
+}
+
+/// Runs every case. Options: `--rounds N` (5), `--seconds N` (3), `--dir DIR` (the build folder), `--fio PATH`,
+/// `--t-io-uring PATH`, `--only PART-OF-A-NAME`.
+pub fn run(options: &[&str]) -> Result<(), String> {
+    let options = parse(options)?;
+    command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
+    let fathom = root().join("target/release/fathom");
+    let file = options.folder.join("fathom-bench.dat");
+    let path = file.display().to_string();
+    lay_out(&options.fio, &path)?;
+    let mut rows = Vec::new();
+    for case in CASES
+        .iter()
+        .filter(|case| case.name.contains(&options.only))
+    {
+        let rounds = rounds(case, &options, &fathom.display().to_string(), &path)?;
+        rows.push(ratios::report(case, &rounds));
+    }
+    if "start-up".contains(&options.only) {
+        rows.push(start_up::measure(
+            &fathom.display().to_string(),
+            &options.fio,
+        )?);
+    }
+    std::fs::remove_file(&file).map_err(|error| format!("{path}: {error}"))?;
+    save(&options.fio, &rows)
+}
+
+fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Vec<Round>, String> {
+    if case.data == Data::Hot {
+        // Every page is read once, so that none is missing when it counts.
+        warm(path)?;
+    }
+    let measure = |mut program: Command, words: &[&str]| {
+        program.args(words);
+        sample::measure(&mut program, case, path, options.seconds)
+    };
+    let ours = || measure(Command::new(fathom), &["fio"]);
+    let theirs = || measure(Command::new(&options.fio), &[]);
+    let demo = || match (&options.demo, case.demo) {
+        (Some(program), Some(arguments)) => {
+            sample::demo(program, arguments, path, options.seconds).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let mut rounds = Vec::new();
+    for round in 0..options.rounds {
+        rounds.push(if round % 2 == 0 {
+            Round {
+                ours: ours()?,
+                theirs: theirs()?,
+                demo: demo()?,
+            }
+        } else {
+            let (demo, theirs) = (demo()?, theirs()?);
+            let ours = ours()?;
+            Round { ours, theirs, demo }
+        });
+    }
+    Ok(rounds)
+}
+
+/// Reads a whole file.
+fn warm(path: &str) -> Result<(), String> {
+    let mut file = std::fs::File::open(path).map_err(|error| format!("{path}: {error}"))?;
+    std::io::copy(&mut file, &mut std::io::sink())
+        .map(drop)
+        .map_err(|error| format!("{path}: {error}"))
+}
+
+fn parse(options: &[&str]) -> Result<Options, String> {
+    let mut parsed = Options {
+        rounds: 5,
+        seconds: 3,
+        folder: root().join("target"),
+        fio: "fio".to_owned(),
+        demo: None,
+        only: String::new(),
+    };
+    for pair in options.chunks(2) {
+        let number = |text: &str| text.parse().map_err(|error| format!("`{text}`: {error}"));
+        match pair {
+            ["--rounds", value] => parsed.rounds = number(value)?,
+            ["--seconds", value] => parsed.seconds = number(value)?,
+            ["--dir", value] => parsed.folder = PathBuf::from(value),
+            ["--fio", value] => (*value).clone_into(&mut parsed.fio),
+            ["--t-io-uring", value] => parsed.demo = Some((*value).to_owned()),
+            ["--only", value] => (*value).clone_into(&mut parsed.only),
+            other => {
+                return Err(format!(
+                    "unknown options {other:?}; known: --rounds N, --seconds N, --dir DIR, --fio PATH, \
+                     --t-io-uring PATH, --only NAME"
+                ));
+            }
+        }
+    }
+    Ok(parsed)
+}
+
+fn lay_out(fio: &str, path: &str) -> Result<(), String> {
+    let file = format!("--filename={path}");
+    let layout = [
+        "--name=layout",
+        &file,
+        "--size=1g",
+        "--rw=write",
+        "--bs=1m",
+        "--direct=1",
+        "--end_fsync=1",
+    ];
+    command::output(fio, &layout).map(drop)
+}
+
+fn save(fio: &str, rows: &[Value]) -> Result<(), String> {
+    let stamp = command::output("date", &["-u", "+%Y-%m-%dT%H-%M-%SZ"])?
+        .trim()
+        .to_owned();
+    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let processor = processor
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .unwrap_or_default();
+    let document = json!({
+        "date": stamp,
+        "kernel": command::output("uname", &["-r"])?.trim(),
+        "processor": processor.trim_start_matches(['\t', ':', ' ']),
+        "processors": std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
+        "fio": command::output(fio, &["--version"])?.trim(),
+        "rows": rows,
+    });
+    let path = root().join("benches/runs").join(format!("{stamp}.json"));
+    let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
+    std::fs::write(&path, text + "\n").map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("raw data: {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! One run of one program: what it printed, as figures an I/O.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::cases::{Case, Data};
+
+/// Figures of one run.
+#[derive(Clone, Copy)]
+pub struct Sample {
+    pub iops: f64,
+    /// User time of an I/O, ns.
+    pub user_ns: f64,
+    /// System time of an I/O, ns.
+    pub system_ns: f64,
+    /// Median completion latency, ns.
+    pub median_ns: f64,
+}
+
+/// Runs a program that takes fio's arguments and prints fio's JSON.
+pub fn measure(
+    program: &mut Command,
+    case: &Case,
+    path: &str,
+    seconds: usize,
+) -> Result<Sample, String> {
+    let runtime = format!("--runtime={seconds}");
+    let common = [
+        "--name=bench",
+        "--time_based",
+        "--size=1g",
+        runtime.as_str(),
+        "--output-format=json",
+    ];
+    program.args(common).args(case.arguments);
+    if case.data != Data::None {
+        program.arg(format!("--filename={path}"));
+    }
+    let output = program
+        .output()
+        .map_err(|error| format!("{program:?} did not start: {error}"))?;
+    let document: Value = serde_json::from_slice(&output.stdout).map_err(|error| {
+        format!(
+            "{program:?} printed no JSON: {error}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })?;
+    let job = &document["jobs"][0];
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let way = if number(&job["read"]["total_ios"]) > 0.0 {
+        &job["read"]
+    } else {
+        &job["write"]
+    };
+    let ios = number(&way["total_ios"]).max(1.0);
+    // Percent of the job's runtime in ms.
+    let processor = |key: &str| number(&job[key]) * number(&job["job_runtime"]) * 1e4 / ios;
+    Ok(Sample {
+        iops: number(&way["iops"]),
+        user_ns: processor("usr_cpu"),
+        system_ns: processor("sys_cpu"),
+        median_ns: number(&way["clat_ns"]["percentile"]["50.000000"]),
+    })
+}
+
+/// IOPS of fio's speed demo at its best flags: the median of those it printed.
+pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Result<f64, String> {
+    let runtime = format!("-r{seconds}");
+    let best = ["-d64", "-s16", "-c16", "-p0", "-B1", "-F1", "-n1"];
+    let mut command = Command::new(program);
+    command.args(best).args(arguments).arg(runtime).arg(path);
+    let output = command
+        .output()
+        .map_err(|error| format!("{command:?} did not start: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    // Lines such as `IOPS=1.24M, BW=4.84GiB/s, IOS/call=16/16`, one a second.
+    let mut seen: Vec<f64> = text
+        .split("IOPS=")
+        .skip(1)
+        .filter_map(|rest| scaled(rest.split([',', '\n']).next()?))
+        .collect();
+    seen.sort_by(f64::total_cmp);
+    seen.get(seen.len() / 2)
+        .copied()
+        .ok_or_else(|| format!("{command:?} printed no IOPS:\n{text}"))
+}
+
+/// `975.78K` or `1.24M` as a number.
+fn scaled(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (digits, scale) = match text.strip_suffix('M') {
+        Some(digits) => (digits, 1e6),
+        None => match text.strip_suffix('K') {
+            Some(digits) => (digits, 1e3),
+            None => (text, 1.0),
+        },
+    };
+    digits.parse::<f64>().ok().map(|number| number * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scaled;
+
+    #[test]
+    fn the_demos_figures_are_read() {
+        assert_eq!(scaled("975.78K"), Some(975_780.0));
+        assert_eq!(scaled("1.24M"), Some(1_240_000.0));
+        assert_eq!(scaled("12"), Some(12.0));
+        assert_eq!(scaled("fast"), None);
+    }
+}
