@@ -116,7 +116,7 @@ fn a_job_checks_what_another_wrote() {
     let then = "--stonewall --filename=f --size=256k --verify=md5";
     same_counts(&format!(
         "{write} --rw=write --name=only {then} --rw=write --verify_only \
-         --name=read {then} --rw=read --loops=2"
+         --name=read {then} --rw=read"
     ));
     same_counts(&format!(
         "{write} --rw=randwrite --name=read {then} --rw=randread"
@@ -174,16 +174,20 @@ fn what_is_interrupted_is_checked_as_far_as_it_came() {
     drop(told);
     assert!(!child.wait().unwrap().success());
     let state = std::fs::read_to_string(folder.path().join("local-j-0-verify.state")).unwrap();
-    let written: u64 = state
-        .lines()
-        .find_map(|line| line.strip_prefix("writes "))
-        .and_then(|number| number.parse().ok())
-        .unwrap();
+    let numbers = |name: &str| -> Vec<u64> {
+        let line = state.lines().find_map(|line| line.strip_prefix(name));
+        let words = line.unwrap().split_whitespace();
+        words.map(|word| word.parse().unwrap()).collect()
+    };
+    let written = numbers("writes")[0];
     assert!((1..16384).contains(&written), "{state}");
+    // A write that was drawn and never issued ends the check as one on its way does.
+    let sure = numbers("unfinished").first().copied().unwrap_or(written);
+    assert!(written - sure <= 8, "{state}");
     for mode in ["--verify_only", "--rw=randread"] {
         let words = format!("{job} --verify_state_load=1 --verify_state_save=0 {mode}");
         let output = ours(folder.path(), &words);
         let (_, error, reads, _) = counts(&document(&output)).remove(0);
-        assert_eq!((error, reads), (0, written), "{words}");
+        assert_eq!((error, reads), (0, sure), "{words}");
     }
 }
