@@ -65,7 +65,7 @@ fn same_counts(words: &str) {
         "fio {words}"
     );
     let states = |names: Vec<String>| -> Vec<String> {
-        let is_state = |name: &String| name.ends_with(".state");
+        let is_state = |name: &String| name.contains("-verify.state");
         names.into_iter().filter(is_state).collect()
     };
     assert_eq!(

@@ -27,6 +27,7 @@ mod stop;
 mod store;
 mod targets;
 mod timing;
+mod verification;
 mod worker;
 
 pub use error::{EngineError, ExitClass, Refusal};

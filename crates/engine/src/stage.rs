@@ -6,14 +6,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_rawio::{
     self as rawio, AioQueue, Clock, NullQueue, Queue, RingUnusable, SyncQueue, UringQueue,
     precise_timers,
 };
 use fathom_record::{Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
-use fathom_verify::{Blocks, Program, SavedState};
 use fathom_workload::generator::{
     ArrivalSchedule, BufferFill, SharedCursor, StreamKey, WorkerStream,
 };
@@ -26,6 +24,7 @@ use crate::steady::SteadyWatch;
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
+use crate::verification::verification;
 use crate::worker::{Extras, FailedIo, Finished, Flows, Full, Parts, Source, Verification, Worker};
 use crate::{EngineError, RunOptions, StopFlag, counters};
 
@@ -65,6 +64,18 @@ pub(crate) struct StageOutput {
     pub(crate) failure: Option<EngineError>,
     /// What workers found wrong with data that was read.
     pub(crate) lines: Vec<String>,
+}
+
+impl StageOutput {
+    fn new(result: StageResult) -> Self {
+        Self {
+            result,
+            lag: Gauge::default(),
+            stamp_error: Gauge::default(),
+            failure: None,
+            lines: Vec::new(),
+        }
+    }
 }
 
 type Ready = Sender<Result<(), EngineError>>;
@@ -144,7 +155,12 @@ impl StageRun<'_> {
                 let (go, gone) = sync_channel(1);
                 let parts = self.parts((index, job), worker, &shared, handover, &abort)?;
                 starts.push(Start {
-                    verification: self.verification((index, job), worker)?,
+                    verification: verification(
+                        (self.first_job + index, job),
+                        worker,
+                        self.keys((index, job), worker),
+                        &self.targets[index].ranges,
+                    )?,
                     parts: Parts {
                         logger,
                         share: flows.join(job),
@@ -212,26 +228,6 @@ impl StageRun<'_> {
             ..key
         };
         (key, fill_key)
-    }
-
-    /// The checks of a worker, where its job asks for them.
-    fn verification<'a>(
-        &self,
-        (index, job): (usize, &'a Job),
-        worker: u32,
-    ) -> Result<Option<Verification<'a>>, EngineError> {
-        let Some(verify) = job.features.verify.as_deref() else {
-            return Ok(None);
-        };
-        let loaded = verify.load_state.as_deref().map(load_state).transpose()?;
-        let keys = self.keys((index, job), worker);
-        let ranges = &self.targets[index].ranges;
-        let program = Program::new(job, verify, keys, ranges, loaded);
-        let program = program.map_err(|error| crate::preflight::stream_error(&error))?;
-        let number = (self.first_job + index) as u16;
-        let blocks = Blocks::new(verify, job, number.wrapping_add(worker as u16));
-        let blocks = blocks.map_err(|error| crate::preflight::layout_error(job, error))?;
-        Ok(Some(Verification::new(job, verify, program, blocks)))
     }
 
     fn parts<'a>(
@@ -355,16 +351,8 @@ impl StageRun<'_> {
         }
         let over = Clock::now().saturating_sub(counted_from);
         let devices = counters::between(&before, &counters::read(&names), over);
-        let mut output = StageOutput {
-            result: StageResult {
-                devices,
-                ..self.empty_result(started_unix_ns)
-            },
-            lag: Gauge::default(),
-            stamp_error: Gauge::default(),
-            failure: None,
-            lines: Vec::new(),
-        };
+        let mut output = StageOutput::new(self.empty_result(started_unix_ns));
+        output.result.devices = devices;
         for thread in threads {
             let finished = match thread.join() {
                 Ok(finished) => finished,
@@ -474,17 +462,6 @@ fn io_error(job: &Job, failure: FailedIo) -> EngineError {
             std::io::Error::from_raw_os_error(failure.errno)
         },
     }
-}
-
-fn load_state(path: &str) -> Result<SavedState, EngineError> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        EngineError::target(path, "reading the state of an earlier check", error)
-    })?;
-    SavedState::from_text(&text).map_err(|error| {
-        let text = format!("`{path}` holds no state of an earlier job: {error}");
-        let hint = "let that job run again with its state saved, or check without it";
-        EngineError::Invalid(Diagnostics(vec![Diagnostic::error(text).hint(hint)]))
-    })
 }
 
 /// A worker's thread: makes its queue here, since a ring belongs to its thread.

@@ -81,10 +81,10 @@ pub fn build(
         },
         sequence: compared(given.write_sequence, sequence_is_sure(settings)),
         seed: compared(given.header_seed, seed_is_sure(settings)),
-        on_mismatch: if given.fatal {
-            OnMismatch::EndAtOnce
-        } else {
-            OnMismatch::EndJob
+        on_mismatch: match (given.fatal, survives(settings)) {
+            (true, _) => OnMismatch::EndAtOnce,
+            (false, true) => OnMismatch::GoOn,
+            (false, false) => OnMismatch::EndJob,
         },
         dump: given.dump.then(|| place.folder.unwrap_or(".").to_owned()),
         trust: if given.fsynced {
@@ -98,6 +98,12 @@ pub fn build(
         ..Verify::new(kind)
     };
     Ok(Some(Box::new(verify)))
+}
+
+/// Whether `continue_on_error` covers wrong data.
+fn survives(settings: &Settings) -> bool {
+    let asked = settings.sources.get("continue_on_error");
+    asked.is_some_and(|(typed, ..)| matches!(typed.trim(), "verify" | "all" | "1"))
 }
 
 fn batch(asked: u32, otherwise: u32) -> u32 {

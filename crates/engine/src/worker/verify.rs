@@ -63,13 +63,10 @@ impl<'a> Verification<'a> {
     }
 
     fn keep(&mut self, task: Task) -> u64 {
-        let tag = match self.free_tags.pop() {
-            Some(tag) => tag,
-            None => {
-                self.tasks.push(None);
-                self.tasks.len() - 1
-            }
-        };
+        let tag = self.free_tags.pop().unwrap_or_else(|| {
+            self.tasks.push(None);
+            self.tasks.len() - 1
+        });
         self.tasks[tag] = Some(task);
         tag as u64
     }
