@@ -74,3 +74,5 @@ pub fn read_file(path: &str, context: &ReadContext<'_>) -> Result<FioInput, Diag
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod verify_tests;

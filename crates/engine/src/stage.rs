@@ -247,7 +247,8 @@ impl StageRun<'_> {
             worker,
             source: stream.map_err(|error| crate::preflight::stream_error(&error))?,
             schedule: match job.arrival {
-                _ if job.features.rates.is_some() => None,
+                // The stream of a verified job is drawn twice, so its order does not heed rates by direction.
+                _ if job.features.rates.is_some() && job.features.verify.is_none() => None,
                 Arrival::Closed => None,
                 Arrival::Open { rate, poisson, .. } => {
                     Some(ArrivalSchedule::new(rate, poisson, key))

@@ -180,6 +180,22 @@ pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, Strin
         let message = format!("`verify={}` has no pattern to compare with", kind.name());
         found.push(("verify", message, "add verify_pattern="));
     }
+    if settings.pattern.directions == [true, true, false] {
+        let rate = |way: usize| settings.rate[way] + settings.rate_iops[way];
+        if (rate(0) == 0) != (rate(1) == 0) {
+            let message = "a verified job has no rate for one direction alone".to_owned();
+            let option = if settings.rate_iops == [0; 3] {
+                "rate"
+            } else {
+                "rate_iops"
+            };
+            found.push((
+                option,
+                message,
+                "give a rate for both, or verify another job",
+            ));
+        }
+    }
     let (least, _) = job::block_range(settings)[Direction::Write as usize];
     let asked = if given.interval > 0 {
         given.interval
