@@ -32,7 +32,7 @@ pub use context::{FileStatus, Files, ReadContext, SystemFiles};
 pub use help::{command_help, engine_help, general_help, show_command};
 pub use input::{
     Action, Debug, EtaMode, FioInput, FioJobMeta, JobLogs, LogFile, LogKind, Origin, OutputFormat,
-    OutputOptions, Percentiles, Provenance, Unified, WindowValue,
+    OutputOptions, Percentiles, Provenance, SizesOf, Unified, WindowValue,
 };
 pub use lexer::looks_like_job_file;
 pub use write::{

@@ -374,6 +374,9 @@ fn jobs_are_understood_as_fio_understands_them() {
         "[a]\nrwmixread=30\nreadwrite=randrw\n[a]\nrw=write,4k\n",
         "[j\nrw=write\n",
         "[a]\nnumjobs=2\nsignificant_figures=6\nbs=1000000\n",
+        "[a]\nbsrange=1k-16k\nrw=randread\n",
+        "[a]\nbsrange=1k-2k,4k-8k\nrw=randtrimwrite\n",
+        "[a]\nbs_is_seq_rand=1\nbs=4k,16k\nrw=randread\n",
     ] {
         check_start(text);
     }
@@ -409,6 +412,18 @@ const DOUBTFUL: &[&str] = &[
     "startdelay=5", "ramp_time=5s", "description=a b c", "gtod_reduce=1", "clocksource=cpu",
     "thread", "fadvise_hint=0", "log_avg_msec=1000", "fallocate=none", "overwrite=1", "create_on_open=1",
     "invalidate=0", "thread=0", "exitall=0", "threads=1", "bssplit=4k/x", "dir=/x",
+    "bsrange=4k", "bsrange=4k:8k", "bsrange=4k-8k,1k-2k", "bsrange=8k-4k", "percentage_sequential=50",
+    "rwmixcycle=5", "buffer_pattern=%o", "buffer_pattern=0xdeadbeef", "buffer_pattern=\"ab\"-12",
+    "buffer_pattern=abc", "random_distribution=zipf", "random_distribution=zipf:1",
+    "random_distribution=zipf:0", "random_distribution=zipf:x", "random_distribution=zipf:1.2:0.5",
+    "random_distribution=zipf:1.2:2", "random_distribution=pareto:1", "random_distribution=normal:100",
+    "random_distribution=zoned:60/10:30/20", "random_distribution=zoned:60/10:40/90",
+    "random_distribution=zoned:60/10:50/90", "random_distribution=zoned_abs:60/10k:40/90m",
+    "file_service_type=zipf:1.2", "file_service_type=random:x", "rw=read:-8k", "rw=read:0",
+    "rw=trimwrite", "rw=randtrimwrite", "rw_sequencer=identical", "rw_sequencer=other", "bs_unaligned",
+    "bs_is_seq_rand=1", "dedupe_percentage=101", "dedupe_percentage=50", "dedupe_mode=foo",
+    "dedupe_mode=working_set", "buffer_compress_percentage=30", "buffer_compress_chunk=4k",
+    "zonemode=strided", "zonemode=other", "zoneskip=1m", "file_append=1", "openfiles=3",
 ];
 
 #[test]

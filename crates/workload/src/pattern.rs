@@ -15,6 +15,7 @@
 //! assert_eq!(bytes[11..14], bytes[..3]);
 //! ```
 
+use std::fmt;
 use std::io;
 
 /// Longest pattern.
@@ -63,11 +64,14 @@ pub enum PatternError {
 
 impl Pattern {
     /// A pattern of these bytes, with offsets at the given places; `None` if it is empty, too long, or an offset leaves
-    /// it.
+    /// it or meets the one before.
     pub fn new(bytes: Vec<u8>, offsets: Vec<FormatAt>) -> Option<Self> {
         let good = !bytes.is_empty()
             && bytes.len() <= PATTERN_MAX
-            && offsets.iter().all(|at| at.0 + OFFSET_BYTES <= bytes.len());
+            && offsets.iter().all(|at| at.0 + OFFSET_BYTES <= bytes.len())
+            && offsets
+                .windows(2)
+                .all(|pair| pair[0].0 + OFFSET_BYTES <= pair[1].0);
         good.then_some(Self { bytes, offsets })
     }
 
@@ -206,6 +210,25 @@ impl Pattern {
     }
 }
 
+/// In hexadecimal, with `%o` where offsets stand; [`Pattern::parse`] gives the same pattern back.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut from = 0;
+        let numbers = |f: &mut fmt::Formatter<'_>, bytes: &[u8]| {
+            if !bytes.is_empty() {
+                f.write_str("0x")?;
+            }
+            bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        };
+        for FormatAt(at) in &self.offsets {
+            numbers(f, &self.bytes[from..*at])?;
+            f.write_str("%o")?;
+            from = at + OFFSET_BYTES;
+        }
+        numbers(f, &self.bytes[from..])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,6 +269,15 @@ mod tests {
         );
         check("'there'7", &[1, 2, 3, 7]);
         check("0xfefefefefefefefefefefe", &[0xfe; 11]);
+    }
+
+    #[test]
+    fn its_text_gives_the_pattern_back() {
+        for text in ["0x00", "0xab%o0x0100%o%o", "%o", "0x0a0b0c"] {
+            let pattern = parse(text).unwrap();
+            assert_eq!(pattern.to_string(), text);
+        }
+        assert_eq!(parse("\"ab\"7").unwrap().to_string(), "0x616207");
     }
 
     #[track_caller]

@@ -3,6 +3,8 @@
 //! Every dialect's reader ends here, so that nothing impossible reaches the engine or the simulator, whoever wrote it. All
 //! contradictions are told at once.
 
+mod placement;
+
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos, Percent};
 
@@ -141,6 +143,7 @@ fn check_job(job: &Job, found: &mut Found) {
     check_blocks(job, found);
     check_access(job, found);
     check_verify(job, found);
+    placement::check(job, found);
     check_arrival(job, found);
     check_limits(job, found);
     if job.targets.is_empty() {

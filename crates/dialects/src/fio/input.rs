@@ -144,6 +144,15 @@ pub enum Unified {
     Both,
 }
 
+/// What a job's three ranges of sizes belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizesOf {
+    /// Reads, writes and trims.
+    Directions,
+    /// Sequential and random I/O; the third is not used.
+    Orders,
+}
+
 /// What a log holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogKind {
@@ -258,6 +267,8 @@ pub struct FioJobMeta {
     pub engine: String,
     /// Smallest and largest block of reads, writes and trims, in bytes.
     pub blocks: [(u64, u64); 3],
+    /// What these are sizes of.
+    pub sizes: SizesOf,
     /// Whether it runs as a thread of fio.
     pub thread: bool,
     /// Whether disks are shown.

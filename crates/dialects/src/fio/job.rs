@@ -8,7 +8,7 @@ use fathom_workload::{
     SyncPolicy, Target, WeightedSize, WhenFull,
 };
 
-use super::placement::{is_independent, size_list};
+use super::placement::{is_independent, size_list, zone_problem};
 use super::settings::{Amount, Settings, pacing_problems};
 use super::table;
 use super::targets::share;
@@ -322,6 +322,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
     }
     for (option, message, hint) in pacing_problems(settings) {
         refuse(option, message, hint);
+    }
+    if let Some((option, message, hint)) = zone_problem(settings) {
+        refuse(option, message.to_owned(), hint);
     }
     if let Amount::Bytes(size) = settings.size
         && size > 0

@@ -4,6 +4,7 @@
 //! others walk, which counts as fio does.
 
 use fathom_units::{Bytes, Percent};
+use fathom_workload::generator::MAP_BLOCKS_MAX;
 use fathom_workload::{
     Between, Dedupe, DedupeFrom, Distribution, FileChoice, Filling, Pattern, PatternError,
     Placement, SizeDraw, SizeRange, Target, WeightedSize, ZoneStride,
@@ -28,7 +29,7 @@ pub fn placement(
     if settings.pattern.random {
         let percent = |percent| Percent::whole(percent).unwrap_or(Percent::ALL);
         rules.random = settings.percentage_random.map(percent);
-        rules.distribution = place.distribution.clone();
+        rules.distribution.clone_from(&place.distribution);
         for distribution in &mut rules.distribution {
             if let Distribution::Sequence { stride, .. } = distribution {
                 *stride = place.stride;
@@ -129,10 +130,12 @@ pub fn size_list(settings: &Settings, way: usize) -> Vec<WeightedSize> {
         let least = split.iter().filter(|(_, share)| *share > 0);
         let least = least.map(|(size, _)| *size).min().unwrap_or(1).max(1);
         // fio rounds sizes down to whole numbers of the smallest.
-        let rounded = |(size, share): (u64, u32)| match settings.placement.unaligned {
-            true => sized((size, share)),
-            false => sized((size - size % least, share)),
+        let step = if settings.placement.unaligned {
+            1
+        } else {
+            least
         };
+        let rounded = |(size, share): (u64, u32)| sized((size - size % step, share));
         return split.iter().copied().map(rounded).collect();
     }
     match settings.placement.ranges[way] {
@@ -145,11 +148,7 @@ pub fn size_list(settings: &Settings, way: usize) -> Vec<WeightedSize> {
 /// Zones, which fio heeds for jobs of one file alone.
 fn zones(settings: &Settings, files: usize) -> Option<ZoneStride> {
     let place = &settings.placement;
-    let wanted = match place.zone_mode {
-        Some(ZoneMode::Strided) => true,
-        Some(ZoneMode::None) => false,
-        None => place.zone_size > 0,
-    };
+    let wanted = place.zone_mode == Some(ZoneMode::Strided);
     let range = if place.zone_range > 0 {
         place.zone_range
     } else {
@@ -160,6 +159,46 @@ fn zones(settings: &Settings, files: usize) -> Option<ZoneStride> {
         range: Bytes::new(range),
         skip: Bytes::new(place.zone_skip),
     })
+}
+
+/// Why each block is not visited once though that is asked for, where it is so.
+pub fn map_warning(settings: &Settings, targets: &[Target]) -> Option<String> {
+    let pattern = settings.pattern;
+    if !pattern.random || is_independent(settings) {
+        return None;
+    }
+    let used = (0..3).filter(|way| pattern.directions[*way]);
+    let sizes: Vec<(u64, u64)> = used.map(|way| block_range(settings)[way]).collect();
+    let (least, most) = (
+        sizes.iter().map(|(least, _)| *least).min()?.max(1),
+        sizes.iter().map(|(_, most)| *most).max()?,
+    );
+    let lengths = targets.iter().filter_map(|target| target.length);
+    let blocks = lengths.fold(0u64, |sum, length| sum.saturating_add(length.get() / least));
+    (least < most && blocks > MAP_BLOCKS_MAX).then(|| {
+        format!(
+            "blocks of differing sizes are drawn independently: a map of {blocks} blocks of {least} \
+             bytes would be larger than 64 MiB"
+        )
+    })
+}
+
+/// What is wrong with zones: the option at fault, and what to do.
+pub fn zone_problem(settings: &Settings) -> Option<(&'static str, &'static str, &'static str)> {
+    let place = &settings.placement;
+    match (place.zone_mode, place.zone_size) {
+        (Some(ZoneMode::Strided), 0) => Some((
+            "zonemode",
+            "`zonesize` must be specified with `zonemode=strided`",
+            "add zonesize=",
+        )),
+        (Some(ZoneMode::None) | None, 1..) => Some((
+            "zonesize",
+            "`zonemode=none` and `zonesize` are not compatible",
+            "add zonemode=strided, or take zonesize away",
+        )),
+        _ => None,
+    }
 }
 
 /// What buffers hold beyond fio's switches; `None`: nothing more.

@@ -8,10 +8,10 @@ use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, 
 
 use super::command_line::CommandLine;
 use super::context::ReadContext;
-use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance};
+use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf};
 use super::job::{self, Allowed};
 use super::lexer::Section;
-use super::placement::{filling, placement};
+use super::placement::{filling, map_warning, placement};
 use super::settings::{Amount, Settings, io_log, pace};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
@@ -221,13 +221,9 @@ impl<'a> Planner<'a> {
                 location,
             };
             let files = self.context.files;
-            let Some(mut targets) = clone.targets(files, diagnostics) else {
+            let Some((targets, past_end)) = clone.whole_targets(files, diagnostics) else {
                 return;
             };
-            let past_end = clone.past_end(files, &targets);
-            if past_end {
-                clone.round_up(&mut targets);
-            }
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -243,6 +239,10 @@ impl<'a> Planner<'a> {
                     return unreadable(settings, (name, "verify_pattern"), &error, diagnostics);
                 }
             };
+            if let Some(message) = map_warning(settings, &targets) {
+                let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
+                diagnostics.push(warning.hint("raise the smallest size, or lower size="));
+            }
             let features = Features {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
@@ -347,6 +347,11 @@ impl<'a> Planner<'a> {
             rw: rw.to_owned(),
             engine: settings.engine.clone(),
             blocks: job::block_range(settings),
+            sizes: if settings.placement.by_order {
+                SizesOf::Orders
+            } else {
+                SizesOf::Directions
+            },
             thread: settings.thread,
             disk_util: settings.disk_util,
             unified: settings.unified,

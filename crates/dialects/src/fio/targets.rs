@@ -26,7 +26,7 @@ pub struct Clone<'a> {
 
 impl Clone<'_> {
     /// Its targets; `None` after an error, which is said.
-    pub fn targets(&self, files: &dyn Files, diagnostics: &mut Diagnostics) -> Option<Vec<Target>> {
+    fn targets(&self, files: &dyn Files, diagnostics: &mut Diagnostics) -> Option<Vec<Target>> {
         let (settings, diskless) = (self.settings, self.diskless);
         let paths = self.paths(files);
         // Nothing is looked up where the job says it all: a million files cost a million system calls.
@@ -47,6 +47,18 @@ impl Clone<'_> {
                 FileStatus::Missing => diskless || !path.starts_with("/dev/"),
                 FileStatus::Directory => true,
             };
+            // fio would write such a file until the file system is full.
+            let grows = |(path, status): (&String, &FileStatus)| {
+                !matches!(status, FileStatus::Special(_)) && !path.starts_with("/dev/")
+            };
+            if settings.placement.fill && paths.iter().zip(&statuses).any(grows) {
+                self.refuse(
+                    diagnostics,
+                    "`fill_device` of a file without `size` is not built yet",
+                    "give size=, or name a device",
+                );
+                return None;
+            }
             if paths.iter().zip(&statuses).all(unknown) {
                 self.refuse(
                     diagnostics,
@@ -72,8 +84,23 @@ impl Clone<'_> {
             || amounts.iter().any(|it| matches!(it, Amount::Percent(_)))
     }
 
+    /// Its targets with room for their last blocks, and whether they go on past the parts in use; `None` after an error,
+    /// which is said.
+    pub fn whole_targets(
+        &self,
+        files: &dyn Files,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Vec<Target>, bool)> {
+        let mut targets = self.targets(files, diagnostics)?;
+        let past_end = self.past_end(files, &targets);
+        if past_end {
+            self.round_up(&mut targets);
+        }
+        Some((targets, past_end))
+    }
+
     /// Whether all targets go on past the parts in use, as files and devices do that are larger than the job.
-    pub fn past_end(&self, files: &dyn Files, targets: &[Target]) -> bool {
+    fn past_end(&self, files: &dyn Files, targets: &[Target]) -> bool {
         let longer = |target: &Target| {
             let (offset, Some(length)) = (target.offset.get(), target.length) else {
                 return false;
@@ -110,7 +137,7 @@ impl Clone<'_> {
     }
 
     /// Makes room for the last block of a walk in order, which begins within the part in use and ends past it.
-    pub fn round_up(&self, targets: &mut [Target]) {
+    fn round_up(&self, targets: &mut [Target]) {
         let block = self.block();
         let one_size = smallest_block(self.settings) == block;
         if self.settings.pattern.random || !one_size {

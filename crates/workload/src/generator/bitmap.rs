@@ -38,6 +38,41 @@ impl Bitmap {
         taken
     }
 
+    /// The blocks of one word that are taken, of those from `from` to `end`.
+    fn taken_within(&self, word: u64, from: u64, end: u64) -> u64 {
+        let first = word * 64;
+        let mut bits = self.words[word as usize];
+        if from > first {
+            bits &= u64::MAX << (from - first);
+        }
+        if end < first + 64 {
+            bits &= (1 << (end - first)) - 1;
+        }
+        bits
+    }
+
+    /// The taken block with `number` taken ones before it, counted from `from`; `None` where there are fewer before `end`.
+    pub(super) fn nth_taken(&self, from: u64, end: u64, number: u64) -> Option<u64> {
+        let mut left = number;
+        for word in from / 64..end.div_ceil(64) {
+            let mut bits = self.taken_within(word, from, end);
+            let count = u64::from(bits.count_ones());
+            if left < count {
+                for _ in 0..left {
+                    bits &= bits - 1;
+                }
+                return Some(word * 64 + u64::from(bits.trailing_zeros()));
+            }
+            left -= count;
+        }
+        None
+    }
+
+    /// The first taken block from `from` on, or `end`.
+    pub(super) fn next_taken(&self, from: u64, end: u64) -> u64 {
+        self.nth_taken(from, end, 0).unwrap_or(end)
+    }
+
     /// All blocks free again.
     pub(super) fn clear(&mut self) {
         self.words.fill(0);
@@ -47,6 +82,29 @@ impl Bitmap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn taken_blocks_are_found_by_number() {
+        let mut map = Bitmap::new(300);
+        let taken = [0u64, 5, 63, 64, 130, 255, 299];
+        for block in taken {
+            map.take(block, 1);
+        }
+        for from in 0..300 {
+            for end in from..=300 {
+                let within = || {
+                    taken
+                        .into_iter()
+                        .filter(|block| (from..end).contains(block))
+                };
+                for number in 0..8 {
+                    let expected = within().nth(number);
+                    assert_eq!(map.nth_taken(from, end, number as u64), expected);
+                }
+                assert_eq!(map.next_taken(from, end), within().next().unwrap_or(end));
+            }
+        }
+    }
 
     #[test]
     fn runs_end_at_the_first_block_in_use() {

@@ -22,6 +22,7 @@
 
 mod arrival;
 mod bitmap;
+mod cells;
 mod cursor;
 mod fill;
 mod filler;

@@ -34,13 +34,20 @@ pub(super) enum Spread {
         width: u64,
         shift: u64,
     },
-    /// By percent of access: first block and number of blocks.
-    Zoned(Box<[(u64, u64); 100]>),
+    Zoned(Box<[ZoneBlocks]>),
     Sequence {
         blocks: u64,
         list: Box<[u32]>,
         stride: bool,
     },
+}
+
+/// A zone in blocks, and the first percent of access past its own.
+#[derive(Debug)]
+pub(super) struct ZoneBlocks {
+    past: u32,
+    first: u64,
+    count: u64,
 }
 
 /// What a draw may depend on beside chance.
@@ -123,9 +130,10 @@ impl Spread {
                 let wide = bell + rng.below(width + 1) + *blocks - width / 2;
                 ((u128::from(wide) + u128::from(*shift)) % u128::from(*blocks)) as u64
             }
-            Self::Zoned(table) => {
-                let (first, count) = table[rng.below(100) as usize];
-                first + rng.below(count)
+            Self::Zoned(zones) => {
+                let percent = rng.below(100) as u32;
+                let zone = zones.iter().find(|zone| percent < zone.past)?;
+                zone.first + rng.below(zone.count)
             }
             Self::Sequence {
                 blocks,
@@ -142,26 +150,27 @@ impl Spread {
     }
 }
 
-/// The zone of each percent of access. Zones that lie past the target, or are smaller than a block, give their accesses
-/// to the whole target.
+/// The zones in blocks. Those that lie past the target, or are smaller than a block, give their accesses to the whole
+/// target.
 fn zoned<T>(zones: impl Iterator<Item = (u32, T)>, blocks: u64, part: impl Fn(T) -> u64) -> Spread
 where
     T: std::ops::Add<Output = T> + Copy + Default,
 {
-    let mut table = Box::new([(0, blocks); 100]);
-    let mut percents = table.iter_mut();
-    let mut start = T::default();
+    let mut table = Vec::new();
+    let (mut past, mut start) = (0, T::default());
     for (access, size) in zones {
         let first = part(start).min(blocks);
         start = start + size;
         let end = part(start).min(blocks);
-        for entry in percents.by_ref().take(access as usize) {
-            if end > first {
-                *entry = (first, end - first);
-            }
-        }
+        past += access;
+        let (first, count) = if end > first {
+            (first, end - first)
+        } else {
+            (0, blocks)
+        };
+        table.push(ZoneBlocks { past, first, count });
     }
-    Spread::Zoned(table)
+    Spread::Zoned(table.into_boxed_slice())
 }
 
 /// A number in [0, 1).

@@ -10,6 +10,7 @@
 //! an I/O ends the walk.
 
 use super::bitmap::{Bitmap, MAP_BLOCKS_MAX};
+use super::cells::Cells;
 use super::picker::{Left, Picker};
 use super::rng::{Purpose, Xoshiro256};
 use super::sizes::Directions;
@@ -18,6 +19,9 @@ use super::walk_region::{Map, Steps, Visit, WalkRegion};
 use super::walk_sizes::WalkSizes;
 use super::{Io, StreamError, StreamKey, TargetRange};
 use crate::{Access, Between, Coverage, Direction, FileChoice, Job, Placement};
+
+/// Targets without a place for an I/O that are drawn before the walk is over, for each target there is.
+const TRIES_PER_TARGET: usize = 16;
 
 /// The I/Os of one worker, in order.
 #[derive(Debug)]
@@ -83,6 +87,8 @@ struct Found {
     is_random: bool,
     /// Whether its blocks count as visited.
     marks: bool,
+    /// Its size, where that is settled.
+    size: Option<u64>,
 }
 
 impl Walk {
@@ -187,8 +193,11 @@ impl Walk {
             return;
         }
         let used = |way: &Direction| job.mix.share(*way).basis_points() > 0;
-        let mut used = Direction::ALL.into_iter().filter(used);
-        let one_size = used.all(|way| self.sizes.only(way) == Some(self.unit));
+        let used: Vec<Direction> = Direction::ALL.into_iter().filter(used).collect();
+        let common = self.sizes.common(&used, self.unit);
+        let one_size = used
+            .into_iter()
+            .all(|way| self.sizes.only(way) == Some(self.unit));
         let blocks = (0..self.regions.len()).map(|index| self.map_blocks(index));
         let blocks: Vec<u64> = blocks.collect();
         let total = blocks
@@ -199,10 +208,10 @@ impl Walk {
         }
         for (region, count) in self.regions.iter_mut().zip(blocks) {
             let visit = Visit::new(count, 0);
-            region.map = if one_size {
-                Map::Order(visit)
-            } else {
-                Map::Blocks(visit, Bitmap::new(count))
+            region.map = match common {
+                _ if one_size => Map::Order(visit),
+                Some(sizes) => Map::Cells(visit, Cells::new(count, sizes)),
+                None => Map::Blocks(visit, Bitmap::new(count)),
             };
         }
     }
@@ -218,6 +227,7 @@ impl Walk {
             return None;
         }
         let drawn = self.directions.draw();
+        let mut tries = 0;
         loop {
             if self.ends.is_reached() {
                 break;
@@ -241,12 +251,14 @@ impl Walk {
             }
             if self.target_spread.is_none() {
                 self.after(Left::Nothing);
-            } else if self.ends.round == 0 {
-                // Targets that are drawn by rank are never done; one that holds nothing would be tried for ever.
-                break;
             } else {
+                // Targets that are drawn by rank are never done, but begin again.
                 self.current.1 = 0;
                 self.restart(target);
+                tries += 1;
+                if tries > TRIES_PER_TARGET * self.regions.len() {
+                    break;
+                }
             }
         }
         self.ends.ios_left = 0;
@@ -317,9 +329,12 @@ impl Walk {
         if offset >= region.end {
             return None;
         }
-        let size = self
-            .sizes
-            .draw(direction, found.is_random, region.room(offset))?;
+        let size = if let Some(size) = found.size {
+            size
+        } else {
+            let room = region.room(offset);
+            self.sizes.draw(direction, found.is_random, room)?
+        };
         if offset.checked_add(size).is_none_or(|end| end > region.end) {
             return None;
         }
@@ -342,6 +357,7 @@ impl Walk {
                 relative,
                 is_random: false,
                 marks: false,
+                size: None,
             })
         };
         let Order::Random { run, until_random } = &mut self.order else {
@@ -355,6 +371,7 @@ impl Walk {
                     relative: self.regions[target].repeat(direction),
                     is_random: false,
                     marks: false,
+                    size: None,
                 }),
             };
         }
@@ -363,8 +380,8 @@ impl Walk {
         if share < 10_000 && self.coins.below(10_000) >= share {
             return follow(self).or_else(|| self.anywhere(target, direction));
         }
-        let relative = match self.random(target, direction) {
-            Some(relative) => relative,
+        let (relative, size) = match self.random(target, direction) {
+            Some(found) => found,
             None if self.endless || self.target_spread.is_some() => {
                 self.restart(target);
                 self.random(target, direction)?
@@ -375,11 +392,12 @@ impl Walk {
             relative,
             is_random: true,
             marks: true,
+            size,
         })
     }
 
-    /// The place of a random I/O.
-    fn random(&mut self, target: usize, direction: Direction) -> Option<u64> {
+    /// The place of a random I/O, and its size where that is settled.
+    fn random(&mut self, target: usize, direction: Direction) -> Option<(u64, Option<u64>)> {
         let align = self.align[direction as usize];
         let least = self.sizes.least(direction);
         if self.regions[target].spreads.is_some() {
@@ -387,16 +405,23 @@ impl Walk {
             let region = &self.regions[target];
             let spread = &region.spreads.as_ref()?[direction as usize];
             let rng = &mut self.offsets;
-            return Some(spread.draw(Draw { rng, issued })? * align);
+            return Some((spread.draw(Draw { rng, issued })? * align, None));
         }
         let region = &mut self.regions[target];
         if matches!(region.map, Map::None) {
             let blocks = self.blocks(target, direction);
-            return (blocks > 0).then(|| self.offsets.below(blocks) * align);
+            return (blocks > 0).then(|| (self.offsets.below(blocks) * align, None));
         }
         let step = (align / self.unit).max(1);
-        let block = region.next_unvisited(step, least, self.unit)?;
-        Some(block * self.unit)
+        let unit = self.unit;
+        let sizes = &mut self.sizes;
+        let draw = |room: u64| {
+            sizes
+                .draw(direction, true, room * unit)
+                .map_or(1, |size| size / unit)
+        };
+        let (block, size) = region.next_unvisited((step, least, unit), draw)?;
+        Some((block * unit, size.map(|blocks| blocks * unit)))
     }
 
     /// A random place that does not count as visited, for an I/O that could not follow the one before.
@@ -407,6 +432,7 @@ impl Walk {
             relative,
             is_random: false,
             marks: false,
+            size: None,
         })
     }
 

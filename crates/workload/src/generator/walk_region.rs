@@ -2,6 +2,7 @@
 
 use super::TargetRange;
 use super::bitmap::Bitmap;
+use super::cells::Cells;
 use super::permutation::Permutation;
 use super::spread::Spread;
 use crate::Direction;
@@ -16,7 +17,9 @@ pub(super) enum Map {
     None,
     /// All I/Os have one size: the order alone tells.
     Order(Visit),
-    /// Sizes differ.
+    /// Sizes differ: the target is cut into them.
+    Cells(Visit, Cells),
+    /// Sizes differ by direction, or are no whole numbers of the smallest: an I/O ends where one was before.
     Blocks(Visit, Bitmap),
 }
 
@@ -151,19 +154,28 @@ impl WalkRegion {
         self.last_end[direction as usize] = offset + size;
     }
 
-    /// The next unvisited block, as a number of blocks of `unit` bytes: the start of one of `step` blocks of which `least`
-    /// bytes must lie within the range. `None` when all were visited.
-    pub(super) fn next_unvisited(&mut self, step: u64, least: u64, unit: u64) -> Option<u64> {
+    /// The next unvisited block, as a number of blocks of `unit` bytes, and the size of its I/O in blocks where that is
+    /// settled; the block is the start of one of `step` blocks of which `least` bytes lie within the range. `draw` gives a
+    /// size of at most as many blocks as it is told. `None` when all were visited.
+    pub(super) fn next_unvisited(
+        &mut self,
+        (step, least, unit): (u64, u64, u64),
+        draw: impl FnMut(u64) -> u64,
+    ) -> Option<(u64, Option<u64>)> {
         let whole = self.length;
         match &mut self.map {
             Map::None => None,
-            Map::Order(visit) => visit.next(),
+            Map::Order(visit) => Some((visit.next()?, None)),
+            Map::Cells(visit, cells) => {
+                let (first, count) = cells.next(|| visit.next(), draw)?;
+                Some((first, Some(count)))
+            }
             Map::Blocks(visit, map) => loop {
                 let block = visit.next()?;
                 let first = block - block % step;
                 let fits = first * unit + least <= whole;
                 if fits && map.is_free(first) {
-                    return Some(first);
+                    return Some((first, None));
                 }
             },
         }
@@ -176,7 +188,7 @@ impl WalkRegion {
                 let taken = map.take(relative / unit, size.div_ceil(unit));
                 size.min(taken * unit)
             }
-            Map::None | Map::Order(_) => size,
+            Map::None | Map::Order(_) | Map::Cells(..) => size,
         }
     }
 
@@ -185,6 +197,10 @@ impl WalkRegion {
         match &mut self.map {
             Map::None => {}
             Map::Order(visit) => *visit = Visit::new(count, key),
+            Map::Cells(visit, cells) => {
+                *visit = Visit::new(cells.slots(), key);
+                cells.clear();
+            }
             Map::Blocks(visit, map) => {
                 *visit = Visit::new(count, key);
                 map.clear();

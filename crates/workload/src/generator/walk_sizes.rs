@@ -1,5 +1,6 @@
 //! Draws of sizes where they depend on the room that is left, or on the order of I/Os.
 
+use super::cells::CellSizes;
 use super::rng::{Purpose, Xoshiro256};
 use super::{Rejection, StreamError, StreamKey};
 use crate::{Direction, Job, Placement, SizeDraw, SizeRange, WeightedSize};
@@ -8,7 +9,7 @@ use crate::{Direction, Job, Placement, SizeDraw, SizeRange, WeightedSize};
 const TRIES: u32 = 16;
 
 /// One way to draw sizes.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct Rule {
     least: u64,
     most: u64,
@@ -61,17 +62,35 @@ impl WalkSizes {
         })
     }
 
-    /// The smallest size that an I/O of the direction can have.
-    pub(super) fn least(&self, direction: Direction) -> u64 {
-        let own = self.rules[direction as usize].least;
+    /// The rule of a direction's random I/Os.
+    fn of_random(&self, direction: Direction) -> &Rule {
         let by_order = self.by_order.as_ref();
-        by_order.map_or(own, |[first, second]| first.least.min(second.least))
+        by_order.map_or(&self.rules[direction as usize], |[_, random]| random)
     }
 
-    /// The one size of the direction, if it has but one.
+    /// The smallest size that a random I/O of the direction can have.
+    pub(super) fn least(&self, direction: Direction) -> u64 {
+        self.of_random(direction).least
+    }
+
+    /// The one size of the direction's random I/Os, if they have but one.
     pub(super) fn only(&self, direction: Direction) -> Option<u64> {
-        let rule = &self.rules[direction as usize];
-        (self.by_order.is_none() && rule.least == rule.most).then_some(rule.least)
+        let rule = self.of_random(direction);
+        (rule.least == rule.most).then_some(rule.least)
+    }
+
+    /// The sizes of random I/Os in blocks of `unit` bytes, where all these directions draw alike, and whole blocks.
+    pub(super) fn common(&self, used: &[Direction], unit: u64) -> Option<CellSizes> {
+        let first = self.of_random(*used.first()?);
+        let alike = used.iter().all(|way| self.of_random(*way) == first);
+        let whole = |size: &u64| size.is_multiple_of(unit);
+        let sizes = first.list.iter().map(|(_, size)| size);
+        let bounds = [first.least, first.most, first.step];
+        let whole = bounds.iter().chain(sizes).all(whole);
+        (alike && whole).then(|| CellSizes {
+            mean: first.mean() / unit,
+            largest: first.most / unit,
+        })
     }
 
     /// A size for an I/O with `room` bytes left before the end of the range, or `None` where none fits. The size of a rule
@@ -130,8 +149,20 @@ impl Rule {
             least,
             most,
             list,
-            step: 1,
+            step: least,
         })
+    }
+
+    fn mean(&self) -> u64 {
+        let mut before = 0;
+        let mut sum = 0u128;
+        for (past, size) in &self.list {
+            sum += u128::from(past - before) * u128::from(*size);
+            before = *past;
+        }
+        let middle = self.least.midpoint(self.most);
+        sum.checked_div(u128::from(before))
+            .map_or(middle, |mean| mean as u64)
     }
 
     fn draw(&self, draws: &mut Xoshiro256, room: u64) -> Option<u64> {

@@ -8,7 +8,9 @@
 //! |---|---|
 //! | (top) | `seed`; `target` or `targets`: those of jobs that name none |
 //! | `[[stage]]` | `name`, `warmup`, `measure`, `cooldown`, `repeats`, `discard` |
-//! | `[[stage.job]]` | `name`, `group`, `host`, `target` or `targets`, `file_choice`, `workers`, `depth`, `mix`, `access`, `block`, `arrival`, `start_delay`, `warmup`, `measure`, `sync`, `contents`, `backend`, `caching`, `existing`, `split_latency`, `drop_cache`, `unlink`, `salt`; features: `log` (`each`, `window`, `histogram`), `think`, `batches`, `rates`, `flow`, `latency_target`, `steady`, `overlaps` |
+//! | `[[stage.job]]` | `name`, `group`, `host`, `target` or `targets`, `file_choice`, `workers`, `depth`, `mix`, `access`, `block`, `arrival`, `start_delay`, `warmup`, `measure`, `sync`, `contents`, `backend`, `caching`, `existing`, `split_latency`, `drop_cache`, `unlink`, `salt`; features: `log` (`each`, `window`, `histogram`), `think`, `batches`, `rates`, `flow`, `latency_target`, `steady`, `overlaps`, `placement`, `filling` |
+//! | `placement` | `distribution` (`uniform`, `zipf:1.1`, `zipf:1.1:0.25`, `pareto:0.2`, `normal:20`, `zoned:60/10:40/90`, `zoned_abs:60/20GiB:40/80GiB`, `sequence:2,0,1`, `sequence:2,0,1:stride`), `random`, `alignment` and `ranges` (`4KiB-64KiB`), each for all directions or as a table of `read`, `write`, `trim`; `unaligned`, `sequential_sizes`, `random_sizes`, `skip`, `between`, `trim_then_write`, `zones` (`size`, `range`, `skip`), `target_distribution`, `ios_per_target`, `past_end` |
+//! | `filling` | `pattern` (`"text"`, numbers, `%o`), `compress`, `chunk`, `dedupe` (`blocks`, `working_set`, `global`) |
 //! | a target | `path` or `directory` (a fresh file in it), `offset`, `size` |
 //!
 //! Invariants: what [`write()`] gives, [`read`] gives back the same; an unknown key is an error; all errors are told at once.
@@ -32,6 +34,7 @@
 mod features;
 mod fields;
 mod pacing;
+mod placement;
 mod reader;
 #[cfg(test)]
 mod tests;

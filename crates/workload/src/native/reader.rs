@@ -330,6 +330,10 @@ impl Reader<'_> {
         let contents = fields.get("contents");
         let contents = contents.and_then(|value| self.word(value, CONTENTS));
         set(&mut job.contents, contents);
+        let placement = fields.get("placement");
+        job.features.placement = placement.and_then(|value| self.placement(value));
+        let filling = fields.get("filling");
+        job.features.filling = filling.and_then(|value| self.filling(value));
         set(
             &mut job.salt,
             fields.get("salt").and_then(|value| self.count(value)),

@@ -11,10 +11,10 @@ use super::words::{
 };
 use super::{read, to_json, write};
 use crate::{
-    Access, Arrival, Backlog, BlockSizes, Checksum, Coverage, HeaderCheck, Job, Limits, Mix,
-    OnMismatch, Pacing, Pattern, Place, Poisson, ReportGroup, SequentialScope, Stage, SyncPolicy,
-    Target, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
-    WeightedSize, WhenFull, Workload,
+    Access, Arrival, Backlog, Between, BlockSizes, Checksum, Coverage, Dedupe, DedupeFrom,
+    Distribution, HeaderCheck, Job, Limits, Mix, OnMismatch, Pacing, Pattern, Place, Placement,
+    Poisson, ReportGroup, SequentialScope, Stage, SyncPolicy, Target, TrimmedData, Verify,
+    VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust, WeightedSize, WhenFull, Workload,
 };
 
 const OLTP: &str = r#"# oltp.workload.toml
@@ -665,6 +665,144 @@ prop_compose! {
         });
         Workload { stages: stages.collect(), seed }
     }
+}
+
+/// Jobs with placements and fillings: as read, and as written and read again.
+#[track_caller]
+fn check_kept(keys: &str) -> Job {
+    let job = job(keys);
+    let stage = Stage {
+        name: "kept".to_owned(),
+        jobs: vec![job.clone()],
+        cooldown: Nanos::ZERO,
+        repeats: 1,
+        discard: false,
+    };
+    let workload = Workload {
+        stages: vec![stage],
+        seed: 1,
+    };
+    let text = write(&workload);
+    let again = parse(&text);
+    assert_eq!(again, workload, "{text}");
+    job
+}
+
+#[test]
+fn placements_survive_their_file() {
+    let placed = |keys: &str| {
+        let job = check_kept(&format!("placement = {{ {keys} }}"));
+        *job.features.placement.unwrap()
+    };
+    assert_eq!(placed(""), Placement::default());
+    let zipf = Distribution::Zipf {
+        theta: 1.2,
+        center: Some(0.25),
+    };
+    let rules = placed("distribution = \"zipf:1.2:0.25\", random = \"80%\", ios_per_target = 3");
+    assert_eq!(rules.distribution, [zipf.clone(), zipf.clone(), zipf]);
+    assert_eq!(rules.random, [Percent::whole(80).unwrap(); 3]);
+    assert_eq!(rules.ios_per_target, 3);
+    let rules = placed(
+        "distribution = { write = \"zoned:60/10:40/90\" }, target_distribution = \"normal:20\"",
+    );
+    assert_eq!(rules.distribution[0], Distribution::Uniform);
+    assert_eq!(rules.distribution[1].to_string(), "zoned:60/10:40/90");
+    let rules = placed("skip = \"-8KiB\", between = \"identical\", past_end = true");
+    assert_eq!((rules.skip, rules.between), (-8192, Between::Identical));
+    let rules = placed("zones = { size = \"64KiB\", skip = \"1MiB\" }");
+    let zones = rules.zones.unwrap();
+    assert_eq!((zones.range, zones.skip), (Bytes::kib(64), Bytes::mib(1)));
+    let rules =
+        placed("ranges = { read = \"1KiB-4KiB\" }, unaligned = false, alignment = \"512B\"");
+    assert_eq!(rules.ranges[0].unwrap().least, Bytes::kib(1));
+    assert_eq!((rules.ranges[1], rules.unaligned), (None, false));
+    let rules = placed("sequential_sizes = \"4KiB\", random_sizes = \"1KiB-4KiB\"");
+    assert!(rules.by_order.is_some());
+    let odd = check_kept("caching = \"buffered\"\nplacement = { unaligned = true }");
+    assert!(odd.features.placement.unwrap().unaligned);
+    let pairs = check_kept(
+        "mix = { write = \"50%\", trim = \"50%\" }\nplacement = { trim_then_write = true }",
+    );
+    assert!(pairs.features.placement.unwrap().trim_then_write);
+}
+
+#[test]
+fn fillings_survive_their_file() {
+    let filled = |keys: &str| {
+        let job = check_kept(&format!("mix = \"write\"\nfilling = {{ {keys} }}"));
+        *job.features.filling.unwrap()
+    };
+    let rules = filled("pattern = '\"ab\"%o0xff', compress = \"30%\", chunk = \"512B\"");
+    let pattern = rules.pattern.unwrap();
+    assert_eq!((pattern.bytes().len(), pattern.offsets().len()), (11, 1));
+    assert_eq!((rules.compress, rules.chunk), (30, Some(Bytes::new(512))));
+    let rules = filled("dedupe = { blocks = \"20%\", working_set = \"5%\", global = true }");
+    let from = DedupeFrom::WorkingSet {
+        percent: 5,
+        global: true,
+    };
+    assert_eq!(rules.dedupe, Some(Dedupe { percent: 20, from }));
+    assert_eq!(
+        filled("dedupe = { blocks = \"20%\" }").dedupe.unwrap().from,
+        DedupeFrom::Last
+    );
+}
+
+#[test]
+fn wrong_placements_are_told() {
+    let check = |keys: &str, message: &str| {
+        let text = format!(
+            "target = {{ path = \"/f\", size = \"1GiB\" }}\n[[stage]]\nname = \"s\"\n[[stage.job]]\n{keys}\n"
+        );
+        let errors = read(&text, "f").unwrap_err().to_string();
+        assert!(errors.contains(message), "{keys}: {errors}");
+    };
+    check(
+        "placement = { distribution = \"zipf:1\" }",
+        "no theta from 0",
+    );
+    check(
+        "placement = { skip = \"far\" }",
+        "`far` is no size with its unit",
+    );
+    check(
+        "placement = { ranges = \"4KiB\" }",
+        "`4KiB` is no range of sizes",
+    );
+    check(
+        "placement = { unaligned = true }",
+        "do not go with direct I/O",
+    );
+    check(
+        "placement = { ranges = \"4KiB-8KiB\" }",
+        "it has sizes up to 8 KiB, but its blocks end at 4 KiB",
+    );
+    check(
+        "placement = { random_sizes = \"4KiB\" }",
+        "one of two lists of sizes is missing",
+    );
+    check(
+        "placement = { ios_per_target = 0 }",
+        "each picked target gets 0 I/Os",
+    );
+    check(
+        "placement = { trim_then_write = true }",
+        "its mix has reads",
+    );
+    check(
+        "placement = { zones = { size = \"0B\" } }",
+        "its zones have no bytes",
+    );
+    check("filling = { pattern = \"'file'\" }", "holds no file names");
+    check(
+        "filling = { compress = \"0.5%\" }",
+        "no whole number of percent",
+    );
+    check(
+        "filling = { dedupe = { blocks = \"0%\" } }",
+        "is no percentage",
+    );
 }
 
 proptest! {

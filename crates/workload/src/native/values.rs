@@ -241,7 +241,7 @@ impl Reader<'_> {
     }
 
     /// One size, or a list of sizes with weights.
-    fn sizes(&mut self, value: &Value<'_>) -> Option<Vec<WeightedSize>> {
+    pub(super) fn sizes(&mut self, value: &Value<'_>) -> Option<Vec<WeightedSize>> {
         if !value.get_ref().is_array() {
             let size = self.quantity(value)?;
             return Some(vec![WeightedSize { size, weight: 1 }]);

@@ -2,9 +2,6 @@
 //!
 //! `verify = "crc32c"`, or a table: `verify = { checksum = "crc32c", interval = "512B", backlog = 16 }`.
 
-use std::fmt::Write as _;
-use std::io;
-
 use fathom_units::Bytes;
 use toml::{Table, Value as TomlValue};
 
@@ -12,8 +9,8 @@ use super::fields::{Fields, Reader, Value};
 use super::words::{Words, word};
 use super::writer::{count, share, size};
 use crate::{
-    Access, Backlog, Checksum, Coverage, FormatAt, HeaderCheck, Job, OnMismatch, Pattern,
-    TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
+    Access, Backlog, Checksum, Coverage, HeaderCheck, Job, OnMismatch, TrimmedData, Verify,
+    VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
 };
 
 pub(super) const CHECKSUMS: Words<Checksum> = &[
@@ -80,7 +77,7 @@ pub(super) fn value(verify: &Verify) -> TomlValue {
     }
     add("header_offset", count(verify.header_offset));
     if let Some(pattern) = &verify.pattern {
-        add("pattern", pattern_text(pattern).into());
+        add("pattern", pattern.to_string().into());
     }
     if let Some(interval) = verify.pattern_interval {
         add("pattern_interval", size(interval));
@@ -114,28 +111,6 @@ pub(super) fn value(verify: &Verify) -> TomlValue {
         add("trims", TomlValue::Table(keys));
     }
     TomlValue::Table(table)
-}
-
-/// A pattern as [`Pattern::parse`] reads it: hexadecimal digits, with `%o` where offsets stand.
-fn pattern_text(pattern: &Pattern) -> String {
-    let mut text = String::new();
-    let mut from = 0;
-    let hexadecimal = |text: &mut String, part: &[u8]| {
-        if !part.is_empty() {
-            text.push_str("0x");
-        }
-        for byte in part {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-    };
-    for FormatAt(at) in pattern.offsets() {
-        hexadecimal(&mut text, &pattern.bytes()[from..*at]);
-        text.push_str("%o");
-        from = at + 8;
-    }
-    hexadecimal(&mut text, &pattern.bytes()[from..]);
-    text
 }
 
 impl Reader<'_> {
@@ -224,19 +199,6 @@ impl Reader<'_> {
         verify.load_state = load.and_then(|value| self.text(value));
     }
 
-    fn pattern(&mut self, value: &Value<'_>) -> Option<Pattern> {
-        let text = self.text(value)?;
-        let no_files = |_: &str| Err(io::Error::other("a native file holds the bytes themselves"));
-        match Pattern::parse(&text, &no_files) {
-            Ok(pattern) => Some(pattern),
-            Err(error) => {
-                let hint = "write it like \"0xdeadbeef\", or '\"text\"'; `%o` is the offset";
-                self.error(value.span(), error.to_string(), hint);
-                None
-            }
-        }
-    }
-
     /// `{ share = "50%", writes = 16 }`.
     fn trims(&mut self, value: &Value<'_>) -> Option<VerifyTrims> {
         let mut fields = self.fields(value, "the trims of a check")?;
@@ -309,15 +271,5 @@ mod tests {
             .map(|(name, kind)| (*name, *kind))
             .collect();
         assert_eq!(names, Checksum::ALL.map(|kind| (kind.name(), kind)));
-    }
-
-    #[test]
-    fn a_pattern_is_written_as_it_is_read() {
-        for text in ["0x01", "%o", "0xff%o%o0x0a0b", "\"abcd\"-12%o1"] {
-            let no_files = |_: &str| Ok(Vec::new());
-            let pattern = Pattern::parse(text, &no_files).unwrap();
-            let again = Pattern::parse(&pattern_text(&pattern), &no_files).unwrap();
-            assert_eq!(again, pattern, "{text}");
-        }
     }
 }

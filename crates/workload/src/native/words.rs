@@ -1,7 +1,7 @@
 //! The words of the native file, for reading and writing alike.
 
 use crate::{
-    Backend, BufferContents, Caching, ExistingFiles, FileChoice, OpenSync, Poisson,
+    Backend, Between, BufferContents, Caching, ExistingFiles, FileChoice, OpenSync, Poisson,
     SequentialScope, WhenFull,
 };
 
@@ -35,6 +35,11 @@ pub(super) const CONTENTS: Words<BufferContents> = &[
     ("random-stamped", BufferContents::RandomStamped),
     ("random-once", BufferContents::RandomOnce),
     ("zeroes", BufferContents::Zeroes),
+];
+
+pub(super) const BETWEEN: Words<Between> = &[
+    ("sequential", Between::Sequential),
+    ("identical", Between::Identical),
 ];
 
 pub(super) const BACKENDS: Words<Backend> = &[

@@ -6,6 +6,7 @@
 use fathom_units::{Bytes, Nanos, Percent};
 use toml::{Table, Value};
 
+use super::placement::{filling, placement};
 use super::values::ONE_PASS;
 use super::words::{
     ACCESS_KINDS, AccessKind, BACKENDS, CACHINGS, CONTENTS, EXISTING, FILE_CHOICES, OPEN_SYNCS,
@@ -120,6 +121,12 @@ fn job_keys(job: &Job) -> Vec<(&'static str, Value)> {
         ("unlink", job.unlink.into()),
         ("salt", count(job.salt)),
     ]);
+    if let Some(rules) = &job.features.placement {
+        keys.push(("placement", placement(rules)));
+    }
+    if let Some(rules) = &job.features.filling {
+        keys.push(("filling", filling(rules)));
+    }
     keys.extend(super::features::keys(job));
     keys
 }
@@ -228,7 +235,7 @@ fn block(block: &BlockSizes) -> Value {
     Value::Table(keys)
 }
 
-fn sizes(sizes: &[WeightedSize]) -> Value {
+pub(super) fn sizes(sizes: &[WeightedSize]) -> Value {
     if let [
         WeightedSize {
             size: only,

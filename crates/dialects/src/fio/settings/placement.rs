@@ -14,6 +14,10 @@ const PARETO_H: f64 = 0.2;
 
 /// Placement in fio's terms, with fio's defaults.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
 pub struct PlacementSettings {
     /// By direction.
     pub distribution: [Distribution; 3],
@@ -43,6 +47,8 @@ pub struct PlacementSettings {
     pub offset_align: Option<u64>,
     /// `file_append`.
     pub append: bool,
+    /// `fill_device`.
+    pub fill: bool,
     /// How a random file is drawn.
     pub file_distribution: Distribution,
     /// I/Os that a picked file gets.
@@ -75,6 +81,7 @@ impl Default for PlacementSettings {
             zone_skip: 0,
             offset_align: None,
             append: false,
+            fill: false,
             file_distribution: Distribution::Uniform,
             ios_per_file: 1,
         }
@@ -114,6 +121,7 @@ impl Settings {
                 let align = bytes(reader);
                 place.offset_align = align.map(|align| align.max(1)).or(place.offset_align);
             }
+            "fill_device" => set(&mut place.fill, reader.switch()),
             "file_append" => set(&mut place.append, reader.switch()),
             "file_service_type" => self.read_file_choice(reader),
             _ => return false,

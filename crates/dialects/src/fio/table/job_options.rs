@@ -21,7 +21,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("rw_sequencer", &[], Word, Built, "Order of offsets where `rw` has a number"),
     row("size", &[], Number, Built, "Bytes a job covers, over all its files"),
     row("io_size", &["io_limit"], Number, Built, "Bytes a job moves, where not `size`"),
-    row("fill_device", &["fill_fs"], Switch, Only("0"), "Write until the space is used up"),
+    row("fill_device", &["fill_fs"], Switch, Built, "Write until the space is used up"),
     row("filesize", &[], Number, Built, "Size of each single file"),
     row("file_append", &[], Switch, Built, "Start at the end of an existing file"),
     row("offset", &["fileoffset"], Number, Built, "First byte used of each file"),

@@ -9,7 +9,7 @@ use super::entry::{
 };
 use super::figures::{Prefixes, Unit, figure, wall_clock};
 use super::{FioRun, VERSION, judged, unified};
-use crate::fio::input::{FioInput, FioJobMeta, Percentiles, Unified};
+use crate::fio::input::{FioInput, FioJobMeta, Percentiles, SizesOf, Unified};
 
 /// The lines before a run.
 pub fn start(input: &FioInput) -> String {
@@ -44,8 +44,13 @@ fn job_line(job: &FioJobMeta) -> String {
         format!("{}-{}", size(least), size(most))
     });
     let [read, write, trim] = sizes;
+    let last = if job.sizes == SizesOf::Orders {
+        "bs_is_seq_rand".to_owned()
+    } else {
+        format!("(T) {trim}")
+    };
     format!(
-        "{}: (g={}): rw={}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={}, iodepth={}\n",
+        "{}: (g={}): rw={}, bs=(R) {read}, (W) {write}, {last}, ioengine={}, iodepth={}\n",
         job.name, job.group, job.rw, job.engine, job.depth
     )
 }

@@ -1,0 +1,192 @@
+//! Counts of I/Os and bytes beside those of the real fio, which must be installed: for jobs whose counts follow from their
+//! options alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use fathom_dialects::fio::{self, ReadContext, SystemFiles};
+use fathom_workload::generator::{SharedCursor, StreamKey, TargetRange, WorkerStream};
+use fathom_workload::{Job, Workload};
+
+/// I/Os and bytes by direction.
+type Counts = BTreeMap<&'static str, (u64, u64)>;
+
+/// The jobs here end far below this.
+const IOS_MAX: u64 = 100_000;
+
+fn of_fio(arguments: &[&str]) -> Counts {
+    let run = Command::new("fio")
+        .args(arguments)
+        .arg("--output-format=json")
+        .output();
+    let output = run.expect("these tests need fio: install the package `fio`");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let start = text
+        .find('{')
+        .unwrap_or_else(|| panic!("{arguments:?}: {text}"));
+    let document: serde_json::Value =
+        serde_json::from_str(&text[start..]).expect("fio's document is JSON");
+    let mut counts = Counts::new();
+    for job in document["jobs"].as_array().expect("there are jobs") {
+        for way in ["read", "write", "trim"] {
+            let number = |key: &str| job[way][key].as_u64().expect("counts are numbers");
+            if number("total_ios") > 0 {
+                let count = counts.entry(way).or_default();
+                count.0 += number("total_ios");
+                count.1 += number("io_bytes");
+            }
+        }
+    }
+    counts
+}
+
+fn read(arguments: &[&str]) -> Workload {
+    let arguments: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
+    let read = fio::read(&arguments, &ReadContext::of_system(&SystemFiles));
+    read.unwrap_or_else(|it| panic!("{arguments:?}\n{it}"))
+        .workload
+}
+
+fn count(job: &Job, index: usize, counts: &mut Counts) {
+    let ranges: Vec<TargetRange> = job
+        .targets
+        .iter()
+        .map(|target| TargetRange {
+            offset: target.offset.get(),
+            length: target.length.expect("every size is given").get(),
+        })
+        .collect();
+    let key = StreamKey {
+        job: index as u32,
+        ..StreamKey::default()
+    };
+    let stream = WorkerStream::new(job, key, &ranges, &SharedCursor::new());
+    let mut stream = stream.expect("the job has a stream");
+    let mut done = 0;
+    while let Some(io) = stream.next_io() {
+        let count = counts.entry(io.direction.name()).or_default();
+        count.0 += 1;
+        count.1 += u64::from(io.length);
+        done += 1;
+        assert!(done < IOS_MAX, "the stream does not end");
+    }
+}
+
+fn of_ours(arguments: &[&str]) -> Counts {
+    let workload = read(arguments);
+    let mut counts = Counts::new();
+    for (index, (_, job)) in workload.jobs().enumerate() {
+        count(job, index, &mut counts);
+    }
+    counts
+}
+
+#[track_caller]
+fn check(engine: &[&str], options: &str) {
+    let mut arguments = vec!["--name=j"];
+    arguments.extend(engine);
+    arguments.extend(options.split_whitespace());
+    assert_eq!(of_ours(&arguments), of_fio(&arguments), "{arguments:?}");
+}
+
+#[test]
+fn counts_are_those_of_fio() {
+    for options in [
+        "--rw=read --size=30k",
+        "--rw=randread --size=30k",
+        "--rw=randread --size=30k --norandommap",
+        "--rw=read --size=1m --io_size=10k",
+        "--rw=read --size=1m --io_size=10k --loops=2",
+        "--rw=randread --size=1m --io_size=10k --loops=3",
+        "--rw=read --size=8k --io_size=30k",
+        "--rw=write --size=8k --io_size=30k",
+        "--rw=read:8k --size=1m",
+        "--rw=read:4k --size=1m",
+        "--rw=read:-8k --size=1m",
+        "--rw=read:8k --size=1m --io_size=1m",
+        "--rw=read:8k --size=1m --loops=2",
+        "--rw=write:12k --size=1m --io_size=3m",
+        "--rw=read:4k --size=1m --offset=512k",
+        "--rw=read:-8k --size=1m --offset=512k",
+        "--rw=randread:4 --size=1m",
+        "--rw=randread:4 --size=1m --norandommap",
+        "--rw=randread:3 --rw_sequencer=identical --size=1m",
+        "--rw=randread --size=1m --percentage_random=50",
+        "--rw=randread --size=1m --percentage_random=0",
+        "--rw=trimwrite --size=1m",
+        "--rw=randtrimwrite --size=1m",
+        "--rw=randtrimwrite --size=1m --norandommap",
+        "--rw=randread --size=1m --random_distribution=zipf:1.1",
+        "--rw=randread --size=1m --random_distribution=pareto:0.3",
+        "--rw=randread --size=1m --random_distribution=normal:20",
+        "--rw=randread --size=1m --random_distribution=zoned:60/10:40/90",
+        "--rw=randread --size=1m --random_distribution=zoned_abs:60/100k:40/900k",
+        "--rw=randread --size=1m --nrfiles=3",
+        "--rw=read --size=1m --nrfiles=3",
+        "--rw=read --size=1m --nrfiles=3 --file_service_type=random:4",
+        "--rw=randread --size=1m --nrfiles=3 --file_service_type=roundrobin:5",
+        "--rw=randread --bs=4k --ba=512 --size=1m",
+        "--rw=read --zonemode=strided --zonesize=64k --zonerange=128k --zoneskip=64k --size=1m",
+        "--rw=randread --zonemode=strided --zonesize=64k --zonerange=128k --size=1m",
+        "--rw=write --zonemode=strided --zonesize=64k --zoneskip=64k --size=1m --bs=16k",
+        "--rw=read --bs_is_seq_rand=1 --bs=4k,16k --size=1m",
+        "--rw=randread --norandommap --random_generator=lfsr --size=1m",
+        "--rw=randwrite --size=1m --bssplit=4k/50:6k/50",
+        "--rw=randread --size=1m --number_ios=7 --loops=3",
+        "--rw=read --filesize=1m --size=2m --nrfiles=4",
+        "--rw=randwrite --filesize=64k --nrfiles=4 --io_size=1000k",
+        "--rw=read --size=1m --io_size=2500k --bs=48k",
+        "--rw=randread --size=1m --io_size=2500k --bs=48k",
+        "--rw=write --size=1m --io_size=2500k --bs=48k",
+    ] {
+        check(&["--ioengine=null"], options);
+    }
+}
+
+/// Sizes are other random draws, but all bytes are moved, and none twice.
+#[test]
+fn differing_sizes_move_the_bytes_that_fio_moves() {
+    for options in [
+        "--rw=randread --size=1m --bssplit=4k/50:16k/50",
+        "--rw=randread --size=1m --bsrange=4k-64k",
+        "--rw=randtrimwrite --size=1m --bsrange=512-4k",
+        "--rw=trimwrite --size=1m --bssplit=512/25:1k/:2k/:4k/",
+        "--rw=randread --size=1m --loops=3 --bssplit=4k/50:8k/50",
+    ] {
+        let mut arguments = vec!["--name=j", "--ioengine=null"];
+        arguments.extend(options.split_whitespace());
+        let bytes = |counts: Counts| -> BTreeMap<&str, u64> {
+            let bytes = counts.into_iter();
+            bytes.map(|(way, (_, bytes))| (way, bytes)).collect()
+        };
+        assert_eq!(
+            bytes(of_ours(&arguments)),
+            bytes(of_fio(&arguments)),
+            "{options}"
+        );
+    }
+}
+
+/// In a file that is larger than the job, the last block may end past `size`.
+#[test]
+fn larger_files_give_their_last_block_whole() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("counts.{}", std::process::id()));
+    let name = format!("--filename={}", path.display());
+    for options in [
+        "--rw=read --size=30k",
+        "--rw=randread --size=30k",
+        "--rw=randread --size=30k --norandommap",
+        "--rw=read:8k --size=1m",
+        "--rw=read:4k --size=1m",
+        "--rw=read:-8k --size=1m",
+        "--rw=read --size=1m --offset=512k",
+        "--rw=read:4k --size=1m --offset=512k",
+        "--rw=write --size=1m --io_size=2500k",
+    ] {
+        std::fs::write(&path, vec![0; 8 << 20]).expect("the temporary directory is writable");
+        check(&["--ioengine=psync", &name], options);
+    }
+    std::fs::remove_file(&path).expect("the file is there");
+}

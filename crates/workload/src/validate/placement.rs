@@ -1,0 +1,104 @@
+//! What contradicts itself in a job's placement, and in what its buffers hold.
+
+use fathom_units::{Bytes, Percent};
+
+use super::Found;
+use crate::{Backend, Caching, DedupeFrom, Direction, Job, SizeDraw, SizeRange};
+
+/// Largest I/O that a range of sizes may ask for.
+const SIZE_MAX: Bytes = Bytes::new(u32::MAX as u64);
+
+pub(super) fn check(job: &Job, found: &mut Found) {
+    if let Some(rules) = &job.features.placement {
+        let key = "placement";
+        for distribution in rules
+            .distribution
+            .iter()
+            .chain([&rules.target_distribution])
+        {
+            if let Err(error) = distribution.check() {
+                found.add(
+                    key,
+                    format!("its distribution {distribution}: {error}"),
+                    "change it",
+                );
+            }
+        }
+        if rules.ios_per_target == 0 {
+            let message = "each picked target gets 0 I/Os";
+            found.add(key, message, "give at least 1");
+        }
+        if let Some(zones) = rules.zones
+            && (zones.size == Bytes::ZERO || zones.range == Bytes::ZERO)
+        {
+            let message = "its zones have no bytes";
+            found.add(key, message, "give them a size and a range");
+        }
+        if rules.trim_then_write && job.mix.read > Percent::ZERO {
+            let message = "it trims and writes each block, but its mix has reads";
+            found.add(key, message, "mix half trims and half writes");
+        }
+        let used = |way: &Direction| job.mix.share(*way) > Percent::ZERO;
+        for way in Direction::ALL.into_iter().filter(used) {
+            if let Some(range) = rules.ranges[way as usize] {
+                check_range(job, range, found);
+            }
+            if rules.alignment[way as usize] == Some(Bytes::ZERO) {
+                let hint = "leave it out to align to the smallest block";
+                found.add(key, "its alignment is 0 bytes", hint);
+            }
+        }
+        if job.caching == Caching::Direct && job.backend != Backend::Null && rules.unaligned {
+            let message = "sizes of any number of bytes do not go with direct I/O";
+            found.add(key, message, "leave `unaligned` out, or use buffered I/O");
+        }
+        for draw in rules.by_order.iter().flatten() {
+            match draw {
+                SizeDraw::Range(range) => check_range(job, *range, found),
+                SizeDraw::List(list) => {
+                    let largest = list.iter().map(|entry| entry.size).max();
+                    check_largest(job, largest.unwrap_or_default(), found);
+                }
+            }
+        }
+    }
+    check_filling(job, found);
+}
+
+fn check_range(job: &Job, range: SizeRange, found: &mut Found) {
+    let SizeRange { least, most } = range;
+    if least == Bytes::ZERO || most < least || most > SIZE_MAX {
+        let message = format!("its sizes from {least} to {most} are no range");
+        found.add("placement", message, "give a smallest size, then a largest");
+    }
+    check_largest(job, most, found);
+}
+
+/// Buffers have the largest size of the block's lists.
+fn check_largest(job: &Job, size: Bytes, found: &mut Found) {
+    let block = job.block.largest(job.mix);
+    if size > block {
+        let message = format!("it has sizes up to {size}, but its blocks end at {block}");
+        let hint = "name the smallest and the largest size in `block` too";
+        found.add("placement", message, hint);
+    }
+}
+
+fn check_filling(job: &Job, found: &mut Found) {
+    let Some(rules) = &job.features.filling else {
+        return;
+    };
+    let percents = rules.dedupe.map_or([1, 1], |dedupe| match dedupe.from {
+        DedupeFrom::Last => [dedupe.percent, 1],
+        DedupeFrom::WorkingSet { percent, .. } => [dedupe.percent, percent],
+    });
+    let good = percents.iter().all(|percent| (1..=100).contains(percent));
+    if rules.compress > 100 || !good {
+        let message = "a share of its buffers' contents is no percentage";
+        found.add("filling", message, "give 1 to 100 %");
+    }
+    if rules.chunk == Some(Bytes::ZERO) {
+        let hint = "leave it out for the size of the smallest write";
+        found.add("filling", "its pieces have 0 bytes", hint);
+    }
+}
