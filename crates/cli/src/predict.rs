@@ -21,7 +21,8 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     })?;
     let (design, warnings) = Design::read(&text, &path, Catalog::builtin())?;
     tell_warnings(&warnings, &TERMINAL);
-    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
+    let input =
+        load(&args.workload.words(args.target.as_deref()), &TERMINAL)?.without_logs(&TERMINAL);
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);

@@ -13,12 +13,15 @@
 
 mod command_line;
 mod context;
+mod errno;
+mod features;
 mod help;
 mod input;
 mod job;
 mod lexer;
 mod placement;
 mod plan;
+mod replay;
 mod settings;
 mod table;
 mod targets;
@@ -36,8 +39,8 @@ pub use input::{
 };
 pub use lexer::looks_like_job_file;
 pub use write::{
-    Eta, FioRun, LogLines, VERSION, debug_ios, debug_seeds, eta_line, has_errors, write_json,
-    write_normal, write_start, write_terse,
+    Eta, FioRun, Host, LogLines, PriorityLatencies, Report, VERSION, debug_ios, debug_seeds,
+    eta_line, has_errors, write_clients, write_json, write_normal, write_start, write_terse,
 };
 
 /// Reads fio's own command line: everything after the word `fio`.

@@ -51,6 +51,7 @@ fn read_all(text: String, arguments: &[String]) {
                 results: &[],
                 finished_unix_ms: 0,
                 elapsed: Nanos::ZERO,
+                priorities: None,
                 pid: 1,
             };
             let _ = (write_start(&input), write_normal(&input, &run));

@@ -126,6 +126,7 @@ fn run(results: &[StageResult]) -> FioRun<'_> {
         results,
         finished_unix_ms: 1,
         elapsed: Nanos::from_secs(2),
+        priorities: None,
         pid: 1,
     }
 }
@@ -424,6 +425,19 @@ const DOUBTFUL: &[&str] = &[
     "bs_is_seq_rand=1", "dedupe_percentage=101", "dedupe_percentage=50", "dedupe_mode=foo",
     "dedupe_mode=working_set", "buffer_compress_percentage=30", "buffer_compress_chunk=4k",
     "zonemode=strided", "zonemode=other", "zoneskip=1m", "file_append=1", "openfiles=3",
+    "nice=5", "nice=20", "nice=-21", "prio=7", "prio=8", "prioclass=3", "prioclass=4", "cpus_allowed=0",
+    "cpus_allowed_policy=split", "cpus_allowed_policy=none", "cpumask=1", "wait_for=x", "exitall", "exit_what=all",
+    "exit_what=none", "exec_prerun=true", "exec_postrun=a b", "pre_read=1", "pre_read=2", "allow_file_create=0",
+    "create_only=1", "sync_file_range=write:8", "sync_file_range=foo", "sync_file_range=wait_before,write:3",
+    "continue_on_error=io", "continue_on_error=maybe", "continue_on_error=1", "ignore_error=EIO",
+    "ignore_error=,ENOSPC:5", "max_latency=10ms", "max_latency=5", "max_latency=soon", "mem=mmap", "mem=mmap:/x",
+    "mem=gpu", "iomem_align=512", "openfiles=4", "opendir=/x", "write_iolog=x", "read_iolog=x",
+    "read_iolog_chunked=1", "replay_no_stall=1", "replay_no_stall=2", "replay_time_scale=0",
+    "replay_time_scale=50", "replay_scale=2", "replay_align=512", "replay_skip=read", "replay_redirect=/x",
+    "startdelay=1-5", "fallocate=maybe", "fallocate=keep", "write_barrier=8", "ioengine=mmap",
+    "ioengine=filecreate", "ioengine=posixaio", "ioengine=falloc", "ioengine=ftruncate", "ioengine=filedelete",
+    "ioengine=filestat\nstat_type=lstat", "stat_type=stat", "ioscheduler=noop", "uid=0", "exitall_on_error",
+    "hugepage-size=2m", "create_fsync=2", "unlink_each_loop=0",
 ];
 
 #[test]

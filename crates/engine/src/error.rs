@@ -124,6 +124,15 @@ impl EngineError {
 
 /// What to do about what the system said, where that is known.
 fn hint(source: &io::Error) -> &'static str {
+    /// `ENFILE` and `EMFILE`.
+    const TOO_MANY_OPEN: [i32; 2] = [23, 24];
+    if source
+        .raw_os_error()
+        .is_some_and(|code| TOO_MANY_OPEN.contains(&code))
+    {
+        return "\n  hint: every worker keeps all its files open; use fewer files or workers, or raise the \
+                limit of open files (`ulimit -Hn`)";
+    }
     match source.kind() {
         io::ErrorKind::PermissionDenied => {
             "\n  hint: name a target that you may use, or run as a user who may"

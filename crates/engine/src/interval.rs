@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 use fathom_record::{OpStats, Phase};
 use fathom_units::Nanos;
-use fathom_workload::{Arrival, Direction, ExistingFiles, Job};
+use fathom_workload::{Arrival, Direction, ExistingFiles, Job, Replay, ReplayPace};
 
 use crate::io_log::LogBatch;
 
@@ -34,7 +34,10 @@ pub(crate) struct IntervalSet {
 impl IntervalSet {
     /// An empty set for a worker of `job`.
     pub(crate) fn new(worker: usize, job: &Job) -> Self {
-        let open = job.arrival != Arrival::Closed || job.features.rates.is_some();
+        let timed = |replay: &Replay| matches!(replay.pace, ReplayPace::Timed(_));
+        let open = job.arrival != Arrival::Closed
+            || job.features.rates.is_some()
+            || job.features.replay.as_ref().is_some_and(timed);
         Self {
             worker,
             end: Nanos::ZERO,
@@ -70,7 +73,7 @@ fn syncs(job: &Job) -> bool {
     let sync = &job.sync;
     let at_end = (sync.at_end || sync.on_close) && job.existing != ExistingFiles::AsPeer;
     let asked = sync.fsync_every > 0 || sync.fdatasync_every > 0 || at_end;
-    asked && job.mix.changes_data()
+    (asked && job.mix.changes_data()) || job.features.replay.is_some()
 }
 
 /// What workers send to the control thread.

@@ -18,7 +18,7 @@ use crate::timing::Times;
 /// Chunks of each worker: one in use, and others for a control thread that writes.
 pub(crate) const CHUNKS_PER_WORKER: usize = 4;
 /// I/Os of a chunk.
-const IOS_PER_CHUNK: usize = 8192;
+const IOS_PER_CHUNK: usize = 2048;
 /// Windows and histograms of a chunk.
 const WINDOWS_PER_CHUNK: usize = 256;
 
@@ -280,13 +280,14 @@ mod tests {
             target: 0,
             offset: 0,
             bytes,
+            priority: fathom_workload::IoPriority::default(),
         }
     }
 
     fn told(want: IoLog, completions_ms: &[u64], end_ms: u64) -> LogChunk {
-        let (full, batches) = sync_channel(8);
-        let (give_back, spares) = sync_channel(8);
-        for _ in 0..8 {
+        let (full, batches) = sync_channel(64);
+        let (give_back, spares) = sync_channel(64);
+        for _ in 0..64 {
             give_back.send(Box::new(LogBatch::new(0))).unwrap();
         }
         let mut logger = IoLogger::new(want, Box::new(LogBatch::new(0)), full, spares);

@@ -19,14 +19,18 @@ mod io_log;
 mod layout;
 mod marker;
 mod options;
+mod order;
 mod preflight;
 mod run;
+mod shell;
 mod stage;
 mod steady;
 mod stop;
 mod store;
 mod targets;
+mod thread;
 mod timing;
+mod trace;
 mod verification;
 mod worker;
 

@@ -32,6 +32,7 @@ pub struct RunOptions {
     pub overwrite: Overwrite,
     /// What the first failed I/O does.
     pub on_error: ErrorPolicy,
-    /// Tell all that was measured so far after each such time (whole seconds, rounded up), and at each stage's end.
+    /// Tell all that was measured so far after each such time (whole seconds, rounded up). It is told at each stage's end
+    /// and at SIGUSR1 whatever stands here.
     pub snapshot_every: Option<Nanos>,
 }

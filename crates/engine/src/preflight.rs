@@ -3,7 +3,7 @@
 //! Complaints about the input come all at once; then what the write guard found, all at once; then what the machine
 //! cannot do; then whether the files fit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use fathom_workload::{Arrival, Backend, Caching, Job, Pacing, Stage, Workload};
 
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
-use crate::{EngineError, Overwrite, Refusal, RunOptions, guard};
+use crate::{EngineError, Overwrite, Refusal, RunOptions, guard, trace};
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
 const WORKERS_MAX: u32 = 8192;
@@ -78,6 +78,7 @@ pub(crate) fn preflight_with(
     let mut notes = Vec::new();
     for (_, job) in workload.jobs() {
         check_job(job, &mut problems);
+        trace::check(job, &mut problems);
     }
     for stage in &workload.stages {
         check_stage(stage, &mut problems);
@@ -115,7 +116,7 @@ pub(crate) fn layout_start(object: &Object) -> Option<u64> {
     let has = match &object.kind {
         Kind::File { existing, .. } => existing.map_or(0, |file| file.size),
         Kind::Fresh { .. } => 0,
-        Kind::Device { .. } | Kind::Nothing { .. } => return None,
+        Kind::Device { .. } | Kind::Directory { .. } | Kind::Nothing { .. } => return None,
     };
     (has < object.needed).then_some(has)
 }
@@ -197,6 +198,7 @@ fn check_stage(stage: &Stage, problems: &mut Diagnostics) {
         let what = format!("stage `{}` has {workers} workers", stage.name);
         problems.push(Diagnostic::error(what).hint("use at most 8,192 in one stage"));
     }
+    check_order(stage, problems);
     let of_job = |job: &Job| {
         let buffers = u128::from(job.workers) * u128::from(job.effective_depth());
         buffers * u128::from(job.block.largest(job.mix).get().next_multiple_of(4096))
@@ -213,6 +215,34 @@ fn check_stage(stage: &Stage, problems: &mut Diagnostics) {
         );
         let hint = "lower workers, depth or block size: their product is the memory needed";
         problems.push(Diagnostic::error(what).hint(hint));
+    }
+}
+
+/// Jobs that wait for others must have something to wait for, and must not wait in a circle.
+fn check_order(stage: &Stage, problems: &mut Diagnostics) {
+    let mut awaited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for job in &stage.jobs {
+        let others = awaited.entry(&job.name).or_default();
+        others.extend(job.features.process.after.as_deref());
+    }
+    let mut told = BTreeSet::new();
+    for (name, others) in &awaited {
+        for other in others.iter().filter(|other| !awaited.contains_key(**other)) {
+            let what = format!("job `{name}` waits for `{other}`, which its stage does not have");
+            problems.push(Diagnostic::error(what).hint("name a job of the same stage"));
+        }
+        // Everything that is waited for, directly or not.
+        let mut reached: BTreeSet<&str> = BTreeSet::new();
+        let mut next: Vec<&str> = others.clone();
+        while let Some(other) = next.pop() {
+            if reached.insert(other) {
+                next.extend(awaited.get(other).into_iter().flatten());
+            }
+        }
+        if reached.contains(name) && told.insert(*name) {
+            let what = format!("job `{name}` waits for its own end");
+            problems.push(Diagnostic::error(what).hint("let one job of the circle start first"));
+        }
     }
 }
 
@@ -258,6 +288,11 @@ fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String
                 existing: Some(existing),
             } if object.written || grows => {
                 refusals.extend(judge_file(object, full, existing.ours, options));
+            }
+            Kind::Directory {
+                full, exists: true, ..
+            } if object.written => {
+                refusals.extend(judge_file(object, full, false, options));
             }
             _ => {}
         }
@@ -310,7 +345,7 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
         durability: Durability::None,
     };
     let directory = match &object.kind {
-        Kind::Nothing { .. } => return Ok(()),
+        Kind::Nothing { .. } | Kind::Directory { exists: true, .. } => return Ok(()),
         Kind::Device { .. } => {
             let opened = rawio::open(Path::new(&object.path), how);
             return opened
@@ -326,7 +361,9 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
                 .map(drop)
                 .map_err(|error| open_error(&object.path, how, error));
         }
-        Kind::File { full, .. } => full.parent().unwrap_or(Path::new("/")),
+        Kind::File { full, .. } | Kind::Directory { full, .. } => {
+            full.parent().unwrap_or(Path::new("/"))
+        }
         Kind::Fresh { directory } => directory,
     };
     match rawio::open_unnamed(directory, caching) {
@@ -348,7 +385,7 @@ fn check_space(targets: &Targets) -> Result<(), EngineError> {
         let directory = match &object.kind {
             Kind::File { full, .. } => full.parent().unwrap_or(Path::new("/")),
             Kind::Fresh { directory } => directory,
-            Kind::Device { .. } | Kind::Nothing { .. } => continue,
+            Kind::Device { .. } | Kind::Directory { .. } | Kind::Nothing { .. } => continue,
         };
         let metadata = fs::metadata(directory);
         let metadata = metadata.map_err(|error| {

@@ -1,5 +1,7 @@
 //! A whole run: look, hold, lay out, measure stage by stage, clean up.
 
+use std::os::unix::fs::DirBuilderExt;
+
 use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
 use fathom_record::{Event, EventSink, StageResult, TargetFacts, stage_record};
 use fathom_units::Nanos;
@@ -97,6 +99,7 @@ fn run_with(
         outcome.interrupted = true;
         return Ok(outcome);
     }
+    make_directories(&plan)?;
     look_for_holes(&plan, &store, &mut outcome, sink);
     run_stages(workload, options, &plan, &store, stop, sink, &mut outcome)?;
     unlink(workload, &plan);
@@ -137,6 +140,22 @@ fn lay_out_all(
         return Ok(LayoutEnd::Done);
     }
     lay_out(&tasks, workload.seed, stop, sink)
+}
+
+/// Makes the directories that jobs look at or remove. They hold nothing, so nothing is lost where one is left over.
+fn make_directories(plan: &Plan) -> Result<(), EngineError> {
+    for object in &plan.targets.objects {
+        if let Kind::Directory {
+            full,
+            exists: false,
+            wanted: true,
+        } = &object.kind
+        {
+            let made = std::fs::DirBuilder::new().mode(0o700).create(full);
+            made.map_err(|error| EngineError::target(&object.path, "making it", error))?;
+        }
+    }
+    Ok(())
 }
 
 /// Reads of holes and unwritten extents do not reach the device: says so, and keeps it for the checks.
@@ -212,8 +231,9 @@ fn run_stages(
             }
             output => output?,
         };
+        let ends_run = output.ends_run;
         let failed = take_output(workload, planned, index, output, outcome, sink);
-        if failed {
+        if failed || ends_run {
             return Ok(());
         }
         if index + 1 < plan.stages.len() {
@@ -268,8 +288,18 @@ fn unlink(workload: &Workload, plan: &Plan) {
             continue;
         }
         for object in &plan.targets.jobs[index].objects {
-            let Kind::File { full, existing } = &plan.targets.objects[*object].kind else {
-                continue;
+            let (full, existing) = match &plan.targets.objects[*object].kind {
+                Kind::File { full, existing } => (full, existing),
+                Kind::Directory {
+                    full,
+                    exists: false,
+                    ..
+                } => {
+                    // What is not empty any more stays.
+                    let _ = std::fs::remove_dir(full);
+                    continue;
+                }
+                _ => continue,
             };
             let ours = existing.is_none_or(|file| file.ours);
             if ours || job.existing == ExistingFiles::AsPeer {

@@ -1,32 +1,33 @@
 //! One stage on real storage: its workers' threads, and the control thread that watches them.
 
 use std::fs::File;
-use std::sync::atomic::AtomicBool;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use fathom_rawio::{
-    self as rawio, AioQueue, Clock, NullQueue, Queue, RingUnusable, SyncQueue, UringQueue,
-    precise_timers,
+    self as rawio, AioQueue, Clock, NullQueue, OneByOne, Queue, RingUnusable, SyncQueue,
+    UringQueue, precise_timers,
 };
 use fathom_record::{Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
     ArrivalSchedule, BufferFill, SharedCursor, StreamKey, WorkerStream,
 };
-use fathom_workload::{Arrival, Backend, Job, Stage};
+use fathom_workload::{Arrival, Backend, FileOperation, Job, Stage};
 
 use crate::collect::Collector;
 use crate::interval::{Handover, IntervalSet, Message, SETS_PER_WORKER};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
+use crate::order::Order;
 use crate::steady::SteadyWatch;
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
 use crate::verification::verification;
-use crate::worker::{Extras, FailedIo, Finished, Flows, Full, Parts, Source, Verification, Worker};
-use crate::{EngineError, RunOptions, StopFlag, counters};
+use crate::worker::{Extras, FailedIo, Finished, Flows, Full, Parts, Source, Worker};
+use crate::{EngineError, RunOptions, StopFlag, counters, thread};
 
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -64,18 +65,8 @@ pub(crate) struct StageOutput {
     pub(crate) failure: Option<EngineError>,
     /// What workers found wrong with data that was read.
     pub(crate) lines: Vec<String>,
-}
-
-impl StageOutput {
-    fn new(result: StageResult) -> Self {
-        Self {
-            result,
-            lag: Gauge::default(),
-            stamp_error: Gauge::default(),
-            failure: None,
-            lines: Vec::new(),
-        }
-    }
+    /// Whether a job that ended is to end the whole run.
+    pub(crate) ends_run: bool,
 }
 
 type Ready = Sender<Result<(), EngineError>>;
@@ -83,8 +74,10 @@ type Ready = Sender<Result<(), EngineError>>;
 /// A worker before its thread begins.
 struct Start<'a> {
     parts: Parts<'a, WorkerStream>,
-    verification: Option<Verification<'a>>,
     files: Vec<File>,
+    /// Of targets that are names to the job, and are not opened.
+    names: Vec<PathBuf>,
+    order: &'a Order<'a>,
     ready: Ready,
     go: Receiver<Times>,
 }
@@ -98,6 +91,14 @@ struct Ways<'a> {
     returns: Vec<SyncSender<Box<IntervalSet>>>,
     /// By worker, where its job asks for a log.
     log_returns: Vec<Option<SyncSender<Box<LogBatch>>>>,
+}
+
+/// What a worker leaves behind; a panic of its thread goes on here.
+fn joined(thread: ScopedJoinHandle<'_, Option<Finished>>) -> Option<Finished> {
+    match thread.join() {
+        Ok(finished) => finished,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }
 
 /// When the next snapshot is due.
@@ -136,7 +137,7 @@ impl StageRun<'_> {
     /// # Errors
     /// Where it cannot begin. What fails later is part of the output.
     pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<StageOutput, EngineError> {
-        let abort = AtomicBool::new(false);
+        let order = Order::new(self.stage);
         let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
         let (full, messages) = sync_channel(count * (SETS_PER_WORKER + CHUNKS_PER_WORKER));
         let (ready, readiness) = channel();
@@ -153,14 +154,8 @@ impl StageRun<'_> {
                 let handover = Self::handover(returns.len(), job, &full, &give_back, spares);
                 let (logger, log_return) = logger(log_returns.len(), job, &full).unzip();
                 let (go, gone) = sync_channel(1);
-                let parts = self.parts((index, job), worker, &shared, handover, &abort)?;
+                let parts = self.parts((index, job), worker, &shared, handover, &order)?;
                 starts.push(Start {
-                    verification: verification(
-                        (self.first_job + index, job),
-                        worker,
-                        self.keys((index, job), worker),
-                        &self.targets[index].ranges,
-                    )?,
                     parts: Parts {
                         logger,
                         share: flows.join(job),
@@ -168,6 +163,8 @@ impl StageRun<'_> {
                         ..parts
                     },
                     files: self.files(index, job)?,
+                    names: self.names(index, job),
+                    order: &order,
                     ready: ready.clone(),
                     go: gone,
                 });
@@ -195,7 +192,10 @@ impl StageRun<'_> {
                 returns,
                 log_returns,
             };
-            Ok(self.watch(threads, ways, sink))
+            let mut output = self.watch(threads, ways, sink);
+            output.failure = output.failure.or(order.take_failure());
+            output.ends_run = order.ends_run();
+            Ok(output)
         })
     }
 
@@ -236,7 +236,7 @@ impl StageRun<'_> {
         worker: u32,
         shared: &SharedCursor,
         handover: Handover,
-        abort: &'a AtomicBool,
+        order: &'a Order<'a>,
     ) -> Result<Parts<'a, WorkerStream>, EngineError> {
         let (key, fill_key) = self.keys((index, job), worker);
         let ranges = &self.targets[index].ranges;
@@ -263,18 +263,31 @@ impl StageRun<'_> {
             logger: None,
             share: None,
             enough: None,
+            verification: verification(
+                (self.first_job + index, job),
+                worker,
+                (key, fill_key),
+                ranges,
+            )?,
             key,
             on_error: self.options.on_error,
             stop: self.stop.clone(),
-            abort,
+            abort: order.told_to_end(index),
         })
     }
 
     fn files(&self, index: usize, job: &Job) -> Result<Vec<File>, EngineError> {
         let mut files = Vec::new();
+        let of_names = |operation: FileOperation| operation.is_of_names();
+        if job.features.operation.is_some_and(of_names) {
+            return Ok(files);
+        }
         for object in &self.targets[index].objects {
+            if job.features.files.pre_read {
+                self.store.pre_read(*object, self.stop)?;
+            }
             if let Some(file) = self.store.open_for(*object, job)? {
-                if job.drop_cache {
+                if job.drop_cache && !job.features.files.pre_read {
                     // A hint to the kernel: what it cannot drop (dirty pages, tmpfs) stays.
                     let _ = rawio::drop_cache(&file);
                 }
@@ -282,6 +295,18 @@ impl StageRun<'_> {
             }
         }
         Ok(files)
+    }
+
+    /// The paths of a job whose targets are names to it.
+    fn names(&self, index: usize, job: &Job) -> Vec<PathBuf> {
+        let of_names = |operation: FileOperation| operation.is_of_names();
+        if !job.features.operation.is_some_and(of_names) {
+            return Vec::new();
+        }
+        let objects = self.targets[index].objects.iter();
+        objects
+            .filter_map(|object| self.store.path(*object))
+            .collect()
     }
 
     /// Start of the stage, and of the first job's measurement.
@@ -294,6 +319,17 @@ impl StageRun<'_> {
         Times {
             start,
             origin: start + first.unwrap_or_default(),
+        }
+    }
+
+    fn empty_output(&self, started_unix_ns: u64) -> StageOutput {
+        StageOutput {
+            result: self.empty_result(started_unix_ns),
+            lag: Gauge::default(),
+            stamp_error: Gauge::default(),
+            failure: None,
+            lines: Vec::new(),
+            ends_run: false,
         }
     }
 
@@ -345,33 +381,25 @@ impl StageRun<'_> {
             let now = Clock::now();
             steady.judge(now);
             collector.show(now, sink);
-            if snapshots.is_due(collector.next_show()) {
+            if snapshots.is_due(collector.next_show()) || self.stop.take_snapshot_request() {
                 let workers = collector.snapshot(self.idle_workers());
                 self.tell_snapshot(started_unix_ns, workers, sink);
             }
         }
         let over = Clock::now().saturating_sub(counted_from);
         let devices = counters::between(&before, &counters::read(&names), over);
-        let mut output = StageOutput::new(self.empty_result(started_unix_ns));
+        let mut output = self.empty_output(started_unix_ns);
         output.result.devices = devices;
-        for thread in threads {
-            let finished = match thread.join() {
-                Ok(finished) => finished,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            if let Some(finished) = finished {
-                self.take_finished(finished, &mut collector, &mut output);
-            }
+        for finished in threads.into_iter().filter_map(joined) {
+            self.take_finished(finished, &mut collector, &mut output);
         }
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
-        if self.options.snapshot_every.is_some() {
-            sink.event(&Event::Snapshot {
-                index: self.index,
-                over: true,
-                result: &output.result,
-            });
-        }
+        sink.event(&Event::Snapshot {
+            index: self.index,
+            over: true,
+            result: &output.result,
+        });
         output
     }
 
@@ -469,68 +497,94 @@ fn io_error(job: &Job, failure: FailedIo) -> EngineError {
 fn work(start: Start<'_>) -> Option<Finished> {
     let job = start.parts.job;
     let features = &job.features;
-    let waits = features.think.is_some() || features.rates.is_some() || features.flow.is_some();
+    let waits = features.think.is_some()
+        || features.rates.is_some()
+        || features.flow.is_some()
+        || features.replay.is_some();
     if start.parts.schedule.is_some() || waits {
         precise_timers();
     }
     let slots = match start.parts.backend {
-        Backend::Sync => 1,
+        _ if features.operation.is_some() => 1,
+        Backend::Sync | Backend::Mmap => 1,
         _ => job.depth,
     };
     let size = job.block.largest(job.mix).get() as u32;
     let Start {
         parts,
-        verification,
         files,
+        names,
+        order,
         ready,
         go,
     } = start;
+    let begin_order = Begin {
+        order,
+        ready,
+        go: &go,
+        files: thread::kept(job, &files),
+    };
+    if let Err(error) = thread::place(job, parts.worker) {
+        let _ = begin_order.ready.send(Err(error));
+        return None;
+    }
+    if let Some(performer) = thread::performer(job, &files, names) {
+        let queue = performer.and_then(|performer| OneByOne::new(performer, size));
+        let queue = queue.map_err(|source| RingUnusable::Other {
+            ring: thread::what(job),
+            slots,
+            source,
+        });
+        return begin(parts, queue, slots, begin_order);
+    }
     let plain = |ring: &'static str, source| RingUnusable::Other {
         ring,
         slots,
         source,
     };
     match parts.backend {
-        Backend::IoUring => begin(
-            (parts, verification),
-            UringQueue::new(files, slots, size),
-            slots,
-            ready,
-            &go,
-        ),
-        Backend::Libaio => begin(
-            (parts, verification),
-            AioQueue::new(files, slots, size),
-            slots,
-            ready,
-            &go,
-        ),
-        Backend::Sync => {
+        Backend::IoUring => {
+            let queue = UringQueue::new(files, slots, size);
+            begin(parts, queue, slots, begin_order)
+        }
+        Backend::Libaio => {
+            let queue = AioQueue::new(files, slots, size);
+            begin(parts, queue, slots, begin_order)
+        }
+        // Mapped files were taken care of above.
+        Backend::Sync | Backend::Mmap => {
             let queue = SyncQueue::new(files, slots, size);
             let queue = queue.map_err(|error| plain("pread and pwrite", error));
-            begin((parts, verification), queue, slots, ready, &go)
+            begin(parts, queue, slots, begin_order)
         }
         Backend::Null => {
             let queue = NullQueue::new(files, slots, size);
             let queue = queue.map_err(|error| plain("the null backend", error));
-            begin((parts, verification), queue, slots, ready, &go)
+            begin(parts, queue, slots, begin_order)
         }
     }
 }
 
+/// What a worker's thread needs to begin.
+struct Begin<'a, 'go> {
+    order: &'a Order<'a>,
+    ready: Ready,
+    go: &'go Receiver<Times>,
+    files: thread::Kept,
+}
+
 fn begin<'a, Q: Queue>(
-    (mut parts, verification): (Parts<'a, WorkerStream>, Option<Verification<'a>>),
+    mut parts: Parts<'a, WorkerStream>,
     queue: Result<Q, RingUnusable>,
     slots: u32,
-    ready: Ready,
-    go: &Receiver<Times>,
+    begin: Begin<'a, '_>,
 ) -> Option<Finished> {
     let job = parts.job;
     let queue = match queue {
         Ok(queue) => queue,
         Err(error) => {
             // The control thread waits for exactly one word from each worker.
-            let _ = ready.send(Err(EngineError::Unsupported {
+            let _ = begin.ready.send(Err(EngineError::Unsupported {
                 what: format!("job `{}`", job.name),
                 why: error.to_string(),
                 remedy:
@@ -540,27 +594,41 @@ fn begin<'a, Q: Queue>(
             return None;
         }
     };
-    if Full::is_needed(job) {
-        let extras = Extras {
-            key: parts.key,
-            logger: parts.logger.take(),
-            share: parts.share.take(),
-            enough: parts.enough.take(),
-            verification,
-        };
-        let parts = parts.with_source(|stream| Full::new(job, stream, extras));
-        start(Worker::new(parts, queue, slots), ready, go)
-    } else {
-        start(Worker::new(parts, queue, slots), ready, go)
+    if !Full::is_needed(job) {
+        return start(Worker::new(parts, queue, slots), job, begin);
+    }
+    let extras = Extras {
+        key: parts.key,
+        logger: parts.logger.take(),
+        share: parts.share.take(),
+        enough: parts.enough.take(),
+        verification: parts.verification.take(),
+        worker: parts.worker,
+        files: &begin.files.targets,
+    };
+    let full = parts.with_source(|stream| Full::new(job, stream, extras));
+    match full {
+        Ok(parts) => start(Worker::new(parts, queue, slots), job, begin),
+        Err(error) => {
+            let _ = begin.ready.send(Err(error));
+            None
+        }
     }
 }
 
 fn start<Q: Queue, S: Source>(
     worker: Worker<'_, Q, S>,
-    ready: Ready,
-    go: &Receiver<Times>,
+    job: &Job,
+    begin: Begin<'_, '_>,
 ) -> Option<Finished> {
+    let Begin {
+        order,
+        ready,
+        go,
+        files,
+    } = begin;
     let _ = ready.send(Ok(()));
     drop(ready);
-    go.recv().ok().map(|times| worker.run(times))
+    let times = go.recv().ok()?;
+    Some(thread::run(worker, job, times, order, &files))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 /// Exit code of a program that a user's interrupt ended: 128 + SIGINT.
@@ -24,6 +24,8 @@ struct Shared {
     requested: AtomicBool,
     /// The signal that raised it; 0: none did.
     signal: AtomicI32,
+    /// Whether SIGUSR1 asked for what was measured so far.
+    snapshot: AtomicBool,
     temporary: Mutex<Vec<PathBuf>>,
 }
 
@@ -45,17 +47,21 @@ impl StopFlag {
     }
 
     /// Raises the flag at the first SIGINT or SIGTERM; at the second removes the run's temporary files and ends the
-    /// process with exit code 130.
+    /// process with exit code 130. SIGUSR1 asks for a snapshot of what was measured so far, as fio has it.
     ///
     /// # Errors
     /// Where handlers cannot be installed.
     pub fn install_signal_handlers(&self) -> std::io::Result<()> {
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
         let flag = self.clone();
         let thread = std::thread::Builder::new().name("signals".to_owned());
         thread.spawn(move || {
             for signal in signals.forever() {
                 let shared = &flag.shared;
+                if signal == SIGUSR1 {
+                    shared.snapshot.store(true, Ordering::Relaxed);
+                    continue;
+                }
                 // Only the first one counts; whether one came before is what the swap below tells.
                 let _ =
                     shared
@@ -76,6 +82,11 @@ impl StopFlag {
             0 => None,
             number => Some(number),
         }
+    }
+
+    /// Whether a snapshot was asked for since this was last called.
+    pub(crate) fn take_snapshot_request(&self) -> bool {
+        self.shared.snapshot.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn add_temporary(&self, path: &Path) {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use fathom_rawio::{self as rawio, Access, Durability, OpenHow};
@@ -12,6 +13,9 @@ use crate::fresh::FreshFile;
 use crate::guard::{self, DeviceNumber, HeldDevice};
 use crate::targets::{Kind, Object, Targets};
 use crate::{EngineError, StopFlag};
+
+/// Bytes read at a time where a file is read before its job.
+const PRE_READ_BYTES: usize = 1 << 20;
 
 /// Everything that the workers open, held as long as the run lasts.
 #[derive(Debug)]
@@ -72,6 +76,41 @@ impl Store {
         Ok(Some(file))
     }
 
+    /// The path of an object that has one.
+    pub(crate) fn path(&self, object: usize) -> Option<PathBuf> {
+        match &self.opened[object].1 {
+            Opened::Path(path) | Opened::Device { path, .. } => Some(path.clone()),
+            Opened::Fresh(..) | Opened::Nothing => None,
+        }
+    }
+
+    /// Reads all of an object into the page cache.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub(crate) fn pre_read(&self, object: usize, stop: &StopFlag) -> Result<(), EngineError> {
+        let (name, opened) = &self.opened[object];
+        let failed = |error| EngineError::target(name, "reading it before the job", error);
+        let file = match opened {
+            Opened::Nothing => return Ok(()),
+            Opened::Path(path) | Opened::Device { path, .. } => {
+                rawio::open(path, OpenHow::LOOK).map_err(failed)?
+            }
+            Opened::Fresh(fresh, _) => {
+                rawio::reopen(fresh.file(), OpenHow::LOOK).map_err(failed)?
+            }
+        };
+        let mut buffer = vec![0; PRE_READ_BYTES];
+        let mut offset = 0;
+        while !stop.is_requested() {
+            match file.read_at(&mut buffer, offset).map_err(failed)? {
+                0 => break,
+                read => offset += read as u64,
+            }
+        }
+        Ok(())
+    }
+
     /// Share of the first `length` bytes of a regular file that holds no data; `None` where that is unknown.
     pub(crate) fn unwritten_share(&self, object: usize, length: u64) -> Option<f64> {
         let opened;
@@ -101,7 +140,7 @@ impl Store {
 fn open_object(object: &Object, number: usize, stop: &StopFlag) -> Result<Opened, EngineError> {
     Ok(match &object.kind {
         Kind::Nothing { .. } => Opened::Nothing,
-        Kind::File { full, .. } => Opened::Path(full.clone()),
+        Kind::File { full, .. } | Kind::Directory { full, .. } => Opened::Path(full.clone()),
         Kind::Fresh { directory } => {
             let file = FreshFile::new(directory, number, stop);
             let making = "making a temporary file in it";
@@ -122,7 +161,7 @@ fn open_object(object: &Object, number: usize, stop: &StopFlag) -> Result<Opened
 
 fn how(job: &Job) -> OpenHow {
     OpenHow {
-        access: if job.mix.changes_data() {
+        access: if job.mix.changes_data() || job.features.operation.is_some() {
             Access::ReadWrite
         } else {
             Access::Read

@@ -12,7 +12,9 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_rawio::{self as rawio, OpenHow};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
-use fathom_workload::{Backend, Caching, Direction, ExistingFiles, Job, Place, Target, Workload};
+use fathom_workload::{
+    Backend, Caching, Direction, ExistingFiles, FileOperation, Job, Place, Target, Workload,
+};
 
 use crate::guard::DeviceNumber;
 use crate::marker;
@@ -43,6 +45,15 @@ pub(crate) enum Kind {
         full: PathBuf,
         /// What is there.
         existing: Option<Existing>,
+    },
+    /// A directory that is made, looked at or removed.
+    Directory {
+        /// Through all symbolic links; the last part may not exist.
+        full: PathBuf,
+        /// Whether it is there.
+        exists: bool,
+        /// Whether it has to be there when the job starts.
+        wanted: bool,
     },
     /// A temporary file in a directory.
     Fresh {
@@ -79,7 +90,7 @@ impl Object {
     pub(crate) fn size(&self) -> u64 {
         match &self.kind {
             Kind::File { existing, .. } => existing.map_or(0, |file| file.size).max(self.needed),
-            Kind::Fresh { .. } => self.needed,
+            Kind::Fresh { .. } | Kind::Directory { .. } => self.needed,
             Kind::Device { size, .. } => *size,
             Kind::Nothing { size } => size.unwrap_or(0).max(self.needed),
         }
@@ -162,16 +173,26 @@ fn new_object(target: &Target, kind: Kind) -> Object {
 }
 
 fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diagnostics) {
-    if let Some(length) = target.length {
+    let operation = job.features.operation;
+    if let Kind::Directory { wanted, .. } = &mut object.kind {
+        *wanted |= operation != Some(FileOperation::CreateDirectory);
+    }
+    // A file that the job makes is not made before it.
+    let made_by_job = matches!(
+        operation,
+        Some(FileOperation::Create | FileOperation::CreateDirectory)
+    );
+    if let Some(length) = target.length.filter(|_| !made_by_job) {
         match target.offset.checked_add(length) {
             Some(end) => object.needed = object.needed.max(end.get()),
             None => problems
                 .push(Complaint::new("offset and length exceed 2^64 bytes").about(job, target)),
         }
     }
-    object.written |= job.mix.changes_data();
+    object.written |= operation.map_or(job.mix.changes_data(), FileOperation::changes_data);
     object.only_ours |= job.existing == ExistingFiles::OnlyOurs;
-    object.direct |= job.caching == Caching::Direct && job.backend != Backend::Null;
+    let opens = job.backend != Backend::Null && !operation.is_some_and(FileOperation::is_of_names);
+    object.direct |= job.caching == Caching::Direct && opens;
 }
 
 /// What is wrong with a target, and what to do.
@@ -210,7 +231,14 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
         let identity = Identity::Nothing(target.place.path().to_owned());
         return Ok((identity, Kind::Nothing { size }));
     }
+    if let Some(operation) = job.features.operation.filter(|it| it.is_of_names()) {
+        return name_of(operation, target, path);
+    }
     match (&target.place, fs::metadata(path)) {
+        (Place::Path(_), Err(_)) if job.features.files.must_exist => {
+            let problem = Complaint::new("it does not exist, and the job may not make it");
+            Err(problem.hint("make the file first, or let the job do it"))
+        }
         (Place::FreshFileIn(_), Err(error)) => {
             let problem = Complaint::new(format!("no such directory: {error}"));
             Err(problem.hint("make the directory first, or name another"))
@@ -226,6 +254,55 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
         }
         (Place::Path(_), Err(error)) => Err(Complaint::new(error.to_string())),
     }
+}
+
+/// A file or directory whose name alone matters. Devices and other special files are none.
+fn name_of(
+    operation: FileOperation,
+    target: &Target,
+    path: &Path,
+) -> Result<(Identity, Kind), Complaint> {
+    if matches!(target.place, Place::FreshFileIn(_)) {
+        let problem = Complaint::new("operations on names need a path of their own");
+        return Err(problem.hint("give `path`"));
+    }
+    // A link itself is what is removed, so it must not be followed.
+    let found = fs::symlink_metadata(path);
+    let is_directory = found.as_ref().is_ok_and(fs::Metadata::is_dir);
+    match (operation.is_of_directories(), &found) {
+        (_, Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Complaint::new(error.to_string()));
+        }
+        (true, Ok(_)) if !is_directory => {
+            return Err(Complaint::new("it exists, and is no directory"));
+        }
+        (false, Ok(metadata)) if !metadata.is_file() => {
+            let problem = Complaint::new("it exists, and is no regular file");
+            return Err(problem.hint("only regular files are made, looked at and removed"));
+        }
+        (false, Ok(metadata)) => return existing(path, metadata),
+        (_, _) => {}
+    }
+    let exists = found.is_ok();
+    let full = if exists {
+        fs::canonicalize(path).map_err(|error| Complaint::new(error.to_string()))?
+    } else {
+        match missing(path)?.1 {
+            Kind::File { full, .. } => full,
+            _ => path.to_owned(),
+        }
+    };
+    let identity = Identity::File(full.clone());
+    if !operation.is_of_directories() {
+        let existing = None;
+        return Ok((identity, Kind::File { full, existing }));
+    }
+    let kind = Kind::Directory {
+        full,
+        exists,
+        wanted: false,
+    };
+    Ok((identity, kind))
 }
 
 fn fresh(target: &Target, path: &Path) -> Result<(Identity, Kind), Complaint> {
@@ -316,6 +393,15 @@ fn find_ranges(workload: &Workload, targets: &mut Targets, problems: &mut Diagno
 
 fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, Complaint> {
     let complain = |what: String| Complaint::new(what);
+    if job
+        .features
+        .operation
+        .is_some_and(FileOperation::is_of_names)
+    {
+        // One operation a target: its length stands for one block, wherever that is.
+        let length = job.block.largest(job.mix).get();
+        return Ok(TargetRange { offset: 0, length });
+    }
     let size = object.size();
     let offset = target.offset.get();
     if size == 0 {
@@ -352,7 +438,8 @@ fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, 
 fn check_alignment(job: &Job, target: &Target, object: &Object) -> Result<(), Complaint> {
     let trims = job.moves(Direction::Trim);
     let Kind::Device { sector, .. } = object.kind else {
-        let is_file = !matches!(object.kind, Kind::Nothing { .. });
+        let is_file = !matches!(object.kind, Kind::Nothing { .. })
+            && job.features.operation != Some(FileOperation::Allocate);
         return if trims && is_file {
             let problem = Complaint::new("only block devices can be trimmed");
             Err(problem.hint("name a block device, or leave the trims out"))

@@ -7,7 +7,7 @@ use common::{LoopDevice, Mounted, command, job, workload};
 use fathom_engine::{EngineError, ExitClass, Overwrite, RunOptions, StopFlag, run};
 use fathom_record::Ignore;
 use fathom_units::Bytes;
-use fathom_workload::{Backend, ExistingFiles, Job, Mix, Workload};
+use fathom_workload::{Backend, ExistingFiles, Job, Mix, Replay, Workload};
 
 /// An MBR with one partition from sector 2,048 of 8,192 sectors.
 const PARTITION: [u8; 16] = [0, 0, 2, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 32, 0, 0];
@@ -63,6 +63,28 @@ fn partitioned() -> LoopDevice {
         command(&format!("addpart {} 1 2048 8192", device.path));
     }
     device
+}
+
+/// A trace goes to its targets alone, and each of them passes the guard.
+#[test]
+fn what_a_trace_writes_to_is_guarded() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace");
+    let text = format!(
+        "fio version 3 iolog\n0 {0} add\n9 {0} write 0 4096\n",
+        device.path
+    );
+    std::fs::write(&path, text).unwrap();
+    let mut replayed = writer(&device.path);
+    replayed.features.replay = Some(Replay {
+        path: path.display().to_string(),
+        ..Replay::default()
+    });
+    let planned = workload(vec![replayed]);
+    let error = try_write(&planned, &[]).unwrap_err();
+    assert_eq!(error.exit_class(), ExitClass::Refused, "{error}");
+    try_write(&planned, &[device.name()]).unwrap();
 }
 
 #[test]

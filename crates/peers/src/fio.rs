@@ -3,74 +3,123 @@
 //! Nothing goes to stderr that fio would not print there, unless stderr is a terminal or an input trap was met. Exit codes
 //! are fio's own (0, 1), but 4 where the write guard refused.
 
+mod address;
 mod bandwidth;
+mod client;
 mod inflate;
 mod logs;
 mod output;
 mod progress;
 mod run;
+mod server;
 mod watcher;
+mod wire;
 
 use fathom_dialects::fio::{self, Action, FioInput};
 use fathom_session::{Code, Console, Failure, read_context, tell_warnings};
+
+use self::address::Address;
+use self::client::Client;
 
 /// What stands among fio's arguments but is ours.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Ours {
     destroy_data: Vec<String>,
     record: bool,
+    /// Where to listen, where a server is asked for.
+    server: Option<String>,
+    /// Where a server in the background leaves its process id.
+    pid_file: Option<String>,
+    clients: Vec<Client>,
 }
 
 /// Does what fio would do with `arguments`.
 pub fn fio(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = take_ours(arguments);
-    let input = match fio::read(&theirs, &read_context()) {
-        Ok(input) => input,
-        Err(diagnostics) => {
-            console.tell(&diagnostics.to_string());
-            return Code::Unexpected;
+    let done = of_several(&ours, &theirs, console).unwrap_or_else(|| {
+        let input = fio::read(&theirs, &read_context())?;
+        tell_warnings(&input.warnings, console);
+        act(&input, &ours, console)
+    });
+    done.unwrap_or_else(|Failure { code, message }| {
+        console.tell(&message);
+        if code == Code::Refused {
+            code
+        } else {
+            Code::Unexpected
         }
-    };
-    tell_warnings(&input.warnings, console);
-    match act(input, &ours, console) {
-        Ok(code) => code,
-        Err(Failure { code, message }) => {
-            console.tell(&message);
-            if code == Code::Refused {
-                code
-            } else {
-                Code::Unexpected
-            }
-        }
-    }
+    })
 }
 
-/// Splits `--destroy-data=NAME`, `--destroy-data NAME` and `--record` from fio's own words.
+/// Splits `--destroy-data`, `--record` and what makes a client or a server from fio's own words. What follows a client is
+/// that client's own.
 fn take_ours(arguments: &[String]) -> (Ours, Vec<String>) {
     let environment = std::env::var("FATHOM_DESTROY_DATA")
         .ok()
         .filter(|name| !name.is_empty());
     let mut ours = Ours {
         destroy_data: environment.into_iter().collect(),
-        record: false,
+        ..Ours::default()
     };
     let mut theirs = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
-        if word == "--record" {
-            ours.record = true;
-        } else if word == "--destroy-data" {
-            ours.destroy_data.extend(words.next().cloned());
-        } else if let Some(name) = word.strip_prefix("--destroy-data=") {
-            ours.destroy_data.push(name.to_owned());
-        } else {
-            theirs.push(word.clone());
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (word.as_str(), None),
+        };
+        let mut required = || value.clone().or_else(|| words.next().cloned());
+        match name {
+            "--record" => ours.record = true,
+            "--destroy-data" => ours.destroy_data.extend(required()),
+            "--server" => ours.server = Some(value.unwrap_or_default()),
+            "--daemonize" => ours.pid_file = required(),
+            "--client" => ours.clients.push(Client {
+                address: required().unwrap_or_default(),
+                words: Vec::new(),
+            }),
+            // A job file of the server's own.
+            "--remote-config" => {
+                let path = required();
+                words_of(&mut ours, &mut theirs).extend(path);
+            }
+            _ => words_of(&mut ours, &mut theirs).push(word.clone()),
         }
     }
     (ours, theirs)
 }
 
-fn act(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
+/// Where the next word belongs.
+fn words_of<'a>(ours: &'a mut Ours, theirs: &'a mut Vec<String>) -> &'a mut Vec<String> {
+    match ours.clients.last_mut() {
+        Some(client) => &mut client.words,
+        None => theirs,
+    }
+}
+
+/// Does what makes this process a client or a server; `None` where it is neither.
+fn of_several(
+    ours: &Ours,
+    theirs: &[String],
+    console: &dyn Console,
+) -> Option<Result<Code, Failure>> {
+    match (&ours.server, ours.clients.is_empty()) {
+        (Some(_), false) => {
+            let message = "`--server` and `--client` do not go together";
+            Some(Err(Failure::new(Code::Usage, message)))
+        }
+        (Some(address), true) => Some(match &ours.pid_file {
+            Some(pid_file) => server::daemonize(address, &ours.destroy_data, pid_file),
+            None => Address::parse(address)
+                .map_err(|problem| Failure::new(Code::Usage, format!("`--server`: {problem}")))
+                .and_then(|address| server::serve(&address, &ours.destroy_data, console)),
+        }),
+        (None, false) => Some(client::run(theirs, &ours.clients, console)),
+        (None, true) => None,
+    }
+}
+
+fn act(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     match &input.action {
         Action::Run => return run::run(input, ours, console),
         Action::ParseOnly => {}
@@ -82,7 +131,7 @@ fn act(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Fail
         Action::EngineHelp(engine) => {
             return Ok(help(fio::engine_help(engine.as_deref()), console));
         }
-        Action::ShowCommand(line) => console.print(&format!("{line}\n")),
+        Action::ShowCommand(line) => console.print(line),
         Action::InflateLog(path) => inflate::inflate(path, console)?,
     }
     Ok(Code::Success)

@@ -4,7 +4,6 @@
 //! asynchronous with it. Syncs are done at once while submitting, as the interface has no asynchronous one on most file
 //! systems.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
@@ -19,6 +18,9 @@ use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Take
 
 const COMMAND_PREAD: u16 = 0;
 const COMMAND_PWRITE: u16 = 1;
+
+/// `IOCB_FLAG_IOPRIO` of `linux/aio_abi.h`: the block's priority counts.
+const FLAG_PRIORITY: u32 = 2;
 
 /// `struct iocb` of `linux/aio_abi.h` on little-endian machines.
 #[repr(C)]
@@ -61,7 +63,8 @@ pub struct AioQueue {
     waiting: Vec<*mut ControlBlock>,
     syncs: Vec<Request>,
     events: Box<[IoEvent]>,
-    done: VecDeque<Completion>,
+    done: Vec<Completion>,
+    priority: u16,
     stays: PhantomData<*const ()>,
 }
 
@@ -99,7 +102,8 @@ impl AioQueue {
             waiting: Vec::with_capacity(count),
             syncs: Vec::with_capacity(count),
             events: vec![IoEvent::default(); count].into_boxed_slice(),
-            done: VecDeque::with_capacity(count),
+            done: Vec::with_capacity(count),
+            priority: 0,
             stays: PhantomData,
         })
     }
@@ -108,7 +112,7 @@ impl AioQueue {
         for request in self.syncs.drain(..) {
             let file = &self.files[request.file as usize];
             let result = perform(file, request, &mut []);
-            self.done.push_back(Completion {
+            self.done.push(Completion {
                 slot: request.slot,
                 result,
             });
@@ -139,7 +143,7 @@ impl AioQueue {
             };
         }
         for event in &self.events[..count as usize] {
-            self.done.push_back(Completion {
+            self.done.push(Completion {
                 slot: event.user_data as u32,
                 result: u32::try_from(event.result).map_err(|_| -event.result as i32),
             });
@@ -151,6 +155,10 @@ impl AioQueue {
 impl Queue for AioQueue {
     fn buffer(&mut self, slot: u32) -> &mut [u8] {
         self.slots.buffer(slot)
+    }
+
+    fn set_priority(&mut self, priority: u16) {
+        self.priority = priority;
     }
 
     fn push(&mut self, request: Request) {
@@ -171,6 +179,8 @@ impl Queue for AioQueue {
         *block = ControlBlock {
             user_data: u64::from(request.slot),
             opcode,
+            priority: self.priority.cast_signed(),
+            flags: if self.priority == 0 { 0 } else { FLAG_PRIORITY },
             file: self.files[request.file as usize].as_raw_fd() as u32,
             buffer: address as u64,
             length: u64::from(request.length),
@@ -207,7 +217,7 @@ impl Queue for AioQueue {
                     // SAFETY: a block of `self.blocks`, which nothing else refers to now.
                     let slot = unsafe { (*refused).user_data } as u32;
                     let result = Err(code.unwrap_or(libc::EIO));
-                    self.done.push_back(Completion { slot, result });
+                    self.done.push(Completion { slot, result });
                 }
             }
         }

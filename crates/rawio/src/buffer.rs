@@ -37,6 +37,15 @@ pub(crate) struct Slots {
 impl Slots {
     /// `count` buffers of `size` bytes each, filled with zeroes and resident in memory.
     pub(crate) fn new(count: u32, size: u32) -> io::Result<Self> {
+        Self::mapped(count, size, libc::MAP_POPULATE)
+    }
+
+    /// `count` buffers of `size` bytes each, which take memory once they are used.
+    pub(crate) fn untouched(count: u32, size: u32) -> io::Result<Self> {
+        Self::mapped(count, size, 0)
+    }
+
+    fn mapped(count: u32, size: u32, flags: libc::c_int) -> io::Result<Self> {
         let stride = (size as usize).max(1).next_multiple_of(PAGE);
         let length = stride
             .checked_mul(count as usize)
@@ -48,7 +57,7 @@ impl Slots {
                 std::ptr::null_mut(),
                 length,
                 libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags,
                 -1,
                 0,
             )
@@ -72,6 +81,14 @@ impl Slots {
         let address = self.address(slot);
         // SAFETY: `address` is the start of `size` mapped bytes of this slot alone; the kernel does not use them, since
         // the slot is not busy; the borrow of `self` keeps others out.
+        unsafe { std::slice::from_raw_parts_mut(address, self.size) }
+    }
+
+    /// The buffer of a slot whose request is performed by this thread itself.
+    pub(crate) fn busy_buffer(&mut self, slot: u32) -> &mut [u8] {
+        assert!(self.busy[slot as usize], "slot {slot} is not in flight");
+        let address = self.address(slot);
+        // SAFETY: as in `buffer`; no kernel uses the bytes but by a call that this thread makes and waits for.
         unsafe { std::slice::from_raw_parts_mut(address, self.size) }
     }
 

@@ -1,9 +1,8 @@
 //! Backends without a ring: one system call at a time, and none at all.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::fd::AsRawFd;
 
 use fathom_units::Nanos;
 
@@ -16,7 +15,7 @@ struct Lines {
     slots: Slots,
     files: Vec<File>,
     waiting: Vec<Request>,
-    done: VecDeque<Completion>,
+    done: Vec<Completion>,
 }
 
 impl Lines {
@@ -25,10 +24,11 @@ impl Lines {
             slots: Slots::new(slots, size)?,
             files,
             waiting: Vec::with_capacity(slots as usize),
-            done: VecDeque::with_capacity(slots as usize),
+            done: Vec::with_capacity(slots as usize),
         })
     }
 
+    #[inline]
     fn push(&mut self, request: Request) {
         self.slots.begin(request.slot, request.length);
         self.waiting.push(request);
@@ -42,37 +42,37 @@ impl Lines {
             waiting,
             done,
         } = self;
-        for request in waiting.drain(..) {
-            slots.end(request.slot);
-            let buffer = &mut slots.buffer(request.slot)[..request.length as usize];
-            let result = perform(&files[request.file as usize], request, buffer);
-            slots.begin(request.slot, request.length);
-            done.push_back(Completion {
+        for request in waiting.iter() {
+            let buffer = &mut slots.busy_buffer(request.slot)[..request.length as usize];
+            let result = perform(&files[request.file as usize], *request, buffer);
+            done.push(Completion {
                 slot: request.slot,
                 result,
             });
         }
+        waiting.clear();
     }
 }
 
 /// Moves completions out of a line, and frees their slots.
 #[inline]
 pub(crate) fn take_from(
-    done: &mut VecDeque<Completion>,
+    done: &mut Vec<Completion>,
     slots: &mut Slots,
     most: usize,
     into: &mut Vec<Completion>,
 ) -> Taken {
     let count = done.len().min(most);
-    for completion in done.drain(..count) {
+    for completion in &done[..count] {
         slots.end(completion.slot);
-        into.push(completion);
     }
-    if done.is_empty() {
-        Taken::All
-    } else {
-        Taken::Some
+    into.extend_from_slice(&done[..count]);
+    if count == done.len() {
+        done.clear();
+        return Taken::All;
     }
+    done.drain(..count);
+    Taken::Some
 }
 
 /// `pread` and `pwrite`: each request is over when its submission returns.
@@ -89,12 +89,28 @@ impl SyncQueue {
     }
 }
 
+/// `pread` or `pwrite` itself: those of the C library first say that the thread may be cancelled, which none of ours is.
+#[inline]
+fn transfer(call: libc::c_long, file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the buffer is ours alone for the length of the call, which touches nothing past its end.
+    let moved = unsafe {
+        libc::syscall(
+            call,
+            file.as_raw_fd(),
+            buffer.as_mut_ptr(),
+            buffer.len(),
+            offset,
+        )
+    };
+    usize::try_from(moved).map_err(|_| io::Error::last_os_error())
+}
+
 /// Performs one request by an ordinary system call.
 pub(crate) fn perform(file: &File, request: Request, buffer: &mut [u8]) -> Result<u32, i32> {
     loop {
         let moved = match request.operation {
-            Operation::Read => file.read_at(buffer, request.offset),
-            Operation::Write => file.write_at(buffer, request.offset),
+            Operation::Read => transfer(libc::SYS_pread64, file, request.offset, buffer),
+            Operation::Write => transfer(libc::SYS_pwrite64, file, request.offset, buffer),
             Operation::Fsync => file.sync_all().map(|()| 0),
             Operation::Fdatasync => file.sync_data().map(|()| 0),
         };
@@ -157,7 +173,7 @@ impl NullQueue {
     /// Where there is no memory for the buffers.
     pub fn new(files: Vec<File>, slots: u32, size: u32) -> io::Result<Self> {
         Ok(Self {
-            slots: Slots::new(slots, size)?,
+            slots: Slots::untouched(slots, size)?,
             files,
             done: Vec::with_capacity(slots as usize),
         })
@@ -197,16 +213,7 @@ impl Queue for NullQueue {
 
     #[inline]
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
-        let count = self.done.len().min(most);
-        for completion in self.done.drain(..count) {
-            self.slots.end(completion.slot);
-            into.push(completion);
-        }
-        if self.done.is_empty() {
-            Taken::All
-        } else {
-            Taken::Some
-        }
+        take_from(&mut self.done, &mut self.slots, most, into)
     }
 
     fn in_flight(&self) -> u32 {

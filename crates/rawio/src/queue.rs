@@ -71,6 +71,12 @@ pub trait Queue {
     /// Where its slot is in flight, or it exceeds its buffer.
     fn push(&mut self, request: Request);
 
+    /// The priority of what is pushed from now on, as the kernel takes it (`linux/ioprio.h`); backends without
+    /// asynchronous I/O have none.
+    fn set_priority(&mut self, priority: u16) {
+        let _ = priority;
+    }
+
     /// Submits what is in line.
     ///
     /// # Errors

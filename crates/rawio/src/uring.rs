@@ -19,7 +19,7 @@ use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Take
 
 /// The queue entry of a request on a file, which is registered or not: the two are types without a common public trait.
 macro_rules! entry_on {
-    ($file:expr, $request:expr, $address:expr, $fixed_buffers:expr) => {{
+    ($file:expr, $request:expr, $address:expr, $fixed_buffers:expr, $priority:expr) => {{
         let Request {
             offset,
             length,
@@ -30,18 +30,22 @@ macro_rules! entry_on {
             (Operation::Read, Registered::Yes) => {
                 opcode::ReadFixed::new($file, $address, length, slot as u16)
                     .offset(offset)
+                    .ioprio($priority)
                     .build()
             }
             (Operation::Write, Registered::Yes) => {
                 opcode::WriteFixed::new($file, $address, length, slot as u16)
                     .offset(offset)
+                    .ioprio($priority)
                     .build()
             }
             (Operation::Read, Registered::No) => opcode::Read::new($file, $address, length)
                 .offset(offset)
+                .ioprio($priority)
                 .build(),
             (Operation::Write, Registered::No) => opcode::Write::new($file, $address, length)
                 .offset(offset)
+                .ioprio($priority)
                 .build(),
             (Operation::Fsync, _) => opcode::Fsync::new($file).build(),
             (Operation::Fdatasync, _) => opcode::Fsync::new($file)
@@ -93,6 +97,7 @@ pub struct UringQueue {
     files: Vec<File>,
     fixed_buffers: Registered,
     fixed_files: Registered,
+    priority: u16,
     // A ring made for one issuer must stay on its thread.
     stays: PhantomData<*const ()>,
 }
@@ -148,6 +153,7 @@ impl UringQueue {
             fixed_files: Registered::from_result(&registered_files),
             slots,
             files,
+            priority: 0,
             stays: PhantomData,
         })
     }
@@ -168,11 +174,12 @@ impl UringQueue {
                 types::Fixed(request.file),
                 request,
                 address,
-                self.fixed_buffers
+                self.fixed_buffers,
+                self.priority
             )
         } else {
             let file = types::Fd(self.files[request.file as usize].as_raw_fd());
-            entry_on!(file, request, address, self.fixed_buffers)
+            entry_on!(file, request, address, self.fixed_buffers, self.priority)
         };
         entry.user_data(u64::from(request.slot))
     }
@@ -261,6 +268,10 @@ impl Queue for UringQueue {
     }
 
     #[inline]
+    fn set_priority(&mut self, priority: u16) {
+        self.priority = priority;
+    }
+
     fn push(&mut self, request: Request) {
         assert!((request.file as usize) < self.files.len());
         let entry = self.entry(request);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_stats::{Histogram, to_hdr_base64};
 use fathom_units::{Nanos, per_second};
-use fathom_workload::{Arrival, Direction, Job, Pacing, Stage};
+use fathom_workload::{Arrival, Direction, FileOperation, Job, Pacing, Stage};
 
 use crate::{
     CpuRecord, DetailRecord, DeviceCounters, DeviceCountersRecord, DirectionRecord, ErrorRecord,
@@ -24,7 +24,12 @@ pub fn stage_record(stage: &Stage, result: &StageResult) -> StageRecord {
             .collect();
         job_record(job, &workers)
     });
-    let everyone: Vec<_> = result.workers.iter().collect();
+    // Operations on files move no data: they are no part of what the stage read and wrote.
+    let moves_data = |worker: &&WorkerStats| {
+        let job = stage.jobs.get(worker.job);
+        job.is_none_or(|job| job.features.operation.is_none())
+    };
+    let everyone: Vec<_> = result.workers.iter().filter(moves_data).collect();
     let mut storage = result.storage.clone();
     for device in &result.devices {
         storage.insert(device.name.clone(), device_record(device));
@@ -95,6 +100,7 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
     let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();
     let total_time: u64 = workers.iter().map(|worker| worker.measured.get()).sum();
     let direction = |way| direction_record(workers, way, measured);
+    let moves_data = job.features.operation.is_none();
     JobRecord {
         name: job.name.clone(),
         host: job.host.clone(),
@@ -118,11 +124,19 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
             _ => None,
         },
         measured_ns: measured.get(),
-        read: direction(Direction::Read),
-        write: direction(Direction::Write),
-        trim: direction(Direction::Trim),
+        read: direction(Direction::Read).filter(|_| moves_data),
+        write: direction(Direction::Write).filter(|_| moves_data),
+        trim: direction(Direction::Trim).filter(|_| moves_data),
         sync: sync_record(workers, measured),
-        meta: BTreeMap::new(),
+        meta: job
+            .features
+            .operation
+            .map_or_else(BTreeMap::new, |operation| {
+                let ways = Direction::ALL.into_iter();
+                let done =
+                    ways.filter_map(|way| Some((meta_name(operation, way), direction(way)?)));
+                done.collect()
+            }),
         cpu: CpuRecord {
             user_ns: workers.iter().map(|worker| worker.usage.user.get()).sum(),
             system_ns: workers.iter().map(|worker| worker.usage.system.get()).sum(),
@@ -130,6 +144,16 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
         errors: error_records(workers),
         detail: workers.iter().map(|worker| detail_record(worker)).collect(),
     }
+}
+
+/// The key of an operation in `meta`; `fallocate` does another thing in each direction.
+fn meta_name(operation: FileOperation, way: Direction) -> String {
+    match (operation, way) {
+        (FileOperation::Allocate, Direction::Read) => "fallocate-keep-size",
+        (FileOperation::Allocate, Direction::Trim) => "punch-hole",
+        (other, _) => other.name(),
+    }
+    .to_owned()
 }
 
 /// First start to last end of the workers' measurements.

@@ -62,7 +62,7 @@ pub enum Event<'a> {
         /// What is told.
         chunk: &'a LogChunk,
     },
-    /// All that was measured of a running stage so far, where the run asks for that.
+    /// All that was measured of a stage: so far, where that is asked for, and at its end.
     Snapshot {
         /// Index as in `StageStarted`.
         index: usize,

@@ -5,7 +5,7 @@
 
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::Direction;
+use fathom_workload::{Direction, IoPriority};
 
 /// One I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct LoggedIo {
     pub offset: u64,
     /// Bytes moved.
     pub bytes: u32,
+    /// Its priority.
+    pub priority: IoPriority,
 }
 
 impl LoggedIo {

@@ -6,7 +6,7 @@ use fathom_diagnostics::{Diagnostics, nearest};
 use fathom_dialects::fio::{
     self, Action, FioInput, Origin, OutputOptions, ReadContext, SystemFiles,
 };
-use fathom_workload::{Place, Workload, native, preset, preset_names};
+use fathom_workload::{IoLog, Place, Workload, native, preset, preset_names};
 
 use crate::{Code, Console, Failure};
 
@@ -42,6 +42,21 @@ pub struct Words<'a> {
     pub dialect: Option<&'a str>,
     /// Directory of a preset's file.
     pub target: Option<&'a Path>,
+}
+
+impl Input {
+    /// Leaves the peer's logs out, which its own verb writes and no other, and says so.
+    #[must_use]
+    pub fn without_logs(mut self, console: &dyn Console) -> Self {
+        let jobs = self.workload.stages.iter_mut();
+        let jobs = jobs.flat_map(|stage| &mut stage.jobs);
+        let mut logged = jobs.filter(|job| job.features.io_log.is_on()).peekable();
+        if logged.peek().is_some() {
+            console.tell("note: logs of I/O are written by `fathom fio …` alone; this run stores its intervals");
+        }
+        logged.for_each(|job| job.features.io_log = IoLog::default());
+        self
+    }
 }
 
 /// Reads the workload that `words` name. Warnings are told.

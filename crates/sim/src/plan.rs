@@ -7,7 +7,7 @@ use fathom_model::{Design, Layout, LocateError, ModelError, VolumeId};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
-    Arrival, Backend, Caching, Direction, Job, OpenSync, Place, SyncPolicy, Workload,
+    Arrival, Backend, Caching, Direction, EndsOthers, Job, OpenSync, Place, SyncPolicy, Workload,
 };
 
 /// Most workers of one stage.
@@ -187,6 +187,7 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
         (features.think.is_some(), "pauses between I/Os (think time)"),
         (partly_rated, "a rate for some of its directions"),
         (features.flow.is_some(), "a share within a flow"),
+        (features.priorities.is_some(), "priorities of single I/Os"),
         (
             features.verify.is_some(),
             "checks of what was written (verify)",
@@ -198,6 +199,19 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
         (
             features.steady.is_some(),
             "an end when its results are steady",
+        ),
+        (features.replay.is_some(), "I/O that comes from a trace"),
+        (
+            features.operation.is_some(),
+            "operations on files in place of I/O",
+        ),
+        (
+            features.process.after.is_some(),
+            "a wait for the end of another job",
+        ),
+        (
+            features.process.ends != EndsOthers::Nothing,
+            "an end that ends other jobs",
         ),
     ];
     for (_, what) in unknown.into_iter().filter(|(asked, _)| *asked) {

@@ -92,6 +92,23 @@ impl Histogram {
         }
     }
 
+    /// The histogram of which [`Self::nonzero`] gave `buckets`, with its exact sum, minimum and maximum; `None` where
+    /// these do not belong together.
+    pub fn from_buckets(buckets: &[(u64, u64)], sum: u128, min: u64, max: u64) -> Option<Self> {
+        let mut histogram = Self::new();
+        for (value, count) in buckets {
+            histogram.record_many(*value, *count);
+        }
+        if histogram.count == 0 {
+            return (sum == 0).then_some(histogram);
+        }
+        let same = bucket_of(histogram.min) == bucket_of(min)
+            && bucket_of(histogram.max) == bucket_of(max)
+            && min <= max;
+        (histogram.sum, histogram.min, histogram.max) = (sum, min, max);
+        same.then_some(histogram)
+    }
+
     /// Counts one duration.
     #[inline]
     pub fn record(&mut self, value: u64) {
@@ -300,6 +317,23 @@ mod tests {
         for index in 1..BUCKETS {
             assert_eq!(bucket_of(midpoint_of(index)), index);
         }
+    }
+
+    #[test]
+    fn a_histogram_comes_back_from_its_buckets() {
+        let mut histogram = Histogram::new();
+        for value in [0, 7, 300, 1_000_003, u64::MAX] {
+            histogram.record(value);
+        }
+        let buckets: Vec<_> = histogram.nonzero().collect();
+        let (min, max) = (histogram.min(), histogram.max());
+        let again = Histogram::from_buckets(&buckets, histogram.sum(), min, max);
+        assert_eq!(again, Some(histogram));
+        assert_eq!(Histogram::from_buckets(&buckets, 1, 9, max), None);
+        assert_eq!(
+            Histogram::from_buckets(&[], 0, 0, 0),
+            Some(Histogram::new())
+        );
     }
 
     #[test]

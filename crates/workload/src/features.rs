@@ -4,15 +4,22 @@
 //! nothing that it did not ask for.
 
 mod distribution;
+mod errors;
+mod files;
 mod filling;
 mod io_log;
 mod pacing;
 mod placement;
+mod priority;
+mod process;
+mod replay;
 mod verify;
 
 use fathom_units::Nanos;
 
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
+pub use errors::ErrorHandling;
+pub use files::{FileHandling, FileOperation, StatCall, SyncRange};
 pub use filling::{Dedupe, DedupeFrom, Filling};
 pub use io_log::IoLog;
 pub use pacing::{
@@ -20,6 +27,9 @@ pub use pacing::{
     SteadyMetric, SteadyState,
 };
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
+pub use priority::{IoPriority, Priorities, PriorityShare};
+pub use process::{EndsOthers, Process, ProcessorSharing, ThreadPriority};
+pub use replay::{Replay, ReplayPace};
 pub use verify::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
     VerifyRepeats, VerifyTrims, VerifyTrust,
@@ -50,6 +60,20 @@ pub struct Features {
     pub filling: Option<Box<Filling>>,
     /// What is told of single I/Os, or of short windows, while the job runs.
     pub io_log: IoLog,
+    /// Priorities of single I/Os.
+    pub priorities: Option<Box<Priorities>>,
+    /// Where workers run, when they begin, and what they end.
+    pub process: Process,
+    /// What is done to files beside the I/O.
+    pub files: FileHandling,
+    /// Which failures are survived.
+    pub errors: ErrorHandling,
+    /// An operation on files in place of reads and writes.
+    pub operation: Option<FileOperation>,
+    /// The trace that its I/O comes from.
+    pub replay: Option<Replay>,
+    /// File that a trace of its I/O is written to.
+    pub trace_to: Option<String>,
 }
 
 /// A pause after a number of I/Os.

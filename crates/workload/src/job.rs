@@ -56,8 +56,11 @@ pub struct Job {
 impl Job {
     /// I/Os that a worker can really have outstanding: `depth`, but one where I/O is issued one at a time.
     pub const fn effective_depth(&self) -> u32 {
+        if self.features.operation.is_some() {
+            return 1;
+        }
         match self.backend {
-            Backend::Sync => 1,
+            Backend::Sync | Backend::Mmap => 1,
             _ => self.depth,
         }
     }
@@ -202,6 +205,8 @@ pub enum Backend {
     Libaio,
     /// One `pread` or `pwrite` at a time.
     Sync,
+    /// Copies to and from a mapped file, one at a time.
+    Mmap,
     /// Completes at once without I/O: measures the generator itself.
     Null,
 }
@@ -213,6 +218,7 @@ impl Backend {
             Self::IoUring => "io_uring",
             Self::Libaio => "libaio",
             Self::Sync => "sync",
+            Self::Mmap => "mmap",
             Self::Null => "null",
         }
     }

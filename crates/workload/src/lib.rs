@@ -15,14 +15,17 @@ mod pattern;
 mod presets;
 mod stage;
 mod target;
+pub mod trace;
 mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
     AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
-    DistributionError, Features, Filling, Flow, IoLog, LatencyTarget, Overlaps, Placement,
-    SEQUENCE_MAX, SizeDraw, SizeRange, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
-    ThinkCounts, ThinkTime, ZONES_MAX, Zone, ZoneStride,
+    DistributionError, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, Filling,
+    Flow, IoLog, IoPriority, LatencyTarget, Overlaps, Placement, Priorities, PriorityShare,
+    Process, ProcessorSharing, Replay, ReplayPace, SEQUENCE_MAX, SizeDraw, SizeRange, StatCall,
+    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, SyncRange, ThinkCounts, ThinkTime,
+    ThreadPriority, ZONES_MAX, Zone, ZoneStride,
 };
 pub use features::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,

@@ -70,6 +70,7 @@ enum Own {
     MaxJobs,
     AuxPath,
     NoEffect,
+    OfVerb,
     NotYet,
 }
 
@@ -100,10 +101,10 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("bandwidth-log", Takes::Optional, Own::BandwidthLog),
     ("debug", Takes::Required, Own::Debug),
     ("inflate-log", Takes::Required, Own::InflateLog),
-    ("server", Takes::Optional, Own::NotYet),
-    ("daemonize", Takes::Required, Own::NotYet),
-    ("client", Takes::Required, Own::NotYet),
-    ("remote-config", Takes::Required, Own::NotYet),
+    ("server", Takes::Optional, Own::OfVerb),
+    ("daemonize", Takes::Required, Own::OfVerb),
+    ("client", Takes::Required, Own::OfVerb),
+    ("remote-config", Takes::Required, Own::OfVerb),
     ("cpuclock-test", Takes::Nothing, Own::NotYet),
     ("crctest", Takes::Optional, Own::NotYet),
     ("memcpytest", Takes::Optional, Own::NotYet),
@@ -306,6 +307,10 @@ impl Reader<'_> {
                 _ => self.refuse(index, "`--max-jobs` is a whole number above 0"),
             },
             Own::NoEffect => {}
+            Own::OfVerb => {
+                let message = format!("`--{name}` has its place in `fathom fio …` alone");
+                self.refuse(index, &message);
+            }
             Own::NotYet => self.not_yet(index, &format!("`--{name}`")),
         }
     }

@@ -4,7 +4,7 @@
 //! that a reading can be repeated and tested.
 
 use std::io;
-use std::io::Read as _;
+use std::io::{BufRead, Read as _};
 
 use fathom_units::Bytes;
 
@@ -42,6 +42,30 @@ pub trait Files {
 
     /// What is at `path`.
     fn status(&self, path: &str) -> FileStatus;
+
+    /// A file of any size, to be read piece by piece.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being opened.
+    fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        let text = self.read_text(path)?;
+        Ok(Box::new(io::Cursor::new(text)))
+    }
+
+    /// The path of the block device `MAJOR:MINOR`, if there is one.
+    fn device(&self, number: &str) -> Option<String> {
+        let _ = number;
+        None
+    }
+
+    /// Every regular file in and below a directory, sorted; at most `most`.
+    ///
+    /// # Errors
+    /// What keeps a directory from being read, or that there are more.
+    fn list(&self, directory: &str, most: usize) -> io::Result<Vec<String>> {
+        let _ = (directory, most);
+        Err(io::ErrorKind::NotFound.into())
+    }
 }
 
 /// The files of this machine.
@@ -77,6 +101,43 @@ impl Files for SystemFiles {
             Ok(found) if found.is_dir() => FileStatus::Directory,
             Ok(_) => FileStatus::Special(device_size(path)),
         }
+    }
+
+    fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        let file = std::fs::File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        Ok(Box::new(io::BufReader::with_capacity(1 << 18, file)))
+    }
+
+    fn device(&self, number: &str) -> Option<String> {
+        let facts = std::fs::read_to_string(format!("/sys/dev/block/{number}/uevent")).ok()?;
+        let mut lines = facts.lines();
+        let name = lines.find_map(|line| line.strip_prefix("DEVNAME="))?;
+        Some(format!("/dev/{name}"))
+    }
+
+    fn list(&self, directory: &str, most: usize) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        let mut directories = vec![std::path::PathBuf::from(directory)];
+        while let Some(directory) = directories.pop() {
+            for entry in std::fs::read_dir(&directory)? {
+                let entry = entry?;
+                // Links are not followed: they may lead in a circle.
+                let kind = entry.file_type()?;
+                if kind.is_dir() {
+                    directories.push(entry.path());
+                } else if kind.is_file() {
+                    found.push(entry.path().to_string_lossy().into_owned());
+                }
+                if found.len() + directories.len() > most {
+                    return Err(io::Error::other(format!("it holds more than {most} files")));
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::lexer::Section;
+use super::lexer::{RawOption, Section};
 use super::table::{self, Kind, OptionRow, Support};
 use super::write::VERSION;
 
@@ -13,7 +13,14 @@ pub fn general_help() -> String {
 fio [options] [job options] <job file(s)>
   --parse-only\t\tRead everything, run nothing
   --output=FILE\t\tWrite results to FILE
-  --output-format=LIST\tnormal, json, json+ (separated by commas)
+  --output-format=LIST\tnormal, json, json+, terse (separated by commas)
+  --minimal\t\tTerse output alone
+  --append-terse\tTerse output, too
+  --terse-version=N\tVersion of terse output: 2, 3, 4 or 5
+  --status-interval=TIME\tPrint results after each TIME, too
+  --bandwidth-log\tWrite logs of the bandwidth of all jobs
+  --inflate-log=FILE\tPrint a compressed log
+  --debug=LIST\t\tTell of random, io (separated by commas)
   --version\t\tPrint the version
   --help\t\tPrint this page
   --cmdhelp=OPTION\tPrint help of a job option, or of `all`
@@ -26,6 +33,10 @@ fio [options] [job options] <job file(s)>
   --section=NAME\tOnly this section of a job file; may be repeated
   --warnings-fatal\tTreat warnings as errors
   --max-jobs=COUNT\tMost jobs that are run
+  --server[=ADDRESS]\tRun what clients send; listens on 127.0.0.1,8765 where no other is given
+  --daemonize=PIDFILE\tPut the server into the background
+  --client=ADDRESS\tHave the server there run the job files that follow
+  --remote-config=FILE\tA job file on the server
 "
     )
 }
@@ -58,7 +69,7 @@ pub fn command_help(option: Option<&str>) -> Result<String, String> {
 pub fn engine_help(asked: Option<&str>) -> Result<String, String> {
     let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
         let mut text = "Available IO engines:\n".to_owned();
-        for engine in table::ENGINES.iter().filter(|it| it.backend.is_some()) {
+        for engine in table::ENGINES.iter().filter(|it| it.backend().is_some()) {
             let _ = writeln!(text, "\t{}", engine.name);
         }
         return Ok(text);
@@ -105,8 +116,9 @@ fn describe(row: &OptionRow) -> String {
     let support = match row.support {
         Support::Built => "carried",
         Support::NoEffect => "accepted, without effect",
-        Support::Only(value) => &format!("only {value} is carried"),
+        Support::Only(value) | Support::AtRun(value) => &format!("only {value} is carried"),
         Support::NotYet => "not built yet",
+        Support::WithEngine => "accepted, for engines and devices that are not carried",
         Support::Withdrawn => "withdrawn from fio",
         Support::ProfileOnly => "accepted, without effect outside of a built-in workload",
     };
@@ -118,6 +130,15 @@ fn describe(row: &OptionRow) -> String {
     text
 }
 
+/// fio reads a section's options in the order in which they were written, but for a few that come first or last.
+fn place(option: &str) -> u8 {
+    match option {
+        "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => 0,
+        "filename" | "filename_format" => 2,
+        _ => 1,
+    }
+}
+
 /// A job file's sections as one command line.
 pub fn show_command(sections: &[Section]) -> String {
     let mut text = "fio ".to_owned();
@@ -125,9 +146,15 @@ pub fn show_command(sections: &[Section]) -> String {
         if !section.global {
             let _ = write!(text, "--name={} ", section.name);
         }
-        for option in &section.options {
-            let name = table::find(&option.name).map_or(option.name.as_str(), |row| row.name);
+        let name_of = |option: &RawOption| {
+            table::find(&option.name).map_or(option.name.clone(), |row| row.name.to_owned())
+        };
+        let mut options: Vec<_> = section.options.iter().collect();
+        options.sort_by_key(|option| place(&name_of(option)));
+        for option in options {
+            let name = name_of(option);
             let _ = match &option.value {
+                Some(value) if name == "description" => write!(text, "--{name}=\"{value}\" "),
                 Some(value) => write!(text, "--{name}={value} "),
                 None => write!(text, "--{name} "),
             };

@@ -5,6 +5,7 @@ use std::fmt;
 use fathom_diagnostics::Diagnostics;
 use fathom_units::Nanos;
 use fathom_workload::Workload;
+use serde::{Deserialize, Serialize};
 
 /// A whole invocation of fio, understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,7 +119,7 @@ impl Default for OutputOptions {
 }
 
 /// Which latencies get percentiles, and which percentiles.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Percentiles {
     /// Of submission latency.
     pub submit: bool,
@@ -145,9 +146,10 @@ pub enum Unified {
 }
 
 /// What a job's three ranges of sizes belong to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SizesOf {
     /// Reads, writes and trims.
+    #[default]
     Directions,
     /// Sequential and random I/O; the third is not used.
     Orders,
@@ -239,7 +241,11 @@ pub struct JobLogs {
 }
 
 /// What fio's outputs say of a job that the workload model does not.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
 pub struct FioJobMeta {
     /// Name of its section.
     pub name: String,
@@ -277,6 +283,8 @@ pub struct FioJobMeta {
     pub unified: Unified,
     /// Whether it is reported at all.
     pub stats: bool,
+    /// Whether its I/Os have priorities of their own.
+    pub has_priorities: bool,
     /// Its logs.
     pub logs: JobLogs,
 }

@@ -4,8 +4,8 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Direction,
-    ExistingFiles, Features, Job, Limits, Mix, Pacing, Poisson, ReportGroup, SequentialScope,
-    SyncPolicy, Target, WeightedSize, WhenFull,
+    ExistingFiles, Features, FileChoice, FileOperation, Job, Limits, Mix, Pacing, Poisson,
+    ReportGroup, SequentialScope, SyncPolicy, Target, WeightedSize, WhenFull,
 };
 
 use super::placement::{is_independent, size_list, zone_problem};
@@ -17,7 +17,7 @@ use super::verify;
 /// What issues the settings' I/O.
 pub fn backend(settings: &Settings) -> Backend {
     table::find_engine(&settings.engine)
-        .and_then(|engine| engine.backend)
+        .and_then(table::EngineRow::backend)
         .unwrap_or(Backend::Sync)
 }
 
@@ -52,30 +52,39 @@ pub fn build(
     features: Features,
 ) -> Job {
     let backend = backend(settings);
+    let one_at_a_time = matches!(backend, Backend::Sync | Backend::Mmap);
     let (arrival, mix) = arrival(settings);
     let (bytes, loops) = pass_bytes(settings, &targets);
+    let of_names = features.operation.is_some_and(FileOperation::is_of_names);
     Job {
         name: name.to_owned(),
         group,
         host: None,
         targets,
-        file_choice: settings.file_choice,
-        workers: 1,
-        depth: if backend == Backend::Sync {
-            1
+        file_choice: if of_names {
+            FileChoice::Sequential
         } else {
-            settings.depth
+            settings.file_choice
         },
+        workers: 1,
+        depth: if one_at_a_time { 1 } else { settings.depth },
         mix,
-        access: access(settings),
+        access: if of_names {
+            Access::Sequential {
+                gap: Bytes::ZERO,
+                scope: SequentialScope::PerWorker,
+            }
+        } else {
+            access(settings)
+        },
         block: blocks(settings),
         arrival,
         limits: Limits {
-            start_delay: settings.start_delay,
+            start_delay: start_delay(settings, salt),
             warmup: settings.ramp,
             runtime: (settings.runtime > Nanos::ZERO).then_some(settings.runtime),
             time_based: settings.time_based && settings.runtime > Nanos::ZERO,
-            bytes,
+            bytes: bytes.filter(|_| !of_names),
             ios: most_ios(settings),
             loops,
         },
@@ -96,7 +105,7 @@ pub fn build(
         existing: ExistingFiles::AsPeer,
         // fio has no submission latency where the submitting call completes the I/O.
         split_latency: match backend {
-            Backend::Sync => false,
+            Backend::Sync | Backend::Mmap => false,
             Backend::Null => settings.depth > 1,
             Backend::IoUring | Backend::Libaio => true,
         },
@@ -105,6 +114,14 @@ pub fn build(
         salt,
         features,
     }
+}
+
+/// A whole number of microseconds within the bounds given, another for each clone.
+fn start_delay(settings: &Settings, salt: u64) -> Nanos {
+    let (least, most) = settings.start_delay;
+    let choices = most.saturating_sub(least).get() / 1_000 + 1;
+    let drawn = super::plan::scatter(salt) % choices;
+    least.saturating_add(Nanos::from_micros(drawn))
 }
 
 fn contents(settings: &Settings) -> BufferContents {
@@ -173,6 +190,9 @@ fn blocks(settings: &Settings) -> BlockSizes {
 fn most_ios(settings: &Settings) -> Option<u64> {
     let timed = settings.time_based && settings.runtime > Nanos::ZERO;
     let passes = u64::from(settings.loops.max(1));
+    if settings.control.create_only {
+        return Some(0);
+    }
     // Under pairs it counts the pairs.
     let each = if settings.pattern.pairs { 2 } else { 1 };
     let most = settings.number_ios.saturating_mul(passes);
@@ -310,6 +330,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
     for (option, message, hint) in verify::problems(settings, allowed == Allowed::ReadsOnly) {
         refuse(option, message, hint);
     }
+    if let Some(problem) = settings.priority.problem() {
+        refuse("cmdprio_bssplit", problem.to_owned(), "keep one of them");
+    }
     if let Some(problem) = settings.log.problem() {
         let hint = "add write_lat_log= and log_offset=1";
         refuse("log_issue_time", problem.to_owned(), hint);
@@ -355,7 +378,8 @@ pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
             None => warning,
         });
     };
-    if backend(settings) == Backend::Sync && settings.depth > 1 {
+    let one_at_a_time = matches!(backend(settings), Backend::Sync | Backend::Mmap);
+    if one_at_a_time && settings.depth > 1 {
         let message = format!(
             "`iodepth={}` has no effect with the synchronous engine `{}`",
             settings.depth, settings.engine

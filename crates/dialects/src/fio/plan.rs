@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::Nanos;
-use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, Verify, Workload};
+use fathom_workload::{
+    Backend, Features, Job, PatternError, ReportGroup, Stage, Target, Verify, Workload,
+};
 
 use super::command_line::CommandLine;
-use super::context::ReadContext;
+use super::context::{Files, ReadContext};
+use super::features;
 use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf};
 use super::job::{self, Allowed};
 use super::lexer::Section;
 use super::placement::{filling, map_warning, placement};
+use super::replay::{self, Replayed};
 use super::settings::{Amount, Settings, io_log, pace};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
@@ -134,10 +138,7 @@ impl<'a> Planner<'a> {
             if section.global {
                 self.template.apply_all(&section.options, diagnostics);
                 self.template.name = None;
-                let typed = typed_options(section)
-                    .into_iter()
-                    .filter(|(name, _)| name != "name");
-                for (name, value) in typed {
+                for (name, value) in typed_options(section) {
                     replace(&mut self.global_options, name, value);
                 }
             } else if !self.full {
@@ -159,6 +160,9 @@ impl<'a> Planner<'a> {
             // As fio, `--parse-only` reads each option by itself and looks at nothing else.
             return;
         }
+        for refusal in settings.control.refused_at_run.values() {
+            diagnostics.push(refusal.clone());
+        }
         job::check(&settings, &name, self.allowed, diagnostics);
         job::warn(&settings, &name, diagnostics);
         self.job_count = self.job_count.saturating_add(settings.clones);
@@ -172,11 +176,37 @@ impl<'a> Planner<'a> {
             });
             return;
         }
+        self.resolve_wait(&mut settings, &name, diagnostics);
         let engine = table::find_engine(&settings.engine);
-        if error_count(diagnostics) > before || engine.is_none_or(|it| it.backend.is_none()) {
+        if error_count(diagnostics) > before || engine.is_none_or(|it| it.backend().is_none()) {
             return;
         }
         self.clones(section, &settings, &name, diagnostics);
+    }
+
+    /// A job may wait for one that was named before it. One of an earlier stage has ended when this one's stage begins.
+    fn resolve_wait(&self, settings: &mut Settings, name: &str, diagnostics: &mut Diagnostics) {
+        let Some(other) = settings.control.process.after.clone() else {
+            return;
+        };
+        let of_present = self.stages.last().filter(|_| !settings.stonewall);
+        let mut jobs = of_present
+            .map(|stage| stage.jobs.iter())
+            .into_iter()
+            .flatten();
+        if jobs.any(|job| job.name == other) {
+            return;
+        }
+        settings.control.process.after = None;
+        if self.jobs.iter().any(|job| job.name == other) {
+            return;
+        }
+        let message = format!("job `{name}` waits for `{other}`, which no job before it is called");
+        let error = Diagnostic::error(message).hint("name a job that stands further up");
+        diagnostics.push(match settings.location("wait_for") {
+            Some(location) => error.at(location),
+            None => error,
+        });
     }
 
     /// The first clone opens a group or a stage; the others follow it, the last one first, as in fio.
@@ -221,9 +251,10 @@ impl<'a> Planner<'a> {
                 location,
             };
             let files = self.context.files;
-            let Some((targets, past_end)) = clone.whole_targets(files, diagnostics) else {
+            let Some(found) = find_targets(&clone, files, diagnostics) else {
                 return;
             };
+            let (targets, replayed, past_end) = found;
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -247,13 +278,18 @@ impl<'a> Planner<'a> {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
                 verify,
-                ..Features::default()
+                ..features::of(settings, number)
             };
             let mut job = job::build(settings, name, targets, group, salt, features);
             pace(&mut job, settings);
+            if let Some(replayed) = replayed {
+                replayed.apply(&mut job);
+            }
             let logs = self.logs(settings, &job);
             job.features.io_log = io_log(&logs);
-            job.features.io_log.each |= self.every_io_told;
+            job.features.priorities = settings.priority.priorities();
+            // Latencies by priority are gathered from every I/O.
+            job.features.io_log.each |= self.every_io_told || job.features.priorities.is_some();
             self.jobs
                 .push(self.meta(section, settings, &job, number, logs));
             if number == 0 {
@@ -356,6 +392,7 @@ impl<'a> Planner<'a> {
             disk_util: settings.disk_util,
             unified: settings.unified,
             stats: settings.stats,
+            has_priorities: job.features.priorities.is_some(),
             logs,
         }
     }
@@ -399,6 +436,24 @@ fn unreadable(
         Some(location) => error.at(location),
         None => error,
     });
+}
+
+/// Targets of a clone, the trace they come from, and whether they reach past the end of their files.
+type Found = (Vec<Target>, Option<Replayed>, bool);
+
+/// `None` after an error, which is said.
+fn find_targets(
+    clone: &JobClone<'_>,
+    files: &dyn Files,
+    diagnostics: &mut Diagnostics,
+) -> Option<Found> {
+    if clone.settings.control.trace.read.is_some() {
+        let (settings, name, number) = (clone.settings, clone.name, clone.number);
+        let replayed = replay::look_through(settings, name, number, files, diagnostics)?;
+        return Some((replayed.targets.clone(), Some(replayed), false));
+    }
+    let (targets, past_end) = clone.whole_targets(files, diagnostics)?;
+    Some((targets, None, past_end))
 }
 
 fn default_of(name: &str) -> Option<&'static str> {
@@ -448,7 +503,7 @@ fn error_count(diagnostics: &Diagnostics) -> usize {
 }
 
 /// SplitMix64's finisher (Steele, Lea and Flood, 2014): near seeds give salts far apart.
-fn scatter(seed: u64) -> u64 {
+pub fn scatter(seed: u64) -> u64 {
     let mut value = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -7,10 +7,14 @@
 
 mod apply;
 mod contents;
+mod handling;
 mod log;
 mod pacing;
 mod placement;
+mod priority;
+mod process;
 mod reader;
+mod replay;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -25,10 +29,12 @@ use super::table::{self, OptionRow, Support};
 pub use contents::ContentSettings;
 pub use pacing::{PacingSettings, pace, problems as pacing_problems};
 pub use placement::{PlacementSettings, ZoneMode};
+pub use process::ControlSettings;
 use reader::ValueReader;
 pub use verify::VerifySettings;
 
 pub use log::{LogSettings, io_log};
+pub use priority::PrioritySettings;
 
 /// fio's default list of percentiles.
 pub const PERCENTILES: [f64; 17] = [
@@ -112,7 +118,8 @@ pub struct Settings {
     pub runtime: Nanos,
     pub time_based: bool,
     pub ramp: Nanos,
-    pub start_delay: Nanos,
+    /// Shortest and longest wait before the first I/O; each clone draws its own.
+    pub start_delay: (Nanos, Nanos),
     pub stonewall: bool,
     pub new_group: bool,
     pub group_reporting: bool,
@@ -138,6 +145,8 @@ pub struct Settings {
     pub significant_figures: usize,
     pub kb_base: u64,
     pub disk_util: bool,
+    /// Processes, files, errors and traces.
+    pub control: ControlSettings,
     /// Where I/Os fall, beyond the plain pattern.
     pub placement: PlacementSettings,
     /// What buffers hold, beyond the switches above.
@@ -146,6 +155,7 @@ pub struct Settings {
     pub unified: Unified,
     pub stats: bool,
     pub log: LogSettings,
+    pub priority: PrioritySettings,
     /// What holds I/O back.
     pub pacing: PacingSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
@@ -184,7 +194,7 @@ impl Default for Settings {
             runtime: Nanos::ZERO,
             time_based: false,
             ramp: Nanos::ZERO,
-            start_delay: Nanos::ZERO,
+            start_delay: (Nanos::ZERO, Nanos::ZERO),
             stonewall: false,
             new_group: false,
             group_reporting: false,
@@ -216,12 +226,14 @@ impl Default for Settings {
             significant_figures: 4,
             kb_base: 1024,
             disk_util: true,
+            control: ControlSettings::default(),
             placement: PlacementSettings::default(),
             contents: ContentSettings::default(),
             verify: VerifySettings::default(),
             unified: Unified::Apart,
             stats: true,
             log: LogSettings::default(),
+            priority: PrioritySettings::default(),
             pacing: PacingSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
@@ -252,9 +264,13 @@ impl Settings {
             let mut reader = ValueReader::new(option, row, self.kb_base, diagnostics);
             match row.support {
                 Support::Built => self.apply(&mut reader),
-                Support::NoEffect => reader.check_kind(),
+                Support::NoEffect | Support::WithEngine => reader.check_kind(),
                 Support::Only(value) => reader.expect(value),
                 Support::NotYet => reader.not_yet(),
+                Support::AtRun(default) => match reader.unlike(default) {
+                    Some(refusal) => drop(self.control.refused_at_run.insert(row.name, refusal)),
+                    None => drop(self.control.refused_at_run.remove(row.name)),
+                },
                 Support::Withdrawn => reader.withdrawn(),
                 Support::ProfileOnly => reader.profile_only(),
             }
@@ -277,6 +293,18 @@ impl Settings {
                 diagnostics.push(Diagnostic::error(message).at(location).hint(hint));
             }
         }
+    }
+}
+
+fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+fn set_some<T>(slot: &mut Option<T>, value: Option<T>) {
+    if value.is_some() {
+        *slot = value;
     }
 }
 

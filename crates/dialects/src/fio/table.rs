@@ -5,9 +5,14 @@
 //!
 //! Source of names, aliases and kinds: fio's own `--cmdhelp=all` and `--enghelp`, and its `HOWTO` (3.42).
 
+use fathom_workload::{Backend, FileOperation, StatCall};
+
 mod engine_options;
 mod job_options;
 mod run_options;
+mod words;
+
+pub use words::words;
 
 /// What an option's value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +48,12 @@ pub enum Support {
     NoEffect,
     /// Only this value (fio's default) is carried; every other is refused as not built yet.
     Only(&'static str),
+    /// As [`Support::Only`], but refused where a job is to be run alone: `--parse-only` takes every value that fio takes.
+    AtRun(&'static str),
     /// Refused as not built yet, whatever its value.
     NotYet,
+    /// Belongs to engines or devices that are refused by name: read, and of no effect without them.
+    WithEngine,
     /// Withdrawn: fio refuses it, whatever its value.
     Withdrawn,
     /// Belongs to fio's built-in workloads (`profile=`): fio takes it without one, and it does nothing.
@@ -123,8 +132,42 @@ pub struct EngineRow {
     pub name: &'static str,
     /// What it does.
     pub help: &'static str,
-    /// What issues its I/O here; `None`: known to fio, not built yet.
-    pub backend: Option<fathom_workload::Backend>,
+    /// Whether it is carried.
+    pub carried: Carried,
+}
+
+/// Whether an engine is carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carried {
+    /// This issues its I/O.
+    By(Backend),
+    /// It does this to files in place of reads and writes.
+    Operation(FileOperation),
+    /// It is refused by name, for this reason.
+    No(&'static str),
+}
+
+impl EngineRow {
+    /// What issues its I/O here; `None`: it is refused.
+    pub fn backend(&self) -> Option<Backend> {
+        match self.carried {
+            Carried::By(backend) => Some(backend),
+            Carried::Operation(_) => Some(Backend::Sync),
+            Carried::No(_) => None,
+        }
+    }
+
+    /// What it does to files in place of reads and writes, asking for attributes by `stat`.
+    pub fn operation(&self, stat: StatCall) -> Option<FileOperation> {
+        match self.carried {
+            Carried::Operation(FileOperation::Stat(_)) => Some(FileOperation::Stat(stat)),
+            Carried::Operation(FileOperation::StatDirectory(_)) => {
+                Some(FileOperation::StatDirectory(stat))
+            }
+            Carried::Operation(other) => Some(other),
+            Carried::By(_) | Carried::No(_) => None,
+        }
+    }
 }
 
 /// Every I/O engine of fio 3.42.

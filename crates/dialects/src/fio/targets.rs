@@ -7,8 +7,12 @@ use fathom_units::Bytes;
 use fathom_workload::{Place, Target};
 
 use super::context::{FileStatus, Files};
+use super::features;
 use super::job::{block_range, smallest_block};
 use super::settings::{Amount, Settings};
+
+/// Most files that `opendir` finds.
+const MAX_LISTED: usize = 65_536;
 
 /// A clone of a job whose files are asked for.
 pub struct Clone<'a> {
@@ -28,7 +32,15 @@ impl Clone<'_> {
     /// Its targets; `None` after an error, which is said.
     fn targets(&self, files: &dyn Files, diagnostics: &mut Diagnostics) -> Option<Vec<Target>> {
         let (settings, diskless) = (self.settings, self.diskless);
-        let paths = self.paths(files);
+        if let Some(operation) = features::operation(settings)
+            && operation.is_of_names()
+        {
+            return Some(self.names(files));
+        }
+        let paths = match &settings.control.open_directory {
+            None => self.paths(files),
+            Some(directory) => self.listed(directory, files, diagnostics)?,
+        };
         // Nothing is looked up where the job says it all: a million files cost a million system calls.
         let look_up = !diskless && self.depends_on_files();
         let status = |path: &String| {
@@ -74,6 +86,35 @@ impl Clone<'_> {
             targets.push(self.target(path, status, length, diagnostics)?);
         }
         Some(targets)
+    }
+
+    /// Files or directories whose names alone matter: one operation on each, counted as one block.
+    fn names(&self, files: &dyn Files) -> Vec<Target> {
+        let block = Bytes::new(smallest_block(self.settings));
+        let target = |path| Target {
+            place: Place::Path(path),
+            offset: Bytes::ZERO,
+            length: Some(block),
+        };
+        self.paths(files).into_iter().map(target).collect()
+    }
+
+    /// Every regular file of `opendir`.
+    fn listed(
+        &self,
+        directory: &str,
+        files: &dyn Files,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<String>> {
+        let found = files.list(directory, MAX_LISTED);
+        let problem = match &found {
+            Ok(paths) if paths.is_empty() => "it holds no regular file".to_owned(),
+            Ok(_) => return found.ok(),
+            Err(error) => error.to_string(),
+        };
+        let message = format!("`opendir={directory}`: {problem}");
+        self.refuse(diagnostics, &message, "name a directory with files in it");
+        None
     }
 
     fn depends_on_files(&self) -> bool {
@@ -303,7 +344,7 @@ pub fn share(size: u64, percent: u64) -> u64 {
 }
 
 /// The entries of a list separated by `:`, where `\:` stands for a colon within an entry.
-fn split_list(text: &str) -> Vec<String> {
+pub fn split_list(text: &str) -> Vec<String> {
     let mut entries = vec![String::new()];
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {

@@ -12,6 +12,8 @@ use fathom_workload::{
 
 use super::*;
 
+mod process;
+
 /// Job files by path, and what else is there.
 #[derive(Default)]
 struct Memory {
@@ -721,8 +723,10 @@ fn what_fio_refuses_is_refused() {
         &["engine `libaio` has no option `fixedbufs`"],
     );
     check_error(
-        "[j]\nsize=1m\nioengine=mmap\n",
-        &["`ioengine=mmap` is known to fio, but not built yet"],
+        "[j]\nsize=1m\nioengine=nbd\nuri=nbd://host\n",
+        &[
+            "engine `nbd` is not carried: it needs libnbd; attach the export with nbd-client and name the device",
+        ],
     );
     check_error(
         "[j]\nsize=1m\nioengine=nul\n",

@@ -3,6 +3,7 @@
 //! Scripts read this output by its keys and columns, so both are written as fio 3.42 writes them.
 
 mod buckets;
+mod clients;
 mod debug;
 mod entry;
 mod eta;
@@ -12,17 +13,21 @@ mod json_text;
 mod judged;
 mod log;
 mod normal;
+mod priorities;
 mod terse;
 mod unified;
+mod wire_histogram;
 
 use fathom_record::StageResult;
 use fathom_units::Nanos;
 
 use json_document::Buckets;
 
+pub use clients::{Host, Report, write_clients};
 pub use debug::{ios as debug_ios, seeds as debug_seeds};
 pub use eta::{Eta, line as eta_line};
 pub use log::LogLines;
+pub use priorities::PriorityLatencies;
 
 use super::input::{FioInput, OutputFormat};
 
@@ -39,6 +44,8 @@ pub struct FioRun<'a> {
     pub finished_unix_ms: u64,
     /// From the start of the program to the end of the run.
     pub elapsed: Nanos,
+    /// Latencies by priority, where some job has I/Os of several.
+    pub priorities: Option<&'a PriorityLatencies>,
     /// Process id that text shows.
     pub pid: u32,
 }
@@ -68,12 +75,14 @@ pub fn write_start(input: &FioInput) -> String {
     normal::start(input)
 }
 
-/// Whether fio would end this run with exit code 1.
-pub fn has_errors(run: &FioRun<'_>) -> bool {
-    run.results
-        .iter()
-        .flat_map(|result| &result.workers)
-        .any(|worker| !worker.errors.is_empty())
+/// Whether fio would end this run with exit code 1: errors that a job was told to survive are none.
+pub fn has_errors(input: &FioInput, run: &FioRun<'_>) -> bool {
+    let workers = entry::workers(input, run);
+    let mut jobs = input.workload.jobs().zip(&workers);
+    jobs.any(|((_, job), workers)| {
+        let mut workers = workers.iter();
+        workers.any(|(_, worker)| entry::ended_by_error(job, worker))
+    })
 }
 
 #[cfg(test)]

@@ -4,29 +4,37 @@
 //! which [`Full`] calls them. What may hold the worker back altogether (a pause, the flow, the depth) comes before an I/O
 //! is drawn, what depends on the I/O (blocks in flight) after it; an I/O that has to wait is kept, not drawn again.
 
+use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::Completion;
 use fathom_units::Nanos;
 use fathom_workload::generator::{Io, StreamKey, WorkerStream};
-use fathom_workload::{Job, Overlaps};
+use fathom_workload::{IoPriority, Job, Overlaps};
 
 use super::Slot;
 use super::depth::{DepthSearch, Drain};
 use super::flow::Share;
+use super::limits::Limits;
 use super::log::Log;
 use super::overlap::InFlight;
+use super::priority::PriorityPicker;
 use super::rates::Rated;
+use super::recorder::Recorder;
+use super::replay::Replayer;
 use super::source::{Leftover, Next, Source, Sourced, Verdict};
 use super::think::Pauses;
 use super::verify::Verification;
+use crate::EngineError;
 use crate::io_log::IoLogger;
 
 /// Everything a job does beyond plain I/O.
 pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
     pauses: Option<Pauses>,
+    limits: Limits<'a>,
+    recorder: Option<Recorder<'a>>,
     flow: Option<Share>,
     enough: Option<Arc<AtomicBool>>,
     drain: Option<Drain>,
@@ -35,11 +43,11 @@ pub(crate) struct Full<'a> {
     /// Drawn, but it overlaps what is in flight.
     kept: Option<Sourced>,
     log: Option<Log>,
+    priorities: Option<PriorityPicker<'a>>,
 }
 
 /// What features share with other workers or the control thread.
-#[derive(Debug)]
-pub(crate) struct Extras<'a> {
+pub(crate) struct Extras<'a, 'f> {
     /// What the worker's random streams depend on.
     pub(crate) key: StreamKey,
     /// Takes its log.
@@ -50,6 +58,10 @@ pub(crate) struct Extras<'a> {
     pub(crate) enough: Option<Arc<AtomicBool>>,
     /// What draws and checks the I/O of a job whose data is checked.
     pub(crate) verification: Option<Verification<'a>>,
+    /// Number of the worker within the job.
+    pub(crate) worker: u32,
+    /// The job's files once more, where ranges of them are written back.
+    pub(crate) files: &'f [File],
 }
 
 /// What the I/O itself comes from: the job's stream, or something that replaces or surrounds it.
@@ -117,6 +129,10 @@ impl<'a> Full<'a> {
         features.think.is_some()
             || features.verify.is_some()
             || features.io_log.is_on()
+            || features.priorities.is_some()
+            || features.replay.is_some()
+            || features.trace_to.is_some()
+            || Limits::is_needed(job)
             || features.rates.is_some()
             || features.flow.is_some()
             || features.steady.is_some()
@@ -126,26 +142,40 @@ impl<'a> Full<'a> {
     }
 
     /// All features of `job`, with `stream` as what its I/O is drawn from, unless its checks draw it.
-    pub(crate) fn new(job: &'a Job, stream: WorkerStream, extras: Extras<'a>) -> Self {
+    ///
+    /// # Errors
+    /// Where a trace cannot be read or written.
+    pub(crate) fn new(
+        job: &'a Job,
+        stream: WorkerStream,
+        extras: Extras<'a, '_>,
+    ) -> Result<Self, EngineError> {
         let Extras {
             key,
             logger,
             share,
             enough,
             verification,
+            worker,
+            files,
         } = extras;
         let features = &job.features;
         let low = features
             .batches
             .map(|batches| batches.low)
             .filter(|low| *low > 0);
-        Self {
-            stream: match (verification, &features.rates) {
-                (Some(verification), _) => Box::new(verification),
-                (None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
-                (None, None) => Box::new(stream),
+        let recorder = features.trace_to.as_deref();
+        let recorder = recorder.map(|path| Recorder::new(path, worker, job));
+        Ok(Self {
+            stream: match (verification, &features.replay, &features.rates) {
+                (Some(verification), ..) => Box::new(verification),
+                (None, Some(replay), _) => Box::new(Replayer::new(replay, job)?),
+                (None, None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
+                (None, None, None) => Box::new(stream),
             },
             pauses: features.think.map(Pauses::new),
+            limits: Limits::new(job, files)?,
+            recorder: recorder.transpose()?,
             flow: share,
             enough,
             drain: low.map(|low| Drain::new(job.depth, low)),
@@ -156,7 +186,11 @@ impl<'a> Full<'a> {
                 .then(|| InFlight::new(job.depth)),
             kept: None,
             log: logger.map(Log::new),
-        }
+            priorities: (job.features.priorities.as_deref()).map(|priorities| {
+                let seed = job.salt ^ u64::from(key.worker) << 32;
+                PriorityPicker::new(priorities, seed)
+            }),
+        })
     }
 
     /// What must be waited for before anything is issued.
@@ -193,6 +227,9 @@ impl<'a> Full<'a> {
                 return Next::AfterCompletion;
             }
             flying.issued(sourced.io);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.drawn(sourced.io, now);
         }
         if let Some(pauses) = &mut self.pauses {
             pauses.issued(now);
@@ -245,6 +282,12 @@ impl Source for Full<'_> {
         self.stream.leave()
     }
 
+    fn submitted(&mut self, slots: &[Slot], batch: &[u32]) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.submitted(slots, batch);
+        }
+    }
+
     fn completed(
         &mut self,
         slot: &Slot,
@@ -267,9 +310,16 @@ impl Source for Full<'_> {
             search.completed(now.saturating_sub(slot.begun), now);
         }
         if let Some(log) = &mut self.log {
-            log.completed(slot, completion, now);
+            let picker = self.priorities.as_ref();
+            let priority = picker.map_or_else(IoPriority::default, |it| it.of(completion.slot));
+            log.completed(slot, completion, priority, now);
         }
-        Ok(())
+        self.limits.completed(slot, now)
+    }
+
+    fn priority(&mut self, io: &Io, slot: u32) -> IoPriority {
+        let picker = self.priorities.as_mut();
+        picker.map_or_else(IoPriority::default, |it| it.pick(io, slot))
     }
 
     fn measuring(&mut self, now: Nanos) {
@@ -284,6 +334,9 @@ impl Source for Full<'_> {
     }
 
     fn finished(&mut self, now: Nanos) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.finished(now);
+        }
         if let Some(log) = &mut self.log {
             log.finished(now);
         }

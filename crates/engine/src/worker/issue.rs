@@ -4,7 +4,7 @@ use fathom_rawio::{self as rawio, Clock, Completion, Operation, Queue, Request};
 use fathom_record::{EndReason, depth_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
-use fathom_workload::{Backend, Direction};
+use fathom_workload::{Backend, Direction, FileOperation};
 
 use super::source::{Next, Source, Sourced};
 use super::{Kind, Round, Slot, Worker};
@@ -97,6 +97,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
         let Sourced { io, at, tag } = match drawn {
             Next::Io(sourced) => sourced,
+            Next::Sync(operation, target) => {
+                self.push_sync(operation, target);
+                // Where there is no room for more, a completion makes some, and this is asked again.
+                return !self.free.is_empty() && self.has_next();
+            }
             Next::NotBefore(moment) => {
                 self.held_until = Some(moment);
                 return false;
@@ -140,6 +145,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         } else {
             Operation::Read
         };
+        if S::HOOKS {
+            let priority = self.parts.source.priority(io, slot);
+            self.queue.set_priority(priority.get());
+        }
         self.queue.push(Request {
             slot,
             file: io.target,
@@ -204,6 +213,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let begun = Clock::now();
         let result = if self.parts.backend == Backend::Null {
             Ok(())
+        } else if self.parts.job.features.operation == Some(FileOperation::Allocate) {
+            rawio::punch_hole(self.queue.file(io.target), io.offset, io.length)
         } else {
             rawio::discard(self.queue.file(io.target), io.offset, u64::from(io.length))
         };

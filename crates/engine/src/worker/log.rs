@@ -3,6 +3,7 @@
 use fathom_rawio::Completion;
 use fathom_record::LoggedIo;
 use fathom_units::Nanos;
+use fathom_workload::IoPriority;
 
 use super::{Kind, Slot};
 use crate::io_log::IoLogger;
@@ -28,7 +29,13 @@ impl Log {
     }
 
     /// Takes an I/O that moved something.
-    pub(super) fn completed(&mut self, slot: &Slot, completion: &Completion, now: Nanos) {
+    pub(super) fn completed(
+        &mut self,
+        slot: &Slot,
+        completion: &Completion,
+        priority: IoPriority,
+        now: Nanos,
+    ) {
         let (Some(start), Kind::Data(direction)) = (self.measure_start, slot.kind) else {
             return;
         };
@@ -46,6 +53,7 @@ impl Log {
             target: slot.target,
             offset: slot.offset,
             bytes,
+            priority,
         });
     }
 

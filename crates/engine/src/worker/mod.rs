@@ -15,10 +15,14 @@ mod depth;
 mod flow;
 mod full;
 mod issue;
+mod limits;
 mod log;
 mod overlap;
+mod priority;
 mod rates;
 mod record;
+mod recorder;
+mod replay;
 mod source;
 mod think;
 mod verify;
@@ -68,6 +72,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) share: Option<Share>,
     /// Set when its job's results are steady.
     pub(crate) enough: Option<Arc<AtomicBool>>,
+    /// Draws and checks the I/O of a job whose data is checked.
+    pub(crate) verification: Option<Verification<'a>>,
     /// What its random streams depend on.
     pub(crate) key: StreamKey,
     pub(crate) on_error: ErrorPolicy,
@@ -77,12 +83,18 @@ pub(crate) struct Parts<'a, S> {
 
 impl<'a, S> Parts<'a, S> {
     /// The same parts with what `wrap` makes of the source.
-    pub(crate) fn with_source<T>(self, wrap: impl FnOnce(S) -> T) -> Parts<'a, T> {
-        Parts {
+    ///
+    /// # Errors
+    /// That of `wrap`.
+    pub(crate) fn with_source<T, E>(
+        self,
+        wrap: impl FnOnce(S) -> Result<T, E>,
+    ) -> Result<Parts<'a, T>, E> {
+        Ok(Parts {
             job: self.job,
             job_index: self.job_index,
             worker: self.worker,
-            source: wrap(self.source),
+            source: wrap(self.source)?,
             schedule: self.schedule,
             fill: self.fill,
             backend: self.backend,
@@ -90,11 +102,12 @@ impl<'a, S> Parts<'a, S> {
             logger: self.logger,
             share: self.share,
             enough: self.enough,
+            verification: self.verification,
             key: self.key,
             on_error: self.on_error,
             stop: self.stop,
             abort: self.abort,
-        }
+        })
     }
 }
 
@@ -236,8 +249,11 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
 impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     /// Prepares a worker: the last place where memory is taken.
     pub(crate) fn new(mut parts: Parts<'a, S>, mut queue: Q, slots: u32) -> Self {
-        for slot in 0..slots {
-            parts.fill.prepare(queue.buffer(slot));
+        // Buffers that are only read into hold nothing; those of the null backend then take no memory.
+        if S::HOOKS || parts.job.mix.changes_data() {
+            for slot in 0..slots {
+                parts.fill.prepare(queue.buffer(slot));
+            }
         }
         let batches = batches(parts.job, parts.backend, slots);
         let mut stats = WorkerStats::new(parts.job_index, parts.worker);
@@ -280,10 +296,22 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             batch_max: batches.submit as usize,
             reap_max: batches.complete_max as usize,
             wait_least: batches.complete_min,
-            split: parts.job.split_latency && parts.backend != Backend::Sync,
+            split: parts.job.split_latency
+                && !matches!(parts.backend, Backend::Sync | Backend::Mmap)
+                && parts.job.features.operation.is_none(),
             parts,
             queue,
         }
+    }
+
+    /// Index of its job within the stage.
+    pub(crate) fn job_index(&self) -> usize {
+        self.parts.job_index
+    }
+
+    /// What ends the whole run.
+    pub(crate) fn stop(&self) -> &StopFlag {
+        &self.parts.stop
     }
 
     /// Does the job's I/O from `times.start` on.

@@ -200,7 +200,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         };
         self.last_completion = self.integrated;
         self.note_error(direction, slot, errno);
-        if self.parts.on_error == ErrorPolicy::Stop {
+        let handling = &self.parts.job.features.errors;
+        let way = direction as usize;
+        let survived = handling.go_on[way] || handling.ignored[way].contains(&errno);
+        if self.parts.on_error == ErrorPolicy::Stop && !survived {
             self.fail_at(name, slot, errno);
         }
     }

@@ -4,8 +4,9 @@
 //! the compiler leaves every hook out of the *plain* worker. All else goes through [`super::full::Full`], the *full*
 //! worker's source, where each feature (pauses, replay, checks of what was written, logs) has its place.
 
-use fathom_rawio::Completion;
+use fathom_rawio::{Completion, Operation};
 use fathom_units::Nanos;
+use fathom_workload::IoPriority;
 use fathom_workload::generator::{Io, WorkerStream};
 
 use super::Slot;
@@ -15,6 +16,8 @@ use super::Slot;
 pub(crate) enum Next {
     /// An I/O that may start now, or at its own time where it has one.
     Io(Sourced),
+    /// A sync of this target, which starts at once.
+    Sync(Operation, u32),
     /// Nothing before this moment; the source is asked again then, or after any completion.
     NotBefore(Nanos),
     /// Nothing before something in flight completes.
@@ -76,6 +79,12 @@ pub(crate) trait Source {
     /// A write is about to be submitted with these bytes, which may be changed.
     fn before_write(&mut self, io: &Io, tag: u64, buffer: &mut [u8]) {
         let _ = (io, tag, buffer);
+    }
+
+    /// The priority of an I/O that goes into `slot`.
+    fn priority(&mut self, io: &Io, slot: u32) -> IoPriority {
+        let _ = (io, slot);
+        IoPriority::default()
     }
 
     /// A batch was submitted: its slots have their stamps.

@@ -33,6 +33,15 @@ impl<'a> Output<'a> {
         })
     }
 
+    /// A way out that leads to `console` alone.
+    pub fn nowhere(console: &'a dyn Console) -> Self {
+        Self {
+            console,
+            file: None,
+            failure: None,
+        }
+    }
+
     /// Writes `text`. What a file does not take is told by [`Output::close`].
     pub fn write(&mut self, text: &str) {
         match &mut self.file {

@@ -6,7 +6,7 @@
 use fathom_dialects::fio::{self, Eta, EtaMode, FioInput, OutputFormat};
 use fathom_record::{IntervalStats, Phase};
 use fathom_session::Console;
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 use fathom_workload::Job;
 
 /// Where the line goes.
@@ -156,11 +156,11 @@ fn bytes_of(job: &Job) -> u64 {
     let of_targets = || {
         job.targets
             .iter()
-            .map(|target| target.length.map_or(0, |it| it.get()))
+            .map(|target| target.length.map_or(0, Bytes::get))
     };
     let pass = job
         .limits
         .bytes
-        .map_or_else(|| of_targets().sum(), |bytes| bytes.get());
+        .map_or_else(|| of_targets().sum(), Bytes::get);
     pass.saturating_mul(u64::from(job.limits.loops.max(1)))
 }

@@ -10,7 +10,7 @@ use super::output::Output;
 use super::watcher::Watcher;
 
 /// Runs the jobs, shows them as fio does, and says how the program ends.
-pub fn run(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
+pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     let options = RunOptions {
         destroy_data: ours.destroy_data.clone(),
         overwrite: Overwrite::Allowed,
@@ -28,8 +28,8 @@ pub fn run(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, 
     };
     let mut start = Start::now(&whole, None);
     fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
-    let output = Output::open(&input, console)?;
-    let mut watcher = Watcher::new(&input, output, began, console);
+    let output = Output::open(input, console)?;
+    let mut watcher = Watcher::new(input, output, began, console);
     watcher.start();
     let keep = if ours.record {
         Keep::Run
@@ -47,9 +47,10 @@ pub fn run(input: FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, 
         results: &ran.results,
         finished_unix_ms: 0,
         elapsed: Clock::now().saturating_sub(began),
+        priorities: None,
         pid: std::process::id(),
     };
-    let mut code = match (ran.interrupted, fio::has_errors(&run)) {
+    let mut code = match (ran.interrupted, fio::has_errors(&input, &run)) {
         (true, _) => Code::PeerStopped,
         (false, true) => Code::Unexpected,
         (false, false) => Code::Success,

@@ -1,8 +1,9 @@
 //! What `fathom fio` does with each event of a run: progress, logs, debug lines and results in between.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
+use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat, PriorityLatencies};
 use fathom_rawio::Clock;
 use fathom_record::{Event, EventSink, Phase, StageResult};
 use fathom_session::{Console, Screen, Show};
@@ -26,6 +27,7 @@ pub struct Watcher<'a> {
     first_jobs: Vec<usize>,
     /// What was measured of each stage so far.
     snapshots: BTreeMap<usize, StageResult>,
+    priorities: PriorityLatencies,
     began: Nanos,
     pid: u32,
 }
@@ -56,6 +58,7 @@ impl<'a> Watcher<'a> {
             bandwidth: input.output.bandwidth_log.then(BandwidthLogs::new),
             first_jobs,
             snapshots: BTreeMap::new(),
+            priorities: PriorityLatencies::default(),
             began,
             pid: std::process::id(),
         }
@@ -67,7 +70,7 @@ impl<'a> Watcher<'a> {
         let debug = self.input.output.debug;
         for (on, name) in [(debug.random, "random"), (debug.io, "io")] {
             if on {
-                text.push_str(&format!("fio: set debug option {name}\n"));
+                let _ = writeln!(text, "fio: set debug option {name}");
             }
         }
         if debug.random {
@@ -90,21 +93,24 @@ impl<'a> Watcher<'a> {
         self.screen.close();
         let text = results(self.input, &self.run(measured), signal);
         self.output.write(&text);
-        let problems = [
-            self.logs.finish(),
-            self.bandwidth.and_then(BandwidthLogs::finish),
-        ];
-        for problem in problems.into_iter().flatten() {
+        let problems = close_logs(self.logs, self.bandwidth);
+        for problem in problems {
             console.tell(&format!("fio: {problem}"));
         }
         self.output
     }
 
-    fn run<'r>(&self, results: &'r [StageResult]) -> FioRun<'r> {
+    /// Ends without results; returns what of the logs could not be written.
+    pub fn abandon(self) -> Vec<String> {
+        close_logs(self.logs, self.bandwidth)
+    }
+
+    fn run<'r>(&'r self, results: &'r [StageResult]) -> FioRun<'r> {
         FioRun {
             results,
             finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
             elapsed: Clock::now().saturating_sub(self.began),
+            priorities: Some(&self.priorities),
             pid: self.pid,
         }
     }
@@ -115,6 +121,12 @@ impl<'a> Watcher<'a> {
         let text = results(self.input, &self.run(&so_far), None);
         self.output.write(&text);
     }
+}
+
+/// Writes what is left of all logs; returns what could not be written.
+fn close_logs(logs: Logs<'_>, bandwidth: Option<BandwidthLogs>) -> Vec<String> {
+    let problems = [logs.finish(), bandwidth.and_then(BandwidthLogs::finish)];
+    problems.into_iter().flatten().collect()
 }
 
 impl EventSink for Watcher<'_> {
@@ -145,6 +157,7 @@ impl EventSink for Watcher<'_> {
                 let Some(first) = self.first_jobs.get(*index) else {
                     return;
                 };
+                self.priorities.take(self.input, first + job, chunk);
                 self.logs
                     .take(first + job, begun_unix_ns / 1_000_000, chunk);
                 let jobs = &self.input.workload.stages[*index].jobs;

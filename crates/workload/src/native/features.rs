@@ -6,18 +6,50 @@ use toml::{Table, Value as TomlValue};
 
 use super::fields::{Fields, Reader, Value};
 use super::writer::time;
-use crate::{IoLog, Job};
+use super::{handling, process};
+use crate::{IoLog, IoPriority, Job, Priorities, PriorityShare};
 
 /// The keys of the features that are on.
 pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
     let mut keys = super::pacing::keys(job);
+    if let Some(shares) = &job.features.priorities {
+        keys.push(("priorities", priorities(shares)));
+    }
     if job.features.io_log.is_on() {
         keys.push(("log", io_log(job.features.io_log)));
     }
     if let Some(verify) = &job.features.verify {
         keys.push(("verify", super::verify::value(verify)));
     }
+    keys.extend(process::keys(&job.features.process));
+    keys.extend(handling::keys(&job.features));
     keys
+}
+
+fn priorities(priorities: &Priorities) -> TomlValue {
+    let list = |shares: &[PriorityShare]| {
+        let share = |share: &PriorityShare| {
+            let mut table = Table::new();
+            if let Some(size) = share.size {
+                table.insert("size".to_owned(), super::writer::size(size));
+            }
+            let numbers = [
+                ("percent", i64::from(share.percent)),
+                ("class", i64::from(share.priority.class())),
+                ("hint", i64::from(share.priority.hint())),
+                ("level", i64::from(share.priority.level())),
+            ];
+            for (key, number) in numbers {
+                table.insert(key.to_owned(), number.into());
+            }
+            TomlValue::Table(table)
+        };
+        TomlValue::Array(shares.iter().map(share).collect())
+    };
+    let mut table = Table::new();
+    table.insert("read".to_owned(), list(&priorities.read));
+    table.insert("write".to_owned(), list(&priorities.write));
+    TomlValue::Table(table)
 }
 
 fn io_log(log: IoLog) -> TomlValue {
@@ -36,12 +68,66 @@ impl Reader<'_> {
     /// The features of a job.
     pub(super) fn features(&mut self, fields: &mut Fields<'_, '_>, job: &mut Job) {
         self.pacing(fields, job);
+        if let Some(value) = fields.get("priorities") {
+            job.features.priorities = self.priorities(value).map(Box::new);
+        }
         if let Some(log) = fields.get("log").and_then(|value| self.io_log(value)) {
             job.features.io_log = log;
         }
         if let Some(value) = fields.get("verify") {
             job.features.verify = self.verify(value, job).map(Box::new);
         }
+        self.process(fields, &mut job.features.process);
+        self.handling(fields, &mut job.features);
+    }
+
+    /// `{ read = [{ size = "64KiB", percent = 25, class = 1, hint = 0, level = 0 }], write = [] }`.
+    fn priorities(&mut self, value: &Value<'_>) -> Option<Priorities> {
+        let mut fields = self.fields(value, "priorities")?;
+        let mut list = |key| {
+            let Some(value) = fields.get(key) else {
+                return Some(Vec::new());
+            };
+            let shares = self
+                .list(value)?
+                .iter()
+                .map(|value| self.priority_share(value));
+            shares.collect::<Option<Vec<_>>>()
+        };
+        let (read, write) = (list("read"), list("write"));
+        fields.finish(self);
+        Some(Priorities {
+            read: read?,
+            write: write?,
+        })
+    }
+
+    fn priority_share(&mut self, value: &Value<'_>) -> Option<PriorityShare> {
+        let mut fields = self.fields(value, "a share with a priority")?;
+        let size = fields.get("size").and_then(|value| self.quantity(value));
+        let percent: Option<u32> = fields.get("percent").and_then(|value| self.count(value));
+        let mut part = |key| {
+            let value = fields.get(key);
+            value
+                .and_then(|value| self.count::<u16>(value))
+                .unwrap_or(0)
+        };
+        let priority = IoPriority::new(part("class"), part("hint"), part("level"));
+        let span = fields.span();
+        fields.finish(self);
+        let percent = percent.filter(|percent| *percent <= 100);
+        let Some((percent, priority)) = percent.zip(priority) else {
+            let message = "a share has a percent of 0 to 100, a class of 0 to 3, a hint of 0 to 1023 and a level \
+                           of 0 to 7";
+            let hint = "write it like { percent = 50, class = 1, level = 0 }";
+            self.error(span, message, hint);
+            return None;
+        };
+        Some(PriorityShare {
+            size,
+            percent,
+            priority,
+        })
     }
 
     /// `{ each = true, window = "100ms", histogram = "1s" }`.

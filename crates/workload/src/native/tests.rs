@@ -7,14 +7,17 @@ use proptest::prelude::*;
 
 use super::verify::CHECKSUMS;
 use super::words::{
-    BACKENDS, CACHINGS, CONTENTS, EXISTING, FILE_CHOICES, OPEN_SYNCS, PROCESSES, Words,
+    BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, OPEN_SYNCS, OPERATIONS, PROCESSES,
+    Words,
 };
 use super::{read, to_json, write};
 use crate::{
     Access, Arrival, Backlog, Between, BlockSizes, Checksum, Coverage, Dedupe, DedupeFrom,
-    Distribution, HeaderCheck, Job, Limits, Mix, OnMismatch, Pacing, Pattern, Place, Placement,
-    Poisson, ReportGroup, SequentialScope, Stage, SyncPolicy, Target, TrimmedData, Verify,
-    VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust, WeightedSize, WhenFull, Workload,
+    Distribution, ErrorHandling, Features, FileHandling, HeaderCheck, Job, Limits, Mix, OnMismatch,
+    Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing, Replay, ReplayPace,
+    ReportGroup, SequentialScope, Stage, SyncPolicy, SyncRange, Target, ThreadPriority,
+    TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust, WeightedSize,
+    WhenFull, Workload,
 };
 
 const OLTP: &str = r#"# oltp.workload.toml
@@ -543,6 +546,27 @@ fn may_verify(workers: u32, mix: Mix, access: Access) -> bool {
 }
 
 prop_compose! {
+    fn processes()(
+        processors in vec(0u32..4096, 0..3),
+        (split, nice) in (any::<bool>(), -20i32..=19),
+        io_priority in option::of((0u8..4, 0u8..8, 0u16..1024)),
+        ends in one_of(ENDS),
+        (after, command_before, command_after) in (option::of(".*"), option::of(".*"), option::of(".*")),
+    ) -> Process {
+        Process {
+            processors,
+            sharing: if split { ProcessorSharing::Split } else { ProcessorSharing::Shared },
+            nice,
+            io_priority: io_priority.map(|(class, level, hint)| ThreadPriority { class, level, hint }),
+            after,
+            ends,
+            command_before,
+            command_after,
+        }
+    }
+}
+
+prop_compose! {
     /// What holds a job back or ends it by its results.
     fn pacing()(
         think in option::of((any::<u64>(), any::<u64>(), 1u32.., any::<bool>(), any::<u64>())),
@@ -552,7 +576,7 @@ prop_compose! {
         target in option::of((any::<u64>(), any::<u64>(), 1u32..100_000, any::<bool>())),
         steady in option::of((0usize..3, any::<bool>(), any::<bool>(), 1u32..1_000_000, 1u64..1 << 40)),
         serialized: bool,
-    ) -> crate::Features {
+    ) -> Features {
         use crate::*;
         let rate = |(by_ios, rate): (bool, u64)| if by_ios {
             Pacing::Iops(Iops::new(rate))
@@ -599,12 +623,68 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn priority_shares()(
+        size in option::of(1u64..1 << 40),
+        percent in 0u32..=100,
+        (class, hint, level) in (0u16..4, 0u16..1024, 0u16..8),
+    ) -> crate::PriorityShare {
+        crate::PriorityShare {
+            size: size.map(Bytes::new),
+            percent,
+            priority: crate::IoPriority::new(class, hint, level).unwrap(),
+        }
+    }
+}
+
+prop_compose! {
+    fn handlings()(
+        (pre_read, must_exist, end_syncfs) in any::<(bool, bool, bool)>(),
+        range in option::of((1u32..99, any::<(bool, bool, bool)>())),
+        (go_on, ignored) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3)),
+        limits in vec(option::of((1u64..1 << 50).prop_map(Nanos::new)), 3),
+        operation in option::of(one_of(OPERATIONS)),
+        replay in option::of((".*", option::of(1u32..1000), 2u32..9, 0u32..20, any::<([bool; 4], bool)>())),
+        trace_to in option::of(".*"),
+    ) -> Features {
+        Features {
+            files: FileHandling {
+                pre_read, must_exist, end_syncfs,
+                sync_range: range.map(|(every, (wait_before, write, wait_after))| SyncRange {
+                    every, wait_before, write, wait_after,
+                }),
+            },
+            errors: ErrorHandling {
+                go_on,
+                ignored: ignored.try_into().unwrap(),
+                latency_max: limits.try_into().unwrap(),
+            },
+            operation,
+            replay: replay.map(|(path, pace, scale, align, (skip, redirected))| Replay {
+                path,
+                pace: pace.map_or(ReplayPace::AtOnce, ReplayPace::Timed),
+                scale,
+                align: 1 << align,
+                skip,
+                redirected,
+            }),
+            trace_to,
+            ..Features::default()
+        }
+    }
+}
+
+prop_compose! {
     fn features()(
         each: bool,
         windows in (option::of(1u64..1 << 60), option::of(1u64..1 << 60)),
         pacing in pacing(),
-    ) -> crate::Features {
-        crate::Features {
+        read in vec(priority_shares(), 0..3),
+        write in vec(priority_shares(), 0..3),
+        has_priorities: bool,
+    ) -> Features {
+        let priorities = has_priorities.then(|| Box::new(crate::Priorities { read, write }));
+        Features {
+            priorities,
             io_log: crate::IoLog {
                 each,
                 window: windows.0.map(Nanos::new),
@@ -625,7 +705,7 @@ prop_compose! {
         (caching, existing) in (one_of(CACHINGS), one_of(EXISTING)),
         switches in any::<(bool, bool, bool)>(),
         (salt, alone, check) in (any::<u64>(), any::<bool>(), option::of(checks())),
-        features in features(),
+        (process, handling, features) in (processes(), handlings(), features()),
     ) -> Job {
         let workers = if alone { 1 } else { workers };
         Job {
@@ -643,8 +723,14 @@ prop_compose! {
             drop_cache: switches.1,
             unlink: switches.2,
             salt,
-            features: crate::Features {
+            features: Features {
                 verify: check.filter(|_| may_verify(workers, mix, access)).map(Box::new),
+                process,
+                files: handling.files,
+                errors: handling.errors,
+                operation: handling.operation,
+                replay: handling.replay,
+                trace_to: handling.trace_to,
                 ..features
             },
         }

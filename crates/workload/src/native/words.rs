@@ -1,8 +1,8 @@
 //! The words of the native file, for reading and writing alike.
 
 use crate::{
-    Backend, Between, BufferContents, Caching, ExistingFiles, FileChoice, OpenSync, Poisson,
-    SequentialScope, WhenFull,
+    Backend, Between, BufferContents, Caching, EndsOthers, ExistingFiles, FileChoice,
+    FileOperation, OpenSync, Poisson, SequentialScope, StatCall, WhenFull,
 };
 
 /// Words with what they stand for.
@@ -46,6 +46,7 @@ pub(super) const BACKENDS: Words<Backend> = &[
     ("io_uring", Backend::IoUring),
     ("libaio", Backend::Libaio),
     ("sync", Backend::Sync),
+    ("mmap", Backend::Mmap),
     ("null", Backend::Null),
 ];
 
@@ -56,6 +57,40 @@ pub(super) const EXISTING: Words<ExistingFiles> = &[
     ("only-ours", ExistingFiles::OnlyOurs),
     ("as-peer", ExistingFiles::AsPeer),
 ];
+
+pub(super) const ENDS: Words<EndsOthers> = &[
+    ("nothing", EndsOthers::Nothing),
+    ("group", EndsOthers::Group),
+    ("stage", EndsOthers::Stage),
+    ("run", EndsOthers::Run),
+];
+
+pub(super) const OPERATIONS: Words<FileOperation> = &[
+    ("create", FileOperation::Create),
+    ("stat", FileOperation::Stat(StatCall::Stat)),
+    ("lstat", FileOperation::Stat(StatCall::Lstat)),
+    ("statx", FileOperation::Stat(StatCall::Statx)),
+    ("delete", FileOperation::Delete),
+    ("mkdir", FileOperation::CreateDirectory),
+    (
+        "stat-directory",
+        FileOperation::StatDirectory(StatCall::Stat),
+    ),
+    (
+        "lstat-directory",
+        FileOperation::StatDirectory(StatCall::Lstat),
+    ),
+    (
+        "statx-directory",
+        FileOperation::StatDirectory(StatCall::Statx),
+    ),
+    ("rmdir", FileOperation::DeleteDirectory),
+    ("fallocate", FileOperation::Allocate),
+    ("ftruncate", FileOperation::Truncate),
+];
+
+/// Kinds of I/O by their places in lists of a trace's; the first three are directions.
+pub(super) const KINDS: Words<usize> = &[("read", 0), ("write", 1), ("trim", 2), ("sync", 3)];
 
 /// Kinds of access. `random` visits each block once, like `each-block-once`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

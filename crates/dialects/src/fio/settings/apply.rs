@@ -5,7 +5,7 @@ use fathom_workload::OpenSync;
 use super::reader::{Counts, ValueReader};
 use super::{PATTERNS, Settings};
 use crate::fio::input::Unified;
-use crate::fio::table;
+use crate::fio::table::{self, Carried};
 use crate::fio::values::BareTime;
 
 /// Largest block: what one system call moves at most is below 2 GiB.
@@ -43,8 +43,12 @@ impl Settings {
             || self.apply_data(reader)
             || self.apply_report(reader)
             || self.apply_verify(reader)
+            || self.apply_process(reader)
+            || self.apply_handling(reader)
+            || self.apply_replay(reader)
             || self.apply_pacing(reader)
-            || self.apply_log(reader);
+            || self.apply_log(reader)
+            || self.apply_priority(reader);
         assert!(
             known,
             "the table calls `{}` built, but nothing reads it",
@@ -153,7 +157,7 @@ impl Settings {
                 set(&mut self.clones, clones);
             }
             "loops" => set(&mut self.loops, count(reader, 0, u64::from(u32::MAX))),
-            "startdelay" => set(&mut self.start_delay, reader.time(BareTime::Seconds)),
+            "startdelay" => set(&mut self.start_delay, reader.time_range(BareTime::Seconds)),
             "runtime" => set(&mut self.runtime, reader.time(BareTime::Seconds)),
             "ramp_time" => set(&mut self.ramp, reader.time(BareTime::Seconds)),
             "time_based" => set(&mut self.time_based, reader.switch()),
@@ -186,8 +190,9 @@ impl Settings {
         let Some(index) = reader.word(&names) else {
             return;
         };
-        if table::ENGINES[index].backend.is_none() {
-            reader.value_not_yet(names[index]);
+        if let Carried::No(why) = table::ENGINES[index].carried {
+            let message = format!("engine `{}` is not carried: {why}", names[index]);
+            reader.refuse(&message, None);
         }
         names[index].clone_into(&mut self.engine);
     }

@@ -111,7 +111,10 @@ impl Settings {
             "zonemode" => match reader.word(&["none", "strided", "zbd"]) {
                 Some(0) => place.zone_mode = Some(ZoneMode::None),
                 Some(1) => place.zone_mode = Some(ZoneMode::Strided),
-                Some(_) => reader.value_not_yet("zbd"),
+                Some(_) => reader.refuse(
+                    "zoned block devices (`zonemode=zbd`) are not carried",
+                    Some("zonemode=strided has zones on any device".to_owned()),
+                ),
                 None => {}
             },
             "zonesize" => set(&mut place.zone_size, bytes(reader)),

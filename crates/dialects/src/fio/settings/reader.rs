@@ -5,7 +5,7 @@ use fathom_units::{Bytes, Nanos, group_digits};
 
 use super::Amount;
 use crate::fio::lexer::RawOption;
-use crate::fio::table::{Kind, OptionRow};
+use crate::fio::table::{self, Kind, OptionRow};
 use crate::fio::values::{self, BareTime, Number, Trap, Triple};
 
 /// What a number counts, for messages.
@@ -143,6 +143,25 @@ impl<'a> ValueReader<'a> {
         triple[0]
     }
 
+    /// A number within bounds that may be below zero.
+    pub fn signed(&mut self, least: i32, most: i32) -> Option<i32> {
+        let text = self.text()?;
+        let Some(number) = values::number(text, self.kb_base) else {
+            self.not_parsed(text, "number");
+            return None;
+        };
+        let value = i32::try_from(number.value).ok();
+        let value = value.filter(|value| (least..=most).contains(value));
+        if value.is_none() {
+            let message = format!(
+                "`{}={text}` is out of range: {least} to {most}",
+                self.row.name
+            );
+            self.refuse(&message, None);
+        }
+        value
+    }
+
     /// Up to three numbers within bounds: reads, writes, trims.
     pub fn triple(&mut self, counts: Counts, least: u64, most: u64) -> Option<Triple<u64>> {
         let text = self.text()?;
@@ -188,7 +207,9 @@ impl<'a> ValueReader<'a> {
         let text = self.text()?;
         let first = values::parts(text).first().copied().unwrap_or_default();
         if first.len() > 1 && first.ends_with('z') {
-            self.value_not_yet(text);
+            let message = format!("`{}={text}` counts zones", self.row.name);
+            let hint = "zoned devices (`zonemode=zbd`) are not carried; give bytes".to_owned();
+            self.refuse(&message, Some(hint));
             return None;
         }
         let Some(number) = values::number(first, self.kb_base) else {
@@ -196,10 +217,13 @@ impl<'a> ValueReader<'a> {
             return None;
         };
         if number.percent {
-            if let Ok(percent @ 1..=100) = u64::try_from(number.value) {
+            let least = u64::from(!self.row.name.starts_with("offset"));
+            if let Ok(percent) = u64::try_from(number.value)
+                && (least..=100).contains(&percent)
+            {
                 return Some(Amount::Percent(percent));
             }
-            self.refuse(&format!("`{text}` is not between 1% and 100%"), None);
+            self.refuse(&format!("`{text}` is not between {least}% and 100%"), None);
             return None;
         }
         let Some(bytes) = values::bytes(number.value) else {
@@ -232,6 +256,46 @@ impl<'a> ValueReader<'a> {
         };
         self.warn(&time, Counts::Time);
         Some(span)
+    }
+
+    /// Times of reads, writes and trims; a bare number means microseconds.
+    pub fn times(&mut self) -> Triple<Nanos> {
+        let Some(text) = self.text() else {
+            return [None; 3];
+        };
+        let read = |part: &str| values::time(part, BareTime::Micros);
+        let Some(times) = values::triple(text, read) else {
+            self.not_parsed(text, "time");
+            return [None; 3];
+        };
+        let spans = times.map(|time| time.map(|time| values::span(time.value)));
+        if spans.contains(&Some(None)) {
+            let message = format!("`{text}` is no time between 0 and 100 years");
+            self.refuse(&message, None);
+            return [None; 3];
+        }
+        spans.map(Option::flatten)
+    }
+
+    /// Two times, the second as the first where it is not given.
+    pub fn time_range(&mut self, bare: BareTime) -> Option<(Nanos, Nanos)> {
+        let text = self.text()?;
+        let mut ends = Vec::new();
+        for part in values::parts(text).into_iter().take(2) {
+            let Some(time) = values::time(part, bare) else {
+                self.not_parsed(text, "time");
+                return None;
+            };
+            let Some(span) = values::span(time.value) else {
+                let message = format!("`{text}` is no time between 0 and 100 years");
+                self.refuse(&message, None);
+                return None;
+            };
+            self.warn(&time, Counts::Time);
+            ends.push(span);
+        }
+        let (first, last) = (*ends.first()?, *ends.last()?);
+        Some((first.min(last), first.max(last)))
     }
 
     /// `0` or `1`; a flag without a value is 1.
@@ -390,9 +454,8 @@ impl<'a> ValueReader<'a> {
             return self.not_yet();
         };
         let number = |text: &str| values::number(text.trim(), 1024).map(|number| number.value);
-        let equal = text.trim() == default
-            || (number(text).is_some() && number(text) == number(default))
-            || (default == "0" && matches!(text.trim(), "none" | "0"));
+        let equal =
+            text.trim() == default || (number(text).is_some() && number(text) == number(default));
         if equal {
             return;
         }
@@ -404,6 +467,21 @@ impl<'a> ValueReader<'a> {
         );
     }
 
+    /// Checks the value, and says why a job with it cannot be run; nothing where it is the default.
+    pub fn unlike(&mut self, default: &str) -> Option<Diagnostic> {
+        self.check_kind();
+        let typed = self.option.value.as_deref().unwrap_or("1").trim();
+        if typed == default {
+            return None;
+        }
+        let message = format!(
+            "`{}={typed}` is known to fio, but not built yet",
+            self.row.name
+        );
+        let error = Diagnostic::error(message).at(self.option.value_location());
+        Some(error.hint("remove it, or leave it at fio's default"))
+    }
+
     /// Checks that a value without effect is one that fio would take.
     pub fn check_kind(&mut self) {
         match self.row.kind {
@@ -412,7 +490,11 @@ impl<'a> ValueReader<'a> {
             Kind::Micros => drop(self.time(BareTime::Micros)),
             Kind::Number => drop(self.triple(Counts::Things, 0, u64::MAX)),
             Kind::OptionalText => {}
-            Kind::Text | Kind::Word | Kind::Decimals | Kind::Range => drop(self.text()),
+            Kind::Word => match table::words(self.row.name) {
+                [] => drop(self.text()),
+                words => drop(self.word(words)),
+            },
+            Kind::Text | Kind::Decimals | Kind::Range => drop(self.text()),
         }
     }
 

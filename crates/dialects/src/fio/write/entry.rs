@@ -3,12 +3,16 @@
 //! Invariant: percentiles come from merged histograms. Means and deviations of the half-second samples of a group are
 //! sums over its jobs, as fio makes them.
 
-use fathom_record::{DeviceCounters, HalfSecond, OpStats, StageResult, SteadyOutcome, WorkerStats};
+use fathom_record::{
+    DeviceCounters, EndReason, HalfSecond, OpStats, StageResult, SteadyOutcome, WorkerStats,
+};
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, Features};
+use fathom_workload::{Direction, Features, FileOperation, Job};
+use serde::{Deserialize, Serialize};
 
-use super::FioRun;
+use super::priorities::{self, ByPriority};
+use super::{FioRun, wire_histogram};
 use crate::fio::input::{FioInput, FioJobMeta};
 
 /// Linux's number for an input/output error, for transfers that came up short.
@@ -60,7 +64,7 @@ pub fn workers<'a>(
 }
 
 /// Samples of half a second each.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     pub min: u64,
     pub max: u64,
@@ -105,16 +109,22 @@ impl Samples {
 }
 
 /// One direction of an entry.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Way {
     pub bytes: u64,
     pub ios: u64,
     pub short: u64,
     pub runtime_ms: u64,
     /// Total, submission and completion latency. Submission is empty with synchronous engines.
+    #[serde(with = "wire_histogram")]
     pub total: Option<Histogram>,
+    #[serde(with = "wire_histogram")]
     pub submit: Option<Histogram>,
+    #[serde(with = "wire_histogram")]
     pub complete: Option<Histogram>,
+    /// Latencies by priority, where I/Os have priorities of their own.
+    #[serde(skip)]
+    pub priorities: ByPriority,
     pub bandwidth: Samples,
     pub iops: Samples,
 }
@@ -149,6 +159,7 @@ impl Way {
                 merge(mine, theirs);
             }
         }
+        priorities::add(&mut self.priorities, &other.priorities);
         self.bandwidth.add(&other.bandwidth);
         self.iops.add(&other.iops);
     }
@@ -188,7 +199,8 @@ fn millis(span: Nanos) -> u64 {
     span.get().div_ceil(1_000_000)
 }
 
-fn merge(into: &mut Option<Histogram>, from: &Histogram) {
+/// Adds all of `from`.
+pub fn merge(into: &mut Option<Histogram>, from: &Histogram) {
     match into {
         Some(histogram) => histogram.merge(from),
         None => *into = Some(from.clone()),
@@ -210,14 +222,27 @@ fn samples(halves: &[HalfSecond], way: usize) -> (Samples, Samples) {
     (Samples::of(&bandwidth), Samples::of(&iops))
 }
 
+/// Whether a job goes on after errors of any kind.
+fn survives(job: &Job) -> bool {
+    let errors = &job.features.errors;
+    errors.go_on != [false; 3] || errors.ignored.iter().any(|list| !list.is_empty())
+}
+
+/// Whether an error counts against a job: one that it was not told to survive.
+pub fn ended_by_error(job: &Job, worker: &WorkerStats) -> bool {
+    !worker.errors.is_empty() && (!survives(job) || worker.ended == EndReason::Failed)
+}
+
 /// One entry of the report.
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
     /// The first job's.
     pub meta: &'a FioJobMeta,
     pub members: usize,
-    /// Error number of the first failed I/O; 0: none.
+    /// Error number of the first failed I/O; 0: none, or none that a job did not survive.
     pub error: i32,
+    /// Where jobs survive errors: how many there were, and the number of the first.
+    pub survived: Option<(u64, i32)>,
     pub started_unix_ms: u64,
     pub ways: [Way; 3],
     pub sync: Option<Histogram>,
@@ -249,6 +274,7 @@ impl<'a> Entry<'a> {
             meta: &input.jobs[members.start],
             members: members.len(),
             error: 0,
+            survived: None,
             started_unix_ms: 0,
             ways: Default::default(),
             sync: None,
@@ -265,20 +291,44 @@ impl<'a> Entry<'a> {
             steady: None,
             found_depth: None,
         };
-        for (result, worker) in workers[members.clone()].iter().flatten() {
-            entry.add(result, worker);
+        let jobs: Vec<&Job> = input.workload.jobs().map(|(_, job)| job).collect();
+        for index in members.clone() {
+            let Some(job) = jobs.get(index) else { continue };
+            if survives(job) {
+                entry.survived.get_or_insert((0, 0));
+            }
+            for (result, worker) in &workers[index] {
+                entry.add(job, result, worker);
+            }
         }
         entry
     }
 
-    fn add(&mut self, result: &StageResult, worker: &WorkerStats) {
+    /// Adds the latencies by priority of `members`.
+    pub fn add_priorities(&mut self, run: &FioRun<'_>, members: &Members) {
+        let Some(latencies) = run.priorities else {
+            return;
+        };
+        for ways in members.clone().filter_map(|job| latencies.of(job)) {
+            for (mine, theirs) in self.ways.iter_mut().zip(ways) {
+                priorities::add(&mut mine.priorities, theirs);
+            }
+        }
+    }
+
+    fn add(&mut self, job: &Job, result: &StageResult, worker: &WorkerStats) {
         if self.started_unix_ms == 0 {
             self.started_unix_ms = result.started_unix_ns / 1_000_000;
         }
-        if self.error == 0
-            && let Some(error) = worker.errors.first()
-        {
-            self.error = if error.errno == 0 { EIO } else { error.errno };
+        if let Some(error) = worker.errors.first() {
+            let number = if error.errno == 0 { EIO } else { error.errno };
+            if self.error == 0 && ended_by_error(job, worker) {
+                self.error = number;
+            }
+            if let Some((total, first)) = &mut self.survived {
+                *total += worker.errors.iter().map(|error| error.count).sum::<u64>();
+                *first = if *first == 0 { number } else { *first };
+            }
         }
         for direction in Direction::ALL {
             if let Some(stats) = &worker.directions[direction as usize] {
@@ -287,6 +337,16 @@ impl<'a> Entry<'a> {
             let (ios, bytes) = worker.unissued[direction as usize];
             self.ways[direction as usize].ios += ios;
             self.ways[direction as usize].bytes += bytes;
+        }
+        if job
+            .features
+            .operation
+            .is_some_and(FileOperation::is_of_names)
+        {
+            // fio has completion latencies of them alone.
+            for way in &mut self.ways {
+                way.total = None;
+            }
         }
         if let Some(sync) = worker.sync.as_ref().filter(|sync| sync.ios() > 0) {
             merge(&mut self.sync, &sync.latency);
@@ -385,7 +445,7 @@ fn percents<const N: usize>(counts: &[u64; N], total: u64, least: f64) -> [f64; 
 }
 
 /// What a group did in one direction: bytes, and runtimes and rates of its entries.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct GroupWay {
     pub bytes: u64,
     pub runtime_ms: (u64, u64),

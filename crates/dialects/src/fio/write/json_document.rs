@@ -25,7 +25,8 @@ pub fn document(input: &FioInput, run: &FioRun<'_>, bins: Buckets) -> Json {
     let groups = entry::groups(input, &members, &workers);
     let elapsed = run.elapsed.get().div_ceil(1_000_000_000);
     let jobs = members.iter().map(|members| {
-        let entry = Entry::new(input, members, &workers);
+        let mut entry = Entry::new(input, members, &workers);
+        entry.add_priorities(run, members);
         job(&entry, &groups[entry.meta.group as usize], elapsed, bins)
     });
     let mut pairs = vec![
@@ -48,12 +49,12 @@ pub fn document(input: &FioInput, run: &FioRun<'_>, bins: Buckets) -> Json {
     Json::Object(pairs)
 }
 
-fn options(options: &[(String, String)]) -> Json {
+pub fn options(options: &[(String, String)]) -> Json {
     let pair = |(name, value): &(String, String)| (name.clone(), Json::Text(value.clone()));
     Json::Object(options.iter().map(pair).collect())
 }
 
-fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) -> Json {
+pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) -> Json {
     let meta = entry.meta;
     let percentiles = &meta.percentiles;
     let mut pairs = vec![
@@ -89,6 +90,13 @@ fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) ->
         pair("minf", Json::Whole(entry.minor_faults)),
     ]);
     pairs.extend(classes(entry));
+    if let Some((total, first)) = entry.survived {
+        pairs.push(pair("total_err", Json::Whole(total)));
+        pairs.push(pair(
+            "first_error",
+            Json::Whole(u64::from(first.unsigned_abs())),
+        ));
+    }
     let target = entry
         .features
         .and_then(|features| features.latency_target.as_ref());
@@ -157,7 +165,7 @@ fn direction(way: &Way, group: &GroupWay, percentiles: &Percentiles, bins: Bucke
     let latency_of = |histogram: &Option<Histogram>, show: bool| {
         latency(histogram.as_ref(), show.then_some(percentiles), bins)
     };
-    object([
+    let before = [
         ("io_bytes", Json::Whole(way.bytes)),
         ("io_kbytes", Json::Whole(way.bytes >> 10)),
         ("bw_bytes", Json::Whole(way.bytes_per_second())),
@@ -170,6 +178,8 @@ fn direction(way: &Way, group: &GroupWay, percentiles: &Percentiles, bins: Bucke
         ("slat_ns", latency_of(&way.submit, percentiles.submit)),
         ("clat_ns", latency_of(&way.complete, percentiles.complete)),
         ("lat_ns", latency_of(&way.total, percentiles.total)),
+    ];
+    let after = [
         ("bw_min", Json::Whole(min)),
         ("bw_max", Json::Whole(max)),
         ("bw_agg", Json::Fraction(agg)),
@@ -181,7 +191,33 @@ fn direction(way: &Way, group: &GroupWay, percentiles: &Percentiles, bins: Bucke
         ("iops_mean", Json::Fraction(way.iops.mean)),
         ("iops_stddev", Json::Fraction(way.iops.deviation())),
         ("iops_samples", Json::Whole(way.iops.count)),
-    ])
+    ];
+    let own = |(key, value): (&str, Json)| pair(key, value);
+    let mut pairs: Vec<_> = before.into_iter().map(own).collect();
+    if way.priorities.len() > 1 {
+        pairs.push(pair("prios", by_priority(way, percentiles, bins)));
+    }
+    pairs.extend(after.into_iter().map(own));
+    Json::Object(pairs)
+}
+
+/// Latencies of each priority, as fio shows them where there are several.
+fn by_priority(way: &Way, percentiles: &Percentiles, bins: Buckets) -> Json {
+    let name = if percentiles.total {
+        "lat_ns"
+    } else {
+        "clat_ns"
+    };
+    let shown = (percentiles.total || percentiles.complete).then_some(percentiles);
+    let entries = way.priorities.iter().map(|(priority, histogram)| {
+        object([
+            ("prioclass", Json::Whole(u64::from(priority.class()))),
+            ("prio", Json::Whole(u64::from(priority.level()))),
+            ("priohint", Json::Whole(u64::from(priority.hint()))),
+            (name, latency(Some(histogram), shown, bins)),
+        ])
+    });
+    Json::List(entries.collect())
 }
 
 fn latency(
@@ -216,7 +252,7 @@ fn latency(
     Json::Object(pairs)
 }
 
-fn disk(disk: &DeviceCounters) -> Json {
+pub fn disk(disk: &DeviceCounters) -> Json {
     object([
         ("name", Json::Text(disk.name.clone())),
         ("read_ios", Json::Whole(disk.ios[0])),

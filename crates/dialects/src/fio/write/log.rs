@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use fathom_record::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
 use fathom_units::Nanos;
-use fathom_workload::Direction;
+use fathom_workload::{Direction, IoPriority};
 
 use super::buckets;
 use crate::fio::input::{JobLogs, LogFile, LogKind, WindowValue};
@@ -99,19 +99,19 @@ impl<'a> LogLines<'a> {
         };
         let (time, way) = (self.time(at), io.direction as usize);
         let _ = write!(out, "{time}, {value}, {way}, {}", io.bytes);
-        self.end_line(out, io.offset, issued);
+        self.end_line(out, io.offset, io.priority, issued);
     }
 
-    fn end_line(&self, out: &mut String, offset: u64, issued: u64) {
+    /// Without `log_prio`, fio tells real-time I/Os from all others alone.
+    fn end_line(&self, out: &mut String, offset: u64, priority: IoPriority, issued: u64) {
         if self.logs.offset {
             let _ = write!(out, ", {offset}");
         }
-        // Jobs have no I/O priority of their own.
-        out.push_str(if self.logs.priority {
-            ", 0x0000"
+        let _ = if self.logs.priority {
+            write!(out, ", 0x{:04x}", priority.get())
         } else {
-            ", 0"
-        });
+            write!(out, ", {}", u8::from(priority.class() == 1))
+        };
         if self.logs.issue_time {
             let _ = write!(out, ", {issued}");
         }
@@ -169,7 +169,7 @@ impl<'a> LogLines<'a> {
                 WindowValue::Both => write!(out, "{time}, {mean}, {max}"),
             };
             let _ = write!(out, ", {}, 0", direction as usize);
-            self.end_line(out, 0, 0);
+            self.end_line(out, 0, IoPriority::default(), 0);
         }
     }
 
@@ -240,6 +240,7 @@ mod tests {
             target: 0,
             offset: 65_536,
             bytes: 8192,
+            priority: IoPriority::default(),
         }
     }
 

@@ -86,7 +86,8 @@ pub fn summary(input: &FioInput, run: &FioRun<'_>) -> String {
     out
 }
 
-fn job(out: &mut String, entry: &Entry<'_>, group: &[GroupWay; 3], run: &FioRun<'_>) {
+/// The lines of one entry.
+pub fn job(out: &mut String, entry: &Entry<'_>, group: &[GroupWay; 3], run: &FioRun<'_>) {
     let meta = entry.meta;
     let error = if entry.error == 0 {
         String::new()
@@ -313,6 +314,17 @@ fn counters(out: &mut String, entry: &Entry<'_>) {
         writes.short,
         trims.short
     );
+    if let Some((total, first)) = entry.survived {
+        let text = std::io::Error::from_raw_os_error(first).to_string();
+        let text = match first {
+            0 => "Success",
+            _ => text.split(" (os error").next().unwrap_or_default(),
+        };
+        let _ = writeln!(
+            out,
+            "     errors    : total={total}, first_error={first}/<{text}>"
+        );
+    }
     let features = entry.features;
     let target = features.and_then(|features| features.latency_target.as_ref());
     let depth = entry.found_depth.unwrap_or(entry.meta.depth);

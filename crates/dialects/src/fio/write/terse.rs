@@ -98,22 +98,19 @@ fn direction(
     );
     latency(out, way.submit.as_ref());
     latency(out, way.complete.as_ref());
-    let shown = if percentiles.total {
-        way.total.as_ref()
+    let (is_shown, histogram) = if percentiles.total {
+        (true, way.total.as_ref())
     } else {
-        way.complete.as_ref().filter(|_| percentiles.complete)
+        (percentiles.complete, way.complete.as_ref())
     };
-    let shown = shown.filter(|histogram| histogram.count() > 0);
     for index in 0..PERCENTILES {
-        let _ = match (shown, percentiles.list.get(index)) {
-            (Some(histogram), Some(percent)) => {
-                write!(
-                    out,
-                    ";{percent:.6}%={}",
-                    histogram.percentile(*percent) / 1000
-                )
+        let percent = percentiles.list.get(index).filter(|_| is_shown);
+        let _ = match percent {
+            Some(percent) => {
+                let value = histogram.map_or(0, |it| it.percentile(*percent));
+                write!(out, ";{percent:.6}%={}", value / 1000)
             }
-            _ => write!(out, ";0%=0"),
+            None => write!(out, ";0%=0"),
         };
     }
     latency(out, way.total.as_ref());

@@ -79,6 +79,7 @@ fn run(results: &[StageResult]) -> FioRun<'_> {
         results,
         finished_unix_ms: 1_795_201_046_095,
         elapsed: Nanos::from_millis(2100),
+        priorities: None,
         pid: 4711,
     }
 }
@@ -237,7 +238,7 @@ fn errors_and_stages_that_were_not_reached() {
     let input = input(&arguments);
     let mut results = results(&input.workload);
     results.truncate(1);
-    assert!(!has_errors(&run(&results)));
+    assert!(!has_errors(&input, &run(&results)));
     let failed = IoErrors {
         direction: Direction::Read,
         errno: 28,
@@ -245,7 +246,7 @@ fn errors_and_stages_that_were_not_reached() {
         first_offsets: Vec::new(),
     };
     results[0].workers[0].errors.push(failed);
-    assert!(has_errors(&run(&results)));
+    assert!(has_errors(&input, &run(&results)));
     let document: serde_json::Value =
         serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
     assert_eq!(document["jobs"][0]["error"], 28);

@@ -1,0 +1,393 @@
+//! What `fathom fio` prints and writes beside its results: terse lines, logs, results in between, debug lines, and runs on
+//! other machines.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// Runs `fathom fio` in `folder` and returns what it prints; nothing may go to stderr.
+#[track_caller]
+fn ours(folder: &Path, arguments: &[&str]) -> String {
+    let mut words = vec!["fio"];
+    words.extend(arguments);
+    let (stdout, stderr) = support::expect_code(folder, &words, 0);
+    assert!(stderr.is_empty(), "{arguments:?}: {stderr}");
+    stdout
+}
+
+const NULL: [&str; 5] = [
+    "--name=x",
+    "--ioengine=null",
+    "--rw=randrw",
+    "--size=64m",
+    "--iodepth=4",
+];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    NULL.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn terse_lines_have_as_many_fields_as_fios() {
+    let folder = support::disk_folder();
+    for version in 2..=5 {
+        let version = format!("--terse-version={version}");
+        for unified in ["none", "mixed", "both"] {
+            let unified = format!("--unified_rw_reporting={unified}");
+            let arguments = with(&["--output-format=terse", &version, &unified]);
+            let mine = ours(folder.path(), &arguments);
+            let theirs = support::system("fio", &arguments);
+            let fields = |text: &str| -> Vec<String> {
+                let lines = text.trim().split(';');
+                // Numbers alone are compared by kind: a share, a fraction, a whole number, a percentile.
+                let kind = |field: &str| match field.split_once("%=") {
+                    Some((percent, _)) => percent.to_owned(),
+                    None if field.ends_with('%') => "%".to_owned(),
+                    None if field.contains('.') && field.parse::<f64>().is_ok() => ".".to_owned(),
+                    None if field.parse::<f64>().is_ok() => "number".to_owned(),
+                    None => "text".to_owned(),
+                };
+                lines.map(kind).collect()
+            };
+            assert_eq!(fields(&mine), fields(&theirs), "{version} {unified}");
+        }
+    }
+}
+
+#[test]
+fn layouts_stand_one_behind_the_other() {
+    let folder = support::disk_folder();
+    let text = ours(
+        folder.path(),
+        &with(&["--output-format=normal,json+,terse", "--append-terse"]),
+    );
+    let (terse, rest) = text.split_once('\n').unwrap();
+    // What stands before a run comes first, since it is printed then.
+    assert!(terse.starts_with("x: (g=0): rw=randrw"), "{terse}");
+    let lines: Vec<&str> = rest.lines().collect();
+    let line = |start: &str| {
+        lines
+            .iter()
+            .position(|line| line.starts_with(start))
+            .unwrap()
+    };
+    assert!(line("3;fio-3.") < line("{"), "{text}");
+    assert!(line("{") < line("x: (groupid=0"), "{text}");
+    let json = &lines[line("{")..=line("}")].join("\n");
+    let document: Value = serde_json::from_str(json).unwrap();
+    let clat = &document["jobs"][0]["read"]["clat_ns"];
+    let bins = clat["bins"].as_object().unwrap();
+    let counted: u64 = bins.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(counted, clat["N"].as_u64().unwrap());
+}
+
+#[test]
+fn results_in_between_are_documents_of_their_own() {
+    let folder = support::disk_folder();
+    ours(
+        folder.path(),
+        &[
+            "--name=x",
+            "--ioengine=null",
+            "--rw=randread",
+            "--size=1g",
+            "--rate_iops=1000",
+            "--time_based",
+            "--runtime=3500ms",
+            "--status-interval=1",
+            "--output-format=json",
+            "--output=results.json",
+        ],
+    );
+    let text = std::fs::read_to_string(folder.path().join("results.json")).unwrap();
+    let documents = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let ios: Vec<u64> = documents
+        .map(|document| {
+            document.unwrap()["jobs"][0]["read"]["total_ios"]
+                .as_u64()
+                .unwrap()
+        })
+        .collect();
+    assert!(ios.len() >= 3, "{ios:?}");
+    assert!(ios.is_sorted(), "{ios:?}");
+    let last = *ios.last().unwrap();
+    assert!((3400..=3600).contains(&last), "{ios:?}");
+    assert!(ios[0] < last, "{ios:?}");
+}
+
+/// `SIGUSR1` prints results in between; a run that is killed leaves its logs but for their last second.
+#[test]
+fn a_signal_shows_results_and_a_kill_leaves_the_logs() {
+    let folder = support::disk_folder();
+    let mut run = support::fathom(folder.path());
+    run.args([
+        "fio",
+        "--name=x",
+        "--ioengine=null",
+        "--rw=randread",
+        "--size=1g",
+    ]);
+    run.args([
+        "--rate_iops=1000",
+        "--time_based",
+        "--runtime=600",
+        "--output-format=json",
+    ]);
+    run.args([
+        "--output=results.json",
+        "--write_iops_log=x",
+        "--log_avg_msec=100",
+    ]);
+    let mut run = run.spawn().unwrap();
+    let pid = run.id().to_string();
+    let log = folder.path().join("x_iops.1.log");
+    let lines = || std::fs::read_to_string(&log).map_or(0, |text| text.lines().count());
+    let results =
+        || std::fs::read_to_string(folder.path().join("results.json")).unwrap_or_default();
+    for _ in 0..1000 {
+        if lines() >= 20 {
+            let _ = Command::new("kill").args(["-USR1", &pid]).status();
+        }
+        if results().trim_end().ends_with('}') {
+            break;
+        }
+        let _ = Command::new("sleep").arg("0.05").status();
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let text = results();
+    let mut documents = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let first = documents.next().unwrap().unwrap();
+    let ios = first["jobs"][0]["read"]["total_ios"].as_u64().unwrap();
+    assert!(ios > 1000, "{ios}");
+    assert!(lines() >= 20);
+    let text = std::fs::read_to_string(&log).unwrap();
+    let whole = text.lines().all(|line| line.split(", ").count() == 5);
+    assert!(whole && text.ends_with('\n'), "{text}");
+}
+
+#[test]
+fn a_log_of_every_io_has_a_line_for_each() {
+    let folder = support::disk_folder();
+    let (mode, compressed) = (["--per_job_logs=0"], "--log_store_compressed=1");
+    let common = [
+        "--name=x",
+        "--ioengine=null",
+        "--rw=write",
+        "--bs=64k",
+        "--size=64m",
+        "--write_bw_log=all",
+        "--write_lat_log=all",
+        "--log_offset=1",
+        "--output=/dev/null",
+    ];
+    let arguments: Vec<&str> = common.iter().chain(&mode).copied().collect();
+    ours(folder.path(), &arguments);
+    let plain = std::fs::read_to_string(folder.path().join("all_bw.log")).unwrap();
+    let offsets = |text: &str| -> Vec<u64> {
+        let field = |line: &str| line.split(", ").nth(4).unwrap().parse().unwrap();
+        text.lines().map(field).collect()
+    };
+    let expected: Vec<u64> = (0..1024).map(|io| io * 65_536).collect();
+    assert_eq!(offsets(&plain), expected);
+    // Sync engines have no submission latency; the log is there and empty, as fio's is.
+    let submits = std::fs::metadata(folder.path().join("all_slat.log")).unwrap();
+    assert_eq!(submits.len(), 0);
+    let arguments: Vec<&str> = arguments.iter().copied().chain([compressed]).collect();
+    ours(folder.path(), &arguments);
+    let inflated = ours(folder.path(), &["--inflate-log=all_bw.log.fz"]);
+    assert_eq!(offsets(&inflated), expected);
+}
+
+#[test]
+fn debug_lines_tell_seeds_and_ios() {
+    let folder = support::disk_folder();
+    let run = |seed: &str| {
+        let arguments = [
+            "--name=x",
+            "--ioengine=null",
+            "--rw=read",
+            "--size=16k",
+            "--debug=random,io",
+            seed,
+        ];
+        ours(folder.path(), &arguments)
+    };
+    let seeds = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.contains("rand_seeds["));
+        lines
+            .map(|line| line.rsplit('=').next().unwrap().to_owned())
+            .collect()
+    };
+    let (first, again, other) = (
+        run("--randseed=7"),
+        run("--randseed=7"),
+        run("--randseed=8"),
+    );
+    assert!(!seeds(&first).is_empty());
+    assert_eq!(seeds(&first), seeds(&again));
+    assert_ne!(seeds(&first), seeds(&other));
+    let offsets: Vec<&str> = first
+        .lines()
+        .filter(|line| line.contains("complete:"))
+        .map(|line| line.split(['=', ',']).nth(1).unwrap())
+        .collect();
+    assert_eq!(offsets, ["0x0", "0x1000", "0x2000", "0x3000"]);
+}
+
+#[test]
+fn an_eta_asked_for_is_fios_line() {
+    let folder = support::disk_folder();
+    let arguments = [
+        "--name=x",
+        "--ioengine=null",
+        "--rw=randread",
+        "--size=1g",
+        "--rate_iops=500",
+        "--time_based",
+        "--runtime=2500ms",
+        "--eta=always",
+        "--eta-newline=1",
+    ];
+    let text = ours(folder.path(), &arguments);
+    let line = text
+        .split(['\r', '\n'])
+        .find(|line| line.starts_with("Jobs: 1 (f=1), 0-500 IOPS: [r(1)]["))
+        .unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        line.contains("][r=") && line.contains(" IOPS][eta 00m:0"),
+        "{line}"
+    );
+    let with_json: Vec<&str> = arguments
+        .iter()
+        .copied()
+        .chain(["--output-format=json"])
+        .collect();
+    let document = ours(folder.path(), &with_json);
+    serde_json::from_str::<Value>(&document).unwrap();
+}
+
+/// A server of the test's own, ended with it.
+struct Server(std::process::Child);
+
+impl Server {
+    fn start(folder: &Path) -> Self {
+        let mut command = support::fathom(folder);
+        command
+            .args(["fio", "--server=sock:socket"])
+            .stdout(Stdio::piped());
+        let mut server = command.spawn().unwrap();
+        let mut line = String::new();
+        let stdout = server.stdout.take().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
+        assert!(line.contains("listening"), "{line}");
+        Self(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn several_machines_are_one_document() {
+    let folder = support::disk_folder();
+    let _server = Server::start(folder.path());
+    let job = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    job(
+        "a.fio",
+        "[global]\nioengine=null\nsize=4m\n[a]\nrw=randread\n[b]\nrw=read\n",
+    );
+    job("c.fio", "[c]\nioengine=null\nsize=8m\nrw=randread\n");
+    let text = ours(
+        folder.path(),
+        &[
+            "--output-format=json+",
+            "--client=sock:socket",
+            "a.fio",
+            "--client=sock:socket",
+            "c.fio",
+        ],
+    );
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let stats = document["client_stats"].as_array().unwrap();
+    let names: Vec<_> = stats
+        .iter()
+        .map(|job| job["jobname"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["a", "b", "c", "All clients"]);
+    assert!(
+        stats
+            .iter()
+            .all(|job| job["hostname"] == "socket" && job["port"] == 0)
+    );
+    let ios = |job: &Value| job["read"]["total_ios"].as_u64().unwrap();
+    assert_eq!(
+        stats.iter().map(ios).collect::<Vec<_>>(),
+        [1024, 1024, 2048, 4096]
+    );
+    let all = &stats[3]["read"]["clat_ns"];
+    let bins = all["bins"].as_object().unwrap().values();
+    assert_eq!(bins.map(|count| count.as_u64().unwrap()).sum::<u64>(), 4096);
+    let slowest = stats[..3]
+        .iter()
+        .map(|job| job["read"]["clat_ns"]["max"].as_u64());
+    assert_eq!(slowest.max().unwrap(), all["max"].as_u64());
+    let globals = document["global options"].as_array().unwrap();
+    assert_eq!(globals.len(), 1);
+    assert_eq!(globals[0]["size"], "4m");
+    // One client's options are an object, and what a server refuses is told with its name.
+    let text = ours(
+        folder.path(),
+        &["--client=sock:socket", "c.fio", "--output-format=json"],
+    );
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert!(document["global options"].as_object().unwrap().is_empty());
+    job("d.fio", "[d]\nrw=read\nfilename=/nowhere/at/all\nsize=4k\n");
+    let refused = ["fio", "--client=sock:socket", "d.fio"];
+    let (_, stderr) = support::expect_code(folder.path(), &refused, 1);
+    assert!(
+        stderr.contains("<socket,0>") && stderr.contains("/nowhere"),
+        "{stderr}"
+    );
+}
+
+/// A client that goes away ends its jobs: the server serves the next at once.
+#[test]
+fn a_client_that_is_gone_ends_its_jobs() {
+    let folder = support::disk_folder();
+    let _server = Server::start(folder.path());
+    let job = "[long]\nioengine=null\nsize=1g\ntime_based\nruntime=600\nwrite_iops_log=long\nlog_avg_msec=100\n";
+    std::fs::write(folder.path().join("long.fio"), job).unwrap();
+    let mut client = support::fathom(folder.path());
+    client.args(["fio", "--client=sock:socket", "long.fio"]);
+    let mut client = client.stdout(Stdio::null()).spawn().unwrap();
+    let log = folder.path().join("long_iops.1.log");
+    let size = || std::fs::metadata(&log).map_or(0, |log| log.len());
+    let wait = |until: &dyn Fn() -> bool| {
+        for _ in 0..3000 {
+            if until() {
+                return true;
+            }
+            let _ = Command::new("sleep").arg("0.01").status();
+        }
+        false
+    };
+    assert!(wait(&|| size() > 0), "the job never began");
+    client.kill().unwrap();
+    client.wait().unwrap();
+    // Its log stops growing: nothing is added over two of its chunks.
+    let stopped = wait(&|| {
+        let before = size();
+        let _ = Command::new("sleep").arg("2.5").status();
+        size() == before
+    });
+    assert!(stopped);
+}

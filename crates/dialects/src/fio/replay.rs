@@ -1,0 +1,230 @@
+//! A job whose I/O comes from a trace: its files, directions and sizes, found by reading the trace once.
+
+use std::io;
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_units::{Bytes, Percent};
+use fathom_workload::trace::{TraceReader, TraceSummary};
+use fathom_workload::{
+    Access, Arrival, Backend, BlockSizes, Job, Limits, Mix, Place, Replay, ReplayPace,
+    SequentialScope, Target, WeightedSize,
+};
+
+use super::context::{FileStatus, Files};
+use super::job;
+use super::settings::Settings;
+use super::targets::split_list;
+
+/// Deepest queue that a trace asks for by itself: stacked devices do not tell every completion.
+const DEPTH_MAX: u32 = 1024;
+
+/// A trace that was looked through.
+#[derive(Debug)]
+pub struct Replayed {
+    replay: Replay,
+    summary: TraceSummary,
+    /// The depth of the trace, where the job asks for none.
+    depth: Option<u32>,
+    /// The files of the trace.
+    pub targets: Vec<Target>,
+}
+
+/// Looks through the trace of clone `number`; `None` after an error, which is said.
+pub fn look_through(
+    settings: &Settings,
+    name: &str,
+    number: u64,
+    files: &dyn Files,
+    diagnostics: &mut Diagnostics,
+) -> Option<Replayed> {
+    let list = split_list(settings.control.trace.read.as_deref()?);
+    let path = list[(number % list.len() as u64) as usize].clone();
+    let mut refuse = |message: String, hint: &str| {
+        let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
+        diagnostics.push(match settings.location("read_iolog") {
+            Some(location) => error.at(location),
+            None => error,
+        });
+    };
+    let replay = Replay {
+        path: path.clone(),
+        pace: if settings.control.trace.no_stall {
+            ReplayPace::AtOnce
+        } else {
+            ReplayPace::Timed(settings.control.trace.time_scale)
+        },
+        scale: settings.control.trace.scale,
+        align: settings.control.trace.align,
+        skip: settings.control.trace.skip,
+        redirected: settings.control.trace.redirect.is_some(),
+    };
+    let opened = match path.as_str() {
+        "-" => Err(io::Error::other(
+            "a trace is read twice, so it must be a file",
+        )),
+        path => files.open(path),
+    };
+    let input = match opened {
+        Ok(input) => input,
+        Err(error) => {
+            refuse(
+                format!("trace `{path}`: {error}"),
+                "name a trace that can be read",
+            );
+            return None;
+        }
+    };
+    let summary = TraceReader::new(input).and_then(|trace| TraceSummary::of(trace, &replay));
+    let summary = match summary {
+        Ok(summary) => summary,
+        Err(error) => {
+            let hint = "traces are written by `write_iolog` and by blktrace";
+            refuse(format!("trace `{path}`: {error}"), hint);
+            return None;
+        }
+    };
+    if summary.ios == [0; 3] {
+        let hint = "record one while I/O is done, or skip less of it (`replay_skip`)";
+        refuse(format!("trace `{path}` holds no I/O to replay"), hint);
+        return None;
+    }
+    match targets(settings, &summary, files) {
+        Ok(targets) => Some(Replayed {
+            replay,
+            depth: summary
+                .depth
+                .filter(|_| settings.location("iodepth").is_none()),
+            summary,
+            targets,
+        }),
+        Err(message) => {
+            let hint = "name the device to use in its place with `replay_redirect`";
+            refuse(format!("trace `{path}`: {message}"), hint);
+            None
+        }
+    }
+}
+
+fn targets(
+    settings: &Settings,
+    summary: &TraceSummary,
+    files: &dyn Files,
+) -> Result<Vec<Target>, String> {
+    let block = largest(summary);
+    let target = |path: String, end: u64| {
+        // A device is as large as it is; a file must reach as far as the trace does, and so must what is not opened.
+        let opens = job::backend(settings) != Backend::Null;
+        let is_device = opens && matches!(files.status(&path), FileStatus::Special(_));
+        Target {
+            place: Place::Path(path),
+            offset: Bytes::ZERO,
+            length: (!is_device).then(|| Bytes::new(end.max(block))),
+        }
+    };
+    if let Some(path) = &settings.control.trace.redirect {
+        let end = summary.ends.iter().copied().max().unwrap_or(0);
+        return Ok(vec![target(path.clone(), end)]);
+    }
+    let folders = settings.directory.as_deref().map(split_list);
+    let mut targets = Vec::with_capacity(summary.files.len());
+    for (name, end) in summary.files.iter().zip(&summary.ends) {
+        let path = if summary.devices {
+            files
+                .device(name)
+                .ok_or_else(|| format!("there is no block device {name} here"))?
+        } else {
+            match folders.as_deref() {
+                Some([folder, ..]) => format!("{folder}/{name}"),
+                _ => name.clone(),
+            }
+        };
+        targets.push(target(path, *end));
+    }
+    Ok(targets)
+}
+
+/// Largest I/O that needs a buffer; trims need none.
+fn largest(summary: &TraceSummary) -> u64 {
+    let [read, write, _] = summary.largest;
+    match read.max(write) {
+        0 => 512,
+        most => u64::from(most),
+    }
+}
+
+impl Replayed {
+    /// Makes `job` replay it. What the job says of pattern, sizes, rates and ends has no meaning any more.
+    pub fn apply(self, job: &mut Job) {
+        let size = |way: usize| match (way, self.summary.largest[way]) {
+            (2, _) | (_, 0) => largest(&self.summary),
+            (_, most) => u64::from(most),
+        };
+        let list = |way: usize| {
+            vec![WeightedSize {
+                size: Bytes::new(size(way)),
+                weight: 1,
+            }]
+        };
+        job.block = BlockSizes {
+            read: list(0),
+            write: list(1),
+            trim: list(2),
+            alignment: None,
+        };
+        job.mix = mix(self.summary.ios);
+        job.access = Access::Sequential {
+            gap: Bytes::ZERO,
+            scope: SequentialScope::PerWorker,
+        };
+        if let Some(depth) = self.depth
+            && !matches!(job.backend, Backend::Sync | Backend::Mmap)
+        {
+            job.depth = depth.min(DEPTH_MAX);
+        }
+        job.features.placement = None;
+        job.features.rates = None;
+        job.arrival = Arrival::Closed;
+        job.limits = Limits {
+            start_delay: job.limits.start_delay,
+            runtime: job.limits.runtime,
+            loops: 1,
+            ..Limits::default()
+        };
+        job.features.replay = Some(self.replay);
+    }
+}
+
+/// Shares as the trace has them, none of which is lost to rounding.
+fn mix(ios: [u64; 3]) -> Mix {
+    let total: u64 = ios.iter().sum();
+    let mut points = ios.map(|count| {
+        let share = u128::from(count) * 10_000 / u128::from(total.max(1));
+        if count > 0 { (share as u32).max(1) } else { 0 }
+    });
+    let sum: u32 = points.iter().sum();
+    let most = (0..3).max_by_key(|way| points[*way]).unwrap_or(0);
+    points[most] = (points[most] + 10_000).saturating_sub(sum);
+    let [read, write, trim] =
+        points.map(|points| Percent::from_basis_points(points).unwrap_or(Percent::ZERO));
+    Mix { read, write, trim }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(ios: [u64; 3], expected: [u32; 3]) {
+        let mix = mix(ios);
+        let points = [mix.read, mix.write, mix.trim].map(Percent::basis_points);
+        assert_eq!(points, expected, "{ios:?}");
+    }
+
+    #[test]
+    fn shares_add_up_and_none_is_lost() {
+        check([7, 0, 0], [10_000, 0, 0]);
+        check([1, 1, 1], [3333, 3333, 3334]);
+        check([1_000_000_000, 1, 1], [9998, 1, 1]);
+        check([0, 1, 3], [0, 2500, 7500]);
+    }
+}

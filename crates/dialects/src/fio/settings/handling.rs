@@ -1,0 +1,128 @@
+//! Options of how files are treated beside the I/O, and of which errors a job survives.
+
+use fathom_units::Nanos;
+use fathom_workload::{StatCall, SyncRange};
+
+use super::reader::{Counts, ValueReader};
+use super::{Settings, set, set_some};
+use crate::fio::errno;
+
+/// Buffers always start at a page.
+const PAGE: u64 = 4096;
+
+impl Settings {
+    /// Applies an option of this kind; `false` where it is none.
+    pub(super) fn apply_handling(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        match reader.name() {
+            "pre_read" => set(&mut self.control.handling.pre_read, reader.switch()),
+            "allow_file_create" => {
+                let must_exist = reader.switch().map(|allowed| !allowed);
+                set(&mut self.control.handling.must_exist, must_exist);
+            }
+            "create_only" => set(&mut self.control.create_only, reader.switch()),
+            "end_syncfs" => set(&mut self.control.handling.end_syncfs, reader.switch()),
+            "sync_file_range" => self.apply_sync_range(reader),
+            "opendir" => set_some(
+                &mut self.control.open_directory,
+                reader.text().map(str::to_owned),
+            ),
+            "stat_type" => match reader.word(&["stat", "lstat", "statx"]) {
+                Some(0) => self.control.stat_call = StatCall::Stat,
+                Some(1) => self.control.stat_call = StatCall::Lstat,
+                Some(_) => self.control.stat_call = StatCall::Statx,
+                None => {}
+            },
+            // Storage is shown in bytes unless bits are asked for.
+            "unit_base" => {
+                if reader.word(&["0", "8", "1"]) == Some(2) {
+                    reader.value_not_yet("1");
+                }
+            }
+            "iomem_align" => {
+                let align = reader.number(Counts::Bytes, 0, u64::from(u32::MAX));
+                if align.is_some_and(|align| align > PAGE) {
+                    let hint = "buffers start at pages of 4,096 bytes; leave it out".to_owned();
+                    reader.refuse("no buffer is aligned beyond a page", Some(hint));
+                }
+            }
+            "continue_on_error" => self.apply_continue(reader),
+            "ignore_error" => self.apply_ignored(reader),
+            "max_latency" => {
+                for (slot, limit) in self
+                    .control
+                    .errors
+                    .latency_max
+                    .iter_mut()
+                    .zip(reader.times())
+                {
+                    if let Some(limit) = limit {
+                        *slot = (limit > Nanos::ZERO).then_some(limit);
+                    }
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// `wait_before`, `write` and `wait_after`, separated by commas, and the number of writes behind a colon.
+    fn apply_sync_range(&mut self, reader: &mut ValueReader<'_>) {
+        let Some(text) = reader.text() else { return };
+        let (words, count) = text.split_once(':').unwrap_or((text, "1"));
+        let mut range = SyncRange {
+            every: count.parse().unwrap_or(0),
+            wait_before: false,
+            write: false,
+            wait_after: false,
+        };
+        for word in words.split(',') {
+            match word.trim() {
+                "wait_before" => range.wait_before = true,
+                "write" => range.write = true,
+                "wait_after" => range.wait_after = true,
+                other => {
+                    let hint = "write wait_before, write or wait_after, such as `write:32`";
+                    let message = format!("`{other}` is no value of `sync_file_range`");
+                    return reader.refuse(&message, Some(hint.to_owned()));
+                }
+            }
+        }
+        if range.every == 0 {
+            return reader.refuse(&format!("`{count}` is no number above 0"), None);
+        }
+        self.control.handling.sync_range = Some(range);
+    }
+
+    fn apply_continue(&mut self, reader: &mut ValueReader<'_>) {
+        let words = ["none", "read", "write", "io", "verify", "all", "0", "1"];
+        // A trim that fails is an error of a write to fio.
+        match reader.word(&words) {
+            Some(0 | 4 | 6) => self.control.errors.go_on = [false; 3],
+            Some(1) => self.control.errors.go_on = [true, false, false],
+            Some(2) => self.control.errors.go_on = [false, true, true],
+            Some(_) => self.control.errors.go_on = [true; 3],
+            None => {}
+        }
+    }
+
+    /// Error names or numbers, separated by colons, for reads, writes and checks in turn.
+    fn apply_ignored(&mut self, reader: &mut ValueReader<'_>) {
+        let Some(text) = reader.text() else { return };
+        let mut lists: [Vec<i32>; 3] = Default::default();
+        let kinds = text.trim().split(',');
+        if kinds.clone().count() > lists.len() {
+            return reader.refuse("there are three kinds of errors: read, write, verify", None);
+        }
+        for (list, entries) in lists.iter_mut().zip(kinds) {
+            for entry in entries.split(':').take_while(|entry| !entry.is_empty()) {
+                let Some(number) = errno::number(entry) else {
+                    let hint = "write a name such as EIO, or a number".to_owned();
+                    return reader.refuse(&format!("`{entry}` is no known error"), Some(hint));
+                };
+                list.push(number);
+            }
+        }
+        let [reads, writes, _] = lists;
+        self.control.errors.ignored = [reads, writes.clone(), writes];
+    }
+}

@@ -1,0 +1,144 @@
+//! Options of where a job's threads run, when they begin, and what they end.
+
+use std::collections::BTreeMap;
+
+use fathom_diagnostics::Diagnostic;
+use fathom_workload::{
+    EndsOthers, ErrorHandling, FileHandling, Process, ProcessorSharing, StatCall, ThreadPriority,
+};
+
+use super::reader::{Counts, ValueReader};
+use super::replay::TraceSettings;
+use super::{Settings, set, set_some};
+
+/// Largest number of a processor, as in fio.
+const PROCESSORS_MAX: u32 = 4096;
+
+/// What a job asks of its threads, its files and its errors, and of traces.
+#[derive(Debug, Clone, Default)]
+pub struct ControlSettings {
+    /// Where threads run and when; `exitall` is not in it yet.
+    pub process: Process,
+    /// `exitall`.
+    pub exit_all: bool,
+    /// `exit_what`; `None`: its group.
+    pub exit_what: Option<EndsOthers>,
+    /// How files are treated.
+    pub handling: FileHandling,
+    /// Which errors are survived, before fio's own rules.
+    pub errors: ErrorHandling,
+    /// `create_only`.
+    pub create_only: bool,
+    /// `opendir`.
+    pub open_directory: Option<String>,
+    /// `stat_type`.
+    pub stat_call: StatCall,
+    /// Traces.
+    pub trace: TraceSettings,
+    /// What keeps the job from being run, by fio's name of the option.
+    pub refused_at_run: BTreeMap<&'static str, Diagnostic>,
+}
+
+impl Settings {
+    /// Applies an option of this kind; `false` where it is none.
+    pub(super) fn apply_process(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        match reader.name() {
+            "cpus_allowed" => {
+                if let Some(list) = reader.text()
+                    && let Some(processors) = list_of_processors(list, reader)
+                {
+                    self.control.process.processors = processors;
+                }
+            }
+            "cpumask" => {
+                if let Some(mask) = reader.number(Counts::Things, 0, u64::MAX >> 1) {
+                    self.control.process.processors =
+                        (0..63).filter(|bit| mask >> bit & 1 == 1).collect();
+                }
+            }
+            "cpus_allowed_policy" => match reader.word(&["shared", "split"]) {
+                Some(0) => self.control.process.sharing = ProcessorSharing::Shared,
+                Some(_) => self.control.process.sharing = ProcessorSharing::Split,
+                None => {}
+            },
+            "nice" => set(&mut self.control.process.nice, reader.signed(-20, 19)),
+            "prio" => self.apply_thread_priority(reader, 7, |to, value| to.level = value as u8),
+            "prioclass" => {
+                self.apply_thread_priority(reader, 3, |to, value| to.class = value as u8)
+            }
+            "priohint" => self.apply_thread_priority(reader, 1023, |to, value| to.hint = value),
+            "wait_for" => {
+                let name = reader.text().map(|name| name.trim().to_owned());
+                set_some(&mut self.control.process.after, name);
+            }
+            "exitall" => set(&mut self.control.exit_all, reader.switch()),
+            "exit_what" => match reader.word(&["group", "stonewall", "all"]) {
+                Some(0) => self.control.exit_what = Some(EndsOthers::Group),
+                Some(1) => self.control.exit_what = Some(EndsOthers::Stage),
+                Some(_) => self.control.exit_what = Some(EndsOthers::Run),
+                None => {}
+            },
+            "profile" => {
+                if let Some(name) = reader.text() {
+                    let message = format!("fio's built-in workload `{name}` is not carried");
+                    let hint = "write its jobs into a job file".to_owned();
+                    reader.refuse(&message, Some(hint));
+                }
+            }
+            "exec_prerun" => {
+                let command = reader.text().map(str::to_owned);
+                set_some(&mut self.control.process.command_before, command);
+            }
+            "exec_postrun" => {
+                let command = reader.text().map(str::to_owned);
+                set_some(&mut self.control.process.command_after, command);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn apply_thread_priority(
+        &mut self,
+        reader: &mut ValueReader<'_>,
+        most: u64,
+        put: fn(&mut ThreadPriority, u16),
+    ) {
+        let Some(value) = reader.number(Counts::Things, 0, most) else {
+            return;
+        };
+        let mut priority = self.control.process.io_priority.unwrap_or(ThreadPriority {
+            class: 0,
+            level: 0,
+            hint: 0,
+        });
+        put(&mut priority, value as u16);
+        self.control.process.io_priority = Some(priority);
+    }
+}
+
+/// Numbers and ranges such as `0,2-5`. As in fio, the list ends at an empty entry and letters count as 0.
+fn list_of_processors(text: &str, reader: &mut ValueReader<'_>) -> Option<Vec<u32>> {
+    let number = |text: &str| {
+        let text = text.trim();
+        let end = text.find(|c: char| !c.is_ascii_digit());
+        text[..end.unwrap_or(text.len())]
+            .parse::<u32>()
+            .unwrap_or(0)
+    };
+    let mut processors = Vec::new();
+    for entry in text.trim().split(',').take_while(|entry| !entry.is_empty()) {
+        let ends: Vec<u32> = entry.split('-').map(number).collect();
+        let first = ends.first().copied().unwrap_or(0);
+        let last = ends.last().copied().unwrap_or(first);
+        if last >= PROCESSORS_MAX || first >= PROCESSORS_MAX {
+            let message = format!("`{entry}` is no processor below {PROCESSORS_MAX}");
+            reader.refuse(&message, None);
+            return None;
+        }
+        processors.extend(first..=last);
+    }
+    processors.sort_unstable();
+    processors.dedup();
+    Some(processors)
+}

@@ -1,0 +1,116 @@
+//! Who of a stage's jobs waits for whom, and who ends whom.
+//!
+//! Invariant: a worker that waits is woken by the end of what it waits for, or sees within [`LOOK_EVERY`] that the run is
+//! to end.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use fathom_workload::{EndsOthers, Stage};
+
+use crate::{EngineError, StopFlag};
+
+/// How soon a waiting worker sees that the run is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// The order of one stage's jobs, shared by its workers.
+#[derive(Debug)]
+pub(crate) struct Order<'a> {
+    stage: &'a Stage,
+    /// Told to end, by place of the group in `groups`.
+    told_to_end: Vec<AtomicBool>,
+    /// Ids of the reporting groups.
+    groups: Vec<u32>,
+    /// Workers of each job that have not ended yet.
+    running: Mutex<Vec<u32>>,
+    one_ended: Condvar,
+    ends_run: AtomicBool,
+    /// The first command of a job that failed.
+    failure: Mutex<Option<EngineError>>,
+}
+
+impl<'a> Order<'a> {
+    pub(crate) fn new(stage: &'a Stage) -> Self {
+        let mut groups: Vec<u32> = stage.jobs.iter().map(|job| job.group.id).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        Self {
+            stage,
+            told_to_end: groups.iter().map(|_| AtomicBool::new(false)).collect(),
+            groups,
+            running: Mutex::new(stage.jobs.iter().map(|job| job.workers).collect()),
+            one_ended: Condvar::new(),
+            ends_run: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// What tells the workers of a job to end.
+    pub(crate) fn told_to_end(&self, job: usize) -> &AtomicBool {
+        let id = self.stage.jobs[job].group.id;
+        let place = self.groups.binary_search(&id).unwrap_or(0);
+        &self.told_to_end[place]
+    }
+
+    /// Waits until all workers of the jobs whose end `job` waits for have ended.
+    pub(crate) fn wait(&self, job: usize, stop: &StopFlag) {
+        let Some(name) = &self.stage.jobs[job].features.process.after else {
+            return;
+        };
+        let told = self.told_to_end(job);
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let mut awaited = self.stage.jobs.iter().zip(running.iter());
+            let is_over = awaited.all(|(other, left)| other.name != *name || *left == 0);
+            if is_over || stop.is_requested() || told.load(Ordering::Relaxed) {
+                return;
+            }
+            let woken = self.one_ended.wait_timeout(running, LOOK_EVERY);
+            running = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// A worker of `job` has come to its end.
+    pub(crate) fn ended(&self, job: usize) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running[job] = running[job].saturating_sub(1);
+        drop(running);
+        match self.stage.jobs[job].features.process.ends {
+            EndsOthers::Nothing => {}
+            EndsOthers::Group => self.told_to_end(job).store(true, Ordering::Relaxed),
+            EndsOthers::Stage => self.end_all(),
+            EndsOthers::Run => {
+                self.ends_run.store(true, Ordering::Relaxed);
+                self.end_all();
+            }
+        }
+        self.one_ended.notify_all();
+    }
+
+    /// Tells every worker to end.
+    pub(crate) fn end_all(&self) {
+        for told in &self.told_to_end {
+            told.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps why a job cannot go on, and tells every worker to end.
+    pub(crate) fn fail(&self, error: EngineError) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert(error);
+        drop(failure);
+        self.end_all();
+    }
+
+    /// The first failure that was kept.
+    pub(crate) fn take_failure(&self) -> Option<EngineError> {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.take()
+    }
+
+    /// Whether a job that has ended ends the whole run.
+    pub(crate) fn ends_run(&self) -> bool {
+        self.ends_run.load(Ordering::Relaxed)
+    }
+}

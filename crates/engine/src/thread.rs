@@ -1,0 +1,172 @@
+//! A worker's thread around its I/O: where it runs, what it has instead of plain I/O, when it begins, and what follows.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use fathom_rawio::{
+    self as rawio, MappedFiles, MappedWrites, NameOperation, Names, Performer, Queue,
+    RangeOperation, Ranges,
+};
+use fathom_workload::{Backend, Caching, FileOperation, Job, ProcessorSharing, StatCall};
+
+use crate::EngineError;
+use crate::order::Order;
+use crate::shell::{self, When};
+use crate::timing::Times;
+use crate::worker::{Finished, Source, Worker};
+
+/// Files that a thread keeps beside its queue.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// The job's targets once more, where it asks for calls on them beside its I/O.
+    pub(crate) targets: Vec<File>,
+}
+
+/// Keeps what the job needs of its files.
+pub(crate) fn kept(job: &Job, files: &[File]) -> Kept {
+    let handling = &job.features.files;
+    let needed = handling.end_syncfs || handling.sync_range.is_some();
+    let files = files.iter().filter(|_| needed);
+    Kept {
+        // Where descriptors run out, opening the files said so before.
+        targets: files.filter_map(|file| file.try_clone().ok()).collect(),
+    }
+}
+
+/// Puts the calling thread where its job wants it.
+///
+/// # Errors
+/// What the system does not allow.
+pub(crate) fn place(job: &Job, worker: u32) -> Result<(), EngineError> {
+    let process = &job.features.process;
+    let refused = |what: String, why: io::Error| EngineError::Unsupported {
+        what: format!("job `{}`: {what}", job.name),
+        why: why.to_string(),
+        remedy: "leave it out, or run as a user who may ask for it".to_owned(),
+    };
+    let all = process.processors.as_slice();
+    let own = match (process.sharing, all) {
+        (_, []) | (ProcessorSharing::Shared, _) => all,
+        (ProcessorSharing::Split, _) => {
+            // fio's clones are jobs of one worker each: their place among all is in the salt.
+            let place = if job.workers > 1 {
+                u64::from(worker)
+            } else {
+                job.salt.wrapping_sub(1)
+            };
+            let place = (place % all.len() as u64) as usize;
+            &all[place..=place]
+        }
+    };
+    if !own.is_empty() {
+        let what = || format!("running on the processors {own:?}");
+        rawio::run_on(own).map_err(|error| refused(what(), error))?;
+    }
+    if process.nice != 0 {
+        let what = || format!("a nice value of {}", process.nice);
+        rawio::be_nice(process.nice).map_err(|error| refused(what(), error))?;
+    }
+    if let Some(priority) = process.io_priority {
+        let set = rawio::set_io_priority(priority.class, priority.level, priority.hint);
+        let what = || format!("I/O priority class {}", priority.class);
+        set.map_err(|error| refused(what(), error))?;
+    }
+    Ok(())
+}
+
+/// What does the job's requests in place of reads and writes of its backend; `None`: nothing does.
+pub(crate) fn performer(
+    job: &Job,
+    files: &[File],
+    names: Vec<PathBuf>,
+) -> Option<io::Result<Box<dyn Performer>>> {
+    let again = || {
+        files
+            .iter()
+            .map(File::try_clone)
+            .collect::<io::Result<Vec<_>>>()
+    };
+    if let Some(operation) = job.features.operation {
+        let range = match operation {
+            FileOperation::Allocate => RangeOperation::Allocate,
+            FileOperation::Truncate => RangeOperation::Truncate,
+            of_names => {
+                let made = Names::new(name_operation(of_names), names);
+                return Some(made.map(|names| Box::new(names) as Box<dyn Performer>));
+            }
+        };
+        let made = again().map(|files| Box::new(Ranges::new(range, files)) as Box<dyn Performer>);
+        return Some(made);
+    }
+    if job.backend != Backend::Mmap {
+        return None;
+    }
+    let writes = match job.caching {
+        Caching::Direct => MappedWrites::Through,
+        Caching::Buffered => MappedWrites::Cached,
+    };
+    let mapped = again().and_then(|files| MappedFiles::new(files, writes));
+    Some(mapped.map(|mapped| Box::new(mapped) as Box<dyn Performer>))
+}
+
+fn name_operation(operation: FileOperation) -> NameOperation {
+    match operation {
+        FileOperation::Create | FileOperation::Allocate | FileOperation::Truncate => {
+            NameOperation::Create
+        }
+        FileOperation::Stat(call) | FileOperation::StatDirectory(call) => match call {
+            StatCall::Stat => NameOperation::Stat,
+            StatCall::Lstat => NameOperation::Lstat,
+            StatCall::Statx => NameOperation::Statx,
+        },
+        FileOperation::Delete => NameOperation::Unlink,
+        FileOperation::CreateDirectory => NameOperation::MakeDirectory,
+        FileOperation::DeleteDirectory => NameOperation::RemoveDirectory,
+    }
+}
+
+/// What a job's requests are called where they cannot be done.
+pub(crate) fn what(job: &Job) -> &'static str {
+    match job.features.operation {
+        Some(operation) => operation.name(),
+        None => job.backend.name(),
+    }
+}
+
+/// Waits for its turn, does the job's I/O with its commands before and after, and says that it has ended.
+pub(crate) fn run<Q: Queue, S: Source>(
+    worker: Worker<'_, Q, S>,
+    job: &Job,
+    times: Times,
+    order: &Order<'_>,
+    kept: &Kept,
+) -> Finished {
+    let index = worker.job_index();
+    order.wait(index, worker.stop());
+    let process = &job.features.process;
+    if let Some(command) = &process.command_before
+        && let Err(error) = shell::run(command, &job.name, When::Before)
+    {
+        // The worker still runs, and ends at once: it is told to.
+        order.fail(error);
+    }
+    let finished = worker.run(times);
+    if job.features.files.end_syncfs {
+        for (file, target) in kept.targets.iter().zip(&job.targets) {
+            if let Err(error) = rawio::sync_file_system(file) {
+                order.fail(EngineError::target(target.place.path(), "syncfs", error));
+            }
+        }
+    }
+    if let Some(command) = &process.command_after
+        && let Err(error) = shell::run(command, &job.name, When::After)
+    {
+        order.fail(error);
+    }
+    if finished.failure.is_some() {
+        order.end_all();
+    }
+    order.ended(index);
+    finished
+}

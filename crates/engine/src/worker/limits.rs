@@ -1,0 +1,106 @@
+//! What a job does at some completions: it fails where one took too long, and has ranges of files written back.
+
+use std::fs::File;
+
+use fathom_rawio as rawio;
+use fathom_units::Nanos;
+use fathom_workload::{Direction, Job, SyncRange};
+
+use super::{Kind, Slot};
+use crate::EngineError;
+
+/// `ETIMEDOUT`, which fio gives an I/O that took too long.
+const TOO_SLOW: i32 = 110;
+
+/// What one worker does at completions.
+#[derive(Debug)]
+pub(super) struct Limits<'a> {
+    latency_max: &'a [Option<Nanos>; 3],
+    range: Option<SyncRange>,
+    writes: u32,
+    written: Vec<Written>,
+}
+
+/// What was written to a target since it was last written back.
+#[derive(Debug)]
+struct Written {
+    file: File,
+    first: u64,
+    end: u64,
+}
+
+impl<'a> Limits<'a> {
+    /// Whether a job asks for any of it.
+    pub(super) fn is_needed(job: &Job) -> bool {
+        job.features.errors.latency_max != [None; 3] || job.features.files.sync_range.is_some()
+    }
+
+    /// `targets` are the job's files; none where nothing is written back.
+    ///
+    /// # Errors
+    /// Where a file cannot be opened a second time.
+    pub(super) fn new(job: &'a Job, targets: &[File]) -> Result<Self, EngineError> {
+        let mut written = Vec::new();
+        let range = job.features.files.sync_range;
+        let targets = targets.iter().filter(|_| range.is_some());
+        for (file, target) in targets.zip(&job.targets) {
+            let path = target.place.path();
+            let file = file.try_clone();
+            written.push(Written {
+                file: file.map_err(|error| EngineError::target(path, "opening it", error))?,
+                first: u64::MAX,
+                end: 0,
+            });
+        }
+        Ok(Self {
+            latency_max: &job.features.errors.latency_max,
+            range,
+            writes: 0,
+            written,
+        })
+    }
+
+    /// Looks at an I/O that succeeded at `now`.
+    ///
+    /// # Errors
+    /// The error number of what follows from it.
+    pub(super) fn completed(&mut self, slot: &Slot, now: Nanos) -> Result<(), i32> {
+        let Kind::Data(direction) = slot.kind else {
+            return Ok(());
+        };
+        if let Some(limit) = self.latency_max[direction as usize]
+            && now.saturating_sub(slot.begun) > limit
+        {
+            return Err(TOO_SLOW);
+        }
+        match self.range {
+            Some(range) if direction == Direction::Write => self.count_write(slot, range),
+            _ => Ok(()),
+        }
+    }
+
+    fn count_write(&mut self, slot: &Slot, range: SyncRange) -> Result<(), i32> {
+        let Some(written) = self.written.get_mut(slot.target as usize) else {
+            return Ok(());
+        };
+        written.first = written.first.min(slot.offset);
+        written.end = written.end.max(slot.offset + u64::from(slot.length));
+        self.writes += 1;
+        if self.writes < range.every {
+            return Ok(());
+        }
+        self.writes = 0;
+        let parts = rawio::SyncParts {
+            wait_before: range.wait_before,
+            write: range.write,
+            wait_after: range.wait_after,
+        };
+        for written in self.written.iter_mut().filter(|it| it.first < it.end) {
+            let length = written.end - written.first;
+            let done = rawio::sync_range(&written.file, written.first, length, parts);
+            (written.first, written.end) = (u64::MAX, 0);
+            done.map_err(|error| error.raw_os_error().unwrap_or(0))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! A trace of what a worker issues, in the third version of fio's text format.
+//!
+//! Times are those of submission, in microseconds since the worker's first I/O. A trace that cannot be written any more
+//! (a full file system) ends where it is; the I/O goes on.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use fathom_units::Nanos;
+use fathom_workload::generator::Io;
+use fathom_workload::trace::{HEADER_V3, write_file_action, write_io};
+use fathom_workload::{Direction, Job};
+
+use super::{Kind, Slot};
+use crate::EngineError;
+
+/// Bytes kept before they are written.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Writes the trace of one worker.
+pub(super) struct Recorder<'a> {
+    out: BufWriter<File>,
+    job: &'a Job,
+    start: Option<Nanos>,
+    broken: bool,
+}
+
+impl<'a> Recorder<'a> {
+    /// Makes the file anew; further workers of a job write to `PATH.1` and so on.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub(super) fn new(path: &str, worker: u32, job: &'a Job) -> Result<Self, EngineError> {
+        let path = match worker {
+            0 => path.to_owned(),
+            more => format!("{path}.{more}"),
+        };
+        let made = File::create(&path).and_then(|file| {
+            let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
+            writeln!(out, "{HEADER_V3}")?;
+            Ok(out)
+        });
+        let out = made.map_err(|error| EngineError::target(&path, "writing a trace", error))?;
+        Ok(Self {
+            out,
+            job,
+            start: None,
+            broken: false,
+        })
+    }
+
+    fn since_start(&mut self, now: Nanos) -> Nanos {
+        let Some(start) = self.start else {
+            self.start = Some(now);
+            self.all_files("add", Nanos::ZERO);
+            self.all_files("open", Nanos::ZERO);
+            return Nanos::ZERO;
+        };
+        now.saturating_sub(start)
+    }
+
+    fn all_files(&mut self, action: &str, at: Nanos) {
+        for target in &self.job.targets {
+            let path = target.place.path();
+            self.broken |= write_file_action(&mut self.out, at, path, action).is_err();
+        }
+    }
+
+    fn line(&mut self, target: u32, kind: &str, offset: u64, length: u32, now: Nanos) {
+        let at = self.since_start(now);
+        if self.broken {
+            return;
+        }
+        let path = self.job.targets[target as usize].place.path();
+        self.broken |= write_io(&mut self.out, at, path, kind, offset, length).is_err();
+    }
+
+    /// An I/O is about to be issued. Trims are done at once, and are in no batch.
+    pub(super) fn drawn(&mut self, io: Io, now: Nanos) {
+        if io.direction == Direction::Trim {
+            self.line(io.target, io.direction.name(), io.offset, io.length, now);
+        }
+    }
+
+    /// A batch was submitted.
+    pub(super) fn submitted(&mut self, slots: &[Slot], batch: &[u32]) {
+        for index in batch {
+            let slot = &slots[*index as usize];
+            let kind = match slot.kind {
+                Kind::Data(direction) => direction.name(),
+                Kind::Sync => "sync",
+            };
+            self.line(slot.target, kind, slot.offset, slot.length, slot.begun);
+        }
+    }
+
+    /// The worker has come to its end.
+    pub(super) fn finished(&mut self, now: Nanos) {
+        let at = self.since_start(now);
+        self.all_files("close", at);
+        // As above: what cannot be written is missing.
+        let _ = self.out.flush();
+    }
+}

@@ -1,0 +1,206 @@
+//! I/O that comes from a trace.
+//!
+//! Each I/O of a trace with times has an intended start: the worker's first look at the trace, plus the trace's own time,
+//! at the pace asked for. A slow storage does not move it, so response time counts from it; where a trace is replayed at
+//! once, I/Os start as soon as the depth allows.
+//!
+//! A thread of its own reads ahead, a bounded number of entries: the worker never waits for the file that holds the trace,
+//! unless that is read more slowly than it is replayed.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use fathom_rawio::Operation;
+use fathom_units::Nanos;
+use fathom_workload::generator::Io;
+use fathom_workload::trace::{TraceAction, TraceEntry, TraceError, TraceReader};
+use fathom_workload::{Direction, Job, Replay, ReplayPace};
+
+use super::full::IoSource;
+use super::source::{Next, Sourced};
+use crate::EngineError;
+
+/// Entries handed over together.
+const CHUNK: usize = 4096;
+/// Chunks read ahead.
+const AHEAD: usize = 4;
+/// Bytes of the trace read at a time.
+const BUFFER_BYTES: usize = 1 << 18;
+
+type Chunk = Result<Vec<TraceEntry>, TraceError>;
+
+/// A trace being replayed by one worker.
+pub(super) struct Replayer<'a> {
+    chunks: Receiver<Chunk>,
+    current: std::vec::IntoIter<TraceEntry>,
+    next: Option<TraceEntry>,
+    pace: ReplayPace,
+    job: &'a Job,
+    largest: [u64; 3],
+    start: Option<Nanos>,
+    /// End of the last wait of a trace without times.
+    waited: Nanos,
+    index: u64,
+}
+
+impl<'a> Replayer<'a> {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// Where the trace cannot be opened, or its start is none.
+    pub(super) fn new(replay: &Replay, job: &'a Job) -> Result<Self, EngineError> {
+        let failed = |source| EngineError::target(&replay.path, "reading the trace", source);
+        let file = File::open(&replay.path).map_err(failed)?;
+        let input = BufReader::with_capacity(BUFFER_BYTES, file);
+        let trace = TraceReader::new(Box::new(input));
+        let trace = trace.map_err(|error| failed(std::io::Error::other(error)))?;
+        let (sender, chunks) = sync_channel(AHEAD);
+        let adapted = replay.clone();
+        let reader = std::thread::Builder::new().name("trace".to_owned());
+        let spawned = reader.spawn(move || read(trace, &adapted, &sender));
+        spawned.map_err(failed)?;
+        Ok(Self {
+            chunks,
+            current: Vec::new().into_iter(),
+            next: None,
+            pace: replay.pace,
+            job,
+            largest: Direction::ALL.map(|way| {
+                let sizes = job.block.of(way).iter().map(|entry| entry.size.get());
+                sizes.max().unwrap_or(0)
+            }),
+            start: None,
+            waited: Nanos::ZERO,
+            index: 0,
+        })
+    }
+
+    /// The next entry that does something; `None` at the end. A trace that breaks off was read before the run, so it was
+    /// changed since: it ends there.
+    fn entry(&mut self) -> Option<TraceEntry> {
+        loop {
+            if let Some(entry) = self.next.take().or_else(|| self.current.next()) {
+                return Some(entry);
+            }
+            self.current = self.chunks.recv().ok()?.ok()?.into_iter();
+        }
+    }
+
+    /// When an entry is to start, if it has a time.
+    fn due(&self, entry: &TraceEntry, start: Nanos) -> Option<Nanos> {
+        let ReplayPace::Timed(percent) = self.pace else {
+            return None;
+        };
+        let at = u128::from(entry.at?.get()) * 100 / u128::from(percent.max(1));
+        let at = Nanos::new(u64::try_from(at).unwrap_or(u64::MAX));
+        Some(start.saturating_add(at))
+    }
+
+    fn io(&mut self, entry: &TraceEntry, at: Option<Nanos>) -> Option<Next> {
+        let TraceAction::Io {
+            direction,
+            offset,
+            length,
+        } = entry.action
+        else {
+            return None;
+        };
+        // Only a trace that was changed since it was looked through holds what was not foreseen.
+        let fits =
+            direction == Direction::Trim || u64::from(length) <= self.largest[direction as usize];
+        let is_known = (entry.file as usize) < self.job.targets.len();
+        let goes = self.job.mix.share(direction).basis_points() > 0;
+        if !(fits && is_known && goes) {
+            return Some(Next::End);
+        }
+        let index = self.index;
+        self.index += 1;
+        let io = Io {
+            index,
+            direction,
+            target: entry.file,
+            offset,
+            length,
+        };
+        Some(Next::Io(Sourced { io, at, tag: 0 }))
+    }
+}
+
+impl IoSource for Replayer<'_> {
+    fn next(&mut self, now: Nanos, _in_flight: u32) -> Next {
+        let start = *self.start.get_or_insert(now);
+        self.waited = self.waited.max(start);
+        loop {
+            if self.waited > now {
+                return Next::NotBefore(self.waited);
+            }
+            let Some(entry) = self.entry() else {
+                return Next::End;
+            };
+            let due = self.due(&entry, start);
+            if let Some(next) = self.io(&entry, due) {
+                return next;
+            }
+            match entry.action {
+                TraceAction::Sync { data_only } => {
+                    if let Some(due) = due.filter(|due| *due > now) {
+                        self.next = Some(entry);
+                        return Next::NotBefore(due);
+                    }
+                    let operation = if data_only {
+                        Operation::Fdatasync
+                    } else {
+                        Operation::Fsync
+                    };
+                    return Next::Sync(operation, entry.file);
+                }
+                TraceAction::Wait(time) if self.pace != ReplayPace::AtOnce => {
+                    self.waited = self.waited.saturating_add(time);
+                }
+                TraceAction::Wait(_) | TraceAction::File | TraceAction::Io { .. } => {}
+            }
+        }
+    }
+}
+
+/// Reads a trace to its end, or until nobody wants more of it.
+fn read(mut trace: TraceReader, replay: &Replay, chunks: &SyncSender<Chunk>) {
+    loop {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        let mut ended = Ok(false);
+        while chunk.len() < CHUNK {
+            match trace.next_entry() {
+                Ok(Some(entry)) => chunk.extend(adapted(entry, replay)),
+                Ok(None) => {
+                    ended = Ok(true);
+                    break;
+                }
+                Err(error) => {
+                    ended = Err(error);
+                    break;
+                }
+            }
+        }
+        if chunks.send(Ok(chunk)).is_err() {
+            return;
+        }
+        match ended {
+            Ok(false) => {}
+            Ok(true) => return,
+            // Where nobody listens, nobody misses it.
+            Err(error) => return drop(chunks.send(Err(error))),
+        }
+    }
+}
+
+/// An entry as it is replayed; `None` where nothing of it is left.
+fn adapted(entry: TraceEntry, replay: &Replay) -> Option<TraceEntry> {
+    let action = replay.adapted(entry.action)?;
+    let file = if replay.redirected { 0 } else { entry.file };
+    (action != TraceAction::File).then_some(TraceEntry {
+        action,
+        file,
+        ..entry
+    })
+}

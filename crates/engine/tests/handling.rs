@@ -1,0 +1,88 @@
+//! Files and errors that are treated otherwise than by default.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{job, run_jobs, target};
+use fathom_record::{EndReason, OpStats};
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::{Backend, Caching, ExistingFiles, Mix, SyncRange};
+
+#[test]
+fn a_job_goes_on_after_errors_it_survives() {
+    // Reads past the end of a device fail; a pipe of zero length stands in for one that is broken.
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let mut shrinking = job(&path, Bytes::kib(64));
+    shrinking.caching = Caching::Buffered;
+    shrinking.backend = Backend::Sync;
+    let mut cut = job(&path, Bytes::kib(64));
+    cut.features.operation = Some(fathom_workload::FileOperation::Truncate);
+    (cut.mix, cut.existing) = (Mix::WRITE, ExistingFiles::AsPeer);
+    cut.caching = Caching::Buffered;
+    cut.limits.ios = Some(1);
+    shrinking.features.process.after = Some("cut".to_owned());
+    cut.name = "cut".to_owned();
+    cut.access = fathom_workload::Access::Sequential {
+        gap: Bytes::ZERO,
+        scope: fathom_workload::SequentialScope::PerWorker,
+    };
+    for (survived, ended, errors) in [(false, EndReason::Failed, 1), (true, EndReason::Done, 16)] {
+        let mut reading = shrinking.clone();
+        reading.features.errors.go_on = [survived; 3];
+        let outcome = run_jobs(vec![cut.clone(), reading]).unwrap();
+        let workers = &outcome.results[0].workers;
+        let reader = workers.iter().find(|worker| worker.job == 1).unwrap();
+        let failed: u64 = reader.errors.iter().map(|error| error.count).sum();
+        assert_eq!((reader.ended, failed), (ended, errors));
+        assert_eq!(outcome.failure.is_none(), survived);
+    }
+}
+
+#[test]
+fn an_io_that_takes_too_long_ends_the_job() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut slow = job(&directory.path().join("file"), Bytes::mib(1));
+    slow.features.errors.latency_max = [Some(Nanos::new(1)), None, None];
+    let outcome = run_jobs(vec![slow.clone()]).unwrap();
+    let failure = outcome.failure.unwrap().to_string();
+    assert!(failure.contains("timed out"), "{failure}");
+    slow.features.errors.latency_max = [Some(Nanos::from_secs(60)), None, None];
+    assert!(run_jobs(vec![slow]).unwrap().failure.is_none());
+}
+
+#[test]
+fn files_are_written_back_and_read_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut job = job(&directory.path().join("file"), Bytes::mib(1));
+    (job.mix, job.caching) = (Mix::WRITE, Caching::Buffered);
+    job.features.files.pre_read = true;
+    job.features.files.end_syncfs = true;
+    job.features.files.sync_range = Some(SyncRange {
+        every: 16,
+        wait_before: true,
+        write: true,
+        wait_after: true,
+    });
+    let outcome = run_jobs(vec![job]).unwrap();
+    assert!(outcome.failure.is_none());
+    let written = outcome.results[0].workers[0].directions[1].as_ref();
+    assert_eq!(written.map(OpStats::ios), Some(256));
+}
+
+#[test]
+fn a_file_that_must_exist_is_not_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let mut job = job(&path, Bytes::kib(64));
+    job.features.files.must_exist = true;
+    let error = run_jobs(vec![job.clone()]).unwrap_err().to_string();
+    assert!(
+        error.contains("it does not exist, and the job may not make it"),
+        "{error}"
+    );
+    assert!(!path.exists());
+    std::fs::write(&path, vec![1; 65536]).unwrap();
+    job.targets = vec![target(&path, None)];
+    assert!(run_jobs(vec![job]).is_ok());
+}

@@ -1,0 +1,199 @@
+//! I/O from a trace, and traces of I/O.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{for_time, job, run_jobs, target};
+use fathom_engine::RunOutcome;
+use fathom_record::OpStats;
+use fathom_units::{Bytes, Nanos, Percent};
+use fathom_workload::trace::{TraceAction, TraceReader};
+use fathom_workload::{Backend, Direction, Job, Mix, Replay, ReplayPace};
+
+/// A job that replays `text` on files of 1 MiB.
+fn replay(directory: &Path, text: &str, names: &[&str], replay: &Replay) -> Job {
+    let path = directory.join("trace");
+    std::fs::write(&path, format!("fio version 3 iolog\n{text}")).unwrap();
+    let mut job = job(&path, Bytes::mib(1));
+    let targets = names.iter().map(|name| {
+        let path = directory.join(name);
+        target(&path, Some(Bytes::mib(1)))
+    });
+    job.targets = targets.collect();
+    job.mix = Mix::reads(Percent::whole(50).unwrap());
+    job.features.replay = Some(Replay {
+        path: path.display().to_string(),
+        ..replay.clone()
+    });
+    job
+}
+
+fn counts(outcome: &RunOutcome) -> [(u64, u64); 2] {
+    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+    let directions = &outcome.results[0].workers[0].directions;
+    [0, 1].map(|way: usize| {
+        let stats = directions[way].as_ref();
+        stats.map_or((0, 0), |stats| (stats.ios(), stats.bytes))
+    })
+}
+
+const SMALL: &str = "0 /a add\n10 /b add\n\
+    100000 /a write 0 4096\n100000 /b read 4096 4096\n\
+    150000 /a sync 0 0\n200000 /b write 8192 4096\n";
+
+#[test]
+fn a_trace_is_replayed_at_its_own_times() {
+    let directory = tempfile::tempdir().unwrap();
+    for (pace, least_ms, most_ms) in [
+        (ReplayPace::Timed(100), 200, 2_000),
+        (ReplayPace::Timed(50), 400, 4_000),
+        (ReplayPace::AtOnce, 0, 195),
+    ] {
+        let how = Replay {
+            pace,
+            ..Replay::default()
+        };
+        let outcome = run_jobs(vec![replay(directory.path(), SMALL, &["a", "b"], &how)]).unwrap();
+        assert_eq!(counts(&outcome), [(1, 4096), (2, 8192)], "{pace:?}");
+        let worker = &outcome.results[0].workers[0];
+        assert_eq!(worker.sync.as_ref().map(OpStats::ios), Some(1));
+        let measured = worker.measured;
+        assert!(
+            measured >= Nanos::from_millis(least_ms),
+            "{pace:?}: {measured}"
+        );
+        assert!(
+            measured <= Nanos::from_millis(most_ms),
+            "{pace:?}: {measured}"
+        );
+    }
+}
+
+#[test]
+fn response_counts_from_the_time_of_the_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    // A hundred writes at one moment through a queue of one: the last one waits for all others.
+    let lines: Vec<_> = (0..100)
+        .map(|block| format!("5 /a write {} 4096\n", block * 4096))
+        .collect();
+    let lines = lines.concat();
+    let mut job = replay(directory.path(), &lines, &["a"], &Replay::default());
+    job.depth = 1;
+    let outcome = run_jobs(vec![job]).unwrap();
+    let worker = &outcome.results[0].workers[0];
+    let writes = worker.directions[Direction::Write as usize]
+        .as_ref()
+        .unwrap();
+    let response = writes.response.as_ref().unwrap();
+    assert_eq!((writes.ios(), response.count()), (100, 100));
+    assert!(
+        response.max() > 10 * writes.latency.percentile(50.0),
+        "{}",
+        response.max()
+    );
+}
+
+#[test]
+fn a_trace_is_scaled_skipped_and_redirected() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "0 /x write 2097152 4096\n1 /y write 8388608 4096\n2 /z read 0 4096\n";
+    let how = Replay {
+        scale: 16,
+        align: 4096,
+        skip: [true, false, false, false],
+        redirected: true,
+        ..Replay::default()
+    };
+    let mut job = replay(directory.path(), text, &["only"], &how);
+    job.mix = Mix::WRITE;
+    let recorded = directory.path().join("again").display().to_string();
+    job.features.trace_to = Some(recorded.clone());
+    let outcome = run_jobs(vec![job]).unwrap();
+    assert_eq!(counts(&outcome), [(0, 0), (2, 8192)]);
+    let only = directory.path().join("only").display().to_string();
+    let text = std::fs::read_to_string(recorded).unwrap();
+    for offset in [2_097_152 / 16, 8_388_608 / 16] {
+        let line = format!(" {only} write {offset} 4096\n");
+        assert!(text.contains(&line), "{text}");
+    }
+}
+
+#[test]
+fn what_was_recorded_is_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let trace = directory.path().join("trace").display().to_string();
+    let mut recorded = job(&path, Bytes::mib(1));
+    recorded.mix = Mix::WRITE;
+    recorded.sync.fsync_every = 50;
+    recorded.features.trace_to = Some(trace.clone());
+    let first = run_jobs(vec![recorded.clone()]).unwrap();
+    let mut reader = open(&trace);
+    let (mut ios, mut syncs) = (0, 0);
+    while let Some(entry) = reader.next_entry().unwrap() {
+        ios += u64::from(matches!(entry.action, TraceAction::Io { .. }));
+        syncs += u64::from(matches!(entry.action, TraceAction::Sync { .. }));
+    }
+    assert_eq!((ios, syncs), (256, 5));
+    assert_eq!(reader.files(), [path.display().to_string()]);
+    let mut again = recorded;
+    again.features.trace_to = None;
+    again.features.replay = Some(Replay {
+        path: trace,
+        pace: ReplayPace::AtOnce,
+        ..Replay::default()
+    });
+    let second = run_jobs(vec![again]).unwrap();
+    assert_eq!(counts(&first), counts(&second));
+}
+
+fn open(path: &str) -> TraceReader {
+    let file = std::fs::File::open(path).unwrap();
+    TraceReader::new(Box::new(std::io::BufReader::new(file))).unwrap()
+}
+
+#[test]
+fn a_long_trace_is_read_piece_by_piece() {
+    let directory = tempfile::tempdir().unwrap();
+    let lines: Vec<_> = (0..100_000)
+        .map(|line| format!("{line} /a read {} 512\n", (line % 2048) * 512))
+        .collect();
+    let lines = lines.concat();
+    let mut job = replay(directory.path(), &lines, &["a"], &Replay::default());
+    (job.backend, job.mix) = (Backend::Null, Mix::READ);
+    job.limits = for_time(Nanos::from_secs(20));
+    job.limits.time_based = false;
+    let outcome = run_jobs(vec![job]).unwrap();
+    assert_eq!(counts(&outcome), [(100_000, 51_200_000), (0, 0)]);
+    let measured = outcome.results[0].workers[0].measured;
+    assert!(measured >= Nanos::from_millis(99), "{measured}");
+}
+
+#[test]
+fn a_missing_trace_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut job = replay(directory.path(), "", &["a"], &Replay::default());
+    if let Some(replay) = &mut job.features.replay {
+        replay.path.push_str(".gone");
+    }
+    let error = run_jobs(vec![job]).unwrap_err().to_string();
+    assert!(error.contains("No such file or directory"), "{error}");
+}
+
+#[test]
+fn a_trace_that_does_not_fit_its_job_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "0 /a write 0 8192\n1 /b read 0 512\n2 /b trim 0 1073741824\n";
+    let job = replay(directory.path(), text, &["a"], &Replay::default());
+    let error = run_jobs(vec![job]).unwrap_err().to_string();
+    for expected in [
+        "it names 2 files, but the job has 1 targets",
+        "it has trims, which the job's mix leaves out",
+        "its largest write has 8192 bytes, but the job's blocks at most 4096",
+    ] {
+        assert!(error.contains(expected), "{error}");
+    }
+    assert!(!directory.path().join("a").exists());
+}

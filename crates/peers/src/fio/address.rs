@@ -1,0 +1,172 @@
+//! Where a server listens and a client connects: fio's words for it.
+//!
+//! `HOST`, `HOST,PORT`, `,PORT`, `ip:HOST[,PORT]`, `ip4:…`, `ip6:…`, `sock:PATH`. Without a host a server listens on
+//! 127.0.0.1 alone: whoever reaches it can have jobs run.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use fathom_dialects::fio::Host;
+
+/// fio's own port.
+const PORT: u16 = 8765;
+
+/// An address as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// A host, empty for this one, and a port.
+    Ip(String, u16),
+    /// A socket in the file system.
+    Socket(String),
+}
+
+impl Address {
+    /// Reads fio's word for it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Some(path) = text.strip_prefix("sock:") {
+            return Ok(Self::Socket(path.to_owned()));
+        }
+        let kinds = ["ip:", "ip4:", "ip6:"];
+        let text = kinds
+            .iter()
+            .find_map(|kind| text.strip_prefix(kind))
+            .unwrap_or(text);
+        let (host, port) = match text.split_once(',') {
+            None => (text, PORT),
+            Some((host, port)) => match port.parse() {
+                Ok(port) if port > 0 => (host, port),
+                _ => return Err(format!("`{port}` is no port; write one from 1 to 65535")),
+            },
+        };
+        Ok(Self::Ip(host.to_owned(), port))
+    }
+
+    /// As results name it.
+    pub fn host(&self) -> Host {
+        match self {
+            Self::Ip(name, port) => Host {
+                name: name.clone(),
+                port: *port,
+            },
+            Self::Socket(path) => Host {
+                name: path.clone(),
+                port: 0,
+            },
+        }
+    }
+
+    fn ip(host: &str, port: u16) -> (&str, u16) {
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        (if host.is_empty() { "127.0.0.1" } else { host }, port)
+    }
+
+    /// Listens.
+    ///
+    /// # Errors
+    /// Where that is not possible.
+    pub fn listen(&self) -> std::io::Result<Listener> {
+        match self {
+            Self::Ip(host, port) => TcpListener::bind(Self::ip(host, *port)).map(Listener::Tcp),
+            Self::Socket(path) => {
+                // One that a dead server left behind is in the way.
+                if UnixStream::connect(path).is_err() {
+                    let _ = std::fs::remove_file(path);
+                }
+                UnixListener::bind(path).map(Listener::Unix)
+            }
+        }
+    }
+
+    /// Connects.
+    ///
+    /// # Errors
+    /// Where nobody listens.
+    pub fn connect(&self) -> std::io::Result<Box<dyn Connection>> {
+        Ok(match self {
+            Self::Ip(host, port) => Box::new(TcpStream::connect(Self::ip(host, *port))?),
+            Self::Socket(path) => Box::new(UnixStream::connect(path)?),
+        })
+    }
+}
+
+/// Something that takes connections.
+#[derive(Debug)]
+pub enum Listener {
+    /// By IP.
+    Tcp(TcpListener),
+    /// Through the file system.
+    Unix(UnixListener),
+}
+
+impl Listener {
+    /// Waits for the next connection.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn accept(&self) -> std::io::Result<Box<dyn Connection>> {
+        Ok(match self {
+            Self::Tcp(listener) => Box::new(listener.accept()?.0),
+            Self::Unix(listener) => Box::new(listener.accept()?.0),
+        })
+    }
+}
+
+/// One end of a connection.
+pub trait Connection: Read + Write + Send {
+    /// The same end once more.
+    ///
+    /// # Errors
+    /// Where descriptors are used up.
+    fn again(&self) -> std::io::Result<Box<dyn Connection>>;
+
+    /// Ends it for both of its ends, whoever waits.
+    fn end(&self);
+}
+
+impl Connection for TcpStream {
+    fn again(&self) -> std::io::Result<Box<dyn Connection>> {
+        Ok(Box::new(self.try_clone()?))
+    }
+
+    fn end(&self) {
+        let _ = self.shutdown(Shutdown::Both);
+    }
+}
+
+impl Connection for UnixStream {
+    fn again(&self) -> std::io::Result<Box<dyn Connection>> {
+        Ok(Box::new(self.try_clone()?))
+    }
+
+    fn end(&self) {
+        let _ = self.shutdown(Shutdown::Both);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, host: &str, port: u16) {
+        assert_eq!(Address::parse(text), Ok(Address::Ip(host.to_owned(), port)));
+    }
+
+    #[test]
+    fn addresses_are_written_as_for_fio() {
+        check("", "", 8765);
+        check(",8766", "", 8766);
+        check("storage-1", "storage-1", 8765);
+        check("ip:10.0.0.1,9000", "10.0.0.1", 9000);
+        check("ip6:::1,9000", "::1", 9000);
+        let socket = Address::parse("sock:/tmp/s").unwrap();
+        assert_eq!(socket, Address::Socket("/tmp/s".to_owned()));
+        for bad in [",x", "a,0", "a,70000"] {
+            assert!(Address::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

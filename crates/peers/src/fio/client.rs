@@ -1,0 +1,189 @@
+//! `fathom fio --client=…`: has other machines run jobs, and shows what all of them report.
+
+use std::cell::RefCell;
+
+use fathom_dialects::fio::{
+    self, Action, FileStatus, Files, FioInput, Host, ReadContext, Report, SystemFiles,
+};
+use fathom_session::{Code, Console, Failure, read_context, tell_warnings};
+
+use super::address::Address;
+use super::output::Output;
+use super::wire::{self, PROTOCOL, Reply, Request};
+
+/// One server, and the words for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Client {
+    /// Where it is, as it was written.
+    pub address: String,
+    /// fio's words behind it: its job files and options.
+    pub words: Vec<String>,
+}
+
+/// Runs `clients`, each with `common` words before its own.
+///
+/// # Errors
+/// Complaints about the words; servers that cannot be reached are told, and the others' results shown.
+pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Result<Code, Failure> {
+    let clients = with_shared_words(with_lists(clients)?);
+    let mut requests = Vec::new();
+    let mut first: Option<FioInput> = None;
+    for client in &clients {
+        let address = Address::parse(&client.address).map_err(|problem| {
+            Failure::new(
+                Code::Usage,
+                format!("`--client={}`: {problem}", client.address),
+            )
+        })?;
+        let words: Vec<String> = common.iter().chain(&client.words).cloned().collect();
+        let (input, request) = prepare(words)?;
+        tell_warnings(&input.warnings, console);
+        first.get_or_insert(input);
+        requests.push((address, request));
+    }
+    let Some(input) = first else {
+        return Err(Failure::new(Code::Usage, "no client"));
+    };
+    let mut output = Output::open(&input, console)?;
+    let replies: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = requests
+            .iter()
+            .map(|(address, request)| scope.spawn(move || ask(address, request)))
+            .collect();
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined
+            .map(|reply| reply.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let mut code = Code::Success;
+    let mut reports: Vec<(Host, Report)> = Vec::new();
+    for ((address, _), reply) in requests.iter().zip(replies) {
+        let host = address.host();
+        match reply {
+            Ok(report) => {
+                if report.failed {
+                    code = Code::Unexpected;
+                }
+                reports.push((host, report));
+            }
+            Err(problem) => {
+                console.tell(&format!("<{},{}> {problem}", host.name, host.port));
+                code = Code::Unexpected;
+            }
+        }
+    }
+    if !reports.is_empty() {
+        let now = fathom_rawio::wall_clock() / 1_000_000;
+        let pid = std::process::id();
+        output.write(&fio::write_clients(
+            &input.output.formats,
+            &reports,
+            now,
+            pid,
+        ));
+    }
+    output.close()?;
+    Ok(code)
+}
+
+/// A client that is a file is a list of clients, one a line.
+fn with_lists(clients: &[Client]) -> Result<Vec<Client>, Failure> {
+    let mut all = Vec::new();
+    for client in clients {
+        if !std::path::Path::new(&client.address).is_file() {
+            all.push(client.clone());
+            continue;
+        }
+        let text = std::fs::read_to_string(&client.address).map_err(|error| {
+            let message = format!("the list `{}` cannot be read: {error}", client.address);
+            Failure::new(Code::Input, message)
+        })?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        all.extend(lines.map(|line| Client {
+            address: line.to_owned(),
+            words: client.words.clone(),
+        }));
+    }
+    Ok(all)
+}
+
+/// Clients without words of their own have those of the next that has some: `--client=a --client=b job.fio`.
+fn with_shared_words(mut clients: Vec<Client>) -> Vec<Client> {
+    let mut words: Vec<String> = Vec::new();
+    for client in clients.iter_mut().rev() {
+        if client.words.is_empty() {
+            client.words.clone_from(&words);
+        } else {
+            words.clone_from(&client.words);
+        }
+    }
+    clients
+}
+
+/// Reads what a client's words name, without a look at this machine's storage: the jobs run on another.
+fn prepare(words: Vec<String>) -> Result<(FioInput, Request), Failure> {
+    let files = Recorded(RefCell::new(Vec::new()));
+    let context = ReadContext {
+        files: &files,
+        ..read_context()
+    };
+    let parse_only = words.iter().cloned().chain(["--parse-only".to_owned()]);
+    let input = fio::read(&parse_only.collect::<Vec<_>>(), &context)?;
+    if input.action != Action::ParseOnly {
+        let message = "this option makes fio print something instead of running";
+        return Err(Failure::new(Code::Usage, message).hint("leave `--client` out"));
+    }
+    let request = Request {
+        protocol: PROTOCOL,
+        arguments: words,
+        files: files.0.into_inner(),
+    };
+    Ok((input, request))
+}
+
+/// This machine's files, with what was read of them.
+struct Recorded(RefCell<Vec<(String, String)>>);
+
+impl Files for Recorded {
+    fn read_text(&self, path: &str) -> std::io::Result<String> {
+        let text = SystemFiles.read_text(path)?;
+        self.0.borrow_mut().push((path.to_owned(), text.clone()));
+        Ok(text)
+    }
+
+    fn status(&self, path: &str) -> FileStatus {
+        SystemFiles.status(path)
+    }
+}
+
+fn ask(address: &Address, request: &Request) -> Result<Report, String> {
+    let mut connection = address.connect().map_err(|error| {
+        format!("nobody answers: {error}; start one with `fathom fio --server`")
+    })?;
+    wire::send(&mut *connection, request).map_err(|error| format!("sending: {error}"))?;
+    match wire::receive(&mut *connection).map_err(|error| format!("no report: {error}"))? {
+        Reply::Report(report) => Ok(*report),
+        Reply::Refused(message) => Err(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_behind_several_clients_are_for_all_of_them() {
+        let client = |address: &str, words: &[&str]| Client {
+            address: address.to_owned(),
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+        };
+        let clients = vec![
+            client("a", &[]),
+            client("b", &["x.fio"]),
+            client("c", &["y.fio"]),
+        ];
+        let shared = with_shared_words(clients);
+        let words: Vec<_> = shared.iter().map(|it| it.words[0].as_str()).collect();
+        assert_eq!(words, ["x.fio", "x.fio", "y.fio"]);
+    }
+}

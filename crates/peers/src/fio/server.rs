@@ -1,0 +1,207 @@
+//! `fathom fio --server`: runs what clients send, and reports.
+//!
+//! A client's jobs run with the rights of the server, and pass the same write guard: block devices are written only where
+//! the server itself was started with `--destroy-data=NAME`. A client that goes away ends its jobs.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use fathom_dialects::fio::{
+    self, Action, FileStatus, Files, FioInput, FioRun, ReadContext, Report, SystemFiles,
+};
+use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
+use fathom_rawio::Clock;
+use fathom_session::{Code, Console, Failure, engine_failure, read_context};
+
+use super::address::{Address, Connection};
+use super::output::Output;
+use super::watcher::Watcher;
+use super::wire::{self, PROTOCOL, Reply, Request};
+
+/// Listens at `address` until the process is ended.
+///
+/// # Errors
+/// Where it cannot listen.
+pub fn serve(
+    address: &Address,
+    destroy_data: &[String],
+    console: &dyn Console,
+) -> Result<Code, Failure> {
+    let shown = address.host();
+    let listener = address.listen().map_err(|error| {
+        let message = format!(
+            "the server cannot listen on `{},{}`: {error}",
+            shown.name, shown.port
+        );
+        Failure::new(Code::Target, message).hint("name another address, as in `--server=,8766`")
+    })?;
+    console.print(&format!(
+        "fio: server listening on {},{}\n",
+        shown.name, shown.port
+    ));
+    std::thread::scope(|scope| {
+        loop {
+            match listener.accept() {
+                Ok(connection) => drop(scope.spawn(move || answer(connection, destroy_data))),
+                // Out of descriptors, or a client that went away before it was seen: the next may do better.
+                Err(error) => console.tell(&format!("fio: accept: {error}")),
+            }
+        }
+    })
+}
+
+/// Serves one client.
+fn answer(mut connection: Box<dyn Connection>, destroy_data: &[String]) {
+    let Ok(request) = wire::receive::<Request>(&mut *connection) else {
+        return;
+    };
+    let stop = StopFlag::new();
+    let watched = connection.again();
+    std::thread::scope(|scope| {
+        if let Ok(mut watched) = watched {
+            let stop = stop.clone();
+            // A client says nothing more: what is read is its end, or ours.
+            scope.spawn(move || {
+                let _ = watched.read(&mut [0]);
+                stop.request();
+            });
+        }
+        let reply = match run(&request, destroy_data, &stop) {
+            Ok(report) => Reply::Report(Box::new(report)),
+            Err(message) => Reply::Refused(message),
+        };
+        // A client that is gone needs no answer.
+        let _ = wire::send(&mut *connection, &reply);
+        connection.end();
+    });
+}
+
+/// Runs a client's jobs.
+fn run(request: &Request, destroy_data: &[String], stop: &StopFlag) -> Result<Report, String> {
+    if request.protocol != PROTOCOL {
+        return Err(format!(
+            "the client speaks version {} of the protocol, this server {PROTOCOL}",
+            request.protocol
+        ));
+    }
+    let files = Sent(&request.files);
+    let context = ReadContext {
+        files: &files,
+        ..read_context()
+    };
+    let input = fio::read(&request.arguments, &context).map_err(|it| it.to_string())?;
+    if input.action != Action::Run {
+        return Err("a server runs jobs and does nothing else".to_owned());
+    }
+    let options = RunOptions {
+        destroy_data: destroy_data.to_vec(),
+        overwrite: Overwrite::Allowed,
+        on_error: ErrorPolicy::Stop,
+        ..RunOptions::default()
+    };
+    measure(&input, &options, stop)
+}
+
+fn measure(input: &FioInput, options: &RunOptions, stop: &StopFlag) -> Result<Report, String> {
+    let began = Clock::now();
+    let mut watcher = Watcher::new(input, Output::nowhere(&Silent), began, &Silent);
+    let ran = fathom_engine::run(&input.workload, options, stop, &mut watcher);
+    let ran = ran.map_err(|error| engine_failure(&error).message)?;
+    let problems = watcher.abandon();
+    if let Some(error) = &ran.failure {
+        return Err(engine_failure(error).message);
+    }
+    if let Some(problem) = problems.first() {
+        return Err(format!("fio: {problem}"));
+    }
+    let run = FioRun {
+        results: &ran.results,
+        finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
+        elapsed: Clock::now().saturating_sub(began),
+        priorities: None,
+        pid: std::process::id(),
+    };
+    Ok(Report::new(input, &run))
+}
+
+/// The files that a client sent; all others are this machine's.
+struct Sent<'a>(&'a [(String, String)]);
+
+impl Files for Sent<'_> {
+    fn read_text(&self, path: &str) -> std::io::Result<String> {
+        match self.0.iter().find(|(sent, _)| sent == path) {
+            Some((_, text)) => Ok(text.clone()),
+            None => SystemFiles.read_text(path),
+        }
+    }
+
+    fn status(&self, path: &str) -> FileStatus {
+        SystemFiles.status(path)
+    }
+}
+
+/// Nobody watches a server.
+struct Silent;
+
+impl Console for Silent {
+    fn print(&self, _text: &str) {}
+
+    fn tell(&self, _line: &str) {}
+
+    fn draw(&self, _text: &str) {}
+
+    fn is_terminal(&self) -> bool {
+        false
+    }
+
+    fn columns(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// Starts a server of its own as another process, writes that one's id to `pid_file`, and leaves it alone.
+///
+/// # Errors
+/// Where it does not come to listen.
+pub fn daemonize(address: &str, destroy_data: &[String], pid_file: &str) -> Result<Code, Failure> {
+    let unable = |what: &str, error: std::io::Error| {
+        Failure::new(Code::Unexpected, format!("{what}: {error}"))
+    };
+    let program = std::env::current_exe().map_err(|error| unable("this program", error))?;
+    let mut server = Command::new(program);
+    // Whatever name this program was called by, the server is called by its own.
+    server
+        .arg0("fathom")
+        .args(["fio", &format!("--server={address}")]);
+    server.args(
+        destroy_data
+            .iter()
+            .map(|name| format!("--destroy-data={name}")),
+    );
+    server.stdin(Stdio::null()).stdout(Stdio::piped());
+    server.stderr(Stdio::piped()).process_group(0);
+    let mut server = server
+        .spawn()
+        .map_err(|error| unable("the server", error))?;
+    let mut line = String::new();
+    if let Some(stdout) = server.stdout.take() {
+        let _ = BufReader::new(stdout).read_line(&mut line);
+    }
+    if line.is_empty() {
+        let mut told = String::new();
+        if let Some(mut stderr) = server.stderr.take() {
+            let _ = stderr.read_to_string(&mut told);
+        }
+        let _ = server.wait();
+        return Err(Failure {
+            code: Code::Unexpected,
+            message: told.trim_end().to_owned(),
+        });
+    }
+    std::fs::write(pid_file, format!("{}\n", server.id())).map_err(|error| {
+        let _ = server.kill();
+        unable(pid_file, error)
+    })?;
+    Ok(Code::Success)
+}

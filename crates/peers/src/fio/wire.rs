@@ -1,0 +1,98 @@
+//! What client and server say to each other: frames of JSON, each behind its length in four bytes, most significant first.
+//!
+//! This is not fio's own protocol, which demands the same version on both ends; both ends here are `fathom fio`. A client
+//! sends one [`Request`], the server answers with one [`Reply`].
+
+use std::io::{Error, ErrorKind, Read, Write};
+
+use fathom_dialects::fio::Report;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Version of the protocol; both ends must have the same.
+pub const PROTOCOL: u32 = 1;
+/// Longest frame. A report of a thousand jobs with full histograms has some 100 MB.
+const LONGEST: usize = 1 << 30;
+/// Frames are read in pieces, so that a length alone takes no memory.
+const PIECE: usize = 1 << 20;
+
+/// What a client asks for.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// fio's own words, without those of client and server.
+    pub arguments: Vec<String>,
+    /// Path and text of the job files they name, and of the files these include.
+    pub files: Vec<(String, String)>,
+}
+
+/// What a server answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Reply {
+    /// The jobs ran.
+    Report(Box<Report>),
+    /// They did not.
+    Refused(String),
+}
+
+/// Sends one message.
+///
+/// # Errors
+/// Where the other end is gone.
+pub fn send(stream: &mut dyn Write, message: &impl Serialize) -> std::io::Result<()> {
+    let text = serde_json::to_vec(message)?;
+    let length = u32::try_from(text.len()).map_err(|_| Error::from(ErrorKind::InvalidInput))?;
+    stream.write_all(&length.to_be_bytes())?;
+    stream.write_all(&text)?;
+    stream.flush()
+}
+
+/// Waits for one message.
+///
+/// # Errors
+/// Where the other end is gone, or speaks otherwise.
+pub fn receive<T: DeserializeOwned>(stream: &mut dyn Read) -> std::io::Result<T> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > LONGEST {
+        return Err(Error::new(
+            ErrorKind::InvalidData,
+            "a message longer than 1 GiB; is the other end `fathom fio`?",
+        ));
+    }
+    let mut text = Vec::new();
+    while text.len() < length {
+        let begun = text.len();
+        text.resize(length.min(begun + PIECE), 0);
+        stream.read_exact(&mut text[begun..])?;
+    }
+    Ok(serde_json::from_slice(&text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives_whole() {
+        let request = Request {
+            protocol: PROTOCOL,
+            arguments: vec!["--name=a".to_owned()],
+            files: vec![("a.fio".to_owned(), "[a]\n".to_owned())],
+        };
+        let mut bytes = Vec::new();
+        send(&mut bytes, &request).unwrap();
+        let again: Request = receive(&mut bytes.as_slice()).unwrap();
+        assert_eq!(again.arguments, request.arguments);
+        assert_eq!(again.files, request.files);
+    }
+
+    #[test]
+    fn foreign_and_broken_messages_are_errors() {
+        for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0, 0, 0, 9, b'{'], &[0, 0]] {
+            assert!(receive::<Request>(&mut &bytes[..]).is_err(), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! I/O that comes from a recorded trace, and the recording of one.
+
+/// A trace that a job replays instead of making up its I/O. The trace's files are the job's targets, in the order in which
+/// the trace first names them, unless `redirected`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Replay {
+    /// The trace: a text of fio's version 2 or 3, or what `blktrace` writes.
+    pub path: String,
+    /// When I/Os start.
+    pub pace: ReplayPace,
+    /// Divisor of offsets; 0 counts as 1.
+    pub scale: u32,
+    /// Offsets and lengths become multiples of this many bytes, which is 0 (as they are) or a power of two.
+    pub align: u32,
+    /// Kinds left out: reads, writes, trims, syncs.
+    pub skip: [bool; 4],
+    /// Every I/O goes to the job's only target, whatever file the trace names.
+    pub redirected: bool,
+}
+
+/// When the I/Os of a trace start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayPace {
+    /// At the trace's own times, which run at this many percent of their speed: each I/O has an intended start, from which
+    /// its response time counts.
+    Timed(u32),
+    /// As soon as the depth allows.
+    AtOnce,
+}
+
+impl Default for ReplayPace {
+    fn default() -> Self {
+        Self::Timed(100)
+    }
+}

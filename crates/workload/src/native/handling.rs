@@ -1,0 +1,251 @@
+//! Treatment of files and errors, operations on files, and traces, in the native file.
+
+use fathom_units::{Nanos, Percent};
+use toml::{Table, Value as TomlValue};
+
+use super::fields::{Fields, Reader, Value};
+use super::words::{KINDS, OPERATIONS, word};
+use super::writer::{count, time};
+use crate::{Direction, ErrorHandling, Features, FileHandling, Replay, ReplayPace, SyncRange};
+
+/// The word of a replay that heeds no times.
+const AT_ONCE: &str = "at-once";
+
+/// The keys of what is not as it is by default.
+pub(super) fn keys(features: &Features) -> Vec<(&'static str, TomlValue)> {
+    let mut keys = Vec::new();
+    if features.files != FileHandling::default() {
+        keys.push(("files", TomlValue::Table(files(&features.files))));
+    }
+    if features.errors != ErrorHandling::default() {
+        keys.push(("on_error", TomlValue::Table(errors(&features.errors))));
+    }
+    if let Some(operation) = &features.operation {
+        keys.push(("operation", word(OPERATIONS, operation).into()));
+    }
+    if let Some(replay) = &features.replay {
+        keys.push(("trace", TomlValue::Table(trace(replay))));
+    }
+    if let Some(path) = &features.trace_to {
+        keys.push(("trace_to", path.as_str().into()));
+    }
+    keys
+}
+
+fn files(files: &FileHandling) -> Table {
+    let switches = [
+        ("pre_read", files.pre_read),
+        ("must_exist", files.must_exist),
+        ("end_syncfs", files.end_syncfs),
+    ];
+    let on = switches.into_iter().filter(|(_, on)| *on);
+    let mut table: Table = on.map(|(key, on)| (key.to_owned(), on.into())).collect();
+    if let Some(range) = files.sync_range {
+        let parts = [
+            ("wait_before", range.wait_before),
+            ("write", range.write),
+            ("wait_after", range.wait_after),
+        ];
+        let parts = parts.map(|(key, on)| (key.to_owned(), TomlValue::from(on)));
+        let mut keys: Table = parts.into_iter().collect();
+        keys.insert("every".to_owned(), count(range.every));
+        table.insert("sync_range".to_owned(), TomlValue::Table(keys));
+    }
+    table
+}
+
+fn errors(errors: &ErrorHandling) -> Table {
+    let mut table = Table::new();
+    let by_way = |of: &dyn Fn(usize) -> Option<TomlValue>| -> Table {
+        let ways = Direction::ALL.into_iter();
+        let found = ways.filter_map(|way| Some((way.name().to_owned(), of(way as usize)?)));
+        found.collect()
+    };
+    let on = Direction::ALL.into_iter();
+    let on = on.filter(|way| errors.go_on[*way as usize]);
+    let go_on: Vec<TomlValue> = on.map(|way| way.name().into()).collect();
+    let ignored = by_way(&|way| {
+        let list = errors.ignored[way]
+            .iter()
+            .map(|number| i64::from(*number).into());
+        let list: Vec<TomlValue> = list.collect();
+        (!list.is_empty()).then_some(TomlValue::Array(list))
+    });
+    let limits = by_way(&|way| errors.latency_max[way].map(time));
+    if !go_on.is_empty() {
+        table.insert("go_on".to_owned(), TomlValue::Array(go_on));
+    }
+    for (key, part) in [("ignore", ignored), ("latency_max", limits)] {
+        if !part.is_empty() {
+            table.insert(key.to_owned(), TomlValue::Table(part));
+        }
+    }
+    table
+}
+
+fn trace(replay: &Replay) -> Table {
+    let mut table = Table::new();
+    let mut add = |key: &str, value: TomlValue| drop(table.insert(key.to_owned(), value));
+    add("path", replay.path.as_str().into());
+    match replay.pace {
+        ReplayPace::AtOnce => add("pace", AT_ONCE.into()),
+        ReplayPace::Timed(percent) => add("pace", format!("{percent}%").into()),
+    }
+    if replay.scale != 0 {
+        add("scale", count(replay.scale));
+    }
+    if replay.align > 0 {
+        add("align", count(replay.align));
+    }
+    if replay.redirected {
+        add("redirected", true.into());
+    }
+    let skipped = KINDS.iter().filter(|(_, kind)| replay.skip[*kind]);
+    let skipped: Vec<TomlValue> = skipped.map(|(name, _)| (*name).into()).collect();
+    if !skipped.is_empty() {
+        add("skip", TomlValue::Array(skipped));
+    }
+    table
+}
+
+impl Reader<'_> {
+    /// `files`, `on_error`, `operation`, `trace` and `trace_to`.
+    pub(super) fn handling(&mut self, fields: &mut Fields<'_, '_>, features: &mut Features) {
+        if let Some(value) = fields.get("files") {
+            features.files = self.files(value).unwrap_or_default();
+        }
+        if let Some(value) = fields.get("on_error") {
+            features.errors = self.errors(value).unwrap_or_default();
+        }
+        let operation = fields.get("operation");
+        features.operation = operation.and_then(|value| self.word(value, OPERATIONS));
+        features.replay = fields.get("trace").and_then(|value| self.trace(value));
+        features.trace_to = fields.get("trace_to").and_then(|value| self.text(value));
+    }
+
+    /// `{ pre_read = true, sync_range = { every = 8, write = true } }`.
+    fn files(&mut self, value: &Value<'_>) -> Option<FileHandling> {
+        let mut fields = self.fields(value, "a treatment of files")?;
+        let mut truth = |fields: &mut Fields<'_, '_>, key| {
+            let truth = fields.get(key).and_then(|value| self.truth(value));
+            truth.unwrap_or_default()
+        };
+        let mut files = FileHandling {
+            pre_read: truth(&mut fields, "pre_read"),
+            must_exist: truth(&mut fields, "must_exist"),
+            end_syncfs: truth(&mut fields, "end_syncfs"),
+            sync_range: None,
+        };
+        if let Some(value) = fields.get("sync_range") {
+            let mut parts = self.fields(value, "a range to sync")?;
+            let every = parts.get("every").and_then(|value| self.count(value));
+            let mut truth = |key| {
+                let truth = parts.get(key).and_then(|value| self.truth(value));
+                truth.unwrap_or_default()
+            };
+            files.sync_range = Some(SyncRange {
+                every: every.unwrap_or(1).max(1),
+                wait_before: truth("wait_before"),
+                write: truth("write"),
+                wait_after: truth("wait_after"),
+            });
+            parts.finish(self);
+        }
+        fields.finish(self);
+        Some(files)
+    }
+
+    /// `{ go_on = ["read"], ignore = { write = [28] }, latency_max = { read = "50ms" } }`.
+    fn errors(&mut self, value: &Value<'_>) -> Option<ErrorHandling> {
+        let mut errors = ErrorHandling::default();
+        let mut fields = self.fields(value, "a treatment of errors")?;
+        if let Some(value) = fields.get("go_on") {
+            for value in self.list(value)? {
+                if let Some(way) = self.word(value, &KINDS[..3]) {
+                    errors.go_on[way] = true;
+                }
+            }
+        }
+        if let Some(value) = fields.get("ignore") {
+            let mut ways = self.fields(value, "a list of errors for each direction")?;
+            for (name, way) in &KINDS[..3] {
+                let Some(value) = ways.get(name) else {
+                    continue;
+                };
+                let list = self.list(value)?.iter();
+                let list = list.filter_map(|value| self.count::<u16>(value));
+                errors.ignored[*way] = list.map(i32::from).collect();
+            }
+            ways.finish(self);
+        }
+        if let Some(value) = fields.get("latency_max") {
+            let mut ways = self.fields(value, "a time for each direction")?;
+            for (name, way) in &KINDS[..3] {
+                let limit = ways.get(name).and_then(|value| self.quantity(value));
+                errors.latency_max[*way] = limit.filter(|limit| *limit > Nanos::ZERO);
+            }
+            ways.finish(self);
+        }
+        fields.finish(self);
+        Some(errors)
+    }
+
+    /// A path, or a table with it.
+    fn trace(&mut self, value: &Value<'_>) -> Option<Replay> {
+        if let Some(path) = value.get_ref().as_str() {
+            return Some(Replay {
+                path: path.to_owned(),
+                ..Replay::default()
+            });
+        }
+        let mut replay = Replay::default();
+        let mut fields = self.fields(value, "a trace")?;
+        match fields.get("path").map(|value| self.text(value)) {
+            Some(path) => replay.path = path?,
+            None => self.error(fields.span(), "the trace has no path", "add `path`"),
+        }
+        if let Some(value) = fields.get("pace") {
+            replay.pace = self.pace(value)?;
+        }
+        let scale = fields.get("scale").and_then(|value| self.count(value));
+        replay.scale = scale.unwrap_or_default();
+        if let Some(value) = fields.get("align") {
+            let align: u32 = self.count(value)?;
+            if align > 0 && !align.is_power_of_two() {
+                let hint = "write 512 or 4096";
+                self.error(value.span(), "an alignment is a power of two", hint);
+            }
+            replay.align = align;
+        }
+        let redirected = fields.get("redirected").and_then(|value| self.truth(value));
+        replay.redirected = redirected.unwrap_or_default();
+        if let Some(value) = fields.get("skip") {
+            for value in self.list(value)? {
+                if let Some(kind) = self.word(value, KINDS) {
+                    replay.skip[kind] = true;
+                }
+            }
+        }
+        fields.finish(self);
+        Some(replay)
+    }
+
+    /// `at-once`, or a percentage of the trace's own speed, which may exceed 100 %.
+    fn pace(&mut self, value: &Value<'_>) -> Option<ReplayPace> {
+        let text = self.text(value)?;
+        if text == AT_ONCE {
+            return Some(ReplayPace::AtOnce);
+        }
+        let percent = text
+            .strip_suffix('%')
+            .and_then(|digits| digits.parse().ok());
+        let Some(percent) = percent.filter(|percent| *percent > 0) else {
+            let example = Percent::ALL;
+            let message = format!("`{text}` is no pace of a trace");
+            let hint = format!("write \"{AT_ONCE}\", or its speed, such as \"{example}\"");
+            self.error(value.span(), message, hint);
+            return None;
+        };
+        Some(ReplayPace::Timed(percent))
+    }
+}

@@ -1,0 +1,212 @@
+//! The binary stream of `blktrace`.
+//!
+//! Records of 48 bytes, each followed by as many bytes of payload as it says. Only what was queued counts; what the block
+//! layer made of it (merges, splits, issues, completions) is its own doing.
+//!
+//! Source: `struct blk_io_trace` of `linux/blktrace_api.h`.
+
+use std::io::{self, BufRead, Read as _};
+
+use fathom_units::Nanos;
+
+use super::{Files, TraceAction, TraceClock, TraceEntry, TraceError};
+use crate::Direction;
+
+const RECORD_BYTES: usize = 48;
+/// `BLK_IO_TRACE_MAGIC`; its lowest byte is the version.
+const MAGIC: u32 = 0x6561_7400;
+const VERSION: u32 = 7;
+/// `__BLK_TA_QUEUE`, in the lower half of an action.
+const QUEUED: u32 = 1;
+const BACK_MERGED: u32 = 2;
+const FRONT_MERGED: u32 = 3;
+const COMPLETE: u32 = 8;
+/// Categories, in the upper half of an action.
+const WRITE: u32 = 1 << 17;
+const FLUSH: u32 = 1 << 18;
+const NOTIFY: u32 = 1 << 26;
+const DISCARD: u32 = 1 << 29;
+/// A device number has 20 bits of minor number.
+const MINOR_BITS: u32 = 20;
+const SECTOR: u64 = 512;
+
+/// Where a reader of a binary trace is.
+#[derive(Debug)]
+pub(super) struct BlktraceFormat {
+    swapped: bool,
+    record: u64,
+    /// Requests queued and not yet complete, and the most of them so far.
+    outstanding: u32,
+    pub(super) outstanding_max: u32,
+}
+
+impl BlktraceFormat {
+    /// Whether a stream that begins with `start` is one, and of which byte order.
+    pub(super) fn of(start: &[u8]) -> Option<Self> {
+        let first: [u8; 4] = start.get(..4)?.try_into().ok()?;
+        let magic = u32::from_ne_bytes(first);
+        let swapped = if magic & 0xffff_ff00 == MAGIC {
+            false
+        } else if magic.swap_bytes() & 0xffff_ff00 == MAGIC {
+            true
+        } else {
+            return None;
+        };
+        Some(Self {
+            swapped,
+            record: 0,
+            outstanding: 0,
+            outstanding_max: 0,
+        })
+    }
+
+    fn place(&self) -> String {
+        format!("record {}", self.record)
+    }
+
+    fn malformed(&self, what: &str) -> TraceError {
+        TraceError::Malformed {
+            place: self.place(),
+            what: what.to_owned(),
+        }
+    }
+
+    pub(super) fn next_entry(
+        &mut self,
+        input: &mut dyn BufRead,
+        files: &mut Files,
+        clock: &mut TraceClock,
+    ) -> Result<Option<TraceEntry>, TraceError> {
+        while let Some(record) = self.read_record(input)? {
+            let queued = record.action & 0xffff == QUEUED && record.action & NOTIFY == 0;
+            self.count(&record);
+            let Some(action) = record.what().filter(|_| queued) else {
+                continue;
+            };
+            let number = record.device;
+            let (major, minor) = (number >> MINOR_BITS, number & ((1 << MINOR_BITS) - 1));
+            let file = files.number(&format!("{major}:{minor}"));
+            let file = file.ok_or_else(|| self.malformed("the trace names too many devices"))?;
+            let at = Some(clock.at(Nanos::new(record.time)));
+            return Ok(Some(TraceEntry { at, file, action }));
+        }
+        Ok(None)
+    }
+
+    /// What is merged into another request completes with that one.
+    fn count(&mut self, record: &Record) {
+        if record.action & NOTIFY != 0 {
+            return;
+        }
+        match record.action & 0xffff {
+            QUEUED if record.bytes > 0 => self.outstanding += 1,
+            BACK_MERGED | FRONT_MERGED | COMPLETE => {
+                self.outstanding = self.outstanding.saturating_sub(1);
+            }
+            _ => {}
+        }
+        self.outstanding_max = self.outstanding_max.max(self.outstanding);
+    }
+
+    fn read_record(&mut self, input: &mut dyn BufRead) -> Result<Option<Record>, TraceError> {
+        self.record += 1;
+        let io_error = |format: &Self, source| TraceError::Io {
+            place: format.place(),
+            source,
+        };
+        if input
+            .fill_buf()
+            .map_err(|error| io_error(self, error))?
+            .is_empty()
+        {
+            return Ok(None);
+        }
+        let mut bytes = [0; RECORD_BYTES];
+        input
+            .read_exact(&mut bytes)
+            .map_err(|error| io_error(self, error))?;
+        let fields = Fields {
+            bytes: &bytes,
+            swapped: self.swapped,
+        };
+        let magic = fields.u32(0);
+        if magic & 0xffff_ff00 != MAGIC {
+            return Err(self.malformed("it does not begin as a record of blktrace does"));
+        }
+        if magic & 0xff != VERSION {
+            return Err(self.malformed("it is of a version of blktrace other than 7"));
+        }
+        let record = Record {
+            time: fields.u64(8),
+            sector: fields.u64(16),
+            bytes: fields.u32(24),
+            action: fields.u32(28),
+            device: fields.u32(36),
+        };
+        let payload = u64::from(fields.u16(46));
+        let skipped = io::copy(&mut input.take(payload), &mut io::sink());
+        if skipped.map_err(|error| io_error(self, error))? < payload {
+            return Err(self.malformed("the trace ends within its payload"));
+        }
+        Ok(Some(record))
+    }
+}
+
+struct Record {
+    time: u64,
+    sector: u64,
+    bytes: u32,
+    action: u32,
+    device: u32,
+}
+
+impl Record {
+    /// `None` for records that move nothing.
+    fn what(&self) -> Option<TraceAction> {
+        let direction = if self.action & DISCARD != 0 {
+            Direction::Trim
+        } else if self.action & FLUSH != 0 && self.bytes == 0 {
+            return Some(TraceAction::Sync { data_only: false });
+        } else if self.action & WRITE != 0 {
+            Direction::Write
+        } else {
+            Direction::Read
+        };
+        let offset = self.sector.checked_mul(SECTOR)?;
+        offset.checked_add(u64::from(self.bytes))?;
+        (self.bytes > 0).then_some(TraceAction::Io {
+            direction,
+            offset,
+            length: self.bytes,
+        })
+    }
+}
+
+/// Numbers of a record in the byte order of the machine that made it.
+struct Fields<'a> {
+    bytes: &'a [u8; RECORD_BYTES],
+    swapped: bool,
+}
+
+impl Fields<'_> {
+    fn take<const N: usize>(&self, at: usize) -> [u8; N] {
+        let mut taken = [0; N];
+        taken.copy_from_slice(&self.bytes[at..at + N]);
+        if self.swapped {
+            taken.reverse();
+        }
+        taken
+    }
+
+    fn u16(&self, at: usize) -> u16 {
+        u16::from_ne_bytes(self.take(at))
+    }
+
+    fn u32(&self, at: usize) -> u32 {
+        u32::from_ne_bytes(self.take(at))
+    }
+
+    fn u64(&self, at: usize) -> u64 {
+        u64::from_ne_bytes(self.take(at))
+    }
+}

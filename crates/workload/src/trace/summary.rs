@@ -1,0 +1,112 @@
+//! What a whole trace comes to: its files, how far each is used, and its largest I/Os.
+//!
+//! A replay must know these before it starts: which files the write guard has to judge, how long files must be, and how
+//! large buffers.
+
+use fathom_units::Nanos;
+
+use super::{TraceAction, TraceError, TraceReader};
+use crate::{Direction, Replay};
+
+/// What a whole trace comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TraceSummary {
+    /// Names of its files, in the order of their first mention.
+    pub files: Vec<String>,
+    /// End of the farthest byte used of each file.
+    pub ends: Vec<u64>,
+    /// I/Os of each [`Direction`].
+    pub ios: [u64; 3],
+    /// Bytes of each [`Direction`].
+    pub bytes: [u64; 3],
+    /// Largest I/O of each [`Direction`], in bytes; 0 where there is none.
+    pub largest: [u32; 3],
+    /// Syncs.
+    pub syncs: u64,
+    /// Time of its last entry, at the trace's own speed.
+    pub length: Nanos,
+    /// Whether its files are block devices by number.
+    pub devices: bool,
+    /// Most requests outstanding, where the trace tells that.
+    pub depth: Option<u32>,
+}
+
+impl TraceSummary {
+    /// Reads `trace` to its end, as `replay` would replay it.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being read.
+    pub fn of(mut trace: TraceReader, replay: &Replay) -> Result<Self, TraceError> {
+        let mut summary = Self::default();
+        while let Some(entry) = trace.next_entry()? {
+            summary.length = summary.length.max(entry.at.unwrap_or_default());
+            let file = entry.file as usize;
+            if summary.ends.len() <= file {
+                summary.ends.resize(file + 1, 0);
+            }
+            match replay.adapted(entry.action) {
+                Some(TraceAction::Io {
+                    direction,
+                    offset,
+                    length,
+                }) => {
+                    let way = direction as usize;
+                    summary.ios[way] += 1;
+                    summary.bytes[way] = summary.bytes[way].saturating_add(length.into());
+                    summary.largest[way] = summary.largest[way].max(length);
+                    let end = &mut summary.ends[file];
+                    *end = (*end).max(offset.saturating_add(length.into()));
+                }
+                Some(TraceAction::Sync { .. }) => summary.syncs += 1,
+                Some(TraceAction::Wait(time)) => {
+                    summary.length = summary.length.saturating_add(time);
+                }
+                Some(TraceAction::File) | None => {}
+            }
+        }
+        summary.files = trace.files().to_vec();
+        summary.ends.resize(summary.files.len(), 0);
+        summary.devices = trace.names_devices_by_number();
+        summary.depth = trace.depth();
+        Ok(summary)
+    }
+}
+
+impl Replay {
+    /// What a replay makes of an action: `None` where it is left out.
+    pub fn adapted(&self, action: TraceAction) -> Option<TraceAction> {
+        match action {
+            TraceAction::Io { direction, .. } if self.skip[direction as usize] => None,
+            // As in fio, `fdatasync` is never left out.
+            TraceAction::Sync { data_only: false } if self.skip[3] => None,
+            TraceAction::Io {
+                direction,
+                offset,
+                length,
+            } => {
+                let offset = offset / u64::from(self.scale.max(1));
+                let Some(mask) = self.align.checked_sub(1) else {
+                    return Some(TraceAction::Io {
+                        direction,
+                        offset,
+                        length,
+                    });
+                };
+                let longer = length
+                    .checked_add(mask)
+                    .map_or(length, |longer| longer & !mask);
+                Some(TraceAction::Io {
+                    direction,
+                    offset: offset & !u64::from(mask),
+                    length: longer,
+                })
+            }
+            other => Some(other),
+        }
+    }
+
+    /// Which directions the trace of `summary` moves data in.
+    pub fn directions(summary: &TraceSummary) -> [bool; 3] {
+        Direction::ALL.map(|way| summary.ios[way as usize] > 0)
+    }
+}

@@ -1,0 +1,202 @@
+//! Tests of trace formats.
+
+use std::io::Cursor;
+
+use fathom_units::Nanos;
+
+use super::{TraceAction, TraceEntry, TraceReader, TraceSummary};
+use crate::{Direction, Replay};
+
+fn reader(bytes: impl AsRef<[u8]> + Send + 'static) -> Result<TraceReader, super::TraceError> {
+    TraceReader::new(Box::new(Cursor::new(bytes)))
+}
+
+fn entries(mut reader: TraceReader) -> Vec<TraceEntry> {
+    let mut entries = Vec::new();
+    while let Some(entry) = reader.next_entry().unwrap() {
+        entries.push(entry);
+    }
+    entries
+}
+
+fn io(direction: Direction, offset: u64, length: u32) -> TraceAction {
+    TraceAction::Io {
+        direction,
+        offset,
+        length,
+    }
+}
+
+fn entry(micros: Option<u64>, file: u32, action: TraceAction) -> TraceEntry {
+    let at = micros.map(Nanos::from_micros);
+    TraceEntry { at, file, action }
+}
+
+#[test]
+fn version_three_keeps_times_and_files_in_order() {
+    let text = "fio version 3 iolog\n30 /a add\n40 /b add\n1030 /a write 4096 512\n\
+                900 /b read 0 4096\n1400 /b datasync 0 0\n1500 /b wait 100 0\n1500 /a close\n";
+    let found = entries(reader(text).unwrap());
+    let expected = [
+        entry(Some(0), 0, TraceAction::File),
+        entry(Some(10), 1, TraceAction::File),
+        entry(Some(1000), 0, io(Direction::Write, 4096, 512)),
+        // Times that run backwards do not move what comes later.
+        entry(Some(1000), 1, io(Direction::Read, 0, 4096)),
+        entry(Some(1500), 1, TraceAction::Sync { data_only: true }),
+        entry(Some(1600), 0, TraceAction::File),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn version_two_has_waits() {
+    let text = "fio version 2 iolog\n/a add\n/a open\n/a trim 0 1024\n/a wait 250 0\n/a sync 0 0\n";
+    let found = entries(reader(text).unwrap());
+    let expected = [
+        entry(None, 0, TraceAction::File),
+        entry(None, 0, TraceAction::File),
+        entry(None, 0, io(Direction::Trim, 0, 1024)),
+        entry(None, 0, TraceAction::Wait(Nanos::from_micros(250))),
+        entry(None, 0, TraceAction::Sync { data_only: false }),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[track_caller]
+fn check_refused(text: &'static str, expected: &str) {
+    let found = reader(text).and_then(|reader| TraceSummary::of(reader, &Replay::default()));
+    assert_eq!(found.unwrap_err().to_string(), expected);
+}
+
+#[test]
+fn what_is_no_trace_is_refused_with_its_place() {
+    let neither = "line 1: it is no trace: its first line is neither `fio version 2 iolog` nor \
+                   `fio version 3 iolog`, and it is no output of blktrace";
+    check_refused("", neither);
+    check_refused("fio version 1 iolog\n", neither);
+    let header = "fio version 3 iolog\n";
+    assert!(reader(header).is_ok());
+    check_refused(
+        "fio version 3 iolog\n/a write 0 4096\n",
+        "line 2: the time in microseconds is missing or no whole number",
+    );
+    check_refused(
+        "fio version 3 iolog\n\n5 /a write 0 0\n",
+        "line 3: the length is 0 or exceeds 4 GiB",
+    );
+    check_refused(
+        "fio version 2 iolog\n/a erase 0 1\n",
+        "line 2: `erase` is no action of a trace",
+    );
+}
+
+/// A record as `blktrace` writes it; the time is in nanoseconds.
+fn record(time: u64, sector: u64, bytes: u32, action: u32, payload: u16) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.extend((0x6561_7400u32 | 7).to_ne_bytes());
+    out.extend(1u32.to_ne_bytes());
+    out.extend(time.to_ne_bytes());
+    out.extend(sector.to_ne_bytes());
+    out.extend(bytes.to_ne_bytes());
+    out.extend(action.to_ne_bytes());
+    out.extend(77u32.to_ne_bytes());
+    out.extend(((8u32 << 20) | 16).to_ne_bytes());
+    out.extend(0u32.to_ne_bytes());
+    out.extend(0u16.to_ne_bytes());
+    out.extend(payload.to_ne_bytes());
+    out.resize(out.len() + usize::from(payload), 0xee);
+    out
+}
+
+const QUEUE: u32 = 1 | 1 << 20;
+
+#[test]
+fn queued_requests_of_blktrace_are_taken() {
+    let records = [
+        record(5_000, 0, 0, 1 << 26, 9),
+        record(1_000, 8, 4096, QUEUE | 1 << 16, 0),
+        record(2_000, 8, 4096, 7 | 1 << 16, 0),
+        record(3_500, 16, 8192, QUEUE | 1 << 17, 3),
+        record(4_000, 64, 65536, QUEUE | 1 << 29 | 1 << 17, 0),
+        record(6_000, 0, 0, QUEUE | 1 << 18 | 1 << 17, 0),
+    ];
+    let reader = reader(records.concat()).unwrap();
+    assert!(reader.names_devices_by_number());
+    let at = |nanos| Some(Nanos::new(nanos));
+    let expected = [
+        (at(0), io(Direction::Read, 4096, 4096)),
+        (at(2_500), io(Direction::Write, 8192, 8192)),
+        (at(3_000), io(Direction::Trim, 32768, 65536)),
+        (at(5_000), TraceAction::Sync { data_only: false }),
+    ];
+    let found: Vec<_> = entries(reader)
+        .iter()
+        .map(|it| (it.at, it.action))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_other_byte_order_is_read_alike() {
+    let mut bytes = record(1_000, 8, 4096, QUEUE | 1 << 16, 0);
+    for (at, length) in [
+        (0, 4),
+        (4, 4),
+        (8, 8),
+        (16, 8),
+        (24, 4),
+        (28, 4),
+        (36, 4),
+        (46, 2),
+    ] {
+        bytes[at..at + length].reverse();
+    }
+    let mut reader = reader(bytes).unwrap();
+    let entry = reader.next_entry().unwrap().unwrap();
+    assert_eq!(entry.action, io(Direction::Read, 4096, 4096));
+    assert_eq!(reader.files(), ["8:16"]);
+}
+
+#[test]
+fn a_record_cut_short_is_an_error() {
+    let mut bytes = record(1_000, 8, 4096, QUEUE, 0);
+    bytes.truncate(40);
+    let error = reader(bytes).unwrap().next_entry().unwrap_err();
+    assert!(error.to_string().starts_with("record 1: "), "{error}");
+}
+
+#[test]
+fn a_summary_is_of_what_is_replayed() {
+    let text = "fio version 3 iolog\n0 /a add\n10 /a write 4096 512\n20 /a read 8192 100\n\
+                30 /b trim 0 2147483648\n2000 /a sync 0 0\n";
+    let replay = Replay {
+        scale: 2,
+        align: 512,
+        skip: [false, false, true, true],
+        ..Replay::default()
+    };
+    let summary = TraceSummary::of(reader(text).unwrap(), &replay).unwrap();
+    assert_eq!(summary.files, ["/a", "/b"]);
+    assert_eq!(summary.ends, [4096 + 512, 0]);
+    assert_eq!((summary.ios, summary.syncs), ([1, 1, 0], 0));
+    assert_eq!(summary.largest, [512, 512, 0]);
+    assert_eq!(summary.length, Nanos::from_micros(2000));
+}
+
+#[test]
+fn a_summary_tells_the_depth_of_blktrace() {
+    let complete = 8 | 1 << 23;
+    let records = [
+        record(1, 8, 4096, QUEUE | 1 << 16, 0),
+        record(2, 16, 4096, QUEUE | 1 << 16, 0),
+        record(3, 24, 4096, QUEUE | 1 << 16, 0),
+        // Merged into the one before.
+        record(4, 24, 4096, 2 | 1 << 16, 0),
+        record(5, 8, 4096, complete | 1 << 16, 0),
+        record(6, 32, 4096, QUEUE | 1 << 16, 0),
+    ];
+    let reader = reader(records.concat()).unwrap();
+    let summary = TraceSummary::of(reader, &Replay::default()).unwrap();
+    assert_eq!((summary.depth, summary.ios), (Some(3), [4, 0, 0]));
+}

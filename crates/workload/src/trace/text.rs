@@ -1,0 +1,197 @@
+//! fio's text traces.
+//!
+//! ```text
+//! fio version 3 iolog
+//! 0 /mnt/file add
+//! 20 /mnt/file open
+//! 1250 /mnt/file write 4096 512
+//! 1300 /mnt/file close
+//! ```
+//!
+//! A line of version 3 has a time in microseconds, a file name without blanks, an action and, for I/O, offset and length in
+//! bytes. Version 2 has no times, but the action `wait` with microseconds in place of the offset.
+//!
+//! Source: the sections "Trace file format v2" and "v3" of fio's HOWTO (3.42), and what fio 3.42 writes.
+
+use std::io::{self, BufRead, Read as _, Write};
+
+use fathom_units::Nanos;
+
+use super::{Files, TraceAction, TraceClock, TraceEntry, TraceError};
+use crate::Direction;
+
+/// First line of what is written.
+pub const HEADER_V3: &str = "fio version 3 iolog";
+const HEADER_V2: &str = "fio version 2 iolog";
+/// Longest line: a path, and room for the rest.
+const LINE_MAX: u64 = 8192;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Two,
+    Three,
+}
+
+/// Where a reader of a text trace is.
+#[derive(Debug)]
+pub(super) struct TextFormat {
+    version: Version,
+    line: u64,
+    text: String,
+}
+
+impl TextFormat {
+    /// Reads the first line.
+    pub(super) fn read(input: &mut dyn BufRead) -> Result<Self, TraceError> {
+        let mut format = Self {
+            version: Version::Three,
+            line: 0,
+            text: String::new(),
+        };
+        format.read_line(input)?;
+        format.version = match &format.text {
+            first if first.starts_with(HEADER_V3) => Version::Three,
+            first if first.starts_with(HEADER_V2) => Version::Two,
+            _ => {
+                let what = format!(
+                    "it is no trace: its first line is neither `{HEADER_V2}` nor `{HEADER_V3}`, and \
+                     it is no output of blktrace"
+                );
+                return Err(format.malformed(&what));
+            }
+        };
+        Ok(format)
+    }
+
+    fn malformed(&self, what: &str) -> TraceError {
+        TraceError::Malformed {
+            place: format!("line {}", self.line),
+            what: what.to_owned(),
+        }
+    }
+
+    /// Reads the next line into `text`; nothing at the end.
+    fn read_line(&mut self, input: &mut dyn BufRead) -> Result<bool, TraceError> {
+        self.text.clear();
+        self.line += 1;
+        let read = input.take(LINE_MAX).read_line(&mut self.text);
+        let read = read.map_err(|source| TraceError::Io {
+            place: format!("line {}", self.line),
+            source,
+        })?;
+        if read as u64 == LINE_MAX && !self.text.ends_with('\n') {
+            return Err(self.malformed("the line is longer than 8 KiB"));
+        }
+        Ok(read > 0)
+    }
+
+    pub(super) fn next_entry(
+        &mut self,
+        input: &mut dyn BufRead,
+        files: &mut Files,
+        clock: &mut TraceClock,
+    ) -> Result<Option<TraceEntry>, TraceError> {
+        loop {
+            if !self.read_line(input)? {
+                return Ok(None);
+            }
+            if self.text.trim().is_empty() {
+                continue;
+            }
+            if let Some(entry) = self.entry(files, clock)? {
+                return Ok(Some(entry));
+            }
+        }
+    }
+
+    /// The entry of the present line; `None` where it says nothing to this version.
+    fn entry(
+        &self,
+        files: &mut Files,
+        clock: &mut TraceClock,
+    ) -> Result<Option<TraceEntry>, TraceError> {
+        let mut words = self.text.split_ascii_whitespace();
+        let number = |word: Option<&str>, what: &str| {
+            let value = word.and_then(|word| word.parse::<u64>().ok());
+            value.ok_or_else(|| self.malformed(&format!("{what} is missing or no whole number")))
+        };
+        let at = match self.version {
+            Version::Two => None,
+            Version::Three => {
+                let micros = number(words.next(), "the time in microseconds")?;
+                let time = micros.checked_mul(1000).map(Nanos::new);
+                let time = time.ok_or_else(|| self.malformed("the time is too long"))?;
+                Some(clock.at(time))
+            }
+        };
+        let (Some(name), Some(action)) = (words.next(), words.next()) else {
+            return Err(self.malformed("a file and an action are missing"));
+        };
+        let direction = match action {
+            "read" => Some(Direction::Read),
+            "write" => Some(Direction::Write),
+            "trim" => Some(Direction::Trim),
+            _ => None,
+        };
+        let action = match (action, direction) {
+            ("add" | "open" | "close", _) => TraceAction::File,
+            ("wait", _) if self.version == Version::Three => return Ok(None),
+            ("wait", _) => {
+                let micros = number(words.next(), "the length of the wait")?;
+                let time = micros.checked_mul(1000).map(Nanos::new);
+                TraceAction::Wait(time.ok_or_else(|| self.malformed("the wait is too long"))?)
+            }
+            ("sync", _) => TraceAction::Sync { data_only: false },
+            ("datasync", _) => TraceAction::Sync { data_only: true },
+            (_, Some(direction)) => {
+                let offset = number(words.next(), "the offset")?;
+                let length = number(words.next(), "the length")?;
+                let fits = u32::try_from(length).ok().filter(|length| {
+                    *length > 0 && offset.checked_add(u64::from(*length)).is_some()
+                });
+                let length =
+                    fits.ok_or_else(|| self.malformed("the length is 0 or exceeds 4 GiB"))?;
+                TraceAction::Io {
+                    direction,
+                    offset,
+                    length,
+                }
+            }
+            (other, None) => {
+                return Err(self.malformed(&format!("`{other}` is no action of a trace")));
+            }
+        };
+        let file = files.number(name);
+        let file = file.ok_or_else(|| self.malformed("the trace names more than 65,536 files"))?;
+        Ok(Some(TraceEntry { at, file, action }))
+    }
+}
+
+/// Writes the line of an I/O: `kind` is `read`, `write`, `trim`, `sync` or `datasync`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_io(
+    out: &mut dyn Write,
+    at: Nanos,
+    path: &str,
+    kind: &str,
+    offset: u64,
+    length: u32,
+) -> io::Result<()> {
+    let micros = at.get() / 1000;
+    writeln!(out, "{micros} {path} {kind} {offset} {length}")
+}
+
+/// Writes the line of what happened to a file: `action` is `add`, `open` or `close`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_file_action(
+    out: &mut dyn Write,
+    at: Nanos,
+    path: &str,
+    action: &str,
+) -> io::Result<()> {
+    writeln!(out, "{} {path} {action}", at.get() / 1000)
+}
