@@ -26,6 +26,7 @@ mod settings;
 mod table;
 mod targets;
 mod values;
+mod verify;
 mod write;
 
 use fathom_diagnostics::Diagnostics;
@@ -76,3 +77,5 @@ pub fn read_file(path: &str, context: &ReadContext<'_>) -> Result<FioInput, Diag
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod verify_tests;

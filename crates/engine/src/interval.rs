@@ -38,13 +38,14 @@ impl IntervalSet {
         let open = job.arrival != Arrival::Closed
             || job.features.rates.is_some()
             || job.features.replay.as_ref().is_some_and(timed);
-        let used = |way| job.mix.share(way).basis_points() > 0;
         Self {
             worker,
             end: Nanos::ZERO,
             phase: Phase::Warmup,
-            directions: Direction::ALL
-                .map(|way| used(way).then(|| OpStats::new(open, job.split_latency))),
+            directions: Direction::ALL.map(|way| {
+                job.moves(way)
+                    .then(|| OpStats::new(open, job.split_latency))
+            }),
             sync: syncs(job).then(|| OpStats::new(false, false)),
         }
     }

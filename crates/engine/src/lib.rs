@@ -31,6 +31,7 @@ mod targets;
 mod thread;
 mod timing;
 mod trace;
+mod verification;
 mod worker;
 
 pub use error::{EngineError, ExitClass, Refusal};

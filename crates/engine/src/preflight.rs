@@ -13,6 +13,7 @@ use fathom_rawio::{
     self as rawio, Access, Durability, OpenHow, RingUnusable, SLOTS_MAX, probe_uring,
 };
 use fathom_units::{Bytes, Nanos};
+use fathom_verify::{Intervals, LayoutProblem};
 use fathom_workload::generator::{SharedCursor, StreamError, StreamKey, WorkerStream};
 use fathom_workload::{Arrival, Backend, Caching, Job, Pacing, Stage, Workload};
 
@@ -125,6 +126,12 @@ pub(crate) fn stream_error(error: &StreamError) -> EngineError {
     EngineError::Invalid(Diagnostics(vec![Diagnostic::error(error.to_string())]))
 }
 
+/// Headers that do not fit into a job's blocks, as an error of the input.
+pub(crate) fn layout_error(job: &Job, error: LayoutProblem) -> EngineError {
+    let text = format!("job `{}`: {error}", job.name);
+    EngineError::Invalid(Diagnostics(vec![Diagnostic::error(text)]))
+}
+
 fn check_job(job: &Job, problems: &mut Diagnostics) {
     let mut complain = |what: String, hint: &str| {
         problems.push(Diagnostic::error(format!("job `{}`: {what}", job.name)).hint(hint));
@@ -146,6 +153,11 @@ fn check_job(job: &Job, problems: &mut Diagnostics) {
     if job.block.largest(job.mix) > BLOCK_MAX {
         let what = format!("a block of {} is too large", job.block.largest(job.mix));
         complain(what, "use blocks of at most 1 GiB");
+    }
+    let verify = job.features.verify.as_deref();
+    if let Some(Err(problem)) = verify.map(|verify| Intervals::new(verify, job)) {
+        let hint = "change how the job's data is checked, or its blocks";
+        complain(problem.to_string(), hint);
     }
     if job.limits.time_based && job.limits.runtime.is_none() {
         let what = "it is to run for a time, but no time is given".to_owned();

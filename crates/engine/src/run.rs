@@ -253,6 +253,9 @@ fn take_output(
     sink: &mut dyn EventSink,
 ) -> bool {
     let stage = &workload.stages[planned.stage];
+    for line in &output.lines {
+        sink.event(&Event::WrongData { text: line });
+    }
     outcome.failure = output.failure;
     if !stage.discard {
         let record = stage_record(stage, &output.result);

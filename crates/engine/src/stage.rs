@@ -25,6 +25,7 @@ use crate::steady::SteadyWatch;
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
+use crate::verification::verification;
 use crate::worker::{Extras, FailedIo, Finished, Flows, Full, Parts, Source, Worker};
 use crate::{EngineError, RunOptions, StopFlag, counters, thread};
 
@@ -62,6 +63,8 @@ pub(crate) struct StageOutput {
     pub(crate) stamp_error: Gauge,
     /// The I/O that ended the stage.
     pub(crate) failure: Option<EngineError>,
+    /// What workers found wrong with data that was read.
+    pub(crate) lines: Vec<String>,
     /// Whether a job that ended is to end the whole run.
     pub(crate) ends_run: bool,
 }
@@ -211,14 +214,8 @@ impl StageRun<'_> {
         Handover::new(set(), full.clone(), spares)
     }
 
-    fn parts<'a>(
-        &'a self,
-        (index, job): (usize, &'a Job),
-        worker: u32,
-        shared: &SharedCursor,
-        handover: Handover,
-        order: &'a Order<'a>,
-    ) -> Result<Parts<'a, WorkerStream>, EngineError> {
+    /// What the streams of a worker depend on, and what the contents of its writes do.
+    fn keys(&self, (index, job): (usize, &Job), worker: u32) -> (StreamKey, StreamKey) {
         let key = StreamKey {
             seed: self.seed,
             job: (self.first_job + index) as u32,
@@ -230,6 +227,18 @@ impl StageRun<'_> {
             salt: job.salt.wrapping_add(u64::from(self.repeat) << 32),
             ..key
         };
+        (key, fill_key)
+    }
+
+    fn parts<'a>(
+        &'a self,
+        (index, job): (usize, &'a Job),
+        worker: u32,
+        shared: &SharedCursor,
+        handover: Handover,
+        order: &'a Order<'a>,
+    ) -> Result<Parts<'a, WorkerStream>, EngineError> {
+        let (key, fill_key) = self.keys((index, job), worker);
         let ranges = &self.targets[index].ranges;
         let stream = WorkerStream::new(job, key, ranges, shared);
         Ok(Parts {
@@ -238,7 +247,8 @@ impl StageRun<'_> {
             worker,
             source: stream.map_err(|error| crate::preflight::stream_error(&error))?,
             schedule: match job.arrival {
-                _ if job.features.rates.is_some() => None,
+                // The stream of a verified job is drawn twice, so its order does not heed rates by direction.
+                _ if job.features.rates.is_some() && job.features.verify.is_none() => None,
                 Arrival::Closed => None,
                 Arrival::Open { rate, poisson, .. } => {
                     Some(ArrivalSchedule::new(rate, poisson, key))
@@ -253,6 +263,12 @@ impl StageRun<'_> {
             logger: None,
             share: None,
             enough: None,
+            verification: verification(
+                (self.first_job + index, job),
+                worker,
+                (key, fill_key),
+                ranges,
+            )?,
             key,
             on_error: self.options.on_error,
             stop: self.stop.clone(),
@@ -312,6 +328,7 @@ impl StageRun<'_> {
             lag: Gauge::default(),
             stamp_error: Gauge::default(),
             failure: None,
+            lines: Vec::new(),
             ends_run: false,
         }
     }
@@ -445,6 +462,7 @@ impl StageRun<'_> {
             let job = &self.stage.jobs[finished.stats.job];
             output.failure = Some(io_error(job, failure));
         }
+        output.lines.extend(finished.lines);
         output.result.workers.push(finished.stats);
     }
 
@@ -584,6 +602,7 @@ fn begin<'a, Q: Queue>(
         logger: parts.logger.take(),
         share: parts.share.take(),
         enough: parts.enough.take(),
+        verification: parts.verification.take(),
         worker: parts.worker,
         files: &begin.files.targets,
     };

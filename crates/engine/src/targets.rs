@@ -13,7 +13,7 @@ use fathom_rawio::{self as rawio, OpenHow};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
-    Backend, Caching, ExistingFiles, FileOperation, Job, Place, Target, Workload,
+    Backend, Caching, Direction, ExistingFiles, FileOperation, Job, Place, Target, Workload,
 };
 
 use crate::guard::DeviceNumber;
@@ -436,7 +436,7 @@ fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, 
 
 /// Direct I/O on a block device must be in whole sectors; a trim must be of a device, in whole sectors too.
 fn check_alignment(job: &Job, target: &Target, object: &Object) -> Result<(), Complaint> {
-    let trims = job.mix.trim.basis_points() > 0;
+    let trims = job.moves(Direction::Trim);
     let Kind::Device { sector, .. } = object.kind else {
         let is_file = !matches!(object.kind, Kind::Nothing { .. })
             && job.features.operation != Some(FileOperation::Allocate);

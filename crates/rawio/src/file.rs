@@ -248,7 +248,16 @@ pub fn drop_cache(file: &File) -> io::Result<()> {
 pub fn discard(device: &File, offset: u64, length: u64) -> io::Result<()> {
     let range = [offset, length];
     // SAFETY: BLKDISCARD reads two numbers of 64 bits.
-    check(unsafe { libc::ioctl(device.as_raw_fd(), BLKDISCARD, range.as_ptr()) })
+    let request = || check(unsafe { libc::ioctl(device.as_raw_fd(), BLKDISCARD, range.as_ptr()) });
+    match request() {
+        // While another descriptor holds the device for itself, as the write guard's does, the kernel does not throw away
+        // dirty pages of the range; once they are written, it drops them.
+        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+            device.sync_data()?;
+            request()
+        }
+        other => other,
+    }
 }
 
 /// Logical sector of a block device.

@@ -77,6 +77,11 @@ pub enum Event<'a> {
         /// One sentence.
         text: &'a str,
     },
+    /// Data that was read is not what was written. Told even where nothing else is shown.
+    WrongData {
+        /// One line: what is wrong, in which file, at which offset.
+        text: &'a str,
+    },
     /// A stage is over.
     StageFinished {
         /// Index as in `StageStarted`.

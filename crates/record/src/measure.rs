@@ -202,6 +202,9 @@ pub struct WorkerStats {
     pub usage: Usage,
     /// Predictions: by direction, how long I/Os waited for each limit, in ns. Keys as in the record's `bound_by`.
     pub waited_ns: [BTreeMap<String, u128>; 3],
+    /// I/Os and bytes of each [`Direction`] that were counted but not issued: a peer's check of what an earlier run wrote
+    /// counts that run's writes as its own. They are in no other figure.
+    pub unissued: [(u64, u64); 3],
     /// How steady its results were, where the job is to end when they are.
     pub steady: Option<Box<SteadyOutcome>>,
     /// The depth that a search for a latency found; 0 where one I/O at a time was too slow already.
@@ -229,6 +232,7 @@ impl WorkerStats {
             samples: Vec::new(),
             usage: Usage::default(),
             waited_ns: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
+            unissued: [(0, 0); 3],
             steady: None,
             found_depth: None,
             ended: EndReason::Time,

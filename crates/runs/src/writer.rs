@@ -212,6 +212,9 @@ impl EventSink for RunWriter {
                 }
             }
             Event::Note { text } => self.line(&json!({"event": "note", "text": text})),
+            Event::WrongData { text } => {
+                self.line(&json!({"event": "wrong-data", "text": text}));
+            }
             // Logs are written where the job asked for them; a snapshot is what the intervals add up to.
             Event::IoLog { .. } | Event::Snapshot { .. } => {}
             Event::StageFinished { index, record } => {

@@ -47,7 +47,8 @@ impl<'a> Screen<'a> {
 
 impl EventSink for Screen<'_> {
     fn event(&mut self, event: &Event<'_>) {
-        if self.show == Show::Nothing {
+        let is_told_always = matches!(event, Event::WrongData { .. });
+        if self.show == Show::Nothing && !is_told_always {
             return;
         }
         // A window may be resized while the run goes. Its last column stays free: some terminals wrap there.
@@ -56,7 +57,7 @@ impl EventSink for Screen<'_> {
         let Some(line) = self.progress.line(event, width.unwrap_or(usize::MAX)) else {
             return;
         };
-        if self.terminal && !matches!(event, Event::Note { .. }) {
+        if self.terminal && !matches!(event, Event::Note { .. } | Event::WrongData { .. }) {
             let width = line.chars().count();
             let padding = " ".repeat(self.open_line.saturating_sub(width));
             self.console.draw(&format!("\r{line}{padding}"));

@@ -189,6 +189,10 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
         (features.flow.is_some(), "a share within a flow"),
         (features.priorities.is_some(), "priorities of single I/Os"),
         (
+            features.verify.is_some(),
+            "checks of what was written (verify)",
+        ),
+        (
             features.latency_target.is_some(),
             "a search for the depth that keeps a latency",
         ),

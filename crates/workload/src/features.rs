@@ -13,6 +13,7 @@ mod placement;
 mod priority;
 mod process;
 mod replay;
+mod verify;
 
 use fathom_units::Nanos;
 
@@ -29,6 +30,10 @@ pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
 pub use priority::{IoPriority, Priorities, PriorityShare};
 pub use process::{EndsOthers, Process, ProcessorSharing, ThreadPriority};
 pub use replay::{Replay, ReplayPace};
+pub use verify::{
+    Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
+    VerifyRepeats, VerifyTrims, VerifyTrust,
+};
 
 /// Pauses, batches and whatever else a job asks for; nothing by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -37,6 +42,8 @@ pub struct Features {
     pub think: Option<ThinkTime>,
     /// How I/Os are gathered for submission and completion, where a peer's input says so.
     pub batches: Option<Batches>,
+    /// How written data is checked.
+    pub verify: Option<Box<Verify>>,
     /// A rate of its own for each direction; where it is given, it counts instead of [`crate::Job::arrival`].
     pub rates: Option<DirectionRates>,
     /// The job's share within its flow.

@@ -2,7 +2,7 @@
 
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 
-use crate::{Access, BlockSizes, Features, FileChoice, Mix, Target};
+use crate::{Access, BlockSizes, Direction, Features, FileChoice, Mix, Target};
 
 /// A number of equal workers that do one kind of I/O on the same targets.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +63,22 @@ impl Job {
             Backend::Sync | Backend::Mmap => 1,
             _ => self.depth,
         }
+    }
+}
+
+impl Job {
+    /// Whether I/O of this direction may come: by the mix, or from checks of what was written.
+    pub fn moves(&self, way: Direction) -> bool {
+        let checks = self
+            .features
+            .verify
+            .as_ref()
+            .is_some_and(|verify| match way {
+                Direction::Read => verify.phase.reads_back() || verify.backlog.is_some(),
+                Direction::Trim => verify.trims.is_some(),
+                Direction::Write => false,
+            });
+        checks || self.mix.share(way).basis_points() > 0
     }
 }
 

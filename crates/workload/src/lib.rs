@@ -27,6 +27,10 @@ pub use features::{
     SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, SyncRange, ThinkCounts, ThinkTime,
     ThreadPriority, ZONES_MAX, Zone, ZoneStride,
 };
+pub use features::{
+    Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
+    VerifyRepeats, VerifyTrims, VerifyTrust,
+};
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,
     Poisson, ReportGroup, SyncPolicy, WhenFull,

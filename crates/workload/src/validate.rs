@@ -9,7 +9,8 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos, Percent};
 
 use crate::{
-    Access, Arrival, Backend, Caching, Direction, Job, Pacing, Place, Stage, Target, Workload,
+    Access, Arrival, Backend, Caching, Direction, Job, Pacing, Place, SequentialScope, Stage,
+    Target, Workload,
 };
 
 /// Most workers of one job: more threads than any host carries.
@@ -141,6 +142,7 @@ fn check_job(job: &Job, found: &mut Found) {
     check_mix(job, found);
     check_blocks(job, found);
     check_access(job, found);
+    check_verify(job, found);
     placement::check(job, found);
     check_arrival(job, found);
     check_limits(job, found);
@@ -200,6 +202,30 @@ fn check_access(job: &Job, found: &mut Found) {
     if matches!(job.access, Access::Random { run: 0, .. }) {
         let message = "each random offset is followed by a run of 0 I/Os";
         found.add("access", message, "a run of 1 makes every I/O random");
+    }
+}
+
+/// What was written is known from a worker's own stream, so nobody else may write there or move its position.
+fn check_verify(job: &Job, found: &mut Found) {
+    let Some(verify) = &job.features.verify else {
+        return;
+    };
+    if job.workers > 1 && job.mix.changes_data() {
+        let message = "several workers write where each checks its own writes";
+        let hint = "give each a job with a target of its own";
+        found.add("verify", message, hint);
+    }
+    let shared = SequentialScope::Shared;
+    if matches!(job.access, Access::Sequential { scope, .. } if scope == shared) {
+        let message = "which worker wrote what is not known where they share a position";
+        found.add("verify", message, "use `scope = \"per-worker\"`");
+    }
+    if verify.checksum.needs_pattern() && verify.pattern.is_none() {
+        let message = format!(
+            "`{}` compares with a pattern, and there is none",
+            verify.checksum.name()
+        );
+        found.add("verify", message, "give the pattern");
     }
 }
 
@@ -498,6 +524,34 @@ mod tests {
         check_job(
             target(|target| target.place = Place::Path(String::new())),
             &["a target's path is empty or holds a zero byte"],
+        );
+    }
+
+    #[test]
+    fn checks_of_data_need_a_stream_of_their_own() {
+        let verify = |kind| Some(Box::new(crate::Verify::new(kind)));
+        check_job(
+            |job| {
+                job.features.verify = verify(crate::Checksum::Md5);
+                job.mix = crate::Mix::WRITE;
+                job.workers = 2;
+                job.access = Access::Sequential {
+                    gap: Bytes::ZERO,
+                    scope: SequentialScope::Shared,
+                };
+            },
+            &[
+                "several workers write where each checks its own writes",
+                "which worker wrote what is not known where they share a position",
+            ],
+        );
+        check_job(
+            |job| job.features.verify = verify(crate::Checksum::Pattern),
+            &["`pattern` compares with a pattern, and there is none"],
+        );
+        check_job(
+            |job| job.features.verify = verify(crate::Checksum::Md5),
+            &[],
         );
     }
 }

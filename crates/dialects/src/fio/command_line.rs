@@ -29,6 +29,8 @@ pub struct CommandLine {
     pub warnings_fatal: bool,
     /// Most jobs (`--max-jobs`).
     pub max_jobs: Option<u64>,
+    /// Folder of files that runs leave behind (`--aux-path`).
+    pub aux_path: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,6 +68,7 @@ enum Own {
     Section,
     WarningsFatal,
     MaxJobs,
+    AuxPath,
     NoEffect,
     OfVerb,
     NotYet,
@@ -92,7 +95,7 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("max-jobs", Takes::Required, Own::MaxJobs),
     ("alloc-size", Takes::Required, Own::NoEffect),
     ("terse-version", Takes::Required, Own::TerseVersion),
-    ("aux-path", Takes::Required, Own::NoEffect),
+    ("aux-path", Takes::Required, Own::AuxPath),
     ("append-terse", Takes::Optional, Own::AppendTerse),
     ("latency-log", Takes::Required, Own::NotYet),
     ("bandwidth-log", Takes::Optional, Own::BandwidthLog),
@@ -289,6 +292,7 @@ impl Reader<'_> {
                 let time = self.time(index, name, &text, 1);
                 self.line.output.eta_newline = time.or(self.line.output.eta_newline);
             }
+            Own::AuxPath => self.line.aux_path = Some(text),
             // The line is drawn at each interval of the measurement.
             Own::EtaInterval => drop(self.time(index, name, &text, 250)),
             Own::StatusInterval => {

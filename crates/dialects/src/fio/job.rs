@@ -12,6 +12,7 @@ use super::placement::{is_independent, size_list, zone_problem};
 use super::settings::{Amount, Settings, pacing_problems};
 use super::table;
 use super::targets::share;
+use super::verify;
 
 /// What issues the settings' I/O.
 pub fn backend(settings: &Settings) -> Backend {
@@ -326,6 +327,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         );
         refuse("rw", message, "take --readonly away, or read only");
     }
+    for (option, message, hint) in verify::problems(settings, allowed == Allowed::ReadsOnly) {
+        refuse(option, message, hint);
+    }
     if let Some(problem) = settings.priority.problem() {
         refuse("cmdprio_bssplit", problem.to_owned(), "keep one of them");
     }
@@ -366,6 +370,7 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
 
 /// Traps in settings that fio itself passes over in silence.
 pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+    diagnostics.0.extend(verify::trap(settings));
     let mut say = |option: &str, message: String, hint: &str| {
         let warning = Diagnostic::warning(format!("job `{name}`: {message}")).hint(hint);
         diagnostics.push(match settings.location(option) {

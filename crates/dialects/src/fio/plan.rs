@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::Nanos;
-use fathom_workload::{Backend, Features, Job, PatternError, ReportGroup, Stage, Target, Workload};
+use fathom_workload::{
+    Backend, Features, Job, PatternError, ReportGroup, Stage, Target, Verify, Workload,
+};
 
 use super::command_line::CommandLine;
 use super::context::{Files, ReadContext};
@@ -17,6 +19,7 @@ use super::replay::{self, Replayed};
 use super::settings::{Amount, Settings, io_log, pace};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
+use super::verify::{self, StatePlace};
 
 /// Most jobs, clones counted.
 pub const MAX_JOBS: u64 = 4096;
@@ -82,6 +85,7 @@ struct Planner<'a> {
     allowed: Allowed,
     runs: Runs,
     most_jobs: u64,
+    aux_path: Option<String>,
     template: Settings,
     global_options: Vec<(String, String)>,
     stages: Vec<Stage>,
@@ -110,6 +114,7 @@ impl<'a> Planner<'a> {
                 Some(_) => Runs::No,
             },
             most_jobs: line.max_jobs.unwrap_or(MAX_JOBS).min(MAX_JOBS),
+            aux_path: line.aux_path.clone(),
             template: Settings::default(),
             global_options: Vec::new(),
             stages: Vec::new(),
@@ -228,7 +233,9 @@ impl<'a> Planner<'a> {
         }
         let filling = match filling(settings, self.context.files) {
             Ok(filling) => filling,
-            Err(error) => return unreadable(settings, name, &error, diagnostics),
+            Err(error) => {
+                return unreadable(settings, (name, "buffer_pattern"), &error, diagnostics);
+            }
         };
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
@@ -257,6 +264,12 @@ impl<'a> Planner<'a> {
                 together: settings.group_reporting,
             };
             let salt = self.salt(settings);
+            let verify = match self.verify(settings, name) {
+                Ok(verify) => verify,
+                Err(error) => {
+                    return unreadable(settings, (name, "verify_pattern"), &error, diagnostics);
+                }
+            };
             if let Some(message) = map_warning(settings, &targets) {
                 let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
                 diagnostics.push(warning.hint("raise the smallest size, or lower size="));
@@ -264,6 +277,7 @@ impl<'a> Planner<'a> {
             let features = Features {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
+                verify,
                 ..features::of(settings, number)
             };
             let mut job = job::build(settings, name, targets, group, salt, features);
@@ -285,6 +299,16 @@ impl<'a> Planner<'a> {
                 stage.jobs.push(job);
             }
         }
+    }
+
+    /// What the next job checks.
+    fn verify(&self, settings: &Settings, name: &str) -> Result<Option<Box<Verify>>, PatternError> {
+        let place = StatePlace {
+            folder: self.aux_path.as_deref(),
+            job: name,
+            number: self.jobs.len(),
+        };
+        verify::build(settings, place, self.context.files)
     }
 
     fn too_many_files(&mut self, diagnostics: &mut Diagnostics) {
@@ -402,13 +426,13 @@ impl<'a> Planner<'a> {
 /// Complains of a pattern's file.
 fn unreadable(
     settings: &Settings,
-    name: &str,
+    (name, option): (&str, &str),
     error: &PatternError,
     diagnostics: &mut Diagnostics,
 ) {
-    let message = format!("job `{name}`: buffer_pattern: {error}");
+    let message = format!("job `{name}`: {option}: {error}");
     let error = Diagnostic::error(message).hint("name a file that exists and can be read");
-    diagnostics.push(match settings.location("buffer_pattern") {
+    diagnostics.push(match settings.location(option) {
         Some(location) => error.at(location),
         None => error,
     });

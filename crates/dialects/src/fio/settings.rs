@@ -15,6 +15,7 @@ mod priority;
 mod process;
 mod reader;
 mod replay;
+mod verify;
 
 use std::collections::BTreeMap;
 
@@ -30,6 +31,7 @@ pub use pacing::{PacingSettings, pace, problems as pacing_problems};
 pub use placement::{PlacementSettings, ZoneMode};
 pub use process::ControlSettings;
 use reader::ValueReader;
+pub use verify::VerifySettings;
 
 pub use log::{LogSettings, io_log};
 pub use priority::PrioritySettings;
@@ -149,6 +151,7 @@ pub struct Settings {
     pub placement: PlacementSettings,
     /// What buffers hold, beyond the switches above.
     pub contents: ContentSettings,
+    pub verify: VerifySettings,
     pub unified: Unified,
     pub stats: bool,
     pub log: LogSettings,
@@ -226,6 +229,7 @@ impl Default for Settings {
             control: ControlSettings::default(),
             placement: PlacementSettings::default(),
             contents: ContentSettings::default(),
+            verify: VerifySettings::default(),
             unified: Unified::Apart,
             stats: true,
             log: LogSettings::default(),

@@ -23,8 +23,9 @@ use super::priority::PriorityPicker;
 use super::rates::Rated;
 use super::recorder::Recorder;
 use super::replay::Replayer;
-use super::source::{Next, Source, Sourced};
+use super::source::{Leftover, Next, Source, Sourced, Verdict};
 use super::think::Pauses;
+use super::verify::Verification;
 use crate::EngineError;
 use crate::io_log::IoLogger;
 
@@ -46,7 +47,7 @@ pub(crate) struct Full<'a> {
 }
 
 /// What features share with other workers or the control thread.
-pub(crate) struct Extras<'a> {
+pub(crate) struct Extras<'a, 'f> {
     /// What the worker's random streams depend on.
     pub(crate) key: StreamKey,
     /// Takes its log.
@@ -55,16 +56,53 @@ pub(crate) struct Extras<'a> {
     pub(crate) share: Option<Share>,
     /// Set when its job's results are steady.
     pub(crate) enough: Option<Arc<AtomicBool>>,
+    /// What draws and checks the I/O of a job whose data is checked.
+    pub(crate) verification: Option<Verification<'a>>,
     /// Number of the worker within the job.
     pub(crate) worker: u32,
     /// The job's files once more, where ranges of them are written back.
-    pub(crate) files: &'a [File],
+    pub(crate) files: &'f [File],
 }
 
 /// What the I/O itself comes from: the job's stream, or something that replaces or surrounds it.
 pub(crate) trait IoSource {
     /// The next I/O, with `in_flight` outstanding.
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next;
+
+    /// As [`Source::holds_syncs`].
+    fn holds_syncs(&self) -> bool {
+        false
+    }
+
+    /// As [`Source::before_write`].
+    fn before_write(&mut self, tag: u64, buffer: &mut [u8]) {
+        let _ = (tag, buffer);
+    }
+
+    /// A read, write or discard has ended; `buffer` holds what was read.
+    fn completed(&mut self, tag: u64, result: Result<u32, i32>, buffer: &mut [u8]) {
+        let _ = (tag, result, buffer);
+    }
+
+    /// As [`Source::sync_begins`].
+    fn sync_begins(&mut self) -> u64 {
+        0
+    }
+
+    /// The sync of this tag has succeeded.
+    fn sync_ended(&mut self, tag: u64) {
+        let _ = tag;
+    }
+
+    /// As [`Source::take_verdict`].
+    fn take_verdict(&mut self) -> Option<Verdict> {
+        None
+    }
+
+    /// As [`Source::leave`].
+    fn leave(&mut self) -> Leftover {
+        Leftover::default()
+    }
 
     /// The measurement begins at `now`.
     fn measuring(&mut self, now: Nanos) {
@@ -89,6 +127,7 @@ impl<'a> Full<'a> {
     pub(crate) fn is_needed(job: &Job) -> bool {
         let features = &job.features;
         features.think.is_some()
+            || features.verify.is_some()
             || features.io_log.is_on()
             || features.priorities.is_some()
             || features.replay.is_some()
@@ -102,20 +141,21 @@ impl<'a> Full<'a> {
             || features.batches.is_some_and(|batches| batches.low > 0)
     }
 
-    /// All features of `job`, with `stream` as what its I/O is drawn from.
+    /// All features of `job`, with `stream` as what its I/O is drawn from, unless its checks draw it.
     ///
     /// # Errors
     /// Where a trace cannot be read or written.
     pub(crate) fn new(
         job: &'a Job,
         stream: WorkerStream,
-        extras: Extras<'_>,
+        extras: Extras<'a, '_>,
     ) -> Result<Self, EngineError> {
         let Extras {
             key,
             logger,
             share,
             enough,
+            verification,
             worker,
             files,
         } = extras;
@@ -127,10 +167,11 @@ impl<'a> Full<'a> {
         let recorder = features.trace_to.as_deref();
         let recorder = recorder.map(|path| Recorder::new(path, worker, job));
         Ok(Self {
-            stream: match (&features.replay, &features.rates) {
-                (Some(replay), _) => Box::new(Replayer::new(replay, job)?),
-                (None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
-                (None, None) => Box::new(stream),
+            stream: match (verification, &features.replay, &features.rates) {
+                (Some(verification), ..) => Box::new(verification),
+                (None, Some(replay), _) => Box::new(Replayer::new(replay, job)?),
+                (None, None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
+                (None, None, None) => Box::new(stream),
             },
             pauses: features.think.map(Pauses::new),
             limits: Limits::new(job, files)?,
@@ -221,6 +262,26 @@ impl Source for Full<'_> {
         }
     }
 
+    fn before_write(&mut self, _io: &Io, tag: u64, buffer: &mut [u8]) {
+        self.stream.before_write(tag, buffer);
+    }
+
+    fn sync_begins(&mut self) -> u64 {
+        self.stream.sync_begins()
+    }
+
+    fn holds_syncs(&self) -> bool {
+        self.stream.holds_syncs()
+    }
+
+    fn take_verdict(&mut self) -> Option<Verdict> {
+        self.stream.take_verdict()
+    }
+
+    fn leave(&mut self) -> Leftover {
+        self.stream.leave()
+    }
+
     fn submitted(&mut self, slots: &[Slot], batch: &[u32]) {
         if let Some(recorder) = &mut self.recorder {
             recorder.submitted(slots, batch);
@@ -231,9 +292,14 @@ impl Source for Full<'_> {
         &mut self,
         slot: &Slot,
         completion: &Completion,
-        _buffer: &mut [u8],
+        buffer: &mut [u8],
         now: Nanos,
     ) -> Result<(), i32> {
+        if !slot.is_sync() {
+            self.stream.completed(slot.tag, completion.result, buffer);
+        } else if completion.result.is_ok() {
+            self.stream.sync_ended(slot.tag);
+        }
         if let Some(pauses) = &mut self.pauses {
             pauses.completed();
         }

@@ -56,9 +56,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 if self.syncs_between && !self.has_next() {
                     return done_at_once;
                 }
-                self.pending_sync = None;
-                self.push_sync(operation, target);
-                continue;
+                if !(S::HOOKS && self.parts.source.holds_syncs()) {
+                    self.pending_sync = None;
+                    self.push_sync(operation, target);
+                    continue;
+                }
             }
             let Some(Pending { io, tag, due }) = self.take_due() else {
                 return done_at_once;
@@ -88,7 +90,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             return true;
         }
         self.held_until = None;
-        let drawn = self.parts.source.next(self.now, self.queue.in_flight());
+        let mut drawn = self.parts.source.next(self.now, self.queue.in_flight());
+        while drawn == Next::Settle && self.is_issuing() {
+            self.settle();
+            drawn = self.parts.source.next(self.now, self.queue.in_flight());
+        }
         let Sourced { io, at, tag } = match drawn {
             Next::Io(sourced) => sourced,
             Next::Sync(operation, target) => {
@@ -100,7 +106,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 self.held_until = Some(moment);
                 return false;
             }
-            Next::AfterCompletion => {
+            Next::AfterCompletion | Next::Settle => {
                 self.held_until = Some(Nanos::MAX);
                 return false;
             }
@@ -174,9 +180,15 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             offset: 0,
             length: 0,
         });
+        let tag = if S::HOOKS {
+            self.parts.source.sync_begins()
+        } else {
+            0
+        };
         self.slots[slot as usize] = Slot {
             kind: Kind::Sync,
             target,
+            tag,
             intended: self.now,
             begun: self.now,
             submitted: self.now,

@@ -25,6 +25,7 @@ mod recorder;
 mod replay;
 mod source;
 mod think;
+mod verify;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +39,9 @@ use fathom_workload::{Backend, Batches, Direction, ExistingFiles, Job};
 pub(crate) use self::flow::{Flows, Share};
 pub(crate) use self::full::{Extras, Full};
 use self::issue::Pending;
+use self::source::Leftover;
 pub(crate) use self::source::Source;
+pub(crate) use self::verify::Verification;
 use crate::interval::Handover;
 use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
@@ -69,6 +72,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) share: Option<Share>,
     /// Set when its job's results are steady.
     pub(crate) enough: Option<Arc<AtomicBool>>,
+    /// Draws and checks the I/O of a job whose data is checked.
+    pub(crate) verification: Option<Verification<'a>>,
     /// What its random streams depend on.
     pub(crate) key: StreamKey,
     pub(crate) on_error: ErrorPolicy,
@@ -97,6 +102,7 @@ impl<'a, S> Parts<'a, S> {
             logger: self.logger,
             share: self.share,
             enough: self.enough,
+            verification: self.verification,
             key: self.key,
             on_error: self.on_error,
             stop: self.stop,
@@ -128,6 +134,8 @@ pub(crate) struct Finished {
     /// How long completions may have waited unseen.
     pub(crate) stamp_error: Gauge,
     pub(crate) failure: Option<FailedIo>,
+    /// What its source has to say.
+    pub(crate) lines: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,6 +189,10 @@ impl Slot {
         begun: Nanos::ZERO,
         submitted: Nanos::ZERO,
     };
+
+    fn is_sync(&self) -> bool {
+        self.kind == Kind::Sync
+    }
 }
 
 /// One worker at work.
@@ -530,10 +542,13 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     }
 
     fn finish(mut self) -> Finished {
+        let mut leftover = Leftover::default();
         if S::HOOKS {
             self.parts.source.finished(self.clock.now());
+            leftover = self.parts.source.leave();
             self.stats.found_depth = self.parts.source.found_depth();
         }
+        self.stats.unissued = leftover.unissued;
         let sync = self.parts.job.sync;
         let reached_end = matches!(self.stats.ended, EndReason::Time | EndReason::Done);
         if self.parts.backend != Backend::Null
@@ -558,6 +573,30 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             lag: self.lag,
             stamp_error: self.stamp_error,
             failure: self.failure,
+            lines: leftover.lines,
+        }
+    }
+
+    /// Makes all files durable and drops them from the page cache, so that what is read next comes from the device.
+    #[cold]
+    pub(super) fn settle(&mut self) {
+        if self.parts.backend == Backend::Null {
+            return;
+        }
+        for target in 0..self.parts.job.targets.len() as u32 {
+            let file = self.queue.file(target);
+            // What the kernel cannot drop (tmpfs) stays.
+            if let Err(error) = file.sync_all() {
+                self.fail(FailedIo {
+                    direction: "fsync",
+                    target,
+                    offset: 0,
+                    length: 0,
+                    errno: error.raw_os_error().unwrap_or(0),
+                });
+                return;
+            }
+            let _ = rawio::drop_cache(self.queue.file(target));
         }
     }
 

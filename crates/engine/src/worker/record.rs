@@ -3,14 +3,16 @@
 use fathom_rawio::{Completion, Queue, Taken};
 use fathom_record::{EndReason, IoErrors, batch_level};
 use fathom_units::Nanos;
-use fathom_workload::Direction;
+use fathom_workload::{Direction, ExistingFiles};
 
-use super::source::Source;
+use super::source::{Source, Verdict};
 use super::{FailedIo, Kind, Slot, Worker};
 use crate::ErrorPolicy;
 
 /// Offsets kept of the failed I/Os of one kind.
 const FIRST_OFFSETS: usize = 8;
+/// Linux's number of "illegal byte sequence", by which fio tells wrong data from failed I/O.
+const EILSEQ: i32 = 84;
 
 /// Completions of one batch and direction that were submitted together: their times are equal, so they are counted as one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -123,6 +125,24 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             }
         }
         self.record_one(&slot, result, now);
+        if S::HOOKS
+            && let Some(verdict) = self.parts.source.take_verdict()
+        {
+            self.count_wrong(&slot, verdict);
+        }
+    }
+
+    /// Counts a read whose data is not what was written; the read itself has succeeded.
+    #[cold]
+    fn count_wrong(&mut self, slot: &Slot, verdict: Verdict) {
+        self.note_error(Direction::Read, slot, EILSEQ);
+        if verdict == Verdict::EndOfJob {
+            self.end_with(EndReason::Failed);
+            // A peer's other jobs go on; a native run has failed.
+            if self.parts.job.existing == ExistingFiles::OnlyOurs {
+                self.fail_at("verify", slot, EILSEQ);
+            }
+        }
     }
 
     #[inline]
@@ -179,6 +199,16 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             Kind::Sync => (Direction::Write, "fsync"),
         };
         self.last_completion = self.integrated;
+        self.note_error(direction, slot, errno);
+        let handling = &self.parts.job.features.errors;
+        let way = direction as usize;
+        let survived = handling.go_on[way] || handling.ignored[way].contains(&errno);
+        if self.parts.on_error == ErrorPolicy::Stop && !survived {
+            self.fail_at(name, slot, errno);
+        }
+    }
+
+    fn note_error(&mut self, direction: Direction, slot: &Slot, errno: i32) {
         let place = (slot.target, slot.offset);
         let same = |error: &&mut IoErrors| error.errno == errno && error.direction == direction;
         if let Some(error) = self.stats.errors.iter_mut().find(same) {
@@ -194,18 +224,16 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 first_offsets: vec![place],
             });
         }
-        let handling = &self.parts.job.features.errors;
-        let way = direction as usize;
-        let survived = handling.go_on[way] || handling.ignored[way].contains(&errno);
-        if self.parts.on_error == ErrorPolicy::Stop && !survived {
-            self.fail(FailedIo {
-                direction: name,
-                target: slot.target,
-                offset: slot.offset,
-                length: slot.length,
-                errno,
-            });
-        }
+    }
+
+    fn fail_at(&mut self, direction: &'static str, slot: &Slot, errno: i32) {
+        self.fail(FailedIo {
+            direction,
+            target: slot.target,
+            offset: slot.offset,
+            length: slot.length,
+            errno,
+        });
     }
 
     #[cold]

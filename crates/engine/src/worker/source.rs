@@ -22,8 +22,28 @@ pub(crate) enum Next {
     NotBefore(Nanos),
     /// Nothing before something in flight completes.
     AfterCompletion,
+    /// Nothing in flight: all files are to be made durable and dropped from the page cache before the next is asked for.
+    Settle,
     /// Nothing any more.
     End,
+}
+
+/// What a source found out about data that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is not what was written.
+    WrongData,
+    /// It is not what was written, and the job ends with it.
+    EndOfJob,
+}
+
+/// What a source has to say when its worker ends.
+#[derive(Debug, Default)]
+pub(crate) struct Leftover {
+    /// Lines for whoever watches.
+    pub(crate) lines: Vec<String>,
+    /// I/Os and bytes of each direction that were counted but not issued.
+    pub(crate) unissued: [(u64, u64); 3],
 }
 
 /// An I/O with what its source wants to know when it completes.
@@ -82,6 +102,26 @@ pub(crate) trait Source {
     ) -> Result<(), i32> {
         let _ = (slot, completion, buffer, now);
         Ok(())
+    }
+
+    /// A sync is about to be submitted; what is returned is the tag of its slot.
+    fn sync_begins(&mut self) -> u64 {
+        0
+    }
+
+    /// Whether the I/O that was given last stands before any sync that is due.
+    fn holds_syncs(&self) -> bool {
+        false
+    }
+
+    /// What was found out about the data of the last completion, once.
+    fn take_verdict(&mut self) -> Option<Verdict> {
+        None
+    }
+
+    /// The last words, after [`Self::finished`].
+    fn leave(&mut self) -> Leftover {
+        Leftover::default()
     }
 
     /// The measurement begins.

@@ -176,7 +176,7 @@ impl EventSink for Watcher<'_> {
                     self.show_snapshots();
                 }
             }
-            Event::Layout { .. } | Event::Note { .. } => {
+            Event::Layout { .. } | Event::Note { .. } | Event::WrongData { .. } => {
                 self.progress.close();
                 self.screen.event(event);
             }

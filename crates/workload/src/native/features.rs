@@ -18,6 +18,9 @@ pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
     if job.features.io_log.is_on() {
         keys.push(("log", io_log(job.features.io_log)));
     }
+    if let Some(verify) = &job.features.verify {
+        keys.push(("verify", super::verify::value(verify)));
+    }
     keys.extend(process::keys(&job.features.process));
     keys.extend(handling::keys(&job.features));
     keys
@@ -70,6 +73,9 @@ impl Reader<'_> {
         }
         if let Some(log) = fields.get("log").and_then(|value| self.io_log(value)) {
             job.features.io_log = log;
+        }
+        if let Some(value) = fields.get("verify") {
+            job.features.verify = self.verify(value, job).map(Box::new);
         }
         self.process(fields, &mut job.features.process);
         self.handling(fields, &mut job.features);

@@ -41,6 +41,7 @@ mod reader;
 #[cfg(test)]
 mod tests;
 mod values;
+mod verify;
 mod words;
 mod writer;
 

@@ -5,16 +5,19 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
+use super::verify::CHECKSUMS;
 use super::words::{
     BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, OPEN_SYNCS, OPERATIONS, PROCESSES,
     Words,
 };
 use super::{read, to_json, write};
 use crate::{
-    Access, Arrival, Between, BlockSizes, Coverage, Dedupe, DedupeFrom, Distribution,
-    ErrorHandling, Features, FileHandling, Job, Limits, Mix, Pacing, Place, Placement, Poisson,
-    Process, ProcessorSharing, Replay, ReplayPace, ReportGroup, SequentialScope, Stage, SyncPolicy,
-    SyncRange, Target, ThreadPriority, WeightedSize, WhenFull, Workload,
+    Access, Arrival, Backlog, Between, BlockSizes, Checksum, Coverage, Dedupe, DedupeFrom,
+    Distribution, ErrorHandling, Features, FileHandling, HeaderCheck, Job, Limits, Mix, OnMismatch,
+    Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing, Replay, ReplayPace,
+    ReportGroup, SequentialScope, Stage, SyncPolicy, SyncRange, Target, ThreadPriority,
+    TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust, WeightedSize,
+    WhenFull, Workload,
 };
 
 const OLTP: &str = r#"# oltp.workload.toml
@@ -308,6 +311,40 @@ fn json_has_the_shape_of_the_file() {
     assert_eq!(serde_json::to_value(table).unwrap(), json);
 }
 
+#[test]
+fn checks_of_data_are_read() {
+    let verify = |keys: &str| {
+        job(&format!("measure = \"one-pass\"\n{keys}"))
+            .features
+            .verify
+    };
+    let written = "mix = { write = \"100%\" }\nverify = \"crc32c\"";
+    assert_eq!(
+        verify(written),
+        Some(Box::new(Verify::new(Checksum::Crc32c)))
+    );
+    // A job that only reads does not know numbers and seeds.
+    let read = verify("verify = \"md5\"").unwrap();
+    assert_eq!(
+        (read.sequence, read.seed),
+        (HeaderCheck::Ignored, HeaderCheck::Ignored)
+    );
+    let table = verify(
+        "mix = { write = \"100%\" }\n\
+         verify = { checksum = \"pattern_hdr\", pattern = \"0xff%o\", backlog = 8, interval = \"512B\" }",
+    )
+    .unwrap();
+    assert_eq!(
+        table.backlog,
+        Some(Backlog {
+            writes: 8,
+            batch: 8
+        })
+    );
+    assert_eq!(table.interval, Some(Bytes::new(512)));
+    assert_eq!(table.pattern.unwrap().bytes().len(), 9);
+}
+
 fn one_of<T: Copy + std::fmt::Debug>(words: Words<T>) -> impl Strategy<Value = T> {
     (0..words.len()).prop_map(|index| words[index].1)
 }
@@ -421,6 +458,91 @@ fn targets() -> impl Strategy<Value = Vec<Target>> {
         length: Some(Bytes::new(length)),
     });
     vec(prop_oneof![existing, fresh], 1..4)
+}
+
+/// Something of every kind that a check may ask for.
+fn checks() -> impl Strategy<Value = Verify> {
+    let layout = (
+        one_of(CHECKSUMS),
+        option::of((1u64..5000).prop_map(Bytes::new)),
+        0u32..4096,
+        vec(any::<u8>(), 1..20),
+        option::of((1u64..5000).prop_map(Bytes::new)),
+    );
+    let counts = (
+        option::of((1u32..5000, 1u32..5000)),
+        option::of((percent(), 1u32..99, 1u32..99)),
+    );
+    let words = (any::<[bool; 6]>(), 0usize..4, 0usize..3);
+    let files = (
+        option::of(".{1,9}"),
+        option::of(".{1,9}"),
+        option::of(".{1,9}"),
+    );
+    (layout, counts, words, files).prop_map(|(layout, counts, words, files)| {
+        let ([phases, each, sequence, seed, synced, zero], phase, mismatch) = words;
+        let check = |compared| {
+            if compared {
+                HeaderCheck::Compared
+            } else {
+                HeaderCheck::Ignored
+            }
+        };
+        let kinds = [
+            VerifyPhase::AfterPass,
+            VerifyPhase::Never,
+            VerifyPhase::Only,
+            VerifyPhase::Nothing,
+        ];
+        let ends = [OnMismatch::EndJob, OnMismatch::EndAtOnce, OnMismatch::GoOn];
+        Verify {
+            interval: layout.1,
+            header_offset: layout.2,
+            pattern: Pattern::new(layout.3, Vec::new()),
+            pattern_interval: layout.4,
+            phase: if phases { kinds[phase] } else { kinds[0] },
+            backlog: counts.0.map(|(writes, batch)| Backlog { writes, batch }),
+            repeats: if each {
+                VerifyRepeats::EachWrite
+            } else {
+                VerifyRepeats::LastWrite
+            },
+            sequence: check(sequence),
+            seed: check(seed),
+            on_mismatch: ends[mismatch],
+            trust: if synced {
+                VerifyTrust::Synced
+            } else {
+                VerifyTrust::Completed
+            },
+            dump: files.0,
+            save_state: files.1,
+            load_state: files.2,
+            trims: counts.1.map(|(share, writes, batch)| VerifyTrims {
+                share,
+                writes,
+                batch,
+                zero: if zero {
+                    TrimmedData::Zeroes
+                } else {
+                    TrimmedData::Anything
+                },
+            }),
+            ..Verify::new(layout.0)
+        }
+    })
+}
+
+/// Whether a job may be checked at all.
+fn may_verify(workers: u32, mix: Mix, access: Access) -> bool {
+    let shared = matches!(
+        access,
+        Access::Sequential {
+            scope: SequentialScope::Shared,
+            ..
+        }
+    );
+    !shared && (workers == 1 || !mix.changes_data())
 }
 
 prop_compose! {
@@ -582,9 +704,10 @@ prop_compose! {
         (contents, backend) in (one_of(CONTENTS), one_of(BACKENDS)),
         (caching, existing) in (one_of(CACHINGS), one_of(EXISTING)),
         switches in any::<(bool, bool, bool)>(),
-        salt: u64,
+        (salt, alone, check) in (any::<u64>(), any::<bool>(), option::of(checks())),
         (process, handling, features) in (processes(), handlings(), features()),
     ) -> Job {
+        let workers = if alone { 1 } else { workers };
         Job {
             name, host, targets, file_choice, workers, depth, mix, access, block, arrival, limits,
             group: ReportGroup { id: group.0, together: group.1 },
@@ -601,6 +724,7 @@ prop_compose! {
             unlink: switches.2,
             salt,
             features: Features {
+                verify: check.filter(|_| may_verify(workers, mix, access)).map(Box::new),
                 process,
                 files: handling.files,
                 errors: handling.errors,

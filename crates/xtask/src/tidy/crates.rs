@@ -5,11 +5,12 @@ use std::path::Path;
 use super::{Finding, read};
 
 /// Each crate of the project and the others it may depend on. Keep in step with ARCHITECTURE.md.
-const MAY_KNOW: [(&str, &[&str]); 17] = [
+const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("units", &[]),
     ("diagnostics", &["units"]),
     ("stats", &["units"]),
     ("workload", &["units", "diagnostics"]),
+    ("verify", &["units", "workload"]),
     ("record", &["units", "stats", "workload"]),
     ("runs", &["units", "stats", "workload", "record"]),
     (
@@ -26,6 +27,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
             "workload",
             "rawio",
             "record",
+            "verify",
         ],
     ),
     ("catalog", &["units", "diagnostics"]),
@@ -80,6 +82,7 @@ const ANY: &[&str] = &[
     "model",
     "sim",
     "report",
+    "verify",
     "session",
     "peers",
 ];

@@ -42,6 +42,7 @@ impl Settings {
             || self.apply_flow(reader)
             || self.apply_data(reader)
             || self.apply_report(reader)
+            || self.apply_verify(reader)
             || self.apply_process(reader)
             || self.apply_handling(reader)
             || self.apply_replay(reader)

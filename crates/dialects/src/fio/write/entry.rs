@@ -334,6 +334,9 @@ impl<'a> Entry<'a> {
             if let Some(stats) = &worker.directions[direction as usize] {
                 self.ways[direction as usize].add(worker, stats, direction);
             }
+            let (ios, bytes) = worker.unissued[direction as usize];
+            self.ways[direction as usize].ios += ios;
+            self.ways[direction as usize].bytes += bytes;
         }
         if job
             .features

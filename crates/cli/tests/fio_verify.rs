@@ -1,0 +1,193 @@
+//! `fathom fio` with `verify=`: as many reads and writes as Debian's fio does, and no wrong block unseen.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The document among what a fio prints.
+fn document(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let from = text.find('{').unwrap_or(0);
+    serde_json::from_str(&text[from..]).unwrap_or_else(|error| {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        panic!("{error}\n{text}\n{stderr}")
+    })
+}
+
+/// Name, error, reads and writes of each job.
+fn counts(document: &Value) -> Vec<(String, i64, u64, u64)> {
+    let jobs = document["jobs"].as_array().unwrap().iter();
+    jobs.map(|job| {
+        let ios = |way: &str| job[way]["total_ios"].as_u64().unwrap();
+        let name = job["jobname"].as_str().unwrap().to_owned();
+        (
+            name,
+            job["error"].as_i64().unwrap(),
+            ios("read"),
+            ios("write"),
+        )
+    })
+    .collect()
+}
+
+fn ours(folder: &Path, words: &str) -> Output {
+    let words = words.split_whitespace();
+    let mut command = support::fathom(folder);
+    command.args(["fio", "--output-format=json"]).args(words);
+    command.output().unwrap()
+}
+
+/// Runs both, each in a folder of its own, and compares exit codes and counts.
+#[track_caller]
+fn same_counts(words: &str) {
+    let folder = support::disk_folder();
+    let mine = ours(folder.path(), words);
+    let other = support::disk_folder();
+    let theirs = Command::new("fio")
+        .arg("--output-format=json")
+        .args(words.split_whitespace())
+        .current_dir(other.path())
+        .output()
+        .unwrap();
+    assert_eq!(
+        counts(&document(&mine)),
+        counts(&document(&theirs)),
+        "fio {words}"
+    );
+    assert_eq!(
+        mine.status.success(),
+        theirs.status.success(),
+        "fio {words}"
+    );
+    let states = |names: Vec<String>| -> Vec<String> {
+        let is_state = |name: &String| name.contains("-verify.state");
+        names.into_iter().filter(is_state).collect()
+    };
+    assert_eq!(
+        states(support::names_in(folder.path())),
+        states(support::names_in(other.path())),
+        "fio {words}"
+    );
+}
+
+#[test]
+fn counts_are_those_of_fio() {
+    let base = "--name=j --filename=f --size=256k";
+    for engine in [
+        "--ioengine=psync",
+        "--ioengine=libaio --iodepth=8 --direct=1",
+        "--ioengine=io_uring --iodepth=4",
+    ] {
+        for rw in ["--rw=write", "--rw=randwrite"] {
+            for rest in [
+                "--verify=md5",
+                "--verify=crc32c --loops=2",
+                "--verify=sha256 --do_verify=0",
+                "--verify=crc16 --verify_backlog=8",
+                "--verify=xxhash --verify_backlog=8 --verify_backlog_batch=4 --loops=2",
+                "--verify=crc64 --io_size=128k",
+                "--verify=meta --number_ios=20",
+                "--verify=sha1 --verify_interval=512",
+                "--verify=null",
+                "--verify=crc7 --bs=16k --verify_interval=4k --verify_offset=100",
+                "--verify=pattern --verify_pattern=0xdeadbeef%o",
+                "--verify=sha3-512 --offset=64k",
+            ] {
+                same_counts(&format!("{base} {engine} {rw} {rest}"));
+            }
+        }
+        same_counts(&format!(
+            "--name=j --nrfiles=4 --size=256k --rw=randwrite --verify=md5 {engine}"
+        ));
+        same_counts(&format!(
+            "--name=j --numjobs=2 --size=256k --rw=write --verify=md5 {engine}"
+        ));
+    }
+}
+
+#[test]
+fn a_job_checks_what_another_wrote() {
+    let write = "--name=w --filename=f --size=256k --verify=md5 --do_verify=0";
+    let then = "--stonewall --filename=f --size=256k --verify=md5";
+    same_counts(&format!(
+        "{write} --rw=write --name=only {then} --rw=write --verify_only \
+         --name=read {then} --rw=read"
+    ));
+    same_counts(&format!(
+        "{write} --rw=randwrite --name=read {then} --rw=randread"
+    ));
+}
+
+/// Jobs after one that found wrong data run all the same; each that checks it finds it.
+#[test]
+fn damage_between_two_jobs_is_error_84() {
+    let folder = support::disk_folder();
+    let check = "--stonewall --filename=f --size=256k --verify=crc32c";
+    let words = format!(
+        "--name=w --filename=f --size=256k --rw=write --verify=crc32c --do_verify=0 \
+         --name=damage --stonewall --filename=f --size=256k --offset=100k --io_size=4 --bs=4 --rw=write \
+         --name=read {check} --rw=read --name=only {check} --rw=write --verify_only"
+    );
+    let output = ours(folder.path(), &words);
+    assert_eq!(output.status.code(), Some(1));
+    let counts = counts(&document(&output));
+    let errors: Vec<_> = counts.iter().map(|(_, error, ..)| *error).collect();
+    assert_eq!(errors, [0, 0, 84, 84], "{counts:?}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines: Vec<_> = stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{stderr}");
+    for line in lines {
+        assert!(line.starts_with("verify: bad header: magic "), "{line}");
+        assert!(
+            line.contains(" at file f offset 102400, length 4096 "),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn what_is_interrupted_is_checked_as_far_as_it_came() {
+    let folder = support::disk_folder();
+    let job = "--name=j --filename=f --size=64m --rw=randwrite --verify=md5 --ioengine=libaio \
+               --iodepth=8 --bs=4k";
+    let mut child = support::fathom(folder.path())
+        .args(["fio", "--eta=always", "--eta-newline=1"])
+        .args(job.split_whitespace())
+        .args(["--do_verify=0", "--rate_iops=2000"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first line of progress: it writes.
+    let mut told = BufReader::new(child.stdout.take().unwrap()).lines();
+    for line in told.by_ref() {
+        if line.unwrap().contains("Jobs: 1") {
+            break;
+        }
+    }
+    support::system("kill", &["-INT", &child.id().to_string()]);
+    drop(told);
+    assert!(!child.wait().unwrap().success());
+    let state = std::fs::read_to_string(folder.path().join("local-j-0-verify.state")).unwrap();
+    let numbers = |name: &str| -> Vec<u64> {
+        let line = state.lines().find_map(|line| line.strip_prefix(name));
+        let words = line.unwrap().split_whitespace();
+        words.map(|word| word.parse().unwrap()).collect()
+    };
+    let written = numbers("writes")[0];
+    assert!((1..16384).contains(&written), "{state}");
+    // A write that was drawn and never issued ends the check as one on its way does.
+    let sure = numbers("unfinished").first().copied().unwrap_or(written);
+    assert!(written - sure <= 8, "{state}");
+    for mode in ["--verify_only", "--rw=randread"] {
+        let words = format!("{job} --verify_state_load=1 --verify_state_save=0 {mode}");
+        let output = ours(folder.path(), &words);
+        let (_, error, reads, _) = counts(&document(&output)).remove(0);
+        assert_eq!((error, reads), (0, sure), "{words}");
+    }
+}

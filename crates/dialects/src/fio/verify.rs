@@ -1,0 +1,227 @@
+//! From fio's verification options to what the workload model checks.
+//!
+//! Which fields of a header are compared follows fio's own rules (`fixup_options` of its 3.42 release, read for facts):
+//! the number of the write is not compared where the last writer of a block is uncertain, nor where nothing but a check
+//! is done; the seed is not compared where blocks may be written twice, where a backlog is checked out of order, and by
+//! jobs that only read. Either is compared all the same where the option asks for it.
+
+use fathom_diagnostics::Diagnostic;
+use fathom_units::{Bytes, Percent};
+use fathom_workload::{
+    Backend, Backlog, Direction, HeaderCheck, OnMismatch, Pattern, PatternError, TrimmedData,
+    Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
+};
+
+use super::context::Files;
+use super::job;
+use super::settings::{Amount, Settings};
+
+/// Bytes of fio's own block header, which must fit behind `verify_offset`.
+const FIO_HEADER: u64 = 48;
+
+/// Which job of an invocation a state file belongs to.
+#[derive(Debug, Clone, Copy)]
+pub struct StatePlace<'a> {
+    /// `--aux-path`.
+    pub folder: Option<&'a str>,
+    /// Name of the job.
+    pub job: &'a str,
+    /// Number of the job, clones counted, from 0.
+    pub number: usize,
+}
+
+impl StatePlace<'_> {
+    /// The name that fio gives its own state files.
+    fn path(self) -> String {
+        let name = self.job.replace('/', ".");
+        let file = format!("local-{name}-{}-verify.state", self.number);
+        match self.folder {
+            Some(folder) => format!("{}/{file}", folder.trim_end_matches('/')),
+            None => file,
+        }
+    }
+}
+
+/// What is checked, if anything is.
+///
+/// # Errors
+/// A file named by the pattern that cannot be read.
+pub fn build(
+    settings: &Settings,
+    place: StatePlace<'_>,
+    files: &dyn Files,
+) -> Result<Option<Box<Verify>>, PatternError> {
+    let given = &settings.verify;
+    let Some(kind) = given.kind() else {
+        return Ok(None);
+    };
+    let read = |path: &str| files.read_bytes(path);
+    let pattern = (given.pattern.as_deref()).map(|text| Pattern::parse(text, &read));
+    let writes = settings.pattern.directions[Direction::Write as usize];
+    let state = place.path();
+    let verify = Verify {
+        interval: (given.interval > 0).then(|| Bytes::new(given.interval)),
+        header_offset: given.offset,
+        pattern: pattern.transpose()?,
+        pattern_interval: (given.pattern_interval > 0).then(|| Bytes::new(given.pattern_interval)),
+        phase: match (given.only && writes, given.do_verify) {
+            (true, true) => VerifyPhase::Only,
+            (true, false) => VerifyPhase::Nothing,
+            (false, true) => VerifyPhase::AfterPass,
+            (false, false) => VerifyPhase::Never,
+        },
+        backlog: (given.backlog > 0).then_some(Backlog {
+            writes: given.backlog,
+            batch: batch(given.backlog_batch, given.backlog),
+        }),
+        repeats: if given.experimental {
+            VerifyRepeats::EachWrite
+        } else {
+            VerifyRepeats::LastWrite
+        },
+        sequence: compared(given.write_sequence, sequence_is_sure(settings)),
+        seed: compared(given.header_seed, seed_is_sure(settings)),
+        on_mismatch: match (given.fatal, survives(settings)) {
+            (true, _) => OnMismatch::EndAtOnce,
+            (false, true) => OnMismatch::GoOn,
+            (false, false) => OnMismatch::EndJob,
+        },
+        dump: given.dump.then(|| place.folder.unwrap_or(".").to_owned()),
+        trust: if given.fsynced {
+            VerifyTrust::Synced
+        } else {
+            VerifyTrust::Completed
+        },
+        save_state: (given.save && writes).then(|| state.clone()),
+        load_state: given.load.then_some(state),
+        trims: trims(settings),
+        ..Verify::new(kind)
+    };
+    Ok(Some(Box::new(verify)))
+}
+
+/// Whether `continue_on_error` covers wrong data.
+fn survives(settings: &Settings) -> bool {
+    let asked = settings.sources.get("continue_on_error");
+    asked.is_some_and(|(typed, ..)| matches!(typed.trim(), "verify" | "all" | "1"))
+}
+
+fn batch(asked: u32, otherwise: u32) -> u32 {
+    if asked > 0 { asked } else { otherwise }
+}
+
+fn compared(asked: Option<bool>, sure: bool) -> HeaderCheck {
+    if asked.unwrap_or(sure) {
+        HeaderCheck::Compared
+    } else {
+        HeaderCheck::Ignored
+    }
+}
+
+/// Whether a pass may write a block twice.
+fn may_overlap(settings: &Settings) -> bool {
+    let larger = match (settings.io_size, settings.size) {
+        (Amount::Bytes(io_size), Amount::Bytes(size)) => io_size > size,
+        (Amount::Bytes(_), Amount::Unset | Amount::Percent(_)) => true,
+        _ => false,
+    };
+    settings.independent || settings.pattern_number.is_some() || larger
+}
+
+fn is_asynchronous(settings: &Settings) -> bool {
+    job::backend(settings) != Backend::Sync
+}
+
+fn sequence_is_sure(settings: &Settings) -> bool {
+    let uncertain = settings.independent && is_asynchronous(settings) && settings.depth > 1;
+    let (least, most) = job::block_range(settings)[Direction::Write as usize];
+    let replayed = settings.verify.experimental && may_overlap(settings);
+    !(settings.verify.only || uncertain || replayed || least != most || settings.time_based)
+}
+
+fn seed_is_sure(settings: &Settings) -> bool {
+    let writes = settings.pattern.directions[Direction::Write as usize];
+    let given = &settings.verify;
+    writes && given.backlog == 0 && !given.only && !may_overlap(settings)
+}
+
+fn trims(settings: &Settings) -> Option<VerifyTrims> {
+    let given = &settings.verify;
+    let share = Percent::whole(given.trim_percentage)?;
+    (given.trim_percentage > 0 && given.trim_backlog > 0).then(|| VerifyTrims {
+        share,
+        writes: given.trim_backlog,
+        batch: batch(given.trim_batch, given.trim_backlog),
+        zero: if given.trim_zero {
+            TrimmedData::Zeroes
+        } else {
+            TrimmedData::Anything
+        },
+    })
+}
+
+/// Whether verification discards blocks.
+pub fn trims_blocks(settings: &Settings) -> bool {
+    settings.verify.kind().is_some() && trims(settings).is_some()
+}
+
+/// What is wrong with verification options, and the option it is about.
+pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, String, &'static str)> {
+    let mut found = Vec::new();
+    let given = &settings.verify;
+    let Some(kind) = given.kind() else {
+        return found;
+    };
+    if readonly && trims_blocks(settings) {
+        let message = "`trim_percentage` discards blocks under --readonly".to_owned();
+        found.push(("trim_percentage", message, "take --readonly away"));
+    }
+    if kind.needs_pattern() && given.pattern.is_none() {
+        let message = format!("`verify={}` has no pattern to compare with", kind.name());
+        found.push(("verify", message, "add verify_pattern="));
+    }
+    if settings.pattern.directions == [true, true, false] {
+        let rate = |way: usize| settings.rate[way] + settings.rate_iops[way];
+        if (rate(0) == 0) != (rate(1) == 0) {
+            let message = "a verified job has no rate for one direction alone".to_owned();
+            let option = if settings.rate_iops == [0; 3] {
+                "rate"
+            } else {
+                "rate_iops"
+            };
+            found.push((
+                option,
+                message,
+                "give a rate for both, or verify another job",
+            ));
+        }
+    }
+    let (least, _) = job::block_range(settings)[Direction::Write as usize];
+    let asked = if given.interval > 0 {
+        given.interval
+    } else {
+        least
+    };
+    let interval = asked.min(least);
+    if given.offset > 0 && u64::from(given.offset) + FIO_HEADER > interval {
+        let message = format!(
+            "a header at `verify_offset={}` does not fit into {interval} bytes",
+            given.offset
+        );
+        let hint = "lower verify_offset, or raise verify_interval or bs";
+        found.push(("verify_offset", message, hint));
+    }
+    found
+}
+
+/// What a reader may not have meant.
+pub fn trap(settings: &Settings) -> Option<Diagnostic> {
+    let given = &settings.verify;
+    let writes = settings.pattern.directions[Direction::Write as usize];
+    let shared = settings.clones > 1 && settings.filename.is_some();
+    (given.kind().is_some() && writes && given.do_verify && shared).then(|| {
+        let message = "several jobs write the same files: blocks of one may be overwritten by \
+                       another, and then fail their check";
+        Diagnostic::warning(message).hint("leave filename out, or set do_verify=0")
+    })
+}

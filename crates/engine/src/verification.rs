@@ -1,0 +1,45 @@
+//! The checks of a worker, made from its job.
+//!
+//! The state of an earlier job is read when the stage begins, since an earlier stage of the same run may have written it.
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_verify::{Blocks, Program, SavedState};
+use fathom_workload::Job;
+use fathom_workload::generator::{StreamKey, TargetRange};
+
+use crate::EngineError;
+use crate::preflight::{layout_error, stream_error};
+use crate::worker::Verification;
+
+/// The checks of a worker of `job`, the job of number `index` of the workload, where it asks for any. `keys` are those of
+/// its streams and of the contents of its writes.
+///
+/// # Errors
+/// A state that cannot be read, or a job without a stream.
+pub(crate) fn verification<'a>(
+    (index, job): (usize, &'a Job),
+    worker: u32,
+    keys: (StreamKey, StreamKey),
+    ranges: &[TargetRange],
+) -> Result<Option<Verification<'a>>, EngineError> {
+    let Some(verify) = job.features.verify.as_deref() else {
+        return Ok(None);
+    };
+    let loaded = verify.load_state.as_deref().map(load_state).transpose()?;
+    let program = Program::new(job, verify, keys, ranges, loaded);
+    let program = program.map_err(|error| stream_error(&error))?;
+    let number = (index as u16).wrapping_add(worker as u16);
+    let blocks = Blocks::new(verify, job, number).map_err(|error| layout_error(job, error))?;
+    Ok(Some(Verification::new(job, verify, program, blocks)))
+}
+
+fn load_state(path: &str) -> Result<SavedState, EngineError> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        EngineError::target(path, "reading the state of an earlier check", error)
+    })?;
+    SavedState::from_text(&text).map_err(|error| {
+        let text = format!("`{path}` holds no state of an earlier job: {error}");
+        let hint = "let that job run again with its state saved, or check without it";
+        EngineError::Invalid(Diagnostics(vec![Diagnostic::error(text).hint(hint)]))
+    })
+}

@@ -1,0 +1,252 @@
+//! Checks of what was written, as a source of I/O.
+//!
+//! The order of writes and checks is [`Program`]'s, their bytes are [`Blocks`]'; here they meet the worker: buffers are
+//! filled before they are written and checked after they were read, what is wrong becomes lines to be told, wrong blocks
+//! are saved where that is asked for, and the state of the job is written when it ends.
+
+use std::path::Path;
+
+use fathom_rawio::wall_clock;
+use fathom_units::Nanos;
+use fathom_verify::{Blocks, Completed, Expected, Mismatch, Program, Step, Task};
+use fathom_workload::{Backend, Checksum, Job, OnMismatch, Verify};
+
+use super::full::IoSource;
+use super::source::{Leftover, Next, Sourced, Verdict};
+
+/// Lines that one worker tells at most.
+const LINES_MAX: usize = 100;
+/// Blocks that one worker saves at most.
+const DUMPS_MAX: u32 = 1000;
+/// Steps without an I/O before the worker looks at its clock and its orders again.
+const STEPS_AT_A_TIME: u32 = 32;
+
+/// A worker's checks.
+#[derive(Debug)]
+pub(crate) struct Verification<'a> {
+    job: &'a Job,
+    verify: &'a Verify,
+    program: Program,
+    blocks: Blocks,
+    /// What is in flight, by tag.
+    tasks: Vec<Option<Task>>,
+    free_tags: Vec<usize>,
+    /// Whether the I/O given last is a check or discard of our own, before which no sync is due.
+    own: bool,
+    now: Nanos,
+    /// What the wall clock is ahead of the run's clock.
+    wall_ahead: u64,
+    verdict: Option<Verdict>,
+    lines: Vec<String>,
+    unsaid: u64,
+    dumped: u32,
+}
+
+impl<'a> Verification<'a> {
+    /// The checks of a worker of `job`.
+    pub(crate) fn new(job: &'a Job, verify: &'a Verify, program: Program, blocks: Blocks) -> Self {
+        Self {
+            job,
+            verify,
+            program,
+            blocks,
+            tasks: Vec::new(),
+            free_tags: Vec::new(),
+            own: false,
+            now: Nanos::ZERO,
+            wall_ahead: 0,
+            verdict: None,
+            lines: Vec::new(),
+            unsaid: 0,
+            dumped: 0,
+        }
+    }
+
+    fn keep(&mut self, task: Task) -> u64 {
+        let tag = self.free_tags.pop().unwrap_or_else(|| {
+            self.tasks.push(None);
+            self.tasks.len() - 1
+        });
+        self.tasks[tag] = Some(task);
+        tag as u64
+    }
+
+    fn give_back(&mut self, tag: u64) -> Option<Task> {
+        let task = self.tasks.get_mut(tag as usize)?.take()?;
+        self.free_tags.push(tag as usize);
+        Some(task)
+    }
+
+    fn tell(&mut self, line: String) {
+        if self.lines.len() < LINES_MAX {
+            self.lines.push(line);
+        } else {
+            self.unsaid += 1;
+        }
+    }
+
+    fn check(&mut self, task: &Task, expected: Expected, moved: u32, buffer: &mut [u8]) {
+        let io = task.io();
+        let Some(block) = buffer.get_mut(..io.length as usize) else {
+            return;
+        };
+        // What was not read is not what was written.
+        if let Some(missing) = block.get_mut(moved as usize..) {
+            missing.fill(0);
+        }
+        let found = self.blocks.check(io.offset, block, expected);
+        if found.is_empty() {
+            return;
+        }
+        let path = self.job.targets[io.target as usize].place.path();
+        for wrong in &found {
+            self.tell(line(path, wrong, task));
+        }
+        if let Some(folder) = &self.verify.dump {
+            let right = self.blocks.expected_block(io.offset, block, expected);
+            for wrong in &found {
+                self.dump(Path::new(folder), path, wrong, io.offset, (block, &right));
+            }
+        }
+        self.verdict = Some(match self.verify.on_mismatch {
+            OnMismatch::GoOn => Verdict::WrongData,
+            OnMismatch::EndJob | OnMismatch::EndAtOnce => Verdict::EndOfJob,
+        });
+    }
+
+    /// Saves what an interval holds and should hold, under fio's names for such files.
+    fn dump(
+        &mut self,
+        folder: &Path,
+        target: &str,
+        wrong: &Mismatch,
+        block: u64,
+        (received, expected): (&[u8], &[u8]),
+    ) {
+        let start = wrong.offset.saturating_sub(block) as usize;
+        let range = start..start + wrong.length as usize;
+        let base = Path::new(target).file_name().unwrap_or_default();
+        let base = base.to_string_lossy();
+        for (kind, bytes) in [("received", received), ("expected", expected)] {
+            if self.dumped >= 2 * DUMPS_MAX {
+                return;
+            }
+            self.dumped += 1;
+            let path = folder.join(format!("{base}.{}.{kind}", wrong.offset));
+            let bytes = bytes.get(range.clone()).unwrap_or_default();
+            let line = match std::fs::write(&path, bytes) {
+                Ok(()) => format!("verify: {kind} data saved as `{}`", path.display()),
+                Err(error) => format!("verify: `{}` cannot be written: {error}", path.display()),
+            };
+            self.tell(line);
+        }
+    }
+
+    fn save_state(&mut self) {
+        let Some(path) = &self.verify.save_state else {
+            return;
+        };
+        let text = self.program.state(&self.job.name).to_text();
+        // A reader finds the old state or the new one, never half of one.
+        let beside = format!("{path}.new");
+        let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
+        if let Err(error) = written {
+            let line = format!("verify: the state cannot be saved as `{path}`: {error}");
+            self.tell(line);
+        }
+    }
+}
+
+fn line(path: &str, wrong: &Mismatch, task: &Task) -> String {
+    let io = task.io();
+    format!(
+        "verify: {} at file {path} offset {}, length {} (requested block: offset={}, length={})",
+        wrong.fault, wrong.offset, wrong.length, io.offset, io.length
+    )
+}
+
+impl IoSource for Verification<'_> {
+    fn next(&mut self, now: Nanos, in_flight: u32) -> Next {
+        if self.now == Nanos::ZERO {
+            self.wall_ahead = wall_clock().saturating_sub(now.get());
+        }
+        self.now = now;
+        for _ in 0..STEPS_AT_A_TIME {
+            match self.program.next(in_flight) {
+                Step::Issue(task) => {
+                    self.own = matches!(task, Task::Check { .. } | Task::Discard { .. });
+                    let tag = self.keep(task);
+                    let io = *task.io();
+                    return Next::Io(Sourced { io, at: None, tag });
+                }
+                Step::Wait => return Next::AfterCompletion,
+                Step::Again => {}
+                Step::Settle => return Next::Settle,
+                Step::End => return Next::End,
+            }
+        }
+        Next::NotBefore(now)
+    }
+
+    fn holds_syncs(&self) -> bool {
+        self.own
+    }
+
+    fn before_write(&mut self, tag: u64, buffer: &mut [u8]) {
+        let task = self.tasks.get(tag as usize).copied().flatten();
+        let Some(Task::Write { io, number, seed }) = task else {
+            return;
+        };
+        if self.verify.checksum != Checksum::Null {
+            let time = self.now.get().saturating_add(self.wall_ahead);
+            self.blocks.fill(io.offset, number, seed, time, buffer);
+        }
+    }
+
+    fn completed(&mut self, tag: u64, result: Result<u32, i32>, buffer: &mut [u8]) {
+        let Some(task) = self.give_back(tag) else {
+            return;
+        };
+        let all = result == Ok(task.io().length);
+        let how = if all {
+            Completed::Done
+        } else {
+            Completed::Failed
+        };
+        self.program.completed(&task, how);
+        if let (Task::Check { expected, .. }, Ok(moved)) = (&task, result)
+            && moved > 0
+            && self.job.backend != Backend::Null
+        {
+            self.check(&task, *expected, moved, buffer);
+        }
+    }
+
+    fn sync_begins(&mut self) -> u64 {
+        self.program.sync_begins()
+    }
+
+    fn sync_ended(&mut self, covered: u64) {
+        self.program.sync_ended(covered);
+    }
+
+    fn take_verdict(&mut self) -> Option<Verdict> {
+        let verdict = self.verdict.take();
+        if verdict == Some(Verdict::EndOfJob) {
+            self.program.stop();
+        }
+        verdict
+    }
+
+    fn leave(&mut self) -> Leftover {
+        self.save_state();
+        if self.unsaid > 0 {
+            let line = format!("verify: {} more lines are not shown", self.unsaid);
+            self.lines.push(line);
+        }
+        Leftover {
+            lines: std::mem::take(&mut self.lines),
+            unissued: self.program.unissued(),
+        }
+    }
+}

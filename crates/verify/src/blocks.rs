@@ -1,0 +1,240 @@
+//! Filling of blocks before they are written, and checking of blocks that were read.
+
+use fathom_workload::{Checksum, Job, OnMismatch, Pattern, TrimmedData, Verify};
+
+use crate::{Digest, Fault, Header, Intervals, LayoutProblem, Mismatch, contents, digest};
+
+/// What a block that was read must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// Data with headers.
+    Data {
+        /// Number of the write, where it is compared.
+        number: Option<u64>,
+        /// Seed of the write, where it is compared.
+        seed: Option<u64>,
+    },
+    /// What a discarded block reads as.
+    Trimmed,
+}
+
+/// Fills and checks the blocks of one worker.
+#[derive(Debug)]
+pub struct Blocks {
+    kind: Checksum,
+    intervals: Intervals,
+    pattern: Option<Pattern>,
+    pattern_interval: Option<u32>,
+    trimmed: TrimmedData,
+    all_faults: bool,
+    worker: u16,
+    /// What the pattern gives for the block that is being checked.
+    scratch: Vec<u8>,
+}
+
+impl Blocks {
+    /// For the worker of `job` whose number ends in `worker`.
+    ///
+    /// # Errors
+    /// Where a header does not fit, or a pattern is missing.
+    pub fn new(verify: &Verify, job: &Job, worker: u16) -> Result<Self, LayoutProblem> {
+        let step = verify.pattern_interval;
+        let step = step.and_then(|step| u32::try_from(step.get()).ok());
+        Ok(Self {
+            kind: verify.checksum,
+            intervals: Intervals::new(verify, job)?,
+            pattern: verify.pattern.clone(),
+            pattern_interval: step.filter(|step| *step > 0),
+            trimmed: verify
+                .trims
+                .map_or_else(TrimmedData::default, |trims| trims.zero),
+            all_faults: verify.on_mismatch != OnMismatch::EndAtOnce,
+            worker,
+            scratch: Vec::new(),
+        })
+    }
+
+    /// Gives `block`, which will be written at `offset`, its contents and headers.
+    pub fn fill(&self, offset: u64, number: u64, seed: u64, time_ns: u64, block: &mut [u8]) {
+        self.fill_contents(offset, seed, block);
+        let seed = if self.pattern.is_some() { 0 } else { seed };
+        for (start, length) in self.intervals.of(block.len() as u32) {
+            let interval = &mut block[start as usize..(start + length) as usize];
+            let Some(place) = self.intervals.header(length) else {
+                continue;
+            };
+            let sum = digest(self.kind, around(interval, &place));
+            let header = Header {
+                kind: self.kind,
+                worker: self.worker,
+                length,
+                offset: offset + u64::from(start),
+                number,
+                seed,
+                time_ns,
+            };
+            header.write(sum.bytes(), &mut interval[place]);
+        }
+    }
+
+    /// The bytes between the headers.
+    fn fill_contents(&self, offset: u64, seed: u64, block: &mut [u8]) {
+        match &self.pattern {
+            Some(pattern) => contents::pattern(pattern, self.pattern_interval, offset, block),
+            None => contents::random(seed, block),
+        }
+    }
+
+    /// What is wrong with `block`, which was read at `offset`; nothing where it is as expected.
+    pub fn check(&mut self, offset: u64, block: &[u8], expected: Expected) -> Vec<Mismatch> {
+        let mut found = Vec::new();
+        let (number, seed) = match expected {
+            Expected::Data { number, seed } => (number, seed),
+            Expected::Trimmed => {
+                found.extend(self.check_trimmed(offset, block));
+                return found;
+            }
+        };
+        if self.kind == Checksum::Null {
+            return found;
+        }
+        let compares = matches!(
+            self.kind,
+            Checksum::Pattern | Checksum::PatternHeader | Checksum::Meta
+        );
+        if let (true, Some(pattern)) = (compares, &self.pattern) {
+            self.scratch.resize(block.len(), 0);
+            contents::pattern(pattern, self.pattern_interval, offset, &mut self.scratch);
+        }
+        let compared = compares && self.pattern.is_some();
+        let seed = seed.map(|seed| if self.pattern.is_some() { 0 } else { seed });
+        for (start, length) in self.intervals.of(block.len() as u32) {
+            let range = start as usize..(start + length) as usize;
+            let interval = &block[range.clone()];
+            let offset = offset + u64::from(start);
+            let fault = self.check_interval(offset, interval, number, seed);
+            let fault = fault.or_else(|| {
+                let wanted = compared.then(|| &self.scratch[range])?;
+                self.compare(interval, wanted)
+            });
+            let Some(fault) = fault else {
+                continue;
+            };
+            found.push(Mismatch {
+                offset,
+                length,
+                fault,
+            });
+            if !self.all_faults {
+                break;
+            }
+        }
+        found
+    }
+
+    fn check_trimmed(&self, offset: u64, block: &[u8]) -> Option<Mismatch> {
+        if self.trimmed == TrimmedData::Anything || self.kind == Checksum::Null {
+            return None;
+        }
+        let at = block.iter().position(|byte| *byte != 0)?;
+        Some(Mismatch {
+            offset,
+            length: block.len() as u32,
+            fault: Fault::NotZero { at: at as u32 },
+        })
+    }
+
+    /// The header and the checksum.
+    fn check_interval(
+        &self,
+        offset: u64,
+        interval: &[u8],
+        number: Option<u64>,
+        seed: Option<u64>,
+    ) -> Option<Fault> {
+        let length = interval.len() as u32;
+        let place = self.intervals.header(length)?;
+        let header = match Header::read(self.kind, &interval[place.clone()]) {
+            Ok(header) => header,
+            Err(problem) => return Some(Fault::Header(problem)),
+        };
+        if header.kind != self.kind {
+            return Some(Fault::Kind {
+                received: header.kind,
+                expected: self.kind,
+            });
+        }
+        let fields = [
+            ("length", u64::from(header.length), Some(u64::from(length))),
+            ("offset", header.offset, Some(offset)),
+            ("number", header.number, number),
+            ("seed", header.seed, seed),
+        ];
+        for (name, received, expected) in fields {
+            if let Some(expected) = expected.filter(|expected| *expected != received) {
+                return Some(Fault::Field {
+                    name,
+                    received,
+                    expected,
+                });
+            }
+        }
+        let sum_at = place.end - self.kind.digest_bytes() as usize;
+        let expected = Digest::new(&interval[sum_at..place.end]);
+        let received = digest(self.kind, around(interval, &place));
+        (expected != received).then_some(Fault::Checksum {
+            kind: self.kind,
+            expected,
+            received,
+        })
+    }
+
+    /// The bytes that are not the header's with those of the pattern.
+    fn compare(&self, interval: &[u8], wanted: &[u8]) -> Option<Fault> {
+        let header = self.intervals.header(interval.len() as u32);
+        let header = header.unwrap_or(0..0);
+        let differs = |range: std::ops::Range<usize>| {
+            let (received, expected) = (&interval[range.clone()], &wanted[range.clone()]);
+            if received == expected {
+                return None;
+            }
+            let mut pairs = received.iter().zip(expected);
+            let at = pairs.position(|(one, other)| one != other)?;
+            Some(range.start + at)
+        };
+        let at = differs(0..header.start).or_else(|| differs(header.end..interval.len()))?;
+        Some(Fault::Pattern {
+            at: at as u32,
+            received: interval[at],
+            expected: wanted[at],
+        })
+    }
+
+    /// The block that should have been read at `offset` in the place of `received`, as far as that is known: number,
+    /// seed and time are those of the header of its first interval, where they are not `expected`.
+    pub fn expected_block(&self, offset: u64, received: &[u8], expected: Expected) -> Vec<u8> {
+        let mut block = vec![0; received.len()];
+        let Expected::Data { number, seed } = expected else {
+            return block;
+        };
+        let header = self.intervals.of(received.len() as u32).next();
+        let header = header.and_then(|(_, length)| self.intervals.header(length));
+        let header = header.and_then(|place| Header::read(self.kind, &received[place]).ok());
+        let number = number.or(header.map(|header| header.number));
+        let seed = seed.or(header.map(|header| header.seed));
+        let time = header.map_or(0, |header| header.time_ns);
+        self.fill(
+            offset,
+            number.unwrap_or_default(),
+            seed.unwrap_or_default(),
+            time,
+            &mut block,
+        );
+        block
+    }
+}
+
+/// The bytes before and behind the header.
+fn around<'b>(interval: &'b [u8], header: &std::ops::Range<usize>) -> [&'b [u8]; 2] {
+    [&interval[..header.start], &interval[header.end..]]
+}

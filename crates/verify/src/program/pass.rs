@@ -1,0 +1,180 @@
+//! The passes of a job, each with a stream of its own.
+
+use fathom_workload::generator::{
+    Io, SharedCursor, StreamError, StreamKey, TargetRange, WorkerStream,
+};
+use fathom_workload::{Access, Coverage, Job, Limits, SequentialScope};
+
+use crate::intervals::write_sizes;
+
+/// Sets the streams of the passes apart: pass 0 has the stream of an unverified job.
+const PASS_SALT: u64 = 0x9e37_79b9_0000_0000;
+
+/// What the passes of a job are made from, and how many there are.
+#[derive(Debug, Clone)]
+pub(super) struct Passes {
+    /// With the limits of a single pass.
+    job: Job,
+    key: StreamKey,
+    ranges: Vec<TargetRange>,
+    made: u32,
+    left: u64,
+    endless: bool,
+    ios_max: u64,
+    /// Passes follow until this many bytes were moved.
+    bytes_until: Option<u64>,
+}
+
+/// One pass as far as it went.
+#[derive(Debug)]
+pub(super) struct Pass {
+    stream: WorkerStream,
+    index: u32,
+    ios: u64,
+    writes: u64,
+}
+
+impl Passes {
+    pub(super) fn new(job: &Job, key: StreamKey, ranges: &[TargetRange]) -> Self {
+        let limits = job.limits;
+        let total = ranges
+            .iter()
+            .fold(0u64, |sum, range| sum.saturating_add(range.length));
+        let each_once = matches!(
+            job.access,
+            Access::Random {
+                coverage: Coverage::EachBlockOnce,
+                ..
+            }
+        );
+        let more = limits.bytes.map(fathom_units::Bytes::get);
+        let bytes_until = more.filter(|bytes| each_once && *bytes > total);
+        let mut job = job.clone();
+        job.limits = Limits {
+            time_based: false,
+            loops: 1,
+            ios: None,
+            bytes: limits.bytes.filter(|_| bytes_until.is_none()),
+            ..limits
+        };
+        Self {
+            job,
+            key,
+            ranges: ranges.to_vec(),
+            made: 0,
+            left: u64::from(limits.loops.max(1)) - 1,
+            endless: limits.time_based,
+            ios_max: limits
+                .ios
+                .filter(|_| !limits.time_based)
+                .unwrap_or(u64::MAX),
+            bytes_until,
+        }
+    }
+
+    /// The stream of the pass of this number.
+    pub(super) fn stream(&self, index: u32) -> Result<WorkerStream, StreamError> {
+        let key = StreamKey {
+            salt: self
+                .key
+                .salt
+                .wrapping_add(u64::from(index).wrapping_mul(PASS_SALT)),
+            ..self.key
+        };
+        WorkerStream::new(&self.job, key, &self.ranges, &SharedCursor::new())
+    }
+
+    pub(super) fn next_pass(&mut self) -> Result<Pass, StreamError> {
+        let index = self.made;
+        let stream = self.stream(index)?;
+        self.made += 1;
+        Ok(Pass {
+            stream,
+            index,
+            ios: 0,
+            writes: 0,
+        })
+    }
+
+    /// Whether another I/O may be issued after `ios`.
+    pub(super) fn allows(&self, ios: u64) -> bool {
+        ios < self.ios_max
+    }
+
+    /// Whether another pass follows after `ios` I/Os of `bytes` bytes; `stops`: only those that were asked for.
+    pub(super) fn goes_on(&mut self, ios: u64, bytes: u64, stops: bool) -> bool {
+        if self.endless {
+            return true;
+        }
+        if self.left > 0 {
+            self.left -= 1;
+            return true;
+        }
+        let (_, largest) = self.block_bounds();
+        let until = self.bytes_until.unwrap_or(0);
+        !stops && self.allows(ios) && until.saturating_sub(bytes) >= largest.max(1)
+    }
+
+    /// Whether a pass may write a block twice.
+    pub(super) fn may_overlap(&self) -> bool {
+        let total = self
+            .ranges
+            .iter()
+            .fold(0u64, |sum, range| sum.saturating_add(range.length));
+        let fits = self
+            .job
+            .limits
+            .bytes
+            .is_none_or(|bytes| bytes.get() <= total);
+        let in_order = match self.job.access {
+            Access::Random {
+                coverage: Coverage::EachBlockOnce,
+                run: 1,
+            } => self.job.block.single_size(self.job.mix).is_some(),
+            Access::Sequential { gap, scope } => {
+                gap.get() == 0 && scope == SequentialScope::PerWorker
+            }
+            _ => false,
+        };
+        let is_plain = self.job.features.placement.is_none();
+        !(fits && in_order && is_plain)
+    }
+
+    /// Smallest and largest block of writes.
+    pub(super) fn block_bounds(&self) -> (u64, u64) {
+        let sizes = write_sizes(&self.job);
+        let bound = |size: Option<&u64>| size.copied().unwrap_or(1);
+        (bound(sizes.iter().min()), bound(sizes.iter().max()))
+    }
+}
+
+impl Pass {
+    pub(super) fn next_io(&mut self) -> Option<Io> {
+        let io = self.stream.next_io()?;
+        self.ios += 1;
+        Some(io)
+    }
+
+    /// Takes back the last I/O where it was not issued after all.
+    pub(super) fn ended_before(&mut self, an_io: bool) {
+        self.ios -= u64::from(an_io);
+    }
+
+    pub(super) fn wrote(&mut self) {
+        self.writes += 1;
+    }
+
+    /// I/Os drawn.
+    pub(super) fn ios(&self) -> u64 {
+        self.ios
+    }
+
+    /// Writes among them.
+    pub(super) fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    pub(super) fn index(&self) -> u32 {
+        self.index
+    }
+}
