@@ -657,7 +657,7 @@ fn traps_are_told() {
 
 #[test]
 fn all_errors_come_at_once_with_their_place() {
-    let text = "[j]\nrw=randreed\nfrobnicate=1\niodepth=many\natomic=1\nmmap=1\n";
+    let text = "[j]\nrw=randreed\nfrobnicate=1\niodepth=many\nnuma_cpu_nodes=1\nmmap=1\n";
     let found = read_text(text).unwrap_err();
     let shown: Vec<_> = found
         .0
@@ -675,7 +675,11 @@ fn all_errors_come_at_once_with_their_place() {
         ("`randreed` is no value of `rw`", 2, "randreed"),
         ("fio has no option `frobnicate`", 3, "frobnicate=1"),
         ("`many` is no number for `iodepth`", 4, "many"),
-        ("`atomic=1` is known to fio, but not built yet", 5, "1"),
+        (
+            "option `numa_cpu_nodes` is known to fio, but not built yet",
+            5,
+            "1",
+        ),
         ("fio has no option `mmap`", 6, "mmap=1"),
     ];
     assert_eq!(shown, expected);
