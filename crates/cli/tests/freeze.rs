@@ -1,4 +1,5 @@
 //! A storage that stands still for a second, and which figures show it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

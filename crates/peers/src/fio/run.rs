@@ -50,7 +50,7 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
         priorities: None,
         pid: std::process::id(),
     };
-    let mut code = match (ran.interrupted, fio::has_errors(&input, &run)) {
+    let mut code = match (ran.interrupted, fio::has_errors(input, &run)) {
         (true, _) => Code::PeerStopped,
         (false, true) => Code::Unexpected,
         (false, false) => Code::Success,

@@ -64,7 +64,7 @@ impl Settings {
             "nice" => set(&mut self.control.process.nice, reader.signed(-20, 19)),
             "prio" => self.apply_thread_priority(reader, 7, |to, value| to.level = value as u8),
             "prioclass" => {
-                self.apply_thread_priority(reader, 3, |to, value| to.class = value as u8)
+                self.apply_thread_priority(reader, 3, |to, value| to.class = value as u8);
             }
             "priohint" => self.apply_thread_priority(reader, 1023, |to, value| to.hint = value),
             "wait_for" => {
