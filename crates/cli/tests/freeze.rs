@@ -5,9 +5,9 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
+use fathom_rawio::{Clock, sleep_until};
+use fathom_units::Nanos;
 use serde_json::Value;
 
 /// A file system of its own in a file, mounted while the value lives.
@@ -47,6 +47,12 @@ impl Drop for Mounted {
     }
 }
 
+fn wait_until(moment: Nanos) {
+    while Clock::now() < moment {
+        sleep_until(moment);
+    }
+}
+
 /// Runs `program`, and freezes the file system for a second once it has measured for two.
 fn run_with_freeze(program: &mut Command, point: &Path) -> Value {
     let child = program
@@ -54,10 +60,11 @@ fn run_with_freeze(program: &mut Command, point: &Path) -> Value {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    sleep(Duration::from_millis(2000));
+    let begun = Clock::now();
+    wait_until(begun + Nanos::from_secs(2));
     let point = point.display().to_string();
     support::system("fsfreeze", &["-f", &point]);
-    sleep(Duration::from_millis(1000));
+    wait_until(Clock::now() + Nanos::from_secs(1));
     support::system("fsfreeze", &["-u", &point]);
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -2,7 +2,6 @@
 //!
 //! Times differ from machine to machine and from minute to minute; the number of instructions of the same program does
 //! not. The null engine does nothing, so what is left is ours.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -239,17 +239,7 @@ impl<'a> Planner<'a> {
         };
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
-            let diskless = job::backend(settings) == Backend::Null;
-            let location = ["size", "filename", "offset", "ioengine"]
-                .iter()
-                .find_map(|option| settings.location(option));
-            let clone = JobClone {
-                settings,
-                name,
-                number,
-                diskless,
-                location,
-            };
+            let clone = clone_of(settings, name, number);
             let files = self.context.files;
             let Some(found) = find_targets(&clone, files, diagnostics) else {
                 return;
@@ -270,10 +260,7 @@ impl<'a> Planner<'a> {
                     return unreadable(settings, (name, "verify_pattern"), &error, diagnostics);
                 }
             };
-            if let Some(message) = map_warning(settings, &targets) {
-                let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
-                diagnostics.push(warning.hint("raise the smallest size, or lower size="));
-            }
+            warn_of_map(settings, name, &targets, diagnostics);
             let features = Features {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
@@ -285,11 +272,7 @@ impl<'a> Planner<'a> {
             if let Some(replayed) = replayed {
                 replayed.apply(&mut job);
             }
-            let logs = self.logs(settings, &job);
-            job.features.io_log = io_log(&logs);
-            job.features.priorities = settings.priority.priorities();
-            // Latencies by priority are gathered from every I/O.
-            job.features.io_log.each |= self.every_io_told || job.features.priorities.is_some();
+            let logs = self.log(settings, &mut job);
             self.jobs
                 .push(self.meta(section, settings, &job, number, logs));
             if number == 0 {
@@ -309,6 +292,16 @@ impl<'a> Planner<'a> {
             number: self.jobs.len(),
         };
         verify::build(settings, place, self.context.files)
+    }
+
+    /// Gives a job what it tells of its single I/Os.
+    fn log(&self, settings: &Settings, job: &mut Job) -> JobLogs {
+        let logs = self.logs(settings, job);
+        job.features.io_log = io_log(&logs);
+        job.features.priorities = settings.priority.priorities();
+        // Latencies by priority are gathered from every I/O.
+        job.features.io_log.each |= self.every_io_told || job.features.priorities.is_some();
+        logs
     }
 
     fn too_many_files(&mut self, diagnostics: &mut Diagnostics) {
@@ -442,6 +435,24 @@ fn unreadable(
 type Found = (Vec<Target>, Option<Replayed>, bool);
 
 /// `None` after an error, which is said.
+fn clone_of<'a>(settings: &'a Settings, name: &'a str, number: u64) -> JobClone<'a> {
+    let options = ["size", "filename", "offset", "ioengine"];
+    JobClone {
+        settings,
+        name,
+        number,
+        diskless: job::backend(settings) == Backend::Null,
+        location: options.iter().find_map(|option| settings.location(option)),
+    }
+}
+
+fn warn_of_map(settings: &Settings, name: &str, targets: &[Target], diagnostics: &mut Diagnostics) {
+    if let Some(message) = map_warning(settings, targets) {
+        let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
+        diagnostics.push(warning.hint("raise the smallest size, or lower size="));
+    }
+}
+
 fn find_targets(
     clone: &JobClone<'_>,
     files: &dyn Files,

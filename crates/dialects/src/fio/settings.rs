@@ -216,13 +216,7 @@ impl Default for Settings {
             rate: [0; 3],
             rate_iops: [0; 3],
             poisson: false,
-            percentiles: Percentiles {
-                submit: false,
-                complete: true,
-                total: false,
-                list: PERCENTILES.to_vec(),
-                precision: 2,
-            },
+            percentiles: default_percentiles(),
             significant_figures: 4,
             kb_base: 1024,
             disk_util: true,
@@ -238,6 +232,16 @@ impl Default for Settings {
             sources: BTreeMap::new(),
             engine_options: Vec::new(),
         }
+    }
+}
+
+fn default_percentiles() -> Percentiles {
+    Percentiles {
+        submit: false,
+        complete: true,
+        total: false,
+        list: PERCENTILES.to_vec(),
+        precision: 2,
     }
 }
 
