@@ -227,14 +227,14 @@ fn built_in_workloads_are_refused_by_name() {
 #[test]
 fn what_only_a_run_refuses_is_parsed() {
     let mut files = Memory::default();
-    let text = "[j]\nsize=1m\nioengine=libaio\ncmdprio_percentage=40\natomic=1\n";
+    let text = "[j]\nsize=1m\nioengine=libaio\nunlink_each_loop=1\natomic=1\n";
     files.texts.insert("job.fio".to_owned(), text.to_owned());
     assert!(read_in(&files, &["--parse-only", "job.fio"]).is_ok());
     check_error(
         text,
         &[
             "`atomic=1` is known to fio, but not built yet",
-            "`cmdprio_percentage=40` is known to fio, but not built yet",
+            "`unlink_each_loop=1` is known to fio, but not built yet",
         ],
     );
 }
