@@ -1,4 +1,4 @@
-//! Page-aligned buffers, one for each slot of a queue.
+//! Aligned buffers, one for each slot of a queue: at pages, or at their own size where that is less than a page.
 //!
 //! One anonymous mapping holds all of them, so that they can be registered with a ring and are aligned for direct I/O.
 //!
@@ -24,6 +24,19 @@ pub fn map_large_allocations() {
     };
 }
 
+/// Smallest alignment that direct I/O asks for.
+const SECTOR: usize = 512;
+
+/// Distance between two buffers. Those below a page stand close together: at the starts of pages they would all compete
+/// for the same few lines of the processor's first cache.
+fn stride_of(size: usize) -> usize {
+    if size < PAGE {
+        size.max(SECTOR).next_power_of_two()
+    } else {
+        size.next_multiple_of(PAGE)
+    }
+}
+
 /// Buffers of equal size, and which of them the kernel uses.
 #[derive(Debug)]
 pub(crate) struct Slots {
@@ -46,7 +59,7 @@ impl Slots {
     }
 
     fn mapped(count: u32, size: u32, flags: libc::c_int) -> io::Result<Self> {
-        let stride = (size as usize).max(1).next_multiple_of(PAGE);
+        let stride = stride_of(size as usize);
         let length = stride
             .checked_mul(count as usize)
             .filter(|length| *length > 0 && *length < isize::MAX as usize)

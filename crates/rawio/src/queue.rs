@@ -197,6 +197,19 @@ mod tests {
                     .all(|byte| *byte == slot as u8 + 1)
             );
         }
+        // One slot again and again: only the offset differs from one request to the next.
+        for block in [2, 0, 3, 1] {
+            run(
+                queue.as_mut(),
+                &[request(6, Operation::Read, block * 4096, 4096)],
+            );
+            assert!(
+                queue
+                    .buffer(6)
+                    .iter()
+                    .all(|byte| u64::from(*byte) == block + 1)
+            );
+        }
         let past = run(
             queue.as_mut(),
             &[request(0, Operation::Read, 3 * 4096 + 1024, 4096)],

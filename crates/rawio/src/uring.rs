@@ -94,6 +94,8 @@ pub struct UringQueue {
     // Dropped after its parts and before `slots`, so that the kernel has let go of the buffers when they are unmapped.
     _ring: Owned,
     slots: Slots,
+    /// By slot: the entry it used last.
+    prepared: Box<[Prepared]>,
     files: Vec<File>,
     fixed_buffers: Registered,
     fixed_files: Registered,
@@ -105,6 +107,34 @@ pub struct UringQueue {
 impl std::fmt::Debug for UringQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "UringQueue({} in flight)", self.slots.in_flight())
+    }
+}
+
+/// A queue entry that is used again, with another offset, as long as nothing else about it changes.
+struct Prepared {
+    entry: squeue::Entry,
+    /// What it was made of: operation, file, length, priority.
+    made_of: Option<(Operation, u32, u32, u16)>,
+}
+
+impl Prepared {
+    fn unused() -> Self {
+        Self {
+            entry: opcode::Nop::new().build(),
+            made_of: None,
+        }
+    }
+
+    fn set_offset(&mut self, offset: u64) {
+        const { assert!(size_of::<squeue::Entry>() == 64) };
+        // SAFETY: an entry is the kernel's `struct io_uring_sqe` of 64 bytes, aligned to 8, whose second eight bytes are
+        // the offset of a read or write (`include/uapi/linux/io_uring.h`).
+        unsafe {
+            std::ptr::from_mut(&mut self.entry)
+                .cast::<u64>()
+                .add(1)
+                .write(offset);
+        }
     }
 }
 
@@ -135,6 +165,7 @@ impl UringQueue {
             return Err(other(io::ErrorKind::InvalidInput.into()));
         }
         let ring = build(slots)?;
+        let count = slots;
         let slots = Slots::new(slots, size).map_err(other)?;
         let (ring, mut submitter, submission, completion) = Owned::new(ring);
         // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
@@ -151,6 +182,7 @@ impl UringQueue {
             _ring: ring,
             fixed_buffers: Registered::from_result(&buffers),
             fixed_files: Registered::from_result(&registered_files),
+            prepared: (0..count).map(|_| Prepared::unused()).collect(),
             slots,
             files,
             priority: 0,
@@ -163,12 +195,9 @@ impl UringQueue {
         self.fixed_buffers == Registered::Yes
     }
 
-    fn entry(&mut self, request: Request) -> squeue::Entry {
-        let length = match request.operation {
-            Operation::Read | Operation::Write => request.length,
-            Operation::Fsync | Operation::Fdatasync => 0,
-        };
-        let address = self.slots.begin(request.slot, length);
+    /// Makes the slot's entry anew.
+    #[inline(never)]
+    fn prepare(&mut self, request: Request, address: *mut u8) {
         let entry = if self.fixed_files == Registered::Yes {
             entry_on!(
                 types::Fixed(request.file),
@@ -181,7 +210,15 @@ impl UringQueue {
             let file = types::Fd(self.files[request.file as usize].as_raw_fd());
             entry_on!(file, request, address, self.fixed_buffers, self.priority)
         };
-        entry.user_data(u64::from(request.slot))
+        self.prepared[request.slot as usize] = Prepared {
+            entry: entry.user_data(u64::from(request.slot)),
+            made_of: Some((
+                request.operation,
+                request.file,
+                request.length,
+                self.priority,
+            )),
+        };
     }
 }
 
@@ -274,14 +311,29 @@ impl Queue for UringQueue {
 
     fn push(&mut self, request: Request) {
         assert!((request.file as usize) < self.files.len());
-        let entry = self.entry(request);
+        let is_data = matches!(request.operation, Operation::Read | Operation::Write);
+        let length = if is_data { request.length } else { 0 };
+        let address = self.slots.begin(request.slot, length);
+        let made_of = (
+            request.operation,
+            request.file,
+            request.length,
+            self.priority,
+        );
+        let prepared = &mut self.prepared[request.slot as usize];
+        if is_data && prepared.made_of == Some(made_of) {
+            prepared.set_offset(request.offset);
+        } else {
+            self.prepare(request, address);
+        }
         if self.submission.is_full() {
             // Seen from here, what the kernel took is still in line.
             self.submission.sync();
         }
+        let entry = &self.prepared[request.slot as usize].entry;
         // SAFETY: the buffer stays mapped and untouched while its slot is busy, and the file stays open as long as the
         // ring; there are as many entries as slots, so the line cannot be full.
-        let pushed = unsafe { self.submission.push(&entry) };
+        let pushed = unsafe { self.submission.push(entry) };
         assert!(pushed.is_ok(), "the submission queue holds every slot");
     }
 

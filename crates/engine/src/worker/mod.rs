@@ -52,9 +52,13 @@ const LOOK_EVERY: Nanos = Nanos::from_millis(20);
 
 /// A full queue is submitted in this many batches, so that the device works on the first while the rest is prepared: with
 /// one batch of 32 a virtual disk that answers in batches itself was idle for a sixth of the time.
-const BATCHES_PER_DEPTH: u32 = 4;
+const BATCHES_PER_DEPTH: u32 = 8;
 /// Beyond this, a larger batch saves nothing more.
 const BATCH_MAX: u32 = 16;
+/// Where submissions complete what they submit, there is no device to keep at work, and half a queue goes at once.
+const BATCHES_AT_ONCE: u32 = 2;
+/// Beyond this, buffers fall out of the nearest caches between two uses.
+const BATCH_AT_ONCE_MAX: u32 = 32;
 
 /// What a worker is made of, apart from its queue.
 pub(crate) struct Parts<'a, S> {
@@ -240,6 +244,8 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     batch_max: usize,
     /// Most completions taken at a time.
     reap_max: usize,
+    /// Both where a device is at work, and where submissions complete at once what they submit.
+    batch_sizes: [usize; 2],
     /// Completions waited for at least.
     wait_least: u32,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
@@ -294,6 +300,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             failure: None,
             syncs_between: parts.job.existing == ExistingFiles::AsPeer,
             batch_max: batches.submit as usize,
+            batch_sizes: batch_sizes(parts.job, parts.backend, slots, batches),
             reap_max: batches.complete_max as usize,
             wait_least: batches.complete_min,
             split: parts.job.split_latency
@@ -425,6 +432,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 outcome = self.queue.submit_and_wait(self.wait_least, timeout);
             }
             self.reap(waited_from);
+            self.size_batches(waited_from.is_none());
         }
         if let Err(error) = outcome {
             self.fail(FailedIo {
@@ -435,6 +443,16 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 errno: error.raw_os_error().unwrap_or(0),
             });
             self.state = State::Broken;
+        }
+    }
+
+    /// Submissions that complete all that is in flight, without a wait, go in larger batches.
+    #[inline]
+    fn size_batches(&mut self, without_wait: bool) {
+        let at_once = without_wait && self.queue.in_flight() == 0;
+        let size = self.batch_sizes[usize::from(at_once)];
+        if size != self.batch_max && (at_once || !without_wait) {
+            (self.batch_max, self.reap_max) = (size, size);
         }
     }
 
@@ -621,6 +639,16 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
         }
     }
+}
+
+/// The two sizes of a batch; a job's own batches have but one.
+fn batch_sizes(job: &Job, backend: Backend, slots: u32, batches: Batches) -> [usize; 2] {
+    let device = batches.submit as usize;
+    if job.features.batches.is_some() || backend != Backend::IoUring {
+        return [device; 2];
+    }
+    let at_once = (slots / BATCHES_AT_ONCE).clamp(1, BATCH_AT_ONCE_MAX);
+    [device, device.max(at_once as usize)]
 }
 
 /// The job's own batches, or those that cost least.
