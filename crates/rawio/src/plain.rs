@@ -140,6 +140,17 @@ impl Queue for SyncQueue {
         self.submit()
     }
 
+    fn is_one_by_one(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn perform(&mut self, request: Request) -> Result<u32, i32> {
+        let Lines { slots, files, .. } = &mut self.0;
+        let buffer = &mut slots.buffer(request.slot)[..request.length as usize];
+        perform(&files[request.file as usize], request, buffer)
+    }
+
     fn has_completion(&mut self) -> bool {
         !self.0.done.is_empty()
     }

@@ -90,6 +90,24 @@ pub trait Queue {
     /// As [`Queue::submit`].
     fn submit_and_wait(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()>;
 
+    /// Whether this backend does one request at a time, which [`Queue::perform`] then does without the line.
+    fn is_one_by_one(&self) -> bool {
+        false
+    }
+
+    /// Performs a read or write at once and gives its result; an error (`EOPNOTSUPP`) where [`Queue::is_one_by_one`] is
+    /// false.
+    ///
+    /// # Errors
+    /// The error number of the call.
+    ///
+    /// # Panics
+    /// Where the slot is in flight, or the request exceeds its buffer.
+    fn perform(&mut self, request: Request) -> Result<u32, i32> {
+        let _ = request;
+        Err(libc::EOPNOTSUPP)
+    }
+
     /// Whether a completion has arrived, as far as can be told without a system call.
     fn has_completion(&mut self) -> bool;
 

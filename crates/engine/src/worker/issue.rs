@@ -45,6 +45,47 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
     }
 
+    /// One I/O of a worker that has one outstanding at a time, without the books of a queue.
+    pub(super) fn one_by_one(&mut self) {
+        let Some(io) = self.parts.source.next_io() else {
+            return self.end_with(EndReason::Done);
+        };
+        let mut operation = Operation::Read;
+        if io.direction == Direction::Write {
+            let buffer = &mut self.queue.buffer(0)[..io.length as usize];
+            self.parts.fill.refill(&io, buffer);
+            operation = Operation::Write;
+        }
+        let begun = self.clock.now();
+        let result = self.queue.perform(Request {
+            slot: 0,
+            file: io.target,
+            operation,
+            offset: io.offset,
+            length: io.length,
+        });
+        let now = self.clock.now();
+        self.integrated = now;
+        self.tick(now);
+        self.stats.outstanding_ns += u128::from(now.saturating_sub(begun).get());
+        self.stats.depth_levels[0] += 1;
+        self.stats.submit_batches[1] += 1;
+        self.stats.complete_batches[1] += 1;
+        if result == Ok(io.length) {
+            return self.record_single(&io, begun, now);
+        }
+        let slot = Slot {
+            kind: Kind::Data(io.direction),
+            target: io.target,
+            offset: io.offset,
+            length: io.length,
+            begun,
+            submitted: begun,
+            ..Slot::IDLE
+        };
+        self.record_one(&slot, result, now);
+    }
+
     fn issue_all_kinds(&mut self) -> u32 {
         let mut done_at_once = 0;
         while self.is_issuing()

@@ -156,6 +156,8 @@ enum State {
 enum Round {
     /// Nothing: a closed loop of reads and writes without syncs and hooks.
     Plain,
+    /// Nothing, and each I/O is over when its call returns.
+    OneByOne,
     /// Arrivals, syncs, trims, hooks.
     AllKinds,
 }
@@ -271,10 +273,12 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             free: (0..slots).rev().collect(),
             batch: Vec::with_capacity(slots as usize),
             done: Vec::with_capacity(slots as usize),
-            round: if !S::HOOKS && parts.schedule.is_none() && is_plain(parts.job) {
-                Round::Plain
-            } else {
+            round: if S::HOOKS || parts.schedule.is_some() || !is_plain(parts.job) {
                 Round::AllKinds
+            } else if queue.is_one_by_one() {
+                Round::OneByOne
+            } else {
+                Round::Plain
             },
             clock: CycleClock::new(),
             pending: None,
@@ -330,6 +334,10 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
             if self.state == State::Broken {
                 break;
+            }
+            if self.round == Round::OneByOne && self.is_issuing() {
+                self.one_by_one();
+                continue;
             }
             let in_flight = self.queue.in_flight();
             let done_at_once = self.issue();

@@ -3,6 +3,7 @@
 use fathom_rawio::{Completion, Queue, Taken};
 use fathom_record::{EndReason, IoErrors, batch_level};
 use fathom_units::Nanos;
+use fathom_workload::generator::Io;
 use fathom_workload::{Direction, ExistingFiles};
 
 use super::source::{Source, Verdict};
@@ -86,6 +87,18 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             self.record_alike(direction, run, now);
         }
         self.done = done;
+    }
+
+    /// Records the one I/O of a worker that does one at a time.
+    #[inline]
+    pub(super) fn record_single(&mut self, io: &Io, begun: Nanos, now: Nanos) {
+        let run = Alike {
+            begun,
+            submitted: Nanos::ZERO,
+            count: 1,
+            bytes: u64::from(io.length),
+        };
+        self.record_alike(io.direction, &run, now);
     }
 
     #[inline]
