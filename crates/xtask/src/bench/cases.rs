@@ -5,6 +5,8 @@ pub struct Case {
     pub name: &'static str,
     pub arguments: &'static [&'static str],
     pub data: Data,
+    /// Keys of our own job, where Fathom's defaults take part and not fio's: ours is a native workload then.
+    pub native: Option<&'static str>,
     /// Arguments of fio's speed demo where it can do the same.
     pub demo: Option<&'static [&'static str]>,
     pub goals: &'static [Goal],
@@ -45,11 +47,12 @@ const DIRECT: &str = "--direct=1";
 const URING: &str = "--ioengine=io_uring";
 const DEPTH_64: &str = "--iodepth=64";
 
-pub const CASES: [Case; 10] = [
+pub const CASES: [Case; 11] = [
     Case {
         name: "null engine, depth 64",
         arguments: &["--ioengine=null", DEPTH_64, RANDOM_READ, "--bs=4k"],
         data: Data::None,
+        native: None,
         demo: None,
         goals: &[Goal::Iops(6.0), Goal::IopsAlone(35e6)],
     },
@@ -57,6 +60,7 @@ pub const CASES: [Case; 10] = [
         name: "hot page cache, 4 KiB, depth 64",
         arguments: &[URING, DEPTH_64, RANDOM_READ, "--bs=4k", "--invalidate=0"],
         data: Data::Hot,
+        native: None,
         demo: Some(&["-b4096", "-O0"]),
         goals: &[Goal::Iops(2.0), Goal::IopsOfDemo(1.05)],
     },
@@ -64,13 +68,15 @@ pub const CASES: [Case; 10] = [
         name: "hot page cache, 512 B, depth 64",
         arguments: &[URING, DEPTH_64, RANDOM_READ, "--bs=512", "--invalidate=0"],
         data: Data::Hot,
+        native: None,
         demo: Some(&["-b512", "-O0"]),
         goals: &[Goal::Iops(2.0), Goal::IopsOfDemo(1.05)],
     },
     Case {
-        name: "direct, depth 64",
+        name: "direct, depth 64, Fathom's defaults",
         arguments: &[URING, DIRECT, DEPTH_64, RANDOM_READ, "--bs=4k"],
         data: Data::Direct,
+        native: Some("depth = 64"),
         demo: None,
         goals: &[
             Goal::Iops(0.99),
@@ -79,25 +85,26 @@ pub const CASES: [Case; 10] = [
         ],
     },
     Case {
-        name: "direct, depth 64, reaping waits for 12",
-        arguments: &[
-            URING,
-            DIRECT,
-            DEPTH_64,
-            RANDOM_READ,
-            "--bs=4k",
-            "--iodepth_batch=16",
-            "--iodepth_batch_complete_min=12",
-            "--iodepth_batch_complete_max=16",
-        ],
+        name: "direct, depth 64, as `fathom fio`",
+        arguments: &[URING, DIRECT, DEPTH_64, RANDOM_READ, "--bs=4k"],
         data: Data::Direct,
+        native: None,
         demo: None,
-        goals: &[Goal::UserAlone(60.0)],
+        goals: &[Goal::Iops(0.99), Goal::Processor(0.80)],
+    },
+    Case {
+        name: "direct, depth 64, reaping waits for 8",
+        arguments: &[URING, DIRECT, DEPTH_64, RANDOM_READ, "--bs=4k"],
+        data: Data::Direct,
+        native: Some("depth = 64\nbatches = { submit = 8, complete_min = 8, complete_max = 16 }"),
+        demo: None,
+        goals: &[Goal::UserAlone(60.0), Goal::Processor(0.65)],
     },
     Case {
         name: "direct, depth 1",
         arguments: &[URING, DIRECT, "--iodepth=1", RANDOM_READ, "--bs=4k"],
         data: Data::Direct,
+        native: None,
         demo: None,
         goals: &[Goal::Median(1.0)],
     },
@@ -105,6 +112,7 @@ pub const CASES: [Case; 10] = [
         name: "direct random write, depth 32",
         arguments: &[URING, DIRECT, "--iodepth=32", "--rw=randwrite", "--bs=4k"],
         data: Data::Direct,
+        native: None,
         demo: None,
         goals: &[Goal::Iops(0.95), Goal::Processor(1.0)],
     },
@@ -118,6 +126,7 @@ pub const CASES: [Case; 10] = [
             "--bs=4k",
         ],
         data: Data::Direct,
+        native: None,
         demo: None,
         goals: &[Goal::Iops(0.95), Goal::User(1.0 / 3.0)],
     },
@@ -125,6 +134,7 @@ pub const CASES: [Case; 10] = [
         name: "psync, direct",
         arguments: &["--ioengine=psync", DIRECT, RANDOM_READ, "--bs=4k"],
         data: Data::Direct,
+        native: None,
         demo: None,
         goals: &[Goal::Iops(0.95), Goal::User(1.0 / 3.0)],
     },
@@ -132,6 +142,7 @@ pub const CASES: [Case; 10] = [
         name: "psync, hot page cache",
         arguments: &["--ioengine=psync", RANDOM_READ, "--bs=4k", "--invalidate=0"],
         data: Data::Hot,
+        native: None,
         demo: None,
         goals: &[Goal::Iops(1.0), Goal::User(1.0 / 3.0)],
     },

@@ -75,7 +75,10 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
         program.args(words);
         sample::measure(&mut program, case, path, options.seconds)
     };
-    let ours = || measure(Command::new(fathom), &["fio"]);
+    let ours = || match case.native {
+        Some(keys) => sample::native(fathom, keys, path, options.seconds),
+        None => measure(Command::new(fathom), &["fio"]),
+    };
     let theirs = || measure(Command::new(&options.fio), &[]);
     let demo = || match (&options.demo, case.demo) {
         (Some(program), Some(arguments)) => {

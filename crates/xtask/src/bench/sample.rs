@@ -64,6 +64,29 @@ pub fn measure(
     })
 }
 
+/// Runs one of our own jobs on the file, and reads our own record.
+pub fn native(program: &str, keys: &str, path: &str, seconds: usize) -> Result<Sample, String> {
+    let workload = format!("{path}.workload.toml");
+    let text = format!(
+        "target = {{ path = {path:?}, size = \"1GiB\" }}\n[[stage]]\nmeasure = \"{seconds}s\"\n\
+         [[stage.job]]\nname = \"bench\"\n{keys}\n"
+    );
+    std::fs::write(&workload, text).map_err(|error| format!("{workload}: {error}"))?;
+    let words = ["run", "--json", "--no-record", workload.as_str()];
+    let output = crate::command::output(program, &words)?;
+    std::fs::remove_file(&workload).map_err(|error| format!("{workload}: {error}"))?;
+    let document: Value = serde_json::from_str(&output).map_err(|error| error.to_string())?;
+    let job = &document["stages"][0]["jobs"][0];
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let ios = number(&job["read"]["ios"]).max(1.0);
+    Ok(Sample {
+        iops: number(&job["read"]["iops"]),
+        user_ns: number(&job["cpu"]["user_ns"]) / ios,
+        system_ns: number(&job["cpu"]["system_ns"]) / ios,
+        median_ns: number(&job["read"]["latency_ns"]["p50"]),
+    })
+}
+
 /// IOPS of fio's speed demo at its best flags: the median of those it printed.
 pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Result<f64, String> {
     let runtime = format!("-r{seconds}");
