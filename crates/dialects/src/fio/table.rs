@@ -145,6 +145,9 @@ pub enum Carried {
     Operation(FileOperation),
     /// It is refused by name, for this reason.
     No(&'static str),
+    /// It needs nothing that is not here, but does no I/O to storage: `--parse-only` takes it, and a run refuses it by name,
+    /// for this reason.
+    NotRun(&'static str),
 }
 
 impl EngineRow {
@@ -153,7 +156,7 @@ impl EngineRow {
         match self.carried {
             Carried::By(backend) => Some(backend),
             Carried::Operation(_) => Some(Backend::Sync),
-            Carried::No(_) => None,
+            Carried::No(_) | Carried::NotRun(_) => None,
         }
     }
 
@@ -165,7 +168,7 @@ impl EngineRow {
                 Some(FileOperation::StatDirectory(stat))
             }
             Carried::Operation(other) => Some(other),
-            Carried::By(_) | Carried::No(_) => None,
+            Carried::By(_) | Carried::No(_) | Carried::NotRun(_) => None,
         }
     }
 }

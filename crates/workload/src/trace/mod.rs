@@ -1,7 +1,7 @@
 //! Recorded traces of I/O: reading them piece by piece, and writing one.
 //!
 //! Two formats are read and told apart by their first bytes: fio's text (its manual, "Trace file format v2" and "v3") and
-//! the binary stream of `blktrace` ([`blktrace`]). One text format is written, version 3.
+//! the binary stream of `blktrace` (`blktrace.rs`). One text format is written, version 3.
 //!
 //! Invariants: nothing of a trace is held but the names of its files; what cannot be read is an error with its place;
 //! entries come in the order of the trace, and their times never run backwards.

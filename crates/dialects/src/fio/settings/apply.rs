@@ -190,9 +190,15 @@ impl Settings {
         let Some(index) = reader.word(&names) else {
             return;
         };
-        if let Carried::No(why) = table::ENGINES[index].carried {
-            let message = format!("engine `{}` is not carried: {why}", names[index]);
-            reader.refuse(&message, None);
+        let refusal = |why: &str| format!("engine `{}` is not carried: {why}", names[index]);
+        self.control.refused_at_run.remove("ioengine");
+        match table::ENGINES[index].carried {
+            Carried::No(why) => reader.refuse(&refusal(why), None),
+            Carried::NotRun(why) => {
+                let error = reader.error(&refusal(why));
+                self.control.refused_at_run.insert("ioengine", error);
+            }
+            Carried::By(_) | Carried::Operation(_) => {}
         }
         names[index].clone_into(&mut self.engine);
     }

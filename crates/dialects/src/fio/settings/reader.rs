@@ -482,6 +482,11 @@ impl<'a> ValueReader<'a> {
         Some(error.hint("remove it, or leave it at fio's default"))
     }
 
+    /// An error that points at the value, for later.
+    pub fn error(&self, message: &str) -> Diagnostic {
+        Diagnostic::error(message).at(self.option.value_location())
+    }
+
     /// Checks that a value without effect is one that fio would take.
     pub fn check_kind(&mut self) {
         match self.row.kind {

@@ -145,6 +145,14 @@ const fn refused(name: &'static str, help: &'static str, why: &'static str) -> E
     }
 }
 
+const fn not_run(name: &'static str, help: &'static str, why: &'static str) -> EngineRow {
+    EngineRow {
+        name,
+        help,
+        carried: Carried::NotRun(why),
+    }
+}
+
 const fn built(name: &'static str, backend: Backend, help: &'static str) -> EngineRow {
     EngineRow {
         name,
@@ -177,13 +185,13 @@ pub(super) const ENGINES: &[EngineRow] = &[
     refused("solarisaio", "Solaris asynchronous I/O", "it exists on Solaris alone"),
     refused("windowsaio", "Windows asynchronous I/O", "it exists on Windows alone"),
     refused("io_uring_cmd", "Pass-through commands over io_uring", "it needs an NVMe character device, and sends it raw commands"),
-    refused("splice", "Moves data through pipes", "pipes between files are no storage that can be measured apart"),
+    not_run("splice", "Moves data through pipes", "pipes between files are no storage that can be measured apart"),
     refused("sg", "SCSI generic", "it sends raw SCSI commands, past the file system and the write guard"),
-    refused("net", "Network transfer", "it measures networks, not storage"),
-    refused("netsplice", "Network transfer by splice", "it measures networks, not storage"),
-    refused("cpuio", "Burns processor time", "it does no I/O"),
+    not_run("net", "Network transfer", "it measures networks, not storage"),
+    not_run("netsplice", "Network transfer by splice", "it measures networks, not storage"),
+    not_run("cpuio", "Burns processor time", "it does no I/O"),
     refused("rdma", "RDMA transfer", "it needs RDMA hardware and its library"),
-    refused("e4defrag", "ext4 block exchange", "it rearranges the blocks of ext4 files, which is no measurement of I/O"),
+    not_run("e4defrag", "ext4 block exchange", "it rearranges the blocks of ext4 files, which is no measurement of I/O"),
     operation("falloc", FileOperation::Allocate, "fallocate calls"),
     operation("ftruncate", FileOperation::Truncate, "ftruncate calls"),
     operation("filecreate", FileOperation::Create, "Creates files"),
@@ -192,7 +200,7 @@ pub(super) const ENGINES: &[EngineRow] = &[
     operation("dircreate", FileOperation::CreateDirectory, "Creates directories"),
     operation("dirstat", FileOperation::StatDirectory(StatCall::Stat), "Looks at directories"),
     operation("dirdelete", FileOperation::DeleteDirectory, "Removes directories"),
-    refused("exec", "Runs a program", "it runs programs, and does no I/O"),
+    not_run("exec", "Runs a program", "it runs programs, and does no I/O"),
     refused("gfapi", "GlusterFS, synchronous", "it needs the GlusterFS client library"),
     refused("gfapi_async", "GlusterFS, asynchronous", "it needs the GlusterFS client library"),
     refused("libhdfs", "Hadoop file system", "it needs the Hadoop client library"),
@@ -215,7 +223,7 @@ pub(super) const ENGINES: &[EngineRow] = &[
     refused("libcufile", "GPUDirect storage", "it needs an NVIDIA GPU and its library"),
     refused("libhipfile", "AMD GPU storage", "it needs an AMD GPU and its library"),
     refused("xnvme", "xNVMe", "it needs an NVMe device and the xNVMe library"),
-    refused("page_fault", "Touches memory pages", "it measures memory, not storage"),
-    refused("cpp_null", "No I/O at all, from a shared object", "it is a shared object of fio's own; use ioengine=null"),
+    not_run("page_fault", "Touches memory pages", "it measures memory, not storage"),
+    not_run("cpp_null", "No I/O at all, from a shared object", "it is a shared object of fio's own; use ioengine=null"),
     refused("external", "An engine in a shared object", "shared objects of fio cannot be loaded here"),
 ];
