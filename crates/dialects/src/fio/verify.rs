@@ -176,6 +176,10 @@ pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, Strin
         let message = "`trim_percentage` discards blocks under --readonly".to_owned();
         found.push(("trim_percentage", message, "take --readonly away"));
     }
+    if settings.control.trace.read.is_some() {
+        let message = "`read_iolog` in a verified job is not built yet".to_owned();
+        found.push(("read_iolog", message, "leave verify= or read_iolog= out"));
+    }
     if kind.needs_pattern() && given.pattern.is_none() {
         let message = format!("`verify={}` has no pattern to compare with", kind.name());
         found.push(("verify", message, "add verify_pattern="));

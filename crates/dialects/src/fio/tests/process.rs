@@ -239,6 +239,15 @@ fn what_only_a_run_refuses_is_parsed() {
     );
 }
 
+#[test]
+fn a_trace_is_not_verified() {
+    let text = "[j]\nsize=1m\nverify=md5\nread_iolog=x\n";
+    check_error(
+        text,
+        &["job `j`: `read_iolog` in a verified job is not built yet"],
+    );
+}
+
 const TRACE: &str = "fio version 3 iolog\n5 /a add\n9 b add\n10 /a write 1048576 8192\n\
                      20 b read 0 4096\n30 b sync 0 0\n40 /a trim 0 1000000\n";
 
