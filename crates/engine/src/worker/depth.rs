@@ -44,6 +44,8 @@ pub(super) struct DepthSearch {
     /// Smallest depth that did not.
     bad: u32,
     found: bool,
+    /// Found, and run for a last window.
+    over: bool,
     window_end: Option<Nanos>,
     below: u64,
     all: u64,
@@ -59,6 +61,7 @@ impl DepthSearch {
             good: 0,
             bad: most.saturating_add(1),
             found: false,
+            over: false,
             window_end: None,
             below: 0,
             all: 0,
@@ -77,7 +80,7 @@ impl DepthSearch {
 
     /// Whether the job is over: the depth is found, and it was run for a last window.
     pub(super) fn is_over(&self) -> bool {
-        self.found && self.target.then == AfterFound::Ends && self.window_end.is_none()
+        self.over
     }
 
     /// An I/O took `latency`.
@@ -96,7 +99,7 @@ impl DepthSearch {
         self.window_end = Some(now + self.target.window);
         if self.found {
             match self.target.then {
-                AfterFound::Ends => self.window_end = None,
+                AfterFound::Ends => self.over = true,
                 AfterFound::GoesOn => self.follow(met),
             }
             return;
@@ -131,7 +134,7 @@ impl DepthSearch {
 mod tests {
     use super::*;
 
-    /// Searches on storage whose latency is `per_io` times the depth.
+    /// Searches on storage whose latency is `per_io` times the depth; completions come in batches, as they do.
     #[track_caller]
     fn check(per_io: u64, most: u32, expected: u32) {
         let target = LatencyTarget {
@@ -147,7 +150,10 @@ mod tests {
                 break;
             }
             now += Nanos::from_micros(per_io);
-            search.completed(Nanos::from_micros(per_io * u64::from(search.depth())), now);
+            let latency = Nanos::from_micros(per_io * u64::from(search.depth()));
+            for _ in 0..8 {
+                search.completed(latency, now);
+            }
         }
         assert!(search.is_over());
         assert_eq!(search.found(), Some(expected));

@@ -112,13 +112,7 @@ pub(crate) trait IoSource {
 
 impl IoSource for WorkerStream {
     fn next(&mut self, _now: Nanos, _in_flight: u32) -> Next {
-        self.next_io().map_or(Next::End, |io| {
-            Next::Io(Sourced {
-                io,
-                at: None,
-                tag: 0,
-            })
-        })
+        Next::of(self.next_io())
     }
 }
 

@@ -46,6 +46,19 @@ pub(crate) struct Leftover {
     pub(crate) unissued: [(u64, u64); 3],
 }
 
+impl Next {
+    /// An I/O that may start as the job's schedule has it, or the end.
+    pub(crate) fn of(io: Option<Io>) -> Self {
+        io.map_or(Self::End, |io| {
+            Self::Io(Sourced {
+                io,
+                at: None,
+                tag: 0,
+            })
+        })
+    }
+}
+
 /// An I/O with what its source wants to know when it completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sourced {
@@ -67,13 +80,7 @@ pub(crate) trait Source {
     /// The next I/O, with `in_flight` outstanding.
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next {
         let _ = (now, in_flight);
-        self.next_io().map_or(Next::End, |io| {
-            Next::Io(Sourced {
-                io,
-                at: None,
-                tag: 0,
-            })
-        })
+        Next::of(self.next_io())
     }
 
     /// A write is about to be submitted with these bytes, which may be changed.
