@@ -32,6 +32,10 @@ use crate::{EngineError, RunOptions, StopFlag, counters, thread};
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
 
+/// What a reader of the figures is told where the counter was given up.
+const CLOCK_DEVIATED: &str = "the processor's counter and the kernel's clock disagreed (a virtual machine that was moved or \
+                              stopped does that): latencies around that moment are doubtful; run it again";
+
 /// One stage, or one repeat of it, to be run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StageRun<'a> {
@@ -461,6 +465,10 @@ impl StageRun<'_> {
         if let (Some(failure), None) = (finished.failure, &output.failure) {
             let job = &self.stage.jobs[finished.stats.job];
             output.failure = Some(io_error(job, failure));
+        }
+        let notes = &mut output.result.notes;
+        if finished.clock_deviated && !notes.iter().any(|note| note == CLOCK_DEVIATED) {
+            notes.push(CLOCK_DEVIATED.to_owned());
         }
         output.lines.extend(finished.lines);
         output.result.workers.push(finished.stats);

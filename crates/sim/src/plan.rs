@@ -7,7 +7,8 @@ use fathom_model::{Design, Layout, LocateError, ModelError, VolumeId};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
-    Arrival, Backend, Caching, Direction, EndsOthers, Job, OpenSync, Place, SyncPolicy, Workload,
+    Arrival, Backend, Caching, Direction, EndsOthers, Job, OpenSync, Overlaps, Place, SyncPolicy,
+    Workload,
 };
 
 /// Most workers of one stage.
@@ -187,6 +188,10 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
         (features.think.is_some(), "pauses between I/Os (think time)"),
         (partly_rated, "a rate for some of its directions"),
         (features.flow.is_some(), "a share within a flow"),
+        (
+            features.overlaps != Overlaps::Allowed,
+            "I/Os that wait for those they overlap",
+        ),
         (features.priorities.is_some(), "priorities of single I/Os"),
         (
             features.verify.is_some(),

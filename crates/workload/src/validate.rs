@@ -220,6 +220,10 @@ fn check_verify(job: &Job, found: &mut Found) {
         let message = "which worker wrote what is not known where they share a position";
         found.add("verify", message, "use `scope = \"per-worker\"`");
     }
+    if job.features.replay.is_some() {
+        let message = "a trace cannot be checked: the check draws the I/O itself";
+        found.add("trace", message, "leave `trace` or `verify` out");
+    }
     if verify.checksum.needs_pattern() && verify.pattern.is_none() {
         let message = format!(
             "`{}` compares with a pattern, and there is none",
@@ -544,6 +548,20 @@ mod tests {
                 "several workers write where each checks its own writes",
                 "which worker wrote what is not known where they share a position",
             ],
+        );
+        check_job(
+            |job| {
+                job.features.verify = verify(crate::Checksum::Md5);
+                job.features.replay = Some(crate::Replay {
+                    path: "/trace".to_owned(),
+                    pace: crate::ReplayPace::AtOnce,
+                    scale: 1,
+                    align: 0,
+                    skip: [false; 4],
+                    redirected: false,
+                });
+            },
+            &["a trace cannot be checked: the check draws the I/O itself"],
         );
         check_job(
             |job| job.features.verify = verify(crate::Checksum::Pattern),

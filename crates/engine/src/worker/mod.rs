@@ -140,6 +140,8 @@ pub(crate) struct Finished {
     pub(crate) failure: Option<FailedIo>,
     /// What its source has to say.
     pub(crate) lines: Vec<String>,
+    /// Whether the processor's counter disagreed with the kernel's clock and was given up.
+    pub(crate) clock_deviated: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -600,6 +602,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             stamp_error: self.stamp_error,
             failure: self.failure,
             lines: leftover.lines,
+            clock_deviated: self.clock.has_deviated(),
         }
     }
 
