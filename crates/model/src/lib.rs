@@ -45,6 +45,7 @@ mod statistics;
 mod storage;
 mod stripe;
 
+pub use cache::{FLUSH_DEPTH, FLUSH_PERIOD, HostCache, LINE, MOST_STATE_BYTES, Run, Warmed};
 pub use design::{
     CacheStart, Design, Device, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Mount,
     Role, Vm, Volume, VolumeId,
