@@ -46,8 +46,9 @@ mod storage;
 mod stripe;
 
 pub use design::{
-    CacheStart, Design, Device, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Mount,
-    Role, Vm, Volume, VolumeId,
+    AnyVolume, Burst, CacheStart, Client, ClientId, Credits, Design, Device, DiskSpec,
+    FigureOrigin, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Media, Mount, NfsVersion,
+    NfsVolume, Raid5, Role, SmbShare, Vm, Volume, VolumeId,
 };
 pub use latency::LatencyTable;
 pub use layout::{Layout, OverfullVolume};
