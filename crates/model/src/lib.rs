@@ -52,7 +52,9 @@ pub use design::{
 };
 pub use latency::LatencyTable;
 pub use layout::{Layout, OverfullVolume};
-pub use limiter::{Limiter, Limits};
+pub use limiter::{
+    CreditBucket, CreditRate, Levels, Limiter, Limits, Rate, SecondOfUse, on_demand_transactions,
+};
 pub use stage::{Limit, Wait, Waits};
 pub use statistics::PartStatistics;
 pub use storage::{Completed, IoKind, ModelError, Outcome, Request, Scheduled, Storage, Wake};

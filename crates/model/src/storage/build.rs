@@ -10,7 +10,7 @@ use crate::design::{
 };
 use crate::latency::LatencyTable;
 use crate::layout::Layout;
-use crate::limiter::{Limiter, Limits};
+use crate::limiter::{Limits, Rate};
 use crate::random::mix;
 use crate::stage::{Stage, StageKind};
 use crate::statistics::Meter;
@@ -278,16 +278,14 @@ impl Builder<'_> {
         limits: &CatalogLimits,
         io_unit: Option<Bytes>,
     ) -> u32 {
-        let limiter = |rate| Limiter::new(rate, tolerance(kind));
-        let iops = limits.iops.map(|rate| limiter(rate.get()));
-        let bytes = limits.bandwidth.map(|rate| limiter(rate.get()));
+        let iops = limits.iops.map(|rate| Rate::Steady(rate.get()));
+        let bytes = limits.bandwidth.map(|rate| Rate::Steady(rate.get()));
+        let enforced = Limits::new(iops, bytes, tolerance(kind));
         let mut words = Vec::new();
         words.extend(limits.iops.map(|rate| rate.to_string()));
         words.extend(limits.bandwidth.map(|rate| rate.to_string()));
         let unit = io_unit.map_or(0, Bytes::get);
-        self.storage
-            .stages
-            .push(Stage::new(kind, Limits { iops, bytes }, unit));
+        self.storage.stages.push(Stage::new(kind, enforced, unit));
         self.storage.stage_names.push((name, words));
         self.storage.stages.len() as u32 - 1
     }
