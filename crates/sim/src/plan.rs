@@ -3,7 +3,7 @@
 //! Everything that can be wrong is found here, before anything runs, and reported at once.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_model::{Design, Layout, LocateError, ModelError, VolumeId};
+use fathom_model::{ClientId, Design, FileId, Layout, LocateError, ModelError, VolumeId};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
@@ -37,6 +37,8 @@ pub(crate) struct PlannedJob<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlannedTarget {
     pub volume: VolumeId,
+    pub client: ClientId,
+    pub file: FileId,
     /// Where the file starts on the volume.
     pub start: u64,
     pub range: TargetRange,
@@ -79,13 +81,13 @@ impl<'a> Plan<'a> {
         stages.resize_with(workload.stages.len(), Vec::new);
         for ((number, (stage, job)), files) in workload.jobs().enumerate().zip(&files) {
             let targets = files.iter().map(|file| {
-                let start = layout
-                    .start_of(file.volume, &file.name)
-                    .unwrap_or_default()
-                    .get();
+                let start = layout.start_of(file.volume, &file.name);
+                let id = layout.file_id(file.volume, &file.name);
                 PlannedTarget {
                     volume: file.volume,
-                    start,
+                    client: client_of(design, file.volume),
+                    file: id.unwrap_or(FileId::NONE),
+                    start: start.unwrap_or_default().get(),
                     range: file.range,
                 }
             });
@@ -102,6 +104,17 @@ impl<'a> Plan<'a> {
             notes: notes(workload, design),
         })
     }
+}
+
+/// The machine whose volume it is.
+fn client_of(design: &Design, volume: VolumeId) -> ClientId {
+    let mut hosts = design.vms.iter().enumerate();
+    let mut before = 0;
+    let host = hosts.find(|(_, vm)| {
+        before += vm.volumes.len();
+        volume.index() < before
+    });
+    host.map_or(ClientId::NONE, |(index, _)| ClientId::new(index))
 }
 
 fn resolve(
