@@ -53,8 +53,11 @@ fn read(tag: u64, length: u32) -> Request {
     }
 }
 
-/// Submits all at once, and gives (time in µs, tag, limit waited for with µs) of each completion.
-fn run(storage: &mut Storage, requests: &[Request]) -> Vec<(u64, u64, Vec<(Limit, u64)>)> {
+/// A completion: time in µs, tag, limits waited for with µs.
+type Found = (u64, u64, Vec<(Limit, u64)>);
+
+/// Submits all at once, and gives every completion in order.
+fn run(storage: &mut Storage, requests: &[Request]) -> Vec<Found> {
     let mut completed = Vec::new();
     let mut found = Vec::new();
     for request in requests {
