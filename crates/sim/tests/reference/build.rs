@@ -151,6 +151,7 @@ impl Builder {
             unit: None,
             waiting: Vec::new(),
             row: Row::default(),
+            left: Vec::new(),
         });
         self.storage.queues.len() - 1
     }
@@ -158,9 +159,7 @@ impl Builder {
     fn choice(&mut self, choice: &LatencyChoice) -> Option<usize> {
         match choice {
             LatencyChoice::None => None,
-            LatencyChoice::LogNormal { median, p99, .. } => {
-                Some(self.law(median.get(), p99.get()))
-            }
+            LatencyChoice::LogNormal { median, p99, .. } => Some(self.law(median.get(), p99.get())),
         }
     }
 
