@@ -1,7 +1,7 @@
 //! A rate limit as a theoretical arrival time (GCRA), and the two limits of one stage taken together.
 //!
 //! The generic cell rate algorithm (ITU-T I.371, annex A, virtual scheduling) keeps one moment: the time at which the next
-//! unit would arrive if all had come at exactly the rate. It needs no timer, costs a division per I/O, and is the same
+//! unit would arrive if all had come at exactly the rate. It needs no timer, costs a few additions per I/O, and is the same
 //! code in virtual and in real time. A credit bucket is the same algorithm with a large tolerance, so bursting needs no
 //! second mechanism.
 //!
@@ -12,8 +12,31 @@ use fathom_units::Nanos;
 
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 
+/// What some units cost.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    units: u64,
+    /// Whole nanoseconds.
+    whole_ns: u64,
+    /// The rest: this many `rate`-ths of a nanosecond.
+    fraction: u64,
+}
+
+impl Cost {
+    #[cold]
+    fn of(units: u64, rate: u64) -> Self {
+        let scaled = u128::from(units) * NANOS_PER_SEC;
+        let whole = scaled / u128::from(rate);
+        Self {
+            units,
+            whole_ns: u64::try_from(whole).unwrap_or(u64::MAX),
+            fraction: (scaled % u128::from(rate)) as u64,
+        }
+    }
+}
+
 /// One limit: units (I/Os or bytes) a second.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Limiter {
     /// Units a second; more than 0.
     rate: u64,
@@ -23,16 +46,33 @@ pub struct Limiter {
     arrival_ns: u64,
     /// Its fraction: this many `rate`-ths of a nanosecond.
     arrival_fraction: u64,
+    /// Of the units that left last: most I/Os of a stage are of one size, and need no division.
+    cost: Cost,
 }
+
+/// Equal limiters let the same units leave at the same times.
+impl PartialEq for Limiter {
+    fn eq(&self, other: &Self) -> bool {
+        let state = |one: &Self| {
+            let limit = (one.rate, one.tolerance_ns);
+            (limit, one.arrival_ns, one.arrival_fraction)
+        };
+        state(self) == state(other)
+    }
+}
+
+impl Eq for Limiter {}
 
 impl Limiter {
     /// A limit of `rate` units a second (0 is taken as 1) that lets units leave up to `tolerance` early.
     pub fn new(rate: u64, tolerance: Nanos) -> Self {
+        let rate = rate.max(1);
         Self {
-            rate: rate.max(1),
+            rate,
             tolerance_ns: tolerance.get(),
             arrival_ns: 0,
             arrival_fraction: 0,
+            cost: Cost::of(1, rate),
         }
     }
 
@@ -54,16 +94,16 @@ impl Limiter {
             self.arrival_ns = now.get();
             self.arrival_fraction = 0;
         }
-        let cost = u128::from(units) * NANOS_PER_SEC + u128::from(self.arrival_fraction);
-        if let Ok(small) = u64::try_from(cost) {
-            self.arrival_ns = self.arrival_ns.saturating_add(small / self.rate);
-            self.arrival_fraction = small % self.rate;
-        } else {
-            let rate = u128::from(self.rate);
-            let whole = u64::try_from(cost / rate).unwrap_or(u64::MAX);
-            self.arrival_ns = self.arrival_ns.saturating_add(whole);
-            self.arrival_fraction = (cost % rate) as u64;
+        if units != self.cost.units {
+            self.cost = Cost::of(units, self.rate);
         }
+        // Both fractions are below the rate, so that their sum is below twice the rate.
+        let (sum, overflow) = self.arrival_fraction.overflowing_add(self.cost.fraction);
+        let carry = overflow || sum >= self.rate;
+        let less = if carry { self.rate } else { 0 };
+        self.arrival_fraction = sum.wrapping_sub(less);
+        let step = self.cost.whole_ns.saturating_add(u64::from(carry));
+        self.arrival_ns = self.arrival_ns.saturating_add(step);
     }
 
     /// When everything that has left is paid for.
