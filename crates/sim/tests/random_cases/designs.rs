@@ -111,7 +111,9 @@ fn device(dice: &mut Dice, number: u64, text: &mut String, mounts: &mut Vec<Stri
     if let Some(iops) = iops {
         let _ = writeln!(text, "iops = {iops}");
     }
-    let bytes = dice.chance(60).then(|| dice.magnitude(1_000_000, 1_000_000_000));
+    let bytes = dice
+        .chance(60)
+        .then(|| dice.magnitude(1_000_000, 1_000_000_000));
     if let Some(bytes) = bytes {
         let _ = writeln!(text, "bandwidth = \"{bytes}B/s\"");
     }

@@ -158,9 +158,7 @@ impl Builder {
     fn choice(&mut self, choice: &LatencyChoice) -> Option<usize> {
         match choice {
             LatencyChoice::None => None,
-            LatencyChoice::LogNormal { median, p99, .. } => {
-                Some(self.law(median.get(), p99.get()))
-            }
+            LatencyChoice::LogNormal { median, p99, .. } => Some(self.law(median.get(), p99.get())),
         }
     }
 

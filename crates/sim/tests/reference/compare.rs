@@ -14,7 +14,9 @@ pub fn differences(predicted: &[StageResult], expected: &[StageOutcome]) -> Vec<
     let mut found = Vec::new();
     let mut note = |what: String, predicted: String, expected: String| {
         if predicted != expected {
-            found.push(format!("{what}: predicted {predicted}, expected {expected}"));
+            found.push(format!(
+                "{what}: predicted {predicted}, expected {expected}"
+            ));
         }
     };
     note(

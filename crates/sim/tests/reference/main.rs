@@ -36,12 +36,20 @@ fn check(seeds: std::ops::Range<u64>) {
         let case = random_cases::case(seed);
         let differences = differences(&case);
         if !differences.is_empty() {
-            failed.push((seed, format!("{case}\n--- differences\n{}", differences.join("\n"))));
+            failed.push((
+                seed,
+                format!("{case}\n--- differences\n{}", differences.join("\n")),
+            ));
         }
     }
-    let Some((_, first)) = failed.first() else { return };
+    let Some((_, first)) = failed.first() else {
+        return;
+    };
     let seeds: Vec<_> = failed.iter().map(|(seed, _)| seed).collect();
-    panic!("{} cases differ: {seeds:?}; the first:\n{first}", failed.len());
+    panic!(
+        "{} cases differ: {seeds:?}; the first:\n{first}",
+        failed.len()
+    );
 }
 
 #[test]

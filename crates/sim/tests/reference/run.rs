@@ -180,8 +180,7 @@ impl<'a> StageRun<'a> {
                 tag: self.tags.len(),
             };
             self.tags.push((number, issued));
-            self.storage
-                .submit(self.now, request, &mut self.happenings);
+            self.storage.submit(self.now, request, &mut self.happenings);
         }
     }
 

@@ -71,10 +71,7 @@ fn pieces_lie_where_the_definition_says() {
         offset,
         length,
     };
-    assert_eq!(
-        stripe.pieces(100, 60),
-        [piece(1, 36, 28), piece(0, 64, 32)]
-    );
+    assert_eq!(stripe.pieces(100, 60), [piece(1, 36, 28), piece(0, 64, 32)]);
     // Ten whole rows of 128 bytes make a group of two disks.
     assert_eq!(
         stripe.pieces(1216, 128),

@@ -123,9 +123,8 @@ impl Worker {
         let drawn = self.ahead.take().or_else(|| {
             let io = self.stream.next_io()?;
             let schedule = self.schedule.as_mut();
-            let intended = schedule.map_or(now, |schedule| {
-                self.first + schedule.next_start(io.length)
-            });
+            let intended =
+                schedule.map_or(now, |schedule| self.first + schedule.next_start(io.length));
             Some((io, intended))
         });
         let Some((io, intended)) = drawn else {
