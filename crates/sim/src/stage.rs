@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Completed, IoKind, Outcome, Request, Storage, Waits};
+use fathom_model::{Completed, IoKind, Request, Storage, Waits};
 use fathom_record::{Event, EventSink, StageResult, StorageRecord, WorkerStats};
 use fathom_units::{BytesPerSec, Nanos, per_second};
 use fathom_workload::generator::WorkerStream;
@@ -57,7 +57,7 @@ pub(crate) struct Run<'a, 'r> {
     storage: &'r mut Storage,
     sink: &'r mut dyn EventSink,
     agenda: Agenda,
-    outcome: Outcome,
+    completed: Vec<Completed>,
     workers: Vec<Worker>,
     routes: Vec<Route<'r>>,
     intervals: Intervals,
@@ -102,7 +102,7 @@ impl<'a, 'r> Run<'a, 'r> {
             storage,
             sink,
             agenda: Agenda::default(),
-            outcome: Outcome::default(),
+            completed: Vec::new(),
             workers,
             routes,
             intervals: Intervals::new(setup.index, used),
@@ -120,16 +120,13 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         let mut interrupted = Interrupted::No;
         let mut events = 0;
-        while let Some((at, due)) = self.agenda.pop() {
+        while self.happen() {
             events += 1;
             if events % EVENTS_PER_LOOK == 0 && stop() {
                 interrupted = Interrupted::Yes;
                 self.workers.iter_mut().for_each(Worker::interrupt);
                 break;
             }
-            assert!(at >= self.now, "the clock only goes forward");
-            self.now = at;
-            self.handle(due);
         }
         let end = self.now;
         let result = self.finish(name, stage);
@@ -140,14 +137,36 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
+    /// The next event of all happens; the model's go first. `false`: there is none.
+    #[inline]
+    fn happen(&mut self) -> bool {
+        let own = self.agenda.next_due();
+        match self.storage.next_due() {
+            Some(at) if own.is_none_or(|own| at <= own) => {
+                self.go_to(at);
+                self.storage.advance(&mut self.completed);
+                self.settle();
+            }
+            _ => {
+                let Some((at, due)) = self.agenda.pop() else {
+                    return false;
+                };
+                self.go_to(at);
+                self.handle(due);
+            }
+        }
+        true
+    }
+
+    #[inline]
+    fn go_to(&mut self, at: Nanos) {
+        assert!(at >= self.now, "the clock only goes forward");
+        self.now = at;
+    }
+
     #[inline]
     fn handle(&mut self, due: Due) {
         match due {
-            Due::Storage(wake) => {
-                let due = fathom_model::Scheduled { at: self.now, wake };
-                self.storage.advance(due, &mut self.outcome);
-                self.settle();
-            }
             Due::Worker(index) => {
                 self.workers[index as usize].wake(self.now);
                 self.pump(index);
@@ -161,13 +180,12 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Handles completions until none are left, then takes over the wake-ups.
+    /// Handles completions until none are left.
     #[inline]
     fn settle(&mut self) {
-        while let Some(completed) = self.outcome.completed.pop() {
+        while let Some(completed) = self.completed.pop() {
             self.complete(completed);
         }
-        self.agenda.take_all(&mut self.outcome.scheduled);
     }
 
     #[inline]
@@ -203,8 +221,11 @@ impl<'a, 'r> Run<'a, 'r> {
         let route = &self.routes[index as usize];
         let tag = u64::from(index) << 32 | u64::from(slot);
         if route.backend == Backend::Null {
-            let waits = Waits::default();
-            self.outcome.completed.push(Completed { tag, waits });
+            self.completed.push(Completed {
+                tag,
+                waits: Waits::NONE,
+                error: None,
+            });
             return;
         }
         let target = &route.targets[io.target as usize];
@@ -214,14 +235,17 @@ impl<'a, 'r> Run<'a, 'r> {
         };
         let request = Request {
             volume: target.volume,
+            client: target.client,
+            file: target.file,
             kind,
+            fua: false,
             offset: target.start + io.offset,
             length: io.length,
             stream: route.stream,
             index: io.index,
             tag,
         };
-        self.storage.submit(self.now, request, &mut self.outcome);
+        self.storage.submit(self.now, request, &mut self.completed);
     }
 
     fn finish(self, name: &str, stage: usize) -> StageResult {
