@@ -69,7 +69,7 @@ pub const VECTORS: &[Vector] = &[
         run(&two, &[greedy("a", "write", "64KiB")]).megabytes(400.0, EXACT);
     }),
     ("S0-13", || {
-        machine_facts("Standard_DS14", [16, 112, 224, 32, 576])
+        machine_facts("Standard_DS14", [16, 112, 224, 32, 576]);
     }),
     ("S0-14", || {
         let design = stripe("Standard_DS14", "2016-article", "P30", 16);
@@ -79,13 +79,13 @@ pub const VECTORS: &[Vector] = &[
         large.megabytes(512.0, EXACT).bound_by("vm-uncached-bytes");
     }),
     ("S0-15", || {
-        article_cache_limit("Standard_DS14", (4_000, 33), (64_000, 512))
+        article_cache_limit("Standard_DS14", (4_000, 33), (64_000, 512));
     }),
     ("S0-16", || {
-        machine_facts("Standard_GS5", [32, 448, 896, 64, 4_224])
+        machine_facts("Standard_GS5", [32, 448, 896, 64, 4_224]);
     }),
     ("S0-17", || {
-        article_cache_limit("Standard_GS5", (5_000, 50), (160_000, 1_600))
+        article_cache_limit("Standard_GS5", (5_000, 50), (160_000, 1_600));
     }),
     ("S0-18", || {
         let design = stripe("Standard_DS1", "2016", "P30", 1);

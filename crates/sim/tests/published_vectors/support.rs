@@ -189,7 +189,7 @@ pub fn example_design(name: &str) -> Design {
 /// A workload under `examples/`: a fio job file, or a native file.
 #[track_caller]
 pub fn example_workload(name: &str) -> Workload {
-    let read = if name.ends_with(".toml") {
+    let read = if name.contains(".workload.") {
         native::read(&example_text(name), name).map(|(workload, _)| workload)
     } else {
         let path = example_path(name).to_string_lossy().into_owned();
