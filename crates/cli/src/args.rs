@@ -74,6 +74,20 @@ impl WorkloadArgs {
     }
 }
 
+/// Measuring at many points.
+#[derive(Debug, Clone, Args)]
+pub struct SweepArgs {
+    /// Measure at each combination of these values: depth=1..64x2,block=4k,64k
+    ///
+    /// Axes are `depth` (I/Os outstanding per worker), `block` (size of I/Os) and
+    /// `threads` (workers of each job). Values are lists (`1,2,4`), ranges that
+    /// multiply (`1..64x2`) or ranges that add (`4..16+4`); at most 1,000 points.
+    /// Each point is a stage of its own, as long as the workload says. The report
+    /// draws latency over IOPS and marks the knee.
+    #[arg(long = "sweep", value_name = "AXES", verbatim_doc_comment)]
+    pub sweeps: Vec<String>,
+}
+
 /// What is printed and kept.
 #[expect(
     clippy::struct_excessive_bools,
@@ -148,6 +162,9 @@ pub struct RunArgs {
     /// What may be written.
     pub safety: SafetyArgs,
     #[command(flatten)]
+    /// Measuring at many points.
+    pub sweep: SweepArgs,
+    #[command(flatten)]
     /// What to run.
     pub workload: WorkloadArgs,
 }
@@ -164,6 +181,9 @@ pub struct PredictArgs {
     #[command(flatten)]
     /// What is printed and kept.
     pub output: OutputArgs,
+    #[command(flatten)]
+    /// Measuring at many points.
+    pub sweep: SweepArgs,
     #[command(flatten)]
     /// What to predict.
     pub workload: WorkloadArgs,

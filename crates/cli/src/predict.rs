@@ -21,8 +21,9 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     })?;
     let (design, warnings) = Design::read(&text, &path, Catalog::builtin())?;
     tell_warnings(&warnings, &TERMINAL);
-    let input =
-        load(&args.workload.words(args.target.as_deref()), &TERMINAL)?.without_logs(&TERMINAL);
+    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
+        .without_logs(&TERMINAL)
+        .with_sweep(&args.sweep.sweeps)?;
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);
@@ -46,7 +47,7 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     );
     screen.close();
     let (prediction, writer) = prediction.map_err(|error| match error {
-        PredictError::Input(diagnostics) => diagnostics.into(),
+        PredictError::Input(complaints) => input.located(complaints).into(),
         PredictError::Model(error) => Failure::new(Code::Input, error),
     })?;
     let outcome = Outcome {

@@ -6,6 +6,7 @@
 mod console;
 mod exit;
 mod input;
+mod places;
 mod screen;
 mod start;
 

@@ -2,13 +2,15 @@
 //!
 //! Everything that can be wrong is found here, before anything runs, and reported at once.
 
+use std::collections::BTreeSet;
+
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_model::{Design, Layout, LocateError, ModelError, VolumeId};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
     Arrival, Backend, Caching, Direction, EndsOthers, Job, OpenSync, Overlaps, Place, SyncPolicy,
-    Workload,
+    Target, Workload,
 };
 
 /// Most workers of one stage.
@@ -62,9 +64,8 @@ impl<'a> Plan<'a> {
         let mut files: Vec<Vec<File>> = Vec::new();
         for (_, job) in workload.jobs() {
             let mut of_job = Vec::new();
-            for (index, _) in job.targets.iter().enumerate() {
-                let number = (files.len(), index);
-                of_job.extend(resolve(job, number, design, &mut complaints));
+            for target in &job.targets {
+                of_job.extend(resolve(job, target, design, &mut complaints));
             }
             check_progress(job, &of_job, design, &mut complaints);
             check_features(job, &mut complaints);
@@ -96,21 +97,22 @@ impl<'a> Plan<'a> {
                 targets,
             });
         }
+        let mut notes = notes(workload, design);
+        notes.extend(unused(design, files.iter().flatten()));
         Ok(Self {
             stages,
             layout,
-            notes: notes(workload, design),
+            notes,
         })
     }
 }
 
 fn resolve(
     job: &Job,
-    number: (usize, usize),
+    target: &Target,
     design: &Design,
     complaints: &mut Diagnostics,
 ) -> Option<File> {
-    let target = &job.targets[number.1];
     let path = target.place.path();
     let volume = match design.locate(job.host.as_deref(), path) {
         Ok(volume) => volume,
@@ -129,7 +131,8 @@ fn resolve(
     };
     let Some(length) = target.length else {
         let message = format!("job `{}`: the size of `{path}` is not known", job.name);
-        complaints.push(Diagnostic::error(message).hint("give the job a size"));
+        let complaint = Diagnostic::error(message).about(&job.name, path);
+        complaints.push(complaint.hint("give the job a size"));
         return None;
     };
     if length == Bytes::ZERO {
@@ -148,8 +151,8 @@ fn resolve(
     }
     let name = match &target.place {
         Place::Path(path) => path.clone(),
-        // No two fresh files are the same, and no path has a NUL.
-        Place::FreshFileIn(path) => format!("{path}\0{}.{}", number.0, number.1),
+        // A run makes one fresh file in a directory, which all jobs share; no path has a NUL.
+        Place::FreshFileIn(path) => format!("{path}\0"),
     };
     let range = TargetRange {
         offset: target.offset.get(),
@@ -163,7 +166,13 @@ fn resolve(
 }
 
 fn located(job: &Job, error: &LocateError) -> Diagnostic {
-    Diagnostic::error(format!("job `{}`: {error}", job.name)).hint(error.hint())
+    let path = match error {
+        LocateError::Unserved { path, .. } | LocateError::Ambiguous { path, .. } => path,
+        LocateError::UnknownHost { host, .. } => host,
+    };
+    Diagnostic::error(format!("job `{}`: {error}", job.name))
+        .about(&job.name, path)
+        .hint(error.hint())
 }
 
 /// Each worker keeps histograms of some 100 kB.
@@ -264,6 +273,23 @@ fn lay_out<'f>(
         });
         PredictError::Input(Diagnostics(complaints.collect()))
     })
+}
+
+/// A sentence naming the volumes that no file lies on, if there are any: a mount may be misspelt on either side.
+fn unused<'f>(design: &Design, files: impl Iterator<Item = &'f File>) -> Option<String> {
+    const MOST_NAMED: usize = 3;
+    let used: BTreeSet<VolumeId> = files.map(|file| file.volume).collect();
+    let unused: Vec<String> = design
+        .volumes()
+        .filter(|volume| !used.contains(volume))
+        .map(|volume| design.mount_in_words(volume))
+        .collect();
+    let more = match unused.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named = &unused[..unused.len().min(MOST_NAMED)];
+    (!unused.is_empty()).then(|| format!("no job uses {}{more}", named.join(", ")))
 }
 
 fn notes(workload: &Workload, design: &Design) -> Vec<String> {

@@ -240,6 +240,18 @@ impl Design {
         self.vms.iter().map(|vm| vm.volumes.len()).sum::<usize>() + self.devices.len()
     }
 
+    /// Every volume and device, in order.
+    pub fn volumes(&self) -> impl Iterator<Item = VolumeId> + use<> {
+        (0..self.volume_count()).map(VolumeId)
+    }
+
+    /// `` `VM/VOLUME` (`/mnt/data`) ``: a volume and how paths find it.
+    pub fn mount_in_words(&self, volume: VolumeId) -> String {
+        let mount = self.served().nth(volume.0).map(|served| served.mount);
+        let mount = mount.map_or_else(String::new, ToString::to_string);
+        format!("`{}` (`{mount}`)", self.volume_name(volume))
+    }
+
     /// Bytes that a volume or device holds.
     pub fn capacity(&self, volume: VolumeId) -> Bytes {
         let volumes = self.vms.iter().flat_map(|vm| vm.volumes.iter());
