@@ -77,14 +77,13 @@ impl WorkloadArgs {
 /// Measuring at many points.
 #[derive(Debug, Clone, Args)]
 pub struct SweepArgs {
-    /// Measure at each combination of these values: depth=1..64x2,block=4k,64k
+    /// Measure at each combination of these values, for example depth=1..64x2,block=4k,64k
     ///
-    /// Axes are `depth` (I/Os outstanding per worker), `block` (size of I/Os) and
-    /// `threads` (workers of each job). Values are lists (`1,2,4`), ranges that
-    /// multiply (`1..64x2`) or ranges that add (`4..16+4`); at most 1,000 points.
-    /// Each point is a stage of its own, as long as the workload says. The report
-    /// draws latency over IOPS and marks the knee.
-    #[arg(long = "sweep", value_name = "AXES", verbatim_doc_comment)]
+    /// Axes are `depth` (I/Os outstanding per worker), `block` (size of I/Os) and `threads` (workers of each job). Values
+    /// are lists (`1,2,4`), ranges that multiply (`1..64x2`) and ranges that add (`4..16+4`); at most 1,000 points.
+    /// Each point is a stage of its own, as long as the workload says. The report draws latency over IOPS and marks
+    /// the knee.
+    #[arg(long = "sweep", value_name = "AXES")]
     pub sweeps: Vec<String>,
 }
 

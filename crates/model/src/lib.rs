@@ -46,12 +46,15 @@ mod storage;
 mod stripe;
 
 pub use design::{
-    CacheStart, Design, Device, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Mount,
-    Role, Vm, Volume, VolumeId,
+    AnyVolume, Burst, CacheStart, Client, ClientId, Credits, Design, Device, DiskSpec,
+    FigureOrigin, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Media, Mount, NfsVersion,
+    NfsVolume, Raid5, Role, SmbShare, Vm, Volume, VolumeId,
 };
 pub use latency::LatencyTable;
 pub use layout::{Layout, OverfullVolume};
-pub use limiter::{Limiter, Limits};
+pub use limiter::{
+    CreditBucket, CreditRate, Levels, Limiter, Limits, Rate, SecondOfUse, on_demand_transactions,
+};
 pub use stage::{Limit, Wait, Waits};
 pub use statistics::PartStatistics;
 pub use storage::{Completed, IoKind, ModelError, Outcome, Request, Scheduled, Storage, Wake};

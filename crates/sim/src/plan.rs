@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_model::{Design, Layout, LocateError, ModelError, VolumeId};
+use fathom_model::{AnyVolume, Design, Layout, LocateError, ModelError, VolumeId};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
@@ -117,7 +117,7 @@ fn resolve(
     let volume = match design.locate(job.host.as_deref(), path) {
         Ok(volume) => volume,
         Err(error) => {
-            let complaint = located(job, &error);
+            let complaint = located(job, path, &error);
             // One line serves all files of a directory; clones of a job need not repeat it.
             if !complaints
                 .0
@@ -165,13 +165,13 @@ fn resolve(
     })
 }
 
-fn located(job: &Job, error: &LocateError) -> Diagnostic {
-    let path = match error {
-        LocateError::Unserved { path, .. } | LocateError::Ambiguous { path, .. } => path,
-        LocateError::UnknownHost { host, .. } => host,
+fn located(job: &Job, path: &str, error: &LocateError) -> Diagnostic {
+    let about = match error {
+        LocateError::UnknownHost { host, .. } | LocateError::NotMounted { host, .. } => host,
+        _ => path,
     };
     Diagnostic::error(format!("job `{}`: {error}", job.name))
-        .about(&job.name, path)
+        .about(&job.name, about)
         .hint(error.hint())
 }
 
@@ -279,11 +279,18 @@ fn lay_out<'f>(
 fn unused<'f>(design: &Design, files: impl Iterator<Item = &'f File>) -> Option<String> {
     const MOST_NAMED: usize = 3;
     let used: BTreeSet<VolumeId> = files.map(|file| file.volume).collect();
-    let unused: Vec<String> = design
-        .volumes()
-        .filter(|volume| !used.contains(volume))
-        .map(|volume| design.mount_in_words(volume))
-        .collect();
+    let used: BTreeSet<usize> = used.into_iter().map(VolumeId::index).collect();
+    let volumes = design.volumes().enumerate();
+    let unused = volumes.filter(|(index, _)| !used.contains(index));
+    let unused = unused.map(|(_, volume)| {
+        let machine = match volume {
+            AnyVolume::Disks(client, _) => client.index().and_then(|index| design.vms.get(index)),
+            _ => None,
+        };
+        let machine = machine.map_or_else(String::new, |vm| format!("{}/", vm.name));
+        format!("`{machine}{}` (`{}`)", volume.name(), volume.mount())
+    });
+    let unused: Vec<String> = unused.collect();
     let more = match unused.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),

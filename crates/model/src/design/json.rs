@@ -48,6 +48,7 @@ fn volume(volume: &Volume) -> Value {
     let caching = match volume.caching {
         HostCaching::None => "none",
         HostCaching::ReadOnly => "read-only",
+        HostCaching::ReadWrite => "read-write",
     };
     row.insert("caching".to_owned(), json!(caching));
     if volume.caching != HostCaching::None {

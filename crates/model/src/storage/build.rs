@@ -5,10 +5,12 @@ use fathom_units::{Bytes, Nanos};
 
 use super::{DiskPaths, ModelError, NO_LATENCY, Path, Storage, VolumeModel};
 use crate::cache::{HostCache, LINE};
-use crate::design::{Design, Device, HostCaching, LatencyChoice, Vm, Volume, VolumeId};
+use crate::design::{
+    Burst, Design, Device, HostCaching, LatencyChoice, Media, Vm, Volume, VolumeId,
+};
 use crate::latency::LatencyTable;
 use crate::layout::Layout;
-use crate::limiter::{Limiter, Limits};
+use crate::limiter::{Limits, Rate};
 use crate::random::mix;
 use crate::stage::{Stage, StageKind};
 use crate::statistics::Meter;
@@ -66,6 +68,7 @@ impl Storage {
             catalog: Catalog::builtin(),
             seed,
         };
+        check_built(design)?;
         for vm in &design.vms {
             builder.vm(vm)?;
         }
@@ -74,6 +77,35 @@ impl Storage {
         }
         Ok(builder.storage)
     }
+}
+
+/// Refuses what the design format has and this model does not: the one place to lift when it does.
+fn check_built(design: &Design) -> Result<(), ModelError> {
+    let not_built = |what: String| Err(ModelError::NotBuilt { what });
+    for vm in &design.vms {
+        for volume in &vm.volumes {
+            let name = format!("the volume `{}/{}`", vm.name, volume.name);
+            if volume.media() == Media::Temp {
+                return not_built(format!("{name} is a temporary disk"));
+            }
+            if volume.caching == HostCaching::ReadWrite {
+                return not_built(format!("{name} is cached read-write"));
+            }
+            if volume.burst == Burst::OnDemand {
+                return not_built(format!("{name} bursts on demand"));
+            }
+        }
+    }
+    if let Some(device) = design.devices.iter().find(|device| device.disk_count > 1) {
+        return not_built(format!("the device `{}` is made of disks", device.name));
+    }
+    if let Some(volume) = design.nfs.first() {
+        return not_built(format!("the volume `{}` is reached over NFS", volume.name));
+    }
+    if let Some(share) = design.smb.first() {
+        return not_built(format!("the share `{}` is reached over SMB", share.name));
+    }
+    Ok(())
 }
 
 struct Builder<'a> {
@@ -151,8 +183,8 @@ impl Builder<'_> {
         let cached = volume.caching == HostCaching::ReadOnly;
         for disk in 0..volume.disk_count {
             let disk_name = format!("{name}/disk{}", disk + 1);
-            let unit = self.catalog.io_unit(volume.disk.kind);
-            let stage = self.stage(disk_name, StageKind::Disk, &volume.disk.limits, unit);
+            let (limits, unit) = (&volume.disk.limits, volume.disk.io_unit);
+            let stage = self.stage(disk_name, StageKind::Disk, limits, unit);
             let path = |access, latency| {
                 let budgets = self.catalog.budgets(volume.caching.accounting(), access);
                 let path = path_of(budgets, shared, stage, latency);
@@ -168,7 +200,7 @@ impl Builder<'_> {
                     let read = path(CacheAccess::Read, latency);
                     (read, read)
                 }
-                HostCaching::ReadOnly => (
+                HostCaching::ReadOnly | HostCaching::ReadWrite => (
                     path(CacheAccess::ReadMiss, latency),
                     path(CacheAccess::ReadHit, hit_latency),
                 ),
@@ -246,16 +278,14 @@ impl Builder<'_> {
         limits: &CatalogLimits,
         io_unit: Option<Bytes>,
     ) -> u32 {
-        let limiter = |rate| Limiter::new(rate, tolerance(kind));
-        let iops = limits.iops.map(|rate| limiter(rate.get()));
-        let bytes = limits.bandwidth.map(|rate| limiter(rate.get()));
+        let iops = limits.iops.map(|rate| Rate::Steady(rate.get()));
+        let bytes = limits.bandwidth.map(|rate| Rate::Steady(rate.get()));
+        let enforced = Limits::new(iops, bytes, tolerance(kind));
         let mut words = Vec::new();
         words.extend(limits.iops.map(|rate| rate.to_string()));
         words.extend(limits.bandwidth.map(|rate| rate.to_string()));
         let unit = io_unit.map_or(0, Bytes::get);
-        self.storage
-            .stages
-            .push(Stage::new(kind, Limits { iops, bytes }, unit));
+        self.storage.stages.push(Stage::new(kind, enforced, unit));
         self.storage.stage_names.push((name, words));
         self.storage.stages.len() as u32 - 1
     }
@@ -284,6 +314,7 @@ impl HostCaching {
         match self {
             Self::None => AccountingMode::None,
             Self::ReadOnly => AccountingMode::ReadOnly,
+            Self::ReadWrite => AccountingMode::ReadWrite,
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What the provider allows, and what a reader of predictions should know.
+//! What the provider allows of machines and their disks.
 
 use fathom_catalog::{Catalog, Disk, VmSize};
 
 use super::entry::{At, Complaints, Entry};
-use super::{Design, HostCaching, LatencyChoice, LatencyOrigin, Volume};
+use crate::design::{HostCaching, Volume};
 
 /// No more data disks than the machine takes.
 pub(super) fn check_vm(
@@ -91,44 +91,4 @@ pub(super) fn check_caching(
         };
         complaints.error(&caching.span, message, &hint);
     }
-}
-
-/// One sentence for each thing that the model leaves out or assumes.
-pub(super) fn notes(design: &Design) -> Vec<String> {
-    let mut notes = Vec::new();
-    let mut note = |text: String| {
-        if !notes.contains(&text) {
-            notes.push(text);
-        }
-    };
-    for vm in &design.vms {
-        if !vm.size.burst_uncached.is_empty() || !vm.size.burst_cached.is_empty() {
-            note(format!(
-                "`{}` can burst; it is predicted without bursting",
-                vm.size.name
-            ));
-        }
-        if vm.size.uncached.is_empty() && !vm.volumes.is_empty() {
-            note(format!(
-                "no limit past the cache is printed for `{}` of era `{}`; none is applied",
-                vm.size.name, vm.size.era
-            ));
-        }
-        for volume in &vm.volumes {
-            if volume.disk.burst.is_some() {
-                note(format!(
-                    "`{}` can burst; it is predicted without bursting",
-                    volume.disk.name
-                ));
-            }
-        }
-    }
-    let assumed = |volume: &Volume| {
-        let origin = LatencyOrigin::Assumed;
-        matches!(&volume.latency, LatencyChoice::LogNormal { origin: found, .. } if *found == origin)
-    };
-    if design.vms.iter().flat_map(|vm| &vm.volumes).any(assumed) {
-        note("media latency: assumed; no distribution has been published".to_owned());
-    }
-    notes
 }

@@ -1,13 +1,15 @@
 //! One volume of a machine.
 
-use fathom_catalog::{Catalog, Disk, VmSize};
+use fathom_catalog::{BurstMode, Catalog, Disk, Limits, VmSize};
 use fathom_diagnostics::nearest;
 use fathom_units::Bytes;
 
 use super::entry::{At, Complaints, Entry, not_built};
 use super::names::expand;
-use super::read::{mount_of, read_burst, read_latency, read_mount, too_many};
-use super::{CacheStart, HostCaching, LatencyChoice, LatencyOrigin, Role, Volume, rules};
+use super::{mount_of, read_burst, read_latency, read_mount, rules, too_many};
+use crate::design::{
+    Burst, CacheStart, Credits, DiskSpec, HostCaching, LatencyChoice, LatencyOrigin, Role, Volume,
+};
 
 const KNOWN: [&str; 12] = [
     "name",
@@ -73,12 +75,17 @@ pub(super) fn read(
         volumes.push(Volume {
             name,
             mount,
-            disk,
+            disk: spec(disk, catalog),
             disk_count: count.value as u32,
             columns: columns as u32,
             stripe_unit,
             caching: caching.value,
             cache_start: cache.as_ref().map_or(CacheStart::Cold, |cache| cache.value),
+            burst: match &disk.burst {
+                Some(burst) if burst.mode == BurstMode::Credits => Burst::Credits,
+                _ => Burst::Off,
+            },
+            credits: Credits::FULL,
             role: role.as_ref().map_or(Role::Data, |role| role.value),
             latency: latency
                 .clone()
@@ -213,4 +220,21 @@ fn catalog_latency(disk: &Disk, catalog: &Catalog) -> LatencyChoice {
                 origin,
             }
         })
+}
+
+fn spec(disk: &'static Disk, catalog: &Catalog) -> DiskSpec {
+    let burst = disk.burst.as_ref();
+    DiskSpec {
+        name: disk.name.to_owned(),
+        kind: disk.kind,
+        era: disk.era,
+        size: disk.size,
+        limits: disk.limits,
+        write_bandwidth: None,
+        burst_limits: burst.map_or_else(Limits::default, |burst| burst.limits),
+        bucket_seconds: burst.and_then(|burst| burst.seconds),
+        io_unit: catalog.io_unit(disk.kind),
+        performance_plus: false,
+        source: &disk.source,
+    }
 }

@@ -1,13 +1,18 @@
 //! From the text of a design file to a checked design.
 
+mod entry;
+mod names;
+mod rules;
+mod volume;
+
 use fathom_catalog::{Catalog, Era, Limits};
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
-use fathom_units::{BytesPerSec, Iops, Nanos};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use toml::de::DeTable;
 
-use super::entry::{At, Complaints, Entry, not_built};
-use super::names::expand;
-use super::{Design, Device, LatencyChoice, LatencyOrigin, Mount, Vm, rules, volume};
+use super::{Burst, Credits, Design, Device, LatencyChoice, LatencyOrigin, Mount, Vm, notes};
+use entry::{At, Complaints, Entry, not_built};
+use names::expand;
 
 /// Largest design file.
 const MOST_BYTES: usize = 4 << 20;
@@ -36,11 +41,7 @@ impl Design {
         let span = parsed.span();
         let top = Entry::new("a design", parsed.get_ref(), &span);
         top.check_keys(&["vm", "device"], &["nfs", "smb"], &mut complaints);
-        let mut design = Self {
-            vms: Vec::new(),
-            devices: Vec::new(),
-            notes: Vec::new(),
-        };
+        let mut design = Self::default();
         for entry in top.tables("vm", "a machine", &mut complaints) {
             read_vm(entry, catalog, &mut design, &mut complaints);
         }
@@ -54,7 +55,7 @@ impl Design {
         if complaints.found.has_errors() {
             return Err(complaints.found);
         }
-        design.notes = rules::notes(&design);
+        design.notes = notes::notes(&design);
         Ok((design, complaints.found))
     }
 }
@@ -129,6 +130,12 @@ fn read_vm(
         design.vms.push(Vm {
             name,
             size,
+            burst: if size.burst_uncached.is_empty() && size.burst_cached.is_empty() {
+                Burst::Off
+            } else {
+                Burst::Credits
+            },
+            credits: Credits::FULL,
             volumes: volumes.clone(),
         });
     }
@@ -182,13 +189,18 @@ fn read_device(entry: Entry<'_>, design: &mut Design, complaints: &mut Complaint
             mount,
             size: size.value,
             limits,
+            kind: None,
+            disk_count: 1,
+            disk_limits: Limits::default(),
+            stripe_unit: Bytes::kib(64),
+            raid: None,
             latency,
         });
     }
 }
 
 /// Complains where `parts` are more than a design may have; once is enough.
-pub(super) fn too_many(parts: usize, entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> bool {
+fn too_many(parts: usize, entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> bool {
     let over = parts > MOST_PARTS;
     if over && !complaints.full {
         complaints.full = true;
@@ -209,10 +221,7 @@ fn is_taken(design: &Design, name: &str) -> bool {
 }
 
 /// `mount = "/mnt/data"` or `drive = "E:"`: one of them.
-pub(super) fn read_mount<'t>(
-    entry: &Entry<'t>,
-    complaints: &mut Complaints<'_>,
-) -> Option<At<&'t str>> {
+fn read_mount<'t>(entry: &Entry<'t>, complaints: &mut Complaints<'_>) -> Option<At<&'t str>> {
     let mount = entry.text("mount", complaints);
     let drive = entry.text("drive", complaints);
     match (mount, drive) {
@@ -231,11 +240,7 @@ pub(super) fn read_mount<'t>(
     }
 }
 
-pub(super) fn mount_of(
-    text: &str,
-    entry: &Entry<'_>,
-    complaints: &mut Complaints<'_>,
-) -> Option<Mount> {
+fn mount_of(text: &str, entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Mount> {
     let mut characters = text.chars();
     match (characters.next(), characters.next(), characters.as_str()) {
         (Some('/'), _, _) => {
@@ -256,10 +261,7 @@ pub(super) fn mount_of(
 }
 
 /// `latency = "none"` or `latency = { median = "2ms", p99 = "8ms" }`; `None` where it is absent or wrong.
-pub(super) fn read_latency(
-    entry: &Entry<'_>,
-    complaints: &mut Complaints<'_>,
-) -> Option<LatencyChoice> {
+fn read_latency(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<LatencyChoice> {
     let value = entry.table.get("latency")?;
     if let Some(word) = value.get_ref().as_str() {
         if word == "none" {
@@ -297,7 +299,7 @@ pub(super) fn read_latency(
 }
 
 /// Complains of keys whose value says `off` today and more later.
-pub(super) fn read_burst(entry: &Entry<'_>, complaints: &mut Complaints<'_>) {
+fn read_burst(entry: &Entry<'_>, complaints: &mut Complaints<'_>) {
     entry.word(
         "burst",
         &[("off", ())],

@@ -1,0 +1,39 @@
+//! A limit in exact arithmetic.
+//!
+//! The generic cell rate algorithm keeps the moment at which the next unit would arrive if all had come at exactly the
+//! rate. Here that moment is a whole number of `rate`-ths of a nanosecond, so nothing is ever rounded but the answer.
+
+const NANOS_PER_SEC: i128 = 1_000_000_000;
+
+/// One limit: units (I/Os or bytes) a second.
+#[derive(Debug, Clone)]
+pub struct Allowance {
+    rate: i128,
+    /// How far ahead of the rate units may leave, in ns.
+    tolerance: i128,
+    /// Theoretical arrival of the next unit, in `rate`-ths of a nanosecond.
+    arrival: i128,
+}
+
+impl Allowance {
+    /// A limit that has served nothing yet.
+    pub fn new(rate: u64, tolerance_ns: u64) -> Self {
+        Self {
+            rate: i128::from(rate.max(1)),
+            tolerance: i128::from(tolerance_ns),
+            arrival: 0,
+        }
+    }
+
+    /// First whole nanosecond in which a unit may leave: the theoretical arrival is reached within it.
+    pub fn earliest(&self) -> u64 {
+        let at = self.arrival.div_euclid(self.rate) - self.tolerance;
+        u64::try_from(at.max(0)).expect("runs end long before 2^64 ns")
+    }
+
+    /// `units` leave at `now`.
+    pub fn take(&mut self, now: u64, units: u64) {
+        let now = i128::from(now) * self.rate;
+        self.arrival = self.arrival.max(now) + i128::from(units) * NANOS_PER_SEC;
+    }
+}
