@@ -126,12 +126,19 @@ pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> 
             Failure::new(Code::Usage, message).hint("use `--map FROM=TO` to replace a path")
         );
     }
-    let maps = maps
-        .iter()
-        .map(|map| parse_map(map))
-        .collect::<Result<Vec<_>, _>>()?;
-    apply(&maps, &mut input.workload);
+    map_paths(maps, &mut input.workload)?;
     Ok(input)
+}
+
+/// Replaces paths of a workload, as each `FROM=TO` says.
+///
+/// # Errors
+/// Where one is not of that form.
+pub fn map_paths(maps: &[String], workload: &mut Workload) -> Result<(), Failure> {
+    let maps = maps.iter().map(|map| parse_map(map));
+    let maps = maps.collect::<Result<Vec<_>, _>>()?;
+    apply(&maps, workload);
+    Ok(())
 }
 
 /// What the fio reader may know of this machine, with fresh entropy for `randrepeat=0`.
