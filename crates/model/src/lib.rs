@@ -58,6 +58,7 @@ mod storage;
 mod stripe;
 mod window;
 
+pub use design::figures;
 pub use design::{
     AnyVolume, Burst, CacheStart, Client, ClientId, Credits, Design, Device, DiskSpec,
     FigureOrigin, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Media, Mount, NfsVersion,
