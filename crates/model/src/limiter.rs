@@ -89,21 +89,19 @@ impl Limiter {
             now >= self.earliest(),
             "a limiter never serves more than its allowance"
         );
-        if now.get() > self.arrival_ns {
-            // Idle time earns nothing.
-            self.arrival_ns = now.get();
-            self.arrival_fraction = 0;
-        }
+        // Idle time earns nothing. Neither this nor the carry can be predicted, so neither is a branch.
+        let busy = u64::from(now.get() <= self.arrival_ns);
+        let fraction = self.arrival_fraction * busy;
+        let arrival = self.arrival_ns.max(now.get());
         if units != self.cost.units {
             self.cost = Cost::of(units, self.rate);
         }
         // Both fractions are below the rate, so that their sum is below twice the rate.
-        let (sum, overflow) = self.arrival_fraction.overflowing_add(self.cost.fraction);
-        let carry = overflow || sum >= self.rate;
-        let less = if carry { self.rate } else { 0 };
-        self.arrival_fraction = sum.wrapping_sub(less);
-        let step = self.cost.whole_ns.saturating_add(u64::from(carry));
-        self.arrival_ns = self.arrival_ns.saturating_add(step);
+        let (sum, overflow) = fraction.overflowing_add(self.cost.fraction);
+        let carry = u64::from(overflow | (sum >= self.rate));
+        self.arrival_fraction = sum.wrapping_sub(self.rate * carry);
+        let step = self.cost.whole_ns.saturating_add(carry);
+        self.arrival_ns = arrival.saturating_add(step);
     }
 
     /// When everything that has left is paid for.
