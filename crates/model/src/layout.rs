@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use fathom_units::Bytes;
 
 use crate::design::{Design, VolumeId};
+use crate::request::FileId;
 
 /// Files start at multiples of this, as on file systems with 4 KiB blocks.
 const ALIGNMENT: u64 = 4096;
@@ -103,6 +104,17 @@ impl Layout {
         Some(self.files[index].start)
     }
 
+    /// The number of a file; `None` if it was never placed.
+    pub fn file_id(&self, volume: VolumeId, name: &str) -> Option<FileId> {
+        let index = self.by_name.get(&(volume, name.to_owned()))?;
+        Some(FileId::new(*index))
+    }
+
+    /// How many files there are.
+    pub fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
     /// Bytes of a volume that files take.
     pub fn used(&self, volume: VolumeId) -> Bytes {
         self.used.get(volume.index()).copied().unwrap_or_default()
@@ -132,6 +144,11 @@ mod tests {
         assert_eq!(layout.start_of(a, "y"), Some(Bytes::kib(12)));
         assert_eq!(layout.start_of(b, "x"), Some(Bytes::ZERO));
         assert_eq!(layout.start_of(b, "y"), None);
+        let index = |volume, name| layout.file_id(volume, name).and_then(FileId::index);
+        assert_eq!(index(a, "x"), Some(0));
+        assert_eq!(index(b, "x"), Some(1));
+        assert_eq!(index(a, "y"), Some(2));
+        assert_eq!((index(b, "y"), layout.file_count()), (None, 3));
         assert_eq!(layout.used(a), Bytes::kib(20));
         let files = [file(a, "x", 1000), file(b, "z", 1025), file(a, "y", 25)];
         let overfull = Layout::new(&design, files).unwrap_err();

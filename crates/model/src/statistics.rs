@@ -21,6 +21,23 @@ pub struct PartStatistics {
     pub limits: Vec<String>,
 }
 
+/// What a part of the model holds at a moment, and has done since the statistics began: cheap enough for every second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gauge<'a> {
+    /// The part's name, as in [`crate::Storage::statistics`].
+    pub name: &'a str,
+    /// Reads that reached a cached volume; 0 for other parts.
+    pub reads: u64,
+    /// Those of them that the host cache served.
+    pub hits: u64,
+    /// Share (0 to 1) of the bucket of I/O credits that is left; `None` where there is none.
+    pub iops_credits: Option<f64>,
+    /// Share (0 to 1) of the bucket of byte credits that is left; `None` where there is none.
+    pub bytes_credits: Option<f64>,
+    /// Bytes in the host cache that are not on a disk yet; `None` where writes are not cached.
+    pub dirty_bytes: Option<u64>,
+}
+
 /// Running counts of one part.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter {
@@ -28,9 +45,9 @@ pub(crate) struct Meter {
     pub bytes: u64,
     /// I/Os in the part now.
     inside: u64,
-    /// Integral of `inside` over time, in I/O-nanoseconds, up to `changed`.
-    area: u128,
-    changed: Nanos,
+    /// Sum of the times at which I/Os left, less those at which they came: with `inside` × now added, the integral of the
+    /// depth over the window. Each I/O costs an addition; 128 bits never overflow.
+    passed: i128,
     /// Time in which the limits left nothing over, up to `busy_until`.
     busy: u64,
     busy_until: Nanos,
@@ -40,14 +57,14 @@ pub(crate) struct Meter {
 impl Meter {
     #[inline]
     pub fn enter(&mut self, now: Nanos) {
-        self.settle(now);
         self.inside += 1;
+        self.passed -= i128::from(now.get());
     }
 
     #[inline]
     pub fn leave(&mut self, now: Nanos) {
-        self.settle(now);
         self.inside -= 1;
+        self.passed += i128::from(now.get());
     }
 
     #[inline]
@@ -68,18 +85,17 @@ impl Meter {
 
     /// Begins a new window at `now`; what is inside stays inside.
     pub fn restart(&mut self, now: Nanos) {
-        self.settle(now);
         self.ios = 0;
         self.bytes = 0;
-        self.area = 0;
+        self.passed = -i128::from(self.inside) * i128::from(now.get());
         self.since = now;
         self.busy = self.busy_until.saturating_sub(now).get();
     }
 
     /// Mean depth over the window that ends at `now`.
     pub fn depth(&self, now: Nanos) -> f64 {
-        let open = u128::from(self.inside) * u128::from(now.saturating_sub(self.changed).get());
-        ratio((self.area + open) as f64, now.saturating_sub(self.since))
+        let area = self.passed + i128::from(self.inside) * i128::from(now.get());
+        ratio(area as f64, now.saturating_sub(self.since))
     }
 
     /// Busy share of the window that ends at `now`.
@@ -87,14 +103,6 @@ impl Meter {
         let beyond = self.busy_until.saturating_sub(now).get();
         let busy = self.busy.saturating_sub(beyond);
         ratio(busy as f64, now.saturating_sub(self.since)).min(1.0)
-    }
-
-    #[inline]
-    fn settle(&mut self, now: Nanos) {
-        if now > self.changed {
-            self.area += u128::from(self.inside) * u128::from(now.get() - self.changed.get());
-            self.changed = now;
-        }
     }
 }
 

@@ -1,97 +1,50 @@
-//! The model of a whole design: I/Os enter, pass their stages, and complete.
+//! The model of a whole design: I/Os enter, pass the steps of their paths, and complete.
 //!
-//! An I/O is split into one token for each stripe unit it touches; a token passes the stages of its path in tandem (say
-//! cached budget, disk, uncached budget), then waits for its media latency; the I/O completes with its last token. Which
-//! stages make the path is the catalogue's accounting table.
+//! An I/O is split into one token for each stripe unit it touches; a token passes the steps of its path in tandem (say
+//! cached budget, disk, uncached budget, media latency); the I/O completes with its last token. Which stages make the path
+//! of a cached disk is the catalogue's accounting table.
 //!
-//! The model owns no clock and no list of due times. [`Storage::submit`] and [`Storage::advance`] put what will happen into
-//! [`Outcome::scheduled`]; the driver keeps those wake-ups ordered by (time, order of arrival) and hands each back when it is
-//! due. Several wake-ups may come of one call, so tokens that the model starts by itself (cache fills, flushes) need no
-//! other interface.
+//! The model has no clock, but it keeps its own due times. A driver asks for [`Storage::next_due`], and calls
+//! [`Storage::advance`] when that time has come; what happens then happens at the due time, however late the call is.
+//! Events of one time happen in the order in which they were scheduled; a driver with events of its own lets the model's go
+//! first.
 //!
-//! Invariants: time never goes back between calls; a driver delivers every wake-up that is due before it submits at a later
+//! How to build on it:
+//! - **Another kind of storage** is a list of [`path::Step`]s, made in `build`: rates are [`Stage`]s (limits in tandem, first
+//!   come, first served), windows bound what is under way, delays take time of their own. `submit` chooses the path.
+//! - **Tokens that the model starts by itself** (flushes, fills that cost something) are tokens without a volume and without
+//!   a parent, begun with `Storage::launch`; their [`token::Effect`] says what their completion does.
+//! - **Work that waits for others** is put into `ready`; `Storage::settle` moves it on before a call returns.
+//!
+//! Invariants: time never goes back between calls; a driver lets everything happen that is due before it submits at a later
 //! time; every submitted I/O completes once.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use fathom_units::Nanos;
 
 use crate::cache::{HostCache, Warmed};
 use crate::design::VolumeId;
-use crate::latency::LatencyTable;
+use crate::limit::Waits;
 use crate::random::draw;
-use crate::stage::{Cost, Entered, Stage, Wait, Waits};
-use crate::statistics::{Meter, PartStatistics};
-use crate::stripe::Stripe;
+use crate::request::{Completed, IoKind, Request};
+use crate::stage::{Entered, Stage};
+use crate::statistics::Meter;
+use crate::stripe::{Stripe, StripePart};
+use crate::window::Window;
 
+mod agenda;
 mod build;
+mod path;
+mod report;
+mod token;
 
-/// What an I/O does to storage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IoKind {
-    /// Moves data to the host.
-    Read,
-    /// Moves data to storage, or discards it.
-    Write,
-}
+#[cfg(test)]
+mod tests;
 
-/// One I/O of an application.
-#[derive(Debug, Clone, Copy)]
-pub struct Request {
-    /// Where it goes.
-    pub volume: VolumeId,
-    /// What it does.
-    pub kind: IoKind,
-    /// First byte on the volume.
-    pub offset: u64,
-    /// Bytes; the I/O must end within the volume.
-    pub length: u32,
-    /// Which stream it belongs to; with `index` it chooses the I/O's media latency.
-    pub stream: u64,
-    /// Its index within the stream.
-    pub index: u64,
-    /// Given back when it completes.
-    pub tag: u64,
-}
-
-/// Something that happens inside the model at a known time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wake(WakeKind);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WakeKind {
-    /// The head of a stage's queue may leave.
-    Stage(u32),
-    /// A token's media latency is over.
-    Media(u32),
-}
-
-/// A wake-up and its time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scheduled {
-    /// When it is due.
-    pub at: Nanos,
-    /// What to hand back to [`Storage::advance`].
-    pub wake: Wake,
-}
-
-/// A finished I/O.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Completed {
-    /// As submitted.
-    pub tag: u64,
-    /// What it waited for.
-    pub waits: Waits,
-}
-
-/// What came of a call. The driver empties both lists after each.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// Wake-ups to deliver later.
-    pub scheduled: Vec<Scheduled>,
-    /// I/Os that completed at the time of the call.
-    pub completed: Vec<Completed>,
-}
+use agenda::{Agenda, Event};
+use path::{DelayLaw, NONE, Path, PathId, Step};
+use token::{Effect, Parent, Slab, Token, TokenWaits};
 
 /// Why a model cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -116,25 +69,12 @@ pub enum ModelError {
     },
 }
 
-/// Stages in tandem, at most three, and the latency after them.
-#[derive(Debug, Clone, Copy)]
-struct Path {
-    stages: [u32; 3],
-    length: u8,
-    /// Index into the latency tables; `u32::MAX`: none.
-    latency: u32,
-    /// The stage whose depth includes the time that tokens spend on media.
-    media_stage: u32,
-}
-
-const NO_LATENCY: u32 = u32::MAX;
-
 /// Paths of one disk (or device).
 #[derive(Debug)]
 struct DiskPaths {
-    read: Path,
-    read_hit: Path,
-    write: Path,
+    read: PathId,
+    read_hit: PathId,
+    write: PathId,
     /// Key of its media latencies.
     random_key: u64,
     /// Where its bytes begin in its machine's cache space.
@@ -151,199 +91,272 @@ struct VolumeModel {
     hits: u64,
 }
 
-/// A token: the part of an I/O that goes to one disk.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    io: u32,
-    disk: u32,
-    path: Path,
-    step: u8,
-    /// Which part of its I/O it is.
-    number: u32,
-    entered: Nanos,
-    bytes: u64,
-    /// Where it fills the cache when it completes.
-    fill: Option<u64>,
-    waits: Waits,
-}
-
-/// An I/O under way.
-#[derive(Debug, Clone, Copy)]
-struct Io {
-    tag: u64,
-    stream: u64,
-    index: u64,
-    volume: u32,
-    parts_left: u32,
-}
-
 /// The model of a design. Built by `Storage::new`.
 #[derive(Debug)]
 pub struct Storage {
     stages: Vec<Stage>,
     stage_names: Vec<(String, Vec<String>)>,
+    windows: Vec<Window>,
+    delays: Vec<DelayLaw>,
+    paths: Vec<Path>,
     disks: Vec<DiskPaths>,
     volumes: Vec<VolumeModel>,
     volume_names: Vec<(String, &'static str)>,
     caches: Vec<HostCache>,
-    latencies: Vec<LatencyTable>,
-    parts: Vec<Part>,
-    free_parts: Vec<u32>,
-    ios: Vec<Io>,
-    free_ios: Vec<u32>,
+    agenda: Agenda,
+    tokens: Slab<Token>,
+    waits: TokenWaits,
+    parents: Slab<Parent>,
+    /// Tokens that may move on at the present time.
+    ready: VecDeque<u32>,
 }
 
 impl Storage {
-    /// An I/O comes in at `now`.
-    pub fn submit(&mut self, now: Nanos, request: Request, outcome: &mut Outcome) {
-        let volume = &mut self.volumes[request.volume.index()];
+    /// An I/O comes in at `now`. What completes at once is appended to `completed`.
+    pub fn submit(&mut self, now: Nanos, request: Request, completed: &mut Vec<Completed>) {
+        match request.kind {
+            IoKind::Read | IoKind::Write => self.transfer(now, &request, completed),
+            // Every write is durable when it completes, and nothing limits metadata.
+            IoKind::Flush | IoKind::Metadata(_) => completed.push(Completed {
+                tag: request.tag,
+                waits: Waits::NONE,
+                error: None,
+            }),
+        }
+        self.settle(now, completed);
+    }
+
+    /// When something happens next; `None` while nothing is under way.
+    #[inline]
+    pub fn next_due(&mut self) -> Option<Nanos> {
+        self.agenda.next_due()
+    }
+
+    /// The event that is due next happens, at its due time. What completes is appended to `completed`.
+    pub fn advance(&mut self, completed: &mut Vec<Completed>) {
+        let Some((now, event)) = self.agenda.pop() else {
+            return;
+        };
+        match event {
+            Event::Stage(stage) => self.release(now, stage, completed),
+            Event::Token(token) => self.end_delay(now, token, completed),
+        }
+        self.settle(now, completed);
+    }
+
+    /// Splits a read or write into tokens and starts them.
+    fn transfer(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
+        let volume_index = request.volume.index() as u32;
+        let volume = &mut self.volumes[volume_index as usize];
         volume.meter.count(u64::from(request.length));
         volume.meter.enter(now);
-        let (stripe, first_disk, cache) = (volume.stripe, volume.first_disk, volume.cache);
-        let io = Io {
+        let stripe = volume.stripe;
+        let length = u64::from(request.length.max(1));
+        let mut parts = stripe.parts(request.offset, length);
+        let Some(first) = parts.next() else { return };
+        if first.length == length {
+            let token = self.token_of(now, request, (NONE, 0), first);
+            self.launch(now, token, completed);
+            return;
+        }
+        let parent = self.parents.put(Parent {
             tag: request.tag,
-            stream: request.stream,
-            index: request.index,
-            volume: request.volume.index() as u32,
+            volume: volume_index,
             // Held open until every part has been started, since parts may pass at once.
             parts_left: 1,
-        };
-        let io_slot = place(&mut self.ios, &mut self.free_ios, io);
-        let length = u64::from(request.length.max(1));
-        for (number, stripe_part) in stripe.parts(request.offset, length).enumerate() {
-            let disk = first_disk + stripe_part.disk;
-            let paths = &self.disks[disk as usize];
-            let cache_offset = paths.cache_base + stripe_part.offset;
-            let mut fill = None;
-            let path = match (cache, request.kind) {
-                (None, IoKind::Read) => paths.read,
-                (None, IoKind::Write) => paths.write,
-                (Some(_), IoKind::Write) => {
-                    fill = Some(cache_offset);
-                    paths.write
-                }
-                (Some(cache), IoKind::Read) => {
-                    let volume = &mut self.volumes[request.volume.index()];
-                    volume.reads += 1;
-                    if self.caches[cache as usize].holds(cache_offset, stripe_part.length) {
-                        volume.hits += 1;
-                        paths.read_hit
-                    } else {
-                        fill = Some(cache_offset);
-                        paths.read
-                    }
-                }
-            };
-            let part = Part {
-                io: io_slot,
-                disk,
-                path,
-                step: 0,
-                number: number as u32,
-                entered: now,
-                bytes: stripe_part.length,
-                fill,
-                waits: Waits::default(),
-            };
-            self.ios[io_slot as usize].parts_left += 1;
-            let part_slot = place(&mut self.parts, &mut self.free_parts, part);
-            self.forward(now, part_slot, outcome);
+        });
+        for (number, part) in std::iter::once(first).chain(parts).enumerate() {
+            self.parents.get_mut(parent).parts_left += 1;
+            let token = self.token_of(now, request, (parent, number as u64), part);
+            self.launch(now, token, completed);
         }
-        self.close_one(now, io_slot, Waits::default(), outcome);
+        self.close_part(now, parent, Waits::NONE, completed);
     }
 
-    /// A wake-up is due: whatever can leave at its time leaves.
-    ///
-    /// The wake-up's own time is the time of the call, also where a driver delivers it late, so that lateness does not
-    /// lower a rate.
-    pub fn advance(&mut self, due: Scheduled, outcome: &mut Outcome) {
-        let now = due.at;
-        match due.wake.0 {
-            WakeKind::Stage(stage) => self.release(now, stage, outcome),
-            WakeKind::Media(part) => {
-                let stage = self.parts[part as usize].path.media_stage;
-                self.stages[stage as usize].meter.leave(now);
-                self.finish(now, part, outcome);
+    /// The token of one part of a read or write, with its path.
+    #[inline]
+    fn token_of(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        (io, number): (u32, u64),
+        part: StripePart,
+    ) -> Token {
+        let volume = &mut self.volumes[request.volume.index()];
+        let disk = &self.disks[(volume.first_disk + part.disk) as usize];
+        let cache_offset = disk.cache_base + part.offset;
+        let fill = |cache| Effect::Fill(cache, cache_offset);
+        let (path, effect) = match (volume.cache, request.kind) {
+            (None, IoKind::Read) => (disk.read, Effect::None),
+            (None, _) => (disk.write, Effect::None),
+            (Some(cache), IoKind::Read) => {
+                volume.reads += 1;
+                if self.caches[cache as usize].holds(cache_offset, part.length) {
+                    volume.hits += 1;
+                    (disk.read_hit, Effect::None)
+                } else {
+                    (disk.read, fill(cache))
+                }
             }
+            (Some(cache), _) => (disk.write, fill(cache)),
+        };
+        Token {
+            entered: now,
+            draw: draw(disk.random_key, request.stream, request.index, number),
+            tag: request.tag,
+            io,
+            volume: request.volume.index() as u32,
+            path,
+            bytes: part.length as u32,
+            effect,
+            step: 0,
         }
     }
 
-    fn release(&mut self, now: Nanos, stage_index: u32, outcome: &mut Outcome) {
-        loop {
-            let stage = &mut self.stages[stage_index as usize];
-            let Some((part_slot, limit)) = stage.release(now) else {
-                break;
-            };
-            let part = &mut self.parts[part_slot as usize];
-            part.waits.add(Wait {
-                limit,
-                time: now - part.entered,
-            });
-            part.step += 1;
-            self.forward(now, part_slot, outcome);
+    /// Starts a token at the first step of its path.
+    #[inline]
+    fn launch(&mut self, now: Nanos, token: Token, completed: &mut Vec<Completed>) {
+        let slot = self.tokens.put(token);
+        self.waits.begin(slot);
+        self.forward(now, slot, completed);
+    }
+
+    /// Moves tokens on that others have made way for.
+    #[inline]
+    fn settle(&mut self, now: Nanos, completed: &mut Vec<Completed>) {
+        while let Some(slot) = self.ready.pop_front() {
+            self.forward(now, slot, completed);
+        }
+    }
+
+    /// Everything leaves a stage that its limits let go at `now`.
+    fn release(&mut self, now: Nanos, stage_index: u32, completed: &mut Vec<Completed>) {
+        while let Some((slot, limit)) = self.stages[stage_index as usize].release(now) {
+            let token = self.tokens.get_mut(slot);
+            token.step += 1;
+            self.waits.add(slot, limit, now - token.entered);
+            self.forward(now, slot, completed);
         }
         if let Some(at) = self.stages[stage_index as usize].next_departure() {
-            outcome.scheduled.push(Scheduled {
-                at,
-                wake: Wake(WakeKind::Stage(stage_index)),
-            });
+            self.agenda.push(at, Event::Stage(stage_index));
         }
     }
 
     /// Moves a token on from its present step as far as it gets at `now`.
-    fn forward(&mut self, now: Nanos, part_slot: u32, outcome: &mut Outcome) {
-        let part = &mut self.parts[part_slot as usize];
-        part.entered = now;
-        while part.step < part.path.length {
-            let stage_index = part.path.stages[usize::from(part.step)];
-            let stage = &mut self.stages[stage_index as usize];
-            match stage.enter(now, part_slot, Cost { bytes: part.bytes }) {
-                Entered::Passed => part.step += 1,
-                Entered::Queued => return,
-                Entered::Waits(at) => {
-                    let wake = Wake(WakeKind::Stage(stage_index));
-                    outcome.scheduled.push(Scheduled { at, wake });
+    fn forward(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
+        let token = self.tokens.get_mut(slot);
+        token.entered = now;
+        let (bytes, number) = (token.bytes, token.draw);
+        let path = &self.paths[token.path as usize];
+        while let Some(step) = path.step(token.step) {
+            match step {
+                Step::Rate(stage) => match self.stages[stage as usize].enter(now, slot, bytes) {
+                    Entered::Passed => {}
+                    Entered::Queued => return,
+                    Entered::Waits(at) => {
+                        self.agenda.push(at, Event::Stage(stage));
+                        return;
+                    }
+                },
+                Step::Window(window) => {
+                    if !self.windows[window as usize].enter(now, slot, bytes) {
+                        return;
+                    }
+                }
+                Step::Delay { law, inside } => {
+                    if let Some(stage) = self.stages.get_mut(inside as usize) {
+                        stage.meter.enter(now);
+                    }
+                    let time = self.delays[law as usize].at(number);
+                    self.agenda
+                        .push(now.saturating_add(time), Event::Token(slot));
                     return;
                 }
             }
+            token.step += 1;
         }
-        if part.path.latency == NO_LATENCY {
-            self.finish(now, part_slot, outcome);
-            return;
-        }
-        let io = &self.ios[part.io as usize];
-        let disk = &self.disks[part.disk as usize];
-        let number = draw(disk.random_key, io.stream, io.index, u64::from(part.number));
-        let latency = self.latencies[part.path.latency as usize].at(number);
-        self.stages[part.path.media_stage as usize].meter.enter(now);
-        let wake = Wake(WakeKind::Media(part_slot));
-        outcome.scheduled.push(Scheduled {
-            at: now.saturating_add(latency),
-            wake,
-        });
+        self.finish(now, slot, completed);
     }
 
-    fn finish(&mut self, now: Nanos, part_slot: u32, outcome: &mut Outcome) {
-        let part = self.parts[part_slot as usize];
-        self.free_parts.push(part_slot);
-        if let Some(offset) = part.fill {
-            let volume = self.ios[part.io as usize].volume;
-            if let Some(cache) = self.volumes[volume as usize].cache {
-                self.caches[cache as usize].fill(offset, part.bytes);
+    /// A token's delay is over.
+    #[inline]
+    fn end_delay(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
+        let token = self.tokens.get_mut(slot);
+        let step = self.paths[token.path as usize].step(token.step);
+        token.step += 1;
+        if let Some(Step::Delay { inside, .. }) = step
+            && let Some(stage) = self.stages.get_mut(inside as usize)
+        {
+            stage.meter.leave(now);
+        }
+        self.forward(now, slot, completed);
+    }
+
+    /// A token has passed its last step.
+    fn finish(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
+        let token = *self.tokens.get(slot);
+        self.tokens.give_back(slot);
+        if self.paths[token.path as usize].has_windows {
+            self.make_room(now, &token);
+        }
+        match token.effect {
+            Effect::None => {}
+            Effect::Fill(cache, offset) => {
+                self.caches[cache as usize].fill(offset, u64::from(token.bytes));
             }
         }
-        self.close_one(now, part.io, part.waits, outcome);
+        if token.volume == NONE {
+            return;
+        }
+        let waits = self.waits.of(slot);
+        if token.io == NONE {
+            self.volumes[token.volume as usize].meter.leave(now);
+            completed.push(Completed {
+                tag: token.tag,
+                waits,
+                error: None,
+            });
+        } else {
+            self.close_part(now, token.io, waits, completed);
+        }
     }
 
-    /// One part (or the submission itself) of an I/O is over.
-    fn close_one(&mut self, now: Nanos, io_slot: u32, waits: Waits, outcome: &mut Outcome) {
-        let io = &mut self.ios[io_slot as usize];
+    /// A token leaves the windows of its path; others enter.
+    fn make_room(&mut self, now: Nanos, token: &Token) {
+        for step in self.paths[token.path as usize].steps() {
+            let Step::Window(window) = *step else {
+                continue;
+            };
+            let window = &mut self.windows[window as usize];
+            window.leave(now, token.bytes);
+            while let Some((slot, limit)) = window.admit_next() {
+                let next = self.tokens.get_mut(slot);
+                next.step += 1;
+                self.waits.add(slot, limit, now - next.entered);
+                self.ready.push_back(slot);
+            }
+        }
+    }
+
+    /// One part (or the submission itself) of an I/O of several parts is over.
+    fn close_part(
+        &mut self,
+        now: Nanos,
+        parent: u32,
+        waits: Waits,
+        completed: &mut Vec<Completed>,
+    ) {
+        let io = self.parents.get_mut(parent);
         io.parts_left -= 1;
         if io.parts_left == 0 {
-            let completed = Completed { tag: io.tag, waits };
-            self.volumes[io.volume as usize].meter.leave(now);
-            self.free_ios.push(io_slot);
-            outcome.completed.push(completed);
+            let (tag, volume) = (io.tag, io.volume);
+            self.parents.give_back(parent);
+            self.volumes[volume as usize].meter.leave(now);
+            completed.push(Completed {
+                tag,
+                waits,
+                error: None,
+            });
         }
     }
 
@@ -359,61 +372,5 @@ impl Storage {
                 return;
             }
         }
-    }
-
-    /// Starts a new window of statistics at `now`.
-    pub fn restart_statistics(&mut self, now: Nanos) {
-        for stage in &mut self.stages {
-            stage.meter.restart(now);
-        }
-        for volume in &mut self.volumes {
-            volume.meter.restart(now);
-            (volume.reads, volume.hits) = (0, 0);
-        }
-    }
-
-    /// What passed each part since the window began, by name: `VM/cached`, `VM/VOLUME`, `VM/VOLUME/disk1`, `DEVICE`.
-    pub fn statistics(&self, now: Nanos) -> BTreeMap<String, PartStatistics> {
-        let mut rows = BTreeMap::new();
-        for (stage, (name, limits)) in self.stages.iter().zip(&self.stage_names) {
-            let row = PartStatistics {
-                kind: build::kind_name(stage.kind),
-                ios: stage.meter.ios,
-                bytes: stage.meter.bytes,
-                depth: stage.meter.depth(now),
-                busy_share: stage.has_limits().then(|| stage.meter.busy_share(now)),
-                hit_share: None,
-                limits: limits.clone(),
-            };
-            rows.insert(name.clone(), row);
-        }
-        for (volume, (name, kind)) in self.volumes.iter().zip(&self.volume_names) {
-            if *kind == "device" {
-                continue;
-            }
-            let row = PartStatistics {
-                kind,
-                ios: volume.meter.ios,
-                bytes: volume.meter.bytes,
-                depth: volume.meter.depth(now),
-                busy_share: None,
-                hit_share: (volume.reads > 0).then(|| volume.hits as f64 / volume.reads as f64),
-                limits: Vec::new(),
-            };
-            rows.insert(name.clone(), row);
-        }
-        rows
-    }
-}
-
-/// Puts `value` into a free slot, or a new one.
-#[inline]
-fn place<T>(slots: &mut Vec<T>, free: &mut Vec<u32>, value: T) -> u32 {
-    if let Some(slot) = free.pop() {
-        slots[slot as usize] = value;
-        slot
-    } else {
-        slots.push(value);
-        slots.len() as u32 - 1
     }
 }

@@ -1,18 +1,15 @@
-//! Due times of a run, in order.
+//! Due times of a run that are not the model's, in order.
 //!
 //! Invariant: events leave in the order of (time, order of entry), so ties are the same on every machine.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use fathom_model::{Scheduled, Wake};
 use fathom_units::Nanos;
 
 /// What is due.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Due {
-    /// Something inside the model.
-    Storage(Wake),
     /// A worker may issue I/O.
     Worker(u32),
     /// The stage's measurement begins.
@@ -62,12 +59,10 @@ impl Agenda {
         self.heap.push(Entry { at, sequence, due });
     }
 
-    /// Takes over wake-ups of the model, in the order it gave them.
+    /// When the first event is due.
     #[inline]
-    pub fn take_all(&mut self, scheduled: &mut Vec<Scheduled>) {
-        for Scheduled { at, wake } in scheduled.drain(..) {
-            self.push(at, Due::Storage(wake));
-        }
+    pub fn next_due(&self) -> Option<Nanos> {
+        self.heap.peek().map(|entry| entry.at)
     }
 
     #[inline]

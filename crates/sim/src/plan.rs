@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_model::{AnyVolume, Design, Layout, LocateError, ModelError, VolumeId};
+use fathom_model::{
+    AnyVolume, ClientId, Design, FileId, Layout, LocateError, ModelError, VolumeId,
+};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
@@ -39,6 +41,8 @@ pub(crate) struct PlannedJob<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlannedTarget {
     pub volume: VolumeId,
+    pub client: ClientId,
+    pub file: FileId,
     /// Where the file starts on the volume.
     pub start: u64,
     pub range: TargetRange,
@@ -54,6 +58,7 @@ pub(crate) struct Plan<'a> {
 /// A target's file before it is laid out.
 struct File {
     volume: VolumeId,
+    client: ClientId,
     name: String,
     range: TargetRange,
 }
@@ -80,13 +85,13 @@ impl<'a> Plan<'a> {
         stages.resize_with(workload.stages.len(), Vec::new);
         for ((number, (stage, job)), files) in workload.jobs().enumerate().zip(&files) {
             let targets = files.iter().map(|file| {
-                let start = layout
-                    .start_of(file.volume, &file.name)
-                    .unwrap_or_default()
-                    .get();
+                let start = layout.start_of(file.volume, &file.name);
+                let id = layout.file_id(file.volume, &file.name);
                 PlannedTarget {
                     volume: file.volume,
-                    start,
+                    client: file.client,
+                    file: id.unwrap_or(FileId::NONE),
+                    start: start.unwrap_or_default().get(),
                     range: file.range,
                 }
             });
@@ -114,8 +119,13 @@ fn resolve(
     complaints: &mut Diagnostics,
 ) -> Option<File> {
     let path = target.place.path();
-    let volume = match design.locate(job.host.as_deref(), path) {
-        Ok(volume) => volume,
+    let located_at = design.locate(job.host.as_deref(), path);
+    let located_at = located_at.and_then(|volume| {
+        let client = design.client_of(job.host.as_deref(), volume)?;
+        Ok((volume, client))
+    });
+    let (volume, client) = match located_at {
+        Ok(found) => found,
         Err(error) => {
             let complaint = located(job, path, &error);
             // One line serves all files of a directory; clones of a job need not repeat it.
@@ -160,6 +170,7 @@ fn resolve(
     };
     Some(File {
         volume,
+        client,
         name,
         range,
     })

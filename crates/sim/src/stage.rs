@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Completed, IoKind, Outcome, Request, Storage, Waits};
+use fathom_model::{Completed, IoKind, Request, Storage, Waits};
 use fathom_record::{Event, EventSink, StageResult, StorageRecord, WorkerStats};
 use fathom_units::{BytesPerSec, Nanos, per_second};
 use fathom_workload::generator::WorkerStream;
@@ -12,6 +12,7 @@ use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError,
 use fathom_workload::{Arrival, Backend, Direction, Pacing};
 
 use crate::agenda::{Agenda, Due};
+use crate::gauges::Gauges;
 use crate::intervals::Intervals;
 use crate::plan::{PlannedJob, PlannedTarget};
 use crate::worker::{Step, Times, Worker};
@@ -57,10 +58,11 @@ pub(crate) struct Run<'a, 'r> {
     storage: &'r mut Storage,
     sink: &'r mut dyn EventSink,
     agenda: Agenda,
-    outcome: Outcome,
+    completed: Vec<Completed>,
     workers: Vec<Worker>,
     routes: Vec<Route<'r>>,
     intervals: Intervals,
+    gauges: Gauges,
     measure: Nanos,
     now: Nanos,
 }
@@ -102,10 +104,11 @@ impl<'a, 'r> Run<'a, 'r> {
             storage,
             sink,
             agenda: Agenda::default(),
-            outcome: Outcome::default(),
+            completed: Vec::new(),
             workers,
             routes,
             intervals: Intervals::new(setup.index, used),
+            gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
             now: setup.start,
         })
@@ -120,16 +123,13 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         let mut interrupted = Interrupted::No;
         let mut events = 0;
-        while let Some((at, due)) = self.agenda.pop() {
+        while self.happen() {
             events += 1;
             if events % EVENTS_PER_LOOK == 0 && stop() {
                 interrupted = Interrupted::Yes;
                 self.workers.iter_mut().for_each(Worker::interrupt);
                 break;
             }
-            assert!(at >= self.now, "the clock only goes forward");
-            self.now = at;
-            self.handle(due);
         }
         let end = self.now;
         let result = self.finish(name, stage);
@@ -140,14 +140,39 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
+    /// The next event of all happens; the model's go first. `false`: there is none.
+    #[inline]
+    fn happen(&mut self) -> bool {
+        let own = self.agenda.next_due();
+        match self.storage.next_due() {
+            Some(at) if own.is_none_or(|own| at <= own) => {
+                self.go_to(at);
+                self.storage.advance(&mut self.completed);
+                self.settle();
+            }
+            _ => {
+                let Some((at, due)) = self.agenda.pop() else {
+                    return false;
+                };
+                self.go_to(at);
+                self.handle(due);
+            }
+        }
+        true
+    }
+
+    #[inline]
+    fn go_to(&mut self, at: Nanos) {
+        assert!(at >= self.now, "the clock only goes forward");
+        if at >= self.gauges.due() {
+            self.gauges.read_until(at, self.storage);
+        }
+        self.now = at;
+    }
+
     #[inline]
     fn handle(&mut self, due: Due) {
         match due {
-            Due::Storage(wake) => {
-                let due = fathom_model::Scheduled { at: self.now, wake };
-                self.storage.advance(due, &mut self.outcome);
-                self.settle();
-            }
             Due::Worker(index) => {
                 self.workers[index as usize].wake(self.now);
                 self.pump(index);
@@ -155,19 +180,19 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             Due::Measure => {
                 self.storage.restart_statistics(self.now);
+                self.gauges.begin(self.now, self.storage);
                 self.intervals
                     .measure(self.now - self.setup.start, self.sink);
             }
         }
     }
 
-    /// Handles completions until none are left, then takes over the wake-ups.
+    /// Handles completions until none are left.
     #[inline]
     fn settle(&mut self) {
-        while let Some(completed) = self.outcome.completed.pop() {
+        while let Some(completed) = self.completed.pop() {
             self.complete(completed);
         }
-        self.agenda.take_all(&mut self.outcome.scheduled);
     }
 
     #[inline]
@@ -203,8 +228,11 @@ impl<'a, 'r> Run<'a, 'r> {
         let route = &self.routes[index as usize];
         let tag = u64::from(index) << 32 | u64::from(slot);
         if route.backend == Backend::Null {
-            let waits = Waits::default();
-            self.outcome.completed.push(Completed { tag, waits });
+            self.completed.push(Completed {
+                tag,
+                waits: Waits::NONE,
+                error: None,
+            });
             return;
         }
         let target = &route.targets[io.target as usize];
@@ -214,14 +242,17 @@ impl<'a, 'r> Run<'a, 'r> {
         };
         let request = Request {
             volume: target.volume,
+            client: target.client,
+            file: target.file,
             kind,
+            fua: false,
             offset: target.start + io.offset,
             length: io.length,
             stream: route.stream,
             index: io.index,
             tag,
         };
-        self.storage.submit(self.now, request, &mut self.outcome);
+        self.storage.submit(self.now, request, &mut self.completed);
     }
 
     fn finish(self, name: &str, stage: usize) -> StageResult {
@@ -234,6 +265,8 @@ impl<'a, 'r> Run<'a, 'r> {
         let start = self.setup.start;
         let workers: Vec<WorkerStats> = self.workers.into_iter().map(Worker::finish).collect();
         let intervals = self.intervals.finish(end - start, self.sink);
+        let mut storage = storage_rows(self.storage, self.now);
+        self.gauges.finish(self.now, self.storage, &mut storage);
         let mut result = StageResult {
             name: name.to_owned(),
             stage,
@@ -241,7 +274,7 @@ impl<'a, 'r> Run<'a, 'r> {
             measured: end - self.measure,
             workers,
             intervals,
-            storage: storage_rows(self.storage, self.now),
+            storage,
             devices: Vec::new(),
             notes: Vec::new(),
         };

@@ -1,9 +1,14 @@
 //! From a design and a layout to stages and paths.
 
+use std::collections::VecDeque;
+
 use fathom_catalog::{AccountingMode, Budget, CacheAccess, Catalog, Limits as CatalogLimits};
 use fathom_units::{Bytes, Nanos};
 
-use super::{DiskPaths, ModelError, NO_LATENCY, Path, Storage, VolumeModel};
+use super::agenda::Agenda;
+use super::path::{DelayLaw, Path, PathId, Step};
+use super::token::{Slab, TokenWaits};
+use super::{DiskPaths, ModelError, Storage, VolumeModel};
 use crate::cache::{HostCache, LINE};
 use crate::design::{
     Burst, Design, Device, HostCaching, LatencyChoice, Media, Vm, Volume, VolumeId,
@@ -31,15 +36,7 @@ const VM_TOLERANCE: Nanos = Nanos::from_millis(2);
 const fn tolerance(kind: StageKind) -> Nanos {
     match kind {
         StageKind::VmCached | StageKind::VmUncached => VM_TOLERANCE,
-        StageKind::Disk | StageKind::Device => Nanos::ZERO,
-    }
-}
-
-pub(super) const fn kind_name(kind: StageKind) -> &'static str {
-    match kind {
-        StageKind::VmCached | StageKind::VmUncached => "vm",
-        StageKind::Disk => "disk",
-        StageKind::Device => "device",
+        _ => Nanos::ZERO,
     }
 }
 
@@ -54,15 +51,18 @@ impl Storage {
             storage: Self {
                 stages: Vec::new(),
                 stage_names: Vec::new(),
+                windows: Vec::new(),
+                delays: Vec::new(),
+                paths: Vec::new(),
                 disks: Vec::new(),
                 volumes: Vec::new(),
                 volume_names: Vec::new(),
                 caches: Vec::new(),
-                latencies: Vec::new(),
-                parts: Vec::new(),
-                free_parts: Vec::new(),
-                ios: Vec::new(),
-                free_ios: Vec::new(),
+                agenda: Agenda::default(),
+                tokens: Slab::default(),
+                waits: TokenWaits::default(),
+                parents: Slab::default(),
+                ready: VecDeque::new(),
             },
             layout,
             catalog: Catalog::builtin(),
@@ -120,7 +120,8 @@ struct Shared {
     cached: u32,
     uncached: u32,
     cache: u32,
-    hit_latency: u32,
+    /// Index of the law of its media; `None`: it takes no time.
+    hit_latency: Option<u32>,
 }
 
 impl Builder<'_> {
@@ -135,8 +136,9 @@ impl Builder<'_> {
             None,
         );
         let hit = self.catalog.media_latency("host_cache");
-        let hit_latency = hit.map_or(NO_LATENCY, |row| {
-            self.latency(LatencyTable::log_normal(row.median, row.p99))
+        let hit_latency = hit.map(|row| {
+            let table = LatencyTable::log_normal(row.median, row.p99);
+            self.delay(DelayLaw::Table(table))
         });
         let cache = self.storage.caches.len() as u32;
         let shared = Shared {
@@ -174,26 +176,19 @@ impl Builder<'_> {
         let stripe = stripe_of(volume);
         let latency = self.choice(&volume.latency);
         // A design that wants no media latency wants none from the cache either.
-        let hit_latency = if latency == NO_LATENCY {
-            NO_LATENCY
-        } else {
-            shared.hit_latency
-        };
+        let hit_latency = latency.and(shared.hit_latency);
         let first_disk = self.storage.disks.len() as u32;
         let cached = volume.caching == HostCaching::ReadOnly;
         for disk in 0..volume.disk_count {
             let disk_name = format!("{name}/disk{}", disk + 1);
             let (limits, unit) = (&volume.disk.limits, volume.disk.io_unit);
             let stage = self.stage(disk_name, StageKind::Disk, limits, unit);
-            let path = |access, latency| {
+            let mut path = |access, latency| {
                 let budgets = self.catalog.budgets(volume.caching.accounting(), access);
-                let path = path_of(budgets, shared, stage, latency);
                 // What a cache hit spends on media, it spends in the cache.
                 let hit = access == CacheAccess::ReadHit;
-                Path {
-                    media_stage: if hit { shared.cached } else { stage },
-                    ..path
-                }
+                let inside = if hit { shared.cached } else { stage };
+                self.path(&path_of(budgets, shared, stage, (latency, inside)))
             };
             let (read, read_hit) = match volume.caching {
                 HostCaching::None => {
@@ -227,12 +222,9 @@ impl Builder<'_> {
     fn device(&mut self, device: &Device) {
         let stage = self.stage(device.name.clone(), StageKind::Device, &device.limits, None);
         let latency = self.choice(&device.latency);
-        let path = Path {
-            stages: [stage, 0, 0],
-            length: 1,
-            latency,
-            media_stage: stage,
-        };
+        let delay = latency.map(|law| Step::Delay { law, inside: stage });
+        let steps: Vec<_> = [Step::Rate(stage)].into_iter().chain(delay).collect();
+        let path = self.path(&steps);
         let first_disk = self.storage.disks.len() as u32;
         let random_key = mix(self.seed ^ mix(u64::from(first_disk)));
         self.storage.disks.push(DiskPaths {
@@ -290,22 +282,31 @@ impl Builder<'_> {
         self.storage.stages.len() as u32 - 1
     }
 
-    fn choice(&mut self, choice: &LatencyChoice) -> u32 {
+    /// The index of a law of media latency; `None`: media take no time.
+    fn choice(&mut self, choice: &LatencyChoice) -> Option<u32> {
         match choice {
-            LatencyChoice::None => NO_LATENCY,
+            LatencyChoice::None => None,
             LatencyChoice::LogNormal { median, p99, .. } => {
-                self.latency(LatencyTable::log_normal(*median, *p99))
+                let table = LatencyTable::log_normal(*median, *p99);
+                Some(self.delay(DelayLaw::Table(table)))
             }
         }
     }
 
-    fn latency(&mut self, table: LatencyTable) -> u32 {
-        let tables = &mut self.storage.latencies;
-        if let Some(index) = tables.iter().position(|known| *known == table) {
+    /// The index of a law; equal laws are one.
+    fn delay(&mut self, law: DelayLaw) -> u32 {
+        let laws = &mut self.storage.delays;
+        if let Some(index) = laws.iter().position(|known| *known == law) {
             return index as u32;
         }
-        tables.push(table);
-        tables.len() as u32 - 1
+        laws.push(law);
+        laws.len() as u32 - 1
+    }
+
+    /// The index of the path of these steps.
+    fn path(&mut self, steps: &[Step]) -> PathId {
+        self.storage.paths.push(Path::new(steps));
+        self.storage.paths.len() as PathId - 1
     }
 }
 
@@ -335,20 +336,18 @@ fn stripe_of(volume: &Volume) -> Stripe {
     }
 }
 
-fn path_of(budgets: &[Budget], shared: &Shared, disk: u32, latency: u32) -> Path {
-    let mut path = Path {
-        stages: [0; 3],
-        length: 0,
-        latency,
-        media_stage: disk,
-    };
-    for (place, budget) in path.stages.iter_mut().zip(budgets) {
-        *place = match budget {
-            Budget::VmCached => shared.cached,
-            Budget::VmUncached => shared.uncached,
-            Budget::Disk => disk,
-        };
-        path.length += 1;
-    }
-    path
+/// The steps of the accounting table, then the media.
+fn path_of(
+    budgets: &[Budget],
+    shared: &Shared,
+    disk: u32,
+    (latency, inside): (Option<u32>, u32),
+) -> Vec<Step> {
+    let stages = budgets.iter().map(|budget| match budget {
+        Budget::VmCached => shared.cached,
+        Budget::VmUncached => shared.uncached,
+        Budget::Disk => disk,
+    });
+    let delay = latency.map(|law| Step::Delay { law, inside });
+    stages.map(Step::Rate).chain(delay).collect()
 }

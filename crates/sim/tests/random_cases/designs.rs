@@ -28,7 +28,9 @@ pub fn design(dice: &mut Dice) -> (String, Vec<String>) {
 fn vm(dice: &mut Dice, number: u64, text: &mut String, mounts: &mut Vec<String>) {
     let limited = |vm: &&VmSize| !vm.uncached.is_empty();
     let sizes: Vec<_> = Catalog::builtin().vms().iter().filter(limited).collect();
-    let size = dice.one_of(&sizes);
+    // The smaller of two: small machines are those that hold their disks back.
+    let two = [dice.one_of(&sizes), dice.one_of(&sizes)];
+    let size = two[usize::from(two[1].uncached.iops < two[0].uncached.iops)];
     let _ = write!(
         text,
         "[[vm]]\nname = \"vm{number}\"\nsize = \"{}\"\nera = \"{}\"\n",

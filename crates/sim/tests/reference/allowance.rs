@@ -31,6 +31,16 @@ impl Allowance {
         u64::try_from(at.max(0)).expect("runs end long before 2^64 ns")
     }
 
+    /// Units a second.
+    pub fn rate(&self) -> i128 {
+        self.rate
+    }
+
+    /// How far ahead of the rate units may leave, in ns.
+    pub fn tolerance(&self) -> i128 {
+        self.tolerance
+    }
+
     /// `units` leave at `now`.
     pub fn take(&mut self, now: u64, units: u64) {
         let now = i128::from(now) * self.rate;

@@ -151,6 +151,7 @@ impl Builder {
             unit: None,
             waiting: Vec::new(),
             row: Row::default(),
+            left: Vec::new(),
         });
         self.storage.queues.len() - 1
     }
@@ -188,7 +189,7 @@ fn paths(caching: HostCaching, disk: usize, shared: Shared, law: Option<usize>) 
                 write: all,
             }
         }
-        HostCaching::ReadOnly => {
+        HostCaching::ReadOnly | HostCaching::ReadWrite => {
             let through = path(&[cached, disk, uncached], on_disk);
             let hit = law.and(shared.hit_law).map(|law| (law, cached));
             Disk {

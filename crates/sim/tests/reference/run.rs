@@ -38,8 +38,8 @@ enum Due {
     Measure,
 }
 
-/// Runs all stages of `workload` one after another.
-pub fn run(workload: &Workload, design: &Design) -> Vec<StageOutcome> {
+/// Runs all stages of `workload` one after another; gives the storage as it is afterwards, too.
+pub fn run(workload: &Workload, design: &Design) -> (Vec<StageOutcome>, Storage) {
     let placed = lay_out(workload, design);
     let mut storage = build(design, workload.seed);
     for target in placed.iter().flatten() {
@@ -68,7 +68,7 @@ pub fn run(workload: &Workload, design: &Design) -> Vec<StageOutcome> {
         }
         first_job += stage.jobs.len();
     }
-    outcomes
+    (outcomes, storage)
 }
 
 fn workers_of(
@@ -151,7 +151,8 @@ impl<'a> StageRun<'a> {
 
     /// Tells workers what is finished, which lets them issue more, until nothing is.
     fn settle(&mut self) {
-        while let Some(finished) = self.happenings.finished.pop() {
+        while !self.happenings.finished.is_empty() {
+            let finished = self.happenings.finished.remove(0);
             let (worker, number) = self.tags[finished.tag];
             self.workers[worker].finish(self.now, number, &finished.waits);
             self.issue(worker);

@@ -57,6 +57,19 @@ pub struct Queue {
     pub unit: Option<u64>,
     pub waiting: Vec<usize>,
     pub row: Row,
+    /// Every I/O that left.
+    pub left: Vec<Departure>,
+}
+
+/// An I/O that left a queue.
+#[derive(Debug, Clone, Copy)]
+pub struct Departure {
+    pub at: u64,
+    /// What it counted for the limit of I/Os.
+    pub units: u64,
+    pub bytes: u64,
+    /// The limit it waited for; `None`: it did not wait.
+    pub held_by: Option<&'static str>,
 }
 
 /// What passed a part of the storage.
@@ -153,7 +166,7 @@ impl Queue {
         self.limit_names[usize::from(of(&self.bytes) > of(&self.iops))]
     }
 
-    fn charge(&mut self, now: u64, bytes: u64) {
+    fn charge(&mut self, now: u64, bytes: u64, held_by: Option<&'static str>) {
         let units = self.unit.map_or(1, |unit| bytes.div_ceil(unit).max(1));
         if let Some(limit) = &mut self.iops {
             limit.take(now, units);
@@ -161,6 +174,12 @@ impl Queue {
         if let Some(limit) = &mut self.bytes {
             limit.take(now, bytes);
         }
+        self.left.push(Departure {
+            at: now,
+            units,
+            bytes,
+            held_by,
+        });
     }
 }
 
@@ -286,7 +305,7 @@ impl Storage {
             let head = queue.waiting.remove(0);
             let limit = queue.later_limit();
             let part = &mut self.parts[head];
-            queue.charge(now, part.bytes);
+            queue.charge(now, part.bytes, Some(limit));
             queue.row.leave(part.stay, now);
             part.waits.push((limit, now - part.since));
             part.done += 1;
@@ -310,7 +329,7 @@ impl Storage {
                     let queue = &mut self.queues[queue_number];
                     queue.row.count(part.bytes);
                     if queue.waiting.is_empty() && queue.earliest() <= now {
-                        queue.charge(now, part.bytes);
+                        queue.charge(now, part.bytes, None);
                         part.done += 1;
                         continue;
                     }

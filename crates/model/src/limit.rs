@@ -1,0 +1,196 @@
+//! What I/Os wait for: the names of limits, and the waits of one I/O.
+//!
+//! Invariants: an I/O has at most [`MOST_WAITS`] waits, which a path's builder asserts; a limit's name is its key in records
+//! and never changes.
+
+use fathom_units::Nanos;
+
+/// A limit that I/Os wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Limit {
+    /// A disk's I/Os a second.
+    DiskIops,
+    /// A disk's bytes a second.
+    DiskBytes,
+    /// The machine's I/Os a second through the host cache.
+    VmCachedIops,
+    /// The machine's bytes a second through the host cache.
+    VmCachedBytes,
+    /// The machine's I/Os a second past the host cache.
+    VmUncachedIops,
+    /// The machine's bytes a second past the host cache.
+    VmUncachedBytes,
+    /// A device's I/Os a second.
+    DeviceIops,
+    /// A device's bytes a second.
+    DeviceBytes,
+    /// The machine's packets a second on the network.
+    VmNetworkIops,
+    /// The machine's bytes a second on the network.
+    VmNetworkBytes,
+    /// A network volume's I/Os a second.
+    VolumeIops,
+    /// A network volume's bytes a second.
+    VolumeBytes,
+    /// A share's I/Os a second.
+    ShareIops,
+    /// A share's bytes a second.
+    ShareBytes,
+    /// A single file's I/Os a second.
+    FileIops,
+    /// A single file's bytes a second.
+    FileBytes,
+    /// A channel's I/Os a second.
+    ChannelIops,
+    /// A channel's bytes a second.
+    ChannelBytes,
+    /// A share's metadata operations a second.
+    MetadataIops,
+    /// A share's bytes of metadata a second.
+    MetadataBytes,
+    /// I/Os that a connection may have outstanding.
+    ConnectionSlots,
+    /// Bytes that a connection may have in flight.
+    ConnectionBytes,
+}
+
+impl Limit {
+    /// All limits, in the order of their numbers.
+    pub const ALL: [Self; 22] = [
+        Self::DiskIops,
+        Self::DiskBytes,
+        Self::VmCachedIops,
+        Self::VmCachedBytes,
+        Self::VmUncachedIops,
+        Self::VmUncachedBytes,
+        Self::DeviceIops,
+        Self::DeviceBytes,
+        Self::VmNetworkIops,
+        Self::VmNetworkBytes,
+        Self::VolumeIops,
+        Self::VolumeBytes,
+        Self::ShareIops,
+        Self::ShareBytes,
+        Self::FileIops,
+        Self::FileBytes,
+        Self::ChannelIops,
+        Self::ChannelBytes,
+        Self::MetadataIops,
+        Self::MetadataBytes,
+        Self::ConnectionSlots,
+        Self::ConnectionBytes,
+    ];
+
+    /// The key that records use in `bound_by`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DiskIops => "disk-iops",
+            Self::DiskBytes => "disk-bytes",
+            Self::VmCachedIops => "vm-cached-iops",
+            Self::VmCachedBytes => "vm-cached-bytes",
+            Self::VmUncachedIops => "vm-uncached-iops",
+            Self::VmUncachedBytes => "vm-uncached-bytes",
+            Self::DeviceIops => "device-iops",
+            Self::DeviceBytes => "device-bytes",
+            Self::VmNetworkIops => "vm-network-iops",
+            Self::VmNetworkBytes => "vm-network-bytes",
+            Self::VolumeIops => "volume-iops",
+            Self::VolumeBytes => "volume-bytes",
+            Self::ShareIops => "share-iops",
+            Self::ShareBytes => "share-bytes",
+            Self::FileIops => "file-iops",
+            Self::FileBytes => "file-bytes",
+            Self::ChannelIops => "channel-iops",
+            Self::ChannelBytes => "channel-bytes",
+            Self::MetadataIops => "metadata-iops",
+            Self::MetadataBytes => "metadata-bytes",
+            Self::ConnectionSlots => "connection-slots",
+            Self::ConnectionBytes => "connection-bytes",
+        }
+    }
+}
+
+/// Most steps of one path that I/Os can wait at.
+pub(crate) const MOST_WAITS: usize = 6;
+
+/// Bits of a packed wait that hold its time: 2^56 ns are more than two years, and longer waits are cut to that.
+const TIME_BITS: u32 = 56;
+
+/// A wait for one limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// The limit that was the later of its stage's two when the I/O left.
+    pub limit: Limit,
+    /// Time from entering the stage to leaving it.
+    pub time: Nanos,
+}
+
+/// The waits of one I/O, at most one a step of its path. Of an I/O in several parts: those of the part that finished last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Waits {
+    count: u32,
+    /// Limit in the top byte, nanoseconds below.
+    packed: [u64; MOST_WAITS],
+}
+
+impl Waits {
+    /// No waits at all.
+    pub const NONE: Self = Self {
+        count: 0,
+        packed: [0; MOST_WAITS],
+    };
+
+    /// Each wait, in the order of the path.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Wait> + '_ {
+        let packed = self.packed.iter().take(self.count as usize);
+        packed.map(|wait| Wait {
+            limit: Limit::ALL[(wait >> TIME_BITS) as usize],
+            time: Nanos::new(wait & ((1 << TIME_BITS) - 1)),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, wait: Wait) {
+        let time = wait.time.get().min((1 << TIME_BITS) - 1);
+        self.packed[self.count as usize] = (wait.limit as u64) << TIME_BITS | time;
+        self.count += 1;
+    }
+
+    /// Forgets every wait.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_come_back_as_they_were_added() {
+        let mut waits = Waits::NONE;
+        let long = Nanos::from_secs(365 * 86_400);
+        for (index, limit) in Limit::ALL.into_iter().enumerate() {
+            assert_eq!(limit as usize, index);
+            waits.clear();
+            waits.add(Wait { limit, time: long });
+            waits.add(Wait {
+                limit: Limit::DiskIops,
+                time: Nanos::ZERO,
+            });
+            let found: Vec<_> = waits.iter().collect();
+            assert_eq!(found.len(), 2);
+            assert_eq!((found[0].limit, found[0].time), (limit, long));
+            assert_eq!(found[1].limit, Limit::DiskIops);
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let names: std::collections::BTreeSet<_> = Limit::ALL.map(Limit::name).into();
+        assert_eq!(names.len(), Limit::ALL.len());
+    }
+}

@@ -1,0 +1,71 @@
+//! What the parts of a model report: statistics over a window of time, and gauges of a moment.
+
+use std::collections::BTreeMap;
+
+use fathom_units::Nanos;
+
+use super::Storage;
+use crate::statistics::{Gauge, PartStatistics};
+
+impl Storage {
+    /// Starts a new window of statistics at `now`.
+    pub fn restart_statistics(&mut self, now: Nanos) {
+        for stage in &mut self.stages {
+            stage.meter.restart(now);
+        }
+        for window in &mut self.windows {
+            window.meter.restart(now);
+        }
+        for volume in &mut self.volumes {
+            volume.meter.restart(now);
+            (volume.reads, volume.hits) = (0, 0);
+        }
+    }
+
+    /// What passed each part since the window began, by name: `VM/cached`, `VM/VOLUME`, `VM/VOLUME/disk1`, `DEVICE`.
+    pub fn statistics(&self, now: Nanos) -> BTreeMap<String, PartStatistics> {
+        let mut rows = BTreeMap::new();
+        for (stage, (name, limits)) in self.stages.iter().zip(&self.stage_names) {
+            let row = PartStatistics {
+                kind: stage.kind.name(),
+                ios: stage.meter.ios,
+                bytes: stage.meter.bytes,
+                depth: stage.meter.depth(now),
+                busy_share: stage.has_limits().then(|| stage.meter.busy_share(now)),
+                hit_share: None,
+                limits: limits.clone(),
+            };
+            rows.insert(name.clone(), row);
+        }
+        for (volume, (name, kind)) in self.volumes.iter().zip(&self.volume_names) {
+            if *kind == "device" {
+                continue;
+            }
+            let row = PartStatistics {
+                kind,
+                ios: volume.meter.ios,
+                bytes: volume.meter.bytes,
+                depth: volume.meter.depth(now),
+                busy_share: None,
+                hit_share: (volume.reads > 0).then(|| volume.hits as f64 / volume.reads as f64),
+                limits: Vec::new(),
+            };
+            rows.insert(name.clone(), row);
+        }
+        rows
+    }
+
+    /// What every volume and every stage with credits holds at `now`; the same parts in the same order at each call.
+    /// Counts begin with the window of statistics.
+    pub fn gauges(&self, _now: Nanos) -> impl Iterator<Item = Gauge<'_>> {
+        let volumes = self.volumes.iter().zip(&self.volume_names);
+        volumes.map(|(volume, (name, _))| Gauge {
+            name,
+            reads: volume.reads,
+            hits: volume.hits,
+            iops_credits: None,
+            bytes_credits: None,
+            dirty_bytes: None,
+        })
+    }
+}

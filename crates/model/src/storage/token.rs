@@ -1,0 +1,118 @@
+//! Tokens: the parts of I/Os under way, and the I/Os of several parts.
+//!
+//! Invariant: a slot is used by one token at a time, and given back once.
+
+use fathom_units::Nanos;
+
+use crate::limit::{Limit, Wait, Waits};
+
+use super::path::PathId;
+
+/// What happens when a token completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Nothing else.
+    None,
+    /// Its blocks go into the host cache with this index, from this offset of the cache's space.
+    Fill(u32, u64),
+}
+
+/// The part of an I/O that takes one path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    /// When it came to its present step.
+    pub entered: Nanos,
+    /// Chooses its delays.
+    pub draw: u64,
+    /// Of an I/O in one part: its tag.
+    pub tag: u64,
+    /// The I/O of several parts that it is one of; [`super::path::NONE`]: it is a whole I/O.
+    pub io: u32,
+    /// The volume whose I/O it is; [`super::path::NONE`]: the model started it by itself.
+    pub volume: u32,
+    pub path: PathId,
+    pub bytes: u32,
+    pub effect: Effect,
+    pub step: u8,
+}
+
+/// An I/O of several parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parent {
+    pub tag: u64,
+    pub volume: u32,
+    pub parts_left: u32,
+}
+
+/// Things in numbered slots, which are used again.
+#[derive(Debug)]
+pub(super) struct Slab<T> {
+    slots: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+}
+
+impl<T> Slab<T> {
+    /// Puts `value` into a free slot, or a new one.
+    #[inline]
+    pub fn put(&mut self, value: T) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = value;
+            slot
+        } else {
+            self.slots.push(value);
+            self.slots.len() as u32 - 1
+        }
+    }
+
+    /// Gives a slot back.
+    #[inline]
+    pub fn give_back(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    #[inline]
+    pub fn get(&self, slot: u32) -> &T {
+        &self.slots[slot as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, slot: u32) -> &mut T {
+        &mut self.slots[slot as usize]
+    }
+}
+
+/// Waits of each token, beside the tokens: most steps of most tokens touch the tokens alone.
+#[derive(Debug, Default)]
+pub(super) struct TokenWaits(Vec<Waits>);
+
+impl TokenWaits {
+    /// A token begins.
+    #[inline]
+    pub fn begin(&mut self, token: u32) {
+        match self.0.get_mut(token as usize) {
+            Some(waits) => waits.clear(),
+            None => self.0.resize(token as usize + 1, Waits::NONE),
+        }
+    }
+
+    /// A token waited.
+    #[inline]
+    pub fn add(&mut self, token: u32, limit: Limit, time: Nanos) {
+        self.0[token as usize].add(Wait { limit, time });
+    }
+
+    /// What a token waited for.
+    #[inline]
+    pub fn of(&self, token: u32) -> Waits {
+        self.0[token as usize]
+    }
+}
