@@ -188,8 +188,10 @@ mod tests {
 
     #[test]
     fn long_stages_keep_their_ends_and_bounded_memory() {
-        let mut gauges = Gauges::default();
-        gauges.next = Nanos::from_secs(1);
+        let mut gauges = Gauges {
+            next: Nanos::from_secs(1),
+            ..Gauges::default()
+        };
         for _ in 0..10_000 {
             gauges.at.push(gauges.next);
             if gauges.at.len() >= gauges.most {
