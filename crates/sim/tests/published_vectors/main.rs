@@ -13,6 +13,7 @@ mod s0_benchmarks;
 mod s0_limits;
 mod s0_prices;
 mod s1;
+mod s4;
 mod support;
 
 use std::collections::BTreeSet;
@@ -27,6 +28,7 @@ const TABLES: &[&[Vector]] = &[
     s0_limits::VECTORS,
     s0_prices::VECTORS,
     s1::VECTORS,
+    s4::VECTORS,
 ];
 
 fn ids_of_cases() -> Vec<&'static str> {
@@ -91,4 +93,9 @@ fn benchmarks_of_2016_lie_just_above_the_limits() {
 #[test]
 fn benchmarks_of_2021_lie_just_above_the_limits() {
     check_all(s1::VECTORS);
+}
+
+#[test]
+fn notes_on_windows_hold() {
+    check_all(s4::VECTORS);
 }

@@ -41,7 +41,7 @@ pub fn within(what: &str, found: f64, expected: f64, share: f64) {
 /// A machine with its volumes. Bursting is off: where a case is about it, the case says so.
 pub fn machine(size: &str, era: &str, volumes: &[String]) -> String {
     let volumes = volumes.concat();
-    format!("[[vm]]\nname = \"vm\"\nsize = \"{size}\"\nera = \"{era}\"\n{volumes}")
+    format!("[[vm]]\nname = \"vm\"\nburst = \"off\"\nsize = \"{size}\"\nera = \"{era}\"\n{volumes}")
 }
 
 /// A volume `/NAME` of `count` disks without media latency.
@@ -52,7 +52,7 @@ pub fn volume(name: &str, disk: &str, count: u32, caching: &str) -> String {
         "cache = \"warm\"\n"
     };
     format!(
-        "[[vm.volume]]\nname = \"{name}\"\nmount = \"/{name}\"\nlatency = \"none\"\n\
+        "[[vm.volume]]\nname = \"{name}\"\nmount = \"/{name}\"\nlatency = \"none\"\nburst = \"off\"\n\
          disks = {{ type = \"{disk}\", count = {count} }}\ncaching = \"{caching}\"\n{cache}"
     )
 }
@@ -189,7 +189,7 @@ pub fn example_design(name: &str) -> Design {
 /// A workload under `examples/`: a fio job file, or a native file.
 #[track_caller]
 pub fn example_workload(name: &str) -> Workload {
-    let read = if name.ends_with(".toml") {
+    let read = if name.contains(".workload.") {
         native::read(&example_text(name), name).map(|(workload, _)| workload)
     } else {
         let path = example_path(name).to_string_lossy().into_owned();
@@ -271,6 +271,15 @@ impl Predicted {
     pub fn megabytes_of(&self, job: usize, expected: f64, share: f64) -> &Self {
         let found = self.of(job).bandwidth_bytes_per_sec / 1e6;
         within("a job's MB/s", found, expected, share);
+        self
+    }
+
+    /// I/Os a second of each of so many jobs.
+    #[track_caller]
+    pub fn each_iops(&self, jobs: usize, expected: f64, share: f64) -> &Self {
+        for job in 0..jobs {
+            self.iops_of(job, expected, share);
+        }
         self
     }
 
