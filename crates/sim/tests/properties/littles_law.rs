@@ -37,7 +37,7 @@ fn check(name: &str, workload: &Workload, results: &[StageResult]) -> usize {
                 continue;
             }
             // Of `depth` I/Os always outstanding, no more than that many began before, none by more than the longest.
-            let longest = stats().filter_map(|stats| stats.latency.max()).max();
+            let longest = stats().map(|stats| stats.latency.max()).max();
             let began_before = longest.unwrap_or_default() as f64 / worker.measured.get() as f64;
             let allowed = if job.limits.warmup == Nanos::ZERO {
                 0.0
