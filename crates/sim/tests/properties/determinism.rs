@@ -40,7 +40,7 @@ fn check(name: &str, workload: &Workload, design: &Design) {
 
 #[test]
 fn random_cases_give_the_same_bytes() {
-    for seed in 1000..1100 {
+    for seed in 1000..1060 {
         let case = case(seed);
         check(&case.to_string(), &case.workload, &case.design);
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fathom_catalog::Catalog;
 use fathom_dialects::fio::{self, ReadContext, SystemFiles};
 use fathom_model::Design;
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Workload, native};
 
 /// A workload on a design.
@@ -21,6 +21,8 @@ pub struct Example {
 const WARMUP: Nanos = Nanos::from_millis(20);
 const RUNTIME: Nanos = Nanos::from_millis(200);
 
+/// Largest file, so that caches are warm soon.
+const LENGTH: Bytes = Bytes::gib(1);
 /// Most I/Os outstanding in a stage of a shortened workload.
 const OUTSTANDING: u64 = 64;
 
@@ -105,6 +107,9 @@ fn shortened(mut workload: Workload) -> Workload {
         let share = outstanding.sum::<u64>().div_ceil(OUTSTANDING) as u32;
         for job in &mut stage.jobs {
             job.depth = job.depth.div_ceil(share);
+            for target in &mut job.targets {
+                target.length = target.length.map(|length| length.min(LENGTH));
+            }
             let limits = &mut job.limits;
             limits.warmup = limits.warmup.min(WARMUP);
             limits.runtime = Some(limits.runtime.unwrap_or(RUNTIME).min(RUNTIME));
