@@ -4,6 +4,7 @@
 //! each that may be assumed says so (`origin`).
 
 use fathom_catalog::{Limits, Source};
+use fathom_units::{Bytes, BytesPerSec, Iops};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -40,9 +41,9 @@ impl Row {
 
     /// `PREFIXiops` and `PREFIXbandwidth_bytes_per_sec`, each where it is a limit.
     fn limits(&mut self, prefix: &str, limits: &Limits) {
-        self.optional(&format!("{prefix}iops"), limits.iops.map(|iops| iops.get()));
+        self.optional(&format!("{prefix}iops"), limits.iops.map(Iops::get));
         let key = format!("{prefix}bandwidth_bytes_per_sec");
-        self.optional(&key, limits.bandwidth.map(|rate| rate.get()));
+        self.optional(&key, limits.bandwidth.map(BytesPerSec::get));
     }
 
     fn mount(&mut self, mount: &Mount) {
@@ -77,7 +78,7 @@ fn vm(vm: &Vm) -> Value {
     row.put("era", vm.era().name());
     row.limits("cached_", &vm.size.cached);
     row.limits("uncached_", &vm.size.uncached);
-    row.optional("cache_bytes", vm.size.cache.map(|cache| cache.get()));
+    row.optional("cache_bytes", vm.size.cache.map(Bytes::get));
     row.optional("network_mbit_per_sec", vm.size.network_mbps);
     row.burst(vm.burst, vm.credits);
     if vm.burst != Burst::Off {
@@ -134,7 +135,7 @@ fn disks(disk: &DiskSpec, count: u32) -> Value {
         row.limits("burst_", &disk.burst_limits);
         row.optional("bucket_seconds", disk.bucket_seconds);
     }
-    row.optional("io_unit_bytes", disk.io_unit.map(|unit| unit.get()));
+    row.optional("io_unit_bytes", disk.io_unit.map(Bytes::get));
     row.put("performance_plus", disk.performance_plus);
     row.source(disk.source);
     Value::Object(row.0)
@@ -146,7 +147,7 @@ fn temp(volume: &Volume) -> Value {
     row.mount(&volume.mount);
     row.put("size_bytes", volume.disk.size.get());
     row.limits("", &volume.disk.limits);
-    let write = volume.disk.write_bandwidth.map(|rate| rate.get());
+    let write = volume.disk.write_bandwidth.map(BytesPerSec::get);
     row.optional("write_bandwidth_bytes_per_sec", write);
     row.put("latency", latency(&volume.latency));
     Value::Object(row.0)
@@ -187,7 +188,7 @@ fn nfs(volume: &NfsVolume, vms: &[Vm]) -> Value {
     row.put("connections", volume.connections);
     row.put("connection_slots", volume.slots);
     row.optional("session_slots", volume.session_slots);
-    row.optional("window_bytes", volume.window.map(|window| window.get()));
+    row.optional("window_bytes", volume.window.map(Bytes::get));
     row.put("rsize_bytes", volume.rsize.get());
     row.put("wsize_bytes", volume.wsize.get());
     row.put("on", clients(&volume.clients, vms));
@@ -203,11 +204,11 @@ fn smb(share: &SmbShare, vms: &[Vm]) -> Value {
     row.put("model", share.model.name);
     row.put("size_bytes", share.size.get());
     row.limits("", &share.limits);
-    let write = share.write_bandwidth.map(|rate| rate.get());
+    let write = share.write_bandwidth.map(BytesPerSec::get);
     row.optional("write_bandwidth_bytes_per_sec", write);
     row.burst(share.burst, share.credits);
     if share.burst == Burst::Credits {
-        row.optional("burst_iops", share.burst_iops.map(|iops| iops.get()));
+        row.optional("burst_iops", share.burst_iops.map(Iops::get));
         row.put("bucket_seconds", share.bucket_seconds);
     }
     row.limits("file_", &share.file_limits);

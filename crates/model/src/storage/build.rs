@@ -279,9 +279,5 @@ impl Builder<'_> {
 /// One disk of `size` bytes.
 fn whole(size: Bytes) -> Stripe {
     let size = size.get().max(1);
-    Stripe {
-        columns: 1,
-        unit: size,
-        group_size: size,
-    }
+    Stripe::new(1, size, size)
 }

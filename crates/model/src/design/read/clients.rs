@@ -49,7 +49,8 @@ pub(super) fn read(
     };
     let name = |id: &ClientId| id.index().map_or("", |index| &design.vms[index].name);
     if let Distance::Rules(rules) = &distance {
-        check_rules(entry, rules, ids.iter().map(name), complaints);
+        let names: Vec<_> = ids.iter().map(name).collect();
+        check_rules(entry, rules, &names, complaints);
     }
     let clients = ids.iter().filter_map(|id| {
         let rtt = match &distance {
@@ -172,14 +173,9 @@ fn round_trip(
 }
 
 /// Every rule is for some machine.
-fn check_rules<'n>(
-    entry: &Entry<'_>,
-    rules: &[Rule],
-    names: impl Iterator<Item = &'n str> + Clone,
-    complaints: &mut Complaints<'_>,
-) {
+fn check_rules(entry: &Entry<'_>, rules: &[Rule], names: &[&str], complaints: &mut Complaints<'_>) {
     for rule in rules {
-        if !names.clone().any(|name| matches(&rule.pattern, name)) {
+        if !names.iter().any(|name| matches(&rule.pattern, name)) {
             let message = format!(
                 "`rtt` has `{}`, which none of its machines is named",
                 rule.pattern

@@ -19,7 +19,10 @@ fn one(lines: &str) -> NfsVolume {
 #[test]
 fn a_volume_does_what_its_quota_gives() {
     let nfs = one("level = 'premium'\nquota = '17TiB'\niops = 300000");
-    assert_eq!(nfs.limits.bandwidth, Some(BytesPerSec::new(17 * 64 << 20)));
+    assert_eq!(
+        nfs.limits.bandwidth,
+        Some(BytesPerSec::new((17 * 64) << 20))
+    );
     assert_eq!(nfs.limits.iops, Some(Iops::new(300_000)));
     let least = one("level = 'premium'\nquota = '17TiB'\nbandwidth = '500MiB/s'");
     assert_eq!(least.limits.bandwidth, Some(BytesPerSec::new(500 << 20)));

@@ -269,11 +269,7 @@ fn stripe_of(volume: &Volume) -> Stripe {
     } else {
         volume.disk.size.get() / unit * unit
     };
-    Stripe {
-        columns,
-        unit,
-        group_size: per_disk * u64::from(columns),
-    }
+    Stripe::new(columns, unit, per_disk * u64::from(columns))
 }
 
 /// The steps of the accounting table, then the media.
