@@ -238,10 +238,9 @@ fn iops_formula(row: &ShareModel) -> String {
 }
 
 fn bandwidth_formula(row: &ShareModel) -> String {
-    let mut text = group_digits(row.base_mibps);
-    for milli in row.milli_mibps_per_gib {
-        text.push_str(&format!(" + {} × GiB", from_milli(*milli)));
-    }
+    let terms = row.milli_mibps_per_gib.iter();
+    let terms = terms.map(|milli| format!(" + {} × GiB", from_milli(*milli)));
+    let text = group_digits(row.base_mibps) + &terms.collect::<String>();
     format!(
         "{text} MiB/s, at most {} MiB/s",
         group_digits(row.max_mibps)
