@@ -313,6 +313,7 @@ fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord
             depth: Some(row.depth),
             busy_share: row.busy_share,
             hit_share: row.hit_share,
+            over_time: None,
             limits: row.limits,
             counters: None,
         };

@@ -220,7 +220,12 @@ impl Builder<'_> {
     }
 
     fn device(&mut self, device: &Device) {
-        let stage = self.stage(device.name.clone(), StageKind::Device, &device.limits, None);
+        let (whole, disk) = (device.limits, device.disk_limits);
+        let limits = CatalogLimits {
+            iops: whole.iops.into_iter().chain(disk.iops).min(),
+            bandwidth: whole.bandwidth.into_iter().chain(disk.bandwidth).min(),
+        };
+        let stage = self.stage(device.name.clone(), StageKind::Device, &limits, None);
         let latency = self.choice(&device.latency);
         let delay = latency.map(|law| Step::Delay { law, inside: stage });
         let steps: Vec<_> = [Step::Rate(stage)].into_iter().chain(delay).collect();
