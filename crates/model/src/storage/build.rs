@@ -240,11 +240,7 @@ impl Builder<'_> {
             cache_base: 0,
         });
         let size = device.size.get().max(1);
-        let stripe = Stripe {
-            columns: 1,
-            unit: size,
-            group_size: size,
-        };
+        let stripe = Stripe::new(1, size, size);
         self.push_volume(stripe, first_disk, None, (device.name.clone(), "device"));
     }
 
@@ -334,11 +330,7 @@ fn stripe_of(volume: &Volume) -> Stripe {
     } else {
         volume.disk.size.get() / unit * unit
     };
-    Stripe {
-        columns,
-        unit,
-        group_size: per_disk * u64::from(columns),
-    }
+    Stripe::new(columns, unit, per_disk * u64::from(columns))
 }
 
 /// The steps of the accounting table, then the media.
