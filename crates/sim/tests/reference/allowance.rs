@@ -25,6 +25,20 @@ impl Allowance {
         }
     }
 
+    /// Credits: units above `base` come from a bucket that lasts `seconds` at `highest`, of which the share `start` (0 to 1) is
+    /// there. It is the base rate, of which a whole bucket may leave ahead, in whole nanoseconds.
+    pub fn bucket(base: u64, highest: u64, seconds: u64, start: f64) -> Self {
+        let units = i128::from(highest.saturating_sub(base)) * i128::from(seconds);
+        let tolerance = units * NANOS_PER_SEC / i128::from(base.max(1));
+        let spent = (tolerance as f64 * (1.0 - start)).round() as i128;
+        let rate = i128::from(base.max(1));
+        Self {
+            rate,
+            tolerance,
+            arrival: spent * rate,
+        }
+    }
+
     /// First whole nanosecond in which a unit may leave: the theoretical arrival is reached within it.
     pub fn earliest(&self) -> u64 {
         let at = self.arrival.div_euclid(self.rate) - self.tolerance;

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use fathom_catalog::{Catalog, DiskKind, Limits};
-use fathom_model::{Design, Device, HostCaching, LatencyChoice, LatencyTable, Vm, Volume};
-use fathom_units::Nanos;
+use fathom_catalog::{Catalog, DiskKind, Limits as CatalogLimits};
+use fathom_model::{
+    Burst, Credits, Design, Device, HostCaching, LatencyChoice, LatencyTable, Vm, Volume,
+};
+use fathom_units::{BytesPerSec, Iops, Nanos};
 
 use super::allowance::Allowance;
 use super::cache::Cache;
-use super::storage::{Disk, Queue, Row, Step, Storage, Volume as Built};
+use super::storage::{Counts, Disk, Limit, Queue, Row, Step, Storage, Volume as Built};
 use super::stripe::Stripe;
 
 /// A machine's budgets let I/Os leave 2 ms ahead of their rate, so that a saturated run is not short by its own latency.
@@ -17,10 +19,17 @@ const VM_TOLERANCE_NS: u64 = 2_000_000;
 /// An I/O at a disk of an SSD counts as one for each 256 KiB begun.
 const SSD_UNIT: u64 = 256 << 10;
 
+/// Full buckets of machines last 30 minutes at the highest rate.
+const BUCKET_SECONDS: u32 = 1800;
+
 /// The storage of `design`; media latencies come from `seed`.
 pub fn build(design: &Design, seed: u64) -> Storage {
     let mut builder = Builder {
         storage: Storage::new(seed),
+        bursts: !design
+            .notes
+            .iter()
+            .any(|note| note.contains("without bursting")),
         laws: BTreeMap::new(),
     };
     for vm in &design.vms {
@@ -34,6 +43,8 @@ pub fn build(design: &Design, seed: u64) -> Storage {
 
 struct Builder {
     storage: Storage,
+    /// Whether the model bursts at all; it says so where it does not.
+    bursts: bool,
     /// Laws by their median and 99th percentile in ns.
     laws: BTreeMap<(u64, u64), usize>,
 }
@@ -49,12 +60,21 @@ struct Shared {
 
 impl Builder {
     fn vm(&mut self, vm: &Vm) {
+        let bursting = |highest| Bursting {
+            how: if self.bursts { vm.burst } else { Burst::Off },
+            highest,
+            seconds: BUCKET_SECONDS,
+            start: vm.credits,
+        };
+        let budget = |base, highest| limits(base, VM_TOLERANCE_NS, bursting(highest));
+        let cached = budget(&vm.size.cached, &vm.size.burst_cached);
+        let uncached = budget(&vm.size.uncached, &vm.size.burst_uncached);
         let name = format!("{}/cached", vm.name);
         let names = ["vm-cached-iops", "vm-cached-bytes"];
-        let cached = self.queue(name, &vm.size.cached, VM_TOLERANCE_NS, names);
+        let cached = self.queue(name, cached, names, None);
         let name = format!("{}/uncached", vm.name);
         let names = ["vm-uncached-iops", "vm-uncached-bytes"];
-        let uncached = self.queue(name, &vm.size.uncached, VM_TOLERANCE_NS, names);
+        let uncached = self.queue(name, uncached, names, None);
         let hits = Catalog::builtin().media_latency("host_cache");
         let hit_law = hits.map(|row| self.law(row.median.get(), row.p99.get()));
         let cache = self.storage.caches.len();
@@ -77,17 +97,23 @@ impl Builder {
         let law = self.choice(&volume.latency);
         for disk in 1..=volume.disk_count {
             let disk_name = format!("{name}/disk{disk}");
-            let queue = self.queue(
-                disk_name,
-                &volume.disk.limits,
-                0,
-                ["disk-iops", "disk-bytes"],
-            );
+            let bursting = Bursting {
+                how: if self.bursts {
+                    volume.burst
+                } else {
+                    Burst::Off
+                },
+                highest: &volume.disk.burst_limits,
+                seconds: volume.disk.bucket_seconds.unwrap_or_default(),
+                start: volume.credits,
+            };
             let ssd = matches!(
                 volume.disk.kind,
                 DiskKind::PremiumSsd | DiskKind::StandardSsd
             );
-            self.storage.queues[queue].unit = ssd.then_some(SSD_UNIT);
+            let limits = limits(&volume.disk.limits, 0, bursting);
+            let names = ["disk-iops", "disk-bytes"];
+            let queue = self.queue(disk_name, limits, names, ssd.then_some(SSD_UNIT));
             self.storage
                 .disks
                 .push(paths(volume.caching, queue, shared, law));
@@ -114,7 +140,8 @@ impl Builder {
 
     fn device(&mut self, device: &Device) {
         let names = ["device-iops", "device-bytes"];
-        let queue = self.queue(device.name.clone(), &device.limits, 0, names);
+        let limits = limits(&device.limits, 0, Bursting::NONE);
+        let queue = self.queue(device.name.clone(), limits, names, None);
         let law = self.choice(&device.latency);
         let path = path(&[queue], law.map(|law| (law, queue)));
         self.storage.volumes.push(Built {
@@ -138,17 +165,15 @@ impl Builder {
     fn queue(
         &mut self,
         name: String,
-        limits: &Limits,
-        tolerance_ns: u64,
+        limits: Vec<Limit>,
         limit_names: [&'static str; 2],
+        unit: Option<u64>,
     ) -> usize {
-        let limit = |rate| Allowance::new(rate, tolerance_ns);
         self.storage.queues.push(Queue {
             name,
-            iops: limits.iops.map(|rate| limit(rate.get())),
-            bytes: limits.bandwidth.map(|rate| limit(rate.get())),
+            limits,
             limit_names,
-            unit: None,
+            unit,
             waiting: Vec::new(),
             row: Row::default(),
             left: Vec::new(),
@@ -171,6 +196,65 @@ impl Builder {
             storage.laws.len() - 1
         })
     }
+}
+
+/// How something goes above its own limits.
+#[derive(Clone, Copy)]
+struct Bursting<'a> {
+    how: Burst,
+    highest: &'a CatalogLimits,
+    /// How long a full bucket lasts at the highest rate.
+    seconds: u32,
+    start: Credits,
+}
+
+impl Bursting<'static> {
+    const NONE: Self = Self {
+        how: Burst::Off,
+        highest: &CatalogLimits {
+            iops: None,
+            bandwidth: None,
+        },
+        seconds: 0,
+        start: Credits::FULL,
+    };
+}
+
+/// The limits of a queue, those of I/Os first.
+fn limits(base: &CatalogLimits, tolerance_ns: u64, bursting: Bursting<'_>) -> Vec<Limit> {
+    let highest = bursting.highest;
+    let pairs = [
+        (
+            Counts::Ios,
+            base.iops.map(Iops::get),
+            highest.iops.map(Iops::get),
+        ),
+        (
+            Counts::Bytes,
+            base.bandwidth.map(BytesPerSec::get),
+            highest.bandwidth.map(BytesPerSec::get),
+        ),
+    ];
+    let mut limits = Vec::new();
+    for (counts, base, highest) in pairs {
+        let Some(base) = base else { continue };
+        let mut add = |allowance| limits.push(Limit { counts, allowance });
+        match (bursting.how, highest) {
+            (Burst::Off, _) | (_, None) => add(Allowance::new(base, tolerance_ns)),
+            (Burst::OnDemand, Some(highest)) => add(Allowance::new(highest, tolerance_ns)),
+            (Burst::Credits, Some(highest)) => {
+                add(Allowance::new(highest, tolerance_ns));
+                let seconds = u64::from(bursting.seconds);
+                add(Allowance::bucket(
+                    base,
+                    highest,
+                    seconds,
+                    bursting.start.share(),
+                ));
+            }
+        }
+    }
+    limits
 }
 
 /// Which budgets an I/O counts against (disks-performance.md, 2026-09-09). What it spends on media it spends at the disk,

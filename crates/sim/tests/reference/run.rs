@@ -99,8 +99,8 @@ fn workers_of(
 struct StageRun<'a> {
     storage: &'a mut Storage,
     workers: Vec<Worker>,
-    /// By time, then in the order in which they came about.
-    due: BTreeMap<(u64, u64), Due>,
+    /// By time, storage before all else, then in the order in which they came about.
+    due: BTreeMap<(u64, bool, u64), Due>,
     noted: u64,
     happenings: Happenings,
     /// (worker, number of its I/O) by tag.
@@ -130,12 +130,13 @@ impl<'a> StageRun<'a> {
     }
 
     fn note(&mut self, at: u64, due: Due) {
-        self.due.insert((at, self.noted), due);
+        let not_storage = !matches!(due, Due::Storage(_));
+        self.due.insert((at, not_storage, self.noted), due);
         self.noted += 1;
     }
 
     fn run(&mut self) {
-        while let Some(((at, _), due)) = self.due.pop_first() {
+        while let Some(((at, ..), due)) = self.due.pop_first() {
             self.now = at;
             match due {
                 Due::Storage(event) => self.storage.happen(at, event, &mut self.happenings),

@@ -49,9 +49,8 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Queue {
     pub name: String,
-    pub iops: Option<Allowance>,
-    pub bytes: Option<Allowance>,
-    /// What waits for the first and for the second are called.
+    pub limits: Vec<Limit>,
+    /// What waits for limits of I/Os, and for those of bytes, are called.
     pub limit_names: [&'static str; 2],
     /// Bytes above which an I/O counts as several.
     pub unit: Option<u64>,
@@ -61,6 +60,20 @@ pub struct Queue {
     pub left: Vec<Departure>,
 }
 
+/// A limit, and what it counts.
+#[derive(Debug)]
+pub struct Limit {
+    pub counts: Counts,
+    pub allowance: Allowance,
+}
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    Ios,
+    Bytes,
+}
+
 /// An I/O that left a queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Departure {
@@ -68,8 +81,8 @@ pub struct Departure {
     /// What it counted for the limit of I/Os.
     pub units: u64,
     pub bytes: u64,
-    /// The limit it waited for; `None`: it did not wait.
-    pub held_by: Option<&'static str>,
+    /// Index of the limit that held it longest; `None`: it did not wait.
+    pub held_by: Option<usize>,
 }
 
 /// What passed a part of the storage.
@@ -154,25 +167,37 @@ pub struct Storage {
 }
 
 impl Queue {
-    /// First moment at which both limits let the head go.
+    /// First moment at which all limits let the head go.
     fn earliest(&self) -> u64 {
-        let of = |limit: &Option<Allowance>| limit.as_ref().map_or(0, Allowance::earliest);
-        of(&self.iops).max(of(&self.bytes))
+        let each = self.limits.iter().map(|limit| limit.allowance.earliest());
+        each.max().unwrap_or(0)
     }
 
-    /// The limit that lets the head go later: that of I/Os, where both do at once.
-    fn later_limit(&self) -> &'static str {
-        let of = |limit: &Option<Allowance>| limit.as_ref().map_or(0, Allowance::earliest);
-        self.limit_names[usize::from(of(&self.bytes) > of(&self.iops))]
+    /// Index of the first of those limits that let the head go last.
+    fn last_limit(&self) -> Option<usize> {
+        let last = self.earliest();
+        let mut each = self.limits.iter();
+        each.position(|limit| limit.allowance.earliest() == last)
     }
 
-    fn charge(&mut self, now: u64, bytes: u64, held_by: Option<&'static str>) {
+    /// What a wait for the head's last limit is called. Where limits of I/Os and of bytes let it go at once, I/Os do.
+    fn wait_name(&self) -> &'static str {
+        let last = self.earliest();
+        let ios = self
+            .limits
+            .iter()
+            .any(|limit| limit.counts == Counts::Ios && limit.allowance.earliest() == last);
+        self.limit_names[usize::from(!ios)]
+    }
+
+    fn charge(&mut self, now: u64, bytes: u64, held_by: Option<usize>) {
         let units = self.unit.map_or(1, |unit| bytes.div_ceil(unit).max(1));
-        if let Some(limit) = &mut self.iops {
-            limit.take(now, units);
-        }
-        if let Some(limit) = &mut self.bytes {
-            limit.take(now, bytes);
+        for limit in &mut self.limits {
+            let cost = match limit.counts {
+                Counts::Ios => units,
+                Counts::Bytes => bytes,
+            };
+            limit.allowance.take(now, cost);
         }
         self.left.push(Departure {
             at: now,
@@ -303,11 +328,11 @@ impl Storage {
         while !self.queues[number].waiting.is_empty() && self.queues[number].earliest() <= now {
             let queue = &mut self.queues[number];
             let head = queue.waiting.remove(0);
-            let limit = queue.later_limit();
+            let (name, limit) = (queue.wait_name(), queue.last_limit());
             let part = &mut self.parts[head];
-            queue.charge(now, part.bytes, Some(limit));
+            queue.charge(now, part.bytes, limit);
             queue.row.leave(part.stay, now);
-            part.waits.push((limit, now - part.since));
+            part.waits.push((name, now - part.since));
             part.done += 1;
             self.go_on(now, head, happenings);
         }

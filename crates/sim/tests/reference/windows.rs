@@ -1,7 +1,7 @@
 //! What left each queue, held against its limits over every window of time.
 
 use super::allowance::Allowance;
-use super::storage::{Departure, Queue, Storage};
+use super::storage::{Counts, Departure, Storage};
 
 const NANOS_PER_SEC: i128 = 1_000_000_000;
 
@@ -9,18 +9,17 @@ const NANOS_PER_SEC: i128 = 1_000_000_000;
 pub fn breaches(storage: &Storage) -> Vec<String> {
     let mut found = Vec::new();
     for queue in &storage.queues {
-        let limits = [
-            (&queue.iops, 0, (|left| left.units) as fn(&Departure) -> u64),
-            (&queue.bytes, 1, |left| left.bytes),
-        ];
-        for (limit, number, cost) in limits {
-            let Some(limit) = limit else { continue };
-            let name = format!("{} {}", queue.name, queue.limit_names[number]);
-            if let Some(excess) = most_above(limit, &queue.left, cost) {
+        for (number, limit) in queue.limits.iter().enumerate() {
+            let cost: fn(&Departure) -> u64 = match limit.counts {
+                Counts::Ios => |left| left.units,
+                Counts::Bytes => |left| left.bytes,
+            };
+            let name = format!("{}, limit {number}", queue.name);
+            if let Some(excess) = most_above(&limit.allowance, &queue.left, cost) {
                 found.push(format!("{name} let through {excess} too many"));
             }
-            let held = queue.limit_names[number];
-            found.extend(loss(limit, queue, held, cost).map(|loss| format!("{name} {loss}")));
+            let loss = loss(&limit.allowance, &queue.left, number, cost);
+            found.extend(loss.map(|loss| format!("{name} {loss}")));
         }
     }
     found
@@ -52,13 +51,13 @@ fn most_above(limit: &Allowance, left: &[Departure], cost: fn(&Departure) -> u64
 /// to the nanosecond.
 fn loss(
     limit: &Allowance,
-    queue: &Queue,
-    held: &str,
+    left: &[Departure],
+    number: usize,
     cost: fn(&Departure) -> u64,
 ) -> Option<String> {
     let mut start: Option<(&Departure, i128)> = None;
-    for departure in &queue.left {
-        if departure.held_by != Some(held) {
+    for departure in left {
+        if departure.held_by != Some(number) {
             start = None;
             continue;
         }
