@@ -156,7 +156,7 @@ fn a_design_is_fitted_to_a_stored_run() {
     assert!(stderr.contains("this record is a prediction"), "{stderr}");
     let new = std::fs::read_to_string(&fitted).unwrap_or_default();
     assert!(
-        new.contains("# fathom calibrate: predicted (not measured) by last"),
+        new.contains("-predict (job.fio on san.design.toml, 2 points): the prediction is off by"),
         "{new}"
     );
     let table: toml::Table = new.parse().unwrap_or_default();
