@@ -60,7 +60,7 @@ fn a_fio_job_is_swept_and_its_knee_found() {
     for text in [
         "knee     block=4k: depth=8,",
         "mean latency over IOPS",
-        "no job uses `spare` (`/spare`)",
+        "no job uses `spare` (`/spare`, san.design.toml:",
     ] {
         assert!(shown.contains(text), "`{text}` is not in\n{shown}");
     }
