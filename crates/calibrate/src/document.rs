@@ -206,7 +206,7 @@ fn entries_of(text: &str, top: &DeTable<'_>) -> Vec<Entry> {
 }
 
 fn tables<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> impl Iterator<Item = &'t DeTable<'i>> {
-    let list = table.get(key).map(|value| value.get_ref());
+    let list = table.get(key).map(toml::Spanned::get_ref);
     let list = match list {
         Some(DeValue::Array(list)) => Some(list),
         _ => None,

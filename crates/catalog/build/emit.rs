@@ -19,7 +19,7 @@ pub struct Render {
     /// Type of a row.
     pub row_type: &'static str,
     /// A row as an expression of that type.
-    pub render: fn(&Row<'_>) -> String,
+    pub expression: fn(&Row<'_>) -> String,
 }
 
 const DISK_AND_VM: [Render; 10] = [
@@ -50,13 +50,13 @@ pub const fn render(
     table: &'static str,
     constant: &'static str,
     row_type: &'static str,
-    render: fn(&Row<'_>) -> String,
+    expression: fn(&Row<'_>) -> String,
 ) -> Render {
     Render {
         table,
         constant,
         row_type,
-        render,
+        expression,
     }
 }
 
@@ -79,7 +79,7 @@ pub fn tables(facts: &Table) -> String {
         let (constant, row_type) = (render.constant, render.row_type);
         let expression = |row: &Table| {
             let sources = &sources;
-            (render.render)(&Row { row, sources })
+            (render.expression)(&Row { row, sources })
         };
         // Writing to a String cannot fail, here and below.
         if let Some(row) = rows.as_table() {

@@ -59,6 +59,7 @@ mod stripe;
 mod window;
 
 pub use cache::{FLUSH_DEPTH, FLUSH_PERIOD, HostCache, LINE, MOST_STATE_BYTES, Run, Warmed};
+pub use design::figures;
 pub use design::{
     AnyVolume, Burst, CacheStart, Client, ClientId, Credits, Design, Device, DiskSpec,
     FigureOrigin, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Media, Mount, NfsVersion,

@@ -97,23 +97,19 @@ impl Limiter {
             now >= self.earliest(),
             "a limiter never serves more than its allowance"
         );
-        if now.get() > self.arrival_ns {
-            // Idle time earns nothing.
-            self.arrival_ns = now.get();
-            self.arrival_fraction = 0;
-        }
+        // Idle time earns nothing. Neither this nor the carry can be predicted, so neither is a branch.
+        let busy = u64::from(now.get() <= self.arrival_ns);
+        let fraction = self.arrival_fraction * busy;
+        let arrival = self.arrival_ns.max(now.get());
         if units != self.last.units {
             self.last = Cost::of(units, self.rate);
         }
-        self.arrival_ns = self.arrival_ns.saturating_add(self.last.whole_ns);
-        // Both are below the rate; the sum of the two may exceed 64 bits where the rate is above 2^63.
-        let (sum, carried) = self.arrival_fraction.overflowing_add(self.last.fraction);
-        if carried || sum >= self.rate {
-            self.arrival_ns = self.arrival_ns.saturating_add(1);
-            self.arrival_fraction = sum.wrapping_sub(self.rate);
-        } else {
-            self.arrival_fraction = sum;
-        }
+        // Both fractions are below the rate, so that their sum is below twice the rate.
+        let (sum, overflow) = fraction.overflowing_add(self.last.fraction);
+        let carry = u64::from(overflow | (sum >= self.rate));
+        self.arrival_fraction = sum.wrapping_sub(self.rate * carry);
+        let step = self.last.whole_ns.saturating_add(carry);
+        self.arrival_ns = arrival.saturating_add(step);
     }
 
     /// When everything that has left is paid for.

@@ -33,6 +33,7 @@ pub(crate) enum StageKind {
 
 impl StageKind {
     /// The names of its limits: I/Os a second and bytes a second.
+    #[inline]
     const fn limits(self) -> (Limit, Limit) {
         match self {
             Self::VmCached => (Limit::VmCachedIops, Limit::VmCachedBytes),
@@ -68,6 +69,10 @@ impl StageKind {
 pub(crate) struct Stage {
     pub kind: StageKind,
     limits: Limits,
+    /// When the limits let the next token go: theirs, kept beside because every token asks.
+    open_at: Nanos,
+    /// The limit that is the later of the two.
+    held_by: Limit,
     /// Bytes above which an I/O counts as several; 0: every I/O counts once.
     io_unit: u64,
     /// Tokens that wait, with their bytes.
@@ -90,6 +95,8 @@ impl Stage {
     pub fn new(kind: StageKind, limits: Limits, io_unit: u64) -> Self {
         Self {
             kind,
+            open_at: limits.earliest(),
+            held_by: kind.limits().0,
             limits,
             io_unit,
             queue: VecDeque::new(),
@@ -101,29 +108,28 @@ impl Stage {
     #[inline]
     pub fn enter(&mut self, now: Nanos, token: u32, bytes: u32) -> Entered {
         self.meter.count(u64::from(bytes));
-        if self.queue.is_empty() {
-            let earliest = self.limits.earliest();
-            if earliest <= now {
-                self.charge(now, bytes);
-                return Entered::Passed;
-            }
-            self.meter.enter(now);
-            self.queue.push_back((token, bytes));
-            return Entered::Waits(earliest);
+        let first = self.queue.is_empty();
+        if first && self.open_at <= now {
+            self.charge(now, bytes);
+            return Entered::Passed;
         }
         self.meter.enter(now);
         self.queue.push_back((token, bytes));
-        Entered::Queued
+        if first {
+            Entered::Waits(self.open_at)
+        } else {
+            Entered::Queued
+        }
     }
 
     /// The head leaves if the limits let it: the token, and the limit that held it.
     #[inline]
     pub fn release(&mut self, now: Nanos) -> Option<(u32, Limit)> {
         let (token, bytes) = *self.queue.front()?;
-        if self.limits.earliest() > now {
+        if self.open_at > now {
             return None;
         }
-        let limit = self.binding();
+        let limit = self.held_by;
         self.queue.pop_front();
         self.charge(now, bytes);
         self.meter.leave(now);
@@ -133,7 +139,7 @@ impl Stage {
     /// When the head may leave, if there is one.
     #[inline]
     pub fn next_departure(&self) -> Option<Nanos> {
-        (!self.queue.is_empty()).then(|| self.limits.earliest())
+        (!self.queue.is_empty()).then_some(self.open_at)
     }
 
     pub fn has_limits(&self) -> bool {
@@ -150,16 +156,13 @@ impl Stage {
         };
         self.limits.take(now, units, bytes);
         self.meter.busy(now, self.limits.paid_at());
-    }
-
-    #[inline]
-    fn binding(&self) -> Limit {
-        let (iops, bytes) = self.kind.limits();
-        if self.limits.bytes_bind() {
-            bytes
+        self.open_at = self.limits.earliest();
+        let (by_ios, by_bytes) = self.kind.limits();
+        self.held_by = if self.limits.bytes_bind() {
+            by_bytes
         } else {
-            iops
-        }
+            by_ios
+        };
     }
 }
 

@@ -10,11 +10,45 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stripe {
     /// Disks that stripe units alternate over.
-    pub columns: u32,
+    columns: Divisor,
     /// Bytes that go to one disk before the next.
-    pub unit: u64,
+    unit: Divisor,
     /// Bytes of one group of disks.
-    pub group_size: u64,
+    group_size: u64,
+}
+
+/// Division by a number that stays the same, as a multiplication by its reciprocal (Granlund, Montgomery: "Division by
+/// invariant integers using multiplication", PLDI 1994): a division costs more than the rest of splitting an I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Divisor {
+    value: u64,
+    /// 2^64 / value, rounded up.
+    reciprocal: u64,
+    /// Below this the product's high half is the quotient: rounding adds less than value / 2^64 each.
+    exact_below: u64,
+}
+
+impl Divisor {
+    /// `value` must not be zero.
+    const fn new(value: u64) -> Self {
+        let one = value == 1;
+        Self {
+            value,
+            reciprocal: if one { 0 } else { u64::MAX / value + 1 },
+            exact_below: if one { 0 } else { u64::MAX / value },
+        }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    const fn divide(self, number: u64) -> (u64, u64) {
+        if number < self.exact_below {
+            let quotient = ((number as u128 * self.reciprocal as u128) >> 64) as u64;
+            (quotient, number - quotient * self.value)
+        } else {
+            (number / self.value, number % self.value)
+        }
+    }
 }
 
 /// The part of an I/O that goes to one disk.
@@ -29,6 +63,15 @@ pub(crate) struct StripePart {
 }
 
 impl Stripe {
+    /// `columns` disks that units of `unit` bytes alternate over, in groups of `group_size` bytes. None may be zero.
+    pub const fn new(columns: u32, unit: u64, group_size: u64) -> Self {
+        Self {
+            columns: Divisor::new(columns as u64),
+            unit: Divisor::new(unit),
+            group_size,
+        }
+    }
+
     /// The parts of `length` bytes at `offset`, in order.
     #[inline]
     pub fn parts(self, offset: u64, length: u64) -> impl Iterator<Item = StripePart> {
@@ -46,36 +89,40 @@ impl Stripe {
 
     #[inline]
     fn part_at(self, at: u64, end: u64) -> StripePart {
-        let group = at / self.group_size;
-        let within = at % self.group_size;
+        let (group, within) = if at < self.group_size {
+            (0, at)
+        } else {
+            (at / self.group_size, at % self.group_size)
+        };
         let rest = (self.group_size - within).min(end - at);
-        if self.columns == 1 {
+        if self.columns.value == 1 {
             return StripePart {
                 disk: group as u32,
                 offset: within,
                 length: rest,
             };
         }
-        let unit_index = within / self.unit;
-        let into = within % self.unit;
-        let columns = u64::from(self.columns);
+        let (unit_index, into) = self.unit.divide(within);
+        let (row, column) = self.columns.divide(unit_index);
         StripePart {
-            disk: (group * columns + unit_index % columns) as u32,
-            offset: unit_index / columns * self.unit + into,
-            length: (self.unit - into).min(rest),
+            disk: (group * self.columns.value + column) as u32,
+            offset: row * self.unit.value + into,
+            length: (self.unit.value - into).min(rest),
         }
     }
 
     /// Bytes of the disk number `disk` that the first `used` bytes of the volume can touch, rounded up to whole units.
     pub fn used_of_disk(self, disk: u32, used: u64) -> u64 {
-        let group = u64::from(disk / self.columns);
+        let columns = self.columns.value;
+        let group = u64::from(disk) / columns;
         let used = used
             .saturating_sub(group * self.group_size)
             .min(self.group_size);
-        if self.columns == 1 {
+        if columns == 1 {
             return used;
         }
-        used.div_ceil(self.unit * u64::from(self.columns)) * self.unit
+        let unit = self.unit.value;
+        used.div_ceil(unit * columns) * unit
     }
 }
 
@@ -93,12 +140,26 @@ mod tests {
     }
 
     #[test]
+    fn reciprocals_divide_exactly() {
+        let edges = [0, 1, 2, u64::MAX - 1, u64::MAX, 1 << 32, (1 << 32) - 1];
+        for value in [1, 2, 3, 7, 10, 64, 65_536, 1_000_003, 1 << 40, u64::MAX] {
+            let divisor = Divisor::new(value);
+            let near = [value, divisor.exact_below].map(|edge| {
+                let around = (0..3).map(move |step| edge.saturating_add(step).wrapping_sub(1));
+                around.collect::<Vec<_>>()
+            });
+            let random = (0..2_000).map(crate::random::mix);
+            let random = random.flat_map(|number| [number, number >> 20, number >> 40]);
+            for number in edges.into_iter().chain(near.concat()).chain(random) {
+                let expected = (number / value, number % value);
+                assert_eq!(divisor.divide(number), expected, "{number} / {value}");
+            }
+        }
+    }
+
+    #[test]
     fn ios_are_split_where_they_cross_a_unit() {
-        let three = Stripe {
-            columns: 3,
-            unit: 64,
-            group_size: 64 * 3 * 10,
-        };
+        let three = Stripe::new(3, 64, 64 * 3 * 10);
         check(three, 0, 64, &[(0, 0, 64)]);
         check(three, 64, 64, &[(1, 0, 64)]);
         check(three, 32, 64, &[(0, 32, 32), (1, 0, 32)]);
@@ -113,28 +174,16 @@ mod tests {
 
     #[test]
     fn fewer_columns_than_disks_fill_groups_in_turn() {
-        let pairs = Stripe {
-            columns: 2,
-            unit: 64,
-            group_size: 1280,
-        };
+        let pairs = Stripe::new(2, 64, 1280);
         check(pairs, 1216, 128, &[(1, 576, 64), (2, 0, 64)]);
-        let single = Stripe {
-            columns: 1,
-            unit: 64,
-            group_size: 1000,
-        };
+        let single = Stripe::new(1, 64, 1000);
         check(single, 900, 200, &[(0, 900, 100), (1, 0, 100)]);
         check(single, 0, 512, &[(0, 0, 512)]);
     }
 
     #[test]
     fn used_bytes_bound_every_part() {
-        let stripe = Stripe {
-            columns: 3,
-            unit: 64,
-            group_size: 64 * 30,
-        };
+        let stripe = Stripe::new(3, 64, 64 * 30);
         for used in (1..64 * 60).step_by(37) {
             for part in stripe.parts(0, used) {
                 let bound = stripe.used_of_disk(part.disk, used);

@@ -319,6 +319,9 @@ pub struct OverTimeRecord {
     /// Share (0 to 1) of the credits of its bytes that is left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bytes_credit_share: Vec<f64>,
+    /// Bytes in the host cache that are not on a disk yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dirty_bytes: Vec<u64>,
 }
 
 /// What the kernel counted of a block device while a stage ran, from all programs together.

@@ -108,6 +108,7 @@ fn record() -> Record {
             hit_share: vec![Some(1.0)],
             iops_credit_share: vec![1.0],
             bytes_credit_share: vec![1.0],
+            dirty_bytes: vec![4096],
         }),
         limits: vec!["5,000 IOPS".to_owned()],
         ..StorageRecord::default()

@@ -64,10 +64,16 @@ pub(crate) struct Worker {
     slots: Vec<Slot>,
     free: Vec<u32>,
     outstanding: u32,
-    outstanding_since: Nanos,
+    /// When it last issued an I/O or one completed.
+    last_event: Nanos,
     last_completion: Nanos,
+    /// Measured completions, failed ones included.
+    completions: u64,
     waited: [[u128; Limit::ALL.len()]; 3],
-    sample: HalfSecond,
+    /// End of the half second that is going on.
+    sample_end: Nanos,
+    /// I/Os and bytes of each direction in the samples that are closed.
+    sampled: ([u64; 3], [u64; 3]),
     pub stats: WorkerStats,
 }
 
@@ -98,10 +104,12 @@ impl Worker {
             slots: Vec::new(),
             free: Vec::new(),
             outstanding: 0,
-            outstanding_since: Nanos::ZERO,
+            last_event: Nanos::ZERO,
             last_completion: Nanos::ZERO,
+            completions: 0,
             waited: Default::default(),
-            sample: HalfSecond::default(),
+            sample_end: times.measure.saturating_add(Nanos::new(HALF_SECOND)),
+            sampled: ([0; 3], [0; 3]),
             stats,
         }
     }
@@ -150,18 +158,15 @@ impl Worker {
 
     #[inline]
     fn next_io(&mut self, now: Nanos) -> Option<(Io, Nanos)> {
+        let Some(schedule) = &mut self.schedule else {
+            return Some((self.stream.next_io()?, now));
+        };
         if let Some(pending) = self.pending.take() {
             return Some(pending);
         }
         let io = self.stream.next_io()?;
-        let intended = match &mut self.schedule {
-            None => now,
-            Some(schedule) => {
-                let offset = Nanos::new(schedule.next_start(io.length));
-                self.times.first.saturating_add(offset)
-            }
-        };
-        Some((io, intended))
+        let offset = Nanos::new(schedule.next_start(io.length));
+        Some((io, self.times.first.saturating_add(offset)))
     }
 
     fn close(&mut self, reason: EndReason) {
@@ -176,12 +181,12 @@ impl Worker {
         }
     }
 
+    #[inline]
     fn open_slot(&mut self, now: Nanos, intended: Nanos, io: Io) -> u32 {
-        self.settle(now);
+        self.last_event = now;
         self.outstanding += 1;
         if now >= self.times.measure {
             self.stats.depth_levels[depth_level(self.outstanding)] += 1;
-            self.stats.submit_batches[1] += 1;
         }
         let slot = Slot {
             submitted: now,
@@ -206,7 +211,7 @@ impl Worker {
         slot: u32,
         waits: &Waits,
     ) -> Option<(Direction, u64, Nanos)> {
-        self.settle(now);
+        self.last_event = now;
         self.outstanding -= 1;
         self.free.push(slot);
         let Slot {
@@ -215,15 +220,21 @@ impl Worker {
             length,
             direction,
         } = self.slots[slot as usize];
-        if now < self.times.measure {
+        let measure = self.times.measure;
+        if now < measure {
             return None;
         }
         self.last_completion = now;
-        self.stats.complete_batches[1] += 1;
+        self.completions += 1;
+        self.stats.outstanding_ns += u128::from((now - submitted.max(measure)).get());
+        if now >= self.sample_end {
+            self.close_samples(now);
+        }
         let latency = now - submitted;
         let bytes = u64::from(length);
+        let waited = &mut self.waited[direction as usize];
         for wait in waits.iter() {
-            self.waited[direction as usize][wait.limit as usize] += u128::from(wait.time.get());
+            waited[wait.limit as usize] += u128::from(wait.time.get());
         }
         if let Some(stats) = &mut self.stats.directions[direction as usize] {
             stats.bytes += bytes;
@@ -231,49 +242,57 @@ impl Worker {
             if let Some(response) = &mut stats.response {
                 response.record((now - intended).get());
             }
-            if let Some(submit) = &mut stats.submit {
-                // Submitting takes no time here.
-                submit.record(0);
-            }
-            if let Some(complete) = &mut stats.complete {
-                complete.record(latency.get());
-            }
         }
-        self.count_sample(now, direction, bytes);
         Some((direction, bytes, latency))
     }
 
-    fn count_sample(&mut self, now: Nanos, direction: Direction, bytes: u64) {
-        self.close_samples(now);
-        self.sample.ios[direction as usize] += 1;
-        self.sample.bytes[direction as usize] += bytes;
-    }
-
-    /// Closes every half second that ended at or before `now`.
+    /// Closes every half second that ended at or before `now`. A sample is what was counted since the last.
+    #[cold]
     fn close_samples(&mut self, now: Nanos) {
-        let elapsed = (now - self.times.measure).get();
-        while self.stats.samples.len() < MOST_SAMPLES
-            && elapsed >= (self.stats.samples.len() as u64 + 1) * HALF_SECOND
-        {
-            let end = (self.stats.samples.len() as u64 + 1) * HALF_SECOND;
-            let sample = HalfSecond {
-                at: Nanos::new(end),
-                ..self.sample
+        while now >= self.sample_end && self.stats.samples.len() < MOST_SAMPLES {
+            let mut sample = HalfSecond {
+                at: self.sample_end - self.times.measure,
+                ..HalfSecond::default()
             };
+            for (way, stats) in self.stats.directions.iter().enumerate() {
+                let (ios, bytes) = stats
+                    .as_ref()
+                    .map_or((0, 0), |stats| (stats.ios(), stats.bytes));
+                sample.ios[way] = ios - std::mem::replace(&mut self.sampled.0[way], ios);
+                sample.bytes[way] = bytes - std::mem::replace(&mut self.sampled.1[way], bytes);
+            }
             self.stats.samples.push(sample);
-            self.sample = HalfSecond::default();
+            self.sample_end = if self.stats.samples.len() < MOST_SAMPLES {
+                self.sample_end.saturating_add(Nanos::new(HALF_SECOND))
+            } else {
+                Nanos::MAX
+            };
         }
     }
 
-    /// Brings the integral of outstanding I/Os up to `now`.
-    #[inline]
-    fn settle(&mut self, now: Nanos) {
-        let from = self.outstanding_since.max(self.times.measure);
-        if now > from {
-            self.stats.outstanding_ns +=
-                u128::from(self.outstanding) * u128::from((now - from).get());
+    /// Adds what those that are still outstanding have of the integral of outstanding I/Os, and figures that follow from
+    /// others: in virtual time every I/O is a batch of its own, and submitting takes no time.
+    fn complete_stats(&mut self) {
+        let mut open = vec![true; self.slots.len()];
+        for slot in &self.free {
+            open[*slot as usize] = false;
         }
-        self.outstanding_since = now;
+        let measure = self.times.measure;
+        for (slot, _) in self.slots.iter().zip(open).filter(|(_, open)| *open) {
+            let until = self.last_event.max(measure);
+            let span = until.saturating_sub(slot.submitted.max(measure));
+            self.stats.outstanding_ns += u128::from(span.get());
+        }
+        self.stats.submit_batches[1] = self.stats.depth_levels.iter().sum();
+        self.stats.complete_batches[1] = self.completions;
+        for stats in self.stats.directions.iter_mut().flatten() {
+            if let Some(submit) = &mut stats.submit {
+                submit.record_many(0, stats.latency.count());
+            }
+            if let Some(complete) = &mut stats.complete {
+                *complete = stats.latency.clone();
+            }
+        }
     }
 
     /// When its last measured I/O completed; the start of measurement where none did.
@@ -283,6 +302,7 @@ impl Worker {
 
     /// Its measurements.
     pub fn finish(mut self) -> WorkerStats {
+        self.complete_stats();
         let end = self.end();
         self.stats.measured = end - self.times.measure;
         for (named, waited) in self.stats.waited_ns.iter_mut().zip(&self.waited) {
@@ -292,7 +312,7 @@ impl Worker {
                 .collect::<BTreeMap<_, _>>();
         }
         let done = self.stats.ios();
-        let counted: u64 = self.stats.depth_levels.iter().sum();
+        let counted = self.stats.submit_batches[1];
         // What was outstanding when measurement began was submitted before.
         let before = if self.times.measure > self.times.first {
             u64::from(self.depth)

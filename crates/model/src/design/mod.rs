@@ -12,12 +12,14 @@
 //! machine has a cache; columns divide the disks of a volume; a client of an NFS volume or share is a machine of the
 //! design.
 
+pub mod figures;
 mod json;
 mod locate;
 mod notes;
 mod read;
 mod types;
 
+use fathom_diagnostics::Location;
 use fathom_units::Bytes;
 
 pub use locate::LocateError;
@@ -151,6 +153,16 @@ impl<'a> AnyVolume<'a> {
             Self::Disks(..) | Self::Device(_) => &[],
             Self::Nfs(nfs) => &nfs.clients,
             Self::Smb(share) => &share.clients,
+        }
+    }
+
+    /// Where the design file describes it.
+    pub fn place(self) -> &'a Location {
+        match self {
+            Self::Disks(_, volume) => &volume.place,
+            Self::Device(device) => &device.place,
+            Self::Nfs(nfs) => &nfs.place,
+            Self::Smb(share) => &share.place,
         }
     }
 

@@ -40,6 +40,18 @@ struct Entry {
 }
 
 impl Entry {
+    /// Stands where there is no entry, after all others.
+    const NONE: Self = Self {
+        at: u64::MAX,
+        sequence: u64::MAX,
+        event: Event::Stage(u32::MAX),
+    };
+
+    #[inline]
+    fn is_none(&self) -> bool {
+        self.sequence == u64::MAX
+    }
+
     #[inline]
     fn key(&self) -> u128 {
         u128::from(self.at) << 64 | u128::from(self.sequence)
@@ -130,7 +142,9 @@ impl Wheel {
 /// Events in order of their times.
 #[derive(Debug)]
 pub(super) struct Agenda {
-    /// Slot of the fine wheel that time has come to; its events and earlier ones are in `ready`.
+    /// The first event of all; [`Entry::NONE`] where the wheels have to be asked.
+    first: Entry,
+    /// Slot of the fine wheel that time has come to; its events and earlier ones, but the first, are in `ready`.
     current: u64,
     ready: BinaryHeap<Entry>,
     fine: Wheel,
@@ -146,6 +160,7 @@ pub(super) struct Agenda {
 impl Default for Agenda {
     fn default() -> Self {
         Self {
+            first: Entry::NONE,
             current: 0,
             ready: BinaryHeap::new(),
             fine: Wheel::new(FINE_BITS),
@@ -175,32 +190,51 @@ impl Agenda {
     /// When the first event is due.
     #[inline]
     pub fn next_due(&mut self) -> Option<Nanos> {
-        if self.ready.is_empty() && !self.refill() {
+        if self.first.is_none() && !self.refill() {
             return None;
         }
-        self.ready.peek().map(|entry| Nanos::new(entry.at))
+        Some(Nanos::new(self.first.at))
     }
 
     /// Takes the first event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Nanos, Event)> {
-        if self.ready.is_empty() && !self.refill() {
+        if self.first.is_none() && !self.refill() {
             return None;
         }
-        let entry = self.ready.pop()?;
-        Some((Nanos::new(entry.at), entry.event))
+        let Entry { at, event, .. } = self.first;
+        self.first = if self.ready.is_empty() {
+            Entry::NONE
+        } else {
+            self.ready.pop().unwrap_or(Entry::NONE)
+        };
+        Some((Nanos::new(at), event))
     }
 
     #[inline]
     fn place(&mut self, entry: Entry) {
         let slot = entry.at >> SLOT_BITS;
         if slot <= self.current {
-            self.ready.push(entry);
+            self.make_ready(entry);
         } else if slot - self.current < 1 << FINE_BITS {
             let node = self.node(entry);
             self.nodes[node as usize].next = self.fine.link(slot, node);
         } else {
             self.place_outside(slot, entry);
+        }
+    }
+
+    /// Puts an entry among those that come before the wheels.
+    #[inline]
+    fn make_ready(&mut self, entry: Entry) {
+        if self.first.is_none() {
+            self.first = entry;
+        } else if entry > self.first {
+            // Greater is earlier.
+            let later = std::mem::replace(&mut self.first, entry);
+            self.ready.push(later);
+        } else {
+            self.ready.push(entry);
         }
     }
 
@@ -216,7 +250,7 @@ impl Agenda {
         }
     }
 
-    /// Moves the events of the next slot that has any to `ready`; `false`: there are none.
+    /// Makes the events of the next slot that has any ready; `false`: there are none.
     #[inline]
     fn refill(&mut self) -> bool {
         match self.fine.next_after(self.current) {
@@ -235,7 +269,7 @@ impl Agenda {
         let mut node = self.fine.take(self.current);
         while node != NOTHING {
             let Node { entry, next } = self.nodes[node as usize];
-            self.ready.push(entry);
+            self.make_ready(entry);
             self.give_back(node);
             node = next;
         }
@@ -245,7 +279,7 @@ impl Agenda {
     /// fine wheel that has any.
     #[cold]
     fn refill_from_outside(&mut self, mut fine: u64) -> bool {
-        while self.ready.is_empty() {
+        while self.first.is_none() {
             if fine < self.outside {
                 self.current = fine;
             } else {

@@ -220,7 +220,12 @@ impl Builder<'_> {
     }
 
     fn device(&mut self, device: &Device) {
-        let stage = self.stage(device.name.clone(), StageKind::Device, &device.limits, None);
+        let (whole, disk) = (device.limits, device.disk_limits);
+        let limits = CatalogLimits {
+            iops: whole.iops.into_iter().chain(disk.iops).min(),
+            bandwidth: whole.bandwidth.into_iter().chain(disk.bandwidth).min(),
+        };
+        let stage = self.stage(device.name.clone(), StageKind::Device, &limits, None);
         let latency = self.choice(&device.latency);
         let delay = latency.map(|law| Step::Delay { law, inside: stage });
         let steps: Vec<_> = [Step::Rate(stage)].into_iter().chain(delay).collect();
@@ -235,11 +240,7 @@ impl Builder<'_> {
             cache_base: 0,
         });
         let size = device.size.get().max(1);
-        let stripe = Stripe {
-            columns: 1,
-            unit: size,
-            group_size: size,
-        };
+        let stripe = Stripe::new(1, size, size);
         self.push_volume(stripe, first_disk, None, (device.name.clone(), "device"));
     }
 
@@ -329,11 +330,7 @@ fn stripe_of(volume: &Volume) -> Stripe {
     } else {
         volume.disk.size.get() / unit * unit
     };
-    Stripe {
-        columns,
-        unit,
-        group_size: per_disk * u64::from(columns),
-    }
+    Stripe::new(columns, unit, per_disk * u64::from(columns))
 }
 
 /// The steps of the accounting table, then the media.

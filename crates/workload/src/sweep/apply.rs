@@ -54,7 +54,7 @@ impl Sweep {
             }
             self.check(stage)?;
             for values in self.values() {
-                let point = self.point(stage, several, values);
+                let point = point(stage, several, values);
                 let mut stage = stage.clone();
                 stage.name.clone_from(&point.stage);
                 stage.jobs.iter_mut().for_each(|job| values.set(job));
@@ -81,26 +81,6 @@ impl Sweep {
                 })
             })
         })
-    }
-
-    fn point(&self, stage: &Stage, several: bool, values: Values) -> SweepPoint {
-        let mut words = Vec::new();
-        words.extend(several.then(|| stage.name.clone()));
-        words.extend(values.depth.map(|depth| format!("depth={depth}")));
-        words.extend(
-            values
-                .block
-                .map(|size| format!("block={}", short_size(size))),
-        );
-        words.extend(values.threads.map(|threads| format!("threads={threads}")));
-        SweepPoint {
-            stage: words.join(" "),
-            base: several.then(|| stage.name.clone()),
-            depth: values.depth,
-            block: values.block,
-            threads: values.threads,
-            outstanding: 0,
-        }
     }
 
     /// Jobs that a sweep would leave as they are must not be shown as if they had followed it.
@@ -156,6 +136,27 @@ impl Values {
         if let Some(threads) = self.threads {
             job.workers = threads;
         }
+    }
+}
+
+/// The point of one stage and its values; `several`: the workload has others.
+fn point(stage: &Stage, several: bool, values: Values) -> SweepPoint {
+    let mut words = Vec::new();
+    words.extend(several.then(|| stage.name.clone()));
+    words.extend(values.depth.map(|depth| format!("depth={depth}")));
+    words.extend(
+        values
+            .block
+            .map(|size| format!("block={}", short_size(size))),
+    );
+    words.extend(values.threads.map(|threads| format!("threads={threads}")));
+    SweepPoint {
+        stage: words.join(" "),
+        base: several.then(|| stage.name.clone()),
+        depth: values.depth,
+        block: values.block,
+        threads: values.threads,
+        outstanding: 0,
     }
 }
 

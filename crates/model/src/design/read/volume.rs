@@ -1,15 +1,15 @@
-//! One volume of a machine.
+//! One volume of a machine: data disks, or the temporary disk.
 
-use fathom_catalog::{BurstMode, Catalog, Disk, Limits, VmSize};
-use fathom_diagnostics::nearest;
-use fathom_units::Bytes;
+use fathom_catalog::{Catalog, VmSize};
 
-use super::entry::{At, Complaints, Entry, not_built};
+use super::disks::{self, Disks};
+use super::entry::{At, Complaints, Entry};
 use super::names::expand;
-use super::{mount_of, read_burst, read_latency, read_mount, rules, too_many};
-use crate::design::{
-    Burst, CacheStart, Credits, DiskSpec, HostCaching, LatencyChoice, LatencyOrigin, Role, Volume,
+use super::values::{
+    catalog_latency, mount_of, read_burst, read_latency, read_mount, read_stripe_unit,
 };
+use super::{rules, too_many};
+use crate::design::{Burst, CacheStart, Credits, HostCaching, Mount, Role, Volume};
 
 const KNOWN: [&str; 12] = [
     "name",
@@ -26,43 +26,125 @@ const KNOWN: [&str; 12] = [
     "latency",
 ];
 
-/// Most disks of one volume; the largest machines take 64.
-const MOST_DISKS: u64 = 256;
-
 /// Reads one volume (several, where its name has a range) into `volumes`.
 pub(super) fn read(
-    entry: Entry<'_>,
+    entry: &Entry<'_>,
     size: Option<&'static VmSize>,
     catalog: &Catalog,
     volumes: &mut Vec<Volume>,
     complaints: &mut Complaints<'_>,
 ) {
-    entry.check_keys(&KNOWN, &["raid"], complaints);
-    read_burst(&entry, complaints);
+    entry.check_keys(&KNOWN, complaints);
     let name = entry.required_text("name", "name = \"data\"", complaints);
-    let mount = read_mount(&entry, complaints);
-    let disks = read_disks(&entry, size, catalog, complaints);
-    let caching = read_caching(&entry, complaints);
-    let starts = [("cold", CacheStart::Cold), ("warm", CacheStart::Warm)];
-    let cache = entry.word("cache", &starts, &[], complaints);
+    let mount = read_mount(entry, complaints);
     let roles = [("os", Role::Os), ("data", Role::Data), ("log", Role::Log)];
-    let role = entry.word("role", &roles, &[], complaints);
-    let latency = read_latency(&entry, complaints);
-    let stripe_unit = read_stripe_unit(&entry, complaints);
-    check_cache_start(cache.as_ref(), caching.as_ref(), complaints);
-    let Some((disk, count)) = disks else { return };
-    let columns = read_columns(&entry, count.value, complaints);
-    if let (Some(size), Some(caching)) = (size, &caching) {
-        rules::check_caching(size, disk, caching, catalog, complaints);
+    let role = entry.word("role", &roles, complaints);
+    let role = role.map_or(Role::Data, |role| role.value);
+    let disks = disks::read(entry, size, catalog, complaints);
+    let offer = disks.as_ref().map(Disks::offer);
+    let (burst, credits) = read_burst(entry, offer.as_ref(), complaints);
+    let caching = read_caching(entry, role, complaints);
+    let starts = [("cold", CacheStart::Cold), ("warm", CacheStart::Warm)];
+    let cache = entry.word("cache", &starts, complaints);
+    let latency = read_latency(entry, complaints);
+    let stripe_unit = read_stripe_unit(entry, complaints);
+    let Some(disks) = disks else { return };
+    let columns = read_columns(entry, disks.count.value, complaints);
+    if role == Role::Os {
+        let span = entry.span_of("disks");
+        rules::check_system_disk(&disks.spec, disks.count.value, &span, complaints);
     }
-    let (Some(name), Some(mount), Some(caching)) = (name, mount, caching) else {
+    let (Some(size), Some(name), Some(mount), Some(caching)) = (size, name, mount, caching) else {
         return;
     };
-    for [name, mount] in expand([&name, &mount], complaints) {
-        if too_many(volumes.len() + 1, &entry, complaints) {
+    let caching = caching.settled(entry, size, &disks, catalog, complaints);
+    check_cache_start(cache.as_ref(), caching, complaints);
+    let latency = latency.unwrap_or_else(|| catalog_latency(disks.spec.kind.name(), catalog));
+    let place = complaints.location(&entry.span());
+    let make = |name, mount| Volume {
+        name,
+        mount,
+        disk: disks.spec.clone(),
+        disk_count: disks.count.value as u32,
+        columns: columns as u32,
+        stripe_unit,
+        caching,
+        cache_start: cache.as_ref().map_or(CacheStart::Cold, |cache| cache.value),
+        burst,
+        credits,
+        role,
+        latency: latency.clone(),
+        place: place.clone(),
+    };
+    push(entry, [&name, &mount], make, volumes, complaints);
+}
+
+/// Reads the temporary disk of a machine into `volumes`.
+pub(super) fn read_temporary(
+    entry: &Entry<'_>,
+    size: Option<&'static VmSize>,
+    catalog: &Catalog,
+    volumes: &mut Vec<Volume>,
+    complaints: &mut Complaints<'_>,
+) {
+    entry.check_keys(&["name", "mount", "drive", "latency"], complaints);
+    let span = entry.span();
+    let name = if entry.has("name") {
+        entry.required_text("name", "name = \"temp\"", complaints)
+    } else {
+        Some(At {
+            value: "temp",
+            span: span.clone(),
+        })
+    };
+    let mount = read_mount(entry, complaints);
+    let latency = read_latency(entry, complaints);
+    let Some(size) = size else { return };
+    let Some(disk) = disks::temporary(size) else {
+        let message = format!("`{}` has no temporary disk", size.name);
+        complaints.error(
+            &span,
+            message,
+            "choose a size whose name has a `d`, or use a data disk",
+        );
+        return;
+    };
+    let (Some(name), Some(mount)) = (name, mount) else {
+        return;
+    };
+    let latency = latency.unwrap_or_else(|| catalog_latency(disk.kind.name(), catalog));
+    let place = complaints.location(&span);
+    let make = |name, mount| Volume {
+        name,
+        mount,
+        stripe_unit: disk.size,
+        disk: disk.clone(),
+        disk_count: 1,
+        columns: 1,
+        caching: HostCaching::None,
+        cache_start: CacheStart::Cold,
+        burst: Burst::Off,
+        credits: Credits::FULL,
+        role: Role::Data,
+        latency: latency.clone(),
+        place: place.clone(),
+    };
+    push(entry, [&name, &mount], make, volumes, complaints);
+}
+
+/// Makes one volume for each name and mount that the two texts stand for.
+fn push(
+    entry: &Entry<'_>,
+    name_and_mount: [&At<&str>; 2],
+    make: impl Fn(String, Mount) -> Volume,
+    volumes: &mut Vec<Volume>,
+    complaints: &mut Complaints<'_>,
+) {
+    for [name, mount] in expand(name_and_mount, complaints) {
+        if too_many(volumes.len() + 1, entry, complaints) {
             return;
         }
-        let Some(mount) = mount_of(&mount, &entry, complaints) else {
+        let Some(mount) = mount_of(&mount, entry, complaints) else {
             continue;
         };
         if volumes
@@ -72,25 +154,7 @@ pub(super) fn read(
             let message = format!("the name `{name}` or the mount `{mount}` is taken");
             complaints.error(&entry.span(), message, "both are unique within a machine");
         }
-        volumes.push(Volume {
-            name,
-            mount,
-            disk: spec(disk, catalog),
-            disk_count: count.value as u32,
-            columns: columns as u32,
-            stripe_unit,
-            caching: caching.value,
-            cache_start: cache.as_ref().map_or(CacheStart::Cold, |cache| cache.value),
-            burst: match &disk.burst {
-                Some(burst) if burst.mode == BurstMode::Credits => Burst::Credits,
-                _ => Burst::Off,
-            },
-            credits: Credits::FULL,
-            role: role.as_ref().map_or(Role::Data, |role| role.value),
-            latency: latency
-                .clone()
-                .unwrap_or_else(|| catalog_latency(disk, catalog)),
-        });
+        volumes.push(make(name, mount));
     }
 }
 
@@ -110,58 +174,13 @@ fn read_columns(entry: &Entry<'_>, disks: u64, complaints: &mut Complaints<'_>) 
     columns.value
 }
 
-fn read_disks(
-    entry: &Entry<'_>,
-    size: Option<&'static VmSize>,
-    catalog: &Catalog,
-    complaints: &mut Complaints<'_>,
-) -> Option<(&'static Disk, At<u64>)> {
-    if !entry.has("disks") {
-        entry.missing("disks", "disks = { type = \"P30\", count = 2 }", complaints);
-    }
-    let disks = entry.table("disks", "`disks`", complaints)?;
-    disks.check_keys(
-        &["type", "count"],
-        &["size", "iops", "bandwidth"],
-        complaints,
-    );
-    let kind = disks.required_text("type", "type = \"P30\"", complaints);
-    let count = if disks.has("count") {
-        disks.number("count", 1..=MOST_DISKS, complaints)
-    } else {
-        Some(At {
-            value: 1,
-            span: disks.span(),
-        })
-    };
-    let (kind, size) = (kind?, size?);
-    match catalog.disk(size.era, kind.value) {
-        Ok(disk) => {
-            rules::check_premium(size, disk, &kind, complaints);
-            Some((disk, count?))
-        }
-        Err(error) => {
-            let adjustable = catalog.adjustable_disks().iter().map(|row| row.kind.name());
-            if nearest(kind.value, adjustable.clone()).is_some() {
-                not_built(kind.value, &kind.span, complaints);
-            } else {
-                let hint = error.hint().unwrap_or_default();
-                complaints.error(&kind.span, error.to_string(), &hint);
-            }
-            None
-        }
-    }
-}
-
 /// What a cache holds at the start has a meaning only where there is one.
 fn check_cache_start(
     cache: Option<&At<CacheStart>>,
-    caching: Option<&At<HostCaching>>,
+    caching: HostCaching,
     complaints: &mut Complaints<'_>,
 ) {
-    if let (Some(cache), Some(caching)) = (cache, caching)
-        && caching.value == HostCaching::None
-    {
+    if let Some(cache) = cache.filter(|_| caching == HostCaching::None) {
         let message = "`cache` says what a host cache holds, but `caching` is `none`";
         complaints.error(
             &cache.span,
@@ -171,8 +190,15 @@ fn check_cache_start(
     }
 }
 
-fn read_caching(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<At<HostCaching>> {
-    if !entry.has("caching") {
+/// Caching as the file says it, and whose.
+struct Caching {
+    said: Option<At<HostCaching>>,
+    role: Role,
+}
+
+/// Caching of a volume; `None` where it must be said and is not, or is wrong.
+fn read_caching(entry: &Entry<'_>, role: Role, complaints: &mut Complaints<'_>) -> Option<Caching> {
+    if !entry.has("caching") && role != Role::Os {
         let message =
             "a volume needs `caching`: the provider's own documents disagree on the default";
         complaints.error(
@@ -185,56 +211,51 @@ fn read_caching(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<At
     let modes = [
         ("none", HostCaching::None),
         ("read-only", HostCaching::ReadOnly),
+        ("read-write", HostCaching::ReadWrite),
     ];
-    entry.word("caching", &modes, &["read-write"], complaints)
+    let said = entry.word("caching", &modes, complaints);
+    (said.is_some() || !entry.has("caching")).then_some(Caching { said, role })
 }
 
-fn read_stripe_unit(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Bytes {
-    let default = Bytes::kib(64);
-    let Some(unit) = entry.quantity::<Bytes>("stripe_unit", complaints) else {
-        return default;
-    };
-    if unit.value < Bytes::kib(4)
-        || unit.value > Bytes::mib(64)
-        || !unit.value.get().is_power_of_two()
-    {
-        let message = "`stripe_unit` must be a power of two from 4 KiB to 64 MiB";
-        complaints.error(&unit.span, message, "64KiB suits databases");
-        return default;
-    }
-    unit.value
-}
-
-fn catalog_latency(disk: &Disk, catalog: &Catalog) -> LatencyChoice {
-    catalog
-        .media_latency(disk.kind.name())
-        .map_or(LatencyChoice::None, |row| {
-            let origin = if row.assumed {
-                LatencyOrigin::Assumed
-            } else {
-                LatencyOrigin::Published
-            };
-            LatencyChoice::LogNormal {
-                median: row.median,
-                p99: row.p99,
-                origin,
+impl Caching {
+    /// The mode that it comes to.
+    ///
+    /// A disk of the operating system is cached read-write by default, and never without a cache: the provider takes
+    /// `none` as read-only (premium-storage-performance.md, 2021-06-29).
+    fn settled(
+        self,
+        entry: &Entry<'_>,
+        size: &'static VmSize,
+        disks: &Disks,
+        catalog: &Catalog,
+        complaints: &mut Complaints<'_>,
+    ) -> HostCaching {
+        let obstacle = rules::caching_obstacle(size, &disks.spec, catalog);
+        let system = self.role == Role::Os;
+        match (self.said, obstacle) {
+            (Some(said), None) if system && said.value == HostCaching::None => {
+                let message = "the disk of the operating system is cached read-only: \
+                               the provider takes `none` so"
+                    .to_owned();
+                complaints.note(&said.span, message);
+                HostCaching::ReadOnly
             }
-        })
-}
-
-fn spec(disk: &'static Disk, catalog: &Catalog) -> DiskSpec {
-    let burst = disk.burst.as_ref();
-    DiskSpec {
-        name: disk.name.to_owned(),
-        kind: disk.kind,
-        era: disk.era,
-        size: disk.size,
-        limits: disk.limits,
-        write_bandwidth: None,
-        burst_limits: burst.map_or_else(Limits::default, |burst| burst.limits),
-        bucket_seconds: burst.and_then(|burst| burst.seconds),
-        io_unit: catalog.io_unit(disk.kind),
-        performance_plus: false,
-        source: &disk.source,
+            (Some(said), None) => said.value,
+            (None, None) => HostCaching::ReadWrite,
+            (Some(said), Some(obstacle)) => {
+                if said.value != HostCaching::None {
+                    complaints.error(&said.span, obstacle.message, &obstacle.hint);
+                }
+                HostCaching::None
+            }
+            (None, Some(obstacle)) => {
+                let message = format!(
+                    "the disk of the operating system is predicted without a host cache: {}",
+                    obstacle.message
+                );
+                complaints.note(&entry.span(), message);
+                HostCaching::None
+            }
+        }
     }
 }

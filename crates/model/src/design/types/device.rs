@@ -1,6 +1,7 @@
 //! Storage known by its figures alone: a SAN, a local disk, a RAID array.
 
 use fathom_catalog::{GenericDevice, Limits};
+use fathom_diagnostics::Location;
 use fathom_units::Bytes;
 
 use super::{LatencyChoice, Mount};
@@ -30,6 +31,8 @@ pub struct Device {
     pub raid: Option<Raid5>,
     /// Latency of its media.
     pub latency: LatencyChoice,
+    /// Where the design file describes it.
+    pub place: Location,
 }
 
 /// A stripe with one disk's worth of parity, spread over all disks.

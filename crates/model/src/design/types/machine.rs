@@ -3,6 +3,7 @@
 //! Everything here is resolved: what the file left out has its default, and names of the catalogue are figures.
 
 use fathom_catalog::{DiskKind, Era, Limits, Source, VmSize};
+use fathom_diagnostics::Location;
 use fathom_units::{Bytes, BytesPerSec};
 
 use super::{Burst, Credits, LatencyChoice, Mount};
@@ -56,6 +57,8 @@ pub struct Volume {
     pub role: Role,
     /// Latency of its disks' media.
     pub latency: LatencyChoice,
+    /// Where the design file describes it.
+    pub place: Location,
 }
 
 /// What a volume's bytes lie on.

@@ -1,6 +1,7 @@
 //! Volumes and shares reached over the network, and the machines that mount them.
 
 use fathom_catalog::{ChannelLimits, Limits, ServiceLevel, ShareModel};
+use fathom_diagnostics::Location;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 
 use super::{Burst, ClientId, Credits, FigureOrigin, LatencyChoice, Mount};
@@ -58,6 +59,8 @@ pub struct NfsVolume {
     pub clients: Vec<Client>,
     /// Latency of its media, besides the round trip.
     pub latency: LatencyChoice,
+    /// Where the design file describes it.
+    pub place: Location,
 }
 
 /// A share over SMB.
@@ -101,6 +104,8 @@ pub struct SmbShare {
     pub clients: Vec<Client>,
     /// Latency of its media, besides the round trip.
     pub latency: LatencyChoice,
+    /// Where the design file describes it.
+    pub place: Location,
 }
 
 impl NfsVolume {
