@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_catalog::Catalog;
 use fathom_dialects::fio::{self, ReadContext, SystemFiles};
-use fathom_model::Design;
+use fathom_model::{Design, Layout, ModelError, Storage};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Workload, native};
 
@@ -74,10 +74,10 @@ fn is(path: &Path, ending: &str) -> bool {
 fn design(path: &Path) -> Option<Design> {
     let text = std::fs::read_to_string(path).unwrap();
     let read = Design::read(&text, &path.to_string_lossy(), Catalog::builtin());
-    match read {
-        Ok((design, _)) => Some(design),
-        Err(complaints) if complaints.to_string().contains("not built yet") => None,
-        Err(complaints) => panic!("{complaints}"),
+    let (design, _) = read.unwrap_or_else(|complaints| panic!("{complaints}"));
+    match Storage::new(&design, &Layout::default(), 1) {
+        Err(ModelError::NotBuilt { .. }) => None,
+        _ => Some(design),
     }
 }
 
