@@ -134,6 +134,14 @@ impl OutputArgs {
             Show::Progress
         }
     }
+
+    /// What is shown while virtual time goes.
+    pub fn show_virtual(&self) -> Show {
+        match self.show() {
+            Show::Nothing => Show::Nothing,
+            _ => Show::VirtualProgress,
+        }
+    }
 }
 
 /// What a run may write.
