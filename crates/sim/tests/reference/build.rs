@@ -238,6 +238,8 @@ fn limits(base: &CatalogLimits, tolerance_ns: u64, bursting: Bursting<'_>) -> Ve
     let mut limits = Vec::new();
     for (counts, base, highest) in pairs {
         let Some(base) = base else { continue };
+        // Where the two are equal nothing bursts.
+        let highest = highest.filter(|highest| *highest > base);
         let mut add = |allowance| limits.push(Limit { counts, allowance });
         match (bursting.how, highest) {
             (Burst::Off, _) | (_, None) => add(Allowance::new(base, tolerance_ns)),
