@@ -50,6 +50,7 @@ mod latency;
 mod layout;
 mod limit;
 mod limiter;
+mod network;
 mod random;
 mod request;
 mod stage;
@@ -58,7 +59,7 @@ mod storage;
 mod stripe;
 mod window;
 
-pub use cache::{FLUSH_DEPTH, FLUSH_PERIOD, HostCache, LINE, MOST_STATE_BYTES, Run, Warmed};
+pub use cache::{FLUSH_DEPTH, FLUSH_PERIOD};
 pub use design::figures;
 pub use design::{
     AnyVolume, Burst, CacheStart, Client, ClientId, Credits, Design, Device, DiskSpec,

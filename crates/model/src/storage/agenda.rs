@@ -20,6 +20,8 @@ pub(super) enum Event {
     Stage(u32),
     /// A token's delay is over.
     Token(u32),
+    /// A cache is flushed, as it is from time to time.
+    Flush(u32),
 }
 
 /// A slot of the fine wheel is 2^10 ns wide.
