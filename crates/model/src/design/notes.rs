@@ -1,6 +1,6 @@
 //! What a reader of predictions should know about a design, one sentence each.
 
-use super::{AnyVolume, Burst, Credits, Design, FigureOrigin, LatencyChoice, Media};
+use super::{AnyVolume, Design, FigureOrigin, LatencyChoice, Media};
 
 /// The notes that reading gave, and one sentence for each thing that the model leaves out or assumes.
 pub(super) fn notes(design: &Design, of_reading: &[String]) -> Vec<String> {
@@ -19,17 +19,8 @@ fn add(notes: &mut Vec<String>, note: String) {
     }
 }
 
-/// Where a run starts with credits, its first half hour is faster than what follows.
-fn bursting(name: &str, credits: Credits) -> String {
-    let start = credits.percent();
-    format!("`{name}` bursts from credits, which start at {start} of a full bucket")
-}
-
 fn for_machines(design: &Design, notes: &mut Vec<String>) {
     for vm in &design.vms {
-        if vm.burst == Burst::Credits {
-            add(notes, bursting(vm.size.name, vm.credits));
-        }
         let disks = vm
             .volumes
             .iter()
@@ -55,11 +46,6 @@ fn for_machines(design: &Design, notes: &mut Vec<String>) {
                     vm.size.name, vm.size.era
                 ),
             );
-        }
-        for volume in &vm.volumes {
-            if volume.burst == Burst::Credits {
-                add(notes, bursting(&volume.disk.name, volume.credits));
-            }
         }
     }
 }
