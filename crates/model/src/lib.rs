@@ -50,6 +50,7 @@ mod latency;
 mod layout;
 mod limit;
 mod limiter;
+mod pace;
 mod random;
 mod request;
 mod stage;

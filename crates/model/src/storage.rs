@@ -6,8 +6,8 @@
 //!
 //! The model has no clock, but it keeps its own due times. A driver asks for [`Storage::next_due`], and calls
 //! [`Storage::advance`] when that time has come; what happens then happens at the due time, however late the call is.
-//! Events of one time happen in the order in which they were scheduled; a driver with events of its own lets the model's go
-//! first.
+//! At one time, departures come before the ends of delays, departures in the order of their stages and ends in the order in
+//! which the delays began; a driver with events of its own lets the model's go first.
 //!
 //! How to build on it:
 //! - **Another kind of storage** is a list of [`path::Step`]s, made in `build`: rates are [`Stage`]s (limits in tandem, first
@@ -38,13 +38,15 @@ mod build;
 mod path;
 mod report;
 mod token;
+mod wakes;
 
 #[cfg(test)]
 mod tests;
 
-use agenda::{Agenda, Event};
+use agenda::Agenda;
 use path::{DelayLaw, NONE, Path, PathId, Step};
 use token::{Effect, Parent, Slab, Token, TokenWaits};
+use wakes::Wakes;
 
 /// Why a model cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -97,6 +99,9 @@ pub struct Storage {
     volumes: Vec<VolumeModel>,
     volume_names: Vec<(String, &'static str)>,
     caches: Vec<HostCache>,
+    /// The next departure of each stage.
+    wakes: Wakes,
+    /// The ends of delays.
     agenda: Agenda,
     tokens: Slab<Token>,
     waits: TokenWaits,
@@ -123,17 +128,22 @@ impl Storage {
     /// When something happens next; `None` while nothing is under way.
     #[inline]
     pub fn next_due(&mut self) -> Option<Nanos> {
-        self.agenda.next_due()
+        let (stage_at, _) = self.wakes.first();
+        let at = stage_at.min(self.agenda.next_due());
+        (at != u64::MAX).then(|| Nanos::new(at))
     }
 
-    /// The event that is due next happens, at its due time. What completes is appended to `completed`.
+    /// What is due next happens, at its due time. What completes is appended to `completed`.
     pub fn advance(&mut self, completed: &mut Vec<Completed>) {
-        let Some((now, event)) = self.agenda.pop() else {
+        let (stage_at, stage) = self.wakes.first();
+        let delay_at = self.agenda.next_due();
+        let now = Nanos::new(stage_at.min(delay_at));
+        if stage_at <= delay_at && stage_at != u64::MAX {
+            self.release(now, stage, completed);
+        } else if let Some((_, token)) = self.agenda.pop() {
+            self.end_delay(now, token, completed);
+        } else {
             return;
-        };
-        match event {
-            Event::Stage(stage) => self.release(now, stage, completed),
-            Event::Token(token) => self.end_delay(now, token, completed),
         }
         self.settle(now, completed);
     }
@@ -231,8 +241,9 @@ impl Storage {
             self.waits.add(slot, limit, now - token.entered);
             self.forward(now, slot, completed);
         }
-        if let Some(at) = self.stages[stage_index as usize].next_departure() {
-            self.agenda.push(at, Event::Stage(stage_index));
+        match self.stages[stage_index as usize].next_departure() {
+            Some(at) => self.wakes.set(stage_index, at),
+            None => self.wakes.clear(stage_index),
         }
     }
 
@@ -248,7 +259,7 @@ impl Storage {
                     Entered::Passed => {}
                     Entered::Queued => return,
                     Entered::Waits(at) => {
-                        self.agenda.push(at, Event::Stage(stage));
+                        self.wakes.set(stage, at);
                         return;
                     }
                 },
@@ -262,8 +273,7 @@ impl Storage {
                         stage.meter.enter(now);
                     }
                     let time = self.delays[law as usize].at(number);
-                    self.agenda
-                        .push(now.saturating_add(time), Event::Token(slot));
+                    self.agenda.push(now.saturating_add(time), slot);
                     return;
                 }
             }

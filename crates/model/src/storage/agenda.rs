@@ -1,4 +1,4 @@
-//! Due times within the model, in order: a timing wheel of two levels (Varghese, Lauck: "Hashed and hierarchical timing
+//! The ends of delays, in order: a timing wheel of two levels (Varghese, Lauck: "Hashed and hierarchical timing
 //! wheels", SOSP 1987), exact to the nanosecond.
 //!
 //! A heap of all events costs tens of nanoseconds an event with a thousand of them under way, which is most of what an I/O
@@ -12,15 +12,6 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use fathom_units::Nanos;
-
-/// What is due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
-    /// The head of a stage's queue may leave.
-    Stage(u32),
-    /// A token's delay is over.
-    Token(u32),
-}
 
 /// A slot of the fine wheel is 2^10 ns wide.
 const SLOT_BITS: u32 = 10;
@@ -36,7 +27,7 @@ const NOTHING: u32 = u32::MAX;
 struct Entry {
     at: u64,
     sequence: u64,
-    event: Event,
+    token: u32,
 }
 
 impl Entry {
@@ -44,7 +35,7 @@ impl Entry {
     const NONE: Self = Self {
         at: u64::MAX,
         sequence: u64::MAX,
-        event: Event::Stage(u32::MAX),
+        token: u32::MAX,
     };
 
     #[inline]
@@ -175,40 +166,40 @@ impl Default for Agenda {
 }
 
 impl Agenda {
-    /// An event will be due.
+    /// A token's delay will be over at `at`.
     #[inline]
-    pub fn push(&mut self, at: Nanos, event: Event) {
+    pub fn push(&mut self, at: Nanos, token: u32) {
         let entry = Entry {
             at: at.get(),
             sequence: self.sequence,
-            event,
+            token,
         };
         self.sequence += 1;
         self.place(entry);
     }
 
-    /// When the first event is due.
+    /// When the first event is due, in ns; `u64::MAX`: there is none.
     #[inline]
-    pub fn next_due(&mut self) -> Option<Nanos> {
-        if self.first.is_none() && !self.refill() {
-            return None;
+    pub fn next_due(&mut self) -> u64 {
+        if self.first.is_none() {
+            self.refill();
         }
-        Some(Nanos::new(self.first.at))
+        self.first.at
     }
 
     /// Takes the first event.
     #[inline]
-    pub fn pop(&mut self) -> Option<(Nanos, Event)> {
+    pub fn pop(&mut self) -> Option<(Nanos, u32)> {
         if self.first.is_none() && !self.refill() {
             return None;
         }
-        let Entry { at, event, .. } = self.first;
+        let Entry { at, token, .. } = self.first;
         self.first = if self.ready.is_empty() {
             Entry::NONE
         } else {
             self.ready.pop().unwrap_or(Entry::NONE)
         };
-        Some((Nanos::new(at), event))
+        Some((Nanos::new(at), token))
     }
 
     #[inline]
@@ -360,19 +351,20 @@ mod tests {
                     1..=5 => (draw >> 16) % spread,
                     _ => (draw >> 16) % (spread * 50),
                 };
-                let event = Event::Token(sequence as u32);
-                agenda.push(Nanos::new(now + ahead), event);
+                let token = sequence as u32;
+                agenda.push(Nanos::new(now + ahead), token);
                 let at = now + ahead;
                 heap.push(Entry {
                     at,
                     sequence,
-                    event,
+                    token,
                 });
                 sequence += 1;
             } else {
-                let expected = heap.pop().map(|entry| (Nanos::new(entry.at), entry.event));
+                let expected = heap.pop().map(|entry| (Nanos::new(entry.at), entry.token));
                 if draw >> 11 & 1 == 0 {
-                    assert_eq!(agenda.next_due(), expected.map(|(at, _)| at));
+                    let due = expected.map_or(u64::MAX, |(at, _)| at.get());
+                    assert_eq!(agenda.next_due(), due);
                 }
                 assert_eq!(agenda.pop(), expected, "seed {seed}, step {step}");
                 now = expected.map_or(now, |(at, _)| at.get());
@@ -397,10 +389,10 @@ mod tests {
     fn events_before_the_next_one_are_not_lost_after_a_look() {
         let mut agenda = Agenda::default();
         for seconds in [100, 50, 2] {
-            agenda.push(Nanos::from_secs(seconds), Event::Token(seconds as u32));
-            assert_eq!(agenda.next_due(), Some(Nanos::from_secs(seconds)));
+            agenda.push(Nanos::from_secs(seconds), seconds as u32);
+            assert_eq!(agenda.next_due(), seconds * 1_000_000_000);
         }
-        agenda.push(Nanos::new(5), Event::Stage(0));
+        agenda.push(Nanos::new(5), 0);
         let order: Vec<_> = std::iter::from_fn(|| agenda.pop())
             .map(|(at, _)| at)
             .collect();

@@ -8,6 +8,7 @@ use fathom_units::{Bytes, Nanos};
 use super::agenda::Agenda;
 use super::path::{DelayLaw, Path, PathId, Step};
 use super::token::{Slab, TokenWaits};
+use super::wakes::Wakes;
 use super::{DiskPaths, ModelError, Storage, VolumeModel};
 use crate::cache::{HostCache, LINE};
 use crate::design::{Design, Device, HostCaching, LatencyChoice, Vm, Volume, VolumeId};
@@ -56,6 +57,7 @@ impl Storage {
                 volumes: Vec::new(),
                 volume_names: Vec::new(),
                 caches: Vec::new(),
+                wakes: Wakes::default(),
                 agenda: Agenda::default(),
                 tokens: Slab::default(),
                 waits: TokenWaits::default(),
@@ -72,6 +74,7 @@ impl Storage {
         for device in &design.devices {
             builder.device(device);
         }
+        builder.storage.wakes = Wakes::new(builder.storage.stages.len());
         Ok(builder.storage)
     }
 }
