@@ -7,6 +7,59 @@ use std::fmt::Write as _;
 
 use toml::{Table, Value};
 
+use super::emit_network::OTHERS;
+use super::row::{Row, camel};
+
+/// How the rows of one table become constants.
+pub struct Render {
+    /// Name of the table in the fact files.
+    pub table: &'static str,
+    /// Name of the constant.
+    pub constant: &'static str,
+    /// Type of a row.
+    pub row_type: &'static str,
+    /// A row as an expression of that type.
+    pub expression: fn(&Row<'_>) -> String,
+}
+
+const DISK_AND_VM: [Render; 10] = [
+    render("vm_size", "VM_SIZES", "VmSize", vm_size),
+    render("disk", "DISKS", "Disk", disk),
+    render("adjustable", "ADJUSTABLE", "AdjustableDisk", adjustable),
+    render("accounting", "ACCOUNTING", "Accounting", accounting),
+    render("io_unit", "IO_UNITS", "IoUnit", io_unit),
+    render(
+        "latency_target",
+        "LATENCY_TARGETS",
+        "LatencyTarget",
+        latency_target,
+    ),
+    render(
+        "media_latency",
+        "MEDIA_LATENCIES",
+        "MediaLatency",
+        media_latency,
+    ),
+    render("price", "PRICES", "Price", price),
+    render("host_cache", "HOST_CACHE", "HostCacheRules", host_cache),
+    render("bursting", "BURSTING", "BurstBucket", bursting),
+];
+
+/// One entry of a list of renders.
+pub const fn render(
+    table: &'static str,
+    constant: &'static str,
+    row_type: &'static str,
+    expression: fn(&Row<'_>) -> String,
+) -> Render {
+    Render {
+        table,
+        constant,
+        row_type,
+        expression,
+    }
+}
+
 /// The constant tables of one fact file.
 pub fn tables(facts: &Table) -> String {
     let sources = facts
@@ -19,41 +72,25 @@ pub fn tables(facts: &Table) -> String {
         .map(|(name, row)| (name.clone(), source(name, row)))
         .collect();
     let mut code = String::new();
-    for (table, rows) in facts {
-        let (constant, row_type, render): (&str, &str, fn(&Row<'_>) -> String) =
-            match table.as_str() {
-                "vm_size" => ("VM_SIZES", "VmSize", vm_size),
-                "disk" => ("DISKS", "Disk", disk),
-                "adjustable" => ("ADJUSTABLE", "AdjustableDisk", adjustable),
-                "accounting" => ("ACCOUNTING", "Accounting", accounting),
-                "io_unit" => ("IO_UNITS", "IoUnit", io_unit),
-                "latency_target" => ("LATENCY_TARGETS", "LatencyTarget", latency_target),
-                "media_latency" => ("MEDIA_LATENCIES", "MediaLatency", media_latency),
-                "price" => ("PRICES", "Price", price),
-                "host_cache" => {
-                    let row = rows.as_table().cloned().unwrap_or_default();
-                    let row = Row {
-                        row: &row,
-                        sources: &sources,
-                    };
-                    code.push_str(&host_cache(&row));
-                    continue;
-                }
-                _ => continue,
-            };
+    for render in DISK_AND_VM.iter().chain(&OTHERS) {
+        let Some(rows) = facts.get(render.table) else {
+            continue;
+        };
+        let (constant, row_type) = (render.constant, render.row_type);
+        let expression = |row: &Table| {
+            let sources = &sources;
+            (render.expression)(&Row { row, sources })
+        };
         // Writing to a String cannot fail, here and below.
+        if let Some(row) = rows.as_table() {
+            let row = expression(row);
+            let _ = writeln!(code, "pub(crate) static {constant}: {row_type} = {row};");
+            continue;
+        }
         let _ = writeln!(code, "pub(crate) static {constant}: &[{row_type}] = &[");
-        for row in rows.as_array().map_or(&[][..], Vec::as_slice) {
-            if let Some(row) = row.as_table() {
-                let _ = writeln!(
-                    code,
-                    "    {},",
-                    render(&Row {
-                        row,
-                        sources: &sources
-                    })
-                );
-            }
+        let rows = rows.as_array().map_or(&[][..], Vec::as_slice);
+        for row in rows.iter().filter_map(Value::as_table) {
+            let _ = writeln!(code, "    {},", expression(row));
         }
         code.push_str("];\n");
     }
@@ -68,100 +105,6 @@ fn source(name: &str, row: &Value) -> String {
         text("date"),
         text("revision")
     )
-}
-
-/// A row and the sources it may name.
-struct Row<'a> {
-    row: &'a Table,
-    sources: &'a HashMap<String, String>,
-}
-
-impl Row<'_> {
-    fn text(&self, key: &str) -> &str {
-        self.row
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    }
-
-    fn number(&self, key: &str) -> Option<i64> {
-        self.row.get(key).and_then(Value::as_integer)
-    }
-
-    fn plain(&self, key: &str) -> i64 {
-        self.number(key).unwrap_or_default()
-    }
-
-    fn truth(&self, key: &str) -> bool {
-        self.row
-            .get(key)
-            .and_then(Value::as_bool)
-            .unwrap_or_default()
-    }
-
-    /// A number that may have a fraction, in thousandths.
-    fn thousandths(&self, key: &str) -> i64 {
-        match self.row.get(key) {
-            Some(Value::Float(number)) => (number * 1000.0).round() as i64,
-            Some(Value::Integer(number)) => number * 1000,
-            _ => 0,
-        }
-    }
-
-    fn optional(&self, key: &str, wrap: &str) -> String {
-        self.number(key).map_or_else(
-            || "None".to_owned(),
-            |number| format!("Some({wrap}({number}))"),
-        )
-    }
-
-    fn integer(&self, key: &str) -> String {
-        self.number(key)
-            .map_or_else(|| "None".to_owned(), |number| format!("Some({number})"))
-    }
-
-    /// A rate in 10^6 bytes/s, which may have a fraction.
-    fn rate(&self, key: &str) -> String {
-        match self.thousandths(key) {
-            0 => "None".to_owned(),
-            thousandths => format!("Some(BytesPerSec::new({}))", thousandths * 1000),
-        }
-    }
-
-    fn limits(&self, prefix: &str) -> String {
-        format!(
-            "Limits {{ iops: {}, bandwidth: {} }}",
-            self.optional(&format!("{prefix}iops"), "Iops::new"),
-            self.rate(&format!("{prefix}mbps"))
-        )
-    }
-
-    fn source(&self) -> &str {
-        self.sources
-            .get(self.text("source"))
-            .map_or("", String::as_str)
-    }
-
-    fn words(&self, key: &str, of: &str) -> String {
-        let list = self.row.get(key).and_then(Value::as_array);
-        let list = list.map_or(&[][..], Vec::as_slice).iter();
-        let names = list
-            .filter_map(Value::as_str)
-            .map(|word| format!("{of}::{}", camel(word)));
-        format!("&[{}]", names.collect::<Vec<_>>().join(", "))
-    }
-}
-
-/// `premium_ssd_v2` or `read-hit` as the name of an enum's variant.
-fn camel(word: &str) -> String {
-    let parts = word.split(['_', '-']);
-    parts
-        .map(|part| {
-            part.chars().next().map_or_else(String::new, |first| {
-                first.to_uppercase().collect::<String>() + &part[first.len_utf8()..]
-            })
-        })
-        .collect()
 }
 
 fn vm_size(row: &Row<'_>) -> String {
@@ -257,10 +200,18 @@ fn accounting(row: &Row<'_>) -> String {
 
 fn host_cache(row: &Row<'_>) -> String {
     format!(
-        "pub(crate) static HOST_CACHE: HostCacheRules = HostCacheRules {{ kinds: {}, \
-         max_disk: Bytes::gib({}), source: {} }};\n",
+        "HostCacheRules {{ kinds: {}, max_disk: Bytes::gib({}), source: {} }}",
         row.words("kinds", "DiskKind"),
         row.plain("max_disk_gib"),
+        row.source()
+    )
+}
+
+fn bursting(row: &Row<'_>) -> String {
+    format!(
+        "BurstBucket {{ what: BurstScope::{}, seconds: {}, source: {} }}",
+        camel(row.text("what")),
+        row.plain("seconds"),
         row.source()
     )
 }

@@ -4,13 +4,22 @@
 //! run time. Without orders to cargo, the script runs again when any file of the package changes.
 
 mod emit;
+mod emit_network;
+mod row;
+mod shapes;
 mod validate;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fmt, fs};
 
-const FILES: [&str; 3] = ["vm-sizes.toml", "disks.toml", "rules.toml"];
+const FILES: [&str; 5] = [
+    "vm-sizes.toml",
+    "disks.toml",
+    "rules.toml",
+    "devices.toml",
+    "network.toml",
+];
 
 /// Why the facts cannot be used. Cargo shows the `Debug` form, so that is the readable one.
 struct Refusal(String);

@@ -4,119 +4,7 @@
 
 use toml::{Table, Value};
 
-/// One table of a fact file: the keys that name a row, those it must have, and those it may.
-struct Shape {
-    table: &'static str,
-    key: &'static [&'static str],
-    required: &'static [&'static str],
-    optional: &'static [&'static str],
-}
-
-const SHAPES: &[Shape] = &[
-    Shape {
-        table: "vm_size",
-        key: &["era", "name"],
-        required: &[
-            "series",
-            "vcpus",
-            "memory_gib",
-            "max_data_disks",
-            "premium",
-            "premium_caching",
-            "source",
-        ],
-        optional: &[
-            "cache_gib",
-            "cached_iops",
-            "cached_mbps",
-            "uncached_iops",
-            "uncached_mbps",
-            "burst_cached_iops",
-            "burst_cached_mbps",
-            "burst_uncached_iops",
-            "burst_uncached_mbps",
-            "temp_storage_gib",
-            "temp_iops",
-            "temp_mbps",
-            "temp_write_mbps",
-            "nvme_disks",
-            "nvme_read_iops",
-            "nvme_read_mbps",
-            "data_disk_iops_each",
-            "article_cache_io_limit_iops",
-            "article_cache_io_limit_mbps",
-            "max_nics",
-            "network_mbps",
-        ],
-    },
-    Shape {
-        table: "disk",
-        key: &["era", "name"],
-        required: &[
-            "kind",
-            "size_gib",
-            "iops",
-            "mbps",
-            "guaranteed",
-            "host_cacheable",
-            "source",
-        ],
-        optional: &[
-            "burst",
-            "burst_iops",
-            "burst_mbps",
-            "burst_seconds",
-            "performance_plus_iops",
-            "performance_plus_mbps",
-        ],
-    },
-    Shape {
-        table: "adjustable",
-        key: &["kind"],
-        required: &[
-            "min_size_gib",
-            "max_size_gib",
-            "min_iops",
-            "min_mbps",
-            "iops_per_gib",
-            "max_iops",
-            "kbps_per_iops",
-            "max_mbps",
-            "source",
-        ],
-        optional: &[],
-    },
-    Shape {
-        table: "accounting",
-        key: &["mode", "access"],
-        required: &["counts", "source"],
-        optional: &["later"],
-    },
-    Shape {
-        table: "io_unit",
-        key: &["kind"],
-        required: &["unit_kib", "source"],
-        optional: &[],
-    },
-    Shape {
-        table: "latency_target",
-        key: &["kind"],
-        required: &["below_ms", "source"],
-        optional: &["share_percent"],
-    },
-    Shape {
-        table: "media_latency",
-        key: &["tier"],
-        required: &["median_us", "p99_us", "assumed", "source"],
-        optional: &[],
-    },
-    Shape {
-        table: "price",
-        key: &["item", "count"],
-        required: &["usd_cents_month", "source"],
-        optional: &[],
-    },
-];
+use super::shapes::{SHAPES, Shape};
 
 /// Everything wrong with a fact file; empty where nothing is.
 pub fn complaints(facts: &Table) -> Vec<String> {
@@ -130,32 +18,22 @@ pub fn complaints(facts: &Table) -> Vec<String> {
         if name == "sources" {
             continue;
         }
-        if name == "host_cache" {
-            found.extend(value.as_table().map_or_else(
-                || vec!["`host_cache` is no table".to_owned()],
-                |row| host_cache_complaints(row, sources),
-            ));
-            continue;
-        }
         let Some(shape) = SHAPES.iter().find(|shape| shape.table == name) else {
             found.push(format!("unknown table `{name}`"));
             continue;
         };
+        if shape.key.is_empty() {
+            found.extend(value.as_table().map_or_else(
+                || vec![format!("`{name}` is no table")],
+                |row| row_complaints(shape, name, row, sources),
+            ));
+            continue;
+        }
         let rows = value.as_array().map_or(&[][..], Vec::as_slice);
         if rows.is_empty() {
             found.push(format!("`{name}` has no rows"));
         }
         found.extend(table_complaints(shape, rows, sources));
-    }
-    found
-}
-
-fn host_cache_complaints(row: &Table, sources: &Table) -> Vec<String> {
-    let mut found = value_complaints("host_cache", row, sources);
-    for required in ["kinds", "max_disk_gib"] {
-        if !row.contains_key(required) {
-            found.push(format!("host_cache: `{required}` is missing"));
-        }
     }
     found
 }
@@ -167,7 +45,8 @@ fn source_complaints(sources: &Table) -> Vec<String> {
         if text(row, "page").is_none_or(|page| page.is_empty()) {
             found.push(format!("source `{name}`: no page"));
         }
-        let dated = |date: String| date == "undated" || date.starts_with("20");
+        let dated =
+            |date: String| date == "undated" || date.starts_with("20") || date.starts_with("19");
         if !text(row, "date").is_some_and(dated) {
             found.push(format!(
                 "source `{name}`: no date (`2020-06-01`, `2020` or `undated`)"
@@ -198,20 +77,26 @@ fn table_complaints(shape: &Shape, rows: &[Value], sources: &Table) -> Vec<Strin
             found.push(format!("{name}: given twice"));
         }
         seen.push(key);
-        for required in shape.key.iter().chain(shape.required) {
-            if !row.contains_key(*required) {
-                found.push(format!("{name}: `{required}` is missing"));
-            }
-        }
-        for given in row.keys() {
-            let known = [shape.key, shape.required, shape.optional];
-            if !known.iter().any(|keys| keys.contains(&given.as_str())) {
-                found.push(format!("{name}: unknown key `{given}`"));
-            }
-        }
-        found.extend(value_complaints(&name, row, sources));
-        found.extend(pair_complaints(&name, row));
+        found.extend(row_complaints(shape, &name, row, sources));
     }
+    found
+}
+
+fn row_complaints(shape: &Shape, name: &str, row: &Table, sources: &Table) -> Vec<String> {
+    let mut found = Vec::new();
+    for required in shape.key.iter().chain(shape.required) {
+        if !row.contains_key(*required) {
+            found.push(format!("{name}: `{required}` is missing"));
+        }
+    }
+    for given in row.keys() {
+        let known = [shape.key, shape.required, shape.optional];
+        if !known.iter().any(|keys| keys.contains(&given.as_str())) {
+            found.push(format!("{name}: unknown key `{given}`"));
+        }
+    }
+    found.extend(value_complaints(name, row, sources));
+    found.extend(pair_complaints(name, row));
     found
 }
 

@@ -17,6 +17,8 @@ pub enum DiskKind {
     StandardSsd,
     /// Standard HDD.
     StandardHdd,
+    /// A machine's own temporary disk.
+    Temporary,
 }
 
 impl DiskKind {
@@ -28,6 +30,7 @@ impl DiskKind {
             Self::Ultra => "ultra",
             Self::StandardSsd => "standard_ssd",
             Self::StandardHdd => "standard_hdd",
+            Self::Temporary => "temporary",
         }
     }
 
@@ -39,6 +42,7 @@ impl DiskKind {
             Self::Ultra => "ultra disk",
             Self::StandardSsd => "standard SSD",
             Self::StandardHdd => "standard HDD",
+            Self::Temporary => "temporary disk",
         }
     }
 
@@ -66,6 +70,39 @@ pub struct Burst {
     pub limits: Limits,
     /// Seconds that a full bucket lasts at the highest rate; `None`: without end.
     pub seconds: Option<u32>,
+}
+
+/// What has a credit bucket of a length that all of its kind share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BurstScope {
+    /// A machine's cached and uncached budgets.
+    Vm,
+    /// A share.
+    Share,
+}
+
+/// How long a full credit bucket lasts at the highest rate: it holds (burst limit − base) × seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BurstBucket {
+    /// What has it.
+    pub what: BurstScope,
+    /// The seconds.
+    pub seconds: u32,
+    /// Where the rule was read.
+    pub source: Source,
+}
+
+/// How bursting on demand is billed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnDemandRules {
+    /// Bytes above the base count as transactions of this size.
+    pub unit: Bytes,
+    /// Transactions that are billed together.
+    pub billed_transactions: u64,
+    /// Hours that it stays on at least.
+    pub min_hours: u32,
+    /// Where the rule was read.
+    pub source: Source,
 }
 
 /// One disk size as one page prints it. Key: (`era`, `name`).

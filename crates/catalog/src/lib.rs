@@ -16,10 +16,16 @@
 //! assert_eq!(disk.limits.iops, Some(Iops::new(5_000)));
 //! ```
 
+mod device;
 mod disk;
 mod era;
 mod lookup;
+mod lookup_network;
+mod network;
 mod rules;
+#[cfg(test)]
+#[path = "../build/shapes.rs"]
+mod shapes;
 mod show;
 mod tables;
 #[cfg(test)]
@@ -27,9 +33,17 @@ mod tables;
 mod validate;
 mod vm;
 
-pub use disk::{AdjustableDisk, Burst, BurstMode, Disk, DiskKind, IoUnit, LatencyTarget};
+pub use device::{GenericArray, GenericDevice, Raid5Rules};
+pub use disk::{
+    AdjustableDisk, Burst, BurstBucket, BurstMode, BurstScope, Disk, DiskKind, IoUnit,
+    LatencyTarget, OnDemandRules,
+};
 pub use era::Era;
 pub use lookup::{Catalog, CatalogError};
+pub use network::{
+    BurstOf, ChannelLimits, HandleLimits, MetadataLimits, NfsRules, Qos, RoundTrip, ServiceLevel,
+    ShareBurst, ShareFile, ShareMedia, ShareModel, Sold, VolumeRules,
+};
 pub use rules::{
     Accounting, AccountingMode, Budget, CacheAccess, HostCacheRules, MediaLatency, Price, Source,
 };

@@ -3,6 +3,7 @@
 use fathom_diagnostics::nearest;
 use fathom_units::Bytes;
 
+use crate::lookup_network::{SERVICES, Services};
 use crate::tables::{
     ACCOUNTING, ADJUSTABLE, DISKS, HOST_CACHE, IO_UNITS, LATENCY_TARGETS, MEDIA_LATENCIES, PRICES,
     VM_SIZES,
@@ -70,6 +71,7 @@ pub struct Catalog {
     latency_targets: &'static [LatencyTarget],
     media_latencies: &'static [MediaLatency],
     prices: &'static [Price],
+    pub(crate) services: &'static Services,
 }
 
 static BUILTIN: Catalog = Catalog {
@@ -82,6 +84,7 @@ static BUILTIN: Catalog = Catalog {
     latency_targets: LATENCY_TARGETS,
     media_latencies: MEDIA_LATENCIES,
     prices: PRICES,
+    services: &SERVICES,
 };
 
 impl Catalog {

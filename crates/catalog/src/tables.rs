@@ -7,9 +7,11 @@
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 
 use crate::{
-    Accounting, AccountingMode, AdjustableDisk, Budget, Burst, BurstMode, CacheAccess, Disk,
-    DiskKind, Era, HostCacheRules, IoUnit, LatencyTarget, Limits, MediaLatency, Price, Source,
-    VmSize,
+    Accounting, AccountingMode, AdjustableDisk, Budget, Burst, BurstBucket, BurstMode, BurstOf,
+    BurstScope, CacheAccess, ChannelLimits, Disk, DiskKind, Era, GenericArray, GenericDevice,
+    HandleLimits, HostCacheRules, IoUnit, LatencyTarget, Limits, MediaLatency, MetadataLimits,
+    NfsRules, OnDemandRules, Price, Qos, Raid5Rules, RoundTrip, ServiceLevel, ShareBurst,
+    ShareFile, ShareMedia, ShareModel, Sold, Source, VmSize, VolumeRules,
 };
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));

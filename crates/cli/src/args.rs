@@ -35,6 +35,8 @@ pub enum Verb {
     Run(RunArgs),
     /// Run a workload on modelled storage in virtual time
     Predict(PredictArgs),
+    /// Fit a design's media latencies to a measured run
+    Calibrate(CalibrateArgs),
     /// Print the resolved workload: every value, and where it came from
     Explain(ExplainArgs),
     /// Take fio's place: its options, its output, its exit codes
@@ -72,6 +74,19 @@ impl WorkloadArgs {
             target,
         }
     }
+}
+
+/// Measuring at many points.
+#[derive(Debug, Clone, Args)]
+pub struct SweepArgs {
+    /// Measure at each combination of these values, for example depth=1..64x2,block=4k,64k
+    ///
+    /// Axes are `depth` (I/Os outstanding per worker), `block` (size of I/Os) and `threads` (workers of each job). Values
+    /// are lists (`1,2,4`), ranges that multiply (`1..64x2`) and ranges that add (`4..16+4`); at most 1,000 points.
+    /// Each point is a stage of its own, as long as the workload says. The report draws latency over IOPS and marks
+    /// the knee.
+    #[arg(long = "sweep", value_name = "AXES")]
+    pub sweeps: Vec<String>,
 }
 
 /// What is printed and kept.
@@ -148,6 +163,9 @@ pub struct RunArgs {
     /// What may be written.
     pub safety: SafetyArgs,
     #[command(flatten)]
+    /// Measuring at many points.
+    pub sweep: SweepArgs,
+    #[command(flatten)]
     /// What to run.
     pub workload: WorkloadArgs,
 }
@@ -165,9 +183,44 @@ pub struct PredictArgs {
     /// What is printed and kept.
     pub output: OutputArgs,
     #[command(flatten)]
+    /// Measuring at many points.
+    pub sweep: SweepArgs,
+    #[command(flatten)]
     /// What to predict.
     pub workload: WorkloadArgs,
 }
+
+/// `fathom calibrate`.
+///
+/// The run's own workload is predicted on the design until the predicted p50 and p99 of latency are the measured ones.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = CALIBRATE_HELP)]
+pub struct CalibrateArgs {
+    /// The measured run: its id, a path, or `last`
+    #[arg(value_name = "RECORD")]
+    pub record: String,
+    /// The design to fit
+    #[arg(long, value_name = "DESIGN")]
+    pub on: PathBuf,
+    /// The new design; a file that exists is never written over
+    #[arg(short, long, value_name = "NEW")]
+    pub output: PathBuf,
+    /// Replace a path, a prefix of paths or a drive in the run's workload; may be repeated
+    #[arg(long = "map", value_name = "FROM=TO")]
+    pub maps: Vec<String>,
+}
+
+const CALIBRATE_HELP: &str = "\
+The new design is the old text with `latency` changed for every volume that the
+run used, and a comment that says from what and how well it was fitted. Reads
+and writes of a volume have one latency. A run that is saturated at a limit is
+refused: its latency is I/Os outstanding over the limit's rate, whatever the
+media do. Measure with few I/Os outstanding.
+
+Example:
+  fathom run --sweep depth=1,2,4 quick --target /mnt/data
+  fathom calibrate last --on vm.design.toml -o vm-fitted.design.toml
+  fathom predict --on vm-fitted.design.toml oltp.workload.toml";
 
 /// `fathom explain`.
 #[derive(Debug, Clone, Args)]
@@ -265,7 +318,9 @@ impl Cli {
             Verb::Run(args) => Some(&args.workload.workload),
             Verb::Predict(args) => Some(&args.workload.workload),
             Verb::Explain(args) => Some(&args.workload.workload),
-            Verb::Fio(_) | Verb::Catalog(_) | Verb::Runs | Verb::Report(_) => None,
+            Verb::Calibrate(_) | Verb::Fio(_) | Verb::Catalog(_) | Verb::Runs | Verb::Report(_) => {
+                None
+            }
         }
     }
 }

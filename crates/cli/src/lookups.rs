@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_catalog::Catalog;
+use fathom_record::Record;
 use fathom_report::{RunRow, runs_table};
 use fathom_runs::{Store, StoreError};
 use fathom_session::{Code, Failure};
@@ -79,9 +80,14 @@ pub fn runs() -> Result<Code, Failure> {
     Ok(Code::Success)
 }
 
+/// The record of a run, by its id, path or `last`.
+pub fn stored(run: &str) -> Result<Record, Failure> {
+    store()?.load(run).map_err(|error| failure(&error))
+}
+
 /// `fathom report RUN`.
 pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
-    let record = store()?.load(&args.run).map_err(|error| failure(&error))?;
+    let record = stored(&args.run)?;
     show(&record, args.json, args.full)?;
     Ok(Code::Success)
 }

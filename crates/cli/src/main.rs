@@ -3,6 +3,7 @@
 //! Called through a link named `fio`, it is `fathom fio`.
 
 mod args;
+mod calibrate;
 mod explain;
 mod finish;
 mod lookups;
@@ -46,6 +47,7 @@ fn act() -> ExitCode {
     let outcome = match cli.verb {
         Verb::Run(args) => run::run(&args),
         Verb::Predict(args) => predict::predict(&args),
+        Verb::Calibrate(args) => calibrate::calibrate(&args),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Fio(args) => Ok(fathom_peers::fio(&args.arguments, &TERMINAL)),
         Verb::Catalog(args) => lookups::catalog(&args.action),

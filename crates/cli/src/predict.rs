@@ -1,5 +1,7 @@
 //! `fathom predict`: a workload on modelled storage.
 
+use std::path::Path;
+
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_model::Design;
@@ -10,19 +12,26 @@ use crate::args::PredictArgs;
 use crate::finish::finish;
 use crate::terminal::TERMINAL;
 
+/// Name and text of a design file.
+pub fn read_design(path: &Path) -> Result<(String, String), Failure> {
+    let name = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok((name, text)),
+        Err(error) => Err(Failure::new(
+            Code::Input,
+            format!("the design `{name}` cannot be read: {error}"),
+        )),
+    }
+}
+
 /// Predicts, shows and stores.
 pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
-    let path = args.on.display().to_string();
-    let text = std::fs::read_to_string(&args.on).map_err(|error| {
-        Failure::new(
-            Code::Input,
-            format!("the design `{path}` cannot be read: {error}"),
-        )
-    })?;
+    let (path, text) = read_design(&args.on)?;
     let (design, warnings) = Design::read(&text, &path, Catalog::builtin())?;
     tell_warnings(&warnings, &TERMINAL);
-    let input =
-        load(&args.workload.words(args.target.as_deref()), &TERMINAL)?.without_logs(&TERMINAL);
+    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
+        .without_logs(&TERMINAL)
+        .with_sweep(&args.sweep.sweeps)?;
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);
@@ -46,7 +55,7 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     );
     screen.close();
     let (prediction, writer) = prediction.map_err(|error| match error {
-        PredictError::Input(diagnostics) => diagnostics.into(),
+        PredictError::Input(complaints) => input.located(complaints).into(),
         PredictError::Model(error) => Failure::new(Code::Input, error),
     })?;
     let outcome = Outcome {

@@ -9,8 +9,9 @@ use crate::terminal::TERMINAL;
 
 /// Runs, shows and stores.
 pub fn run(args: &RunArgs) -> Result<Code, Failure> {
-    let input =
-        load(&args.workload.words(args.target.as_deref()), &TERMINAL)?.without_logs(&TERMINAL);
+    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
+        .without_logs(&TERMINAL)
+        .with_sweep(&args.sweep.sweeps)?;
     let options = options(&args.safety);
     if args.output.dry_run {
         fathom_engine::preflight(&input.workload, &options)

@@ -75,6 +75,17 @@ pub struct Diagnostic {
     pub location: Option<Box<Location>>,
     /// What to do.
     pub hint: Option<String>,
+    /// What it is about, where whoever complains does not know the input's text; the reader of it may find the place.
+    pub subject: Option<Box<Subject>>,
+}
+
+/// A part of an input by its names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The job (or another table) that holds it.
+    pub owner: String,
+    /// The value that is complained about, such as a path.
+    pub value: String,
 }
 
 impl Diagnostic {
@@ -85,6 +96,7 @@ impl Diagnostic {
             message: message.into(),
             location: None,
             hint: None,
+            subject: None,
         }
     }
 
@@ -100,6 +112,16 @@ impl Diagnostic {
     #[must_use]
     pub fn at(mut self, location: Location) -> Self {
         self.location = Some(Box::new(location));
+        self
+    }
+
+    /// The same, about `value` in `owner`, whose place its reader may find.
+    #[must_use]
+    pub fn about(mut self, owner: impl Into<String>, value: impl Into<String>) -> Self {
+        self.subject = Some(Box::new(Subject {
+            owner: owner.into(),
+            value: value.into(),
+        }));
         self
     }
 

@@ -59,14 +59,19 @@ mod storage;
 mod stripe;
 mod window;
 
+pub use cache::{FLUSH_DEPTH, FLUSH_PERIOD, HostCache, LINE, MOST_STATE_BYTES, Run, Warmed};
+pub use design::figures;
 pub use design::{
-    CacheStart, Design, Device, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Mount,
-    Role, Vm, Volume, VolumeId,
+    AnyVolume, Burst, CacheStart, Client, ClientId, Credits, Design, Device, DiskSpec,
+    FigureOrigin, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Media, Mount, NfsVersion,
+    NfsVolume, Raid5, Role, SmbShare, Vm, Volume, VolumeId,
 };
 pub use latency::LatencyTable;
 pub use layout::{Layout, OverfullVolume};
 pub use limit::{Limit, Wait, Waits};
-pub use limiter::{Limiter, Limits};
-pub use request::{ClientId, Completed, FileId, IoError, IoKind, MetadataOp, Request};
+pub use limiter::{
+    CreditBucket, CreditRate, Levels, Limiter, Limits, Rate, SecondOfUse, on_demand_transactions,
+};
+pub use request::{Completed, FileId, IoError, IoKind, MetadataOp, Request};
 pub use statistics::{Gauge, PartStatistics};
 pub use storage::{ModelError, Storage};

@@ -1,30 +1,7 @@
 //! What goes into the model and what comes out: I/Os, and their completions.
 
-use crate::design::VolumeId;
+use crate::design::{ClientId, VolumeId};
 use crate::limit::Waits;
-
-/// The machine that an I/O comes from: its index among the design's machines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClientId(u32);
-
-impl ClientId {
-    /// No machine of the design: a device's I/O comes from outside.
-    pub const NONE: Self = Self(u32::MAX);
-
-    /// The machine at `index` among the design's machines.
-    pub const fn new(index: usize) -> Self {
-        Self(index as u32)
-    }
-
-    /// Its index among the design's machines; `None` for [`ClientId::NONE`].
-    pub const fn index(self) -> Option<usize> {
-        if self.0 == u32::MAX {
-            None
-        } else {
-            Some(self.0 as usize)
-        }
-    }
-}
 
 /// A file of a [`crate::Layout`]; numbers are dense and start at 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -200,13 +200,11 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limiter::Limiter;
+    use crate::limiter::Rate;
 
     fn stage(iops: u64, bytes: u64, io_unit: u64) -> Stage {
-        let limits = Limits {
-            iops: Some(Limiter::new(iops, Nanos::ZERO)),
-            bytes: Some(Limiter::new(bytes, Nanos::ZERO)),
-        };
+        let rate = |rate| Some(Rate::Steady(rate));
+        let limits = Limits::new(rate(iops), rate(bytes), Nanos::ZERO);
         Stage::new(StageKind::Disk, limits, io_unit)
     }
 

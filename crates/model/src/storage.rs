@@ -63,6 +63,12 @@ pub enum ModelError {
         /// Most lines.
         most: u64,
     },
+    /// A part of the design that the format has and this model does not.
+    #[error("{what}, which cannot be modelled yet")]
+    NotBuilt {
+        /// The part and what it has, such as ``the volume `vm1/data` is cached read-write``.
+        what: String,
+    },
 }
 
 /// Paths of one disk (or device).

@@ -24,6 +24,9 @@ pub fn map_large_allocations() {
     };
 }
 
+/// Most bytes of a region that the kernel registers (`io_uring/rsrc.c` of Linux 5.1 and later: 1 GiB).
+const REGION_MAX: usize = 1 << 30;
+
 /// Smallest alignment that direct I/O asks for.
 const SECTOR: usize = 512;
 
@@ -129,13 +132,20 @@ impl Slots {
         self.in_flight
     }
 
-    /// Every buffer as the kernel wants them for registration.
-    pub(crate) fn vectors(&self) -> Vec<libc::iovec> {
-        let vector = |slot| libc::iovec {
-            iov_base: self.address(slot).cast(),
-            iov_len: self.stride,
+    /// All buffers as the kernel wants them for registration, in as few regions as it takes, and the number of low bits
+    /// without which a slot's number is that of its region. The kernel looks up one entry for each region: with one for
+    /// each slot, those lookups alone would fill a good part of the nearest cache.
+    pub(crate) fn regions(&self) -> (Vec<libc::iovec>, u32) {
+        let shift = (REGION_MAX / self.stride).max(1).ilog2();
+        let region = |first: usize| {
+            let count = (self.busy.len() - first).min(1 << shift);
+            libc::iovec {
+                iov_base: self.address(first as u32).cast(),
+                iov_len: count * self.stride,
+            }
         };
-        (0..self.busy.len() as u32).map(vector).collect()
+        let firsts = (0..self.busy.len()).step_by(1 << shift);
+        (firsts.map(region).collect(), shift)
     }
 
     fn address(&self, slot: u32) -> *mut u8 {
@@ -171,6 +181,21 @@ mod tests {
             assert!(buffer.iter().all(|byte| *byte == slot as u8 + 1));
             assert_eq!(buffer.len(), 5000);
         }
+    }
+
+    #[test]
+    fn regions_hold_all_buffers_within_the_kernels_limit() {
+        let slots = Slots::untouched(5, 400 << 20).unwrap();
+        let (regions, shift) = slots.regions();
+        let lengths: Vec<_> = regions.iter().map(|it| it.iov_len >> 20).collect();
+        assert_eq!((lengths, shift), (vec![800, 800, 400], 1));
+        for slot in 0..5u32 {
+            let region = &regions[(slot >> shift) as usize];
+            let start = slots.address(slot) as usize - region.iov_base as usize;
+            assert!(start + (400 << 20) <= region.iov_len, "slot {slot}");
+        }
+        let (regions, _) = Slots::untouched(64, 4096).unwrap().regions();
+        assert_eq!(regions.len(), 1);
     }
 
     #[test]

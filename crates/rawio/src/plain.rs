@@ -106,6 +106,7 @@ fn transfer(call: libc::c_long, file: &File, offset: u64, buffer: &mut [u8]) -> 
 }
 
 /// Performs one request by an ordinary system call.
+#[inline]
 pub(crate) fn perform(file: &File, request: Request, buffer: &mut [u8]) -> Result<u32, i32> {
     loop {
         let moved = match request.operation {

@@ -20,21 +20,16 @@ use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Take
 /// The queue entry of a request on a file, which is registered or not: the two are types without a common public trait.
 macro_rules! entry_on {
     ($file:expr, $request:expr, $address:expr, $fixed_buffers:expr, $priority:expr) => {{
-        let Request {
-            offset,
-            length,
-            slot,
-            ..
-        } = $request;
+        let Request { offset, length, .. } = $request;
         match ($request.operation, $fixed_buffers) {
             (Operation::Read, Registered::Yes) => {
-                opcode::ReadFixed::new($file, $address, length, slot as u16)
+                opcode::ReadFixed::new($file, $address, length, 0)
                     .offset(offset)
                     .ioprio($priority)
                     .build()
             }
             (Operation::Write, Registered::Yes) => {
-                opcode::WriteFixed::new($file, $address, length, slot as u16)
+                opcode::WriteFixed::new($file, $address, length, 0)
                     .offset(offset)
                     .ioprio($priority)
                     .build()
@@ -94,8 +89,10 @@ pub struct UringQueue {
     // Dropped after its parts and before `slots`, so that the kernel has let go of the buffers when they are unmapped.
     _ring: Owned,
     slots: Slots,
-    /// By slot: the entry it used last.
-    prepared: Box<[Prepared]>,
+    /// Of reads and of writes.
+    templates: [Template; 2],
+    /// A slot's number without so many low bits is that of its registered buffer.
+    region_shift: u32,
     files: Vec<File>,
     fixed_buffers: Registered,
     fixed_files: Registered,
@@ -110,31 +107,38 @@ impl std::fmt::Debug for UringQueue {
     }
 }
 
-/// A queue entry that is used again, with another offset, as long as nothing else about it changes.
-struct Prepared {
-    entry: squeue::Entry,
-    /// What it was made of: operation, file, length, priority.
-    made_of: Option<(Operation, u32, u32, u16)>,
+/// The entry of a read or write without its place, buffer and slot, used as long as nothing else changes.
+///
+/// It is kept in words, each of which is read and written as a whole: a processor waits where it loads at once what was
+/// stored in parts a moment ago, as an entry that is changed in memory and then copied would be.
+#[derive(Default)]
+struct Template {
+    words: Words,
+    /// What it was made of: file, length, priority.
+    made_of: Option<(u32, u32, u16)>,
 }
 
-impl Prepared {
-    fn unused() -> Self {
-        Self {
-            entry: opcode::Nop::new().build(),
-            made_of: None,
-        }
-    }
+/// The kernel's `struct io_uring_sqe` of 64 bytes (`include/uapi/linux/io_uring.h`).
+type Words = [u64; 8];
+/// Word of the offset.
+const OFFSET: usize = 1;
+/// Word of the buffer's address.
+const ADDRESS: usize = 2;
+/// Word of the user data.
+const USER_DATA: usize = 4;
+/// Word that begins with the two bytes of the registered buffer's number; what follows them is zero.
+const BUFFER: usize = 5;
 
-    fn set_offset(&mut self, offset: u64) {
-        const { assert!(size_of::<squeue::Entry>() == 64) };
-        // SAFETY: an entry is the kernel's `struct io_uring_sqe` of 64 bytes, aligned to 8, whose second eight bytes are
-        // the offset of a read or write (`include/uapi/linux/io_uring.h`).
-        unsafe {
-            std::ptr::from_mut(&mut self.entry)
-                .cast::<u64>()
-                .add(1)
-                .write(offset);
-        }
+impl Template {
+    #[inline]
+    fn entry(&self, request: &Request, address: *mut u8, region: u32) -> squeue::Entry {
+        let mut words = self.words;
+        words[OFFSET] = request.offset;
+        words[ADDRESS] = address as u64;
+        words[USER_DATA] = u64::from(request.slot);
+        words[BUFFER] = u64::from((region as u16).to_le());
+        // SAFETY: an entry is these 64 bytes, of which any are valid.
+        unsafe { std::mem::transmute::<Words, squeue::Entry>(words) }
     }
 }
 
@@ -165,11 +169,11 @@ impl UringQueue {
             return Err(other(io::ErrorKind::InvalidInput.into()));
         }
         let ring = build(slots)?;
-        let count = slots;
         let slots = Slots::new(slots, size).map_err(other)?;
         let (ring, mut submitter, submission, completion) = Owned::new(ring);
+        let (regions, region_shift) = slots.regions();
         // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
-        let buffers = unsafe { submitter.register_buffers(&slots.vectors()) };
+        let buffers = unsafe { submitter.register_buffers(&regions) };
         let numbers: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         // Both are refused where limits are low (RLIMIT_MEMLOCK, RLIMIT_NOFILE); the ring works without them.
         let registered_files = submitter.register_files(&numbers);
@@ -182,7 +186,8 @@ impl UringQueue {
             _ring: ring,
             fixed_buffers: Registered::from_result(&buffers),
             fixed_files: Registered::from_result(&registered_files),
-            prepared: (0..count).map(|_| Prepared::unused()).collect(),
+            templates: Default::default(),
+            region_shift,
             slots,
             files,
             priority: 0,
@@ -195,30 +200,56 @@ impl UringQueue {
         self.fixed_buffers == Registered::Yes
     }
 
-    /// Makes the slot's entry anew.
+    /// The entry of a request, made anew.
     #[inline(never)]
-    fn prepare(&mut self, request: Request, address: *mut u8) {
+    fn make(&self, request: &Request, address: *mut u8) -> squeue::Entry {
         let entry = if self.fixed_files == Registered::Yes {
             entry_on!(
                 types::Fixed(request.file),
-                request,
+                *request,
                 address,
                 self.fixed_buffers,
                 self.priority
             )
         } else {
             let file = types::Fd(self.files[request.file as usize].as_raw_fd());
-            entry_on!(file, request, address, self.fixed_buffers, self.priority)
+            entry_on!(file, *request, address, self.fixed_buffers, self.priority)
         };
-        self.prepared[request.slot as usize] = Prepared {
-            entry: entry.user_data(u64::from(request.slot)),
-            made_of: Some((
-                request.operation,
-                request.file,
-                request.length,
-                self.priority,
-            )),
+        entry.user_data(u64::from(request.slot))
+    }
+
+    /// Puts the entry of a slot that is busy in line for the next submission.
+    #[inline]
+    fn line_up(&mut self, entry: &squeue::Entry) {
+        if self.submission.is_full() {
+            // Seen from here, what the kernel took is still in line.
+            self.submission.sync();
+        }
+        // SAFETY: the buffer stays mapped and untouched while its slot is busy, and the file stays open as long as the
+        // ring; there are as many entries as slots, so the line cannot be full.
+        let pushed = unsafe { self.submission.push(entry) };
+        assert!(pushed.is_ok(), "the submission queue holds every slot");
+    }
+
+    /// The entry of a read or write.
+    #[inline]
+    fn entry_of(&mut self, request: &Request, address: *mut u8) -> squeue::Entry {
+        let way = usize::from(request.operation == Operation::Write);
+        let made_of = (request.file, request.length, self.priority);
+        if self.templates[way].made_of != Some(made_of) {
+            assert!((request.file as usize) < self.files.len());
+            let entry = self.make(request, address);
+            self.templates[way] = Template {
+                // SAFETY: 64 bytes that were all written, as words.
+                words: unsafe { std::mem::transmute::<squeue::Entry, Words>(entry) },
+                made_of: Some(made_of),
+            };
+        }
+        let region = match self.fixed_buffers {
+            Registered::Yes => request.slot >> self.region_shift,
+            Registered::No => 0,
         };
+        self.templates[way].entry(request, address, region)
     }
 }
 
@@ -249,6 +280,8 @@ fn build(slots: u32) -> Result<IoUring, RingUnusable> {
     let mut last = io::Error::from(io::ErrorKind::Unsupported);
     for set_up in attempts {
         let mut builder = IoUring::builder();
+        // No more than the slots can complete; what is larger than need be takes room in the nearest cache.
+        builder.setup_cqsize(entries);
         set_up(&mut builder);
         match builder.build(entries) {
             Ok(ring) if ring.params().is_feature_ext_arg() => return Ok(ring),
@@ -309,32 +342,18 @@ impl Queue for UringQueue {
         self.priority = priority;
     }
 
+    #[inline]
     fn push(&mut self, request: Request) {
-        assert!((request.file as usize) < self.files.len());
         let is_data = matches!(request.operation, Operation::Read | Operation::Write);
         let length = if is_data { request.length } else { 0 };
         let address = self.slots.begin(request.slot, length);
-        let made_of = (
-            request.operation,
-            request.file,
-            request.length,
-            self.priority,
-        );
-        let prepared = &mut self.prepared[request.slot as usize];
-        if is_data && prepared.made_of == Some(made_of) {
-            prepared.set_offset(request.offset);
+        if is_data {
+            let entry = self.entry_of(&request, address);
+            self.line_up(&entry);
         } else {
-            self.prepare(request, address);
+            let entry = self.make(&request, address);
+            self.line_up(&entry);
         }
-        if self.submission.is_full() {
-            // Seen from here, what the kernel took is still in line.
-            self.submission.sync();
-        }
-        let entry = &self.prepared[request.slot as usize].entry;
-        // SAFETY: the buffer stays mapped and untouched while its slot is busy, and the file stays open as long as the
-        // ring; there are as many entries as slots, so the line cannot be full.
-        let pushed = unsafe { self.submission.push(entry) };
-        assert!(pushed.is_ok(), "the submission queue holds every slot");
     }
 
     fn submit(&mut self) -> io::Result<()> {

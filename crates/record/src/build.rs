@@ -193,7 +193,7 @@ fn direction_record(
         .sum();
     let stats = total_of(workers, way)?;
     let mut record = of_stats(&stats, errors, measured);
-    record.bound_by = bound_by(workers, &[way]);
+    set_waits(&mut record, &stats, workers, &[way]);
     Some(record)
 }
 
@@ -220,7 +220,7 @@ fn total_record(workers: &[&WorkerStats], measured: Nanos) -> TotalRecord {
         sync: sync_record(workers, measured),
         all: merged(every.iter()).map(|stats| {
             let mut record = of_stats(&stats, errors, measured);
-            record.bound_by = bound_by(workers, &Direction::ALL);
+            set_waits(&mut record, &stats, workers, &Direction::ALL);
             record
         }),
     }
@@ -236,10 +236,17 @@ fn of_stats(stats: &OpStats, errors: u64, measured: Nanos) -> DirectionRecord {
         latency_ns: latency_record(&stats.latency),
         response_ns: stats.response.as_ref().map(latency_record),
         bound_by: BTreeMap::new(),
+        waited_share: None,
     }
 }
 
-fn bound_by(workers: &[&WorkerStats], ways: &[Direction]) -> BTreeMap<String, f64> {
+/// Which limits the I/Os of `ways` waited for, and how much of their latency that was.
+fn set_waits(
+    record: &mut DirectionRecord,
+    stats: &OpStats,
+    workers: &[&WorkerStats],
+    ways: &[Direction],
+) {
     let mut waited: BTreeMap<String, u128> = BTreeMap::new();
     for worker in workers {
         for (limit, ns) in ways.iter().flat_map(|way| &worker.waited_ns[*way as usize]) {
@@ -247,11 +254,15 @@ fn bound_by(workers: &[&WorkerStats], ways: &[Direction]) -> BTreeMap<String, f6
         }
     }
     let total: u128 = waited.values().sum();
+    if total == 0 {
+        return;
+    }
     waited.retain(|_, ns| *ns > 0);
-    waited
+    record.bound_by = waited
         .into_iter()
         .map(|(limit, ns)| (limit, ns as f64 / total as f64))
-        .collect()
+        .collect();
+    record.waited_share = Some((total as f64 / stats.latency.sum().max(1) as f64).min(1.0));
 }
 
 fn latency_record(histogram: &Histogram) -> LatencyRecord {

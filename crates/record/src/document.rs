@@ -44,6 +44,9 @@ pub struct Record {
     pub environment: serde_json::Value,
     /// Measured stages, in order.
     pub stages: Vec<StageRecord>,
+    /// What a sweep found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<crate::SweepRecord>,
     /// Named checks of the whole run.
     pub checks: Vec<Check>,
     /// What the checks add up to.
@@ -141,6 +144,9 @@ pub struct DirectionRecord {
     /// Predictions: by limit, its share (0 to 1) of the time I/Os waited for limits.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bound_by: BTreeMap<String, f64>,
+    /// Predictions: share (0 to 1) of all latency that was waiting for limits; absent where none waited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_share: Option<f64>,
 }
 
 /// A distribution of durations; all values in ns.
@@ -288,12 +294,34 @@ pub struct StorageRecord {
     /// Share (0 to 1) of cacheable reads that the cache served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_share: Option<f64>,
+    /// Predictions: how its cache and its credits went on; absent where it has neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_time: Option<OverTimeRecord>,
     /// The limits it enforces, in words with units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
     /// Counters of a real device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<DeviceCountersRecord>,
+}
+
+/// Figures of a modelled part at times of its stage: lists of equal length, of which those that do not apply are empty.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct OverTimeRecord {
+    /// Times from the start of measurement.
+    pub at_ns: Vec<u64>,
+    /// Share (0 to 1) of the reads since the time before that the host cache served; `null` where none came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hit_share: Vec<Option<f64>>,
+    /// Share (0 to 1) of the credits of its IOPS that is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub iops_credit_share: Vec<f64>,
+    /// Share (0 to 1) of the credits of its bytes that is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bytes_credit_share: Vec<f64>,
+    /// Bytes in the host cache that are not on a disk yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dirty_bytes: Vec<u64>,
 }
 
 /// What the kernel counted of a block device while a stage ran, from all programs together.

@@ -12,13 +12,14 @@ mod document;
 mod event;
 mod io_log;
 mod measure;
+mod sweep;
 
 pub use build::{stage_record, total_of, total_of_seconds};
 pub use checks::{Evidence, TargetFacts, run_checks, verdict};
 pub use document::{
     Check, CpuRecord, DetailRecord, DeviceCountersRecord, DirectionRecord, ErrorRecord,
-    IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, Record, RunKind, SCHEMA,
-    StageRecord, StorageRecord, ToolRecord, TotalRecord, Verdict,
+    IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, OverTimeRecord, Record, RunKind,
+    SCHEMA, StageRecord, StorageRecord, ToolRecord, TotalRecord, Verdict,
 };
 pub use event::{Event, EventSink, Ignore, Phase};
 pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
@@ -26,3 +27,4 @@ pub use measure::{
     BATCH_LEVELS, DEPTH_LEVELS, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors,
     OpStats, StageResult, SteadyOutcome, Usage, WorkerStats, batch_level, depth_level, repeat_name,
 };
+pub use sweep::{CurveRecord, KneePlace, KneeRecord, PointRecord, SweepRecord, sweep_record};

@@ -66,13 +66,18 @@ fn run() -> Run {
 /// After `change`, only the check `id` fails; `None`: every check passes.
 #[track_caller]
 fn check(id: Option<&str>, change: impl FnOnce(&mut Run)) {
+    check_of(RunKind::Run, id, change);
+}
+
+#[track_caller]
+fn check_of(kind: RunKind, id: Option<&str>, change: impl FnOnce(&mut Run)) {
     let mut run = run();
     change(&mut run);
     let evidence = Evidence {
         workload: &run.workload,
         results: &run.results,
         targets: &run.targets,
-        kind: RunKind::Run,
+        kind,
     };
     let failed: Vec<_> = run_checks(&evidence)
         .into_iter()
@@ -133,6 +138,40 @@ fn a_depth_not_reached_is_told() {
 fn figures_that_contradict_each_other_are_told() {
     check(Some("littles-law"), |run| {
         run.results[0].workers[0].outstanding_ns = 5 * 10 * u128::from(SECOND);
+    });
+}
+
+/// A prediction knows its figures exactly: a hundredth off passes in a measurement, not there.
+#[test]
+fn predicted_figures_that_contradict_each_other_are_told() {
+    let hundredth = |run: &mut Run| {
+        run.results[0].workers[0].outstanding_ns = 404 * u128::from(SECOND) / 10;
+    };
+    check(None, hundredth);
+    check_of(RunKind::Predict, Some("littles-law"), hundredth);
+    let within = |run: &mut Run| {
+        run.results[0].workers[0].outstanding_ns = 4012 * u128::from(SECOND) / 100;
+    };
+    check_of(RunKind::Predict, None, within);
+    // I/Os of up to 200 ms were in flight when warm-up ended.
+    check_of(RunKind::Predict, None, |run| {
+        hundredth(run);
+        run.workload.stages[0].jobs[0].limits.warmup = Nanos::from_secs(1);
+        let reads = run.results[0].workers[0].directions[0].as_mut();
+        reads.expect("it reads").latency.record(200_000_000);
+    });
+}
+
+#[test]
+fn a_prediction_of_few_latencies_is_not_judged_by_the_law() {
+    check_of(RunKind::Predict, None, |run| {
+        let mut reads = OpStats::new(false, false);
+        for _ in 0..1500 {
+            reads.latency.record(26_666_667);
+            reads.bytes += 4096;
+        }
+        run.results[0].workers[0].directions[0] = Some(reads);
+        run.results[0].workers[0].outstanding_ns = 42 * u128::from(SECOND);
     });
 }
 

@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_record::{
-    Check, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors, OpStats, Record,
-    RunKind, SCHEMA, StageResult, StorageRecord, ToolRecord, Verdict, WorkerStats, stage_record,
+    Check, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors, OpStats, OverTimeRecord,
+    Record, RunKind, SCHEMA, StageRecord, StageResult, StorageRecord, SweepRecord, ToolRecord,
+    Verdict, WorkerStats, stage_record, sweep_record,
 };
-use fathom_units::Nanos;
-use fathom_workload::{Direction, Stage, native};
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::{Direction, Stage, SweepPoint, native};
 use serde_json::{Value, json};
 
 /// Maps whose keys are names of the run, not of the schema.
@@ -73,12 +74,42 @@ fn worker() -> WorkerStats {
     worker
 }
 
+/// A sweep of three points, all measured alike.
+fn sweep(stage: &StageRecord) -> SweepRecord {
+    let names = ["depth=1 block=4k", "depth=2 block=4k", "depth=4 block=4k"];
+    let stages = names.map(|name| StageRecord {
+        name: name.to_owned(),
+        ..stage.clone()
+    });
+    let outstanding = [1, 2, 4].into_iter();
+    let points = names
+        .into_iter()
+        .zip(outstanding)
+        .map(|(name, depth)| SweepPoint {
+            stage: name.to_owned(),
+            base: None,
+            depth: Some(depth),
+            block: Some(Bytes::kib(4)),
+            threads: Some(1),
+            outstanding: u64::from(depth),
+        });
+    let points: Vec<SweepPoint> = points.collect();
+    sweep_record(&points, &stages).expect("there are points")
+}
+
 fn record() -> Record {
     let modelled = StorageRecord {
         kind: "volume".to_owned(),
         depth: Some(1.0),
         busy_share: Some(1.0),
         hit_share: Some(1.0),
+        over_time: Some(OverTimeRecord {
+            at_ns: vec![1_000_000_000],
+            hit_share: vec![Some(1.0)],
+            iops_credit_share: vec![1.0],
+            bytes_credit_share: vec![1.0],
+            dirty_bytes: vec![4096],
+        }),
         limits: vec!["5,000 IOPS".to_owned()],
         ..StorageRecord::default()
     };
@@ -120,6 +151,7 @@ fn record() -> Record {
         workload: json!({}),
         design: Value::Null,
         environment: json!({}),
+        sweep: Some(sweep(&stage)),
         stages: vec![stage],
         checks: vec![Check {
             id: text("io-errors"),

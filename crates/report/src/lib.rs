@@ -3,6 +3,7 @@
 //! Invariant: a record (or an event) goes in, text comes out; nothing here knows the engine or prints.
 
 mod format;
+mod plot;
 mod progress;
 mod runs_table;
 mod summary;

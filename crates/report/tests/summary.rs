@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use fathom_record::{
-    Check, CpuRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord,
-    Record, RunKind, SCHEMA, StageRecord, ToolRecord, TotalRecord, Verdict,
+    Check, CpuRecord, CurveRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord,
+    KneePlace, KneeRecord, LatencyRecord, OverTimeRecord, PointRecord, Record, RunKind, SCHEMA,
+    StageRecord, StorageRecord, SweepRecord, ToolRecord, TotalRecord, Verdict,
 };
 use fathom_report::{Summary, summary};
 use fathom_stats::{Histogram, to_hdr_base64};
@@ -49,6 +50,7 @@ fn direction(iops: f64, mean_ms: f64, bound_by: &[(&str, f64)]) -> DirectionReco
             .iter()
             .map(|(limit, share)| ((*limit).to_owned(), *share))
             .collect(),
+        waited_share: (!bound_by.is_empty()).then_some(0.9),
     }
 }
 
@@ -113,6 +115,7 @@ fn record(kind: RunKind, stages: Vec<StageRecord>, checks: Vec<Check>) -> Record
         design: serde_json::Value::Null,
         environment: serde_json::Value::Null,
         stages,
+        sweep: None,
         checks,
         verdict,
         notes: vec!["media latency: assumed".to_owned()],
@@ -201,6 +204,117 @@ fn jobs_of_which_the_same_is_to_be_said_share_a_line() {
     stage.total.read = Some(direction(64_000.0, 8.0, &[("vm-cached-iops", 1.0)]));
     let record = record(RunKind::Predict, vec![stage], vec![]);
     check(&record, Summary::Short, include_str!("shared_lines.txt"));
+}
+
+/// A disk of 1 ms that carries `limit` I/Os a second, at each of `depths`.
+fn curve(name: &str, depths: &[u64], limit: f64) -> CurveRecord {
+    let points = depths.iter().map(|depth| {
+        let mean = (*depth as f64 / limit * 1e9).max(1e6);
+        let block = if name.is_empty() {
+            String::new()
+        } else {
+            format!(" {name}")
+        };
+        PointRecord {
+            stage: format!("depth={depth}{block}"),
+            depth: Some(*depth as u32),
+            block_bytes: None,
+            threads: None,
+            outstanding: *depth,
+            ios: 100_000,
+            iops: *depth as f64 / mean * 1e9,
+            bandwidth_bytes_per_sec: *depth as f64 / mean * 1e9 * 4096.0,
+            latency_mean_ns: mean,
+            latency_p50_ns: (mean * 0.9) as u64,
+            latency_p99_ns: (mean * 2.0) as u64,
+            bound_by: (mean > 1e6).then(|| "vm-uncached-iops".to_owned()),
+        }
+    });
+    CurveRecord {
+        name: name.to_owned(),
+        points: points.collect(),
+        knee: None,
+    }
+}
+
+fn knee(curve: CurveRecord, index: usize, lies: KneePlace) -> CurveRecord {
+    let stage = curve.points[index].stage.clone();
+    CurveRecord {
+        knee: Some(KneeRecord { stage, lies }),
+        ..curve
+    }
+}
+
+#[test]
+fn a_sweep_is_a_table_a_plot_and_a_knee() {
+    let depths = [1, 2, 4, 8, 16, 32, 64];
+    let mut record = record(RunKind::Predict, vec![], vec![]);
+    let curve = curve("", &depths, 16_000.0);
+    record.sweep = Some(SweepRecord {
+        curves: vec![knee(curve, 4, KneePlace::Inside)],
+    });
+    check(&record, Summary::Short, include_str!("sweep.txt"));
+}
+
+#[test]
+fn several_curves_have_letters() {
+    let depths = [1, 4, 16, 64];
+    let mut record = record(RunKind::Run, vec![], vec![]);
+    let small = curve("block=4k", &depths, 16_000.0);
+    let large = curve("block=64k", &depths, 2000.0);
+    let none = curve("block=1m", &depths[..2], 100.0);
+    let deep = curve("block=2k", &depths[..3], 90_000.0);
+    record.sweep = Some(SweepRecord {
+        curves: vec![
+            knee(small, 2, KneePlace::Inside),
+            knee(large, 0, KneePlace::First),
+            none,
+            knee(deep, 2, KneePlace::Last),
+        ],
+    });
+    check(&record, Summary::Short, include_str!("sweep_curves.txt"));
+}
+
+#[test]
+fn where_the_time_went_is_one_sentence() {
+    let reads = direction(64_000.0, 8.0, &[("vm-cached-bytes", 0.98)]);
+    let mut stage = stage("mix", vec![], &reads);
+    (stage.total.read, stage.total.write) = (stage.total.write.take(), None);
+    let over_time = OverTimeRecord {
+        at_ns: (1..=4).map(|second| second * 600_000_000_000).collect(),
+        iops_credit_share: vec![0.6, 0.3, 0.0, 0.0],
+        ..OverTimeRecord::default()
+    };
+    let disk = StorageRecord {
+        kind: "disk".to_owned(),
+        over_time: Some(over_time),
+        ..StorageRecord::default()
+    };
+    let volume = StorageRecord {
+        kind: "volume".to_owned(),
+        ios: 100,
+        hit_share: Some(0.75),
+        ..StorageRecord::default()
+    };
+    stage.storage = BTreeMap::from([("a/disk1".to_owned(), disk), ("a".to_owned(), volume)]);
+    let text = |stage: &StageRecord| {
+        summary(
+            &record(RunKind::Predict, vec![stage.clone()], vec![]),
+            Summary::Short,
+        )
+    };
+    let told = text(&stage).replace("\n    ", " ");
+    let sentence = "  reads waited for the VM's cached throughput (`vm-cached-bytes`, 98 %), 90 % of their latency; \
+                    the cache served 75 % of the reads; credits lasted 1,800 s\n";
+    assert!(told.contains(sentence), "{told}");
+    if let Some(over_time) = stage
+        .storage
+        .get_mut("a/disk1")
+        .and_then(|disk| disk.over_time.as_mut())
+    {
+        over_time.iops_credit_share = vec![1.0, 0.8, 0.6, 0.4];
+    }
+    assert!(text(&stage).contains("credits fell to 40 %"));
 }
 
 #[test]

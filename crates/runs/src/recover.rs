@@ -50,6 +50,7 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
             .and_then(|text| serde_json::from_slice(&text).ok())
             .unwrap_or_default(),
         stages: Vec::new(),
+        sweep: None,
         checks: Vec::new(),
         verdict: Verdict::Questionable,
         notes: vec![

@@ -343,6 +343,7 @@ mod tests {
             design: serde_json::Value::Null,
             environment: serde_json::Value::Null,
             stages: vec![],
+            sweep: None,
             checks: vec![],
             verdict: Verdict::Trustworthy,
             notes: vec![],

@@ -6,7 +6,9 @@ use fathom_diagnostics::{Diagnostics, nearest};
 use fathom_dialects::fio::{
     self, Action, FioInput, Origin, OutputOptions, ReadContext, SystemFiles,
 };
-use fathom_workload::{IoLog, Place, Workload, native, preset, preset_names};
+use fathom_workload::{
+    IoLog, Place, Sweep, SweepError, SweepPoint, Workload, native, preset, preset_names, validate,
+};
 
 use crate::{Code, Console, Failure};
 
@@ -29,6 +31,10 @@ pub struct Input {
     pub workload: Workload,
     /// Where it was read from fio's input.
     pub fio: Option<FioInput>,
+    /// The file it was read from, where it is a native one: its name and text.
+    pub source: Option<(String, String)>,
+    /// What its stages sweep; empty without a sweep.
+    pub sweep: Vec<SweepPoint>,
 }
 
 /// The part of a command line that names a workload.
@@ -45,6 +51,34 @@ pub struct Words<'a> {
 }
 
 impl Input {
+    /// A workload from elsewhere than a file.
+    pub fn new(name: impl Into<String>, workload: Workload) -> Self {
+        Self {
+            name: name.into(),
+            workload,
+            fio: None,
+            source: None,
+            sweep: Vec::new(),
+        }
+    }
+
+    /// Lays the sweep of `words` (each the value of a `--sweep`) over the workload; none leaves it as it is.
+    ///
+    /// # Errors
+    /// What is wrong with the words, or why the workload cannot follow them.
+    pub fn with_sweep(mut self, words: &[String]) -> Result<Self, Failure> {
+        if words.is_empty() {
+            return Ok(self);
+        }
+        let refused = |error: SweepError| Failure::new(Code::Usage, &error).hint(&error.hint);
+        let sweep: Sweep = words.join(",").parse().map_err(refused)?;
+        let swept = sweep.apply(&self.workload).map_err(refused)?;
+        validate(&swept.workload)?;
+        self.workload = swept.workload;
+        self.sweep = swept.points;
+        Ok(self)
+    }
+
     /// Leaves the peer's logs out, which its own verb writes and no other, and says so.
     #[must_use]
     pub fn without_logs(mut self, console: &dyn Console) -> Self {
@@ -92,12 +126,19 @@ pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> 
             Failure::new(Code::Usage, message).hint("use `--map FROM=TO` to replace a path")
         );
     }
-    let maps = maps
-        .iter()
-        .map(|map| parse_map(map))
-        .collect::<Result<Vec<_>, _>>()?;
-    apply(&maps, &mut input.workload);
+    map_paths(maps, &mut input.workload)?;
     Ok(input)
+}
+
+/// Replaces paths of a workload, as each `FROM=TO` says.
+///
+/// # Errors
+/// Where one is not of that form.
+pub fn map_paths(maps: &[String], workload: &mut Workload) -> Result<(), Failure> {
+    let maps = maps.iter().map(|map| parse_map(map));
+    let maps = maps.collect::<Result<Vec<_>, _>>()?;
+    apply(&maps, workload);
+    Ok(())
 }
 
 /// What the fio reader may know of this machine, with fresh entropy for `randrepeat=0`.
@@ -130,9 +171,11 @@ fn from_fio(
     }
     tell_warnings(&input.warnings, console);
     Ok(Input {
-        name: job_file(&input).unwrap_or_else(|| name.to_owned()),
-        workload: input.workload.clone(),
-        fio: Some(input),
+        fio: Some(input.clone()),
+        ..Input::new(
+            job_file(&input).unwrap_or_else(|| name.to_owned()),
+            input.workload,
+        )
     })
 }
 
@@ -197,9 +240,8 @@ fn from_native(
     let (workload, warnings) = native::read(text, path)?;
     tell_warnings(&warnings, console);
     Ok(Input {
-        name,
-        workload,
-        fio: None,
+        source: Some((path.to_owned(), text.to_owned())),
+        ..Input::new(name, workload)
     })
 }
 
@@ -221,11 +263,7 @@ fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
         Failure::new(Code::Usage, message)
             .hint(format!("{guess}a file's name needs a `/` or an extension"))
     })?;
-    Ok(Input {
-        name: name.to_owned(),
-        workload,
-        fio: None,
-    })
+    Ok(Input::new(name, workload))
 }
 
 /// A name is a path if it has a `/` or an extension.

@@ -6,11 +6,12 @@
 mod console;
 mod exit;
 mod input;
+mod places;
 mod screen;
 mod start;
 
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
-pub use input::{Input, Words, is_dialect, load, read_context, tell_warnings};
+pub use input::{Input, Words, is_dialect, load, map_paths, read_context, tell_warnings};
 pub use screen::{Fan, Screen, Show};
 pub use start::{Keep, Outcome, Start, measured, watch};

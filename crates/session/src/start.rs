@@ -3,7 +3,7 @@
 use fathom_engine::RunOutcome;
 use fathom_record::{
     EventSink, Evidence, Record, RunKind, SCHEMA, StageResult, TargetFacts, ToolRecord, run_checks,
-    stage_record, verdict,
+    stage_record, sweep_record, verdict,
 };
 use fathom_runs::{RunStart, RunWriter, Store, environment};
 use fathom_units::Nanos;
@@ -60,9 +60,13 @@ impl Start {
         let place = design
             .as_ref()
             .map_or_else(|| places(input), |(name, _)| (*name).to_owned());
+        let swept = match input.sweep.len() {
+            0 => String::new(),
+            points => format!(", {points} points"),
+        };
         Self {
             kind,
-            title: format!("{} on {place}", input.name),
+            title: format!("{} on {place}{swept}", input.name),
             stored: false,
             started_unix_ns: fathom_rawio::wall_clock(),
             design: design.map(|(_, text)| text),
@@ -118,6 +122,7 @@ impl Start {
         let stages = results
             .iter()
             .map(|result| stage_record(&input.workload.stages[result.stage], result));
+        let stages: Vec<_> = stages.collect();
         Record {
             schema: SCHEMA.to_owned(),
             title: self.title,
@@ -132,7 +137,8 @@ impl Start {
             workload: native::to_json(&input.workload),
             design,
             environment: self.environment,
-            stages: stages.collect(),
+            sweep: sweep_record(&input.sweep, &stages),
+            stages,
             verdict: verdict(&checks, &results),
             checks,
             notes,

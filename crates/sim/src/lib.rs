@@ -8,6 +8,7 @@
 //! results, byte for byte, on every machine.
 
 mod agenda;
+mod gauges;
 mod intervals;
 mod plan;
 mod predict;

@@ -2,13 +2,17 @@
 //!
 //! Everything that can be wrong is found here, before anything runs, and reported at once.
 
+use std::collections::BTreeSet;
+
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_model::{ClientId, Design, FileId, Layout, LocateError, ModelError, VolumeId};
+use fathom_model::{
+    AnyVolume, ClientId, Design, FileId, Layout, LocateError, ModelError, VolumeId,
+};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
     Arrival, Backend, Caching, Direction, EndsOthers, Job, OpenSync, Overlaps, Place, SyncPolicy,
-    Workload,
+    Target, Workload,
 };
 
 /// Most workers of one stage.
@@ -54,6 +58,7 @@ pub(crate) struct Plan<'a> {
 /// A target's file before it is laid out.
 struct File {
     volume: VolumeId,
+    client: ClientId,
     name: String,
     range: TargetRange,
 }
@@ -64,9 +69,8 @@ impl<'a> Plan<'a> {
         let mut files: Vec<Vec<File>> = Vec::new();
         for (_, job) in workload.jobs() {
             let mut of_job = Vec::new();
-            for (index, _) in job.targets.iter().enumerate() {
-                let number = (files.len(), index);
-                of_job.extend(resolve(job, number, design, &mut complaints));
+            for target in &job.targets {
+                of_job.extend(resolve(job, target, design, &mut complaints));
             }
             check_progress(job, &of_job, design, &mut complaints);
             check_features(job, &mut complaints);
@@ -85,7 +89,7 @@ impl<'a> Plan<'a> {
                 let id = layout.file_id(file.volume, &file.name);
                 PlannedTarget {
                     volume: file.volume,
-                    client: client_of(design, file.volume),
+                    client: file.client,
                     file: id.unwrap_or(FileId::NONE),
                     start: start.unwrap_or_default().get(),
                     range: file.range,
@@ -98,37 +102,32 @@ impl<'a> Plan<'a> {
                 targets,
             });
         }
+        let mut notes = notes(workload, design);
+        notes.extend(unused(design, files.iter().flatten()));
         Ok(Self {
             stages,
             layout,
-            notes: notes(workload, design),
+            notes,
         })
     }
 }
 
-/// The machine whose volume it is.
-fn client_of(design: &Design, volume: VolumeId) -> ClientId {
-    let mut hosts = design.vms.iter().enumerate();
-    let mut before = 0;
-    let host = hosts.find(|(_, vm)| {
-        before += vm.volumes.len();
-        volume.index() < before
-    });
-    host.map_or(ClientId::NONE, |(index, _)| ClientId::new(index))
-}
-
 fn resolve(
     job: &Job,
-    number: (usize, usize),
+    target: &Target,
     design: &Design,
     complaints: &mut Diagnostics,
 ) -> Option<File> {
-    let target = &job.targets[number.1];
     let path = target.place.path();
-    let volume = match design.locate(job.host.as_deref(), path) {
-        Ok(volume) => volume,
+    let located_at = design.locate(job.host.as_deref(), path);
+    let located_at = located_at.and_then(|volume| {
+        let client = design.client_of(job.host.as_deref(), volume)?;
+        Ok((volume, client))
+    });
+    let (volume, client) = match located_at {
+        Ok(found) => found,
         Err(error) => {
-            let complaint = located(job, &error);
+            let complaint = located(job, path, &error);
             // One line serves all files of a directory; clones of a job need not repeat it.
             if !complaints
                 .0
@@ -142,7 +141,8 @@ fn resolve(
     };
     let Some(length) = target.length else {
         let message = format!("job `{}`: the size of `{path}` is not known", job.name);
-        complaints.push(Diagnostic::error(message).hint("give the job a size"));
+        let complaint = Diagnostic::error(message).about(&job.name, path);
+        complaints.push(complaint.hint("give the job a size"));
         return None;
     };
     if length == Bytes::ZERO {
@@ -161,8 +161,8 @@ fn resolve(
     }
     let name = match &target.place {
         Place::Path(path) => path.clone(),
-        // No two fresh files are the same, and no path has a NUL.
-        Place::FreshFileIn(path) => format!("{path}\0{}.{}", number.0, number.1),
+        // A run makes one fresh file in a directory, which all jobs share; no path has a NUL.
+        Place::FreshFileIn(path) => format!("{path}\0"),
     };
     let range = TargetRange {
         offset: target.offset.get(),
@@ -170,13 +170,20 @@ fn resolve(
     };
     Some(File {
         volume,
+        client,
         name,
         range,
     })
 }
 
-fn located(job: &Job, error: &LocateError) -> Diagnostic {
-    Diagnostic::error(format!("job `{}`: {error}", job.name)).hint(error.hint())
+fn located(job: &Job, path: &str, error: &LocateError) -> Diagnostic {
+    let about = match error {
+        LocateError::UnknownHost { host, .. } | LocateError::NotMounted { host, .. } => host,
+        _ => path,
+    };
+    Diagnostic::error(format!("job `{}`: {error}", job.name))
+        .about(&job.name, about)
+        .hint(error.hint())
 }
 
 /// Each worker keeps histograms of some 100 kB.
@@ -277,6 +284,30 @@ fn lay_out<'f>(
         });
         PredictError::Input(Diagnostics(complaints.collect()))
     })
+}
+
+/// A sentence naming the volumes that no file lies on, if there are any: a mount may be misspelt on either side.
+fn unused<'f>(design: &Design, files: impl Iterator<Item = &'f File>) -> Option<String> {
+    const MOST_NAMED: usize = 3;
+    let used: BTreeSet<VolumeId> = files.map(|file| file.volume).collect();
+    let used: BTreeSet<usize> = used.into_iter().map(VolumeId::index).collect();
+    let volumes = design.volumes().enumerate();
+    let unused = volumes.filter(|(index, _)| !used.contains(index));
+    let unused = unused.map(|(_, volume)| {
+        let machine = match volume {
+            AnyVolume::Disks(client, _) => client.index().and_then(|index| design.vms.get(index)),
+            _ => None,
+        };
+        let machine = machine.map_or_else(String::new, |vm| format!("{}/", vm.name));
+        format!("`{machine}{}` (`{}`)", volume.name(), volume.mount())
+    });
+    let unused: Vec<String> = unused.collect();
+    let more = match unused.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named = &unused[..unused.len().min(MOST_NAMED)];
+    (!unused.is_empty()).then(|| format!("no job uses {}{more}", named.join(", ")))
 }
 
 fn notes(workload: &Workload, design: &Design) -> Vec<String> {

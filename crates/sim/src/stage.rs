@@ -12,6 +12,7 @@ use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError,
 use fathom_workload::{Arrival, Backend, Direction, Pacing};
 
 use crate::agenda::{Agenda, Due};
+use crate::gauges::Gauges;
 use crate::intervals::Intervals;
 use crate::plan::{PlannedJob, PlannedTarget};
 use crate::worker::{Step, Times, Worker};
@@ -61,6 +62,7 @@ pub(crate) struct Run<'a, 'r> {
     workers: Vec<Worker>,
     routes: Vec<Route<'r>>,
     intervals: Intervals,
+    gauges: Gauges,
     measure: Nanos,
     now: Nanos,
 }
@@ -106,6 +108,7 @@ impl<'a, 'r> Run<'a, 'r> {
             workers,
             routes,
             intervals: Intervals::new(setup.index, used),
+            gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
             now: setup.start,
         })
@@ -161,6 +164,9 @@ impl<'a, 'r> Run<'a, 'r> {
     #[inline]
     fn go_to(&mut self, at: Nanos) {
         assert!(at >= self.now, "the clock only goes forward");
+        if at >= self.gauges.due() {
+            self.gauges.read_until(at, self.storage);
+        }
         self.now = at;
     }
 
@@ -174,6 +180,7 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             Due::Measure => {
                 self.storage.restart_statistics(self.now);
+                self.gauges.begin(self.now, self.storage);
                 self.intervals
                     .measure(self.now - self.setup.start, self.sink);
             }
@@ -258,6 +265,8 @@ impl<'a, 'r> Run<'a, 'r> {
         let start = self.setup.start;
         let workers: Vec<WorkerStats> = self.workers.into_iter().map(Worker::finish).collect();
         let intervals = self.intervals.finish(end - start, self.sink);
+        let mut storage = storage_rows(self.storage, self.now);
+        self.gauges.finish(self.now, self.storage, &mut storage);
         let mut result = StageResult {
             name: name.to_owned(),
             stage,
@@ -265,7 +274,7 @@ impl<'a, 'r> Run<'a, 'r> {
             measured: end - self.measure,
             workers,
             intervals,
-            storage: storage_rows(self.storage, self.now),
+            storage,
             devices: Vec::new(),
             notes: Vec::new(),
         };
@@ -313,6 +322,7 @@ fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord
             depth: Some(row.depth),
             busy_share: row.busy_share,
             hit_share: row.hit_share,
+            over_time: None,
             limits: row.limits,
             counters: None,
         };

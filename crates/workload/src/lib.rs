@@ -14,6 +14,7 @@ pub mod native;
 mod pattern;
 mod presets;
 mod stage;
+mod sweep;
 mod target;
 pub mod trace;
 mod validate;
@@ -38,5 +39,6 @@ pub use job::{
 pub use pattern::{FormatAt, Pattern, PatternError};
 pub use presets::{preset, preset_names};
 pub use stage::{Stage, Workload};
+pub use sweep::{POINTS_MAX, Sweep, SweepError, SweepPoint, Swept};
 pub use target::{FileChoice, Place, Target};
 pub use validate::{DEPTH_MAX, JOBS_MAX, REPEATS_MAX, STAGES_MAX, WORKERS_MAX, validate};

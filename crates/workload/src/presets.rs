@@ -50,6 +50,8 @@ mod tests {
             let workload = preset(name, "/mnt/\"data\"").unwrap();
             let (again, warnings) = native::read(&native::write(&workload), name).unwrap();
             assert_eq!(again, workload, "{name}");
+            let document = native::to_json(&workload);
+            assert_eq!(native::from_json(&document, name).unwrap(), workload);
             assert!(warnings.0.is_empty(), "{name}: {warnings}");
         }
         assert!(preset("quik", "/mnt/data").is_none());

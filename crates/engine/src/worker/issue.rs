@@ -9,6 +9,13 @@ use fathom_workload::{Backend, Direction, FileOperation};
 use super::source::{Next, Source, Sourced};
 use super::{Kind, Round, Slot, Worker};
 
+/// I/Os done one at a time that are not yet in the worker's counters.
+#[derive(Debug, Default)]
+struct Alone {
+    ios: u64,
+    outstanding_ns: u64,
+}
+
 /// An I/O that waits for its moment or for a slot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
@@ -38,22 +45,57 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let room = self.batch_max.saturating_sub(self.batch.len());
         let count = room.min(self.free.len());
         for _ in 0..count {
-            let Some(io) = self.parts.source.next_io() else {
+            // Borrowed, not moved out: a copy would load at once what was just stored in parts, and wait for it.
+            let next = self.parts.source.next_io();
+            let Some(io) = &next else {
                 return self.end_with(EndReason::Done);
             };
-            self.push_data(&io, 0, self.now);
+            self.push_data(io, 0, self.now);
         }
     }
 
-    /// One I/O of a worker that has one outstanding at a time, without the books of a queue.
+    /// I/Os of a worker that has one outstanding at a time, without the books of a queue, until something else than I/O
+    /// is to be looked at.
     pub(super) fn one_by_one(&mut self) {
-        let Some(io) = self.parts.source.next_io() else {
-            return self.end_with(EndReason::Done);
-        };
+        let until = self
+            .next_glance
+            .min(self.boundaries.next())
+            .min(self.clock.next_hold());
+        let mut alone = Alone::default();
+        loop {
+            let next = self.parts.source.next_io();
+            let Some(io) = &next else {
+                self.count_alone(&alone);
+                return self.end_with(EndReason::Done);
+            };
+            let (result, begun, now) = self.perform(io);
+            let is_last = now >= until;
+            if is_last {
+                // What came before a boundary is counted before it is passed.
+                self.count_alone(&std::mem::take(&mut alone));
+                self.tick(now);
+            }
+            alone.ios += 1;
+            alone.outstanding_ns += now.saturating_sub(begun).get();
+            if result == Ok(io.length) {
+                self.record_single(io, begun, now);
+            } else {
+                self.record_odd(io, result, begun, now);
+            }
+            if is_last || !self.is_issuing() {
+                (self.now, self.integrated) = (now, now);
+                return self.count_alone(&alone);
+            }
+        }
+    }
+
+    /// Does one I/O at once; gives its result, and when it began and ended.
+    #[inline]
+    fn perform(&mut self, io: &Io) -> (Result<u32, i32>, Nanos, Nanos) {
         let mut operation = Operation::Read;
         if io.direction == Direction::Write {
             let buffer = &mut self.queue.buffer(0)[..io.length as usize];
-            self.parts.fill.refill(&io, buffer);
+            self.parts.fill.refill(io, buffer);
             operation = Operation::Write;
         }
         let begun = self.clock.now();
@@ -64,16 +106,20 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             offset: io.offset,
             length: io.length,
         });
-        let now = self.clock.now();
+        (result, begun, self.clock.now())
+    }
+
+    fn count_alone(&mut self, alone: &Alone) {
+        self.stats.outstanding_ns += u128::from(alone.outstanding_ns);
+        self.stats.depth_levels[0] += alone.ios;
+        self.stats.submit_batches[1] += alone.ios;
+        self.stats.complete_batches[1] += alone.ios;
+    }
+
+    /// Records an I/O that failed or was short.
+    #[cold]
+    fn record_odd(&mut self, io: &Io, result: Result<u32, i32>, begun: Nanos, now: Nanos) {
         self.integrated = now;
-        self.tick(now);
-        self.stats.outstanding_ns += u128::from(now.saturating_sub(begun).get());
-        self.stats.depth_levels[0] += 1;
-        self.stats.submit_batches[1] += 1;
-        self.stats.complete_batches[1] += 1;
-        if result == Ok(io.length) {
-            return self.record_single(&io, begun, now);
-        }
         let slot = Slot {
             kind: Kind::Data(io.direction),
             target: io.target,

@@ -1,379 +1,179 @@
-//! The design: machines, volumes and devices, as the design file describes them.
+//! The design: machines, volumes, devices, NFS volumes and shares, as the design file describes them.
 //!
 //! Reading resolves every name against the catalogue and checks every rule at once, so that whatever holds a [`Design`]
 //! need not ask again.
 //!
-//! Invariants: names are unique; mounts are unique within a machine; a cached volume's disks can be cached and its
-//! machine has a cache; columns divide the disks of a volume.
+//! - `types` holds the parts of a design;
+//! - `read` makes them from the text of a file, with complaints that point into it;
+//! - `notes` are what a reader of predictions should know about it;
+//! - `locate` finds the volume that serves a path, and `json` is a design as it stands in a record.
+//!
+//! Invariants: names are unique; mounts are unique on each machine; a cached volume's disks can be cached and its
+//! machine has a cache; columns divide the disks of a volume; a client of an NFS volume or share is a machine of the
+//! design.
 
-mod entry;
+pub mod figures;
 mod json;
-mod names;
+mod locate;
+mod notes;
 mod read;
-mod rules;
-mod volume;
+mod types;
 
-use fathom_catalog::{Disk, Limits, VmSize};
-use fathom_units::{Bytes, Nanos};
+use fathom_diagnostics::Location;
+use fathom_units::Bytes;
+
+pub use locate::LocateError;
+pub use types::{
+    Burst, CacheStart, Client, ClientId, Credits, Device, DiskSpec, FigureOrigin, HostCaching,
+    LatencyChoice, LatencyOrigin, Media, Mount, NfsVersion, NfsVolume, Raid5, Role, SmbShare, Vm,
+    Volume, VolumeId,
+};
 
 /// A storage system.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// [`VolumeId`]s count the volumes of its machines in order, then devices, NFS volumes and shares.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Design {
     /// Machines, in order.
     pub vms: Vec<Vm>,
     /// Devices known by their figures alone.
     pub devices: Vec<Device>,
+    /// Volumes over NFS.
+    pub nfs: Vec<NfsVolume>,
+    /// Shares over SMB.
+    pub smb: Vec<SmbShare>,
     /// What a reader of predictions should know about this design, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A machine.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Vm {
-    /// Unique among machines and devices.
-    pub name: String,
-    /// Its size, with limits.
-    pub size: &'static VmSize,
-    /// Its data volumes.
-    pub volumes: Vec<Volume>,
-}
-
-/// A volume of equal disks.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Volume {
-    /// Unique within its machine.
-    pub name: String,
-    /// How paths find it.
-    pub mount: Mount,
-    /// The disks it is made of.
-    pub disk: &'static Disk,
-    /// How many of them; at least 1.
-    pub disk_count: u32,
-    /// Disks that stripe units alternate over; divides `disk_count`.
-    pub columns: u32,
-    /// Bytes that go to one disk before the next.
-    pub stripe_unit: Bytes,
-    /// Host caching of its disks.
-    pub caching: HostCaching,
-    /// What the host cache holds at the start.
-    pub cache_start: CacheStart,
-    /// What it is for.
-    pub role: Role,
-    /// Latency of its disks' media.
-    pub latency: LatencyChoice,
-}
-
-/// Anything known by its figures alone.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Device {
-    /// Unique among machines and devices.
-    pub name: String,
-    /// How paths find it.
-    pub mount: Mount,
-    /// Capacity.
-    pub size: Bytes,
-    /// Its limits; an absent one is no limit.
-    pub limits: Limits,
-    /// Latency of its media.
-    pub latency: LatencyChoice,
-}
-
-/// How paths find a volume.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mount {
-    /// A directory (or a device file): serves it and everything under it.
-    Path(String),
-    /// A drive letter such as `E:`.
-    Drive(char),
-}
-
-/// Host-cache modes that the model has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostCaching {
-    /// None.
-    None,
-    /// Reads are cached; writes go to cache and disk.
-    ReadOnly,
-}
-
-/// What a host cache holds at the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CacheStart {
-    /// Nothing.
-    #[default]
-    Cold,
-    /// The workload's target blocks in order of first mention, up to capacity.
-    Warm,
-}
-
-/// What a volume is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Role {
-    /// The operating system.
-    Os,
-    /// Data.
-    #[default]
-    Data,
-    /// A log.
-    Log,
-}
-
-/// Latency that media add by themselves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LatencyChoice {
-    /// None at all.
-    None,
-    /// Log-normal through two quantiles.
-    LogNormal {
-        /// Half of the I/Os take no longer.
-        median: Nanos,
-        /// 99 % of the I/Os take no longer.
-        p99: Nanos,
-        /// Where the figures come from.
-        origin: LatencyOrigin,
-    },
-}
-
-/// Where latency figures come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LatencyOrigin {
-    /// The design says them.
-    Design,
-    /// The catalogue assumes them from hints.
-    Assumed,
-    /// The catalogue has them as published.
-    Published,
-}
-
-/// A volume or device of a design: volumes of machines in order, then devices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VolumeId(usize);
-
-impl VolumeId {
-    pub(crate) const fn new(index: usize) -> Self {
-        Self(index)
-    }
-
-    /// Its index among all volumes and devices of the design.
-    pub const fn index(self) -> usize {
-        self.0
-    }
-}
-
-/// Why no single volume serves a path.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LocateError {
-    /// No mount is a prefix of the path.
-    #[error("nothing in the design serves `{path}`; it has {}", mounts.join(", "))]
-    Unserved {
-        /// The path.
-        path: String,
-        /// Every mount, with its machine.
-        mounts: Vec<String>,
-        /// A mount that could serve it, for a `--map` line.
-        candidate: Option<String>,
-    },
-    /// Several machines serve it.
-    #[error("`{path}` is served by the machines {}", hosts.join(", "))]
-    Ambiguous {
-        /// The path.
-        path: String,
-        /// Machines that serve it.
-        hosts: Vec<String>,
-    },
-    /// No machine has this name.
-    #[error("the design has no machine `{host}`; it has {}", known.join(", "))]
-    UnknownHost {
-        /// The name as given.
-        host: String,
-        /// Machines of the design.
-        known: Vec<String>,
-    },
-}
-
-impl LocateError {
-    /// What to do, in one sentence.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Unserved {
-                path, candidate, ..
-            } => match candidate {
-                Some(mount) => format!("map it with `--map {}={mount}`", parent_of(path)),
-                None => "add a volume to the design".to_owned(),
-            },
-            Self::Ambiguous { .. } => "name the machine as the job's host".to_owned(),
-            Self::UnknownHost { .. } => "name one of them as the job's host".to_owned(),
-        }
-    }
-}
-
-impl Mount {
-    /// Length of the mount where it is a prefix of `path` at a component's end; `None` where it is not.
-    fn serves(&self, path: &str) -> Option<usize> {
-        match self {
-            Self::Path(mount) => {
-                let rest = path.strip_prefix(mount.trim_end_matches('/'))?;
-                (rest.is_empty() || rest.starts_with('/')).then_some(mount.len())
-            }
-            Self::Drive(letter) => {
-                let mut characters = path.chars();
-                let first = characters.next()?;
-                let colon = characters.next()? == ':';
-                (colon && first.eq_ignore_ascii_case(letter)).then_some(2)
-            }
-        }
-    }
-}
-
-impl std::fmt::Display for Mount {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Path(path) => f.write_str(path),
-            Self::Drive(letter) => write!(f, "{letter}:"),
-        }
-    }
+/// A volume of a design, whatever it is.
+#[derive(Debug, Clone, Copy)]
+pub enum AnyVolume<'a> {
+    /// Of disks, on a machine.
+    Disks(ClientId, &'a Volume),
+    /// A device.
+    Device(&'a Device),
+    /// Over NFS.
+    Nfs(&'a NfsVolume),
+    /// Over SMB.
+    Smb(&'a SmbShare),
 }
 
 impl Design {
-    /// Number of volumes and devices.
+    /// Number of volumes, devices, NFS volumes and shares.
     pub fn volume_count(&self) -> usize {
-        self.vms.iter().map(|vm| vm.volumes.len()).sum::<usize>() + self.devices.len()
+        let volumes = self.vms.iter().map(|vm| vm.volumes.len()).sum::<usize>();
+        volumes + self.devices.len() + self.nfs.len() + self.smb.len()
     }
 
-    /// Bytes that a volume or device holds.
+    /// All volumes, in the order of their [`VolumeId`]s.
+    pub fn volumes(&self) -> impl Iterator<Item = AnyVolume<'_>> {
+        let disks = self.vms.iter().enumerate().flat_map(|(index, vm)| {
+            let client = ClientId::new(index as u32);
+            let volumes = vm.volumes.iter();
+            volumes.map(move |volume| AnyVolume::Disks(client, volume))
+        });
+        disks
+            .chain(self.devices.iter().map(AnyVolume::Device))
+            .chain(self.nfs.iter().map(AnyVolume::Nfs))
+            .chain(self.smb.iter().map(AnyVolume::Smb))
+    }
+
+    /// One of its volumes; `None` for an index of another design.
+    pub fn volume(&self, volume: VolumeId) -> Option<AnyVolume<'_>> {
+        self.volumes().nth(volume.index())
+    }
+
+    /// Bytes that a volume holds.
     pub fn capacity(&self, volume: VolumeId) -> Bytes {
-        let volumes = self.vms.iter().flat_map(|vm| vm.volumes.iter());
-        let volumes = volumes.map(Volume::capacity);
-        let mut all = volumes.chain(self.devices.iter().map(|device| device.size));
-        all.nth(volume.0).unwrap_or_default()
+        match self.volume(volume) {
+            Some(AnyVolume::Disks(_, volume)) => volume.capacity(),
+            Some(AnyVolume::Device(device)) => device.size,
+            Some(AnyVolume::Nfs(nfs)) => nfs.quota,
+            Some(AnyVolume::Smb(share)) => share.size,
+            None => Bytes::ZERO,
+        }
     }
 
-    /// `VM/VOLUME` or `DEVICE`.
+    /// `VM/VOLUME`, or the name of a device, NFS volume or share.
     pub fn volume_name(&self, volume: VolumeId) -> String {
-        self.served()
-            .nth(volume.0)
-            .map_or_else(String::new, |served| match served.host {
-                Some(host) => format!("{host}/{}", served.name),
-                None => served.name.to_owned(),
-            })
+        match self.volume(volume) {
+            Some(AnyVolume::Disks(client, volume)) => {
+                let vm = client.index().and_then(|index| self.vms.get(index));
+                let vm = vm.map_or("", |vm| &vm.name);
+                format!("{vm}/{}", volume.name)
+            }
+            Some(other) => other.name().to_owned(),
+            None => String::new(),
+        }
     }
 
     /// Whether a volume's cache starts with the workload's blocks in it.
     pub fn starts_warm(&self, volume: VolumeId) -> bool {
-        let mut volumes = self.vms.iter().flat_map(|vm| vm.volumes.iter());
-        volumes.nth(volume.0).is_some_and(|volume| {
-            volume.caching == HostCaching::ReadOnly && volume.cache_start == CacheStart::Warm
-        })
+        let Some(AnyVolume::Disks(_, volume)) = self.volume(volume) else {
+            return false;
+        };
+        volume.caching != HostCaching::None && volume.cache_start == CacheStart::Warm
     }
 
     /// Whether I/O on a device takes no time at all: it has no limit and no latency.
     pub fn is_instant(&self, volume: VolumeId) -> bool {
-        let volumes = self.volume_count() - self.devices.len();
-        let device = volume
-            .0
-            .checked_sub(volumes)
-            .and_then(|index| self.devices.get(index));
-        device
-            .is_some_and(|device| device.limits.is_empty() && device.latency == LatencyChoice::None)
-    }
-
-    /// The volume or device that serves `path`: the longest mount that is a prefix of it. `host` limits the search to one
-    /// machine (and to devices, which every machine sees).
-    ///
-    /// # Errors
-    ///
-    /// [`LocateError`] where none or several do.
-    pub fn locate(&self, host: Option<&str>, path: &str) -> Result<VolumeId, LocateError> {
-        if let Some(host) = host
-            && !self.vms.iter().any(|vm| vm.name == host)
-        {
-            let known = self.vms.iter().map(|vm| format!("`{}`", vm.name)).collect();
-            return Err(LocateError::UnknownHost {
-                host: host.to_owned(),
-                known,
-            });
-        }
-        let visible =
-            |served: &Served<'_>| served.host.is_none_or(|at| host.is_none_or(|h| h == at));
-        let serving = self
-            .served()
-            .enumerate()
-            .filter(|(_, served)| visible(served));
-        let serving: Vec<_> = serving
-            .filter_map(|(index, served)| Some((served.mount.serves(path)?, index, served)))
-            .collect();
-        let Some(longest) = serving.iter().map(|(length, _, _)| *length).max() else {
-            return Err(self.unserved(path, &visible));
+        let Some(AnyVolume::Device(device)) = self.volume(volume) else {
+            return false;
         };
-        let best: Vec<_> = serving
-            .iter()
-            .filter(|(length, _, _)| *length == longest)
-            .collect();
-        match best.as_slice() {
-            [(_, index, _)] => Ok(VolumeId(*index)),
-            several => Err(LocateError::Ambiguous {
-                path: path.to_owned(),
-                hosts: several
-                    .iter()
-                    .map(|(_, _, served)| format!("`{}`", served.host.unwrap_or(served.name)))
-                    .collect(),
-            }),
+        let limits = [&device.limits, &device.disk_limits];
+        limits.iter().all(|limits| limits.is_empty()) && device.latency == LatencyChoice::None
+    }
+}
+
+impl<'a> AnyVolume<'a> {
+    /// Its name, without its machine's.
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Disks(_, volume) => &volume.name,
+            Self::Device(device) => &device.name,
+            Self::Nfs(nfs) => &nfs.name,
+            Self::Smb(share) => &share.name,
         }
     }
 
-    fn unserved(&self, path: &str, visible: &dyn Fn(&Served<'_>) -> bool) -> LocateError {
-        let served: Vec<_> = self.served().filter(visible).collect();
-        let mounts = served.iter().map(|served| match served.host {
-            Some(host) => format!("`{}` on `{host}`", served.mount),
-            None => format!("`{}`", served.mount),
-        });
-        LocateError::Unserved {
-            path: path.to_owned(),
-            mounts: mounts.collect(),
-            candidate: served.first().map(|served| served.mount.to_string()),
+    /// How paths find it.
+    pub fn mount(self) -> &'a Mount {
+        match self {
+            Self::Disks(_, volume) => &volume.mount,
+            Self::Device(device) => &device.mount,
+            Self::Nfs(nfs) => &nfs.mount,
+            Self::Smb(share) => &share.mount,
         }
     }
 
-    fn served(&self) -> impl Iterator<Item = Served<'_>> {
-        let volumes = self.vms.iter().flat_map(|vm| {
-            vm.volumes.iter().map(|volume| Served {
-                host: Some(&vm.name),
-                name: &volume.name,
-                mount: &volume.mount,
-            })
-        });
-        volumes.chain(self.devices.iter().map(|device| Served {
-            host: None,
-            name: &device.name,
-            mount: &device.mount,
-        }))
+    /// Machines that mount it over a network; empty for disks and devices.
+    pub fn network_clients(self) -> &'a [Client] {
+        match self {
+            Self::Disks(..) | Self::Device(_) => &[],
+            Self::Nfs(nfs) => &nfs.clients,
+            Self::Smb(share) => &share.clients,
+        }
     }
-}
 
-impl Volume {
-    /// Bytes it holds: with stripes, whole stripe units alone.
-    pub fn capacity(&self) -> Bytes {
-        let unit = if self.columns > 1 {
-            self.stripe_unit.get()
-        } else {
-            1
-        };
-        let per_disk = self.disk.size.get() / unit * unit;
-        Bytes::new(per_disk * u64::from(self.disk_count))
+    /// Where the design file describes it.
+    pub fn place(self) -> &'a Location {
+        match self {
+            Self::Disks(_, volume) => &volume.place,
+            Self::Device(device) => &device.place,
+            Self::Nfs(nfs) => &nfs.place,
+            Self::Smb(share) => &share.place,
+        }
     }
-}
 
-struct Served<'a> {
-    host: Option<&'a str>,
-    name: &'a str,
-    mount: &'a Mount,
-}
-
-/// The directory of a path, for a `--map` line.
-fn parent_of(path: &str) -> &str {
-    match path.rfind(['/', '\\']) {
-        Some(0) | None => path,
-        Some(end) => &path[..end],
+    /// Latency of its media.
+    pub fn latency(self) -> &'a LatencyChoice {
+        match self {
+            Self::Disks(_, volume) => &volume.latency,
+            Self::Device(device) => &device.latency,
+            Self::Nfs(nfs) => &nfs.latency,
+            Self::Smb(share) => &share.latency,
+        }
     }
 }
 

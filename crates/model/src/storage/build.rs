@@ -11,10 +11,12 @@ use super::token::{Slab, TokenWaits};
 use super::wakes::Wakes;
 use super::{DiskPaths, ModelError, Storage, VolumeModel};
 use crate::cache::{HostCache, LINE};
-use crate::design::{Design, Device, HostCaching, LatencyChoice, Vm, Volume, VolumeId};
+use crate::design::{
+    Burst, Design, Device, HostCaching, LatencyChoice, Media, Vm, Volume, VolumeId,
+};
 use crate::latency::LatencyTable;
 use crate::layout::Layout;
-use crate::limiter::{Limiter, Limits};
+use crate::limiter::{Limits, Rate};
 use crate::random::mix;
 use crate::stage::{Stage, StageKind};
 use crate::statistics::Meter;
@@ -68,6 +70,7 @@ impl Storage {
             catalog: Catalog::builtin(),
             seed,
         };
+        check_built(design)?;
         for vm in &design.vms {
             builder.vm(vm)?;
         }
@@ -77,6 +80,35 @@ impl Storage {
         builder.storage.wakes = Wakes::new(builder.storage.stages.len());
         Ok(builder.storage)
     }
+}
+
+/// Refuses what the design format has and this model does not: the one place to lift when it does.
+fn check_built(design: &Design) -> Result<(), ModelError> {
+    let not_built = |what: String| Err(ModelError::NotBuilt { what });
+    for vm in &design.vms {
+        for volume in &vm.volumes {
+            let name = format!("the volume `{}/{}`", vm.name, volume.name);
+            if volume.media() == Media::Temp {
+                return not_built(format!("{name} is a temporary disk"));
+            }
+            if volume.caching == HostCaching::ReadWrite {
+                return not_built(format!("{name} is cached read-write"));
+            }
+            if volume.burst == Burst::OnDemand {
+                return not_built(format!("{name} bursts on demand"));
+            }
+        }
+    }
+    if let Some(device) = design.devices.iter().find(|device| device.disk_count > 1) {
+        return not_built(format!("the device `{}` is made of disks", device.name));
+    }
+    if let Some(volume) = design.nfs.first() {
+        return not_built(format!("the volume `{}` is reached over NFS", volume.name));
+    }
+    if let Some(share) = design.smb.first() {
+        return not_built(format!("the share `{}` is reached over SMB", share.name));
+    }
+    Ok(())
 }
 
 struct Builder<'a> {
@@ -152,8 +184,8 @@ impl Builder<'_> {
         let cached = volume.caching == HostCaching::ReadOnly;
         for disk in 0..volume.disk_count {
             let disk_name = format!("{name}/disk{}", disk + 1);
-            let unit = self.catalog.io_unit(volume.disk.kind);
-            let stage = self.stage(disk_name, StageKind::Disk, &volume.disk.limits, unit);
+            let (limits, unit) = (&volume.disk.limits, volume.disk.io_unit);
+            let stage = self.stage(disk_name, StageKind::Disk, limits, unit);
             let mut path = |access, latency| {
                 let budgets = self.catalog.budgets(volume.caching.accounting(), access);
                 // What a cache hit spends on media, it spends in the cache.
@@ -166,7 +198,7 @@ impl Builder<'_> {
                     let read = path(CacheAccess::Read, latency);
                     (read, read)
                 }
-                HostCaching::ReadOnly => (
+                HostCaching::ReadOnly | HostCaching::ReadWrite => (
                     path(CacheAccess::ReadMiss, latency),
                     path(CacheAccess::ReadHit, hit_latency),
                 ),
@@ -191,7 +223,12 @@ impl Builder<'_> {
     }
 
     fn device(&mut self, device: &Device) {
-        let stage = self.stage(device.name.clone(), StageKind::Device, &device.limits, None);
+        let (whole, disk) = (device.limits, device.disk_limits);
+        let limits = CatalogLimits {
+            iops: whole.iops.into_iter().chain(disk.iops).min(),
+            bandwidth: whole.bandwidth.into_iter().chain(disk.bandwidth).min(),
+        };
+        let stage = self.stage(device.name.clone(), StageKind::Device, &limits, None);
         let latency = self.choice(&device.latency);
         let delay = latency.map(|law| Step::Delay { law, inside: stage });
         let steps: Vec<_> = [Step::Rate(stage)].into_iter().chain(delay).collect();
@@ -237,16 +274,14 @@ impl Builder<'_> {
         limits: &CatalogLimits,
         io_unit: Option<Bytes>,
     ) -> u32 {
-        let limiter = |rate| Limiter::new(rate, tolerance(kind));
-        let iops = limits.iops.map(|rate| limiter(rate.get()));
-        let bytes = limits.bandwidth.map(|rate| limiter(rate.get()));
+        let iops = limits.iops.map(|rate| Rate::Steady(rate.get()));
+        let bytes = limits.bandwidth.map(|rate| Rate::Steady(rate.get()));
+        let enforced = Limits::new(iops, bytes, tolerance(kind));
         let mut words = Vec::new();
         words.extend(limits.iops.map(|rate| rate.to_string()));
         words.extend(limits.bandwidth.map(|rate| rate.to_string()));
         let unit = io_unit.map_or(0, Bytes::get);
-        self.storage
-            .stages
-            .push(Stage::new(kind, Limits { iops, bytes }, unit));
+        self.storage.stages.push(Stage::new(kind, enforced, unit));
         self.storage.stage_names.push((name, words));
         self.storage.stages.len() as u32 - 1
     }
@@ -284,6 +319,7 @@ impl HostCaching {
         match self {
             Self::None => AccountingMode::None,
             Self::ReadOnly => AccountingMode::ReadOnly,
+            Self::ReadWrite => AccountingMode::ReadWrite,
         }
     }
 }

@@ -4,11 +4,12 @@ use fathom_catalog::Catalog;
 use fathom_units::Bytes;
 
 use super::*;
+use crate::design::ClientId;
 use crate::design::Design;
 use crate::layout::Layout;
 use crate::limit::Limit;
-use crate::limiter::{Limiter, Limits};
-use crate::request::{ClientId, FileId};
+use crate::limiter::{Limits, Rate};
+use crate::request::FileId;
 use crate::stage::StageKind;
 use crate::window::Bounds;
 
@@ -32,10 +33,7 @@ fn storage(stages: Vec<Stage>, windows: Vec<Window>, steps: &[Step]) -> Storage 
 }
 
 fn stage(rate: u64) -> Stage {
-    let limits = Limits {
-        iops: Some(Limiter::new(rate, Nanos::ZERO)),
-        bytes: None,
-    };
+    let limits = Limits::new(Some(Rate::Steady(rate)), None, Nanos::ZERO);
     Stage::new(StageKind::Volume, limits, 0)
 }
 

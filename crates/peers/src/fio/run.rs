@@ -21,11 +21,7 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     let stop = StopFlag::new();
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
-    let whole = Input {
-        name: "fio".to_owned(),
-        workload: input.workload.clone(),
-        fio: None,
-    };
+    let whole = Input::new("fio", input.workload.clone());
     let mut start = Start::now(&whole, None);
     fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
     let output = Output::open(input, console)?;

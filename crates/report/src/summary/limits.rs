@@ -1,13 +1,12 @@
-//! What held the I/Os of a prediction, and which open loops fell behind.
+//! Where the time of a prediction went, and which open loops fell behind.
 //!
 //! Jobs of which the same is to be said share a line, and so do the repeats of a stage.
 
-use std::collections::BTreeMap;
-
 use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, StageRecord};
 
+use super::time::{self, limit_name};
 use super::{jobs_in_words, names_of, stages_with_repeats, write_wrapped};
-use crate::format::{rate, share, short_time};
+use crate::format::{rate, short_time};
 
 /// Adds the lines of every stage.
 pub(super) fn write_limits(text: &mut String, record: &Record) {
@@ -18,46 +17,11 @@ pub(super) fn write_limits(text: &mut String, record: &Record) {
         } else {
             "  ".to_owned()
         };
-        for line in bounds(repeats) {
-            write_wrapped(text, &head, &line, 4);
-        }
-        for line in shortfalls(repeats).into_iter().chain(responses(repeats)) {
+        let lines = time::sentence(record.kind, repeats).into_iter();
+        for line in lines.chain(shortfalls(repeats)).chain(responses(repeats)) {
             write_wrapped(text, &head, &line, 4);
         }
     }
-}
-
-type OfStage = fn(&StageRecord) -> &Option<DirectionRecord>;
-
-fn bounds(repeats: &[&StageRecord]) -> Vec<String> {
-    let figures: [(&str, OfStage); 3] = [
-        ("reads", |stage| &stage.total.read),
-        ("writes", |stage| &stage.total.write),
-        ("trims", |stage| &stage.total.trim),
-    ];
-    let lines = figures.into_iter().filter_map(|(direction, figures)| {
-        let mut bound_by: BTreeMap<&str, f64> = BTreeMap::new();
-        for figures in repeats.iter().filter_map(|stage| figures(stage).as_ref()) {
-            for (limit, part) in &figures.bound_by {
-                *bound_by.entry(limit).or_default() += part / repeats.len() as f64;
-            }
-        }
-        (!bound_by.is_empty()).then(|| format!("{direction} bound by {}", in_words(&bound_by)))
-    });
-    lines.collect()
-}
-
-fn in_words(bound_by: &BTreeMap<&str, f64>) -> String {
-    let mut limits: Vec<_> = bound_by
-        .iter()
-        .filter(|(_, part)| **part >= 0.005)
-        .collect();
-    limits.sort_by(|a, b| b.1.total_cmp(a.1));
-    let words = limits.into_iter().map(|(limit, part)| {
-        let (name, part) = (limit_name(limit), share(*part));
-        format!("{name} (`{limit}`, {part} of the waiting)")
-    });
-    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Open loops that asked for one rate and were held by one limit.
@@ -153,19 +117,4 @@ fn directions(job: &JobRecord) -> impl Iterator<Item = &DirectionRecord> + Clone
 
 fn response_times(job: &JobRecord) -> impl Iterator<Item = &LatencyRecord> {
     directions(job).filter_map(|figures| figures.response_ns.as_ref())
-}
-
-/// The limit in plain words.
-fn limit_name(limit: &str) -> &str {
-    match limit {
-        "disk-iops" => "the disks' IOPS",
-        "disk-bytes" => "the disks' throughput",
-        "vm-cached-iops" => "the VM's cached IOPS",
-        "vm-cached-bytes" => "the VM's cached throughput",
-        "vm-uncached-iops" => "the VM's uncached IOPS",
-        "vm-uncached-bytes" => "the VM's uncached throughput",
-        "device-iops" => "the device's IOPS",
-        "device-bytes" => "the device's throughput",
-        other => other,
-    }
 }

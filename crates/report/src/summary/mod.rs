@@ -7,7 +7,9 @@
 
 mod limits;
 mod storage;
+mod sweep;
 mod table;
+mod time;
 mod verdict;
 
 use fathom_record::{JobRecord, Record, StageRecord};
@@ -27,8 +29,13 @@ pub enum Summary {
 /// The summary of `record` as text.
 pub fn summary(record: &Record, how_much: Summary) -> String {
     let mut text = format!("{}\n", record.title);
-    table::write_table(&mut text, record);
-    limits::write_limits(&mut text, record);
+    if let Some(swept) = &record.sweep {
+        sweep::write_sweep(&mut text, swept);
+    }
+    if record.sweep.is_none() || how_much == Summary::Full {
+        table::write_table(&mut text, record);
+        limits::write_limits(&mut text, record);
+    }
     if how_much == Summary::Full {
         storage::write_storage(&mut text, record);
     }

@@ -47,4 +47,4 @@ mod writer;
 
 pub use reader::read;
 pub(crate) use reader::read_with_targets;
-pub use writer::{to_json, write};
+pub use writer::{from_json, to_json, write};

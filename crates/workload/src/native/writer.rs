@@ -3,6 +3,7 @@
 //! Everything is written out, defaults too: a file in a run's folder must mean the same when defaults have changed.
 //! Values are exact, unlike those shown to people: 4,000 bytes are `4000B`, not `3.91KiB`.
 
+use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos, Percent};
 use toml::{Table, Value};
 
@@ -47,6 +48,18 @@ pub fn to_json(workload: &Workload) -> serde_json::Value {
     };
     let stages: Vec<serde_json::Value> = workload.stages.iter().map(stage).collect();
     serde_json::json!({ "seed": json(count(workload.seed)), "stage": stages })
+}
+
+/// Reads what [`to_json`] gave. `name` is the document's in complaints.
+///
+/// # Errors
+/// All complaints at once; places in them are those of the document's keys, written as a native file.
+pub fn from_json(document: &serde_json::Value, name: &str) -> Result<Workload, Diagnostics> {
+    let text = toml::to_string(document).map_err(|error| {
+        let message = format!("`{name}` is no workload: {error}");
+        Diagnostics(vec![Diagnostic::error(message)])
+    })?;
+    super::read(&text, name).map(|(workload, _)| workload)
 }
 
 fn json(value: Value) -> serde_json::Value {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Finding, read};
 
 /// Each crate of the project and the others it may depend on. Keep in step with ARCHITECTURE.md.
-const MAY_KNOW: [(&str, &[&str]); 18] = [
+const MAY_KNOW: [(&str, &[&str]); 19] = [
     ("units", &[]),
     ("diagnostics", &["units"]),
     ("stats", &["units"]),
@@ -41,6 +41,19 @@ const MAY_KNOW: [(&str, &[&str]); 18] = [
             "workload",
             "model",
             "record",
+        ],
+    ),
+    (
+        "calibrate",
+        &[
+            "units",
+            "diagnostics",
+            "stats",
+            "workload",
+            "record",
+            "catalog",
+            "model",
+            "sim",
         ],
     ),
     ("report", &["units", "stats", "record"]),
@@ -81,6 +94,7 @@ const ANY: &[&str] = &[
     "catalog",
     "model",
     "sim",
+    "calibrate",
     "report",
     "verify",
     "session",

@@ -15,6 +15,8 @@ pub(super) struct Complaints<'a> {
     file: &'a str,
     text: &'a str,
     pub found: Diagnostics,
+    /// What was taken otherwise than it stands, for the design's notes.
+    pub notes: Vec<String>,
     /// Whether it was said that the design has too many parts.
     pub full: bool,
 }
@@ -25,17 +27,29 @@ impl<'a> Complaints<'a> {
             file,
             text,
             found: Diagnostics::default(),
+            notes: Vec::new(),
             full: false,
         }
     }
 
     pub fn error(&mut self, span: &Range<usize>, message: impl Into<String>, hint: &str) {
-        let location = Location::in_text(self.file, self.text, span.clone());
-        let mut diagnostic = Diagnostic::error(message).at(location);
+        let mut diagnostic = Diagnostic::error(message).at(self.location(span));
         if !hint.is_empty() {
             diagnostic = diagnostic.hint(hint);
         }
         self.found.push(diagnostic);
+    }
+
+    /// Warns of something that was taken otherwise than it stands, and keeps the sentence for the design's notes.
+    pub fn note(&mut self, span: &Range<usize>, message: String) {
+        let diagnostic = Diagnostic::warning(message.clone()).at(self.location(span));
+        self.found.push(diagnostic);
+        self.notes.push(message);
+    }
+
+    /// Where these bytes of the file stand.
+    pub fn location(&self, span: &Range<usize>) -> Location {
+        Location::in_text(self.file, self.text, span.clone())
     }
 }
 
@@ -68,19 +82,14 @@ impl<'t> Entry<'t> {
         self.start..self.start + 1
     }
 
-    /// Complains of every key that is not `known`; `later` are those that are known but not built.
-    pub fn check_keys(&self, known: &[&str], later: &[&str], complaints: &mut Complaints<'_>) {
+    /// Complains of every key that is not `known`.
+    pub fn check_keys(&self, known: &[&str], complaints: &mut Complaints<'_>) {
         for key in self.table.keys() {
             let name = key.get_ref().as_ref();
             if known.contains(&name) {
                 continue;
             }
-            if later.contains(&name) {
-                not_built(name, &key.span(), complaints);
-                continue;
-            }
-            let candidates = known.iter().chain(later).copied();
-            let hint = match nearest(name, candidates) {
+            let hint = match nearest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known keys: {}", known.join(", ")),
             };
@@ -174,12 +183,11 @@ impl<'t> Entry<'t> {
         }
     }
 
-    /// One of a list of words: known ones give a value, `later` ones are known but not built.
+    /// One of a list of words.
     pub fn word<T: Copy>(
         &self,
         key: &str,
         known: &[(&str, T)],
-        later: &[&str],
         complaints: &mut Complaints<'_>,
     ) -> Option<At<T>> {
         let text = self.text(key, complaints)?;
@@ -189,26 +197,68 @@ impl<'t> Entry<'t> {
                 span: text.span,
             });
         }
-        if later.contains(&text.value) {
-            not_built(
-                &format!("{key} = \"{}\"", text.value),
-                &text.span,
-                complaints,
-            );
-            return None;
-        }
-        let words: Vec<_> = known
-            .iter()
-            .map(|(word, _)| *word)
-            .chain(later.iter().copied())
-            .collect();
-        let hint = match nearest(text.value, words.iter().copied()) {
+        let words = || known.iter().map(|(word, _)| *word);
+        let hint = match nearest(text.value, words()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("one of {}", words.join(", ")),
+            None => format!("one of {}", words().collect::<Vec<_>>().join(", ")),
         };
         let message = format!("`{}` is no value of `{key}`", text.value);
         complaints.error(&text.span, message, &hint);
         None
+    }
+
+    /// `true` or `false`.
+    pub fn truth(&self, key: &str, complaints: &mut Complaints<'_>) -> Option<At<bool>> {
+        let value = self.table.get(key)?;
+        let Some(truth) = value.get_ref().as_bool() else {
+            let found = value.get_ref().type_str();
+            let message = format!("`{key}` must be true or false, not {found}");
+            complaints.error(&value.span(), message, "write it without quotes");
+            return None;
+        };
+        Some(At {
+            value: truth,
+            span: value.span(),
+        })
+    }
+
+    /// A list of texts in quotes.
+    pub fn texts(&self, key: &str, complaints: &mut Complaints<'_>) -> Option<Vec<At<&'t str>>> {
+        let value = self.table.get(key)?;
+        let list = value.get_ref().as_array();
+        let texts = list.into_iter().flatten().map(|one| {
+            let text = one.get_ref().as_str()?;
+            Some(At {
+                value: text,
+                span: one.span(),
+            })
+        });
+        let texts: Option<Vec<_>> = texts.collect();
+        let texts = texts.filter(|texts| !texts.is_empty());
+        if texts.is_none() {
+            let message = format!("`{key}` must be a list of texts in quotes");
+            complaints.error(&value.span(), message, "such as `[\"vm1\", \"db*\"]`");
+        }
+        texts
+    }
+
+    /// Where a key stands; the table's first line where it is absent.
+    pub fn span_of(&self, key: &str) -> Range<usize> {
+        self.table.get(key).map_or(self.span(), Spanned::span)
+    }
+
+    /// Complains of the keys of `keys` that are there, though they have no meaning here.
+    pub fn refuse_keys(
+        &self,
+        keys: &[&str],
+        why: &str,
+        hint: &str,
+        complaints: &mut Complaints<'_>,
+    ) {
+        for key in keys.iter().filter(|key| self.has(key)) {
+            let message = format!("`{key}` {why}");
+            complaints.error(&self.span_of(key), message, hint);
+        }
     }
 
     pub fn table(
@@ -254,10 +304,4 @@ impl<'t> Entry<'t> {
         }
         tables
     }
-}
-
-/// A key or value that the design format has but this version cannot model.
-pub(super) fn not_built(what: &str, span: &Range<usize>, complaints: &mut Complaints<'_>) {
-    let message = format!("`{what}` is known but not built yet");
-    complaints.error(span, message, "leave it out for now");
 }

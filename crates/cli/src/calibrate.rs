@@ -1,0 +1,117 @@
+//! `fathom calibrate`: a design fitted to a measured run.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+
+use fathom_calibrate::{CalibrateError, Calibration, Fit, Task};
+use fathom_catalog::Catalog;
+use fathom_engine::StopFlag;
+use fathom_record::RunKind;
+use fathom_session::{Code, Failure, map_paths};
+use fathom_workload::native;
+
+use crate::args::CalibrateArgs;
+use crate::lookups::stored;
+use crate::predict::read_design;
+
+/// Fits, writes the new design, and shows what was fitted.
+pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
+    // The fit takes a while; what would refuse its result is told first.
+    if args.output.exists() {
+        return Err(taken(&args.output));
+    }
+    let (design_name, design) = read_design(&args.on)?;
+    let record = stored(&args.record)?;
+    if record.kind != RunKind::Run {
+        crate::tell("note: this record is a prediction; a fit to it says nothing of real storage");
+    }
+    let mut workload = native::from_json(&record.workload, "the record's workload")?;
+    map_paths(&args.maps, &mut workload)?;
+    let stop = StopFlag::new();
+    stop.install_signal_handlers()
+        .map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let task = Task {
+        record: &record,
+        workload: &workload,
+        design: &design,
+        design_name: &design_name,
+        record_name: &args.record,
+    };
+    let calibration =
+        fathom_calibrate::calibrate(&task, Catalog::builtin(), &|| stop.is_requested())
+            .map_err(failure)?;
+    write_new(&args.output, &calibration.design)?;
+    crate::print(&told(&calibration, &args.output));
+    Ok(Code::Success)
+}
+
+fn taken(path: &Path) -> Failure {
+    let message = format!("`{}` exists, and is not written over", path.display());
+    Failure::new(Code::Refused, message).hint("name another file with `-o`, or remove it first")
+}
+
+fn failure(error: CalibrateError) -> Failure {
+    let hint = error.hint();
+    let failure = match error {
+        CalibrateError::Input(complaints) => complaints.into(),
+        CalibrateError::Stopped => Failure::new(Code::Interrupted, error),
+        other => Failure::new(Code::Input, other),
+    };
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => taken(path),
+        _ => Failure::new(
+            Code::Target,
+            format!("`{}` cannot be written: {error}", path.display()),
+        ),
+    })
+}
+
+fn told(calibration: &Calibration, path: &Path) -> String {
+    let mut text = String::new();
+    for fit in &calibration.fits {
+        text.push_str(&in_words(fit));
+    }
+    for sentence in &calibration.left_out {
+        let _ = writeln!(text, "not fitted: {sentence}");
+    }
+    let _ = writeln!(text, "written to `{}`", path.display());
+    text
+}
+
+fn in_words(fit: &Fit) -> String {
+    let [p50, p99] = fit.measured;
+    let error = fit.error;
+    let percent = |share: f64| format!("{:+.1} %", share * 100.0);
+    let mut text = format!("{}\n", fit.volumes.join(", "));
+    let _ = writeln!(text, "  measured       p50 {p50}, p99 {p99}");
+    let _ = writeln!(
+        text,
+        "  media latency  median {}, p99 {}",
+        fit.median, fit.p99
+    );
+    let _ = writeln!(
+        text,
+        "  fit            p50 {}, p99 {}, at most {} (p{})",
+        percent(error.p50),
+        percent(error.p99),
+        percent(error.most),
+        error.most_at
+    );
+    if error.is_poor() {
+        text.push_str(
+            "  POOR FIT: the latency is no log-normal one, or the design has other\n  limits than what was measured\n",
+        );
+    }
+    text
+}

@@ -1,0 +1,110 @@
+//! From the text of a design file to a checked design.
+//!
+//! One file reads one kind of table; `entry` and `values` hold what they share. Reading goes on after a mistake, so that
+//! all of them come out at once, each pointing to its place.
+
+mod clients;
+mod device;
+mod disks;
+mod entry;
+mod globs;
+mod names;
+mod nfs;
+mod rules;
+mod share_limits;
+mod smb;
+mod values;
+mod vm;
+mod volume;
+
+use fathom_catalog::Catalog;
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use toml::de::DeTable;
+
+use super::{AnyVolume, Design, notes};
+use entry::{Complaints, Entry};
+
+/// Largest design file.
+const MOST_BYTES: usize = 4 << 20;
+/// Most machines and most volumes (devices counted), so that ranges of names within ranges cannot fill the memory.
+const MOST_PARTS: usize = 10_000;
+
+impl Design {
+    /// Reads a design. `file` names it in complaints.
+    ///
+    /// Gives the design and its warnings.
+    ///
+    /// # Errors
+    ///
+    /// All complaints at once, at least one of them an error.
+    pub fn read(
+        text: &str,
+        file: &str,
+        catalog: &Catalog,
+    ) -> Result<(Self, Diagnostics), Diagnostics> {
+        if text.len() > MOST_BYTES {
+            let message = format!("`{file}` is larger than 4 MiB, which no design needs");
+            return Err(Diagnostics(vec![Diagnostic::error(message)]));
+        }
+        let parsed = DeTable::parse(text).map_err(|error| syntax(file, text, &error))?;
+        let mut complaints = Complaints::new(file, text);
+        let span = parsed.span();
+        let top = Entry::new("a design", parsed.get_ref(), &span);
+        top.check_keys(&["vm", "device", "nfs", "smb"], &mut complaints);
+        let mut design = Self::default();
+        for entry in top.tables("vm", "a machine", &mut complaints) {
+            vm::read(&entry, catalog, &mut design, &mut complaints);
+        }
+        for entry in top.tables("device", "a device", &mut complaints) {
+            device::read(&entry, catalog, &mut design, &mut complaints);
+        }
+        for entry in top.tables("nfs", "an NFS volume", &mut complaints) {
+            nfs::read(&entry, catalog, &mut design, &mut complaints);
+        }
+        for entry in top.tables("smb", "a share", &mut complaints) {
+            smb::read(&entry, catalog, &mut design, &mut complaints);
+        }
+        if design.volume_count() == 0 && !complaints.found.has_errors() {
+            let message = "the design has no volume, no device and no share";
+            complaints.error(&(0..0), message, "add a `[[vm]]` with a `[[vm.volume]]`");
+        }
+        if complaints.found.has_errors() {
+            return Err(complaints.found);
+        }
+        design.notes = notes::notes(&design, &complaints.notes);
+        Ok((design, complaints.found))
+    }
+}
+
+fn syntax(file: &str, text: &str, error: &toml::de::Error) -> Diagnostics {
+    let mut diagnostic = Diagnostic::error(error.message().to_owned());
+    if let Some(span) = error.span() {
+        diagnostic = diagnostic.at(Location::in_text(file, text, span));
+    }
+    Diagnostics(vec![diagnostic.hint("a design is written in TOML")])
+}
+
+/// Complains where `parts` are more than a design may have; once is enough.
+fn too_many(parts: usize, entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> bool {
+    let over = parts > MOST_PARTS;
+    if over && !complaints.full {
+        complaints.full = true;
+        let message = format!("the design has more than {MOST_PARTS} machines or volumes");
+        complaints.error(
+            &entry.span(),
+            message,
+            "shorten the ranges in names, or split the design",
+        );
+    }
+    over
+}
+
+fn is_taken(design: &Design, name: &str) -> bool {
+    let mut vms = design.vms.iter().map(|vm| &vm.name);
+    let others = || {
+        design
+            .volumes()
+            .skip_while(|one| matches!(one, AnyVolume::Disks(..)))
+    };
+    vms.any(|taken| taken == name) || others().any(|one| one.name() == name)
+}

@@ -1,0 +1,142 @@
+//! A sweep: its points, its curves, and where each bends.
+
+use std::fmt::Write as _;
+
+use fathom_record::{CurveRecord, KneePlace, PointRecord, SweepRecord};
+
+use super::write_wrapped;
+use crate::format::{WIDTH, mebibytes, rate, short_mean, short_time, shortened};
+use crate::plot::{Mark, plot};
+
+/// Adds the table of all points, the plot, and a sentence for each curve's knee.
+pub(super) fn write_sweep(text: &mut String, sweep: &SweepRecord) {
+    write_points(text, sweep);
+    write_plot(text, sweep);
+    write_knees(text, sweep);
+}
+
+fn write_points(text: &mut String, sweep: &SweepRecord) {
+    const LONGEST_NAME: usize = 24;
+    let all = || sweep.curves.iter().flat_map(|curve| &curve.points);
+    let names = sweep
+        .curves
+        .iter()
+        .flat_map(|curve| curve.points.iter().map(|point| point_name(curve, point)));
+    let width = names
+        .map(|name| name.chars().count() + 2)
+        .max()
+        .unwrap_or(0);
+    let width = width.clamp(8, LONGEST_NAME);
+    let bound = all().any(|point| point.bound_by.is_some());
+    let header = ["MiB/s", "mean", "p50", "p99"].map(|title| format!(" {title:>7}"));
+    let mut header = format!("{:width$} {:>9}{}", "", "IOPS", header.concat());
+    if bound {
+        header.push_str("  bound by");
+    }
+    let _ = writeln!(text, "{header}");
+    for curve in &sweep.curves {
+        if !curve.name.is_empty() {
+            let _ = writeln!(text, "{}", shortened(&curve.name, WIDTH));
+        }
+        for point in &curve.points {
+            let mark = if is_knee(curve, point) { "*" } else { " " };
+            let name = format!("{mark} {}", point_name(curve, point));
+            let figures = [
+                mebibytes(point.bandwidth_bytes_per_sec),
+                short_mean(point.latency_mean_ns),
+                short_time(point.latency_p50_ns),
+                short_time(point.latency_p99_ns),
+            ];
+            let figures = figures.map(|figure| format!(" {figure:>7}")).concat();
+            let iops = rate(point.iops);
+            let line = format!("{:width$} {iops:>9}{figures}", shortened(&name, width));
+            let left = WIDTH.saturating_sub(line.chars().count() + 2);
+            let bound = point.bound_by.as_ref();
+            let bound = bound.map_or(String::new(), |by| format!("  {}", shortened(by, left)));
+            let _ = writeln!(text, "{line}{bound}");
+        }
+    }
+}
+
+/// What tells a point from others of its curve.
+fn point_name(curve: &CurveRecord, point: &PointRecord) -> String {
+    let shared: Vec<&str> = curve.name.split(' ').collect();
+    let own = point.stage.split(' ').filter(|word| !shared.contains(word));
+    own.collect::<Vec<_>>().join(" ")
+}
+
+fn is_knee(curve: &CurveRecord, point: &PointRecord) -> bool {
+    let knee = curve.knee.as_ref();
+    knee.is_some_and(|knee| knee.lies == KneePlace::Inside && knee.stage == point.stage)
+}
+
+/// Curves have letters where there are several; their knees are capitals. The mark of one curve alone is `o`, its knee `*`.
+fn write_plot(text: &mut String, sweep: &SweepRecord) {
+    const MOST_CURVES: usize = 8;
+    let curves = sweep.curves.iter().filter(|curve| curve.points.len() > 2);
+    let curves: Vec<&CurveRecord> = curves.take(MOST_CURVES).collect();
+    let mut marks = Vec::new();
+    for (curve, letter) in curves.iter().zip('a'..) {
+        for point in &curve.points {
+            let knee = is_knee(curve, point);
+            let character = match (curves.len(), knee) {
+                (1, true) => '*',
+                (1, false) => 'o',
+                (_, true) => letter.to_ascii_uppercase(),
+                (_, false) => letter,
+            };
+            marks.push(Mark {
+                x: point.iops,
+                y: point.latency_mean_ns,
+                character,
+                in_front: knee,
+            });
+        }
+    }
+    let Some(drawn) = plot(&marks) else { return };
+    let _ = writeln!(text, "\nmean latency over IOPS");
+    text.push_str(&drawn);
+    if curves.len() > 1 {
+        let legend = curves.iter().zip('a'..);
+        let legend = legend.map(|(curve, letter)| format!("{letter} {}", curve.name));
+        let legend = legend.collect::<Vec<_>>().join(", ");
+        write_wrapped(
+            text,
+            "         ",
+            &format!("{legend}; capitals are knees"),
+            9,
+        );
+    }
+}
+
+fn write_knees(text: &mut String, sweep: &SweepRecord) {
+    let mut first = true;
+    for curve in &sweep.curves {
+        let Some(knee) = &curve.knee else { continue };
+        let found = curve.points.iter().find(|point| point.stage == knee.stage);
+        let Some(point) = found else { continue };
+        let name = point_name(curve, point);
+        let head = if curve.name.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", curve.name)
+        };
+        let (iops, mean) = (rate(point.iops), short_mean(point.latency_mean_ns));
+        let mut body = match knee.lies {
+            KneePlace::Inside => format!("{head}{name}, {iops} IOPS at {mean}"),
+            KneePlace::First => {
+                format!("{head}at {name} or below: latency grows faster than IOPS from there on")
+            }
+            KneePlace::Last => {
+                format!(
+                    "{head}not up to {name}: IOPS still grow faster than latency; sweep further"
+                )
+            }
+        };
+        if first {
+            body.push_str(" (the largest IOPS over mean latency, Kleinrock's \"power\")");
+        }
+        write_wrapped(text, "knee     ", &body, 9);
+        first = false;
+    }
+}

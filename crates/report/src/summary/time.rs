@@ -1,0 +1,126 @@
+//! Where the time of a prediction went: one sentence a stage.
+//!
+//! It names the limits that I/Os waited for, with their shares of the waiting and the waiting's share of all latency; then
+//! what the host cache served and how long credits lasted.
+
+use std::collections::BTreeMap;
+
+use fathom_record::{DirectionRecord, OverTimeRecord, RunKind, StageRecord, StorageRecord};
+use fathom_units::{Nanos, group_digits};
+
+use crate::format::share;
+
+/// Below this share of the latency, waiting is not worth its parts.
+const LEAST_WAITING: f64 = 0.01;
+/// Credits below this share of full are used up.
+const USED_UP: f64 = 0.001;
+
+type OfStage = fn(&StageRecord) -> &Option<DirectionRecord>;
+
+/// The sentence of a stage over its repeats; `None` for real runs.
+pub(super) fn sentence(kind: RunKind, repeats: &[&StageRecord]) -> Option<String> {
+    if kind == RunKind::Run {
+        return None;
+    }
+    let figures: [(&str, OfStage); 3] = [
+        ("reads", |stage| &stage.total.read),
+        ("writes", |stage| &stage.total.write),
+        ("trims", |stage| &stage.total.trim),
+    ];
+    let mut clauses: Vec<String> = figures
+        .into_iter()
+        .filter_map(|(direction, figures)| waiting(direction, figures, repeats))
+        .collect();
+    clauses.extend(cache(repeats));
+    clauses.extend(credits(repeats));
+    (!clauses.is_empty()).then(|| clauses.join("; "))
+}
+
+fn waiting(direction: &str, figures: OfStage, repeats: &[&StageRecord]) -> Option<String> {
+    let figures = repeats.iter().filter_map(|stage| figures(stage).as_ref());
+    let figures: Vec<&DirectionRecord> = figures.filter(|figures| figures.ios > 0).collect();
+    let count = figures.len() as f64;
+    let mut bound_by: BTreeMap<&str, f64> = BTreeMap::new();
+    for (limit, part) in figures.iter().flat_map(|figures| &figures.bound_by) {
+        *bound_by.entry(limit).or_default() += part / count;
+    }
+    figures.first()?;
+    let waited = figures.iter().filter_map(|figures| figures.waited_share);
+    let waited = waited.sum::<f64>() / count;
+    if bound_by.is_empty() {
+        return Some(format!("{direction} waited for no limit"));
+    }
+    if waited < LEAST_WAITING {
+        return Some(format!(
+            "{direction} hardly waited for limits (under 1 % of their latency)"
+        ));
+    }
+    let (limits, waited) = (in_words(&bound_by), share(waited));
+    Some(format!(
+        "{direction} waited for {limits}, {waited} of their latency"
+    ))
+}
+
+fn in_words(bound_by: &BTreeMap<&str, f64>) -> String {
+    let mut limits: Vec<_> = bound_by
+        .iter()
+        .filter(|(_, part)| **part >= 0.005)
+        .collect();
+    limits.sort_by(|a, b| b.1.total_cmp(a.1));
+    let words = limits.into_iter().map(|(limit, part)| {
+        let (name, part) = (limit_name(limit), share(*part));
+        format!("{name} (`{limit}`, {part})")
+    });
+    words.collect::<Vec<_>>().join(" and ")
+}
+
+fn parts<'a>(repeats: &[&'a StageRecord]) -> impl Iterator<Item = &'a StorageRecord> {
+    let repeats: Vec<&StageRecord> = repeats.to_vec();
+    repeats.into_iter().flat_map(|stage| stage.storage.values())
+}
+
+/// What the host caches served of the reads of all cached volumes.
+fn cache(repeats: &[&StageRecord]) -> Option<String> {
+    let cached = parts(repeats).filter_map(|part| Some((part.hit_share?, part.ios as f64)));
+    let cached: Vec<(f64, f64)> = cached.collect();
+    let weight: f64 = cached.iter().map(|(_, ios)| ios).sum();
+    let served: f64 = cached.iter().map(|(hits, ios)| hits * ios).sum();
+    (weight > 0.0).then(|| format!("the cache served {} of the reads", share(served / weight)))
+}
+
+/// When the first credits were used up, or how much the scarcest had left.
+fn credits(repeats: &[&StageRecord]) -> Option<String> {
+    let told = parts(repeats).filter_map(|part| part.over_time.as_ref());
+    let lists = told.flat_map(|over_time: &OverTimeRecord| {
+        let lists = [&over_time.iops_credit_share, &over_time.bytes_credit_share];
+        lists.map(|list| over_time.at_ns.iter().zip(list))
+    });
+    let levels: Vec<(u64, f64)> = lists.flatten().map(|(at, left)| (*at, *left)).collect();
+    let least = levels.iter().map(|(_, left)| *left).reduce(f64::min)?;
+    if least > 0.995 {
+        return Some("credits were not used".to_owned());
+    }
+    let used_up = levels.iter().filter(|(_, left)| *left <= USED_UP);
+    Some(match used_up.map(|(at, _)| *at).min() {
+        Some(at) => {
+            let seconds = Nanos::new(at).as_secs_f64().round() as u64;
+            format!("credits lasted {} s", group_digits(seconds))
+        }
+        None => format!("credits fell to {}", share(least)),
+    })
+}
+
+/// The limit in plain words.
+pub(super) fn limit_name(limit: &str) -> &str {
+    match limit {
+        "disk-iops" => "the disks' IOPS",
+        "disk-bytes" => "the disks' throughput",
+        "vm-cached-iops" => "the VM's cached IOPS",
+        "vm-cached-bytes" => "the VM's cached throughput",
+        "vm-uncached-iops" => "the VM's uncached IOPS",
+        "vm-uncached-bytes" => "the VM's uncached throughput",
+        "device-iops" => "the device's IOPS",
+        "device-bytes" => "the device's throughput",
+        other => other,
+    }
+}

@@ -1,0 +1,92 @@
+//! Where in its input a job says what is complained of.
+//!
+//! The engine and the simulator know jobs and paths, not files and lines; the input's own reader finds those again.
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
+use fathom_dialects::fio::{FioInput, Origin};
+
+use crate::Input;
+
+impl Input {
+    /// The same complaints, pointing at the line of the input that each is about, where that can be told.
+    #[must_use]
+    pub fn located(&self, complaints: Diagnostics) -> Diagnostics {
+        let located = complaints.0.into_iter().map(|complaint| {
+            let place = complaint.subject.as_ref();
+            match place.and_then(|subject| self.place_of(subject)) {
+                Some(place) if complaint.location.is_none() => complaint.at(place),
+                _ => complaint,
+            }
+        });
+        Diagnostics(located.collect::<Vec<Diagnostic>>())
+    }
+
+    fn place_of(&self, subject: &Subject) -> Option<Location> {
+        if let Some((file, text)) = &self.source {
+            return place_in_native(file, text, subject);
+        }
+        place_in_fio(self.fio.as_ref()?, subject)
+    }
+}
+
+/// The value as it stands in quotes, behind the owner's name if it is there, anywhere otherwise; or the owner's name.
+fn place_in_native(file: &str, text: &str, subject: &Subject) -> Option<Location> {
+    let quoted = |word: &str| format!("\"{word}\"");
+    let (owner, value) = (quoted(&subject.owner), quoted(&subject.value));
+    let owner_at = text.find(&owner);
+    let behind = owner_at.and_then(|at| Some(at + text[at..].find(&value)?));
+    let (at, length) = match (behind.or_else(|| text.find(&value)), owner_at) {
+        (Some(at), _) => (at, value.len()),
+        (None, Some(at)) => (at, owner.len()),
+        (None, None) => return None,
+    };
+    Some(Location::in_text(file, text, at..at + length))
+}
+
+/// The option that made the job's paths, or its first option that a file holds.
+fn place_in_fio(input: &FioInput, subject: &Subject) -> Option<Location> {
+    let of_job = || {
+        let entries = input.provenance.iter();
+        entries.filter(|entry| entry.job == subject.owner)
+    };
+    let line_of = |key: Option<&str>| {
+        let mut entries = of_job().filter(|entry| key.is_none_or(|key| entry.key == key));
+        entries.find_map(|entry| match &entry.origin {
+            Origin::File { path, line } | Origin::Environment { path, line } => Some((path, *line)),
+            Origin::CommandLine | Origin::Default => None,
+        })
+    };
+    let (path, line) = line_of(Some("filename"))
+        .or_else(|| line_of(Some("directory")))
+        .or_else(|| line_of(None))?;
+    let text = std::fs::read_to_string(path).ok()?;
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(line - 1)
+        .map(str::len)
+        .sum();
+    let length = text[before..].lines().next()?.trim_end().len();
+    Some(Location::in_text(path, &text, before..before + length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_found_in_the_job_that_names_it() {
+        let text = "[[stage.job]]\nname = \"a\"\ntarget = \"/d/x\"\n[[stage.job]]\nname = \"b\"\ntarget = \"/d/x\"\n";
+        let subject = |owner: &str, value: &str| Subject {
+            owner: owner.to_owned(),
+            value: value.to_owned(),
+        };
+        let line = |owner, value| {
+            place_in_native("w.toml", text, &subject(owner, value)).map(|place| place.line)
+        };
+        assert_eq!(line("a", "/d/x"), Some(3));
+        assert_eq!(line("b", "/d/x"), Some(6));
+        // A path that was mapped stands nowhere; the job does.
+        assert_eq!(line("b", "/mnt/x"), Some(5));
+        assert_eq!(line("c", "/mnt/x"), None);
+    }
+}

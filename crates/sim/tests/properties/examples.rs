@@ -1,0 +1,127 @@
+//! The examples of the repository: every workload of a folder on every design of it.
+//!
+//! They are shortened, since here their figures do not matter.
+
+use std::path::{Path, PathBuf};
+
+use fathom_catalog::Catalog;
+use fathom_dialects::fio::{self, ReadContext, SystemFiles};
+use fathom_model::Design;
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::{Workload, native};
+
+/// A workload on a design.
+pub struct Example {
+    pub name: String,
+    pub design: Design,
+    pub workload: Workload,
+}
+
+/// Longest warm-up, and longest measured time, of a shortened job.
+const WARMUP: Nanos = Nanos::from_millis(20);
+const RUNTIME: Nanos = Nanos::from_millis(200);
+
+/// Largest file, so that caches are warm soon.
+const LENGTH: Bytes = Bytes::gib(1);
+/// Most I/Os outstanding in a stage of a shortened workload.
+const OUTSTANDING: u64 = 64;
+
+/// All of them; those whose workload does not fit a design of its folder (paths that it does not serve) are left out.
+pub fn examples() -> Vec<Example> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut found = Vec::new();
+    for folder in entries(&root).into_iter().filter(|path| path.is_dir()) {
+        let files = entries(&folder);
+        let designs: Vec<_> = files
+            .iter()
+            .filter(|path| is(path, ".design.toml"))
+            .collect();
+        let workloads: Vec<_> = files.iter().filter_map(|path| workload(path)).collect();
+        for (path, workload) in &workloads {
+            let fitting = designs.iter().filter_map(|file| {
+                let design = design(file)?;
+                let name = format!("{} on {}", path.display(), file.display());
+                serves(&design, workload).then(|| Example {
+                    name,
+                    design,
+                    workload: workload.clone(),
+                })
+            });
+            found.extend(fitting);
+        }
+        assert!(
+            designs.is_empty() || !workloads.is_empty(),
+            "{} has designs and no workload",
+            folder.display()
+        );
+    }
+    assert!(found.len() >= 8, "{} examples", found.len());
+    found
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn is(path: &Path, ending: &str) -> bool {
+    path.to_string_lossy().ends_with(ending)
+}
+
+/// `None` for what the model does not build.
+fn design(path: &Path) -> Option<Design> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let read = Design::read(&text, &path.to_string_lossy(), Catalog::builtin());
+    match read {
+        Ok((design, _)) => Some(design),
+        Err(complaints) if complaints.to_string().contains("not built yet") => None,
+        Err(complaints) => panic!("{complaints}"),
+    }
+}
+
+fn workload(path: &Path) -> Option<(PathBuf, Workload)> {
+    let name = path.to_string_lossy();
+    let workload = if is(path, ".workload.toml") {
+        let text = std::fs::read_to_string(path).unwrap();
+        let read = native::read(&text, &name);
+        read.unwrap_or_else(|complaints| panic!("{complaints}")).0
+    } else if is(path, ".ini") || is(path, ".fio") {
+        let read = fio::read_file(&name, &ReadContext::of_system(&SystemFiles));
+        read.unwrap_or_else(|complaints| panic!("{complaints}"))
+            .workload
+    } else {
+        return None;
+    };
+    Some((path.to_owned(), shortened(workload)))
+}
+
+fn shortened(mut workload: Workload) -> Workload {
+    for stage in &mut workload.stages {
+        stage.repeats = 1;
+        let outstanding = stage
+            .jobs
+            .iter()
+            .map(|job| u64::from(job.workers) * u64::from(job.depth));
+        let share = outstanding.sum::<u64>().div_ceil(OUTSTANDING) as u32;
+        for job in &mut stage.jobs {
+            job.depth = job.depth.div_ceil(share);
+            for target in &mut job.targets {
+                target.length = target.length.map(|length| length.min(LENGTH));
+            }
+            let limits = &mut job.limits;
+            limits.warmup = limits.warmup.min(WARMUP);
+            limits.runtime = Some(limits.runtime.unwrap_or(RUNTIME).min(RUNTIME));
+        }
+    }
+    workload
+}
+
+/// Whether the design serves every path of the workload.
+fn serves(design: &Design, workload: &Workload) -> bool {
+    let mut targets = workload
+        .jobs()
+        .flat_map(|(_, job)| job.targets.iter().map(|target| (&job.host, target)));
+    targets.all(|(host, target)| design.locate(host.as_deref(), target.place.path()).is_ok())
+}

@@ -1,0 +1,64 @@
+//! What the random cases exercise, so that agreement on them means something.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::random_cases::{Case, case};
+use super::run::run;
+
+/// What happened in a case.
+fn events(case: &Case) -> (usize, BTreeSet<&'static str>) {
+    let mut seen = BTreeSet::new();
+    let mut ios = 0;
+    let (stages, storage) = run(&case.workload, &case.design);
+    for stage in &stages {
+        for measured in stage.workers.iter().flat_map(|worker| &worker.measured) {
+            ios += measured.latencies.len();
+            seen.extend(measured.waited.keys());
+        }
+        for row in stage.rows.values() {
+            let share = row.hit_share.unwrap_or_default();
+            let facts = [
+                (share > 0.0 && share < 1.0, "both hits and misses"),
+                (row.depth > 30.0, "more than 30 in a part"),
+            ];
+            seen.extend(facts.iter().filter(|(so, _)| *so).map(|(_, what)| *what));
+        }
+    }
+    let several = |queue: &super::storage::Queue| queue.left.iter().any(|left| left.units > 1);
+    if storage.queues.iter().any(several) {
+        seen.insert("I/Os that count as several");
+    }
+    (ios, seen)
+}
+
+#[test]
+fn the_cases_meet_every_limit_often() {
+    let mut tally: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut ios = 0;
+    let seeds = 0..250;
+    for seed in seeds.clone() {
+        let (done, seen) = events(&case(seed));
+        ios += done as u64;
+        for what in seen {
+            *tally.entry(what).or_default() += 1;
+        }
+    }
+    assert!(ios > 300 * seeds.end, "{ios} I/Os");
+    let wanted = [
+        "device-bytes",
+        "device-iops",
+        "disk-bytes",
+        "disk-iops",
+        "vm-cached-bytes",
+        "vm-cached-iops",
+        "vm-uncached-bytes",
+        "vm-uncached-iops",
+        "both hits and misses",
+        "more than 30 in a part",
+        "I/Os that count as several",
+    ];
+    for what in wanted {
+        let cases = tally.get(what).copied().unwrap_or_default();
+        assert!(cases >= 8, "{what} in {cases} cases alone: {tally:#?}");
+    }
+}

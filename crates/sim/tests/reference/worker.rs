@@ -1,0 +1,177 @@
+//! One worker: what it issues and what it measures.
+
+use std::collections::BTreeMap;
+
+use fathom_workload::generator::{
+    ArrivalSchedule, Io, SharedCursor, StreamKey, TargetRange, WorkerStream,
+};
+use fathom_workload::{Arrival, Direction, Job};
+
+use super::layout::Placed;
+
+/// An I/O that was issued.
+#[derive(Debug, Clone, Copy)]
+struct Issued {
+    at: u64,
+    intended: u64,
+    length: u64,
+    way: usize,
+}
+
+/// What one worker measured, by direction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Measured {
+    pub bytes: u64,
+    /// Issue to completion of each I/O, in ns.
+    pub latencies: Vec<u64>,
+    /// Intended start to completion.
+    pub responses: Vec<u64>,
+    /// Time waited by limit.
+    pub waited: BTreeMap<&'static str, u128>,
+}
+
+/// A worker under way.
+pub struct Worker {
+    pub job: usize,
+    pub number: u32,
+    pub targets: Vec<Placed>,
+    pub stream_name: u64,
+    stream: WorkerStream,
+    schedule: Option<ArrivalSchedule>,
+    depth: usize,
+    /// First I/O, start of measurement, and the end of issuing, in ns of the run.
+    pub first: u64,
+    pub measure: u64,
+    deadline: Option<u64>,
+    /// Drawn, but not issued yet, with its intended start.
+    ahead: Option<(Io, u64)>,
+    /// When it will be looked at because of `ahead`.
+    alarm: Option<u64>,
+    over: bool,
+    issued: Vec<Issued>,
+    outstanding: usize,
+    pub last_completion: u64,
+    pub measured: [Measured; 3],
+}
+
+/// What a worker does next.
+pub enum Next {
+    /// Issue this I/O, which is number so-and-so of its issued ones.
+    Issue(Io, usize),
+    /// Look again at this time.
+    Alarm(u64),
+    /// Nothing for now.
+    Nothing,
+}
+
+impl Worker {
+    /// Worker `number` of the job with index `index` in its stage, `key.job` in its workload; the stage starts at `start`.
+    pub fn new(
+        job: &Job,
+        index: usize,
+        key: StreamKey,
+        targets: &[Placed],
+        shared: &SharedCursor,
+        start: u64,
+    ) -> Self {
+        let ranges: Vec<TargetRange> = targets.iter().map(|target| target.range).collect();
+        let stream = WorkerStream::new(job, key, &ranges, shared).expect("the job has a stream");
+        let schedule = match job.arrival {
+            Arrival::Closed => None,
+            Arrival::Open { rate, poisson, .. } => Some(ArrivalSchedule::new(rate, poisson, key)),
+        };
+        let first = start + job.limits.start_delay.get();
+        let measure = first + job.limits.warmup.get();
+        Self {
+            job: index,
+            number: key.worker,
+            targets: targets.to_vec(),
+            stream_name: u64::from(key.job) << 32 | u64::from(key.worker),
+            stream,
+            schedule,
+            depth: job.effective_depth().max(1) as usize,
+            first,
+            measure,
+            deadline: job.limits.runtime.map(|runtime| measure + runtime.get()),
+            ahead: None,
+            alarm: None,
+            over: false,
+            issued: Vec::new(),
+            outstanding: 0,
+            last_completion: 0,
+            measured: Default::default(),
+        }
+    }
+
+    /// The alarm of this time rings.
+    pub fn ring(&mut self, now: u64) {
+        if self.alarm == Some(now) {
+            self.alarm = None;
+        }
+    }
+
+    /// What to do now; asked again until there is nothing.
+    pub fn next(&mut self, now: u64) -> Next {
+        if self.over || self.outstanding == self.depth {
+            return Next::Nothing;
+        }
+        let late = |at: u64| self.deadline.is_some_and(|deadline| at >= deadline);
+        if late(now) {
+            self.over = true;
+            return Next::Nothing;
+        }
+        let drawn = self.ahead.take().or_else(|| {
+            let io = self.stream.next_io()?;
+            let schedule = self.schedule.as_mut();
+            let intended =
+                schedule.map_or(now, |schedule| self.first + schedule.next_start(io.length));
+            Some((io, intended))
+        });
+        let Some((io, intended)) = drawn else {
+            self.over = true;
+            return Next::Nothing;
+        };
+        if intended <= now {
+            self.outstanding += 1;
+            self.issued.push(Issued {
+                at: now,
+                intended,
+                length: u64::from(io.length),
+                way: io.direction as usize,
+            });
+            return Next::Issue(io, self.issued.len() - 1);
+        }
+        if self.deadline.is_some_and(|deadline| intended >= deadline) {
+            self.over = true;
+            return Next::Nothing;
+        }
+        self.ahead = Some((io, intended));
+        if self.alarm == Some(intended) {
+            return Next::Nothing;
+        }
+        self.alarm = Some(intended);
+        Next::Alarm(intended)
+    }
+
+    /// An issued I/O is finished.
+    pub fn finish(&mut self, now: u64, number: usize, waits: &[(&'static str, u64)]) {
+        self.outstanding -= 1;
+        if now < self.measure {
+            return;
+        }
+        self.last_completion = now;
+        let issued = self.issued[number];
+        let measured = &mut self.measured[issued.way];
+        measured.bytes += issued.length;
+        measured.latencies.push(now - issued.at);
+        measured.responses.push(now - issued.intended);
+        for (limit, time) in waits.iter().filter(|(_, time)| *time > 0) {
+            *measured.waited.entry(limit).or_default() += u128::from(*time);
+        }
+    }
+
+    /// Whether it writes to storage with this I/O.
+    pub fn writes(io: &Io) -> bool {
+        io.direction != Direction::Read
+    }
+}
