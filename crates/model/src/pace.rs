@@ -100,8 +100,8 @@ impl Pace {
             .iter()
             .flatten()
             .all(|limiter| limiter.rate() < 1 << 62);
-        let fresh = limits.paid_at() == Nanos::ZERO;
-        (same && small && fresh).then(|| Self {
+        let plain = !limits.has_credits() && limits.paid_at() == Nanos::ZERO;
+        (same && small && plain).then(|| Self {
             ios: Rate::of(both[0]),
             bytes_rate: Rate::of(both[1]),
             tolerance_ns: tolerance.get(),
@@ -136,6 +136,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limiter;
     use crate::random::mix;
 
     #[test]
@@ -154,11 +155,8 @@ mod tests {
             .enumerate()
         {
             let tolerance = Nanos::from_millis(2 * (seed as u64 % 2));
-            let limiter = |rate: Option<u64>| rate.map(|rate| Limiter::new(rate, tolerance));
-            let mut limits = Limits {
-                iops: limiter(ios),
-                bytes: limiter(bytes),
-            };
+            let rate = |rate: Option<u64>| rate.map(limiter::Rate::Steady);
+            let mut limits = Limits::new(rate(ios), rate(bytes), tolerance);
             let mut pace = Pace::of(&limits).unwrap();
             let mut now = Nanos::ZERO;
             for step in 0..500 {

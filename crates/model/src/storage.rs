@@ -128,7 +128,9 @@ impl Storage {
                 error: None,
             }),
         }
-        self.settle(now, completed);
+        if !self.ready.is_empty() {
+            self.settle(now, completed);
+        }
     }
 
     /// When something happens next; `None` while nothing is under way.
@@ -141,17 +143,31 @@ impl Storage {
 
     /// What is due next happens, at its due time. What completes is appended to `completed`.
     pub fn advance(&mut self, completed: &mut Vec<Completed>) {
+        self.advance_until(Nanos::MAX, completed);
+    }
+
+    /// What is due next happens, if it is due at `latest` or before: when it was due. What completes is appended to
+    /// `completed`.
+    pub fn advance_until(
+        &mut self,
+        latest: Nanos,
+        completed: &mut Vec<Completed>,
+    ) -> Option<Nanos> {
         let (stage_at, stage) = self.wakes.first();
         let delay_at = self.agenda.next_due();
         let now = Nanos::new(stage_at.min(delay_at));
-        if stage_at <= delay_at && stage_at != u64::MAX {
+        if now > latest || now == Nanos::MAX {
+            return None;
+        }
+        if stage_at <= delay_at {
             self.release(now, stage, completed);
         } else if let Some((_, token)) = self.agenda.pop() {
             self.end_delay(now, token, completed);
-        } else {
-            return;
         }
-        self.settle(now, completed);
+        if !self.ready.is_empty() {
+            self.settle(now, completed);
+        }
+        Some(now)
     }
 
     /// Splits a read or write into tokens and starts them.
@@ -163,24 +179,31 @@ impl Storage {
         let stripe = volume.stripe;
         let length = u64::from(request.length.max(1));
         let mut parts = stripe.parts(request.offset, length);
-        let Some(first) = parts.next() else { return };
-        if first.length == length {
-            let token = self.token_of(now, request, (NONE, 0), first);
+        let Some(mut part) = parts.next() else { return };
+        let parent = if part.length == length {
+            NONE
+        } else {
+            self.parents.put(Parent {
+                tag: request.tag,
+                volume: volume_index,
+                // Held open until every part has been started, since parts may pass at once.
+                parts_left: 1,
+            })
+        };
+        for number in 0.. {
+            if parent != NONE {
+                self.parents.get_mut(parent).parts_left += 1;
+            }
+            let token = self.token_of(now, request, (parent, number), part);
             self.launch(now, token, completed);
-            return;
+            match parts.next() {
+                Some(next) => part = next,
+                None => break,
+            }
         }
-        let parent = self.parents.put(Parent {
-            tag: request.tag,
-            volume: volume_index,
-            // Held open until every part has been started, since parts may pass at once.
-            parts_left: 1,
-        });
-        for (number, part) in std::iter::once(first).chain(parts).enumerate() {
-            self.parents.get_mut(parent).parts_left += 1;
-            let token = self.token_of(now, request, (parent, number as u64), part);
-            self.launch(now, token, completed);
+        if parent != NONE {
+            self.close_part(now, parent, Waits::NONE, completed);
         }
-        self.close_part(now, parent, Waits::NONE, completed);
     }
 
     /// The token of one part of a read or write, with its path.
@@ -232,7 +255,6 @@ impl Storage {
     }
 
     /// Moves tokens on that others have made way for.
-    #[inline]
     fn settle(&mut self, now: Nanos, completed: &mut Vec<Completed>) {
         while let Some(slot) = self.ready.pop_front() {
             self.forward(now, slot, completed);

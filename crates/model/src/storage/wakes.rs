@@ -10,9 +10,16 @@ use fathom_units::Nanos;
 /// Departures of all stages.
 #[derive(Debug, Default)]
 pub(super) struct Wakes {
-    /// A tree in an array: node n stands above 2n and 2n + 1; leaves begin at `leaves`. A node holds time and stage.
-    nodes: Vec<(u64, u32)>,
+    /// A tree in an array: node n stands above 2n and 2n + 1; leaves begin at `leaves`.
+    nodes: Vec<Node>,
     leaves: usize,
+}
+
+/// The winner of a part of the stages.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    at: u64,
+    stage: u64,
 }
 
 /// The time of a stage that waits for nothing.
@@ -22,20 +29,21 @@ impl Wakes {
     /// Nothing to wait for at `stages` stages.
     pub fn new(stages: usize) -> Self {
         let leaves = stages.next_power_of_two().max(1);
-        let mut wakes = Self {
-            nodes: vec![(NEVER, 0); 2 * leaves],
-            leaves,
+        let nobody = Node {
+            at: NEVER,
+            stage: 0,
         };
-        for stage in 0..leaves {
-            wakes.nodes[leaves + stage].1 = stage as u32;
+        Self {
+            nodes: vec![nobody; 2 * leaves],
+            leaves,
         }
-        wakes
     }
 
     /// The earliest departure of all, in ns, and its stage; `u64::MAX`: there is none.
     #[inline]
     pub fn first(&self) -> (u64, u32) {
-        self.nodes[1]
+        let winner = self.nodes[1];
+        (winner.at, winner.stage as u32)
     }
 
     /// The head of a stage leaves at `at`.
@@ -50,16 +58,19 @@ impl Wakes {
         self.put(stage, NEVER);
     }
 
-    #[inline]
     fn put(&mut self, stage: u32, at: u64) {
         let mut node = self.leaves + stage as usize;
-        let mut winner = (at, stage);
+        let stage = u64::from(stage);
+        let mut winner = Node { at, stage };
         self.nodes[node] = winner;
         while node > 1 {
-            // Of equal times the left one wins, whose stages have lower numbers.
             let other = self.nodes[node ^ 1];
-            let lose = other.0 < winner.0 || (other.0 == winner.0 && node & 1 == 1);
-            winner = if lose { other } else { winner };
+            // Of equal times the left one wins, whose stages have lower numbers. Who wins cannot be predicted: no branch.
+            let right = node as u64 & 1;
+            let lose = u64::from(other.at < winner.at) | (u64::from(other.at == winner.at) & right);
+            let mask = lose.wrapping_neg();
+            winner.at ^= (winner.at ^ other.at) & mask;
+            winner.stage ^= (winner.stage ^ other.stage) & mask;
             node /= 2;
             self.nodes[node] = winner;
         }
