@@ -90,10 +90,10 @@ pub struct FitError {
 }
 
 impl FitError {
-    /// Whether p50 or p99 is off by more than a twentieth: then a log-normal law does not fit, or the design has not the
-    /// limits of what was measured.
+    /// Whether p50 or p99 is off by more than a twentieth, or any quantile by more than a half: then the measured latency is
+    /// no log-normal one, or the design has not the limits of what was measured.
     pub fn is_poor(self) -> bool {
-        self.p50.abs() > 0.05 || self.p99.abs() > 0.05
+        self.p50.abs() > 0.05 || self.p99.abs() > 0.05 || self.most.abs() > 0.5
     }
 }
 

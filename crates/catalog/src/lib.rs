@@ -27,6 +27,7 @@ mod rules;
 #[path = "../build/shapes.rs"]
 mod shapes;
 mod show;
+mod show_services;
 mod tables;
 #[cfg(test)]
 #[path = "../build/validate.rs"]

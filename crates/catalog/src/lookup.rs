@@ -287,6 +287,32 @@ mod tests {
     }
 
     #[test]
+    fn no_row_is_lost() {
+        let catalog = Catalog::builtin();
+        let vms = |era: &str| {
+            catalog
+                .vms()
+                .iter()
+                .filter(|row| row.era.name() == era)
+                .count()
+        };
+        let eras = ["current", "2020", "2016", "2016-article"].map(vms);
+        assert_eq!(
+            (eras.iter().sum::<usize>(), catalog.vms().len()),
+            (287, 287)
+        );
+        assert_eq!(eras, [230, 15, 40, 2]);
+        let disks = |era: &str| {
+            catalog
+                .disks()
+                .iter()
+                .filter(|row| row.era.name() == era)
+                .count()
+        };
+        assert_eq!(["current", "2019", "2016"].map(disks), [39, 14, 4]);
+    }
+
+    #[test]
     fn wrong_facts_are_named() {
         #[track_caller]
         fn check(facts: &str, complaint: &str) {

@@ -3,12 +3,12 @@
 use fathom_diagnostics::nearest;
 use fathom_units::{BytesPerSec, Iops, group_digits};
 
-use crate::{BurstMode, Catalog, CatalogError, Disk, Limits, Source, VmSize};
+use crate::{BurstMode, Catalog, CatalogError, Disk, Limits, MediaLatency, Source, VmSize};
 
 /// Everything known of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownRow {
-    /// `machine size` or `disk`.
+    /// What it is: `machine size`, `disk`, `share model` and so on.
     pub what: &'static str,
     /// Its name.
     pub name: &'static str,
@@ -21,7 +21,7 @@ pub struct ShownRow {
 /// One line of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryRow {
-    /// `machine size` or `disk`.
+    /// What it is: `machine size`, `disk`, `share model` and so on.
     pub what: &'static str,
     /// Its era.
     pub era: &'static str,
@@ -34,7 +34,7 @@ pub struct SummaryRow {
 }
 
 impl Catalog {
-    /// Every row in short, machine sizes before disks, in the order of the fact files.
+    /// Every row in short: machine sizes, disks, then what else a design can name, in the order of the fact files.
     pub fn list(&self) -> Vec<SummaryRow> {
         let vms = self.vms().iter().map(|row| SummaryRow {
             what: "machine size",
@@ -60,7 +60,7 @@ impl Catalog {
                 limit_words(&row.limits)
             ),
         });
-        vms.chain(disks).collect()
+        vms.chain(disks).chain(self.list_services()).collect()
     }
 
     /// Every era's row of this name (letter case does not matter), with its source.
@@ -78,10 +78,10 @@ impl Catalog {
             .disks()
             .iter()
             .filter(|row| row.name.eq_ignore_ascii_case(name));
-        let rows: Vec<_> = vms.chain(disks.map(|disk| self.show_disk(disk))).collect();
+        let disks = disks.map(|disk| self.show_disk(disk));
+        let rows: Vec<_> = vms.chain(disks).chain(self.show_services(name)).collect();
         if rows.is_empty() {
-            let names = self.vms().iter().map(|row| row.name);
-            let names = names.chain(self.disks().iter().map(|row| row.name));
+            let names: Vec<_> = self.list().iter().map(|row| row.name).collect();
             return Err(CatalogError::UnknownName {
                 what: "row",
                 name: name.to_owned(),
@@ -125,18 +125,7 @@ impl Catalog {
             fields.put("counts as one I/O", format!("up to {unit}"));
         }
         if let Some(latency) = self.media_latency(row.kind.name()) {
-            let how = if latency.assumed {
-                "assumed"
-            } else {
-                "published"
-            };
-            fields.put(
-                "media latency",
-                format!(
-                    "median {}, p99 {} ({how}: {})",
-                    latency.median, latency.p99, latency.source
-                ),
-            );
+            fields.latency(latency);
         }
         fields.source(&row.source);
         ShownRow {
@@ -194,11 +183,12 @@ fn show_vm(row: &'static VmSize) -> ShownRow {
     }
 }
 
+/// What is known of a row, as it grows.
 #[derive(Default)]
-struct Fields(Vec<(&'static str, String)>);
+pub(crate) struct Fields(pub(crate) Vec<(&'static str, String)>);
 
 impl Fields {
-    fn put(&mut self, key: &'static str, value: impl std::fmt::Display) {
+    pub(crate) fn put(&mut self, key: &'static str, value: impl std::fmt::Display) {
         self.0.push((key, value.to_string()));
     }
 
@@ -208,13 +198,28 @@ impl Fields {
         }
     }
 
-    fn limits(&mut self, key: &'static str, limits: &Limits) {
+    pub(crate) fn limits(&mut self, key: &'static str, limits: &Limits) {
         if !limits.is_empty() {
             self.put(key, limit_words(limits));
         }
     }
 
-    fn source(&mut self, source: &Source) {
+    pub(crate) fn latency(&mut self, latency: &MediaLatency) {
+        let how = if latency.assumed {
+            "assumed"
+        } else {
+            "published"
+        };
+        self.put(
+            "media latency",
+            format!(
+                "median {}, p99 {} ({how}: {})",
+                latency.median, latency.p99, latency.source
+            ),
+        );
+    }
+
+    pub(crate) fn source(&mut self, source: &Source) {
         self.put("source", source);
         if !source.revision.is_empty() {
             self.put("read at", source.revision);
@@ -234,7 +239,7 @@ fn limit_figures(limits: &Limits) -> String {
 }
 
 /// `5,000 IOPS, 200 MB/s`, or `not printed`.
-fn limit_words(limits: &Limits) -> String {
+pub(crate) fn limit_words(limits: &Limits) -> String {
     let iops = limits.iops.map(|iops: Iops| iops.to_string());
     let bandwidth = limits.bandwidth.map(|rate: BytesPerSec| rate.to_string());
     let words: Vec<_> = iops.into_iter().chain(bandwidth).collect();
@@ -267,15 +272,54 @@ mod tests {
             ("limits", "5,000 IOPS, 200 MB/s".to_owned())
         );
         assert!(Catalog::builtin().show("P31").is_err());
+        for (name, key, value) in [
+            ("premium-v2", "IOPS by size", "at most 500 for each GiB"),
+            (
+                "Ultra",
+                "bandwidth by IOPS",
+                "at most 250 MB/s for each 1,000 IOPS",
+            ),
+            ("10k", "random I/O", "125 to 150 IOPS"),
+            ("10k", "array, as printed", "RAID-5 of 6: 1,000 IOPS"),
+            ("premium", "bandwidth", "64 MiB/s for each TiB of quota"),
+            (
+                "flexible",
+                "bandwidth",
+                "assigned, 640 MiB/s for each TiB of the pool at most",
+            ),
+            ("hdd-v2", "IOPS", "1,000 + 0.2 × GiB, at most 50,000 IOPS"),
+            (
+                "ssd-v1",
+                "bandwidth",
+                "100 + 0.04 × GiB + 0.06 × GiB MiB/s, at most 10,340 MiB/s",
+            ),
+        ] {
+            let rows = Catalog::builtin().show(name).unwrap();
+            let found = rows.iter().flat_map(|row| &row.fields);
+            let found = found
+                .filter(|(found, _)| *found == key)
+                .map(|(_, value)| value);
+            assert!(
+                found.clone().any(|found| found == value),
+                "{name}: {:?}",
+                found.collect::<Vec<_>>()
+            );
+        }
     }
 
     #[test]
     fn the_list_holds_every_row() {
         let catalog = Catalog::builtin();
-        assert_eq!(
-            catalog.list().len(),
-            catalog.vms().len() + catalog.disks().len()
-        );
+        let rows = [
+            catalog.vms().len(),
+            catalog.disks().len(),
+            catalog.adjustable_disks().len(),
+            catalog.generic_devices().len(),
+            catalog.service_levels().len(),
+            catalog.share_models().len(),
+        ];
+        assert_eq!(catalog.list().len(), rows.iter().sum());
+        assert!(rows.iter().all(|rows| *rows > 0));
         assert!(catalog.list().iter().all(|row| !row.summary.is_empty()));
     }
 }

@@ -13,7 +13,7 @@ use fathom_session::{Code, Failure, map_paths};
 use fathom_workload::native;
 
 use crate::args::CalibrateArgs;
-use crate::lookups::stored;
+use crate::lookups::{run_name, stored};
 use crate::predict::read_design;
 
 /// Fits, writes the new design, and shows what was fitted.
@@ -37,7 +37,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
         workload: &workload,
         design: &design,
         design_name: &design_name,
-        record_name: &args.record,
+        record_name: &run_name(&args.record)?,
     };
     let calibration =
         fathom_calibrate::calibrate(&task, Catalog::builtin(), &|| stop.is_requested())
@@ -89,6 +89,12 @@ fn told(calibration: &Calibration, path: &Path) -> String {
     text
 }
 
+const POOR_FIT: &str = "\
+  POOR FIT: the measured latency is no log-normal one (several loads mixed, or
+  other work on the storage), or the design has not the limits of what was
+  measured; measure again, at one small depth and longer
+";
+
 fn in_words(fit: &Fit) -> String {
     let [p50, p99] = fit.measured;
     let error = fit.error;
@@ -109,9 +115,7 @@ fn in_words(fit: &Fit) -> String {
         error.most_at
     );
     if error.is_poor() {
-        text.push_str(
-            "  POOR FIT: the latency is no log-normal one, or the design has other\n  limits than what was measured\n",
-        );
+        text.push_str(POOR_FIT);
     }
     text
 }

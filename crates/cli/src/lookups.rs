@@ -85,6 +85,15 @@ pub fn stored(run: &str) -> Result<Record, Failure> {
     store()?.load(run).map_err(|error| failure(&error))
 }
 
+/// What a run is called later too: the id that `last` stands for, or the name as given.
+pub fn run_name(run: &str) -> Result<String, Failure> {
+    if run != "last" {
+        return Ok(run.to_owned());
+    }
+    let newest = store()?.newest().map_err(|error| failure(&error))?;
+    Ok(newest.unwrap_or_else(|| run.to_owned()))
+}
+
 /// `fathom report RUN`.
 pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
     let record = stored(&args.run)?;

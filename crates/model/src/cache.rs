@@ -200,6 +200,7 @@ impl HostCache {
     }
 
     /// Bytes held.
+    #[cfg(test)]
     pub fn resident_bytes(&self) -> u64 {
         self.resident * BLOCK
     }

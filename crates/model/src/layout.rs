@@ -110,6 +110,11 @@ impl Layout {
         Some(FileId::new(*index))
     }
 
+    /// The volume of each file, by the file's number.
+    pub(crate) fn volumes(&self) -> impl Iterator<Item = VolumeId> {
+        self.files.iter().map(|file| file.volume)
+    }
+
     /// How many files there are.
     pub fn file_count(&self) -> usize {
         self.files.len()

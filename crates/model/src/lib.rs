@@ -50,6 +50,7 @@ mod latency;
 mod layout;
 mod limit;
 mod limiter;
+mod network;
 mod pace;
 mod random;
 mod request;
@@ -59,7 +60,7 @@ mod storage;
 mod stripe;
 mod window;
 
-pub use cache::{FLUSH_DEPTH, FLUSH_PERIOD, HostCache, LINE, MOST_STATE_BYTES, Run, Warmed};
+pub use cache::{FLUSH_DEPTH, FLUSH_PERIOD};
 pub use design::figures;
 pub use design::{
     AnyVolume, Burst, CacheStart, Client, ClientId, Credits, Design, Device, DiskSpec,

@@ -12,13 +12,12 @@ use std::collections::VecDeque;
 use fathom_units::Nanos;
 
 use crate::limit::Limit;
-use crate::limiter::Limits;
+use crate::limiter::{Levels, Limits};
 use crate::pace::{Pace, Taken};
 use crate::statistics::Meter;
 
 /// Which budget a stage is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(dead_code, reason = "network volumes and shares are not built yet")]
 pub(crate) enum StageKind {
     VmCached,
     VmUncached,
@@ -158,6 +157,14 @@ impl Stage {
     #[inline]
     pub fn next_departure(&self) -> Option<Nanos> {
         (!self.queue.is_empty()).then_some(self.open_at)
+    }
+
+    /// Credits left at `now`.
+    pub fn levels(&self, now: Nanos) -> Levels {
+        match &self.gate {
+            Gate::Plain(_) => Levels::default(),
+            Gate::Limits(limits) => limits.levels(now),
+        }
     }
 
     pub fn has_limits(&self) -> bool {

@@ -21,53 +21,53 @@
 
 use std::collections::VecDeque;
 
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 
-use crate::cache::{HostCache, Warmed};
+use crate::cache::{HostCache, Run, Warmed};
 use crate::design::VolumeId;
 use crate::limit::Waits;
 use crate::random::draw;
-use crate::request::{Completed, IoKind, Request};
+use crate::request::{Completed, IoError, IoKind, MetadataOp, Request};
 use crate::stage::{Entered, Stage};
 use crate::statistics::Meter;
 use crate::stripe::{Stripe, StripePart};
 use crate::window::Window;
 
 mod agenda;
+mod array;
 mod build;
+mod network;
 mod path;
 mod report;
 mod token;
 mod wakes;
+mod write_back;
 
 #[cfg(test)]
 mod tests;
 
-use agenda::Agenda;
+use agenda::{Agenda, Event};
+use array::Array;
+use network::{NfsModel, ShareModel};
 use path::{DelayLaw, NONE, Path, PathId, Step};
 use token::{Effect, Parent, Slab, Token, TokenWaits};
 use wakes::Wakes;
+use write_back::{Flusher, Period};
 
 /// Why a model cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The files on cached disks are too many to track.
     #[error(
-        "the files on cached volumes of `{vm}` span {lines} lines of 64 KiB; at most {most} can be tracked"
+        "the files on cached volumes of `{vm}` are {files}; to track them takes {state} of memory, and at most 1 GiB is taken"
     )]
     CacheTooLarge {
         /// The machine.
         vm: String,
-        /// Lines that files can touch.
-        lines: u64,
-        /// Most lines.
-        most: u64,
-    },
-    /// A part of the design that the format has and this model does not.
-    #[error("{what}, which cannot be modelled yet")]
-    NotBuilt {
-        /// The part and what it has, such as ``the volume `vm1/data` is cached read-write``.
-        what: String,
+        /// Bytes of files on cached volumes.
+        files: Bytes,
+        /// Memory that would be needed.
+        state: Bytes,
     },
 }
 
@@ -76,17 +76,37 @@ pub enum ModelError {
 struct DiskPaths {
     read: PathId,
     read_hit: PathId,
+    /// Of writes that are durable when they complete.
     write: PathId,
+    /// Of writes that complete in the cache.
+    write_back: PathId,
     /// Key of its media latencies.
     random_key: u64,
     /// Where its bytes begin in its machine's cache space.
     cache_base: u64,
+    /// What writes its dirty blocks; [`NONE`]: it has no write-back.
+    flusher: u32,
+}
+
+/// What serves a volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum VolumeKind {
+    /// Striped disks, or a single one.
+    Disks,
+    /// A RAID-5 array.
+    Array(u32),
+    /// A volume over NFS.
+    Nfs(u32),
+    /// A share over SMB.
+    Share(u32),
 }
 
 #[derive(Debug)]
 struct VolumeModel {
+    kind: VolumeKind,
     stripe: Stripe,
     first_disk: u32,
+    disk_count: u32,
     cache: Option<u32>,
     meter: Meter,
     reads: u64,
@@ -105,9 +125,18 @@ pub struct Storage {
     volumes: Vec<VolumeModel>,
     volume_names: Vec<(String, &'static str)>,
     caches: Vec<HostCache>,
+    flushers: Vec<Flusher>,
+    periods: Vec<Period>,
+    /// Background writes under way, with the flusher of each.
+    runs: Slab<(u32, Run)>,
+    arrays: Vec<Array>,
+    nfs: Vec<NfsModel>,
+    shares: Vec<ShareModel>,
+    /// I/Os under way.
+    requests: u64,
     /// The next departure of each stage.
     wakes: Wakes,
-    /// The ends of delays.
+    /// Everything else that is due.
     agenda: Agenda,
     tokens: Slab<Token>,
     waits: TokenWaits,
@@ -119,18 +148,69 @@ pub struct Storage {
 impl Storage {
     /// An I/O comes in at `now`. What completes at once is appended to `completed`.
     pub fn submit(&mut self, now: Nanos, request: Request, completed: &mut Vec<Completed>) {
+        self.requests += 1;
         match request.kind {
             IoKind::Read | IoKind::Write => self.transfer(now, &request, completed),
-            // Every write is durable when it completes, and nothing limits metadata.
-            IoKind::Flush | IoKind::Metadata(_) => completed.push(Completed {
-                tag: request.tag,
-                waits: Waits::NONE,
-                error: None,
-            }),
+            IoKind::Flush => self.flush(now, &request, completed),
+            IoKind::Metadata(operation) => self.metadata(now, operation, &request, completed),
         }
         if !self.ready.is_empty() {
             self.settle(now, completed);
         }
+    }
+
+    /// Whether I/Os are under way. Without, what is due is background work alone.
+    #[inline]
+    pub fn has_requests(&self) -> bool {
+        self.requests > 0
+    }
+
+    fn transfer(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
+        let volume = &mut self.volumes[request.volume.index()];
+        volume.meter.count(u64::from(request.length));
+        volume.meter.enter(now);
+        match volume.kind {
+            VolumeKind::Disks => self.to_disks(now, request, completed),
+            VolumeKind::Array(array) => self.to_array(now, array, request, completed),
+            VolumeKind::Nfs(volume) => self.to_nfs(now, volume, request, completed),
+            VolumeKind::Share(share) => self.to_share(now, share, request, completed),
+        }
+    }
+
+    /// Starts an operation on a file itself. On disks it takes no time: the file system holds what it needs.
+    fn metadata(
+        &mut self,
+        now: Nanos,
+        operation: MetadataOp,
+        request: &Request,
+        completed: &mut Vec<Completed>,
+    ) {
+        let volume = &mut self.volumes[request.volume.index()];
+        volume.meter.enter(now);
+        match volume.kind {
+            VolumeKind::Disks | VolumeKind::Array(_) => {
+                let volume = request.volume.index() as u32;
+                self.complete(now, (request.tag, volume), (Waits::NONE, None), completed);
+            }
+            VolumeKind::Nfs(volume) => self.to_nfs(now, volume, request, completed),
+            VolumeKind::Share(share) => {
+                self.share_metadata(now, share, (operation, request), completed);
+            }
+        }
+    }
+
+    /// An I/O is over.
+    #[inline]
+    fn complete(
+        &mut self,
+        now: Nanos,
+        (tag, volume): (u64, u32),
+        (waits, error): (Waits, Option<IoError>),
+        completed: &mut Vec<Completed>,
+    ) {
+        self.requests -= 1;
+        self.volumes[volume as usize].meter.leave(now);
+        completed.push(Completed { tag, waits, error });
     }
 
     /// When something happens next; `None` while nothing is under way.
@@ -161,8 +241,11 @@ impl Storage {
         }
         if stage_at <= delay_at {
             self.release(now, stage, completed);
-        } else if let Some((_, token)) = self.agenda.pop() {
-            self.end_delay(now, token, completed);
+        } else if let Some((_, event)) = self.agenda.pop() {
+            match event {
+                Event::Token(token) => self.end_delay(now, token, completed),
+                Event::Flush(cache) => self.flush_cache(now, cache, completed),
+            }
         }
         if !self.ready.is_empty() {
             self.settle(now, completed);
@@ -170,13 +253,10 @@ impl Storage {
         Some(now)
     }
 
-    /// Splits a read or write into tokens and starts them.
-    fn transfer(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
+    /// Splits a read or write of disks into tokens and starts them.
+    fn to_disks(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
         let volume_index = request.volume.index() as u32;
-        let volume = &mut self.volumes[volume_index as usize];
-        volume.meter.count(u64::from(request.length));
-        volume.meter.enter(now);
-        let stripe = volume.stripe;
+        let stripe = self.volumes[volume_index as usize].stripe;
         let length = u64::from(request.length.max(1));
         let mut parts = stripe.parts(request.offset, length);
         let Some(mut part) = parts.next() else { return };
@@ -231,7 +311,14 @@ impl Storage {
                     (disk.read, fill(cache))
                 }
             }
-            (Some(cache), _) => (disk.write, fill(cache)),
+            (Some(cache), _) => {
+                let kept = disk.flusher != NONE && !request.fua;
+                if kept && self.caches[cache as usize].takes_writes() {
+                    (disk.write_back, Effect::Dirty(disk.flusher, cache_offset))
+                } else {
+                    (disk.write, fill(cache))
+                }
+            }
         };
         Token {
             entered: now,
@@ -241,6 +328,7 @@ impl Storage {
             volume: request.volume.index() as u32,
             path,
             bytes: part.length as u32,
+            file: NONE,
             effect,
             step: 0,
         }
@@ -283,14 +371,22 @@ impl Storage {
         let path = &self.paths[token.path as usize];
         while let Some(step) = path.step(token.step) {
             match step {
-                Step::Rate(stage) => match self.stages[stage as usize].enter(now, slot, bytes) {
-                    Entered::Passed => {}
-                    Entered::Queued => return,
-                    Entered::Waits(at) => {
-                        self.wakes.set(stage, at);
-                        return;
+                Step::Rate(_) | Step::File => {
+                    let stage = match step {
+                        Step::Rate(stage) => stage,
+                        _ => token.file,
+                    };
+                    if stage != NONE {
+                        match self.stages[stage as usize].enter(now, slot, bytes) {
+                            Entered::Passed => {}
+                            Entered::Queued => return,
+                            Entered::Waits(at) => {
+                                self.wakes.set(stage, at);
+                                return;
+                            }
+                        }
                     }
-                },
+                }
                 Step::Window(window) => {
                     if !self.windows[window as usize].enter(now, slot, bytes) {
                         return;
@@ -301,7 +397,8 @@ impl Storage {
                         stage.meter.enter(now);
                     }
                     let time = self.delays[law as usize].at(number);
-                    self.agenda.push(now.saturating_add(time), slot);
+                    self.agenda
+                        .push(now.saturating_add(time), Event::Token(slot));
                     return;
                 }
             }
@@ -331,23 +428,24 @@ impl Storage {
         if self.paths[token.path as usize].has_windows {
             self.make_room(now, &token);
         }
+        let length = u64::from(token.bytes);
+        // What follows may start tokens, which take the slot.
+        let waits = self.waits.of(slot);
+        let mut error = None;
         match token.effect {
             Effect::None => {}
-            Effect::Fill(cache, offset) => {
-                self.caches[cache as usize].fill(offset, u64::from(token.bytes));
+            Effect::Fill(cache, offset) => self.caches[cache as usize].fill(offset, length),
+            Effect::Dirty(flusher, offset) => {
+                self.cached_write(now, flusher, (offset, length), completed);
             }
+            Effect::Written(run) => self.background_written(now, run, completed),
+            Effect::Refused => error = Some(IoError::TooManyHandles),
         }
         if token.volume == NONE {
             return;
         }
-        let waits = self.waits.of(slot);
         if token.io == NONE {
-            self.volumes[token.volume as usize].meter.leave(now);
-            completed.push(Completed {
-                tag: token.tag,
-                waits,
-                error: None,
-            });
+            self.complete(now, (token.tag, token.volume), (waits, error), completed);
         } else {
             self.close_part(now, token.io, waits, completed);
         }
@@ -383,12 +481,7 @@ impl Storage {
         if io.parts_left == 0 {
             let (tag, volume) = (io.tag, io.volume);
             self.parents.give_back(parent);
-            self.volumes[volume as usize].meter.leave(now);
-            completed.push(Completed {
-                tag,
-                waits,
-                error: None,
-            });
+            self.complete(now, (tag, volume), (waits, None), completed);
         }
     }
 

@@ -37,10 +37,6 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "paths of network volumes are not built yet")
-    )]
     pub fn new(bounds: Bounds) -> Self {
         let slots = bounds.slots.map(|slots| slots.max(1));
         Self {

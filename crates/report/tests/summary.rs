@@ -294,6 +294,10 @@ fn where_the_time_went_is_one_sentence() {
         kind: "volume".to_owned(),
         ios: 100,
         hit_share: Some(0.75),
+        over_time: Some(OverTimeRecord {
+            hit_share: vec![None, Some(0.02), Some(0.8), Some(0.99), None],
+            ..OverTimeRecord::default()
+        }),
         ..StorageRecord::default()
     };
     stage.storage = BTreeMap::from([("a/disk1".to_owned(), disk), ("a".to_owned(), volume)]);
@@ -305,7 +309,7 @@ fn where_the_time_went_is_one_sentence() {
     };
     let told = text(&stage).replace("\n    ", " ");
     let sentence = "  reads waited for the VM's cached throughput (`vm-cached-bytes`, 98 %), 90 % of their latency; \
-                    the cache served 75 % of the reads; credits lasted 1,800 s\n";
+                    the cache served 75 % of the reads (2 % at first, 99 % at last); credits lasted 1,800 s\n";
     assert!(told.contains(sentence), "{told}");
     if let Some(over_time) = stage
         .storage

@@ -148,6 +148,11 @@ impl Store {
         Ok(runs)
     }
 
+    /// Id of the newest run: what `last` stands for.
+    pub fn newest(&self) -> Result<Option<String>, StoreError> {
+        Ok(self.runs()?.pop().map(|run| run.id))
+    }
+
     /// Every run without its verdict, for which its whole record would have to be read.
     fn runs(&self) -> Result<Vec<RunEntry>, StoreError> {
         let entries = match std::fs::read_dir(&self.folder) {
@@ -367,6 +372,7 @@ mod tests {
             .collect();
         assert_eq!(ids, ["20260102-030405-run", "20260102-030405-run-2"]);
         assert_eq!(store.load("last").unwrap(), record());
+        assert_eq!(store.newest().unwrap().as_ref(), ids.last());
         assert_eq!(store.load("20260102-030405-run").unwrap(), record());
         assert!(matches!(
             store.load("2026"),

@@ -159,6 +159,17 @@ fn resolve(
         complaints.push(Diagnostic::error(message).hint("use a smaller offset or size"));
         return None;
     }
+    let end = target.offset + length;
+    if let Some(most) = design.largest_file(volume).filter(|most| end > *most) {
+        let on = design.volume_name(volume);
+        let message = format!(
+            "job `{}`: `{path}` takes {end}, but a file on `{on}` has at most {most}",
+            job.name
+        );
+        let complaint = Diagnostic::error(message).about(&job.name, path);
+        complaints.push(complaint.hint("use more and smaller files"));
+        return None;
+    }
     let name = match &target.place {
         Place::Path(path) => path.clone(),
         // A run makes one fresh file in a directory, which all jobs share; no path has a NUL.
@@ -280,7 +291,12 @@ fn lay_out<'f>(
                 volume.needed,
                 volume.needed.saturating_sub(volume.capacity)
             );
-            Diagnostic::error(message).hint("use smaller files, or more or larger disks")
+            let complaint = Diagnostic::error(message);
+            let complaint = match design.volume(volume.volume) {
+                Some(found) => complaint.at(found.place().clone()),
+                None => complaint,
+            };
+            complaint.hint("use smaller files, or more or larger disks")
         });
         PredictError::Input(Diagnostics(complaints.collect()))
     })
@@ -299,7 +315,9 @@ fn unused<'f>(design: &Design, files: impl Iterator<Item = &'f File>) -> Option<
             _ => None,
         };
         let machine = machine.map_or_else(String::new, |vm| format!("{}/", vm.name));
-        format!("`{machine}{}` (`{}`)", volume.name(), volume.mount())
+        let (name, mount, place) = (volume.name(), volume.mount(), volume.place());
+        let file = place.file.rsplit('/').next().unwrap_or_default();
+        format!("`{machine}{name}` (`{mount}`, {file}:{})", place.line)
     });
     let unused: Vec<String> = unused.collect();
     let more = match unused.len().saturating_sub(MOST_NAMED) {

@@ -184,6 +184,7 @@ fn nfs(volume: &NfsVolume, vms: &[Vm]) -> Value {
         NfsVersion::V3 => "3",
         NfsVersion::V41 => "4.1",
     };
+    row.put("largest_file_bytes", volume.largest_file.get());
     row.put("version", version);
     row.put("connections", volume.connections);
     row.put("connection_slots", volume.slots);
@@ -212,6 +213,7 @@ fn smb(share: &SmbShare, vms: &[Vm]) -> Value {
         row.put("bucket_seconds", share.bucket_seconds);
     }
     row.limits("file_", &share.file_limits);
+    row.put("largest_file_bytes", share.largest_file.get());
     row.put("channels", share.channels);
     row.limits("channel_read_", &share.channel.read);
     row.limits("channel_write_", &share.channel.write);

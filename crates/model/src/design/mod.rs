@@ -95,6 +95,15 @@ impl Design {
         }
     }
 
+    /// Bytes that one file on a volume can have; `None` where its service has no such limit.
+    pub fn largest_file(&self, volume: VolumeId) -> Option<Bytes> {
+        match self.volume(volume)? {
+            AnyVolume::Disks(..) | AnyVolume::Device(_) => None,
+            AnyVolume::Nfs(nfs) => Some(nfs.largest_file),
+            AnyVolume::Smb(share) => Some(share.largest_file),
+        }
+    }
+
     /// `VM/VOLUME`, or the name of a device, NFS volume or share.
     pub fn volume_name(&self, volume: VolumeId) -> String {
         match self.volume(volume) {

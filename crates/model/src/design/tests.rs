@@ -294,14 +294,21 @@ fn a_slash_at_the_end_of_a_mount_makes_no_other_mount() {
 
 #[test]
 fn damaged_designs_are_refused_without_panic() {
-    for cut in 0..DS14.len() {
-        let _ = read(&DS14[..cut]);
-        let without = format!("{}{}", &DS14[..cut], &DS14[cut + 1..]);
-        // What is still taken must describe itself; what is not must say where.
-        match read(&without) {
-            Ok((design, _)) => assert!(design.to_json()["vm"].is_array()),
-            Err(complaints) => assert!(complaints.has_errors(), "{without}"),
+    // The example of the page on designs has every kind of table.
+    let (_, page) = include_str!("../../../../docs/design.md")
+        .split_once("```toml\n")
+        .unwrap();
+    let (example, _) = page.split_once("```").unwrap();
+    for (design, step) in [(DS14, 1), (example, 5)] {
+        for cut in (0..design.len()).step_by(step) {
+            let _ = read(&design[..cut]);
+            let without = format!("{}{}", &design[..cut], &design[cut + 1..]);
+            // What is still taken must describe itself; what is not must say where.
+            match read(&without) {
+                Ok((design, _)) => assert!(design.to_json()["vm"].is_array()),
+                Err(complaints) => assert!(complaints.has_errors(), "{without}"),
+            }
+            let _ = read(&format!("{}é{}", &design[..cut], &design[cut..]));
         }
-        let _ = read(&format!("{}é{}", &DS14[..cut], &DS14[cut..]));
     }
 }

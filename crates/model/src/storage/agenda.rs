@@ -1,4 +1,4 @@
-//! The ends of delays, in order: a timing wheel of two levels (Varghese, Lauck: "Hashed and hierarchical timing
+//! What is due but departures, in order: a timing wheel of two levels (Varghese, Lauck: "Hashed and hierarchical timing
 //! wheels", SOSP 1987), exact to the nanosecond.
 //!
 //! A heap of all events costs tens of nanoseconds an event with a thousand of them under way, which is most of what an I/O
@@ -12,6 +12,15 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use fathom_units::Nanos;
+
+/// What is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// A token's delay is over.
+    Token(u32),
+    /// A cache is flushed, as it is from time to time.
+    Flush(u32),
+}
 
 /// A slot of the fine wheel is 2^10 ns wide.
 const SLOT_BITS: u32 = 10;
@@ -27,7 +36,7 @@ const NOTHING: u32 = u32::MAX;
 struct Entry {
     at: u64,
     sequence: u64,
-    token: u32,
+    event: Event,
 }
 
 impl Entry {
@@ -35,7 +44,7 @@ impl Entry {
     const NONE: Self = Self {
         at: u64::MAX,
         sequence: u64::MAX,
-        token: u32::MAX,
+        event: Event::Token(u32::MAX),
     };
 
     #[inline]
@@ -166,13 +175,13 @@ impl Default for Agenda {
 }
 
 impl Agenda {
-    /// A token's delay will be over at `at`.
+    /// An event will be due.
     #[inline]
-    pub fn push(&mut self, at: Nanos, token: u32) {
+    pub fn push(&mut self, at: Nanos, event: Event) {
         let entry = Entry {
             at: at.get(),
             sequence: self.sequence,
-            token,
+            event,
         };
         self.sequence += 1;
         self.place(entry);
@@ -189,17 +198,17 @@ impl Agenda {
 
     /// Takes the first event.
     #[inline]
-    pub fn pop(&mut self) -> Option<(Nanos, u32)> {
+    pub fn pop(&mut self) -> Option<(Nanos, Event)> {
         if self.first.is_none() && !self.refill() {
             return None;
         }
-        let Entry { at, token, .. } = self.first;
+        let Entry { at, event, .. } = self.first;
         self.first = if self.ready.is_empty() {
             Entry::NONE
         } else {
             self.ready.pop().unwrap_or(Entry::NONE)
         };
-        Some((Nanos::new(at), token))
+        Some((Nanos::new(at), event))
     }
 
     #[inline]
@@ -351,17 +360,17 @@ mod tests {
                     1..=5 => (draw >> 16) % spread,
                     _ => (draw >> 16) % (spread * 50),
                 };
-                let token = sequence as u32;
-                agenda.push(Nanos::new(now + ahead), token);
+                let event = Event::Token(sequence as u32);
+                agenda.push(Nanos::new(now + ahead), event);
                 let at = now + ahead;
                 heap.push(Entry {
                     at,
                     sequence,
-                    token,
+                    event,
                 });
                 sequence += 1;
             } else {
-                let expected = heap.pop().map(|entry| (Nanos::new(entry.at), entry.token));
+                let expected = heap.pop().map(|entry| (Nanos::new(entry.at), entry.event));
                 if draw >> 11 & 1 == 0 {
                     let due = expected.map_or(u64::MAX, |(at, _)| at.get());
                     assert_eq!(agenda.next_due(), due);
@@ -389,10 +398,10 @@ mod tests {
     fn events_before_the_next_one_are_not_lost_after_a_look() {
         let mut agenda = Agenda::default();
         for seconds in [100, 50, 2] {
-            agenda.push(Nanos::from_secs(seconds), seconds as u32);
+            agenda.push(Nanos::from_secs(seconds), Event::Token(seconds as u32));
             assert_eq!(agenda.next_due(), seconds * 1_000_000_000);
         }
-        agenda.push(Nanos::new(5), 0);
+        agenda.push(Nanos::new(5), Event::Token(0));
         let order: Vec<_> = std::iter::from_fn(|| agenda.pop())
             .map(|(at, _)| at)
             .collect();

@@ -22,11 +22,9 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) enum Step {
     /// A stage: leaves when the stage's limits let it, first come, first served.
     Rate(u32),
+    /// The stage of the token's file, where it has one.
+    File,
     /// A window: enters when there is room, and makes room when the whole token completes.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "paths of network volumes are not built yet")
-    )]
     Window(u32),
     /// Takes a time of its own, whatever else is under way.
     Delay {
@@ -41,10 +39,6 @@ pub(super) enum Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DelayLaw {
     /// Always the same: a round trip.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "paths of network volumes are not built yet")
-    )]
     Constant(Nanos),
     /// Drawn: media.
     Table(LatencyTable),

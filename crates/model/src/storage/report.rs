@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use fathom_units::Nanos;
 
 use super::Storage;
+use crate::design::VolumeId;
+use crate::limiter::Levels;
 use crate::statistics::{Gauge, PartStatistics};
 
 impl Storage {
@@ -26,6 +28,10 @@ impl Storage {
     pub fn statistics(&self, now: Nanos) -> BTreeMap<String, PartStatistics> {
         let mut rows = BTreeMap::new();
         for (stage, (name, limits)) in self.stages.iter().zip(&self.stage_names) {
+            // Stages of single files have no names.
+            if name.is_empty() {
+                continue;
+            }
             let row = PartStatistics {
                 kind: stage.kind.name(),
                 ios: stage.meter.ios,
@@ -38,7 +44,8 @@ impl Storage {
             rows.insert(name.clone(), row);
         }
         for (volume, (name, kind)) in self.volumes.iter().zip(&self.volume_names) {
-            if *kind == "device" {
+            // The stage of its limits is its row.
+            if *kind != "volume" {
                 continue;
             }
             let row = PartStatistics {
@@ -57,15 +64,28 @@ impl Storage {
 
     /// What every volume and every stage with credits holds at `now`; the same parts in the same order at each call.
     /// Counts begin with the window of statistics.
-    pub fn gauges(&self, _now: Nanos) -> impl Iterator<Item = Gauge<'_>> {
-        let volumes = self.volumes.iter().zip(&self.volume_names);
-        volumes.map(|(volume, (name, _))| Gauge {
+    pub fn gauges(&self, now: Nanos) -> impl Iterator<Item = Gauge<'_>> {
+        let volumes = self.volumes.iter().zip(&self.volume_names).enumerate();
+        let volumes = volumes.map(|(index, (volume, (name, _)))| Gauge {
             name,
             reads: volume.reads,
             hits: volume.hits,
             iops_credits: None,
             bytes_credits: None,
-            dirty_bytes: None,
-        })
+            dirty_bytes: self.dirty_bytes_of(VolumeId::new(index)),
+        });
+        let stages = self.stages.iter().zip(&self.stage_names);
+        let stages = stages.filter_map(move |(stage, (name, _))| {
+            let levels = stage.levels(now);
+            (levels != Levels::default()).then_some(Gauge {
+                name,
+                reads: 0,
+                hits: 0,
+                iops_credits: levels.iops,
+                bytes_credits: levels.bytes,
+                dirty_bytes: None,
+            })
+        });
+        volumes.chain(stages)
     }
 }

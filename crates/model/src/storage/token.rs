@@ -15,6 +15,12 @@ pub(super) enum Effect {
     None,
     /// Its blocks go into the host cache with this index, from this offset of the cache's space.
     Fill(u32, u64),
+    /// Its blocks become dirty in the cache of the flusher with this index, from this offset of the cache's space.
+    Dirty(u32, u64),
+    /// It was the background write in this slot.
+    Written(u32),
+    /// The operation has failed: too many handles are open.
+    Refused,
 }
 
 /// The part of an I/O that takes one path.
@@ -32,6 +38,8 @@ pub(super) struct Token {
     pub volume: u32,
     pub path: PathId,
     pub bytes: u32,
+    /// The stage of its file; [`super::path::NONE`]: files of its volume have no limits.
+    pub file: u32,
     pub effect: Effect,
     pub step: u8,
 }

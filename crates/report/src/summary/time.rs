@@ -79,13 +79,30 @@ fn parts<'a>(repeats: &[&'a StageRecord]) -> impl Iterator<Item = &'a StorageRec
     repeats.into_iter().flat_map(|stage| stage.storage.values())
 }
 
-/// What the host caches served of the reads of all cached volumes.
+/// What the host caches served of the reads of all cached volumes, and how that changed at the busiest.
 fn cache(repeats: &[&StageRecord]) -> Option<String> {
+    const CHANGED: f64 = 0.1;
     let cached = parts(repeats).filter_map(|part| Some((part.hit_share?, part.ios as f64)));
     let cached: Vec<(f64, f64)> = cached.collect();
     let weight: f64 = cached.iter().map(|(_, ios)| ios).sum();
     let served: f64 = cached.iter().map(|(hits, ios)| hits * ios).sum();
-    (weight > 0.0).then(|| format!("the cache served {} of the reads", share(served / weight)))
+    let busiest = parts(repeats).filter(|part| part.hit_share.is_some());
+    let busiest = busiest.max_by_key(|part| part.ios);
+    let course = busiest.and_then(|part| part.over_time.as_ref());
+    let known = course.map_or(&[][..], |course| &course.hit_share);
+    let mut known = known.iter().flatten();
+    let first = known.next();
+    let ends = first.zip(known.next_back());
+    let changed = ends.filter(|(first, last)| (**first - **last).abs() > CHANGED);
+    let course = changed.map_or_else(String::new, |(first, last)| {
+        format!(" ({} at first, {} at last)", share(*first), share(*last))
+    });
+    (weight > 0.0).then(|| {
+        format!(
+            "the cache served {} of the reads{course}",
+            share(served / weight)
+        )
+    })
 }
 
 /// When the first credits were used up, or how much the scarcest had left.
@@ -121,6 +138,20 @@ pub(super) fn limit_name(limit: &str) -> &str {
         "vm-uncached-bytes" => "the VM's uncached throughput",
         "device-iops" => "the device's IOPS",
         "device-bytes" => "the device's throughput",
+        "vm-network-iops" => "the VM's network operations",
+        "vm-network-bytes" => "the VM's network bandwidth",
+        "volume-iops" => "the volume's IOPS",
+        "volume-bytes" => "the volume's throughput",
+        "share-iops" => "the share's IOPS",
+        "share-bytes" => "the share's throughput",
+        "file-iops" => "the file's IOPS",
+        "file-bytes" => "the file's throughput",
+        "channel-iops" => "the channel's IOPS",
+        "channel-bytes" => "the channel's throughput",
+        "metadata-iops" => "the share's metadata operations",
+        "metadata-bytes" => "the share's metadata throughput",
+        "connection-slots" => "free slots of its connections",
+        "connection-bytes" => "bytes in flight on its connections",
         other => other,
     }
 }

@@ -383,6 +383,7 @@ fn what_does_not_fit_is_said_at_once_before_anything_runs() {
     check(
         vec![large],
         "error: the files on `d` take 1 TiB, which is 1 GiB more than it holds\n  \
+         --> test.design.toml:1:1\n   |\n 1 | [[device]]\n   | ^\n  \
          hint: use smaller files, or more or larger disks",
     );
     let limits = Limits {
@@ -419,4 +420,19 @@ fn nothing_without_time_still_ends_by_its_size() {
     let result = &run(&workload(vec![job]), &design(&device("iops = 1"))).results[0];
     assert_eq!(result.workers[0].ios(), 1024);
     assert_eq!(result.measured, Nanos::ZERO);
+}
+
+#[test]
+fn a_file_that_its_service_cannot_hold_is_refused() {
+    let share = "[[smb]]\nname = 's'\nmount = '/s'\nmodel = 'ssd-v2'\nsize = '8TiB'\n";
+    let job = Job {
+        targets: vec![target("/s/f", Bytes::gib(5 << 10))],
+        ..small_reads("x", "/s", 4)
+    };
+    let error = predict(&workload(vec![job]), &design(share), &mut Ignore, &|| false);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "error: job `x`: `/s/f` takes 5 TiB, but a file on `s` has at most 4 TiB\n  \
+         hint: use more and smaller files"
+    );
 }

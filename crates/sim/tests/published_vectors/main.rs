@@ -5,14 +5,20 @@
 //! measuring disks; names such as `cap-vm-1` stand for the worked examples of other pages. Each id has a case in a table of
 //! one of the modules, or stands in `docs/model.md` with the reason why not.
 
+mod azure_files;
+mod bursting;
 mod composition;
 mod differing;
 mod ids;
+mod netapp;
+mod readmes;
 mod s0_advice;
 mod s0_benchmarks;
 mod s0_limits;
 mod s0_prices;
 mod s1;
+mod s2;
+mod s3;
 mod s4;
 mod support;
 
@@ -22,12 +28,17 @@ use support::{Vector, check_all};
 
 /// Every table.
 const TABLES: &[&[Vector]] = &[
+    azure_files::VECTORS,
+    bursting::VECTORS,
     composition::VECTORS,
+    netapp::VECTORS,
     s0_advice::VECTORS,
     s0_benchmarks::VECTORS,
     s0_limits::VECTORS,
     s0_prices::VECTORS,
     s1::VECTORS,
+    s2::VECTORS,
+    s3::VECTORS,
     s4::VECTORS,
 ];
 
@@ -98,4 +109,29 @@ fn benchmarks_of_2021_lie_just_above_the_limits() {
 #[test]
 fn notes_on_windows_hold() {
     check_all(s4::VECTORS);
+}
+
+#[test]
+fn bursts_last_as_long_as_their_credits() {
+    check_all(bursting::VECTORS);
+}
+
+#[test]
+fn network_volumes_give_what_their_quota_buys() {
+    check_all(netapp::VECTORS);
+}
+
+#[test]
+fn the_benchmark_of_network_volumes_is_met() {
+    check_all(s2::VECTORS);
+}
+
+#[test]
+fn shares_give_what_is_provisioned() {
+    check_all(azure_files::VECTORS);
+}
+
+#[test]
+fn channels_and_metadata_caching_gain_what_is_printed() {
+    check_all(s3::VECTORS);
 }

@@ -3,6 +3,7 @@
 //! Advice is no figure. Where following it shows in a prediction, the prediction with it beats the one without.
 
 use fathom_catalog::{Catalog, Era};
+use fathom_model::HostCaching;
 
 use super::support::*;
 
@@ -18,6 +19,11 @@ pub const VECTORS: &[Vector] = &[
             .filter(|row| row.max_data_disks == 2 * row.vcpus);
         // Typically: for more sizes than not.
         assert!(2 * twice.count() > rows.len());
+    }),
+    ("S0-35", || {
+        let system = volume("a", "P30", 1, "none").replace("caching = \"none\"", "role = \"os\"");
+        let design = read_design(&machine("Standard_DS14", "2016", &[system]));
+        assert_eq!(design.vms[0].volumes[0].caching, HostCaching::ReadWrite);
     }),
     // The article's text and its table name different defaults for data disks, so a design must say which it means.
     ("S0-36", || {

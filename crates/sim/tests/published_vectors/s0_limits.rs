@@ -21,7 +21,7 @@ pub const VECTORS: &[Vector] = &[
             .bound_by("vm-uncached-iops");
     }),
     ("S0-04", || {
-        let read = gs5("uncached throughput");
+        let read = gs5("uncached bytes");
         read.megabytes(2_000.0, EXACT).bound_by("vm-uncached-bytes");
     }),
     ("S0-05", || {
@@ -149,9 +149,9 @@ pub const VECTORS: &[Vector] = &[
 #[test]
 fn the_largest_machine_gives_both_budgets() {
     gs5("cached IOPS").iops(160e3, EXACT);
-    gs5("cached throughput").megabytes(1_600.0, EXACT);
+    gs5("cached bytes").megabytes(1_600.0, EXACT);
     gs5("both IOPS").iops(240e3, EXACT);
-    gs5("both throughput").megabytes(3_600.0, EXACT);
+    gs5("both bytes").megabytes(3_600.0, EXACT);
 }
 
 /// One stage of the example of a GS5, shortened.

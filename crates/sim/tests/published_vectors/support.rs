@@ -283,6 +283,15 @@ impl Predicted {
         self
     }
 
+    /// 10^6 bytes a second of each of so many jobs.
+    #[track_caller]
+    pub fn each_megabytes(&self, jobs: usize, expected: f64, share: f64) -> &Self {
+        for job in 0..jobs {
+            self.megabytes_of(job, expected, share);
+        }
+        self
+    }
+
     /// Mean latency in ms.
     #[track_caller]
     pub fn latency_ms(&self, expected: f64, share: f64) -> &Self {

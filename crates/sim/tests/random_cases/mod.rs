@@ -25,23 +25,30 @@ pub struct Case {
 /// The case of `seed`.
 pub fn case(seed: u64) -> Case {
     let mut dice = Dice::new(seed);
-    let (design_text, mounts) = designs::design(&mut dice);
-    let workload_text = workloads::workload(&mut dice, &mounts);
-    let name = format!("case {seed}");
-    let design = match Design::read(&design_text, &name, Catalog::builtin()) {
-        Ok((design, _)) => design,
-        Err(complaints) => panic!("{complaints}\n{design_text}"),
-    };
-    let workload = match native::read(&workload_text, &name) {
-        Ok((workload, _)) => workload,
-        Err(complaints) => panic!("{complaints}\n{workload_text}"),
-    };
-    Case {
-        seed,
-        design_text,
-        workload_text,
-        design,
-        workload,
+    let (design, mounts) = designs::design(&mut dice);
+    let workload = workloads::workload(&mut dice, &mounts);
+    Case::new(seed, &design, &workload)
+}
+
+impl Case {
+    /// The case of these texts.
+    pub fn new(seed: u64, design_text: &str, workload_text: &str) -> Self {
+        let name = format!("case {seed}");
+        let design = match Design::read(design_text, &name, Catalog::builtin()) {
+            Ok((design, _)) => design,
+            Err(complaints) => panic!("{complaints}\n{design_text}"),
+        };
+        let workload = match native::read(workload_text, &name) {
+            Ok((workload, _)) => workload,
+            Err(complaints) => panic!("{complaints}\n{workload_text}"),
+        };
+        Self {
+            seed,
+            design_text: design_text.to_owned(),
+            workload_text: workload_text.to_owned(),
+            design,
+            workload,
+        }
     }
 }
 

@@ -7,53 +7,62 @@ use std::collections::BTreeMap;
 
 const LINE: u64 = 64 << 10;
 const BLOCK: u64 = 4 << 10;
+const BLOCKS: usize = (LINE / BLOCK) as usize;
 
 /// A line of a disk: (disk, number of the line).
 type Name = (usize, u64);
 
+/// What is known of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Block {
+    #[default]
+    Absent,
+    /// It was there when the hand came by, or before the run, and nobody asked for it since.
+    Idle,
+    Used,
+}
+
 /// The host cache of one machine.
 #[derive(Debug, Clone)]
 pub struct Cache {
-    most_blocks: usize,
-    count: usize,
-    /// The blocks that are there, by line; true: used.
-    lines: BTreeMap<Name, BTreeMap<u64, bool>>,
+    most_blocks: u64,
+    count: u64,
+    lines: BTreeMap<Name, [Block; BLOCKS]>,
     /// The hand looks at no line before this one.
     hand: Name,
+    /// Blocks that were given up.
+    pub given_up: u64,
 }
+
+/// The cache has no room for more.
+#[derive(Debug)]
+pub struct Full;
 
 impl Cache {
     pub fn new(capacity_bytes: u64) -> Self {
         Self {
-            most_blocks: (capacity_bytes / BLOCK) as usize,
+            most_blocks: capacity_bytes / BLOCK,
             count: 0,
             lines: BTreeMap::new(),
             hand: (0, 0),
+            given_up: 0,
         }
     }
 
     /// Whether all of a range is there. If so, its blocks have been used.
     pub fn read(&mut self, disk: usize, offset: u64, length: u64) -> bool {
-        let lines = lines(offset, length);
-        let held = |(line, block): (u64, u64)| {
-            let line = self.lines.get(&(disk, line));
-            line.is_some_and(|line| line.contains_key(&block))
-        };
-        let all = lines
+        let all = lines(offset, length)
             .iter()
-            .flat_map(|(line, blocks)| blocks.iter().map(|block| (*line, *block)))
-            .all(held);
+            .all(|(line, blocks)| self.missing((disk, *line), blocks) == 0);
         if all {
-            for (line, blocks) in lines {
-                for block in blocks {
-                    self.put((disk, line), block, true);
-                }
+            for (line, blocks) in lines(offset, length) {
+                self.put((disk, line), &blocks, Block::Used);
             }
         }
         all
     }
 
-    /// Takes in a range.
+    /// Takes in a range. What finds no room is left out.
     pub fn fill(&mut self, disk: usize, offset: u64, length: u64) {
         for (line, blocks) in lines(offset, length) {
             let name = (disk, line);
@@ -63,9 +72,7 @@ impl Cache {
             while self.count + self.missing(name, &blocks) > self.most_blocks {
                 self.turn();
             }
-            for block in blocks {
-                self.put(name, block, true);
-            }
+            self.put(name, &blocks, Block::Used);
         }
     }
 
@@ -76,26 +83,28 @@ impl Cache {
             if self.count + self.missing(name, &blocks) > self.most_blocks {
                 return Err(Full);
             }
-            for block in blocks {
-                let used = self.lines.get(&name).and_then(|line| line.get(&block));
-                let used = used.copied().unwrap_or(false);
-                self.put(name, block, used);
-            }
+            self.put(name, &blocks, Block::Idle);
         }
         Ok(())
     }
 
-    fn missing(&self, name: Name, blocks: &[u64]) -> usize {
-        let held = |block: &u64| {
-            let line = self.lines.get(&name);
-            line.is_some_and(|line| line.contains_key(block))
+    fn missing(&self, name: Name, blocks: &[usize]) -> u64 {
+        let Some(line) = self.lines.get(&name) else {
+            return blocks.len() as u64;
         };
-        blocks.iter().filter(|block| !held(block)).count()
+        let absent = blocks.iter().filter(|block| line[**block] == Block::Absent);
+        absent.count() as u64
     }
 
-    fn put(&mut self, name: Name, block: u64, used: bool) {
-        let before = self.lines.entry(name).or_default().insert(block, used);
-        self.count += usize::from(before.is_none());
+    /// Makes blocks present; `Idle` leaves those that are as they were.
+    fn put(&mut self, name: Name, blocks: &[usize], state: Block) {
+        self.count += self.missing(name, blocks);
+        let line = self.lines.entry(name).or_default();
+        for block in blocks {
+            if state == Block::Used || line[*block] == Block::Absent {
+                line[*block] = state;
+            }
+        }
     }
 
     /// The hand goes on by one line.
@@ -104,28 +113,36 @@ impl Cache {
         let next = next.or_else(|| self.lines.iter().next());
         let name = *next.expect("something is there").0;
         let line = self.lines.get_mut(&name).expect("it was just found");
-        let before = line.len();
-        line.retain(|_, used| *used);
-        self.count -= before - line.len();
-        line.values_mut().for_each(|used| *used = false);
-        if line.is_empty() {
+        let mut left = 0;
+        for block in line.iter_mut() {
+            match *block {
+                Block::Absent => {}
+                Block::Idle => {
+                    *block = Block::Absent;
+                    self.count -= 1;
+                    self.given_up += 1;
+                }
+                Block::Used => {
+                    *block = Block::Idle;
+                    left += 1;
+                }
+            }
+        }
+        if left == 0 {
             self.lines.remove(&name);
         }
         self.hand = (name.0, name.1 + 1);
     }
 }
 
-/// The cache has no room for more.
-#[derive(Debug)]
-pub struct Full;
-
 /// The lines that a range touches, each with the blocks that it touches there.
-fn lines(offset: u64, length: u64) -> BTreeMap<u64, Vec<u64>> {
+fn lines(offset: u64, length: u64) -> BTreeMap<u64, Vec<usize>> {
     let last = (offset + length.max(1) - 1) / BLOCK;
-    let mut lines: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let mut lines: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for block in offset / BLOCK..=last {
-        let line = block * BLOCK / LINE;
-        lines.entry(line).or_default().push(block);
+        let at = block * BLOCK;
+        let blocks = lines.entry(at / LINE).or_default();
+        blocks.push((at % LINE / BLOCK) as usize);
     }
     lines
 }

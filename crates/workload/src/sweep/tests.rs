@@ -1,3 +1,5 @@
+//! What sweeps read, refuse and make of a workload.
+
 use fathom_units::Bytes;
 
 use super::{POINTS_MAX, Sweep, short_size};

@@ -98,6 +98,7 @@ pub(super) fn read(
             level,
             quota: quota.value,
             limits,
+            largest_file: catalog.netapp_volume().max_file,
             version: in_flight.version,
             connections: in_flight.connections,
             slots: in_flight.slots,

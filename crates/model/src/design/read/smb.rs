@@ -94,6 +94,7 @@ pub(super) fn read(
             burst,
             credits,
             file_limits: file.limits,
+            largest_file: file.max_size,
             channels: protocol.channels,
             channel: catalog.share_channel(),
             metadata_cache: protocol.metadata_cache,

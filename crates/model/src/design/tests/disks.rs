@@ -4,6 +4,7 @@ use fathom_catalog::DiskKind;
 use fathom_units::{Bytes, BytesPerSec, Iops};
 
 use super::{check, good, read};
+use crate::CreditRate;
 use crate::design::{Burst, Credits, HostCaching, Media, Role, Volume};
 
 /// A current machine with these lines of its own and one volume of these.
@@ -289,4 +290,31 @@ fn sizes_that_limit_each_data_disk_hold_disks_to_it() {
         design.notes[0],
         "`Standard_F4` holds each data disk to 500 IOPS"
     );
+}
+
+#[test]
+fn buckets_hold_thirty_minutes_at_the_highest_rate() {
+    // Units of a full bucket, and seconds until an empty one is full without any use; rates in units a second.
+    #[track_caller]
+    fn check(base: u64, burst: u64, seconds: u32, bucket: u64, refill_ms: u64) {
+        let rate = CreditRate::for_seconds(base, burst, u64::from(seconds));
+        assert_eq!(rate.bucket, bucket);
+        assert_eq!(rate.refills(0).unwrap().get() / 1_000_000, refill_ms);
+    }
+    let disk = |name: &str| {
+        let disk = volume(&on_d8s(&format!("disks = {{ type = '{name}' }}"))).disk;
+        let iops = |limits: fathom_catalog::Limits| limits.iops.unwrap().get();
+        let mbps = |limits: fathom_catalog::Limits| limits.bandwidth.unwrap().get() / 1_000_000;
+        (
+            [iops(disk.limits), iops(disk.burst_limits)],
+            [mbps(disk.limits), mbps(disk.burst_limits)],
+            disk.bucket_seconds.unwrap(),
+        )
+    };
+    let ([base, burst], _, seconds) = disk("P1");
+    check(base, burst, seconds, 6_084_000, 50_700_000);
+    let ([base, burst], _, seconds) = disk("P20");
+    check(base, burst, seconds, 2_160_000, 939_130);
+    let (_, [base, burst], seconds) = disk("P4");
+    check(base, burst, seconds, 261_000, 10_440_000);
 }

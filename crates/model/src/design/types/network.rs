@@ -41,6 +41,8 @@ pub struct NfsVolume {
     /// What it may do, reads and writes together: the service level's bytes for the quota, the ceiling of one volume,
     /// and what the file says was measured, whichever is least.
     pub limits: Limits,
+    /// Bytes that one file can have.
+    pub largest_file: Bytes,
     /// Protocol version.
     pub version: NfsVersion,
     /// Connections of each client (`nconnect`), at least 1.
@@ -88,6 +90,8 @@ pub struct SmbShare {
     pub credits: Credits,
     /// Limits of each of its files.
     pub file_limits: Limits,
+    /// Bytes that one file can have.
+    pub largest_file: Bytes,
     /// Connections that one client spreads its I/O over, 1 to 4.
     pub channels: u32,
     /// What one channel carries.

@@ -1,0 +1,49 @@
+//! The page on the design file: its example is a design, and it names every key.
+
+use fathom_catalog::Catalog;
+use fathom_model::Design;
+
+const PAGE: &str = include_str!("../../../docs/design.md");
+
+/// The design that the page shows.
+fn example() -> &'static str {
+    let (_, rest) = PAGE.split_once("```toml\n").unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[test]
+fn the_example_is_a_design() {
+    match Design::read(example(), "docs/design.md", Catalog::builtin()) {
+        Ok((design, warnings)) => {
+            assert!(warnings.0.is_empty(), "{warnings}");
+            assert_eq!(design.volume_count(), 4 + 1 + 6 + 1);
+        }
+        Err(complaints) => panic!("{complaints}"),
+    }
+}
+
+/// A key that does not exist gets the list of those that do, where nothing is near it.
+#[test]
+fn every_key_is_on_the_page() {
+    let tables = [
+        "[[vm]]",
+        "[[vm]]\n[[vm.volume]]",
+        "[[vm]]\n[[vm.temp]]",
+        "[[vm]]\n[[vm.volume]]\n[vm.volume.disks]",
+        "[[device]]",
+        "[[nfs]]",
+        "[[smb]]",
+    ];
+    for table in tables {
+        let text = format!("{table}\nzzzzzzzzzzzzzzzz = 1\n");
+        let complaints = Design::read(&text, "x", Catalog::builtin()).unwrap_err();
+        let hints = complaints.0.iter().filter_map(|one| one.hint.as_deref());
+        let mut lists = hints.filter_map(|hint| hint.strip_prefix("known keys: "));
+        let keys = lists.next().unwrap();
+        for key in keys.split(", ") {
+            let named =
+                PAGE.contains(&format!("`{key}`")) || PAGE.contains(&format!("[[vm.{key}]]"));
+            assert!(named, "{table}: `{key}` is not on the page");
+        }
+    }
+}
