@@ -118,6 +118,11 @@ impl Limiter {
         Nanos::new(self.arrival_ns)
     }
 
+    /// How far ahead of the rate units may leave.
+    pub fn tolerance(&self) -> Nanos {
+        Nanos::new(self.tolerance_ns)
+    }
+
     /// Units a second.
     pub fn rate(&self) -> u64 {
         self.rate
