@@ -354,7 +354,10 @@ fn notes(workload: &Workload, design: &Design) -> Vec<String> {
         sync.fsync_every > 0 || sync.fdatasync_every > 0 || sync.at_end || sync.on_close
     };
     let syncs = workload.jobs().any(|(_, job)| synced(&job.sync));
-    note(syncs, "fsync and fdatasync are predicted to cost nothing");
+    note(
+        syncs,
+        "fsync at the end of a job is predicted to cost nothing",
+    );
     let buffered = any(|job| job.caching == Caching::Buffered);
     note(
         buffered,

@@ -245,6 +245,7 @@ impl<'a, 'r> Run<'a, 'r> {
         loop {
             match self.workers[index as usize].step(self.now) {
                 Step::Issue(io, slot) => self.issue(index, io, slot),
+                Step::Sync(target, slot) => self.sync(index, target, slot),
                 Step::WaitUntil(at) => {
                     self.agenda.push(at, Due::Worker(index));
                     return;
@@ -294,6 +295,34 @@ impl<'a, 'r> Run<'a, 'r> {
             };
             self.storage.submit(self.now, close, &mut self.completed);
         }
+    }
+
+    /// Makes what was written to a target's volume durable.
+    fn sync(&mut self, index: u32, target: u32, slot: u32) {
+        let route = &self.routes[index as usize];
+        let tag = u64::from(index) << 32 | u64::from(slot);
+        if route.backend == Backend::Null {
+            self.completed.push(Completed {
+                tag,
+                waits: Waits::NONE,
+                error: None,
+            });
+            return;
+        }
+        let target = &route.targets[target as usize];
+        let request = Request {
+            volume: target.volume,
+            client: target.client,
+            file: target.file,
+            kind: IoKind::Flush,
+            fua: false,
+            offset: target.start,
+            length: 0,
+            stream: route.stream,
+            index: 0,
+            tag,
+        };
+        self.storage.submit(self.now, request, &mut self.completed);
     }
 
     fn finish(self, name: &str, stage: usize) -> StageResult {

@@ -23,6 +23,8 @@ struct Slot {
     intended: Nanos,
     length: u32,
     direction: Direction,
+    /// Whether it is an `fsync` in place of data.
+    sync: bool,
 }
 
 /// What a worker does next.
@@ -30,6 +32,8 @@ struct Slot {
 pub(crate) enum Step {
     /// Issue this I/O now; it bears the number of its slot.
     Issue(Io, u32),
+    /// Flush the volume of this target; it takes the slot with this number.
+    Sync(u32, u32),
     /// Look again at this time.
     WaitUntil(Nanos),
     /// Nothing until an I/O completes, or never again.
@@ -61,6 +65,12 @@ pub(crate) struct Worker {
     waiting: Option<Nanos>,
     /// Whether the stream has ended, or the time is over.
     closed: bool,
+    /// Writes from one `fsync` or `fdatasync` to the next; 0: there is none.
+    sync_every: u32,
+    /// Writes issued since the last.
+    unsynced: u32,
+    /// The target to be synchronised next.
+    pending_sync: Option<u32>,
     slots: Vec<Slot>,
     free: Vec<u32>,
     outstanding: u32,
@@ -101,6 +111,12 @@ impl Worker {
             pending: None,
             waiting: None,
             closed: false,
+            sync_every: match (job.sync.fsync_every, job.sync.fdatasync_every) {
+                (0, every) => every,
+                (every, _) => every,
+            },
+            unsynced: 0,
+            pending_sync: None,
             slots: Vec::new(),
             free: Vec::new(),
             outstanding: 0,
@@ -130,6 +146,18 @@ impl Worker {
         if self.times.deadline.is_some_and(|deadline| now >= deadline) {
             self.close(EndReason::Time);
             return Step::Rest;
+        }
+        if let Some(target) = self.pending_sync.take() {
+            let slot = Slot {
+                submitted: now,
+                intended: now,
+                length: 0,
+                direction: Direction::Write,
+                sync: true,
+            };
+            self.last_event = now;
+            self.outstanding += 1;
+            return Step::Sync(target, self.put(slot));
         }
         let Some((io, intended)) = self.next_io(now) else {
             self.close(EndReason::Done);
@@ -193,7 +221,20 @@ impl Worker {
             intended,
             length: io.length,
             direction: io.direction,
+            sync: false,
         };
+        if self.sync_every > 0 && io.direction == Direction::Write {
+            self.unsynced += 1;
+            if self.unsynced == self.sync_every {
+                self.unsynced = 0;
+                self.pending_sync = Some(io.target);
+            }
+        }
+        self.put(slot)
+    }
+
+    #[inline]
+    fn put(&mut self, slot: Slot) -> u32 {
         if let Some(index) = self.free.pop() {
             self.slots[index as usize] = slot;
             index
@@ -219,9 +260,19 @@ impl Worker {
             intended,
             length,
             direction,
+            sync,
         } = self.slots[slot as usize];
         let measure = self.times.measure;
         if now < measure {
+            return None;
+        }
+        if sync {
+            let stats = self
+                .stats
+                .sync
+                .get_or_insert_with(|| OpStats::new(false, false));
+            stats.latency.record((now - submitted).get());
+            self.last_completion = now;
             return None;
         }
         self.last_completion = now;
@@ -308,7 +359,8 @@ impl Worker {
             open[*slot as usize] = false;
         }
         let measure = self.times.measure;
-        for (slot, _) in self.slots.iter().zip(open).filter(|(_, open)| *open) {
+        let open = self.slots.iter().zip(open);
+        for (slot, _) in open.filter(|(slot, open)| *open && !slot.sync) {
             let until = self.last_event.max(measure);
             let span = until.saturating_sub(slot.submitted.max(measure));
             self.stats.outstanding_ns += u128::from(span.get());
