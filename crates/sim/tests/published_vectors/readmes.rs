@@ -13,7 +13,7 @@ const DIRECTORIES: [(&str, u64); 5] = [
     ("guide-2016", 5_000),
     ("guide-2021", 5_000),
     ("windows-guide", 10_000),
-    ("anf-2019", 200),
+    ("anf-2019", 1_500),
     ("smb-files", 1_000),
 ];
 
