@@ -24,7 +24,7 @@ fn events(case: &Case) -> (usize, BTreeSet<&'static str>) {
             seen.extend(facts.iter().filter(|(so, _)| *so).map(|(_, what)| *what));
         }
     }
-    let several = |queue: &super::storage::Queue| queue.left.iter().any(|left| left.units > 1);
+    let several = |queue: &super::queue::Queue| queue.left.iter().any(|left| left.units > 1);
     if storage.queues.iter().any(several) {
         seen.insert("I/Os that count as several");
     }
