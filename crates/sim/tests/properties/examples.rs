@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_catalog::Catalog;
 use fathom_dialects::fio::{self, ReadContext, SystemFiles};
-use fathom_model::{Design, Layout, ModelError, Storage};
+use fathom_model::Design;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Workload, native};
 
@@ -39,7 +39,7 @@ pub fn examples() -> Vec<Example> {
         let workloads: Vec<_> = files.iter().filter_map(|path| workload(path)).collect();
         for (path, workload) in &workloads {
             let fitting = designs.iter().filter_map(|file| {
-                let design = design(file)?;
+                let design = design(file);
                 let name = format!("{} on {}", path.display(), file.display());
                 serves(&design, workload).then(|| Example {
                     name,
@@ -70,15 +70,11 @@ fn is(path: &Path, ending: &str) -> bool {
     path.to_string_lossy().ends_with(ending)
 }
 
-/// `None` for what the model does not build.
-fn design(path: &Path) -> Option<Design> {
+fn design(path: &Path) -> Design {
     let text = std::fs::read_to_string(path).unwrap();
     let read = Design::read(&text, &path.to_string_lossy(), Catalog::builtin());
     let (design, _) = read.unwrap_or_else(|complaints| panic!("{complaints}"));
-    match Storage::new(&design, &Layout::default(), 1) {
-        Err(ModelError::NotBuilt { .. }) => None,
-        _ => Some(design),
-    }
+    design
 }
 
 fn workload(path: &Path) -> Option<(PathBuf, Workload)> {
