@@ -1,6 +1,6 @@
 //! What a reader of predictions should know about a design, one sentence each.
 
-use super::{AnyVolume, Burst, Design, FigureOrigin, LatencyChoice, Media};
+use super::{AnyVolume, Design, FigureOrigin, LatencyChoice, Media};
 
 /// The notes that reading gave, and one sentence for each thing that the model leaves out or assumes.
 pub(super) fn notes(design: &Design, of_reading: &[String]) -> Vec<String> {
@@ -21,15 +21,6 @@ fn add(notes: &mut Vec<String>, note: String) {
 
 fn for_machines(design: &Design, notes: &mut Vec<String>) {
     for vm in &design.vms {
-        if vm.burst == Burst::Credits {
-            add(
-                notes,
-                format!(
-                    "`{}` can burst; it is predicted without bursting",
-                    vm.size.name
-                ),
-            );
-        }
         let disks = vm
             .volumes
             .iter()
@@ -55,17 +46,6 @@ fn for_machines(design: &Design, notes: &mut Vec<String>) {
                     vm.size.name, vm.size.era
                 ),
             );
-        }
-        for volume in &vm.volumes {
-            if volume.burst == Burst::Credits {
-                add(
-                    notes,
-                    format!(
-                        "`{}` can burst; it is predicted without bursting",
-                        volume.disk.name
-                    ),
-                );
-            }
         }
     }
 }

@@ -14,7 +14,7 @@ fn two_disks(size: &str, a: &str, b: &str) -> String {
     let volume = |name: &str, disk: &str| {
         format!(
             "[[vm.volume]]\nname = \"{name}\"\nmount = \"/{name}\"\n\
-             disks = {{ type = \"{disk}\" }}\ncaching = \"none\"\nlatency = \"none\"\n"
+             disks = {{ type = \"{disk}\" }}\ncaching = \"none\"\nburst = \"off\"\nlatency = \"none\"\n"
         )
     };
     format!(
