@@ -60,8 +60,10 @@ pub fn examples() -> Vec<Example> {
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    let entries = std::fs::read_dir(folder).expect("the folder can be read");
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("its entries too").path())
+        .collect();
     paths.sort();
     paths
 }
@@ -71,7 +73,7 @@ fn is(path: &Path, ending: &str) -> bool {
 }
 
 fn design(path: &Path) -> Design {
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = std::fs::read_to_string(path).expect("the file can be read");
     let read = Design::read(&text, &path.to_string_lossy(), Catalog::builtin());
     let (design, _) = read.unwrap_or_else(|complaints| panic!("{complaints}"));
     design
@@ -80,7 +82,7 @@ fn design(path: &Path) -> Design {
 fn workload(path: &Path) -> Option<(PathBuf, Workload)> {
     let name = path.to_string_lossy();
     let workload = if is(path, ".workload.toml") {
-        let text = std::fs::read_to_string(path).unwrap();
+        let text = std::fs::read_to_string(path).expect("the file can be read");
         let read = native::read(&text, &name);
         read.unwrap_or_else(|complaints| panic!("{complaints}")).0
     } else if is(path, ".ini") || is(path, ".fio") {
