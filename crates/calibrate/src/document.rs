@@ -216,7 +216,9 @@ fn tables<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> impl Iterator<Item = &'t
 }
 
 fn entry(text: &str, table: &DeTable<'_>) -> Option<Entry> {
-    let name = table.get("name")?;
+    // A temporary disk need not have a name.
+    let mut anchors = ["name", "mount", "drive"].into_iter();
+    let name = anchors.find_map(|key| table.get(key))?;
     let place = match table.get("latency") {
         Some(value) if text[value.span()].starts_with(['{', '"', '\'']) => {
             Place::Value(value.span())
@@ -288,6 +290,44 @@ name = \"c\"";
     fn an_entry_knows_its_volumes() {
         let document = Document::read(TEXT, "d", Catalog::builtin()).unwrap();
         assert_eq!(document.entry_of, [Some(0), Some(0), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn every_kind_of_volume_is_an_entry() {
+        let text = "\
+[[vm]]
+name = \"vm{1..2}\"
+size = \"Standard_DS14\"
+era = \"2016\"
+[[vm.temp]]
+mount = \"/t\"
+[[vm.volume]]
+name = \"d\"
+mount = \"/d\"
+disks = { type = \"P30\", count = 2 }
+caching = \"none\"
+[[nfs]]
+name = \"n\"
+mount = \"/n\"
+level = \"premium\"
+quota = \"4TiB\"
+rtt = \"0.5ms\"
+on = [\"vm*\"]
+[[smb]]
+name = \"s\"
+mount = \"/s\"
+model = \"ssd-v1\"
+size = \"10TiB\"
+rtt = \"0.5ms\"
+on = [\"vm1\"]
+";
+        let document = Document::read(text, "d", Catalog::builtin());
+        let document = document.unwrap_or_else(|errors| panic!("{errors}"));
+        let mut found: Vec<_> = document.entry_of.iter().flatten().copied().collect();
+        assert_eq!(found.len(), 6, "{:?}", document.entry_of);
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), 4);
     }
 
     #[test]

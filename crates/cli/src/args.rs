@@ -134,6 +134,14 @@ impl OutputArgs {
             Show::Progress
         }
     }
+
+    /// What is shown while virtual time goes.
+    pub fn show_virtual(&self) -> Show {
+        match self.show() {
+            Show::Nothing => Show::Nothing,
+            _ => Show::VirtualProgress,
+        }
+    }
 }
 
 /// What a run may write.
@@ -218,7 +226,7 @@ refused: its latency is I/Os outstanding over the limit's rate, whatever the
 media do. Measure with few I/Os outstanding.
 
 Example:
-  fathom run --sweep depth=1,2,4 quick --target /mnt/data
+  fathom run --sweep depth=1 oltp.workload.toml
   fathom calibrate last --on vm.design.toml -o vm-fitted.design.toml
   fathom predict --on vm-fitted.design.toml oltp.workload.toml";
 

@@ -44,7 +44,7 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let mut start = Start::now(&input, Some((&design_name, text)));
-    let mut screen = Screen::new(args.output.show(), &TERMINAL);
+    let mut screen = Screen::new(args.output.show_virtual(), &TERMINAL);
     let prediction = watch(
         &mut start,
         &input,

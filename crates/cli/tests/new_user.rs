@@ -181,3 +181,20 @@ fn repeats_of_a_prediction_share_a_line() {
         "{stdout}"
     );
 }
+
+/// Virtual seconds pass by the hundred: a pipe gets what a reader should know, not a line for each.
+#[test]
+fn a_prediction_in_a_pipe_tells_notes_alone() {
+    let folder = support::disk_folder();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/guide-2016/");
+    let mut command = fathom(folder.path());
+    command.args(["predict", "--no-record", "--on"]);
+    command.arg(format!("{examples}ds14.design.toml"));
+    let output = command.arg(format!("{examples}fiowrite.ini")).output();
+    let stderr = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(!stderr.is_empty(), "nothing was told");
+    assert!(
+        stderr.lines().all(|line| line.starts_with("note: ")),
+        "{stderr}"
+    );
+}

@@ -309,7 +309,7 @@ fn where_the_time_went_is_one_sentence() {
     };
     let told = text(&stage).replace("\n    ", " ");
     let sentence = "  reads waited for the VM's cached throughput (`vm-cached-bytes`, 98 %), 90 % of their latency; \
-                    the cache served 75 % of the reads (2 % at first, 99 % at last); credits lasted 1,800 s\n";
+                    the cache served 75 % of the reads (2 % at first, 99 % at last); credits of `a/disk1` lasted 1,800 s\n";
     assert!(told.contains(sentence), "{told}");
     if let Some(over_time) = stage
         .storage
@@ -318,7 +318,7 @@ fn where_the_time_went_is_one_sentence() {
     {
         over_time.iops_credit_share = vec![1.0, 0.8, 0.6, 0.4];
     }
-    assert!(text(&stage).contains("credits fell to 40 %"));
+    assert!(text(&stage).contains("credits of `a/disk1` fell to 40 %"));
 }
 
 #[test]

@@ -10,6 +10,8 @@ use crate::Console;
 pub enum Show {
     /// A line that is overwritten on a terminal; a line a second in a pipe.
     Progress,
+    /// The same on a terminal. In a pipe notes alone: seconds of virtual time pass by the hundred.
+    VirtualProgress,
     /// Nothing.
     Nothing,
 }
@@ -49,6 +51,10 @@ impl EventSink for Screen<'_> {
     fn event(&mut self, event: &Event<'_>) {
         let is_told_always = matches!(event, Event::WrongData { .. });
         if self.show == Show::Nothing && !is_told_always {
+            return;
+        }
+        let is_second = matches!(event, Event::Interval { .. });
+        if self.show == Show::VirtualProgress && !self.terminal && is_second {
             return;
         }
         // A window may be resized while the run goes. Its last column stays free: some terminals wrap there.

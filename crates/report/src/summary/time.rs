@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use fathom_record::{DirectionRecord, OverTimeRecord, RunKind, StageRecord, StorageRecord};
+use fathom_record::{DirectionRecord, RunKind, StageRecord, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
 use crate::format::share;
 
 /// Below this share of the latency, waiting is not worth its parts.
 const LEAST_WAITING: f64 = 0.01;
-/// Credits below this share of full are used up.
-const USED_UP: f64 = 0.001;
+/// Credits below this share of full are used up: what comes in is spent at once. Of the longest bucket it is half a second.
+const USED_UP: f64 = 1e-4;
 
 type OfStage = fn(&StageRecord) -> &Option<DirectionRecord>;
 
@@ -107,23 +107,26 @@ fn cache(repeats: &[&StageRecord]) -> Option<String> {
 
 /// When the first credits were used up, or how much the scarcest had left.
 fn credits(repeats: &[&StageRecord]) -> Option<String> {
-    let told = parts(repeats).filter_map(|part| part.over_time.as_ref());
-    let lists = told.flat_map(|over_time: &OverTimeRecord| {
-        let lists = [&over_time.iops_credit_share, &over_time.bytes_credit_share];
-        lists.map(|list| over_time.at_ns.iter().zip(list))
+    let rows = repeats.iter().flat_map(|stage| &stage.storage);
+    let told = rows.filter_map(|(name, part)| Some((name, part.over_time.as_ref()?)));
+    let levels = told.flat_map(|(name, course)| {
+        let lists = [&course.iops_credit_share, &course.bytes_credit_share];
+        let pairs = lists.map(|list| course.at_ns.iter().zip(list));
+        let pairs = pairs.into_iter().flatten();
+        pairs.map(move |(at, left)| (name, *at, *left))
     });
-    let levels: Vec<(u64, f64)> = lists.flatten().map(|(at, left)| (*at, *left)).collect();
-    let least = levels.iter().map(|(_, left)| *left).reduce(f64::min)?;
+    let levels: Vec<(&String, u64, f64)> = levels.collect();
+    let (scarcest, _, least) = *levels.iter().min_by(|a, b| a.2.total_cmp(&b.2))?;
     if least > 0.995 {
         return Some("credits were not used".to_owned());
     }
-    let used_up = levels.iter().filter(|(_, left)| *left <= USED_UP);
-    Some(match used_up.map(|(at, _)| *at).min() {
-        Some(at) => {
-            let seconds = Nanos::new(at).as_secs_f64().round() as u64;
-            format!("credits lasted {} s", group_digits(seconds))
+    let used_up = levels.iter().filter(|(_, _, left)| *left <= USED_UP);
+    Some(match used_up.min_by_key(|(_, at, _)| *at) {
+        Some((name, at, _)) => {
+            let seconds = Nanos::new(*at).as_secs_f64().round() as u64;
+            format!("credits of `{name}` lasted {} s", group_digits(seconds))
         }
-        None => format!("credits fell to {}", share(least)),
+        None => format!("credits of `{scarcest}` fell to {}", share(least)),
     })
 }
 

@@ -216,7 +216,7 @@ impl Provisioned {
         };
         if quota.value < least || quota.value > size {
             let message = format!("{what} has a quota from {least} to {size}");
-            complaints.error(&quota.span, message, "choose such a quota, or set `large`");
+            complaints.error(&quota.span, message, "choose such a quota");
             return None;
         }
         Some(most)
