@@ -20,8 +20,8 @@ pub struct Example {
 }
 
 /// Longest warm-up, and longest measured time, of a shortened job.
-const WARMUP: Nanos = Nanos::from_millis(20);
-const RUNTIME: Nanos = Nanos::from_millis(200);
+const WARMUP: Nanos = Nanos::from_millis(5);
+const RUNTIME: Nanos = Nanos::from_millis(40);
 
 /// Largest file, so that caches are warm soon.
 const LENGTH: Bytes = Bytes::gib(1);
