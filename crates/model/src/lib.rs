@@ -51,6 +51,7 @@ mod layout;
 mod limit;
 mod limiter;
 mod network;
+mod pace;
 mod random;
 mod request;
 mod stage;

@@ -106,7 +106,7 @@ impl Limiter {
         }
         // Both fractions are below the rate, so that their sum is below twice the rate.
         let (sum, overflow) = fraction.overflowing_add(self.last.fraction);
-        let carry = u64::from(overflow | (sum >= self.rate));
+        let carry = u64::from(overflow || sum >= self.rate);
         self.arrival_fraction = sum.wrapping_sub(self.rate * carry);
         let step = self.last.whole_ns.saturating_add(carry);
         self.arrival_ns = arrival.saturating_add(step);
@@ -116,6 +116,11 @@ impl Limiter {
     #[inline]
     pub fn paid_at(&self) -> Nanos {
         Nanos::new(self.arrival_ns)
+    }
+
+    /// How far ahead of the rate units may leave.
+    pub fn tolerance(&self) -> Nanos {
+        Nanos::new(self.tolerance_ns)
     }
 
     /// Units a second.

@@ -13,6 +13,7 @@ use fathom_units::Nanos;
 
 use crate::limit::Limit;
 use crate::limiter::{Levels, Limits};
+use crate::pace::{Pace, Taken};
 use crate::statistics::Meter;
 
 /// Which budget a stage is.
@@ -63,11 +64,21 @@ impl StageKind {
     }
 }
 
+/// The rule by which tokens leave.
+#[derive(Debug)]
+enum Gate {
+    /// Rates alone.
+    Plain(Pace),
+    /// Anything that [`Limits`] can say.
+    Limits(Box<Limits>),
+}
+
 /// A queue and its limits.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub kind: StageKind,
-    limits: Limits,
+    gate: Gate,
+    has_limits: bool,
     /// When the limits let the next token go: theirs, kept beside because every token asks.
     open_at: Nanos,
     /// The limit that is the later of the two.
@@ -92,11 +103,18 @@ pub(crate) enum Entered {
 
 impl Stage {
     pub fn new(kind: StageKind, limits: Limits, io_unit: u64) -> Self {
+        let has_limits = limits.iops.is_some() || limits.bytes.is_some();
+        let open_at = limits.earliest();
+        let gate = match Pace::of(&limits) {
+            Some(pace) => Gate::Plain(pace),
+            None => Gate::Limits(Box::new(limits)),
+        };
         Self {
             kind,
-            open_at: limits.earliest(),
+            gate,
+            has_limits,
+            open_at,
             held_by: kind.limits().0,
-            limits,
             io_unit,
             queue: VecDeque::new(),
             meter: Meter::default(),
@@ -143,30 +161,46 @@ impl Stage {
 
     /// Credits left at `now`.
     pub fn levels(&self, now: Nanos) -> Levels {
-        self.limits.levels(now)
+        match &self.gate {
+            Gate::Plain(_) => Levels::default(),
+            Gate::Limits(limits) => limits.levels(now),
+        }
     }
 
     pub fn has_limits(&self) -> bool {
-        self.limits.iops.is_some() || self.limits.bytes.is_some()
+        self.has_limits
     }
 
     #[inline]
     fn charge(&mut self, now: Nanos, bytes: u32) {
+        assert!(
+            now >= self.open_at,
+            "a limit never serves more than its allowance"
+        );
+        let unit = self.io_unit;
+        let count = |bytes: u64| {
+            if unit == 0 {
+                1
+            } else {
+                bytes.div_ceil(unit).max(1)
+            }
+        };
         let bytes = u64::from(bytes);
-        let units = if bytes <= self.io_unit || self.io_unit == 0 {
-            1
-        } else {
-            bytes.div_ceil(self.io_unit)
+        let taken = match &mut self.gate {
+            Gate::Plain(pace) => pace.take(now, bytes, count),
+            Gate::Limits(limits) => {
+                limits.take(now, count(bytes), bytes);
+                Taken {
+                    paid_at: limits.paid_at(),
+                    open_at: limits.earliest(),
+                    bytes_bind: limits.bytes_bind(),
+                }
+            }
         };
-        self.limits.take(now, units, bytes);
-        self.meter.busy(now, self.limits.paid_at());
-        self.open_at = self.limits.earliest();
+        self.meter.busy(now, taken.paid_at);
+        self.open_at = taken.open_at;
         let (by_ios, by_bytes) = self.kind.limits();
-        self.held_by = if self.limits.bytes_bind() {
-            by_bytes
-        } else {
-            by_ios
-        };
+        self.held_by = if taken.bytes_bind { by_bytes } else { by_ios };
     }
 }
 

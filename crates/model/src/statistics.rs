@@ -77,10 +77,8 @@ impl Meter {
     #[inline]
     pub fn busy(&mut self, now: Nanos, until: Nanos) {
         let from = self.busy_until.max(now);
-        if until > from {
-            self.busy += until.get() - from.get();
-            self.busy_until = until;
-        }
+        self.busy += until.saturating_sub(from).get();
+        self.busy_until = self.busy_until.max(until);
     }
 
     /// Begins a new window at `now`; what is inside stays inside.

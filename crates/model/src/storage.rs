@@ -6,8 +6,8 @@
 //!
 //! The model has no clock, but it keeps its own due times. A driver asks for [`Storage::next_due`], and calls
 //! [`Storage::advance`] when that time has come; what happens then happens at the due time, however late the call is.
-//! Events of one time happen in the order in which they were scheduled; a driver with events of its own lets the model's go
-//! first.
+//! At one time, departures come before the ends of delays, departures in the order of their stages and ends in the order in
+//! which the delays began; a driver with events of its own lets the model's go first.
 //!
 //! How to build on it:
 //! - **Another kind of storage** is a list of [`path::Step`]s, made in `build`: rates are [`Stage`]s (limits in tandem, first
@@ -40,6 +40,7 @@ mod network;
 mod path;
 mod report;
 mod token;
+mod wakes;
 mod write_back;
 
 #[cfg(test)]
@@ -50,6 +51,7 @@ use array::Array;
 use network::{NfsModel, ShareModel};
 use path::{DelayLaw, NONE, Path, PathId, Step};
 use token::{Effect, Parent, Slab, Token, TokenWaits};
+use wakes::Wakes;
 use write_back::{Flusher, Period};
 
 /// Why a model cannot be built.
@@ -132,6 +134,9 @@ pub struct Storage {
     shares: Vec<ShareModel>,
     /// I/Os under way.
     requests: u64,
+    /// The next departure of each stage.
+    wakes: Wakes,
+    /// Everything else that is due.
     agenda: Agenda,
     tokens: Slab<Token>,
     waits: TokenWaits,
@@ -149,7 +154,9 @@ impl Storage {
             IoKind::Flush => self.flush(now, &request, completed),
             IoKind::Metadata(operation) => self.metadata(now, operation, &request, completed),
         }
-        self.settle(now, completed);
+        if !self.ready.is_empty() {
+            self.settle(now, completed);
+        }
     }
 
     /// Whether I/Os are under way. Without, what is due is background work alone.
@@ -209,20 +216,41 @@ impl Storage {
     /// When something happens next; `None` while nothing is under way.
     #[inline]
     pub fn next_due(&mut self) -> Option<Nanos> {
-        self.agenda.next_due()
+        let (stage_at, _) = self.wakes.first();
+        let at = stage_at.min(self.agenda.next_due());
+        (at != u64::MAX).then(|| Nanos::new(at))
     }
 
-    /// The event that is due next happens, at its due time. What completes is appended to `completed`.
+    /// What is due next happens, at its due time. What completes is appended to `completed`.
     pub fn advance(&mut self, completed: &mut Vec<Completed>) {
-        let Some((now, event)) = self.agenda.pop() else {
-            return;
-        };
-        match event {
-            Event::Stage(stage) => self.release(now, stage, completed),
-            Event::Token(token) => self.end_delay(now, token, completed),
-            Event::Flush(cache) => self.flush_cache(now, cache, completed),
+        self.advance_until(Nanos::MAX, completed);
+    }
+
+    /// What is due next happens, if it is due at `latest` or before: when it was due. What completes is appended to
+    /// `completed`.
+    pub fn advance_until(
+        &mut self,
+        latest: Nanos,
+        completed: &mut Vec<Completed>,
+    ) -> Option<Nanos> {
+        let (stage_at, stage) = self.wakes.first();
+        let delay_at = self.agenda.next_due();
+        let now = Nanos::new(stage_at.min(delay_at));
+        if now > latest || now == Nanos::MAX {
+            return None;
         }
-        self.settle(now, completed);
+        if stage_at <= delay_at {
+            self.release(now, stage, completed);
+        } else if let Some((_, event)) = self.agenda.pop() {
+            match event {
+                Event::Token(token) => self.end_delay(now, token, completed),
+                Event::Flush(cache) => self.flush_cache(now, cache, completed),
+            }
+        }
+        if !self.ready.is_empty() {
+            self.settle(now, completed);
+        }
+        Some(now)
     }
 
     /// Splits a read or write of disks into tokens and starts them.
@@ -231,24 +259,31 @@ impl Storage {
         let stripe = self.volumes[volume_index as usize].stripe;
         let length = u64::from(request.length.max(1));
         let mut parts = stripe.parts(request.offset, length);
-        let Some(first) = parts.next() else { return };
-        if first.length == length {
-            let token = self.token_of(now, request, (NONE, 0), first);
+        let Some(mut part) = parts.next() else { return };
+        let parent = if part.length == length {
+            NONE
+        } else {
+            self.parents.put(Parent {
+                tag: request.tag,
+                volume: volume_index,
+                // Held open until every part has been started, since parts may pass at once.
+                parts_left: 1,
+            })
+        };
+        for number in 0.. {
+            if parent != NONE {
+                self.parents.get_mut(parent).parts_left += 1;
+            }
+            let token = self.token_of(now, request, (parent, number), part);
             self.launch(now, token, completed);
-            return;
+            match parts.next() {
+                Some(next) => part = next,
+                None => break,
+            }
         }
-        let parent = self.parents.put(Parent {
-            tag: request.tag,
-            volume: volume_index,
-            // Held open until every part has been started, since parts may pass at once.
-            parts_left: 1,
-        });
-        for (number, part) in std::iter::once(first).chain(parts).enumerate() {
-            self.parents.get_mut(parent).parts_left += 1;
-            let token = self.token_of(now, request, (parent, number as u64), part);
-            self.launch(now, token, completed);
+        if parent != NONE {
+            self.close_part(now, parent, Waits::NONE, completed);
         }
-        self.close_part(now, parent, Waits::NONE, completed);
     }
 
     /// The token of one part of a read or write, with its path.
@@ -308,7 +343,6 @@ impl Storage {
     }
 
     /// Moves tokens on that others have made way for.
-    #[inline]
     fn settle(&mut self, now: Nanos, completed: &mut Vec<Completed>) {
         while let Some(slot) = self.ready.pop_front() {
             self.forward(now, slot, completed);
@@ -323,8 +357,9 @@ impl Storage {
             self.waits.add(slot, limit, now - token.entered);
             self.forward(now, slot, completed);
         }
-        if let Some(at) = self.stages[stage_index as usize].next_departure() {
-            self.agenda.push(at, Event::Stage(stage_index));
+        match self.stages[stage_index as usize].next_departure() {
+            Some(at) => self.wakes.set(stage_index, at),
+            None => self.wakes.clear(stage_index),
         }
     }
 
@@ -346,7 +381,7 @@ impl Storage {
                             Entered::Passed => {}
                             Entered::Queued => return,
                             Entered::Waits(at) => {
-                                self.agenda.push(at, Event::Stage(stage));
+                                self.wakes.set(stage, at);
                                 return;
                             }
                         }

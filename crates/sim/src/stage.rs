@@ -144,6 +144,14 @@ impl<'a, 'r> Run<'a, 'r> {
     #[inline]
     fn happen(&mut self) -> bool {
         let own = self.agenda.next_due();
+        let before_gauges = self.gauges.due().saturating_sub(Nanos::new(1));
+        let latest = own.map_or(before_gauges, |own| own.min(before_gauges));
+        if let Some(at) = self.storage.advance_until(latest, &mut self.completed) {
+            assert!(at >= self.now, "the clock only goes forward");
+            self.now = at;
+            self.settle();
+            return true;
+        }
         match self.storage.next_due() {
             Some(at) if own.is_none_or(|own| at <= own) => {
                 self.go_to(at);

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <chore>
   test    install what the tests need, then run every check and test
   tidy    check the invariants of ARCHITECTURE.md that a program can check
-  bench   measure Fathom against fio, interleaved; raw data under benches/runs/";
+  bench   measure Fathom against fio, interleaved; raw data under benches/runs/; `bench sim`: the simulator's speed";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

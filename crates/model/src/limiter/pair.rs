@@ -121,6 +121,11 @@ impl Limits {
         }
     }
 
+    /// Whether a limit bursts by credits.
+    pub fn has_credits(&self) -> bool {
+        self.credits.is_some()
+    }
+
     /// Credits left at `now`.
     pub fn levels(&self, now: Nanos) -> Levels {
         let Some(credits) = &self.credits else {

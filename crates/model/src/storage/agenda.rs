@@ -1,4 +1,4 @@
-//! Due times within the model, in order: a timing wheel of two levels (Varghese, Lauck: "Hashed and hierarchical timing
+//! What is due but departures, in order: a timing wheel of two levels (Varghese, Lauck: "Hashed and hierarchical timing
 //! wheels", SOSP 1987), exact to the nanosecond.
 //!
 //! A heap of all events costs tens of nanoseconds an event with a thousand of them under way, which is most of what an I/O
@@ -16,8 +16,6 @@ use fathom_units::Nanos;
 /// What is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// The head of a stage's queue may leave.
-    Stage(u32),
     /// A token's delay is over.
     Token(u32),
     /// A cache is flushed, as it is from time to time.
@@ -46,7 +44,7 @@ impl Entry {
     const NONE: Self = Self {
         at: u64::MAX,
         sequence: u64::MAX,
-        event: Event::Stage(u32::MAX),
+        event: Event::Token(u32::MAX),
     };
 
     #[inline]
@@ -189,13 +187,13 @@ impl Agenda {
         self.place(entry);
     }
 
-    /// When the first event is due.
+    /// When the first event is due, in ns; `u64::MAX`: there is none.
     #[inline]
-    pub fn next_due(&mut self) -> Option<Nanos> {
-        if self.first.is_none() && !self.refill() {
-            return None;
+    pub fn next_due(&mut self) -> u64 {
+        if self.first.is_none() {
+            self.refill();
         }
-        Some(Nanos::new(self.first.at))
+        self.first.at
     }
 
     /// Takes the first event.
@@ -374,7 +372,8 @@ mod tests {
             } else {
                 let expected = heap.pop().map(|entry| (Nanos::new(entry.at), entry.event));
                 if draw >> 11 & 1 == 0 {
-                    assert_eq!(agenda.next_due(), expected.map(|(at, _)| at));
+                    let due = expected.map_or(u64::MAX, |(at, _)| at.get());
+                    assert_eq!(agenda.next_due(), due);
                 }
                 assert_eq!(agenda.pop(), expected, "seed {seed}, step {step}");
                 now = expected.map_or(now, |(at, _)| at.get());
@@ -400,9 +399,9 @@ mod tests {
         let mut agenda = Agenda::default();
         for seconds in [100, 50, 2] {
             agenda.push(Nanos::from_secs(seconds), Event::Token(seconds as u32));
-            assert_eq!(agenda.next_due(), Some(Nanos::from_secs(seconds)));
+            assert_eq!(agenda.next_due(), seconds * 1_000_000_000);
         }
-        agenda.push(Nanos::new(5), Event::Stage(0));
+        agenda.push(Nanos::new(5), Event::Token(0));
         let order: Vec<_> = std::iter::from_fn(|| agenda.pop())
             .map(|(at, _)| at)
             .collect();

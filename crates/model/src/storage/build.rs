@@ -16,6 +16,7 @@ use fathom_units::{Bytes, Nanos};
 use super::agenda::Agenda;
 use super::path::{DelayLaw, Path, PathId, Step};
 use super::token::{Slab, TokenWaits};
+use super::wakes::Wakes;
 use super::{DiskPaths, ModelError, NONE, Storage, VolumeKind, VolumeModel};
 use crate::design::{Design, LatencyChoice};
 use crate::latency::LatencyTable;
@@ -72,6 +73,7 @@ impl Storage {
         for share in &design.smb {
             builder.smb(design, share);
         }
+        builder.storage.wakes = Wakes::new(builder.storage.stages.len());
         Ok(builder.storage)
     }
 
@@ -93,6 +95,7 @@ impl Storage {
             nfs: Vec::new(),
             shares: Vec::new(),
             requests: 0,
+            wakes: Wakes::default(),
             agenda: Agenda::default(),
             tokens: Slab::default(),
             waits: TokenWaits::default(),

@@ -23,6 +23,7 @@ fn storage(stages: Vec<Stage>, windows: Vec<Window>, steps: &[Step]) -> Storage 
     let files = [(volume, "/d/f".to_owned(), Bytes::mib(1))];
     let layout = Layout::new(&design, files).unwrap();
     let mut storage = Storage::new(&design, &layout, 1).unwrap();
+    storage.wakes = Wakes::new(stages.len());
     storage.stages = stages;
     storage.windows = windows;
     storage.delays = vec![DelayLaw::Constant(MILLISECOND)];

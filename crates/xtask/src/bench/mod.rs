@@ -3,10 +3,13 @@
 //! Both programs get the same arguments on the same file; rounds alternate which goes first, so that a machine that
 //! slows down slows both. Absolute figures of a shared machine mean little; the ratio of neighbours does. Where the path
 //! of fio's own speed demo (`t/io_uring` of its source tree, which records no latency) is given, it takes part too.
+//!
+//! `cargo xtask bench sim` measures the simulator instead.
 
 mod cases;
 mod ratios;
 mod sample;
+mod sim;
 mod start_up;
 
 use std::path::PathBuf;
@@ -42,6 +45,9 @@ struct Round {
 /// Runs every case. Options: `--rounds N` (5), `--seconds N` (3), `--dir DIR` (the build folder), `--fio PATH`,
 /// `--t-io-uring PATH`, `--only PART-OF-A-NAME`.
 pub fn run(options: &[&str]) -> Result<(), String> {
+    if let ["sim", options @ ..] = options {
+        return sim::run(options);
+    }
     let options = parse(options)?;
     command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
     let fathom = root().join("target/release/fathom");
@@ -63,7 +69,7 @@ pub fn run(options: &[&str]) -> Result<(), String> {
         )?);
     }
     std::fs::remove_file(&file).map_err(|error| format!("{path}: {error}"))?;
-    save(&options.fio, &rows)
+    save(Some(&options.fio), &rows)
 }
 
 fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Vec<Round>, String> {
@@ -154,7 +160,10 @@ fn lay_out(fio: &str, path: &str) -> Result<(), String> {
     command::output(fio, &layout).map(drop)
 }
 
-fn save(fio: &str, rows: &[Value]) -> Result<(), String> {
+/// Keeps what was measured, with the machine and the peer it was measured against.
+fn save(fio: Option<&str>, rows: &[Value]) -> Result<(), String> {
+    let version = |fio| command::output(fio, &["--version"]);
+    let version = fio.map(version).transpose()?;
     let stamp = command::output("date", &["-u", "+%Y-%m-%dT%H-%M-%SZ"])?
         .trim()
         .to_owned();
@@ -168,7 +177,7 @@ fn save(fio: &str, rows: &[Value]) -> Result<(), String> {
         "kernel": command::output("uname", &["-r"])?.trim(),
         "processor": processor.trim_start_matches(['\t', ':', ' ']),
         "processors": std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
-        "fio": command::output(fio, &["--version"])?.trim(),
+        "fio": version.as_deref().map(str::trim),
         "rows": rows,
     });
     let path = root().join("benches/runs").join(format!("{stamp}.json"));
