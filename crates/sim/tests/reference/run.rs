@@ -174,6 +174,7 @@ impl<'a> StageRun<'a> {
             let target = &worker.targets[io.target as usize];
             let request = Request {
                 volume: target.volume,
+                client: target.client,
                 write: Worker::writes(&io),
                 offset: target.start + io.offset,
                 length: u64::from(io.length),
