@@ -72,7 +72,7 @@ fn check(row: &Row, millis: u64) {
         let (number, unit) = figure.split_once(' ').expect("a figure and its unit");
         let number: f64 = number.replace(',', "").parse().expect("a number");
         match unit {
-            "IOPS" => found.iops(number, PRINTED),
+            "IOPS" | "operations/s" => found.iops(number, PRINTED),
             "MB/s" => found.megabytes(number, PRINTED),
             "MiB/s" => found.mebibytes(number, PRINTED),
             "ms" => found.latency_ms(number, PRINTED),

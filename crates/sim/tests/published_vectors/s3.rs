@@ -1,6 +1,7 @@
 //! Performance of shares over SMB (S3-*), predicted from the files of `examples/smb-files`.
 
 use fathom_catalog::{Catalog, Era};
+use fathom_model::{ClientId, IoKind, Layout, MetadataOp, Request, Storage};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{FileOperation, Workload};
 
@@ -179,6 +180,26 @@ pub const VECTORS: &[Vector] = &[
             EXACT,
         );
     }),
+    ("S3-18", || {
+        let mean = |cache| metadata(cache, "create", 1).mean_ms();
+        assert!(
+            mean("on") <= 0.7 * 1.001 * mean("off"),
+            "{} and {}",
+            mean("on"),
+            mean("off")
+        );
+    }),
+    ("S3-19", || {
+        for operation in ["create", "delete"] {
+            let rate = |cache| metadata(cache, operation, 64).total_iops();
+            assert!(
+                rate("on") >= 1.6 * rate("off"),
+                "{operation}: {} and {}",
+                rate("on"),
+                rate("off")
+            );
+        }
+    }),
     ("S3-21", || {
         let workload = example_workload(METADATA);
         let operations: Vec<_> = workload
@@ -190,11 +211,8 @@ pub const VECTORS: &[Vector] = &[
         assert!(operations.contains(&Some(FileOperation::Delete)));
     }),
     ("S3-23", || {
-        let rules = Catalog::builtin().share_handles();
-        assert_eq!(
-            (rules.file, rules.file_preview, rules.root),
-            (2_000, 10_000, 10_000)
-        );
+        assert_eq!(handles_granted("", 2_001), 2_000);
+        assert_eq!(handles_granted("handles = 10000", 10_001), 10_000);
     }),
 ];
 
@@ -265,6 +283,48 @@ fn ten_files(channels: u32, stage: &str) -> Predicted {
 #[track_caller]
 fn single_file(channels: u32, stage: &str) -> Predicted {
     stage_of(SINGLE_FILE, stage, &channels_file(channels))
+}
+
+/// Operations on names, by so many threads.
+#[track_caller]
+fn metadata(cache: &str, operation: &str, threads: u32) -> Predicted {
+    let mut workload: Workload = example_workload(METADATA);
+    workload.stages.retain(|stage| stage.name == operation);
+    workload.stages[0].jobs[0].workers = threads;
+    let design = format!("smb-files/metadata-cache-{cache}.design.toml");
+    run_workload(&workload, &example_design(&design)).remove(0)
+}
+
+/// How many of so many opens of one file a share grants.
+#[track_caller]
+fn handles_granted(keys: &str, opens: u64) -> usize {
+    let text = share(&format!("model = \"ssd-v1\"\nsize = \"1TiB\"\n{keys}"));
+    let (design, path) = (read_design(&text), "z:\\one.dat");
+    let volume = design.locate(None, path).expect("the share");
+    let files = [(volume, path.to_owned(), Bytes::mib(1))];
+    let layout = Layout::new(&design, files).expect("it fits");
+    let file = layout.file_id(volume, path).expect("a file");
+    let mut storage = Storage::new(&design, &layout, 1).expect("a model");
+    let mut completed = Vec::new();
+    for index in 0..opens {
+        let request = Request {
+            volume,
+            client: ClientId::new(0),
+            file,
+            kind: IoKind::Metadata(MetadataOp::Open),
+            fua: false,
+            offset: 0,
+            length: 0,
+            stream: 0,
+            index,
+            tag: index,
+        };
+        storage.submit(Nanos::ZERO, request, &mut completed);
+    }
+    while storage.next_due().is_some() && completed.len() < opens as usize {
+        storage.advance(&mut completed);
+    }
+    completed.iter().filter(|done| done.error.is_none()).count()
 }
 
 /// What four channels gain over one, in IOPS and thereby in throughput, and in latency.
