@@ -170,10 +170,10 @@ impl Storage {
         volume.meter.count(u64::from(request.length));
         volume.meter.enter(now);
         match volume.kind {
-            VolumeKind::Disks => self.to_disks(now, request, completed),
-            VolumeKind::Array(array) => self.to_array(now, array, request, completed),
-            VolumeKind::Nfs(volume) => self.to_nfs(now, volume, request, completed),
-            VolumeKind::Share(share) => self.to_share(now, share, request, completed),
+            VolumeKind::Disks => self.on_disks(now, request, completed),
+            VolumeKind::Array(array) => self.on_array(now, array, request, completed),
+            VolumeKind::Nfs(volume) => self.on_nfs(now, volume, request, completed),
+            VolumeKind::Share(share) => self.on_share(now, share, request, completed),
         }
     }
 
@@ -192,7 +192,7 @@ impl Storage {
                 let volume = request.volume.index() as u32;
                 self.complete(now, (request.tag, volume), (Waits::NONE, None), completed);
             }
-            VolumeKind::Nfs(volume) => self.to_nfs(now, volume, request, completed),
+            VolumeKind::Nfs(volume) => self.on_nfs(now, volume, request, completed),
             VolumeKind::Share(share) => {
                 self.share_metadata(now, share, (operation, request), completed);
             }
@@ -254,7 +254,7 @@ impl Storage {
     }
 
     /// Splits a read or write of disks into tokens and starts them.
-    fn to_disks(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
+    fn on_disks(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
         let volume_index = request.volume.index() as u32;
         let stripe = self.volumes[volume_index as usize].stripe;
         let length = u64::from(request.length.max(1));

@@ -11,8 +11,8 @@ use fathom_model::{
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
-    Arrival, Backend, Caching, Direction, EndsOthers, Job, OpenSync, Overlaps, Place, SyncPolicy,
-    Target, Workload,
+    Arrival, Backend, Caching, Direction, EndsOthers, Job, Overlaps, Place, SyncPolicy, Target,
+    Workload,
 };
 
 /// Most workers of one stage.
@@ -238,8 +238,10 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
         ),
         (features.replay.is_some(), "I/O that comes from a trace"),
         (
-            features.operation.is_some(),
-            "operations on files in place of I/O",
+            features
+                .operation
+                .is_some_and(|operation| !operation.is_of_names()),
+            "operations on ranges of files in place of I/O",
         ),
         (
             features.process.after.is_some(),
@@ -263,8 +265,12 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
 /// A closed loop over time on storage that takes no time would never end.
 fn check_progress(job: &Job, files: &[File], design: &Design, complaints: &mut Diagnostics) {
     let closed = matches!(job.arrival, Arrival::Closed);
-    let instant = job.backend == Backend::Null
-        || (!files.is_empty() && files.iter().all(|file| design.is_instant(file.volume)));
+    let takes_no_time = |file: &File| match job.features.operation {
+        None => design.is_instant(file.volume),
+        Some(_) => !is_network(design, file.volume),
+    };
+    let instant =
+        job.backend == Backend::Null || (!files.is_empty() && files.iter().all(takes_no_time));
     if closed && job.limits.time_based && instant {
         let message = format!(
             "job `{}` runs for a time, but its I/O takes none: nothing in the design limits it",
@@ -273,6 +279,14 @@ fn check_progress(job: &Job, files: &[File], design: &Design, complaints: &mut D
         let hint = "give the device a limit or a latency, or the job a size or a rate";
         complaints.push(Diagnostic::error(message).hint(hint));
     }
+}
+
+/// Whether operations on files take time: over the network alone.
+fn is_network(design: &Design, volume: VolumeId) -> bool {
+    matches!(
+        design.volume(volume),
+        Some(AnyVolume::Nfs(_) | AnyVolume::Smb(_))
+    )
 }
 
 fn lay_out<'f>(
@@ -337,17 +351,10 @@ fn notes(workload: &Workload, design: &Design) -> Vec<String> {
     };
     let any = |applies: fn(&Job) -> bool| workload.jobs().any(|(_, job)| applies(job));
     let synced = |sync: &SyncPolicy| {
-        sync.open != OpenSync::None
-            || sync.fsync_every > 0
-            || sync.fdatasync_every > 0
-            || sync.at_end
-            || sync.on_close
+        sync.fsync_every > 0 || sync.fdatasync_every > 0 || sync.at_end || sync.on_close
     };
     let syncs = workload.jobs().any(|(_, job)| synced(&job.sync));
-    note(
-        syncs,
-        "synchronisation (fsync, O_SYNC) is predicted to cost nothing",
-    );
+    note(syncs, "fsync and fdatasync are predicted to cost nothing");
     let buffered = any(|job| job.caching == Caching::Buffered);
     note(
         buffered,

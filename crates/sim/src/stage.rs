@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Completed, IoKind, Request, Storage, Waits};
+use fathom_model::{Completed, IoError, IoKind, MetadataOp, Request, Storage, Waits};
 use fathom_record::{Event, EventSink, StageResult, StorageRecord, WorkerStats};
 use fathom_units::{BytesPerSec, Nanos, per_second};
 use fathom_workload::generator::WorkerStream;
 use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError, StreamKey};
-use fathom_workload::{Arrival, Backend, Direction, Pacing};
+use fathom_workload::{Arrival, Backend, Direction, FileOperation, OpenSync, Pacing};
 
 use crate::agenda::{Agenda, Due};
 use crate::gauges::Gauges;
@@ -45,12 +45,19 @@ pub(crate) enum Interrupted {
     Yes,
 }
 
-/// Where the I/O of one worker goes.
+/// Where the I/O of one worker goes, and what it is.
 struct Route<'a> {
     targets: &'a [PlannedTarget],
     stream: u64,
     backend: Backend,
+    /// What stands in place of reads and writes.
+    operation: Option<FileOperation>,
+    /// Writes are durable when they complete.
+    fua: bool,
 }
+
+/// The tag of requests that nothing waits for.
+const UNWATCHED: u64 = u64::MAX;
 
 /// A stage under way.
 pub(crate) struct Run<'a, 'r> {
@@ -73,6 +80,10 @@ impl<'a, 'r> Run<'a, 'r> {
         storage: &'r mut Storage,
         sink: &'r mut dyn EventSink,
     ) -> Result<Self, StreamError> {
+        // What storage does by itself goes on between stages.
+        while storage.next_due().is_some_and(|at| at < setup.start) {
+            storage.advance(&mut Vec::new());
+        }
         let mut workers = Vec::new();
         let mut routes = Vec::new();
         for (index, planned) in setup.jobs.iter().enumerate() {
@@ -89,6 +100,8 @@ impl<'a, 'r> Run<'a, 'r> {
                     targets: &planned.targets,
                     stream: u64::from(planned.number) << 32 | u64::from(number),
                     backend: planned.job.backend,
+                    operation: planned.job.features.operation,
+                    fua: planned.job.sync.open != OpenSync::None,
                 });
             }
         }
@@ -153,6 +166,8 @@ impl<'a, 'r> Run<'a, 'r> {
             return true;
         }
         match self.storage.next_due() {
+            // What storage does by itself holds no stage open.
+            _ if own.is_none() && !self.storage.has_requests() => return false,
             Some(at) if own.is_none_or(|own| at <= own) => {
                 self.go_to(at);
                 self.storage.advance(&mut self.completed);
@@ -205,8 +220,16 @@ impl<'a, 'r> Run<'a, 'r> {
 
     #[inline]
     fn complete(&mut self, completed: Completed) {
+        if completed.tag == UNWATCHED {
+            return;
+        }
         let index = (completed.tag >> 32) as u32;
         let worker = &mut self.workers[index as usize];
+        if let Some(error) = completed.error {
+            worker.fail(self.now, completed.tag as u32, errno_of(error));
+            self.pump(index);
+            return;
+        }
         let measured = worker.complete(self.now, completed.tag as u32, &completed.waits);
         if let Some((direction, bytes, latency)) = measured {
             let at = self.now - self.setup.start;
@@ -244,16 +267,17 @@ impl<'a, 'r> Run<'a, 'r> {
             return;
         }
         let target = &route.targets[io.target as usize];
-        let kind = match io.direction {
-            Direction::Read => IoKind::Read,
-            Direction::Write | Direction::Trim => IoKind::Write,
+        let kind = match (route.operation, io.direction) {
+            (Some(operation), _) => IoKind::Metadata(metadata_of(operation)),
+            (None, Direction::Read) => IoKind::Read,
+            (None, Direction::Write | Direction::Trim) => IoKind::Write,
         };
         let request = Request {
             volume: target.volume,
             client: target.client,
             file: target.file,
             kind,
-            fua: false,
+            fua: route.fua,
             offset: target.start + io.offset,
             length: io.length,
             stream: route.stream,
@@ -261,6 +285,15 @@ impl<'a, 'r> Run<'a, 'r> {
             tag,
         };
         self.storage.submit(self.now, request, &mut self.completed);
+        // What was created is open, and is closed again; the worker does not wait for that.
+        if request.kind == IoKind::Metadata(MetadataOp::Create) {
+            let close = Request {
+                kind: IoKind::Metadata(MetadataOp::Close),
+                tag: UNWATCHED,
+                ..request
+            };
+            self.storage.submit(self.now, close, &mut self.completed);
+        }
     }
 
     fn finish(self, name: &str, stage: usize) -> StageResult {
@@ -288,6 +321,25 @@ impl<'a, 'r> Run<'a, 'r> {
         };
         result.notes = shortfalls(self.setup.jobs, &result);
         result
+    }
+}
+
+/// The operation on names of which a share knows.
+fn metadata_of(operation: FileOperation) -> MetadataOp {
+    match operation {
+        FileOperation::Create | FileOperation::CreateDirectory => MetadataOp::Create,
+        FileOperation::Delete | FileOperation::DeleteDirectory => MetadataOp::Delete,
+        FileOperation::Stat(_)
+        | FileOperation::StatDirectory(_)
+        | FileOperation::Allocate
+        | FileOperation::Truncate => MetadataOp::Stat,
+    }
+}
+
+/// The number that Linux has for an error: `EMFILE` where too many handles are open.
+const fn errno_of(error: IoError) -> i32 {
+    match error {
+        IoError::TooManyHandles => 24,
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::{Limit, Waits};
-use fathom_record::{EndReason, HalfSecond, OpStats, WorkerStats, depth_level};
+use fathom_record::{EndReason, HalfSecond, IoErrors, OpStats, WorkerStats, depth_level};
 use fathom_units::{Nanos, Percent};
 use fathom_workload::generator::{ArrivalSchedule, Io, WorkerStream};
 use fathom_workload::{Direction, Job};
@@ -244,6 +244,36 @@ impl Worker {
             }
         }
         Some((direction, bytes, latency))
+    }
+
+    /// An I/O failed at `now`: it counts as an error, and has no latency.
+    pub fn fail(&mut self, now: Nanos, slot: u32, errno: i32) {
+        self.last_event = now;
+        self.outstanding -= 1;
+        self.free.push(slot);
+        let Slot {
+            submitted,
+            direction,
+            ..
+        } = self.slots[slot as usize];
+        if now < self.times.measure {
+            return;
+        }
+        self.last_completion = now;
+        self.completions += 1;
+        let from = submitted.max(self.times.measure);
+        self.stats.outstanding_ns += u128::from((now - from).get());
+        let errors = &mut self.stats.errors;
+        let same = |known: &&mut IoErrors| known.direction == direction && known.errno == errno;
+        match errors.iter_mut().find(same) {
+            Some(known) => known.count += 1,
+            None => errors.push(IoErrors {
+                direction,
+                errno,
+                count: 1,
+                first_offsets: Vec::new(),
+            }),
+        }
     }
 
     /// Closes every half second that ended at or before `now`. A sample is what was counted since the last.

@@ -85,7 +85,7 @@ impl Array {
 
 impl Storage {
     /// Starts a read or write of an array.
-    pub(super) fn to_array(
+    pub(super) fn on_array(
         &mut self,
         now: Nanos,
         array: u32,

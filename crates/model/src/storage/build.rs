@@ -11,7 +11,7 @@ mod smb;
 use std::collections::VecDeque;
 
 use fathom_catalog::{Catalog, Limits as CatalogLimits};
-use fathom_units::{Bytes, Nanos};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 
 use super::agenda::Agenda;
 use super::path::{DelayLaw, Path, PathId, Step};
@@ -150,11 +150,11 @@ impl Raised {
         };
         let burst = &self.burst;
         let iops = self.base.iops.map(|base| {
-            let burst = burst.iops.map(|top| top.get());
+            let burst = burst.iops.map(Iops::get);
             rate(base.get(), burst)
         });
         let bytes = self.base.bandwidth.map(|base| {
-            let burst = burst.bandwidth.map(|top| top.get());
+            let burst = burst.bandwidth.map(BytesPerSec::get);
             rate(base.get(), burst)
         });
         (iops, bytes)

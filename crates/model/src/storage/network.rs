@@ -120,7 +120,7 @@ struct Call {
 
 impl Storage {
     /// Starts a read, write or metadata operation of a volume over NFS.
-    pub(super) fn to_nfs(
+    pub(super) fn on_nfs(
         &mut self,
         now: Nanos,
         index: u32,
@@ -164,7 +164,7 @@ impl Storage {
     }
 
     /// Starts a read or write of a share.
-    pub(super) fn to_share(
+    pub(super) fn on_share(
         &mut self,
         now: Nanos,
         index: u32,
