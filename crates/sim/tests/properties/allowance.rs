@@ -133,33 +133,29 @@ fn costs(
 fn check_last(
     text: &str,
     arrivals: &[Arrival],
-    iops: Option<Allowance>,
-    bytes: Option<Allowance>,
+    iops: Allowance,
+    bytes: Allowance,
 ) -> Result<(), TestCaseError> {
     let completions = drive(&design(text), SIZE, arrivals);
-    if let Some(allowance) = iops {
-        let left = costs(&completions, arrivals, |_| 1);
-        prop_assert_eq!(excess(allowance, &left), 0, "I/Os {:?}", allowance);
-    }
-    if let Some(allowance) = bytes {
-        let left = costs(&completions, arrivals, |one| u64::from(one.length));
-        prop_assert_eq!(excess(allowance, &left), 0, "bytes {:?}", allowance);
-    }
+    let left = costs(&completions, arrivals, |_| 1);
+    prop_assert_eq!(excess(iops, &left), 0, "I/Os {:?}", iops);
+    let left = costs(&completions, arrivals, |one| u64::from(one.length));
+    prop_assert_eq!(excess(bytes, &left), 0, "bytes {:?}", bytes);
     Ok(())
 }
 
-fn exact(rate: u64) -> Option<Allowance> {
-    Some(Allowance {
+fn exact(rate: u64) -> Allowance {
+    Allowance {
         rate,
         tolerance_ns: 0,
-    })
+    }
 }
 
-fn of_vm(rate: u64) -> Option<Allowance> {
-    Some(Allowance {
+fn of_vm(rate: u64) -> Allowance {
+    Allowance {
         rate,
         tolerance_ns: VM_TOLERANCE_NS,
-    })
+    }
 }
 
 proptest! {

@@ -9,12 +9,13 @@ use super::examples::examples;
 use super::random_cases::case;
 
 fn stages(workload: &Workload, design: &Design) -> String {
-    let prediction = predict(workload, design, &mut Ignore, &|| false).unwrap();
+    let prediction =
+        predict(workload, design, &mut Ignore, &|| false).expect("it can be predicted");
     let results = prediction.results.iter();
     let records: Vec<StageRecord> = results
         .map(|result| stage_record(&workload.stages[result.stage], result))
         .collect();
-    serde_json::to_string(&records).unwrap()
+    serde_json::to_string(&records).expect("a record is JSON")
 }
 
 /// Predicts in 1, 2 and 4 threads at once and compares all seven.
@@ -26,7 +27,9 @@ fn check(name: &str, workload: &Workload, design: &Design) {
             let handles: Vec<_> = (0..threads)
                 .map(|_| scope.spawn(|| stages(workload, design)))
                 .collect();
-            let joined = handles.into_iter().map(|handle| handle.join().unwrap());
+            let joined = handles
+                .into_iter()
+                .map(|handle| handle.join().expect("no thread panics"));
             joined.collect()
         });
         for (number, text) in repeated.iter().enumerate() {

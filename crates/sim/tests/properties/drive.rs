@@ -24,11 +24,11 @@ pub struct Completion {
 
 /// Completions of `arrivals` (in order of their times) on the file `/v/f` of `size` bytes, in the order in which they came.
 pub fn drive(design: &Design, size: Bytes, arrivals: &[Arrival]) -> Vec<Completion> {
-    let volume = design.locate(None, "/v/f").unwrap();
+    let volume = design.locate(None, "/v/f").expect("`/v` is there");
     let files = [(volume, "/v/f".to_owned(), size)];
-    let layout = Layout::new(design, files).unwrap();
-    let file = layout.file_id(volume, "/v/f").unwrap();
-    let mut storage = Storage::new(design, &layout, 1).unwrap();
+    let layout = Layout::new(design, files).expect("the file fits");
+    let file = layout.file_id(volume, "/v/f").expect("it was placed");
+    let mut storage = Storage::new(design, &layout, 1).expect("it can be built");
     if design.starts_warm(volume) {
         storage.warm(volume, 0, size.get());
     }

@@ -94,7 +94,7 @@ fn check_record(name: &str, jobs: &[Job], stage: &StageRecord) {
 }
 
 /// I/Os of one worker of a lengthened case at most.
-const IOS_MAX: u64 = 5_000;
+const IOS_MAX: u64 = 3_000;
 
 fn results(name: &str, workload: &Workload, design: &Design) -> Vec<StageResult> {
     let prediction = predict(workload, design, &mut Ignore, &|| false);
@@ -123,7 +123,7 @@ fn check_lengthened(name: &str, workload: &Workload, design: &Design) -> usize {
 #[test]
 fn it_holds_in_every_random_case() {
     let mut checked = 0;
-    for seed in 0..60 {
+    for seed in 0..50 {
         let mut case = case(seed);
         for job in case
             .workload
@@ -135,7 +135,7 @@ fn it_holds_in_every_random_case() {
         }
         checked += check_lengthened(&case.to_string(), &case.workload, &case.design);
     }
-    assert!(checked > 150, "{checked} workers alone ran long enough");
+    assert!(checked > 100, "{checked} workers alone ran long enough");
 }
 
 #[test]

@@ -48,14 +48,14 @@ proptest! {
     #[test]
     fn of_a_path(
         machine_and_limits in prop::sample::select(&[
-            ("Standard_DS1", 3_200, 32_000_000),
-            ("Standard_DS2", 6_400, 64_000_000),
-            ("Standard_DS4", 25_600, 256_000_000),
+            ("Standard_DS1", 3_200.0, 32_000_000.0),
+            ("Standard_DS2", 6_400.0, 64_000_000.0),
+            ("Standard_DS4", 25_600.0, 256_000_000.0),
         ][..]),
         disk_and_limits in prop::sample::select(&[
-            ("P20", 2_300, 150_000_000),
-            ("P30", 5_000, 200_000_000),
-            ("S30", 500, 60_000_000),
+            ("P20", 2_300.0, 150_000_000.0),
+            ("P30", 5_000.0, 200_000_000.0),
+            ("S30", 500.0, 60_000_000.0),
         ][..]),
         kib in prop::sample::select(&[4u32, 8, 32, 64, 256, 1024][..]),
         write in any::<bool>(),
@@ -66,10 +66,10 @@ proptest! {
         let units = if disk == "S30" { 1 } else { length.div_ceil(256 << 10) };
         let text = machine(size, disk, 1, "caching = \"none\"\nburst = \"off\"");
         let least = [
-            vm_iops as f64,
-            vm_bytes as f64 / length as f64,
-            disk_iops as f64 / units as f64,
-            disk_bytes as f64 / length as f64,
+            vm_iops,
+            vm_bytes / length as f64,
+            disk_iops / units as f64,
+            disk_bytes / length as f64,
         ];
         let least = least.into_iter().fold(f64::INFINITY, f64::min);
         let found = share(&text, &flood(length as u32, write), 1_000_000, |_| 1_000_000);

@@ -1,93 +1,56 @@
-//! Random designs: machines with volumes of catalogue disks, and devices of any figures.
+//! Random designs: machines with volumes, devices of any figures, and volumes over the network.
+
+mod machine;
+mod network;
 
 use std::fmt::Write;
 
-use fathom_catalog::{Catalog, Disk, VmSize};
-
 use super::dice::Dice;
 
+/// A place for files.
+#[derive(Debug, Clone)]
+pub struct Mount {
+    pub path: String,
+    pub reached: Reached,
+}
+
+/// Who reaches a mount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reached {
+    /// Every machine, or a design without any.
+    ByAll,
+    /// The machine that has it.
+    By(String),
+    /// Machines that mount it over the network; a job must say which it is.
+    OverNetwork(Vec<String>),
+}
+
 /// A design and its mounts, which are places for files.
-pub fn design(dice: &mut Dice) -> (String, Vec<String>) {
+pub fn design(dice: &mut Dice) -> (String, Vec<Mount>) {
     let mut text = String::new();
     let mut mounts = Vec::new();
     let vms = dice.one_of(&[0, 1, 1, 1, 2]);
     for number in 0..vms {
-        vm(dice, number, &mut text, &mut mounts);
+        machine::vm(dice, number, &mut text, &mut mounts);
     }
-    let devices = if vms == 0 {
-        dice.number(1, 3)
-    } else {
-        dice.one_of(&[0, 0, 1])
-    };
-    for number in 0..devices {
-        device(dice, number, &mut text, &mut mounts);
+    let least = u64::from(vms == 0);
+    for number in 0..least.max(dice.one_of(&[0, 0, 1, 2])) {
+        let mount = format!("/d{number}");
+        device(dice, number, &mut text);
+        mounts.push(Mount {
+            path: mount,
+            reached: Reached::ByAll,
+        });
+    }
+    for number in 0..dice.one_of(&[0, 0, 0, 1, 2]) {
+        let reached = network::nfs(dice, number, vms, &mut text);
+        let path = format!("/n{number}");
+        mounts.push(Mount { path, reached });
     }
     (text, mounts)
 }
 
-fn vm(dice: &mut Dice, number: u64, text: &mut String, mounts: &mut Vec<String>) {
-    let limited = |vm: &&VmSize| !vm.uncached.is_empty();
-    let sizes: Vec<_> = Catalog::builtin().vms().iter().filter(limited).collect();
-    // The smaller of two: small machines are those that hold their disks back.
-    let two = [dice.one_of(&sizes), dice.one_of(&sizes)];
-    let size = two[usize::from(two[1].uncached.iops < two[0].uncached.iops)];
-    let _ = write!(
-        text,
-        "[[vm]]\nname = \"vm{number}\"\nsize = \"{}\"\nera = \"{}\"\n",
-        size.name, size.era
-    );
-    let mut left = u64::from(size.max_data_disks).min(40);
-    for volume in 0..dice.number(1, 4) {
-        if left == 0 {
-            break;
-        }
-        let disk = dice.one_of(&disks_for(size));
-        let count = dice.magnitude(1, left).min(left);
-        left -= count;
-        let path = format!("/vm{number}/v{volume}");
-        let _ = write!(
-            text,
-            "[[vm.volume]]\nname = \"v{volume}\"\nmount = \"{path}\"\n\
-             disks = {{ type = \"{}\", count = {count} }}\n",
-            disk.name
-        );
-        stripes(dice, count, text);
-        caching(dice, size, disk, text);
-        latency(dice, true, text);
-        mounts.push(path);
-    }
-}
-
-/// Disks that a machine takes.
-fn disks_for(size: &VmSize) -> Vec<&'static Disk> {
-    let catalog = Catalog::builtin();
-    let fits = |disk: &&Disk| {
-        let newest = catalog.disk(size.era, disk.name);
-        newest == Ok(*disk) && (size.premium || !disk.kind.is_premium())
-    };
-    catalog.disks().iter().filter(fits).collect()
-}
-
-fn stripes(dice: &mut Dice, count: u64, text: &mut String) {
-    if dice.chance(50) {
-        let divisors: Vec<_> = (1..=count).filter(|n| count.is_multiple_of(*n)).collect();
-        let _ = writeln!(text, "columns = {}", dice.one_of(&divisors));
-    }
-    if dice.chance(60) {
-        let _ = writeln!(text, "stripe_unit = \"{}KiB\"", 4 << dice.number(0, 8));
-    }
-}
-
-fn caching(dice: &mut Dice, size: &VmSize, disk: &Disk, text: &mut String) {
-    let cache = size.premium_caching && !size.cached.is_empty() && size.cache.is_some();
-    if cache && disk.host_cacheable && dice.chance(60) {
-        let start = dice.one_of(&["cold", "warm"]);
-        let _ = writeln!(text, "caching = \"read-only\"\ncache = \"{start}\"");
-    } else {
-        text.push_str("caching = \"none\"\n");
-    }
-}
-
+/// Media latency; `may_lack`: none at all is possible.
 fn latency(dice: &mut Dice, may_lack: bool, text: &mut String) {
     match dice.number(1, 3) {
         1 if may_lack => text.push_str("latency = \"none\"\n"),
@@ -103,11 +66,10 @@ fn latency(dice: &mut Dice, may_lack: bool, text: &mut String) {
     }
 }
 
-fn device(dice: &mut Dice, number: u64, text: &mut String, mounts: &mut Vec<String>) {
-    let path = format!("/d{number}");
+fn device(dice: &mut Dice, number: u64, text: &mut String) {
     let _ = write!(
         text,
-        "[[device]]\nname = \"d{number}\"\nmount = \"{path}\"\nsize = \"1TiB\"\n"
+        "[[device]]\nname = \"d{number}\"\nmount = \"/d{number}\"\nsize = \"1TiB\"\n"
     );
     let iops = dice.chance(70).then(|| dice.magnitude(50, 100_000));
     if let Some(iops) = iops {
@@ -119,6 +81,16 @@ fn device(dice: &mut Dice, number: u64, text: &mut String, mounts: &mut Vec<Stri
     if let Some(bytes) = bytes {
         let _ = writeln!(text, "bandwidth = \"{bytes}B/s\"");
     }
-    latency(dice, iops.is_some() || bytes.is_some(), text);
-    mounts.push(path);
+    let of_disks = dice.chance(40);
+    if of_disks {
+        let kind = dice.one_of(&["ssd-slc", "ssd-mlc", "15k", "10k", "7.2k"]);
+        let _ = writeln!(text, "type = \"{kind}\"\ndisks = {}", dice.number(3, 8));
+        if dice.chance(50) {
+            text.push_str("raid = \"5\"\n");
+        }
+        if dice.chance(50) {
+            let _ = writeln!(text, "stripe_unit = \"{}KiB\"", 4 << dice.number(0, 8));
+        }
+    }
+    latency(dice, iops.is_some() || bytes.is_some() || of_disks, text);
 }

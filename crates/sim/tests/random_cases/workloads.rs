@@ -2,18 +2,19 @@
 
 use std::fmt::Write;
 
+use super::designs::{Mount, Reached};
 use super::dice::Dice;
 
 /// A workload as a native file. Files lie on `mounts`.
-pub fn workload(dice: &mut Dice, mounts: &[String]) -> String {
+pub fn workload(dice: &mut Dice, mounts: &[Mount]) -> String {
     let mut text = format!("seed = {}\n", dice.number(0, 1 << 40));
-    for stage in 0..dice.one_of(&[1, 1, 1, 2]) {
+    for stage in 0..dice.one_of(&[1, 1, 2]) {
         let time_us = dice.magnitude(20_000, 300_000);
         let _ = write!(
             text,
             "[[stage]]\nname = \"s{stage}\"\nrepeats = {}\ncooldown = \"{}us\"\n",
             dice.one_of(&[1, 1, 1, 2]),
-            dice.one_of(&[0, 1, 7_321]),
+            dice.one_of(&[0, 1, 7_321, 5_000_000, 5_000_000]),
         );
         for number in 0..dice.magnitude(1, 5) {
             job(dice, &format!("j{number}"), mounts, time_us, &mut text);
@@ -22,7 +23,7 @@ pub fn workload(dice: &mut Dice, mounts: &[String]) -> String {
     text
 }
 
-fn job(dice: &mut Dice, name: &str, mounts: &[String], time_us: u64, text: &mut String) {
+fn job(dice: &mut Dice, name: &str, mounts: &[Mount], time_us: u64, text: &mut String) {
     let workers = dice.magnitude(1, 4);
     let _ = write!(
         text,
@@ -38,6 +39,9 @@ fn job(dice: &mut Dice, name: &str, mounts: &[String], time_us: u64, text: &mut 
     arrival(dice, text);
     if dice.chance(10) {
         text.push_str("backend = \"sync\"\n");
+    }
+    if dice.chance(10) {
+        text.push_str("sync = { open = \"dsync\" }\n");
     }
     if dice.chance(30) {
         let _ = writeln!(text, "start_delay = \"{}ns\"", dice.number(1, 20_000_000));
@@ -74,10 +78,30 @@ fn blocks(dice: &mut Dice, text: &mut String) -> u64 {
     }
 }
 
-fn targets(dice: &mut Dice, name: &str, mounts: &[String], largest: u64, text: &mut String) {
+fn targets(dice: &mut Dice, name: &str, mounts: &[Mount], largest: u64, text: &mut String) {
+    let first = &mounts[dice.number(0, mounts.len() as u64 - 1) as usize];
+    let host = match &first.reached {
+        Reached::OverNetwork(hosts) => {
+            let host = &hosts[dice.number(0, hosts.len() as u64 - 1) as usize];
+            let _ = writeln!(text, "host = \"{host}\"");
+            Some(host)
+        }
+        Reached::By(_) | Reached::ByAll => None,
+    };
+    let reached = |mount: &&Mount| match (&mount.reached, host) {
+        (Reached::ByAll, _) | (Reached::By(_), None) => true,
+        (Reached::By(machine), Some(host)) => machine == host,
+        (Reached::OverNetwork(hosts), Some(host)) => hosts.contains(host),
+        (Reached::OverNetwork(_), None) => false,
+    };
+    let others: Vec<_> = mounts.iter().filter(reached).collect();
     let mut list = Vec::new();
     for number in 0..dice.one_of(&[1, 1, 2, 3]) {
-        let mount = &mounts[dice.number(0, mounts.len() as u64 - 1) as usize];
+        let mount = if number == 0 {
+            first
+        } else {
+            dice.one_of(&others)
+        };
         let size = largest * dice.magnitude(1, 200) + dice.one_of(&[0, 0, 4]);
         let file = if dice.chance(20) {
             "shared".to_owned()
@@ -86,7 +110,8 @@ fn targets(dice: &mut Dice, name: &str, mounts: &[String], largest: u64, text: &
         };
         let offset = dice.one_of(&[0, 0, 0, 4, 100]);
         list.push(format!(
-            "{{ path = \"{mount}/{file}\", size = \"{size}KiB\", offset = \"{offset}KiB\" }}"
+            "{{ path = \"{}/{file}\", size = \"{size}KiB\", offset = \"{offset}KiB\" }}",
+            mount.path
         ));
     }
     let _ = writeln!(text, "targets = [{}]", list.join(", "));

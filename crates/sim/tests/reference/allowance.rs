@@ -39,6 +39,11 @@ impl Allowance {
         }
     }
 
+    /// Whether more than a moment's worth may leave ahead.
+    pub fn is_bucket(&self) -> bool {
+        self.tolerance > NANOS_PER_SEC
+    }
+
     /// First whole nanosecond in which a unit may leave: the theoretical arrival is reached within it.
     pub fn earliest(&self) -> u64 {
         let at = self.arrival.div_euclid(self.rate) - self.tolerance;

@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 
-const LINE: u64 = 64 << 10;
-const BLOCK: u64 = 4 << 10;
-const BLOCKS: usize = (LINE / BLOCK) as usize;
+use super::write_back::WriteBack;
+
+pub const LINE: u64 = 64 << 10;
+pub const BLOCK: u64 = 4 << 10;
+pub const BLOCKS: usize = (LINE / BLOCK) as usize;
 
 /// A line of a disk: (disk, number of the line).
-type Name = (usize, u64);
+pub type Name = (usize, u64);
 
 /// What is known of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,6 +34,8 @@ pub struct Cache {
     hand: Name,
     /// Blocks that were given up.
     pub given_up: u64,
+    /// What is not yet on a disk; it is not given up.
+    pub write_back: WriteBack,
 }
 
 /// The cache has no room for more.
@@ -46,6 +50,7 @@ impl Cache {
             lines: BTreeMap::new(),
             hand: (0, 0),
             given_up: 0,
+            write_back: WriteBack::new(capacity_bytes),
         }
     }
 
@@ -114,9 +119,10 @@ impl Cache {
         let name = *next.expect("something is there").0;
         let line = self.lines.get_mut(&name).expect("it was just found");
         let mut left = 0;
-        for block in line.iter_mut() {
+        for (number, block) in line.iter_mut().enumerate() {
             match *block {
                 Block::Absent => {}
+                Block::Idle if self.write_back.is_dirty(name, number) => left += 1,
                 Block::Idle => {
                     *block = Block::Absent;
                     self.count -= 1;
@@ -136,7 +142,7 @@ impl Cache {
 }
 
 /// The lines that a range touches, each with the blocks that it touches there.
-fn lines(offset: u64, length: u64) -> BTreeMap<u64, Vec<usize>> {
+pub fn lines(offset: u64, length: u64) -> BTreeMap<u64, Vec<usize>> {
     let last = (offset + length.max(1) - 1) / BLOCK;
     let mut lines: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for block in offset / BLOCK..=last {

@@ -8,12 +8,24 @@ fn split_mix(state: u64) -> u64 {
     second ^ (second >> 31)
 }
 
-/// Who draws.
+/// The key of a disk or device, by its index among all of the design.
+pub fn disk_key(seed: u64, disk: usize) -> u64 {
+    split_mix(seed ^ split_mix(disk as u64))
+}
+
+/// The key of what a cache writes to a disk in the background.
+pub fn background_key(seed: u64, disk: usize) -> u64 {
+    !disk_key(seed, disk)
+}
+
+/// The key of a network volume: disks that come before it, and volumes.
+pub fn network_key(seed: u64, disks: usize, volumes: usize) -> u64 {
+    !disk_key(seed, disks) ^ volumes as u64
+}
+
+/// Which draw of a key it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Key {
-    pub seed: u64,
-    /// Index of the disk or device among all of the design.
-    pub disk: u64,
+pub struct Draw {
     /// Number of the job in the upper half, of the worker in the lower.
     pub stream: u64,
     /// Number of the I/O within the stream.
@@ -23,8 +35,7 @@ pub struct Key {
 }
 
 /// A quantile, in units of 2^-64.
-pub fn quantile(key: Key) -> u64 {
-    let disk = split_mix(key.seed ^ split_mix(key.disk));
-    let stream = split_mix(disk ^ key.stream.rotate_left(32));
-    split_mix(stream ^ key.index ^ key.part.rotate_left(48))
+pub fn quantile(key: u64, draw: Draw) -> u64 {
+    let stream = split_mix(key ^ draw.stream.rotate_left(32));
+    split_mix(stream ^ draw.index ^ draw.part.rotate_left(48))
 }

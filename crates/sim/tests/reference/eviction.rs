@@ -10,8 +10,8 @@ use super::run::run;
 
 /// A machine whose cache starts full of a part of one file, and jobs that read and write all of it.
 fn case(seed: u64) -> Case {
-    // Standard_DS1 has 43 GiB of cache. Of 44 GiB, the first 43 are there.
-    let design = "[[vm]]\nname = \"vm\"\nsize = \"Standard_DS1\"\n\
+    // Standard_F1s has 12 GiB of cache. Of 13 GiB, the first 12 are there.
+    let design = "[[vm]]\nname = \"vm\"\nsize = \"Standard_F1s\"\n\
         [[vm.volume]]\nname = \"v\"\nmount = \"/v\"\ndisks = { type = \"P30\", count = 2 }\n\
         stripe_unit = \"1MiB\"\ncaching = \"read-only\"\ncache = \"warm\"\n";
     let mut workload = format!("seed = {seed}\n[[stage]]\n");
@@ -23,7 +23,7 @@ fn case(seed: u64) -> Case {
         let _ = write!(
             workload,
             "[[stage.job]]\nname = \"{job}\"\nmix = \"{way}\"\nblock = \"{block}\"\ndepth = 8\n\
-             target = {{ path = \"/v/f\", size = \"44GiB\" }}\naccess = \"independent\"\n\
+             target = {{ path = \"/v/f\", size = \"13GiB\" }}\naccess = \"independent\"\n\
              measure = {{ time = \"2s\", ios = 3000 }}\n"
         );
     }

@@ -12,6 +12,8 @@ const ALIGNMENT: u64 = 4096;
 #[derive(Debug, Clone, Copy)]
 pub struct Placed {
     pub volume: usize,
+    /// The machine its I/O comes from.
+    pub client: Option<usize>,
     /// First byte of the file on the volume.
     pub start: u64,
     pub range: TargetRange,
@@ -24,7 +26,7 @@ pub fn lay_out(workload: &Workload, design: &Design) -> Vec<Vec<Placed>> {
     let mut jobs = Vec::new();
     for (_, job) in workload.jobs() {
         let targets = files_of(job, jobs.len(), design);
-        for (file, range) in &targets {
+        for (file, _, range) in &targets {
             let length = lengths.entry(file.clone()).or_insert(0);
             if *length == 0 {
                 order.push(file.clone());
@@ -41,8 +43,9 @@ pub fn lay_out(workload: &Workload, design: &Design) -> Vec<Vec<Placed>> {
         *used = start + lengths[&file];
         starts.insert(file, start);
     }
-    let place = |(file, range): ((usize, String), TargetRange)| Placed {
+    let place = |(file, client, range): Target| Placed {
         volume: file.0,
+        client,
         start: starts[&file],
         range,
     };
@@ -52,7 +55,7 @@ pub fn lay_out(workload: &Workload, design: &Design) -> Vec<Vec<Placed>> {
     jobs.collect()
 }
 
-type Target = ((usize, String), TargetRange);
+type Target = ((usize, String), Option<usize>, TargetRange);
 
 fn files_of(job: &Job, number: usize, design: &Design) -> Vec<Target> {
     let targets = job.targets.iter().enumerate().map(|(index, target)| {
@@ -64,11 +67,13 @@ fn files_of(job: &Job, number: usize, design: &Design) -> Vec<Target> {
             Place::Path(path) => path.clone(),
             Place::FreshFileIn(path) => format!("{path}, {number}, {index}"),
         };
+        let client = design.client_of(job.host.as_deref(), volume);
+        let client = client.expect("one machine issues it").index();
         let range = TargetRange {
             offset: target.offset.get(),
             length: target.length.expect("its size is known").get(),
         };
-        ((volume.index(), name), range)
+        ((volume.index(), name), client, range)
     });
     targets.collect()
 }

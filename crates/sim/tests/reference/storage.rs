@@ -7,18 +7,24 @@ use std::collections::BTreeMap;
 
 use fathom_model::LatencyTable;
 
-use super::allowance::Allowance;
 use super::cache::Cache;
-use super::draw::{self, Key};
-use super::stripe::Stripe;
+use super::draw::{self, Draw};
+use super::queue::{Queue, Row, Window};
+use super::volume::{Disk, Kind, Step, Volume};
+use super::write_back::Run;
+
+/// How often all that is dirty in a cache becomes due.
+const FLUSH_PERIOD_NS: u64 = 5_000_000_000;
 
 /// What happens later inside storage.
 #[derive(Debug, Clone, Copy)]
 pub enum Event {
     /// The head of this queue may leave.
     Leave(usize),
-    /// This part's media latency is over.
-    MediaOver(usize),
+    /// This part's media latency, or another pause, is over.
+    PauseOver(usize),
+    /// All that is dirty in this cache is due.
+    Flush(usize),
 }
 
 /// What came of a call: events with their times, and finished I/Os, in the order in which they came about.
@@ -36,92 +42,15 @@ pub struct Finished {
     pub waits: Vec<(&'static str, u64)>,
 }
 
-/// One step of a path.
-#[derive(Debug, Clone, Copy)]
-pub enum Step {
-    /// Wait in this queue until its limits let the part go.
-    Queue(usize),
-    /// Stay on media for a time drawn from this law; the depth counts in this queue's row.
-    Media { law: usize, row: usize },
-}
-
-/// A queue and its limits.
-#[derive(Debug)]
-pub struct Queue {
-    pub name: String,
-    pub limits: Vec<Limit>,
-    /// What waits for limits of I/Os, and for those of bytes, are called.
-    pub limit_names: [&'static str; 2],
-    /// Bytes above which an I/O counts as several.
-    pub unit: Option<u64>,
-    pub waiting: Vec<usize>,
-    pub row: Row,
-    /// Every I/O that left.
-    pub left: Vec<Departure>,
-}
-
-/// A limit, and what it counts.
-#[derive(Debug)]
-pub struct Limit {
-    pub counts: Counts,
-    pub allowance: Allowance,
-}
-
-/// What a limit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counts {
-    Ios,
-    Bytes,
-}
-
-/// An I/O that left a queue.
-#[derive(Debug, Clone, Copy)]
-pub struct Departure {
-    pub at: u64,
-    /// What it counted for the limit of I/Os.
-    pub units: u64,
-    pub bytes: u64,
-    /// Index of the limit that held it longest; `None`: it did not wait.
-    pub held_by: Option<usize>,
-}
-
-/// What passed a part of the storage.
-#[derive(Debug, Default)]
-pub struct Row {
-    pub ios: u64,
-    pub bytes: u64,
-    pub reads: u64,
-    pub hits: u64,
-    /// When each of those inside came and went.
-    pub stays: Vec<(u64, Option<u64>)>,
-}
-
-/// A volume or device.
-#[derive(Debug)]
-pub struct Volume {
-    /// `None`: it has no row of its own.
-    pub name: Option<String>,
-    pub stripe: Stripe,
-    /// Its disks among all of the design.
-    pub first_disk: usize,
-    /// Index of the cache, where it is cached.
-    pub cache: Option<usize>,
-    pub row: Row,
-}
-
-/// Paths of one disk.
-#[derive(Debug, Clone)]
-pub struct Disk {
-    pub read: Vec<Step>,
-    pub read_hit: Vec<Step>,
-    pub write: Vec<Step>,
-}
-
 /// An I/O as it comes in.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     pub volume: usize,
+    /// The machine it comes from.
+    pub client: Option<usize>,
     pub write: bool,
+    /// A write must be on its disk when it completes.
+    pub durable: bool,
     pub offset: u64,
     pub length: u64,
     pub stream: u64,
@@ -129,21 +58,42 @@ pub struct Request {
     pub tag: usize,
 }
 
+/// A part before it sets out.
+struct Plan {
+    path: Vec<Step>,
+    bytes: u64,
+    /// Key of its media latency.
+    key: u64,
+    at_end: AtEnd,
+}
+
 #[derive(Debug)]
 struct Part {
-    request: usize,
-    disk: usize,
-    number: u64,
+    /// `None`: storage does it by itself.
+    request: Option<usize>,
     bytes: u64,
     path: Vec<Step>,
     /// Steps done.
     done: usize,
     since: u64,
-    /// Offset on the disk from which it fills the cache in the end.
-    fill: Option<u64>,
+    /// Chooses its media latency.
+    quantile: u64,
+    at_end: AtEnd,
     waits: Vec<(&'static str, u64)>,
     /// Index of its present stay, where it is inside.
     stay: usize,
+}
+
+/// What a part does when it is done. Places are (cache, disk, offset on it).
+#[derive(Debug, Clone, Copy)]
+enum AtEnd {
+    Nothing,
+    /// Fills the cache.
+    Fills(usize, usize, u64),
+    /// Is in the cache, and dirty.
+    Dirties(usize, usize, u64),
+    /// Is on the disk.
+    Cleans(usize, Run),
 }
 
 #[derive(Debug)]
@@ -156,85 +106,19 @@ struct Open {
 /// A whole storage system.
 #[derive(Debug, Default)]
 pub struct Storage {
-    seed: u64,
+    pub seed: u64,
     pub queues: Vec<Queue>,
+    pub windows: Vec<Window>,
     pub volumes: Vec<Volume>,
     pub disks: Vec<Disk>,
     pub caches: Vec<Cache>,
     pub laws: Vec<LatencyTable>,
     requests: Vec<Open>,
     parts: Vec<Part>,
-}
-
-impl Queue {
-    /// First moment at which all limits let the head go.
-    fn earliest(&self) -> u64 {
-        let each = self.limits.iter().map(|limit| limit.allowance.earliest());
-        each.max().unwrap_or(0)
-    }
-
-    /// Index of the first of those limits that let the head go last.
-    fn last_limit(&self) -> Option<usize> {
-        let last = self.earliest();
-        let mut each = self.limits.iter();
-        each.position(|limit| limit.allowance.earliest() == last)
-    }
-
-    /// What a wait for the head's last limit is called. Where limits of I/Os and of bytes let it go at once, I/Os do.
-    fn wait_name(&self) -> &'static str {
-        let last = self.earliest();
-        let ios = self
-            .limits
-            .iter()
-            .any(|limit| limit.counts == Counts::Ios && limit.allowance.earliest() == last);
-        self.limit_names[usize::from(!ios)]
-    }
-
-    fn charge(&mut self, now: u64, bytes: u64, held_by: Option<usize>) {
-        let units = self.unit.map_or(1, |unit| bytes.div_ceil(unit).max(1));
-        for limit in &mut self.limits {
-            let cost = match limit.counts {
-                Counts::Ios => units,
-                Counts::Bytes => bytes,
-            };
-            limit.allowance.take(now, cost);
-        }
-        self.left.push(Departure {
-            at: now,
-            units,
-            bytes,
-            held_by,
-        });
-    }
-}
-
-impl Row {
-    fn enter(&mut self, now: u64) -> usize {
-        self.stays.push((now, None));
-        self.stays.len() - 1
-    }
-
-    fn leave(&mut self, stay: usize, now: u64) {
-        self.stays[stay].1 = Some(now);
-    }
-
-    fn count(&mut self, bytes: u64) {
-        self.ios += 1;
-        self.bytes += bytes;
-    }
-
-    /// Mean number inside from `start` to `end`.
-    pub fn depth(&self, start: u64, end: u64) -> f64 {
-        let inside = self.stays.iter().map(|(came, went)| {
-            let went = went.unwrap_or(end).min(end);
-            u128::from(went.saturating_sub((*came).max(start)))
-        });
-        let area: u128 = inside.sum();
-        if end == start {
-            return 0.0;
-        }
-        area as f64 / (end - start) as f64
-    }
+    /// Parts that a window has let in.
+    let_in: Vec<usize>,
+    /// Caches whose next flush is noted.
+    flush_noted: Vec<usize>,
 }
 
 impl Storage {
@@ -251,75 +135,153 @@ impl Storage {
         let volume = &mut self.volumes[request.volume];
         volume.row.count(request.length);
         let stay = volume.row.enter(now);
-        let pieces = volume.stripe.pieces(request.offset, request.length);
         let number = self.requests.len();
         self.requests.push(Open {
             request,
-            parts_left: pieces.len(),
+            parts_left: self.parts_of(request),
             stay,
         });
-        for (part_number, piece) in pieces.into_iter().enumerate() {
-            let disk = self.volumes[request.volume].first_disk + piece.disk;
-            let (path, fills) = self.path_of(request, disk, piece.offset, piece.length);
-            self.parts.push(Part {
-                request: number,
-                disk,
-                number: part_number as u64,
-                bytes: piece.length,
-                path,
-                done: 0,
-                since: now,
-                fill: fills.then_some(piece.offset),
-                waits: Vec::new(),
-                stay: 0,
-            });
-            self.go_on(now, self.parts.len() - 1, happenings);
+        for part in 0..self.requests[number].parts_left {
+            let plan = self.plan(request, part);
+            let draw = Draw {
+                stream: request.stream,
+                index: request.index,
+                part: part as u64,
+            };
+            self.start(now, Some(number), plan, draw, happenings);
+        }
+        self.settle(now, happenings);
+    }
+
+    /// How many parts an I/O has.
+    fn parts_of(&self, request: Request) -> usize {
+        let (offset, length) = (request.offset, request.length);
+        match &self.volumes[request.volume].kind {
+            Kind::Disks(stripe) => stripe.pieces(offset, length).len(),
+            Kind::Array(array) => array.works(request.write, offset, length).len(),
+            Kind::Nfs(nfs) => nfs.count(request.write, length),
         }
     }
 
-    /// The steps of a part, and whether it fills the cache when it is done.
+    /// One part of an I/O. The parts before it have set out.
+    fn plan(&mut self, request: Request, part: usize) -> Plan {
+        let (offset, length) = (request.offset, request.length);
+        let volume = &mut self.volumes[request.volume];
+        let first_disk = volume.first_disk;
+        match &mut volume.kind {
+            Kind::Disks(stripe) => {
+                let piece = stripe.pieces(offset, length)[part];
+                let disk = first_disk + piece.disk;
+                let (path, at_end) = self.path_of(request, disk, piece.offset, piece.length);
+                Plan {
+                    path,
+                    bytes: piece.length,
+                    key: draw::disk_key(self.seed, disk),
+                    at_end,
+                }
+            }
+            Kind::Array(array) => {
+                let work = array.works(request.write, offset, length).swap_remove(part);
+                Plan {
+                    path: work.path,
+                    bytes: work.bytes,
+                    key: draw::disk_key(self.seed, first_disk + work.disk),
+                    at_end: AtEnd::Nothing,
+                }
+            }
+            Kind::Nfs(nfs) => {
+                let (path, bytes) = nfs.call(request.client, request.write, length, part);
+                Plan {
+                    path,
+                    bytes,
+                    key: nfs.key,
+                    at_end: AtEnd::Nothing,
+                }
+            }
+        }
+    }
+
+    /// The steps of a part on a disk, and what it does in the end.
     fn path_of(
         &mut self,
         request: Request,
         disk: usize,
         offset: u64,
         length: u64,
-    ) -> (Vec<Step>, bool) {
+    ) -> (Vec<Step>, AtEnd) {
         let volume = &mut self.volumes[request.volume];
         let paths = &self.disks[disk];
         match (volume.cache, request.write) {
-            (None, false) => (paths.read.clone(), false),
-            (None, true) => (paths.write.clone(), false),
-            (Some(_), true) => (paths.write.clone(), true),
+            (None, false) => (paths.read.clone(), AtEnd::Nothing),
+            (None, true) => (paths.write.clone(), AtEnd::Nothing),
+            (Some(cache), true) => {
+                let taken = self.caches[cache].write_back.takes_writes();
+                if taken && !paths.flush.is_empty() && !request.durable {
+                    (
+                        paths.into_cache.clone(),
+                        AtEnd::Dirties(cache, disk, offset),
+                    )
+                } else {
+                    (paths.write.clone(), AtEnd::Fills(cache, disk, offset))
+                }
+            }
             (Some(cache), false) => {
                 volume.row.reads += 1;
                 if self.caches[cache].read(disk, offset, length) {
                     volume.row.hits += 1;
-                    (paths.read_hit.clone(), false)
+                    (paths.read_hit.clone(), AtEnd::Nothing)
                 } else {
-                    (paths.read.clone(), true)
+                    (paths.read.clone(), AtEnd::Fills(cache, disk, offset))
                 }
             }
         }
+    }
+
+    /// A part sets out.
+    fn start(
+        &mut self,
+        now: u64,
+        request: Option<usize>,
+        plan: Plan,
+        draw: Draw,
+        happenings: &mut Happenings,
+    ) {
+        self.parts.push(Part {
+            request,
+            bytes: plan.bytes,
+            path: plan.path,
+            done: 0,
+            since: now,
+            quantile: draw::quantile(plan.key, draw),
+            at_end: plan.at_end,
+            waits: Vec::new(),
+            stay: 0,
+        });
+        self.go_on(now, self.parts.len() - 1, happenings);
     }
 
     /// Something is due.
     pub fn happen(&mut self, now: u64, event: Event, happenings: &mut Happenings) {
         match event {
             Event::Leave(queue) => self.let_go(now, queue, happenings),
-            Event::MediaOver(part) => {
-                let Part {
-                    ref path,
-                    done,
-                    stay,
-                    ..
-                } = self.parts[part];
-                if let Step::Media { row, .. } = path[done] {
-                    self.queues[row].row.leave(stay, now);
+            Event::PauseOver(number) => {
+                let part = &mut self.parts[number];
+                if let Step::Media { row, .. } = part.path[part.done] {
+                    self.queues[row].row.leave(part.stay, now);
                 }
-                self.parts[part].done += 1;
-                self.go_on(now, part, happenings);
+                part.done += 1;
+                self.go_on(now, number, happenings);
             }
+            Event::Flush(cache) => self.flush(now, cache, happenings),
+        }
+        self.settle(now, happenings);
+    }
+
+    /// Parts that windows have let in go on, in the order in which they were let in.
+    fn settle(&mut self, now: u64, happenings: &mut Happenings) {
+        while !self.let_in.is_empty() {
+            let number = self.let_in.remove(0);
+            self.go_on(now, number, happenings);
         }
     }
 
@@ -338,9 +300,8 @@ impl Storage {
         }
         let queue = &self.queues[number];
         if !queue.waiting.is_empty() {
-            happenings
-                .later
-                .push((queue.earliest(), Event::Leave(number)));
+            let at = queue.earliest();
+            happenings.later.push((at, Event::Leave(number)));
         }
     }
 
@@ -353,60 +314,143 @@ impl Storage {
                 Step::Queue(queue_number) => {
                     let queue = &mut self.queues[queue_number];
                     queue.row.count(part.bytes);
-                    if queue.waiting.is_empty() && queue.earliest() <= now {
-                        queue.charge(now, part.bytes, None);
-                        part.done += 1;
-                        continue;
+                    if !queue.waiting.is_empty() || queue.earliest() > now {
+                        part.stay = queue.row.enter(now);
+                        queue.waiting.push(number);
+                        if queue.waiting.len() == 1 {
+                            let leave = Event::Leave(queue_number);
+                            happenings.later.push((queue.earliest(), leave));
+                        }
+                        return;
                     }
-                    part.stay = queue.row.enter(now);
-                    queue.waiting.push(number);
-                    if queue.waiting.len() == 1 {
-                        let at = queue.earliest();
-                        happenings.later.push((at, Event::Leave(queue_number)));
+                    queue.charge(now, part.bytes, None);
+                }
+                Step::Window(window) => {
+                    let window = &mut self.windows[window];
+                    if !window.waiting.is_empty() || !window.admit(part.bytes) {
+                        window.waiting.push(number);
+                        return;
                     }
-                    return;
                 }
                 Step::Media { law, row } => {
-                    let request = &self.requests[part.request].request;
-                    let quantile = draw::quantile(Key {
-                        seed: self.seed,
-                        disk: part.disk as u64,
-                        stream: request.stream,
-                        index: request.index,
-                        part: part.number,
-                    });
                     part.stay = self.queues[row].row.enter(now);
-                    let at = now + self.laws[law].at(quantile).get();
-                    happenings.later.push((at, Event::MediaOver(number)));
+                    let at = now + self.laws[law].at(part.quantile).get();
+                    happenings.later.push((at, Event::PauseOver(number)));
+                    return;
+                }
+                Step::Pause(time) => {
+                    let over = Event::PauseOver(number);
+                    happenings.later.push((now + time, over));
                     return;
                 }
             }
+            part.done += 1;
         }
         self.part_done(now, number, happenings);
     }
 
     fn part_done(&mut self, now: u64, number: usize, happenings: &mut Happenings) {
-        let part = &mut self.parts[number];
-        let open = &mut self.requests[part.request];
-        let volume = &mut self.volumes[open.request.volume];
-        if let (Some(offset), Some(cache)) = (part.fill, volume.cache) {
-            self.caches[cache].fill(part.disk, offset, part.bytes);
+        self.leave_windows(now, number);
+        let bytes = self.parts[number].bytes;
+        match self.parts[number].at_end {
+            AtEnd::Nothing => {}
+            AtEnd::Fills(cache, disk, offset) => self.caches[cache].fill(disk, offset, bytes),
+            AtEnd::Dirties(cache, disk, offset) => {
+                self.caches[cache].fill(disk, offset, bytes);
+                self.caches[cache].write_back.write(disk, offset, bytes);
+                if !self.flush_noted.contains(&cache) {
+                    self.flush_noted.push(cache);
+                    let at = (now / FLUSH_PERIOD_NS + 1) * FLUSH_PERIOD_NS;
+                    happenings.later.push((at, Event::Flush(cache)));
+                }
+                self.begin_writes(now, cache, disk, happenings);
+            }
+            AtEnd::Cleans(cache, run) => {
+                self.caches[cache].write_back.done(run);
+                self.begin_writes(now, cache, run.disk, happenings);
+            }
         }
+        let Some(request) = self.parts[number].request else {
+            return;
+        };
+        let open = &mut self.requests[request];
         open.parts_left -= 1;
         if open.parts_left == 0 {
-            volume.row.leave(open.stay, now);
+            self.volumes[open.request.volume].row.leave(open.stay, now);
             happenings.finished.push(Finished {
                 tag: open.request.tag,
-                waits: std::mem::take(&mut part.waits),
+                waits: std::mem::take(&mut self.parts[number].waits),
             });
         }
+    }
+
+    /// A part gives its places in windows to others.
+    fn leave_windows(&mut self, now: u64, number: usize) {
+        for step in self.parts[number].path.clone() {
+            let Step::Window(window) = step else { continue };
+            let window = &mut self.windows[window];
+            window.leave(self.parts[number].bytes);
+            while let Some(first) = window.waiting.first().copied() {
+                let part = &mut self.parts[first];
+                let kept_out_by = window.held_by;
+                if !window.admit(part.bytes) {
+                    break;
+                }
+                window.waiting.remove(0);
+                part.waits.push((kept_out_by, now - part.since));
+                part.done += 1;
+                self.let_in.push(first);
+            }
+        }
+    }
+
+    /// The time of a cache's periodic flush has come.
+    fn flush(&mut self, now: u64, cache: usize, happenings: &mut Happenings) {
+        let cached = self.volumes.iter().filter(|one| one.cache == Some(cache));
+        let disks = cached.flat_map(|one| one.first_disk..one.first_disk + one.disk_count);
+        for disk in disks.collect::<Vec<_>>() {
+            self.caches[cache].write_back.flush(disk);
+            self.begin_writes(now, cache, disk, happenings);
+        }
+        if self.caches[cache].write_back.has_work() {
+            let at = now + FLUSH_PERIOD_NS;
+            happenings.later.push((at, Event::Flush(cache)));
+        } else {
+            self.flush_noted.retain(|noted| *noted != cache);
+        }
+    }
+
+    /// Background writes of a disk that may begin do.
+    fn begin_writes(&mut self, now: u64, cache: usize, disk: usize, happenings: &mut Happenings) {
+        for run in self.caches[cache].write_back.begin(disk) {
+            let plan = Plan {
+                path: self.disks[disk].flush.clone(),
+                bytes: run.length,
+                key: draw::background_key(self.seed, disk),
+                at_end: AtEnd::Cleans(cache, run),
+            };
+            let draw = Draw {
+                stream: 0,
+                index: self.disks[disk].flushed,
+                part: 0,
+            };
+            self.disks[disk].flushed += 1;
+            self.start(now, None, plan, draw, happenings);
+        }
+    }
+
+    /// Whether an I/O is under way.
+    pub fn is_busy(&self) -> bool {
+        self.requests.iter().any(|open| open.parts_left > 0)
     }
 
     /// Takes a range into the cache before a run, as long as there is room.
     pub fn warm(&mut self, volume: usize, offset: u64, length: u64) {
         let volume = &self.volumes[volume];
-        let Some(cache) = volume.cache else { return };
-        for piece in volume.stripe.pieces(offset, length) {
+        let (Some(cache), Kind::Disks(stripe)) = (volume.cache, &volume.kind) else {
+            return;
+        };
+        for piece in stripe.pieces(offset, length) {
             let disk = volume.first_disk + piece.disk;
             if self.caches[cache]
                 .warm(disk, piece.offset, piece.length)

@@ -1,7 +1,8 @@
 //! What left each queue, held against its limits over every window of time.
 
 use super::allowance::Allowance;
-use super::storage::{Counts, Departure, Storage};
+use super::queue::{Counts, Departure};
+use super::storage::Storage;
 
 const NANOS_PER_SEC: i128 = 1_000_000_000;
 
