@@ -111,9 +111,10 @@ impl Worker {
             pending: None,
             waiting: None,
             closed: false,
-            sync_every: match (job.sync.fsync_every, job.sync.fdatasync_every) {
-                (0, every) => every,
-                (every, _) => every,
+            sync_every: if job.sync.fsync_every > 0 {
+                job.sync.fsync_every
+            } else {
+                job.sync.fdatasync_every
             },
             unsynced: 0,
             pending_sync: None,
