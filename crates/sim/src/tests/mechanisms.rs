@@ -76,7 +76,7 @@ fn a_p4_bursts_for_half_an_hour_and_then_has_its_base() {
     );
     // 40 % of 6,084,000 I/Os last 720 s.
     let some = result(&text("credits = \"40%\""), reads(1440));
-    within(iops(&some), (3500.0 + 120.0) / 2.0, 0.0005);
+    within(iops(&some), f64::midpoint(3500.0, 120.0), 0.0005);
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn shares_burst_in_ios_alone() {
     );
     let half = result(&text("credits = \"1%\""), reads(4, 72));
     // A hundredth of 24,840,000 I/Os lasts 36 s.
-    within(iops(&half), (10_000.0 + 3_100.0) / 2.0, 0.001);
+    within(iops(&half), f64::midpoint(10_000.0, 3_100.0), 0.001);
     within(
         bytes_per_sec(&result(&text(""), reads(64, 10))),
         110.0 * MIB,

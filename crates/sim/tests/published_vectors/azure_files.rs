@@ -1,31 +1,33 @@
 //! Worked examples of the pages on shares: what is provisioned by size or bought, credits, and depth.
 
+use fathom_units::Iops;
+
 use super::support::*;
 
 /// The cases.
 pub const VECTORS: &[Vector] = &[
     ("files-v1-100", || {
-        v1("100GiB", 3_100, 10_000, 24_840_000, 110)
+        v1("100GiB", 3_100, 10_000, 24_840_000, 110);
     }),
     ("files-v1-500", || {
-        v1("500GiB", 3_500, 10_000, 23_400_000, 150)
+        v1("500GiB", 3_500, 10_000, 23_400_000, 150);
     }),
     ("files-v1-1024", || {
-        v1("1024GiB", 4_024, 10_000, 21_513_600, 203)
+        v1("1024GiB", 4_024, 10_000, 21_513_600, 203);
     }),
     ("files-v1-5120", || {
-        v1("5120GiB", 8_120, 15_360, 26_064_000, 613)
+        v1("5120GiB", 8_120, 15_360, 26_064_000, 613);
     }),
     // Printed with 102,400 and 227,548,800, of an older formula.
     ("files-v1-33792", || {
-        v1("33792GiB", 36_792, 101_376, 232_502_400, 3_480)
+        v1("33792GiB", 36_792, 101_376, 232_502_400, 3_480);
     }),
     // Printed with 164,880,000, of an older cap.
     ("files-v1-51200", || {
-        v1("51200GiB", 54_200, 102_400, 173_520_000, 5_220)
+        v1("51200GiB", 54_200, 102_400, 173_520_000, 5_220);
     }),
     ("files-v1-102400", || {
-        v1("102400GiB", 102_400, 102_400, 0, 10_340)
+        v1("102400GiB", 102_400, 102_400, 0, 10_340);
     }),
     ("files-v2-500", || v2("hdd-v2", 500, 5_000, 16_200_000)),
     ("files-v2-1000", || v2("hdd-v2", 1_000, 5_000, 14_400_000)),
@@ -46,7 +48,7 @@ pub const VECTORS: &[Vector] = &[
         v2("hdd-v2", 50_000, 50_000, 0);
     }),
     ("files-v2-75000", || {
-        v2("ssd-v2", 75_000, 102_400, 98_640_000)
+        v2("ssd-v2", 75_000, 102_400, 98_640_000);
     }),
     ("files-v2-102400", || v2("ssd-v2", 102_400, 102_400, 0)),
     // Depth = clients × files × threads. The last row is printed as 64.
@@ -130,7 +132,7 @@ fn share(keys: &str, iops: u64, burst: u64, credits: u64) {
     let design = read_design(&design(keys));
     let share = &design.smb[0];
     let base = share.limits.iops.expect("a limit").get();
-    let most = share.burst_iops.map_or(base, |most| most.get());
+    let most = share.burst_iops.map_or(base, Iops::get);
     assert_eq!((base, most), (iops, burst), "{keys}");
     let bucket = (most - base) * u64::from(share.bucket_seconds);
     assert_eq!(bucket, credits, "credits of {keys}");

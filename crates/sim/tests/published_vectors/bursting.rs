@@ -23,7 +23,7 @@ pub const VECTORS: &[Vector] = &[
         write.megabytes(160.0, EXACT).bound_by("vm-uncached-bytes");
     }),
     ("burst-both-idle", || {
-        let write = run(&three("P4"), &paced_each("5MB/s"));
+        let write = run_for("20s", &three("P4"), &paced_each("5MB/s"));
         write.megabytes(15.0, EXACT);
         write.each_megabytes(3, 5.0, EXACT);
     }),
@@ -88,7 +88,7 @@ fn three(disk: &str) -> String {
 }
 
 fn paced_each(rate: &str) -> [String; 3] {
-    ["a", "b", "c"].map(|name| paced(name, "write", "64KiB", rate))
+    ["a", "b", "c"].map(|name| paced(name, "write", "256KiB", rate))
 }
 
 /// A stripe on `/a` of a machine that has more to give, with keys of its volume.
@@ -113,7 +113,7 @@ fn after_idling(disk: &str, idle: &str, measure: &str) -> Predicted {
         "a",
         "read",
         "4KiB",
-        &format!("depth = 16\nstart_delay = \"{idle}\""),
+        &format!("depth = 2\nstart_delay = \"{idle}\""),
     );
     run_for(measure, &design, &[read.replace("8GiB", size)])
 }

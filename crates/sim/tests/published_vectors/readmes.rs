@@ -13,7 +13,7 @@ const DIRECTORIES: [(&str, u64); 5] = [
     ("guide-2016", 5_000),
     ("guide-2021", 5_000),
     ("windows-guide", 10_000),
-    ("anf-2019", 200),
+    ("anf-2019", 1_500),
     ("smb-files", 1_000),
 ];
 
@@ -72,7 +72,7 @@ fn check(row: &Row, millis: u64) {
         let (number, unit) = figure.split_once(' ').expect("a figure and its unit");
         let number: f64 = number.replace(',', "").parse().expect("a number");
         match unit {
-            "IOPS" => found.iops(number, PRINTED),
+            "IOPS" | "operations/s" => found.iops(number, PRINTED),
             "MB/s" => found.megabytes(number, PRINTED),
             "MiB/s" => found.mebibytes(number, PRINTED),
             "ms" => found.latency_ms(number, PRINTED),

@@ -2,7 +2,7 @@
 
 use fathom_catalog::Catalog;
 use fathom_model::{AnyVolume, Design};
-use fathom_units::{Bytes, Nanos};
+use fathom_units::{Bytes, BytesPerSec, Nanos};
 use fathom_workload::{Access, Coverage, Mix, Workload};
 
 use super::support::*;
@@ -44,7 +44,7 @@ pub const VECTORS: &[Vector] = &[
     ("S2-04", || {
         for (level, each) in [("standard", 16.0), ("premium", 64.0), ("ultra", 128.0)] {
             let row = Catalog::builtin().service_level(level).expect("a level");
-            let found = row.bandwidth_per_tib.map_or(0, |rate| rate.get());
+            let found = row.bandwidth_per_tib.map_or(0, BytesPerSec::get);
             within("MiB/s for a TiB", mib(found), each, 1e-9);
             within(
                 "MiB/s",

@@ -113,13 +113,13 @@ const SCRIPT: &str = "windows-guide/diskperformance.workload.toml";
 #[test]
 fn six_disks_do_no_more_than_six_times_one() {
     let array = device("type = \"10k\"\ndisks = 6\nraid = \"5\"\nlatency = \"none\"");
-    let reads = run(&array, &[deep("a", "read", "8KiB", 64)]).total_iops();
+    let reads = run(&array, &[deep("a", "read", "8KiB", 512)]).total_iops();
     assert!(
         (6.0 * 125.0 * 0.97..=6.0 * 150.0 * 1.01).contains(&reads),
         "{reads}"
     );
     // A small write takes two I/Os of each of two disks.
-    let writes = run(&array, &[deep("a", "write", "8KiB", 64)]).total_iops();
+    let writes = run(&array, &[deep("a", "write", "8KiB", 512)]).total_iops();
     within("IOPS written", writes, reads / 4.0, MEASURED);
 }
 

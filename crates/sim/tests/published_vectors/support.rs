@@ -203,10 +203,12 @@ pub fn example_workload(name: &str) -> Workload {
 }
 
 impl Predicted {
-    /// All jobs and directions together.
+    /// All jobs and directions together, or the last of those that do operations on names.
     #[track_caller]
     pub fn all(&self) -> &DirectionRecord {
-        self.0.total.all.as_ref().expect("something was measured")
+        let operations = self.0.jobs.iter().flat_map(|job| job.meta.values());
+        let all = self.0.total.all.as_ref().or(operations.last());
+        all.expect("something was measured")
     }
 
     /// The one direction of a job.
@@ -219,11 +221,10 @@ impl Predicted {
 
     /// Each job by its own time: what is outstanding at the end of the slower is no rest for the faster.
     fn jobs(&self) -> impl Iterator<Item = &DirectionRecord> {
-        let both = |index: usize| {
-            let job = &self.0.jobs[index];
-            [job.read.as_ref(), job.write.as_ref()]
-        };
-        (0..self.0.jobs.len()).flat_map(both).flatten()
+        self.0.jobs.iter().flat_map(|job| {
+            let directions = [job.read.as_ref(), job.write.as_ref()];
+            directions.into_iter().flatten().chain(job.meta.values())
+        })
     }
 
     /// I/Os a second of all jobs.
