@@ -3,7 +3,7 @@
 //! The same is checked of every queue of the random cases where the second implementation agrees with the shipped one
 //! (`tests/reference/windows.rs`). Here it is checked without either's own account, of what limiters and storage let through.
 
-use fathom_model::{Limiter, Limits, Rate};
+use fathom_model::{CreditRate, Limiter, Limits, Rate};
 use fathom_units::{Bytes, Nanos};
 use proptest::prelude::*;
 
@@ -93,6 +93,46 @@ proptest! {
         }
         prop_assert_eq!(excess(Allowance { rate: iops, tolerance_ns }, &ios), 0);
         prop_assert_eq!(excess(Allowance { rate, tolerance_ns }, &bytes), 0);
+    }
+
+    /// No more than the burst rate, nor than base rate and bucket, of which at first only a share is there.
+    #[test]
+    fn credits_keep_the_base_rate_and_the_bucket(
+        base in 1..20_000u64,
+        above in 1..50_000u64,
+        seconds in 1..4_000u64,
+        start in 0..=100u32,
+        demands in demands(),
+    ) {
+        let rate = CreditRate::for_seconds(base, base + above, seconds);
+        let share = f64::from(start) / 100.0;
+        let limit = Rate::Credits(rate.starting_at(share));
+        let mut limits = Limits::new(Some(limit), None, Nanos::ZERO);
+        let mut now = 0;
+        let mut left = Vec::new();
+        for (idle, units, bytes) in demands {
+            // Hundreds at once, so that a bucket is spent.
+            let units = units * 500;
+            now = (now + idle).max(limits.earliest().get());
+            limits.take(Nanos::new(now), units, bytes);
+            left.push((now, units));
+        }
+        let bucket = |share: f64| {
+            let time = u128::from(above) * u128::from(seconds) * 1_000_000_000 / u128::from(base);
+            Allowance { rate: base, tolerance_ns: (time as f64 * share).ceil() as u64 }
+        };
+        let burst = Allowance { rate: base + above, tolerance_ns: 0 };
+        prop_assert_eq!(excess(burst, &left), 0);
+        prop_assert_eq!(excess(bucket(1.0), &left), 0);
+        // From the start on: as if nothing had left at moment zero.
+        let from_start: Vec<_> = std::iter::once((0, 0)).chain(left.iter().copied()).collect();
+        let spent = bucket(share);
+        let mut before = 0u128;
+        for (at, units) in from_start {
+            let ahead = u128::from(at) + u128::from(spent.tolerance_ns) + 1;
+            prop_assert!(before * 1_000_000_000 <= ahead * u128::from(base), "{before} units at {at} ns");
+            before += u128::from(units);
+        }
     }
 }
 
@@ -195,6 +235,30 @@ proptest! {
         let reads: Vec<_> = arrivals.into_iter().map(|one| Arrival { write: false, ..one }).collect();
         let text = machine("Standard_DS1", "P30", 1, "caching = \"read-only\"\ncache = \"warm\"");
         check_last(&text, &reads, of_vm(4_000), of_vm(32_000_000))?;
+    }
+
+    /// P4: 120 IOPS, 3,500 while credits last, of which 608 I/Os are there; 25 and 170 MB/s, and 26 MB.
+    #[test]
+    fn a_bursting_disk_keeps_its_buckets(arrivals in arrivals(100_000, &[65_536, 1 << 20])) {
+        let more = "caching = \"none\"\ncredits = \"0.01%\"";
+        let text = machine("Standard_D64s_v3", "P4", 1, more);
+        let completions = drive(&design(&text), SIZE, &arrivals);
+        // Above 256 KiB an I/O counts as several.
+        let ios = costs(&completions, &arrivals, |one| u64::from(one.length.div_ceil(256 << 10)));
+        let bytes = costs(&completions, &arrivals, |one| u64::from(one.length));
+        let burst = [(exact(3_500), &ios), (exact(170_000_000), &bytes)];
+        for (limit, left) in burst {
+            prop_assert_eq!(excess(limit, left), 0, "{:?}", limit);
+        }
+        let buckets = [(&ios, 120u128, 608u128), (&bytes, 25_000_000, 26_100_000)];
+        for (left, base, bucket) in buckets {
+            let mut before = 0;
+            for (at, units) in left {
+                let earned = u128::from(*at + 1) * base;
+                prop_assert!((before - bucket.min(before)) * 1_000_000_000 <= earned, "{before} at {at}");
+                before += u128::from(*units);
+            }
+        }
     }
 
     /// A write of a cached volume passes cached budget, disk and uncached budget. From the start on, none has let through more than its own

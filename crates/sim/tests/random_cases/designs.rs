@@ -47,6 +47,11 @@ pub fn design(dice: &mut Dice) -> (String, Vec<Mount>) {
         let path = format!("/n{number}");
         mounts.push(Mount { path, reached });
     }
+    for number in 0..dice.one_of(&[0, 0, 0, 1]) {
+        let reached = network::smb(dice, number, vms, &mut text);
+        let path = format!("/s{number}");
+        mounts.push(Mount { path, reached });
+    }
     (text, mounts)
 }
 

@@ -56,6 +56,10 @@ fn events(case: &Case) -> (usize, BTreeSet<&'static str>) {
             "I/O on RAID-5",
         ),
         (kinds(|kind| matches!(kind, Kind::Nfs(_))), "I/O over NFS"),
+        (
+            kinds(|kind| matches!(kind, Kind::Share(_))),
+            "I/O on a share",
+        ),
     ];
     seen.extend(facts.iter().filter(|(so, _)| *so).map(|(_, what)| *what));
     (ios, seen)
@@ -88,6 +92,13 @@ fn the_cases_meet_every_limit_often() {
         "volume-bytes",
         "connection-slots",
         "connection-bytes",
+        "share-iops",
+        "share-bytes",
+        "file-iops",
+        "file-bytes",
+        "channel-iops",
+        "channel-bytes",
+        "I/O on a share",
         "a bucket that is empty",
         "background writes",
         "I/O on RAID-5",

@@ -14,13 +14,15 @@ pub struct Placed {
     pub volume: usize,
     /// The machine its I/O comes from.
     pub client: Option<usize>,
+    /// Number of its file, in the order of first mention.
+    pub file: usize,
     /// First byte of the file on the volume.
     pub start: u64,
     pub range: TargetRange,
 }
 
-/// Places the targets of every job, in the order of the jobs.
-pub fn lay_out(workload: &Workload, design: &Design) -> Vec<Vec<Placed>> {
+/// Places the targets of every job, in the order of the jobs; gives the volume of each file, too.
+pub fn lay_out(workload: &Workload, design: &Design) -> (Vec<Vec<Placed>>, Vec<usize>) {
     let mut order = Vec::new();
     let mut lengths: BTreeMap<(usize, String), u64> = BTreeMap::new();
     let mut jobs = Vec::new();
@@ -37,22 +39,24 @@ pub fn lay_out(workload: &Workload, design: &Design) -> Vec<Vec<Placed>> {
     }
     let mut used: BTreeMap<usize, u64> = BTreeMap::new();
     let mut starts = BTreeMap::new();
-    for file in order {
+    for (number, file) in order.iter().enumerate() {
         let used = used.entry(file.0).or_default();
         let start = used.next_multiple_of(ALIGNMENT);
-        *used = start + lengths[&file];
-        starts.insert(file, start);
+        *used = start + lengths[file];
+        starts.insert(file.clone(), (number, start));
     }
     let place = |(file, client, range): Target| Placed {
         volume: file.0,
         client,
-        start: starts[&file],
+        file: starts[&file].0,
+        start: starts[&file].1,
         range,
     };
     let jobs = jobs
         .into_iter()
         .map(|targets| targets.into_iter().map(place).collect());
-    jobs.collect()
+    let volumes = order.iter().map(|file| file.0);
+    (jobs.collect(), volumes.collect())
 }
 
 type Target = ((usize, String), Option<usize>, TargetRange);

@@ -23,6 +23,7 @@ mod eviction;
 mod layout;
 mod queue;
 mod run;
+mod share;
 mod storage;
 mod stripe;
 mod volume;

@@ -48,8 +48,8 @@ enum Rank {
 
 /// Runs all stages of `workload` one after another; gives the storage as it is afterwards, too.
 pub fn run(workload: &Workload, design: &Design) -> (Vec<StageOutcome>, Storage) {
-    let placed = lay_out(workload, design);
-    let mut storage = build(design, workload.seed);
+    let (placed, files) = lay_out(workload, design);
+    let mut storage = build(design, &files, workload.seed);
     for target in placed.iter().flatten() {
         let volumes = design.vms.iter().flat_map(|vm| &vm.volumes);
         let warm = volumes
@@ -227,6 +227,7 @@ impl<'a> StageRun<'a> {
             let request = Request {
                 volume: target.volume,
                 client: target.client,
+                file: target.file,
                 write: Worker::writes(&io),
                 durable: worker.durable,
                 offset: target.start + io.offset,

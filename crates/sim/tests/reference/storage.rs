@@ -48,6 +48,8 @@ pub struct Request {
     pub volume: usize,
     /// The machine it comes from.
     pub client: Option<usize>,
+    /// Number of its file.
+    pub file: usize,
     pub write: bool,
     /// A write must be on its disk when it completes.
     pub durable: bool,
@@ -142,7 +144,7 @@ impl Storage {
             stay,
         });
         for part in 0..self.requests[number].parts_left {
-            let plan = self.plan(request, part);
+            let plan = self.plan(now, request, part);
             let draw = Draw {
                 stream: request.stream,
                 index: request.index,
@@ -160,11 +162,12 @@ impl Storage {
             Kind::Disks(stripe) => stripe.pieces(offset, length).len(),
             Kind::Array(array) => array.works(request.write, offset, length).len(),
             Kind::Nfs(nfs) => nfs.count(request.write, length),
+            Kind::Share(_) => 1,
         }
     }
 
     /// One part of an I/O. The parts before it have set out.
-    fn plan(&mut self, request: Request, part: usize) -> Plan {
+    fn plan(&mut self, now: u64, request: Request, part: usize) -> Plan {
         let (offset, length) = (request.offset, request.length);
         let volume = &mut self.volumes[request.volume];
         let first_disk = volume.first_disk;
@@ -195,6 +198,15 @@ impl Storage {
                     path,
                     bytes,
                     key: nfs.key,
+                    at_end: AtEnd::Nothing,
+                }
+            }
+            Kind::Share(share) => {
+                let from = (request.client, request.stream, request.file);
+                Plan {
+                    path: share.path(now, from, (request.write, length)),
+                    bytes: length,
+                    key: share.key,
                     at_end: AtEnd::Nothing,
                 }
             }
@@ -471,7 +483,8 @@ impl Storage {
 
     /// What passed each part, by name.
     pub fn rows(&self) -> BTreeMap<&str, &Row> {
-        let queues = self.queues.iter().map(|queue| (&*queue.name, &queue.row));
+        let named = self.queues.iter().filter(|queue| !queue.name.is_empty());
+        let queues = named.map(|queue| (&*queue.name, &queue.row));
         let volumes = self.volumes.iter();
         let volumes = volumes.filter_map(|volume| Some((volume.name.as_deref()?, &volume.row)));
         queues.chain(volumes).collect()

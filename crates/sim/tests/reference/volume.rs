@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::queue::Row;
+use super::share::Share;
 use super::stripe::Stripe;
 
 /// One step of a path.
@@ -38,6 +39,7 @@ pub enum Kind {
     Disks(Stripe),
     Array(Array),
     Nfs(Nfs),
+    Share(Share),
 }
 
 /// Paths of one disk.

@@ -30,6 +30,31 @@ pub fn nfs(dice: &mut Dice, number: u64, vms: u64, text: &mut String) -> Reached
         let (rsize, wsize) = (dice.magnitude(4, 1024), dice.magnitude(4, 1024));
         let _ = writeln!(text, "rsize = \"{rsize}KiB\"\nwsize = \"{wsize}KiB\"");
     }
+    clients(dice, vms, text)
+}
+
+/// A share that some of `vms` machines mount.
+pub fn smb(dice: &mut Dice, number: u64, vms: u64, text: &mut String) -> Reached {
+    let model = dice.one_of(&["ssd-v1", "ssd-v1", "ssd-v2", "hdd-v2", "hdd-payg"]);
+    let _ = write!(
+        text,
+        "[[smb]]\nname = \"s{number}\"\nmount = \"/s{number}\"\nmodel = \"{model}\"\n"
+    );
+    if model != "hdd-payg" {
+        let _ = writeln!(text, "size = \"{}GiB\"", dice.magnitude(100, 20_000));
+        if dice.chance(60) {
+            let credits = dice.one_of(&["empty", "0.01%", "full"]);
+            let _ = writeln!(text, "credits = \"{credits}\"");
+        }
+    }
+    if model.starts_with("ssd") {
+        let _ = writeln!(text, "channels = {}", dice.number(1, 4));
+    }
+    clients(dice, vms, text)
+}
+
+/// Latency, round trip, and who mounts it.
+fn clients(dice: &mut Dice, vms: u64, text: &mut String) -> Reached {
     latency(dice, true, text);
     let rtt = dice.magnitude(20, 2_000);
     let _ = writeln!(text, "rtt = \"{rtt}us\"");

@@ -4,6 +4,7 @@ mod device;
 mod limits;
 mod machine;
 mod nfs;
+mod smb;
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ use super::queue::{Limit, Queue, Row};
 use super::storage::Storage;
 use super::volume::{Kind, Step, Volume};
 
-/// The storage of `design`; media latencies come from `seed`.
-pub fn build(design: &Design, seed: u64) -> Storage {
+/// The storage of `design` for `files` (volumes by the number of the file); media latencies come from `seed`.
+pub fn build(design: &Design, files: &[usize], seed: u64) -> Storage {
     let mut builder = Builder {
         storage: Storage::new(seed),
         laws: BTreeMap::new(),
@@ -26,7 +27,7 @@ pub fn build(design: &Design, seed: u64) -> Storage {
     for device in &design.devices {
         builder.device(device);
     }
-    builder.network(design);
+    builder.network(design, files);
     builder.storage
 }
 

@@ -1,4 +1,4 @@
-//! Volumes over NFS.
+//! Volumes over NFS, and what all network storage shares.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const MEGABIT: u64 = 125_000;
 
 impl Builder {
     /// Everything that is reached over the network.
-    pub fn network(&mut self, design: &Design) {
+    pub fn network(&mut self, design: &Design, files: &[usize]) {
         if design.nfs.is_empty() && design.smb.is_empty() {
             return;
         }
@@ -36,6 +36,9 @@ impl Builder {
         }
         for volume in &design.nfs {
             self.nfs(volume, &egress);
+        }
+        for share in &design.smb {
+            self.smb(design, share, &egress, files);
         }
     }
 
@@ -89,7 +92,7 @@ impl Builder {
 }
 
 /// The machines that mount something; where a design has none, one that is near.
-fn clients_of(clients: &[Client]) -> Vec<Client> {
+pub fn clients_of(clients: &[Client]) -> Vec<Client> {
     let near = Client {
         id: ClientId::NONE,
         rtt: Nanos::ZERO,
