@@ -235,6 +235,22 @@ fn with_3600_outstanding_both_distances_are_at_the_ceiling() {
     assert!(at("anf-24-far") < 0.75 * at("anf-24-near"));
 }
 
+/// The table of `examples/anf-2019/README.md`.
+#[test]
+fn distance_shows_until_the_ceiling() {
+    let rows = [
+        (1, 27_300.0, 9_690.0),
+        (4, 109_000.0, 38_700.0),
+        (8, 217_000.0, 77_400.0),
+        (32, 300_000.0, 300_000.0),
+        (256, 300_000.0, 300_000.0),
+    ];
+    for (depth, near, far) in rows {
+        predicted("anf-12-near", "RndRead-12", Some(depth)).iops(near, EXACT);
+        predicted("anf-12-far", "RndRead-12", Some(depth)).iops(far, EXACT);
+    }
+}
+
 fn mib(bytes: u64) -> f64 {
     bytes as f64 / 1_048_576.0
 }
