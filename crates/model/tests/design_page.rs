@@ -1,4 +1,5 @@
 //! The page on the design file: its example is a design, and it names every key.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use fathom_catalog::Catalog;
 use fathom_model::Design;

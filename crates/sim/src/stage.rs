@@ -157,6 +157,10 @@ impl<'a, 'r> Run<'a, 'r> {
     #[inline]
     fn happen(&mut self) -> bool {
         let own = self.agenda.next_due();
+        // What storage does by itself holds no stage open.
+        if own.is_none() && !self.storage.has_requests() {
+            return false;
+        }
         let before_gauges = self.gauges.due().saturating_sub(Nanos::new(1));
         let latest = own.map_or(before_gauges, |own| own.min(before_gauges));
         if let Some(at) = self.storage.advance_until(latest, &mut self.completed) {
@@ -166,8 +170,6 @@ impl<'a, 'r> Run<'a, 'r> {
             return true;
         }
         match self.storage.next_due() {
-            // What storage does by itself holds no stage open.
-            _ if own.is_none() && !self.storage.has_requests() => return false,
             Some(at) if own.is_none_or(|own| at <= own) => {
                 self.go_to(at);
                 self.storage.advance(&mut self.completed);

@@ -1,5 +1,7 @@
 //! Paths put together by hand: what the steps do, whatever kind of storage they stand for.
 
+mod mechanisms;
+
 use fathom_catalog::Catalog;
 use fathom_units::Bytes;
 

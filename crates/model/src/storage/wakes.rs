@@ -91,7 +91,7 @@ mod tests {
             for step in 0..2_000 {
                 let draw = mix(step ^ (stages as u64) << 32);
                 let stage = (draw % stages as u64) as usize;
-                times[stage] = if draw >> 30 & 3 == 0 {
+                times[stage] = if (draw >> 30).is_multiple_of(4) {
                     NEVER
                 } else {
                     draw >> 58

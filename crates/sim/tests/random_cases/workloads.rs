@@ -8,13 +8,13 @@ use super::dice::Dice;
 /// A workload as a native file. Files lie on `mounts`.
 pub fn workload(dice: &mut Dice, mounts: &[Mount]) -> String {
     let mut text = format!("seed = {}\n", dice.number(0, 1 << 40));
-    for stage in 0..dice.one_of(&[1, 1, 1, 2]) {
+    for stage in 0..dice.one_of(&[1, 1, 2]) {
         let time_us = dice.magnitude(20_000, 300_000);
         let _ = write!(
             text,
             "[[stage]]\nname = \"s{stage}\"\nrepeats = {}\ncooldown = \"{}us\"\n",
             dice.one_of(&[1, 1, 1, 2]),
-            dice.one_of(&[0, 1, 7_321]),
+            dice.one_of(&[0, 1, 7_321, 5_000_000, 5_000_000]),
         );
         for number in 0..dice.magnitude(1, 5) {
             job(dice, &format!("j{number}"), mounts, time_us, &mut text);
@@ -39,6 +39,9 @@ fn job(dice: &mut Dice, name: &str, mounts: &[Mount], time_us: u64, text: &mut S
     arrival(dice, text);
     if dice.chance(10) {
         text.push_str("backend = \"sync\"\n");
+    }
+    if dice.chance(10) {
+        text.push_str("sync = { open = \"dsync\" }\n");
     }
     if dice.chance(30) {
         let _ = writeln!(text, "start_delay = \"{}ns\"", dice.number(1, 20_000_000));

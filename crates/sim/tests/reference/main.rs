@@ -2,8 +2,9 @@
 //!
 //! It shares with it what says what is asked (design, workload, generator, and the tables of media latency), and nothing of
 //! what answers: limits are exact fractions, queues and caches plain lists, events lie in one sorted list.
-//! Both must give every worker the same I/Os with the same latencies, to the nanosecond. Ties are part of that: what is due at
-//! one time happens in the order in which it came about.
+//! Both must give every worker the same I/Os with the same latencies, to the nanosecond. Ties are part of that: at one time,
+//! departures come first, in the order of their queues; then the ends of delays, in the order in which they began; then
+//! whatever the run does.
 //!
 //! So what is found of the departures here (no window serves more than its allowance, a queue that never empties loses
 //! nothing) holds for the shipped one too.

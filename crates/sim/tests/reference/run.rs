@@ -38,6 +38,14 @@ enum Due {
     Measure,
 }
 
+/// What goes first of what is due at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Departure,
+    Storage,
+    Run,
+}
+
 /// Runs all stages of `workload` one after another; gives the storage as it is afterwards, too.
 pub fn run(workload: &Workload, design: &Design) -> (Vec<StageOutcome>, Storage) {
     let placed = lay_out(workload, design);
@@ -55,11 +63,14 @@ pub fn run(workload: &Workload, design: &Design) -> (Vec<StageOutcome>, Storage)
     let mut outcomes = Vec::new();
     let mut start = 0;
     let mut first_job = 0;
+    let mut pending = Vec::new();
     for stage in &workload.stages {
         for _ in 0..stage.repeats.max(1) {
             let workers = workers_of(stage, first_job, workload.seed, &placed, start);
             let mut run = StageRun::new(&mut storage, workers);
+            run.go_on(pending, start);
             run.run();
+            pending = run.pending();
             start = run.now + stage.cooldown.get();
             let outcome = run.outcome();
             if !stage.discard {
@@ -99,8 +110,9 @@ fn workers_of(
 struct StageRun<'a> {
     storage: &'a mut Storage,
     workers: Vec<Worker>,
-    /// By time, storage before all else, then in the order in which they came about.
-    due: BTreeMap<(u64, bool, u64), Due>,
+    /// By time. At one time: departures in the order of their queues, what else storage does in the order in which it came
+    /// about, and then all else in that order.
+    due: BTreeMap<(u64, Rank, u64), Due>,
     noted: u64,
     happenings: Happenings,
     /// (worker, number of its I/O) by tag.
@@ -130,13 +142,44 @@ impl<'a> StageRun<'a> {
     }
 
     fn note(&mut self, at: u64, due: Due) {
-        let not_storage = !matches!(due, Due::Storage(_));
-        self.due.insert((at, not_storage, self.noted), due);
+        let (rank, place) = match due {
+            Due::Storage(Event::Leave(queue)) => (Rank::Departure, queue as u64),
+            Due::Storage(_) => (Rank::Storage, self.noted),
+            Due::Worker(_) | Due::Measure => (Rank::Run, self.noted),
+        };
+        self.due.insert((at, rank, place), due);
         self.noted += 1;
     }
 
+    /// What storage does by itself goes on between stages, up to the start of this one, and beside it.
+    fn go_on(&mut self, pending: Vec<(u64, Event)>, start: u64) {
+        let own = std::mem::take(&mut self.due);
+        for (at, event) in pending {
+            self.note(at, Due::Storage(event));
+        }
+        while let Some(((at, ..), Due::Storage(event))) = self.due.first_key_value()
+            && *at < start
+        {
+            let (at, event) = (*at, *event);
+            self.due.pop_first();
+            self.storage.happen(at, event, &mut self.happenings);
+            self.settle();
+        }
+        for ((at, ..), due) in own {
+            self.note(at, due);
+        }
+    }
+
+    /// Runs until the workers have nothing to do and no I/O is under way.
     fn run(&mut self) {
-        while let Some(((at, ..), due)) = self.due.pop_first() {
+        loop {
+            let waits = self.due.values().any(|due| !matches!(due, Due::Storage(_)));
+            if !waits && !self.storage.is_busy() {
+                return;
+            }
+            let Some(((at, ..), due)) = self.due.pop_first() else {
+                return;
+            };
             self.now = at;
             match due {
                 Due::Storage(event) => self.storage.happen(at, event, &mut self.happenings),
@@ -148,6 +191,15 @@ impl<'a> StageRun<'a> {
             }
             self.settle();
         }
+    }
+
+    /// What storage will do by itself after the stage.
+    fn pending(&self) -> Vec<(u64, Event)> {
+        let due = self.due.iter().filter_map(|((at, ..), due)| match due {
+            Due::Storage(event) => Some((*at, *event)),
+            Due::Worker(_) | Due::Measure => None,
+        });
+        due.collect()
     }
 
     /// Tells workers what is finished, which lets them issue more, until nothing is.
@@ -176,6 +228,7 @@ impl<'a> StageRun<'a> {
                 volume: target.volume,
                 client: target.client,
                 write: Worker::writes(&io),
+                durable: worker.durable,
                 offset: target.start + io.offset,
                 length: u64::from(io.length),
                 stream: worker.stream_name,

@@ -49,6 +49,8 @@ pub struct Request {
     /// The machine it comes from.
     pub client: Option<usize>,
     pub write: bool,
+    /// A write must be on its disk when it completes.
+    pub durable: bool,
     pub offset: u64,
     pub length: u64,
     pub stream: u64,
@@ -214,7 +216,7 @@ impl Storage {
             (None, true) => (paths.write.clone(), AtEnd::Nothing),
             (Some(cache), true) => {
                 let taken = self.caches[cache].write_back.takes_writes();
-                if taken && !paths.flush.is_empty() {
+                if taken && !paths.flush.is_empty() && !request.durable {
                     (
                         paths.into_cache.clone(),
                         AtEnd::Dirties(cache, disk, offset),
@@ -435,6 +437,11 @@ impl Storage {
             self.disks[disk].flushed += 1;
             self.start(now, None, plan, draw, happenings);
         }
+    }
+
+    /// Whether an I/O is under way.
+    pub fn is_busy(&self) -> bool {
+        self.requests.iter().any(|open| open.parts_left > 0)
     }
 
     /// Takes a range into the cache before a run, as long as there is room.

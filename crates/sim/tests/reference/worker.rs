@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_workload::generator::{
     ArrivalSchedule, Io, SharedCursor, StreamKey, TargetRange, WorkerStream,
 };
-use fathom_workload::{Arrival, Direction, Job};
+use fathom_workload::{Arrival, Direction, Job, OpenSync};
 
 use super::layout::Placed;
 
@@ -35,6 +35,8 @@ pub struct Worker {
     pub job: usize,
     pub number: u32,
     pub targets: Vec<Placed>,
+    /// Its writes must be durable when they complete.
+    pub durable: bool,
     pub stream_name: u64,
     stream: WorkerStream,
     schedule: Option<ArrivalSchedule>,
@@ -86,6 +88,7 @@ impl Worker {
             job: index,
             number: key.worker,
             targets: targets.to_vec(),
+            durable: job.sync.open != OpenSync::None,
             stream_name: u64::from(key.job) << 32 | u64::from(key.worker),
             stream,
             schedule,
