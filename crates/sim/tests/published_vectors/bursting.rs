@@ -9,7 +9,7 @@ use super::support::*;
 /// The cases.
 pub const VECTORS: &[Vector] = &[
     ("burst-vm-normal", || {
-        let write = run(&three("P50"), &paced_each("10MB/s"));
+        let write = run_for("60s", &three("P50"), &paced_each("10MB/s"));
         write.megabytes(30.0, EXACT);
         write.each_megabytes(3, 10.0, EXACT);
     }),
@@ -23,7 +23,7 @@ pub const VECTORS: &[Vector] = &[
         write.megabytes(160.0, EXACT).bound_by("vm-uncached-bytes");
     }),
     ("burst-both-idle", || {
-        let write = run_for("20s", &three("P4"), &paced_each("5MB/s"));
+        let write = run_for("100s", &three("P4"), &paced_each("5MB/s"));
         write.megabytes(15.0, EXACT);
         write.each_megabytes(3, 5.0, EXACT);
     }),

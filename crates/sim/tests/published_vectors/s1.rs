@@ -64,7 +64,7 @@ pub const VECTORS: &[Vector] = &[
         write
             .iops(12_800.0, EXACT)
             .iops(13_100.0, MEASURED)
-            .latency_ms(80.0, EXACT);
+            .latency_ms(80.0, ROUNDED);
     }),
     ("S1-07", || {
         let read = fio("fioread.ini");

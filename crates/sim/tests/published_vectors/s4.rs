@@ -21,13 +21,13 @@ pub const VECTORS: &[Vector] = &[
     ("S4-08", || {
         let read = diskspd();
         read.iops(3_866.0, EXACT)
-            .mebibytes(241.0, EXACT)
+            .mebibytes(241.0, ROUNDED)
             .latency_ms(66.206, EXACT);
         read.bound_by("device-iops");
     }),
     // Printed in Mb.
     ("S4-09", || {
-        diskspd().megabytes(252.0, EXACT);
+        diskspd().megabytes(252.0, ROUNDED);
     }),
     ("S4-10", || {
         let workload = example_workload(DISKSPD);
