@@ -347,6 +347,31 @@ fn where_the_time_went_is_one_sentence() {
 }
 
 #[test]
+fn operations_on_files_have_their_lines() {
+    let mut jobs = ["one", "two"].map(|name| {
+        let create = direction(3_000.0, 1.0, &[("metadata-iops", 1.0)]);
+        let mut job = job(name, &create, None);
+        job.write = None;
+        job.meta = BTreeMap::from([("create".to_owned(), create)]);
+        job
+    });
+    if let Some(create) = jobs[1].meta.get_mut("create") {
+        create.latency_ns = latency(3.0);
+    }
+    let mut stage = stage("names", jobs.to_vec(), &direction(0.0, 0.0, &[]));
+    stage.total.write = None;
+    let told = summary(
+        &record(RunKind::Predict, vec![stage], vec![]),
+        Summary::Short,
+    );
+    // Rates add up, the mean is over both, and the percentiles are of both histograms.
+    let line = "2 jobs create     6,000     2ms       -";
+    assert!(told.contains(line), "{told}");
+    let words = "`create` waited for the share's metadata operations (`metadata-iops`, 100 %)";
+    assert!(told.replace("\n    ", " ").contains(words), "{told}");
+}
+
+#[test]
 fn names_of_any_length_and_kind_keep_the_table() {
     let writes = direction(85_000.0, 0.37, &[]);
     let name = "a\u{7}_rather_long_job_name_for_a_stage_of_this_workload";

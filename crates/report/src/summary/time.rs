@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use fathom_record::{DirectionRecord, RunKind, StageRecord, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
+use super::merged;
 use crate::format::share;
 
 /// Below this share of the latency, waiting is not worth its parts.
@@ -31,17 +32,40 @@ pub(super) fn sentence(kind: RunKind, repeats: &[&StageRecord]) -> Option<String
     ];
     let mut clauses: Vec<String> = figures
         .into_iter()
-        .filter_map(|(direction, figures)| waiting(direction, figures, repeats))
+        .filter_map(|(direction, figures)| {
+            let figures = repeats.iter().filter_map(|stage| figures(stage).as_ref());
+            waiting(direction, &figures.collect::<Vec<_>>())
+        })
         .collect();
+    clauses.extend(operations(repeats));
     clauses.extend(cache(repeats));
     clauses.extend(credits(repeats));
     clauses.extend(dirty(repeats));
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-fn waiting(direction: &str, figures: OfStage, repeats: &[&StageRecord]) -> Option<String> {
-    let figures = repeats.iter().filter_map(|stage| figures(stage).as_ref());
-    let figures: Vec<&DirectionRecord> = figures.filter(|figures| figures.ios > 0).collect();
+/// What operations on files waited for, each of them over the repeats.
+fn operations(repeats: &[&StageRecord]) -> Vec<String> {
+    let all = repeats.iter().flat_map(|stage| merged::operations(stage));
+    let mut figures: BTreeMap<&str, Vec<DirectionRecord>> = BTreeMap::new();
+    for (operation, _, one) in all {
+        figures.entry(operation).or_default().push(one);
+    }
+    let told = figures.into_iter().filter_map(|(operation, figures)| {
+        waiting(
+            &format!("`{operation}`"),
+            &figures.iter().collect::<Vec<_>>(),
+        )
+    });
+    told.collect()
+}
+
+fn waiting(direction: &str, figures: &[&DirectionRecord]) -> Option<String> {
+    let figures: Vec<&DirectionRecord> = figures
+        .iter()
+        .copied()
+        .filter(|figures| figures.ios > 0)
+        .collect();
     let count = figures.len() as f64;
     let mut bound_by: BTreeMap<&str, f64> = BTreeMap::new();
     for (limit, part) in figures.iter().flat_map(|figures| &figures.bound_by) {
