@@ -2,10 +2,10 @@
 
 use fathom_units::Nanos;
 
-/// Figures of one machine budget, disk, volume or device over a window of time.
+/// Figures of one part of the model (a machine's budget, a disk, a volume, a share) over a window of time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PartStatistics {
-    /// `vm`, `disk`, `volume` or `device`.
+    /// `vm`, `disk`, `volume`, `device`, `share`, `channel` or `metadata`.
     pub kind: &'static str,
     /// I/Os that reached it (parts of striped I/Os count one by one, but at volumes).
     pub ios: u64,

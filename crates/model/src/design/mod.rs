@@ -125,13 +125,23 @@ impl Design {
         volume.caching != HostCaching::None && volume.cache_start == CacheStart::Warm
     }
 
-    /// Whether I/O on a device takes no time at all: it has no limit and no latency.
+    /// Whether I/O on a volume takes no time at all: nothing on its way has a limit, and it has no latency.
     pub fn is_instant(&self, volume: VolumeId) -> bool {
-        let Some(AnyVolume::Device(device)) = self.volume(volume) else {
-            return false;
+        let limits = match self.volume(volume) {
+            Some(AnyVolume::Device(device)) => [device.limits, device.disk_limits],
+            // Sizes whose pages print no figures of their local SSD have temporary disks without limits.
+            Some(AnyVolume::Disks(client, volume)) => {
+                let vm = client.index().and_then(|index| self.vms.get(index));
+                [
+                    volume.disk.limits,
+                    vm.map_or_else(Default::default, |vm| vm.size.cached),
+                ]
+            }
+            // Their bandwidth always has a limit.
+            Some(AnyVolume::Nfs(_) | AnyVolume::Smb(_)) | None => return false,
         };
-        let limits = [&device.limits, &device.disk_limits];
-        limits.iter().all(|limits| limits.is_empty()) && device.latency == LatencyChoice::None
+        let latency = self.volume(volume).map(AnyVolume::latency);
+        limits.iter().all(|limits| limits.is_empty()) && latency == Some(&LatencyChoice::None)
     }
 }
 

@@ -292,6 +292,40 @@ fn a_slash_at_the_end_of_a_mount_makes_no_other_mount() {
     );
 }
 
+/// Two parts of one name would share a row of a record.
+#[test]
+fn names_are_those_of_one_row_of_a_record() {
+    let device = |name: &str| format!("[[device]]\nname = '{name}'\nmount = '/a'\nsize = '1g'\n");
+    check(&device("a b"), &[]);
+    check(
+        &device("a/disk1"),
+        &["2: the name \"a/disk1\" has a `/` or a control character"],
+    );
+    let volume = |name: &str| {
+        let lines = "mount = '/a'\ndisks = { type = 'P30' }\ncaching = 'none'";
+        with_volume(&format!("name = '{name}'\n{lines}"))
+    };
+    check(&volume("disk1"), &[]);
+    for budget in ["cached", "uncached", "network"] {
+        let complaint = format!("6: `{budget}` is the name of a budget of every machine");
+        check(&volume(budget), &[&complaint]);
+    }
+}
+
+/// A closed loop on storage without any limit would never end: sizes of the L series print no figures of their local SSD.
+#[test]
+fn a_temporary_disk_without_figures_is_instant_without_a_latency() {
+    #[track_caller]
+    fn check(size: &str, latency: &str, expected: bool) {
+        let text =
+            format!("[[vm]]\nname = 'a'\nsize = '{size}'\n[[vm.temp]]\nmount = '/t'\n{latency}\n");
+        assert_eq!(good(&text).is_instant(VolumeId::new(0)), expected, "{text}");
+    }
+    check("Standard_L8s_v2", "latency = 'none'", true);
+    check("Standard_L8s_v2", "", false);
+    check("Standard_F4", "latency = 'none'", false);
+}
+
 #[test]
 fn damaged_designs_are_refused_without_panic() {
     // The example of the page on designs has every kind of table.

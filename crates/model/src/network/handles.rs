@@ -5,7 +5,7 @@
 /// Handles of every file of a share, and of its root directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Handles {
-    /// By the number of the file over the whole layout, less the first of the share.
+    /// By the number of the file over the whole layout.
     open: Vec<u32>,
     root: u32,
     most_of_file: u32,

@@ -8,7 +8,7 @@ mod disks;
 mod nfs;
 mod smb;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use fathom_catalog::{Catalog, Limits as CatalogLimits};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
@@ -57,6 +57,7 @@ impl Storage {
             catalog: Catalog::builtin(),
             seed,
             networks: Vec::new(),
+            log_normals: BTreeMap::new(),
         };
         for vm in &design.vms {
             builder.vm(vm)?;
@@ -112,6 +113,8 @@ struct Builder<'a> {
     seed: u64,
     /// The network stage of each machine, where the design has network storage and the size a printed bandwidth.
     networks: Vec<Option<u32>>,
+    /// Laws of media by median and 99th percentile.
+    log_normals: BTreeMap<(Nanos, Nanos), u32>,
 }
 
 /// The limits of a stage with what raises them.
@@ -242,10 +245,21 @@ impl Builder<'_> {
         match choice {
             LatencyChoice::None => None,
             LatencyChoice::LogNormal { median, p99, .. } => {
-                let table = LatencyTable::log_normal(scale(*median), scale(*p99));
-                Some(self.delay(DelayLaw::Table(table)))
+                Some(self.log_normal(scale(*median), scale(*p99)))
             }
         }
+    }
+
+    /// The index of the law of media with these quantiles. Its tables take a tenth of a millisecond to make, and a design
+    /// may ask for the same law at each of 100,000 mounts.
+    fn log_normal(&mut self, median: Nanos, p99: Nanos) -> u32 {
+        if let Some(law) = self.log_normals.get(&(median, p99)) {
+            return *law;
+        }
+        let table = LatencyTable::log_normal(median, p99);
+        let law = self.delay(DelayLaw::Table(table));
+        self.log_normals.insert((median, p99), law);
+        law
     }
 
     /// The index of a law; equal laws are one.

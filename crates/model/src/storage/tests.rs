@@ -156,3 +156,26 @@ fn flushes_and_metadata_complete_at_once_where_nothing_is_cached() {
     assert_eq!(run(&mut storage, &[flush]), [(0, 7, vec![])]);
     assert_eq!(storage.gauges(Nanos::ZERO).count(), 1);
 }
+
+#[test]
+fn disks_without_parity_alternate_to_the_end_of_the_largest_device() {
+    let text = "[[device]]\nname = 'd'\nmount = '/d'\nsize = '7EiB'\ntype = '10k'\ndisks = 3\nraid = '0'\n";
+    let (design, _) = Design::read(text, "d", Catalog::builtin()).unwrap();
+    let mut storage = Storage::new(&design, &Layout::default(), 1).unwrap();
+    let size = 7 << 60;
+    let (mut offset, mut completed) = (size, Vec::new());
+    for tag in 0..3 {
+        offset -= 65_536;
+        let request = Request {
+            offset,
+            ..read(tag, 65_536)
+        };
+        storage.submit(Nanos::ZERO, request, &mut completed);
+    }
+    while storage.has_requests() {
+        storage.advance(&mut completed);
+    }
+    let rows = storage.statistics(Nanos::from_secs(1));
+    let disks = (1..=3).map(|disk| rows[&format!("d/disk{disk}")].ios);
+    assert_eq!(disks.collect::<Vec<_>>(), [1, 1, 1]);
+}

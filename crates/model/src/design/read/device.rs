@@ -42,12 +42,12 @@ pub(super) fn read(
     complaints: &mut Complaints<'_>,
 ) {
     entry.check_keys(&KNOWN, complaints);
-    let name = entry.required_text("name", "name = \"san\"", complaints);
+    let name = entry.required_name("name = \"san\"", complaints);
     let mount = read_mount(entry, complaints);
     if !entry.has("size") {
         entry.missing("size", "size = \"2TiB\"", complaints);
     }
-    let size = entry.quantity::<Bytes>("size", complaints);
+    let size = read_device_size(entry, complaints);
     let limits = read_limits(entry, complaints);
     let latency = read_latency(entry, complaints).unwrap_or(LatencyChoice::None);
     let members = read_members(entry, catalog, complaints);
@@ -74,7 +74,7 @@ pub(super) fn read(
         design.devices.push(Device {
             name,
             mount,
-            size: size.value,
+            size,
             limits,
             kind: members.kind,
             disk_count: members.count,
@@ -85,6 +85,20 @@ pub(super) fn read(
             place: place.clone(),
         });
     }
+}
+
+/// `size`, at least a byte. Offsets within it are below 2^63, as on any operating system.
+fn read_device_size(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Bytes> {
+    let size = entry.quantity::<Bytes>("size", complaints)?;
+    if size.value == Bytes::ZERO || size.value.get() > i64::MAX as u64 {
+        complaints.error(
+            &size.span,
+            "`size` must be more than 0 and less than 8 EiB",
+            "",
+        );
+        return None;
+    }
+    Some(size.value)
 }
 
 /// `type`, `disks`, `raid` and `stripe_unit`.

@@ -136,6 +136,25 @@ impl<'t> Entry<'t> {
         Some(text)
     }
 
+    /// The required `name`. Records join the names of machines, volumes and disks by `/`, so that none may have one.
+    pub fn required_name(
+        &self,
+        example: &str,
+        complaints: &mut Complaints<'_>,
+    ) -> Option<At<&'t str>> {
+        let name = self.required_text("name", example, complaints)?;
+        if name
+            .value
+            .contains(|letter: char| letter == '/' || letter.is_control())
+        {
+            let message = format!("the name {:?} has a `/` or a control character", name.value);
+            let hint = "a record joins the names of machines, volumes and disks by `/`";
+            complaints.error(&name.span, message, hint);
+            return None;
+        }
+        Some(name)
+    }
+
     pub fn missing(&self, key: &str, example: &str, complaints: &mut Complaints<'_>) {
         let message = format!("{} needs `{key}`", self.what);
         complaints.error(&self.span(), message, &format!("add `{example}`"));

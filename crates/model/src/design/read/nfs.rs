@@ -55,7 +55,7 @@ pub(super) fn read(
     complaints: &mut Complaints<'_>,
 ) {
     entry.check_keys(&KNOWN, complaints);
-    let name = entry.required_text("name", "name = \"vol1\"", complaints);
+    let name = entry.required_name("name = \"vol1\"", complaints);
     let mount = read_mount(entry, complaints);
     let level = read_level(entry, catalog, complaints);
     if !entry.has("quota") {

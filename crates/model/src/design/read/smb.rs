@@ -44,7 +44,7 @@ pub(super) fn read(
     complaints: &mut Complaints<'_>,
 ) {
     entry.check_keys(&KNOWN, complaints);
-    let name = entry.required_text("name", "name = \"share\"", complaints);
+    let name = entry.required_name("name = \"share\"", complaints);
     let mount = read_mount(entry, complaints);
     let model = read_model(entry, catalog, complaints);
     let provisioned = share_limits::read(entry, model, complaints);

@@ -18,7 +18,7 @@ pub(super) fn read(
     complaints: &mut Complaints<'_>,
 ) {
     entry.check_keys(&KNOWN, complaints);
-    let name = entry.required_text("name", "name = \"vm1\"", complaints);
+    let name = entry.required_name("name = \"vm1\"", complaints);
     let size = read_size(entry, catalog, complaints);
     let offer = size.map(offer);
     let (burst, credits) = read_burst(entry, offer.as_ref(), complaints);

@@ -26,6 +26,9 @@ const KNOWN: [&str; 12] = [
     "latency",
 ];
 
+/// Names of a machine's budgets in records.
+const BUDGETS: [&str; 3] = ["cached", "uncached", "network"];
+
 /// Reads one volume (several, where its name has a range) into `volumes`.
 pub(super) fn read(
     entry: &Entry<'_>,
@@ -35,7 +38,7 @@ pub(super) fn read(
     complaints: &mut Complaints<'_>,
 ) {
     entry.check_keys(&KNOWN, complaints);
-    let name = entry.required_text("name", "name = \"data\"", complaints);
+    let name = volume_name(entry, "name = \"data\"", complaints);
     let mount = read_mount(entry, complaints);
     let roles = [("os", Role::Os), ("data", Role::Data), ("log", Role::Log)];
     let role = entry.word("role", &roles, complaints);
@@ -90,7 +93,7 @@ pub(super) fn read_temporary(
     entry.check_keys(&["name", "mount", "drive", "latency"], complaints);
     let span = entry.span();
     let name = if entry.has("name") {
-        entry.required_text("name", "name = \"temp\"", complaints)
+        volume_name(entry, "name = \"temp\"", complaints)
     } else {
         Some(At {
             value: "temp",
@@ -156,6 +159,21 @@ fn push(
         }
         volumes.push(make(name, mount));
     }
+}
+
+/// The name of a volume, which stands beside its machine's budgets in a record.
+fn volume_name<'t>(
+    entry: &Entry<'t>,
+    example: &str,
+    complaints: &mut Complaints<'_>,
+) -> Option<At<&'t str>> {
+    let name = entry.required_name(example, complaints)?;
+    if BUDGETS.contains(&name.value) {
+        let message = format!("`{}` is the name of a budget of every machine", name.value);
+        complaints.error(&name.span, message, "give the volume another name");
+        return None;
+    }
+    Some(name)
 }
 
 /// Columns of `disks` disks: all of them, where the file says nothing.

@@ -53,3 +53,15 @@ fn arrays_that_cannot_be_are_refused() {
         &["7: `6` is no value of `raid`"],
     );
 }
+
+#[test]
+fn offsets_on_a_device_have_63_bits() {
+    let device = |size: &str| format!("[[device]]\nname = 'd'\nmount = '/d'\nsize = '{size}'\n");
+    check(&device("7EiB"), &[]);
+    for size in ["0", "8EiB"] {
+        check(
+            &device(size),
+            &["4: `size` must be more than 0 and less than 8 EiB"],
+        );
+    }
+}

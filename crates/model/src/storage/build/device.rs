@@ -43,8 +43,8 @@ impl Builder<'_> {
         }
         let unit = device.stripe_unit.get();
         if device.raid.is_none() {
-            // One group holds all that fits into offsets.
-            let stripe = Stripe::new(device.disk_count, unit, (1 << 62) / unit * unit);
+            // One group, whatever the size.
+            let stripe = Stripe::new(device.disk_count, unit, u64::MAX);
             self.push_volume(VolumeKind::Disks, stripe, first_disk, name);
             return;
         }

@@ -8,9 +8,8 @@ use super::super::{DiskPaths, ModelError, NONE, VolumeKind};
 use super::{Builder, Raised};
 use crate::cache::{HostCache, LINE, MOST_STATE_BYTES};
 use crate::design::{Burst, HostCaching, Media, Vm, Volume, VolumeId};
-use crate::latency::LatencyTable;
 use crate::stage::StageKind;
-use crate::storage::path::{DelayLaw, Step};
+use crate::storage::path::Step;
 use crate::stripe::Stripe;
 
 /// Seconds that a machine's full buckets last at the burst rates: "30 minutes at the maximum burst rate"
@@ -52,10 +51,7 @@ impl Builder<'_> {
         let uncached_name = format!("{}/uncached", vm.name);
         let uncached = self.stage(uncached_name, StageKind::VmUncached, &limits, None);
         let hit = self.catalog.media_latency("host_cache");
-        let hit_latency = hit.map(|row| {
-            let table = LatencyTable::log_normal(row.median, row.p99);
-            self.delay(DelayLaw::Table(table))
-        });
+        let hit_latency = hit.map(|row| self.log_normal(row.median, row.p99));
         let mut shared = Shared {
             cached,
             uncached,
