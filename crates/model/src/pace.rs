@@ -169,7 +169,11 @@ mod tests {
                 if limits.earliest() > now {
                     assert_eq!(taken.bytes_bind, limits.bytes_bind(), "{ios:?} {bytes:?}");
                 }
-                let idle = if (draw >> 20).is_multiple_of(4) { draw >> 40 } else { 0 };
+                let idle = if (draw >> 20).is_multiple_of(4) {
+                    draw >> 40
+                } else {
+                    0
+                };
                 now = now.max(limits.earliest()).saturating_add(Nanos::new(idle));
             }
         }
