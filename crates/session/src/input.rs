@@ -101,7 +101,7 @@ impl Input {
         let jobs = jobs.flat_map(|stage| &mut stage.jobs);
         let mut logged = jobs.filter(|job| job.features.io_log.is_on()).peekable();
         if logged.peek().is_some() {
-            console.tell("note: logs of I/O are written by `fathom fio …` alone; this run stores its intervals");
+            console.tell("note: logs of I/O are written by a peer's own verb alone (`fathom fio …`); this run stores its intervals");
         }
         logged.for_each(|job| job.features.io_log = IoLog::default());
         self

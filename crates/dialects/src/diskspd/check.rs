@@ -3,6 +3,9 @@
 use super::line::Line;
 use super::settings::{Contents, Settings};
 
+/// Most threads on all targets together.
+const THREADS_MAX: u64 = 65_536;
+
 type Rule = (
     fn(&Settings) -> bool,
     &'static str,
@@ -151,6 +154,18 @@ pub fn check(line: &mut Line) {
     }
     if line.targets.is_empty() && !line.diagnostics.has_errors() {
         line.error(0, "no target is named", "name a file behind the options");
+    }
+    let threads = u64::from(line.settings.threads_per_target());
+    if threads.saturating_mul(line.targets.len() as u64) > THREADS_MAX {
+        let named = |(name, _): &&(String, usize)| name == "t" || name == "F";
+        let index = line
+            .places
+            .iter()
+            .rev()
+            .find(named)
+            .map_or(0, |place| place.1);
+        let message = format!("more than {THREADS_MAX} threads on all targets together");
+        line.error(index, message, "use fewer threads or targets");
     }
     let several = line.targets.get(1).map(|(index, _)| *index);
     if let (Some(index), Some(_)) = (several, line.settings.requests) {

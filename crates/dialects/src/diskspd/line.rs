@@ -150,7 +150,8 @@ impl Line {
         self.given(letter, index);
         match letter {
             'b' if value.starts_with('s') => {
-                self.ignored(index, "buffers are aligned to pages here")
+                self.ignored(index, "buffers are aligned to pages here");
+                Ok(())
             }
             'b' => Ok(()),
             'B' | 'c' | 'f' | 'T' => self.extent(letter, value),
@@ -165,13 +166,12 @@ impl Line {
         }
     }
 
-    fn ignored(&mut self, index: usize, why: &str) -> Taken {
+    fn ignored(&mut self, index: usize, why: &str) {
         self.warn(
             index,
             format!("this option has no effect: {why}"),
             "leave it out",
         );
-        Ok(())
     }
 
     /// Bytes of a size.
@@ -256,7 +256,8 @@ impl Line {
 
     fn count(&mut self, index: usize, letter: char, value: &str) -> Taken {
         if letter == 'o' && value.starts_with('c') {
-            return self.ignored(index, "completions are taken as they come");
+            self.ignored(index, "completions are taken as they come");
+            return Ok(());
         }
         if letter == 'w' && value.is_empty() {
             return wrong(
@@ -341,7 +342,7 @@ impl Line {
                 }
                 'w' => self.settings.write_through = true,
                 'm' => self.settings.mapped = true,
-                'y' | 'Y' => self.ignored(index, "BypassIO is a path within Windows")?,
+                'y' | 'Y' => self.ignored(index, "BypassIO is a path within Windows"),
                 _ => {
                     return wrong(
                         format!("`{one}` is no cache setting"),
@@ -392,10 +393,11 @@ impl Line {
         }
         let list = value.strip_prefix('g').unwrap_or(value);
         if list.is_empty() || list.starts_with(|first: char| first.is_ascii_alphabetic()) {
-            return self.ignored(
+            self.ignored(
                 index,
                 "without a list of processors, the kernel places threads",
             );
+            return Ok(());
         }
         // Of `-ag0,0,1` the first number is the group; there is one group here.
         let numbers = list.split(',').skip(usize::from(value.starts_with('g')));
@@ -424,16 +426,16 @@ impl Line {
             ('?', "") => self.help = true,
             ('l', "") => {
                 self.settings.large_pages = true;
-                return self.ignored(index, "buffers are of plain pages here");
+                self.ignored(index, "buffers are of plain pages here");
+                return Ok(());
             }
             ('L', "") => self.settings.latency = true,
             ('x', "") => self.settings.completion_routines = true,
             ('v', "" | "s") => self.settings.verbose = true,
-            ('R', "" | "text") => {}
-            ('u', _) => {}
-            ('P', _) => return self.ignored(index, "no dots are printed"),
-            ('e', _) => return self.ignored(index, "event tracing belongs to Windows"),
-            (':', _) => return self.ignored(index, "it names an experiment of DISKSPD's own"),
+            ('R', "" | "text") | ('u', _) => {}
+            ('P', _) => self.ignored(index, "no dots are printed"),
+            ('e', _) => self.ignored(index, "event tracing belongs to Windows"),
+            (':', _) => self.ignored(index, "it names an experiment of DISKSPD's own"),
             ('p', "") => {
                 let message =
                     "`-p` (each outstanding I/O with a position of its own) is not built yet";

@@ -1,3 +1,5 @@
+//! Command lines that are taken, and what of them; lines that are refused.
+
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Access, Arrival, Backend, Caching, Job, OpenSync, Pacing, SequentialScope};
 
@@ -135,7 +137,7 @@ fn options_mean_what_they_mean_to_diskspd() {
     // `/` begins a path here.
     assert_eq!(accepted("-c1M /tmp/x").targets, ["/tmp/x"]);
     assert_eq!(jobs("-f1G #1")[0].targets[0].length, Some(Bytes::gib(1)));
-    assert_eq!(jobs("-c1G -f1G E:")[0].features.files.must_exist, true);
+    assert!(jobs("-c1G -f1G E:")[0].features.files.must_exist);
 }
 
 #[test]
@@ -179,6 +181,8 @@ fn bad_lines_are_refused_with_a_remedy() {
         ("-q f", "no option of DISKSPD"),
         ("- f", "alone"),
         ("-c1G -Su -b1000 f", "512"),
+        ("-t4000000000 f", "65536 threads"),
+        ("-F40000 f g", "65536 threads"),
         ("-F2 -O4 a b", "not built yet"),
     ] {
         refused(line, part);

@@ -4,6 +4,8 @@ mod latency;
 mod parameters;
 mod processors;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod usage;
 
 use fathom_record::StageResult;

@@ -2,16 +2,16 @@
 
 use fathom_dialects::diskspd::{CpuUse, System};
 
-/// Clock ticks of each processor since the machine started (proc(5), `/proc/stat`): user, kernel, idle.
-pub type Ticks = Vec<(u32, [u64; 3])>;
+/// Clock ticks of a processor since the machine started (proc(5), `/proc/stat`), by its number: user, kernel, idle.
+pub type CpuTicks = (u32, [u64; 3]);
 
 /// As it is now; empty where the kernel does not tell.
-pub fn ticks() -> Ticks {
+pub fn ticks() -> Vec<CpuTicks> {
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     text.lines().filter_map(parse).collect()
 }
 
-fn parse(line: &str) -> Option<(u32, [u64; 3])> {
+fn parse(line: &str) -> Option<CpuTicks> {
     let mut words = line.strip_prefix("cpu")?.split_whitespace();
     if line.starts_with("cpu ") {
         return None;
@@ -26,7 +26,7 @@ fn parse(line: &str) -> Option<(u32, [u64; 3])> {
 }
 
 /// Use of each processor between two moments.
-pub fn uses(before: &Ticks, after: &Ticks) -> Vec<CpuUse> {
+pub fn uses(before: &[CpuTicks], after: &[CpuTicks]) -> Vec<CpuUse> {
     let both = before.iter().zip(after).filter(|(a, b)| a.0 == b.0);
     both.map(|((cpu, before), (_, after))| {
         let [user, kernel, idle] = [0, 1, 2].map(|at| after[at].saturating_sub(before[at]) as f64);
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(parse("cpu  1 2 3 4 5 6 7 8 9 10"), None);
         let line = "cpu3 10 5 20 100 50 1 2 3 0 0";
         assert_eq!(parse(line), Some((3, [15, 26, 150])));
-        let uses = uses(&vec![(0, [0, 0, 0])], &vec![(0, [1, 1, 2])]);
+        let uses = uses(&[(0, [0, 0, 0])], &[(0, [1, 1, 2])]);
         assert!((uses[0].user - 25.0).abs() < 1e-9 && (uses[0].idle - 50.0).abs() < 1e-9);
     }
 }

@@ -5,13 +5,13 @@ use fathom_record::{Event, EventSink, Phase};
 use fathom_session::{Console, Screen, Show};
 use fathom_units::Nanos;
 
-use super::processors::{Ticks, ticks, uses};
+use super::processors::{CpuTicks, ticks, uses};
 
 /// The consumer of a run's events.
 pub struct Watcher<'a> {
     screen: Screen<'a>,
-    before: Ticks,
-    after: Ticks,
+    before: Vec<CpuTicks>,
+    after: Vec<CpuTicks>,
     /// Index of the first worker of each job.
     first_workers: Vec<usize>,
     buckets: Vec<Buckets>,
@@ -39,7 +39,7 @@ impl<'a> Watcher<'a> {
         Self {
             screen: Screen::new(show, console),
             before: ticks(),
-            after: Ticks::new(),
+            after: Vec::new(),
             first_workers,
             buckets: buckets.unwrap_or_default(),
         }

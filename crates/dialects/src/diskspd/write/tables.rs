@@ -171,11 +171,10 @@ fn figures(
         let _ = write!(text, " | {deviation:>10.2}");
     }
     if settings.latency {
-        match ios {
-            0 => text.push_str(" |       N/A"),
-            _ => {
-                let _ = write!(text, " |  {:>8.3}", sum.latency.stddev() / 1e6);
-            }
+        if ios == 0 {
+            text.push_str(" |       N/A");
+        } else {
+            let _ = write!(text, " |  {:>8.3}", sum.latency.stddev() / 1e6);
         }
     }
 }
