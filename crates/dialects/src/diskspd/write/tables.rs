@@ -134,7 +134,7 @@ fn table(text: &mut String, input: &DiskspdInput, run: &DiskspdRun<'_>, ways: Wa
         let size = show(run.sizes.get(row.target).copied().unwrap_or(0));
         let _ = writeln!(text, " | {path} ({size})");
     }
-    let _ = write!(text, "{rule}\ntotal: ");
+    let _ = write!(text, "{rule}\ntotal:  ");
     let sum = Sum::of(rows.iter().map(|(_, worker, _)| *worker), ways);
     figures(text, input, (&sum, all.as_ref()), ways, run.result.measured);
     text.push('\n');
