@@ -141,7 +141,7 @@ impl Design {
             Some(AnyVolume::Nfs(_) | AnyVolume::Smb(_)) | None => return false,
         };
         let latency = self.volume(volume).map(AnyVolume::latency);
-        limits.iter().all(|limits| limits.is_empty()) && latency == Some(&LatencyChoice::None)
+        limits.iter().all(fathom_catalog::Limits::is_empty) && latency == Some(&LatencyChoice::None)
     }
 }
 
