@@ -168,9 +168,10 @@ fn write_rows(text: &mut String, rows: &[Row]) {
         let latency = row.latency();
         let figures = [
             row.second_column(repeated),
-            match row.moves {
-                true => mebibytes(row.mean_of(|repeat| repeat.bandwidth_bytes_per_sec)),
-                false => "-".to_owned(),
+            if row.moves {
+                mebibytes(row.mean_of(|repeat| repeat.bandwidth_bytes_per_sec))
+            } else {
+                "-".to_owned()
             },
             short_time(latency.p50),
             short_time(latency.p99),

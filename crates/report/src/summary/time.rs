@@ -159,9 +159,10 @@ impl Credits<'_> {
             _ if least > 0.995 => format!("credits of `{part}` fell by less than 1 %"),
             Some((first, last)) if first <= last && *first <= least => {
                 let (first, last) = (share(*first), share(*last));
-                match first == last {
-                    true => format!("credits of `{part}` stood at {first}"),
-                    false => format!("credits of `{part}` rose from {first} to {last}"),
+                if first == last {
+                    format!("credits of `{part}` stood at {first}")
+                } else {
+                    format!("credits of `{part}` rose from {first} to {last}")
                 }
             }
             _ => format!("credits of `{part}` fell to {}", share(least)),
