@@ -365,7 +365,8 @@ fn mapped(path: &str, from: &str, to: &str) -> Option<String> {
         return Some(format!("{to}{rest}"));
     }
     if from.ends_with('\\') || (!is_drive && rest.starts_with('\\')) {
-        return Some(format!("{to}{}", rest.replace('\\', "/")));
+        let (to, rest) = (to.trim_end_matches('/'), rest.trim_start_matches('\\'));
+        return Some(format!("{to}/{}", rest.replace('\\', "/")));
     }
     from.ends_with(':')
         .then(|| format!("{to}/{}", rest.trim_start_matches('\\').replace('\\', "/")))
@@ -395,6 +396,7 @@ mod tests {
         check("e:\\x.dat", "E:", "/mnt/e", Some("/mnt/e/x.dat"));
         check("E:\\dir\\x.dat", "E:\\dir", "/d", Some("/d/x.dat"));
         check("E:\\dir\\x.dat", "E:\\dir\\", "/d/", Some("/d/x.dat"));
+        check("E:\\x.dat", "E:\\", "/mnt/e", Some("/mnt/e/x.dat"));
         check("E:\\dirs\\x.dat", "E:\\dir", "/d", None);
         check("#1", "#1", "/dev/sdb", Some("/dev/sdb"));
         check("#12", "#1", "/dev/sdb", None);
