@@ -42,6 +42,9 @@ pub enum Verb {
     /// Take fio's place: its options, its output, its exit codes
     #[command(disable_help_flag = true)]
     Fio(PeerArgs),
+    /// Take DISKSPD's place: its options, its output, its exit codes
+    #[command(disable_help_flag = true)]
+    Diskspd(PeerArgs),
     /// Look into the catalogue of VM sizes and disks
     Catalog(CatalogArgs),
     /// List the stored runs
@@ -326,9 +329,12 @@ impl Cli {
             Verb::Run(args) => Some(&args.workload.workload),
             Verb::Predict(args) => Some(&args.workload.workload),
             Verb::Explain(args) => Some(&args.workload.workload),
-            Verb::Calibrate(_) | Verb::Fio(_) | Verb::Catalog(_) | Verb::Runs | Verb::Report(_) => {
-                None
-            }
+            Verb::Calibrate(_)
+            | Verb::Fio(_)
+            | Verb::Diskspd(_)
+            | Verb::Catalog(_)
+            | Verb::Runs
+            | Verb::Report(_) => None,
         }
     }
 }

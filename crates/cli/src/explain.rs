@@ -19,6 +19,9 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
     if let Some(fio) = &input.fio {
         crate::print(&origins(fio));
     }
+    if let Some(diskspd) = &input.diskspd {
+        crate::print(&fathom_dialects::diskspd::origins(diskspd));
+    }
     crate::print(&native::write(&input.workload));
     Ok(Code::Success)
 }

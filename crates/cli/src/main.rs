@@ -1,6 +1,6 @@
 //! The `fathom` program: arguments, exit codes and wiring; the only place that prints.
 //!
-//! Called through a link named `fio`, it is `fathom fio`.
+//! Called through a link named `fio` or `diskspd`, it is `fathom fio` or `fathom diskspd`.
 
 mod args;
 mod calibrate;
@@ -30,8 +30,10 @@ fn act() -> ExitCode {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    if args::program_name(&words) == "fio" {
-        return fathom_peers::fio(&words[1..], &TERMINAL).into();
+    match args::program_name(&words) {
+        "fio" => return fathom_peers::fio(&words[1..], &TERMINAL).into(),
+        "diskspd" => return fathom_peers::diskspd(&words[1..], &TERMINAL).into(),
+        _ => {}
     }
     let cli = match args::parse(&words) {
         Ok(cli) => cli,
@@ -50,6 +52,7 @@ fn act() -> ExitCode {
         Verb::Calibrate(args) => calibrate::calibrate(&args),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Fio(args) => Ok(fathom_peers::fio(&args.arguments, &TERMINAL)),
+        Verb::Diskspd(args) => Ok(fathom_peers::diskspd(&args.arguments, &TERMINAL)),
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),

@@ -311,14 +311,64 @@ fn where_the_time_went_is_one_sentence() {
     let sentence = "  reads waited for the VM's cached throughput (`vm-cached-bytes`, 98 %), 90 % of their latency; \
                     the cache served 75 % of the reads (2 % at first, 99 % at last); credits of `a/disk1` lasted 1,800 s\n";
     assert!(told.contains(sentence), "{told}");
-    if let Some(over_time) = stage
-        .storage
-        .get_mut("a/disk1")
-        .and_then(|disk| disk.over_time.as_mut())
-    {
-        over_time.iops_credit_share = vec![1.0, 0.8, 0.6, 0.4];
+    for (left, words) in [
+        ([1.0, 0.8, 0.6, 0.4], "credits of `a/disk1` fell to 40 %"),
+        (
+            [0.4, 0.45, 0.5, 0.5],
+            "credits of `a/disk1` rose from 40 % to 50 %",
+        ),
+        ([0.4, 0.4, 0.4, 0.4], "credits of `a/disk1` stood at 40 %"),
+        (
+            [0.9995, 0.999, 0.9985, 0.998],
+            "credits of `a/disk1` fell by less than 1 %",
+        ),
+        (
+            [0.0, 0.0, 0.0, 0.0],
+            "`a/disk1` had no credits left after 600 s",
+        ),
+        ([1.0, 1.0, 1.0, 1.0], "credits were not used"),
+    ] {
+        let disk = stage.storage.get_mut("a/disk1");
+        if let Some(over_time) = disk.and_then(|disk| disk.over_time.as_mut()) {
+            over_time.iops_credit_share = left.to_vec();
+        }
+        let told = text(&stage).replace("\n    ", " ");
+        assert!(told.contains(words), "{words}: {told}");
+        assert!(!told.contains("crash"), "{told}");
     }
-    assert!(text(&stage).contains("credits of `a/disk1` fell to 40 %"));
+    let volume = stage.storage.get_mut("a");
+    if let Some(over_time) = volume.and_then(|volume| volume.over_time.as_mut()) {
+        over_time.dirty_bytes = vec![0, 1 << 20, 3 << 30];
+    }
+    let told = text(&stage).replace("\n    ", " ");
+    let words =
+        "3,072 MiB written were in the host cache alone at the end, where a crash loses them";
+    assert!(told.contains(words), "{told}");
+}
+
+#[test]
+fn operations_on_files_have_their_lines() {
+    let mut jobs = ["one", "two"].map(|name| {
+        let create = direction(3_000.0, 1.0, &[("metadata-iops", 1.0)]);
+        let mut job = job(name, &create, None);
+        job.write = None;
+        job.meta = BTreeMap::from([("create".to_owned(), create)]);
+        job
+    });
+    if let Some(create) = jobs[1].meta.get_mut("create") {
+        create.latency_ns = latency(3.0);
+    }
+    let mut stage = stage("names", jobs.to_vec(), &direction(0.0, 0.0, &[]));
+    stage.total.write = None;
+    let told = summary(
+        &record(RunKind::Predict, vec![stage], vec![]),
+        Summary::Short,
+    );
+    // Rates add up, the mean is over both, and the percentiles are of both histograms.
+    let line = "2 jobs create     6,000     2ms       -";
+    assert!(told.contains(line), "{told}");
+    let words = "`create` waited for the share's metadata operations (`metadata-iops`, 100 %)";
+    assert!(told.replace("\n    ", " ").contains(words), "{told}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostics, nearest};
+use fathom_dialects::diskspd::{self, DiskspdInput};
 use fathom_dialects::fio::{
     self, Action, FioInput, Origin, OutputOptions, ReadContext, SystemFiles,
 };
@@ -13,9 +14,9 @@ use fathom_workload::{
 use crate::{Code, Console, Failure};
 
 /// Dialects that are spoken.
-const DIALECTS: [&str; 1] = ["fio"];
+const DIALECTS: [&str; 2] = ["fio", "diskspd"];
 /// Dialects that have a name here but are not spoken yet.
-const DIALECTS_TO_COME: [&str; 5] = ["diskspd", "vdbench", "iometer", "sqlio", "diskperformance"];
+const DIALECTS_TO_COME: [&str; 4] = ["vdbench", "iometer", "sqlio", "diskperformance"];
 
 /// Whether `word` is the name of a dialect, spoken or not yet.
 pub fn is_dialect(word: &str) -> bool {
@@ -31,6 +32,8 @@ pub struct Input {
     pub workload: Workload,
     /// Where it was read from fio's input.
     pub fio: Option<FioInput>,
+    /// Where it was read from a DISKSPD command line.
+    pub diskspd: Option<DiskspdInput>,
     /// The file it was read from, where it is a native one: its name and text.
     pub source: Option<(String, String)>,
     /// What its stages sweep; empty without a sweep.
@@ -57,6 +60,7 @@ impl Input {
             name: name.into(),
             workload,
             fio: None,
+            diskspd: None,
             source: None,
             sweep: Vec::new(),
         }
@@ -79,6 +83,17 @@ impl Input {
         Ok(self)
     }
 
+    /// Fits a DISKSPD line to the files of this machine: ranges end where files end, and every path must be one of here.
+    ///
+    /// # Errors
+    /// A path that means something to Windows alone, with the `--map` that it needs.
+    pub fn on_this_machine(mut self) -> Result<Self, Failure> {
+        if self.diskspd.is_some() {
+            settle_diskspd(&mut self.workload)?;
+        }
+        Ok(self)
+    }
+
     /// Leaves the peer's logs out, which its own verb writes and no other, and says so.
     #[must_use]
     pub fn without_logs(mut self, console: &dyn Console) -> Self {
@@ -86,7 +101,7 @@ impl Input {
         let jobs = jobs.flat_map(|stage| &mut stage.jobs);
         let mut logged = jobs.filter(|job| job.features.io_log.is_on()).peekable();
         if logged.peek().is_some() {
-            console.tell("note: logs of I/O are written by `fathom fio …` alone; this run stores its intervals");
+            console.tell("note: logs of I/O are written by a peer's own verb alone (`fathom fio …`); this run stores its intervals");
         }
         logged.for_each(|job| job.features.io_log = IoLog::default());
         self
@@ -109,6 +124,8 @@ pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> 
         .ok_or_else(|| Failure::new(Code::Usage, "no workload"))?;
     let mut input = if first == "fio" && dialect.is_none() {
         from_fio(fio::read(rest, &read_context()), "fio", console)?
+    } else if first == "diskspd" && dialect.is_none() {
+        from_diskspd(rest, console)?
     } else if DIALECTS_TO_COME.contains(&first.as_str()) {
         let message = format!(
             "`{first}` is a dialect that is not spoken yet; spoken: {}",
@@ -177,6 +194,41 @@ fn from_fio(
             input.workload,
         )
     })
+}
+
+fn from_diskspd(arguments: &[String], console: &dyn Console) -> Result<Input, Failure> {
+    let input = diskspd::read(arguments, fathom_rawio::wall_clock())?;
+    if input.action != diskspd::Action::Run {
+        let message = "this option makes DISKSPD print something instead of running";
+        return Err(Failure::new(Code::Usage, message).hint("say it to `fathom diskspd …`"));
+    }
+    tell_warnings(&input.warnings, console);
+    Ok(Input {
+        diskspd: Some(input.clone()),
+        ..Input::new("diskspd", input.workload)
+    })
+}
+
+/// Fits the workload of a DISKSPD line to the files of this machine.
+///
+/// # Errors
+/// A path that means something to Windows alone, with the `--map` that it needs.
+pub fn settle_diskspd(workload: &mut Workload) -> Result<(), Failure> {
+    let jobs = workload.stages.iter().flat_map(|stage| &stage.jobs);
+    let mut paths = jobs
+        .flat_map(|job| &job.targets)
+        .map(|target| target.place.path());
+    if let Some(path) = paths.find(|path| diskspd::is_windows_path(path)) {
+        let from = match path.split_once(':') {
+            Some((drive, _)) if drive.len() == 1 => format!("{drive}:"),
+            _ => path.to_owned(),
+        };
+        let message = format!("`{path}` is a path of Windows, and nothing serves it here");
+        let hint = format!("say where it is with `--map '{from}=/PATH'`");
+        return Err(Failure::new(Code::Input, message).hint(hint));
+    }
+    diskspd::fit_to_files(workload, &SystemFiles);
+    Ok(())
 }
 
 /// Name of the first job file that an option came from.
@@ -303,9 +355,17 @@ fn apply(maps: &[(String, String)], workload: &mut Workload) {
 
 /// `path` with `from` replaced by `to`, where `from` is the whole path, a drive, or whole leading components of it.
 fn mapped(path: &str, from: &str, to: &str) -> Option<String> {
-    let rest = path.strip_prefix(from)?;
+    // Windows does not tell drives apart by case.
+    let is_drive = from.len() == 2 && from.ends_with(':');
+    let rest = match path.get(..from.len()) {
+        Some(start) if is_drive && start.eq_ignore_ascii_case(from) => &path[from.len()..],
+        _ => path.strip_prefix(from)?,
+    };
     if rest.is_empty() || from.ends_with('/') || rest.starts_with('/') {
         return Some(format!("{to}{rest}"));
+    }
+    if from.ends_with('\\') || (!is_drive && rest.starts_with('\\')) {
+        return Some(format!("{to}{}", rest.replace('\\', "/")));
     }
     from.ends_with(':')
         .then(|| format!("{to}/{}", rest.trim_start_matches('\\').replace('\\', "/")))
@@ -332,6 +392,13 @@ mod tests {
         check("/mnt/a/x", "/mnt/", "/srv/", Some("/srv/a/x"));
         check("E:\\dir\\x.dat", "E:", "/mnt/e", Some("/mnt/e/dir/x.dat"));
         check("E:x.dat", "E:", "/mnt/e", Some("/mnt/e/x.dat"));
+        check("e:\\x.dat", "E:", "/mnt/e", Some("/mnt/e/x.dat"));
+        check("E:\\dir\\x.dat", "E:\\dir", "/d", Some("/d/x.dat"));
+        check("E:\\dir\\x.dat", "E:\\dir\\", "/d/", Some("/d/x.dat"));
+        check("E:\\dirs\\x.dat", "E:\\dir", "/d", None);
+        check("#1", "#1", "/dev/sdb", Some("/dev/sdb"));
+        check("#12", "#1", "/dev/sdb", None);
+        check("E:", "E:", "/dev/sdb", Some("/dev/sdb"));
     }
 
     #[test]

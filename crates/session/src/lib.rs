@@ -12,6 +12,8 @@ mod start;
 
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
-pub use input::{Input, Words, is_dialect, load, map_paths, read_context, tell_warnings};
+pub use input::{
+    Input, Words, is_dialect, load, map_paths, read_context, settle_diskspd, tell_warnings,
+};
 pub use screen::{Fan, Screen, Show};
 pub use start::{Keep, Outcome, Start, measured, watch};

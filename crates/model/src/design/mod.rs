@@ -127,7 +127,7 @@ impl Design {
 
     /// Whether I/O on a volume takes no time at all: nothing on its way has a limit, and it has no latency.
     pub fn is_instant(&self, volume: VolumeId) -> bool {
-        let [one, other] = match self.volume(volume) {
+        let limits = match self.volume(volume) {
             Some(AnyVolume::Device(device)) => [device.limits, device.disk_limits],
             // Sizes whose pages print no figures of their local SSD have temporary disks without limits.
             Some(AnyVolume::Disks(client, volume)) => {
@@ -141,7 +141,7 @@ impl Design {
             Some(AnyVolume::Nfs(_) | AnyVolume::Smb(_)) | None => return false,
         };
         let latency = self.volume(volume).map(AnyVolume::latency);
-        one.is_empty() && other.is_empty() && latency == Some(&LatencyChoice::None)
+        limits.iter().all(fathom_catalog::Limits::is_empty) && latency == Some(&LatencyChoice::None)
     }
 }
 

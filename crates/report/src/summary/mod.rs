@@ -6,6 +6,7 @@
 //! Invariant: no line is wider than [`WIDTH`] columns, unless one word of it is.
 
 mod limits;
+mod merged;
 mod storage;
 mod sweep;
 mod table;

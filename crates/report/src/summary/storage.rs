@@ -1,8 +1,8 @@
-//! Every job and every part of the storage: what the full summary adds.
+//! Every job and every part of the storage that had I/O: what the full summary adds.
 
 use std::fmt::Write as _;
 
-use fathom_record::Record;
+use fathom_record::{Record, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
 use crate::format::share;
@@ -30,7 +30,10 @@ pub(super) fn write_storage(text: &mut String, record: &Record) {
                 job.name, job.workers, job.depth_achieved, job.depth_wanted
             );
         }
-        for (name, part) in &stage.storage {
+        // Each machine has three budgets, of which many runs use one.
+        let used = |part: &StorageRecord| part.ios > 0 || part.kind != "vm";
+        let parts = stage.storage.iter().filter(|(_, part)| used(part));
+        for (name, part) in parts {
             let depth = part
                 .depth
                 .map_or(String::new(), |depth| format!(", depth {depth:.1}"));

@@ -6,15 +6,17 @@ use fathom_record::{
     DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, Record,
     StageRecord,
 };
-use fathom_stats::{Histogram, confidence_95, from_hdr_base64};
+use fathom_stats::confidence_95;
 use fathom_units::{Nanos, group_digits, per_second};
 
-use super::{jobs_in_words, names_of, stages_with_repeats};
+use super::{jobs_in_words, merged, names_of, stages_with_repeats};
 use crate::format::{WIDTH, mebibytes, rate, short_mean, short_time, shortened};
 
 /// Figures of one line: one for each repeat of its stage.
 struct Row {
     name: String,
+    /// Whether it moves bytes; operations on names have none of their own.
+    moves: bool,
     repeats: Vec<DirectionRecord>,
 }
 
@@ -25,32 +27,8 @@ impl Row {
 
     /// Latency over all repeats: percentiles of the merged histograms, the mean over all I/Os.
     fn latency(&self) -> LatencyRecord {
-        let mut latency = self.repeats[0].latency_ns.clone();
-        if self.repeats.len() == 1 {
-            return latency;
-        }
-        let all = self.repeats.iter().map(|repeat| &repeat.latency_ns);
-        let mut merged = Histogram::new();
-        for histogram in all
-            .clone()
-            .filter_map(|one| from_hdr_base64(&one.histogram).ok())
-        {
-            merged.merge(&histogram);
-        }
-        let ios: f64 = self.repeats.iter().map(|repeat| repeat.ios as f64).sum();
-        let time: f64 = self
-            .repeats
-            .iter()
-            .map(|repeat| repeat.latency_ns.mean * repeat.ios as f64)
-            .sum();
-        latency.mean = if ios > 0.0 { time / ios } else { 0.0 };
-        latency.min = all.clone().map(|one| one.min).min().unwrap_or(0);
-        latency.max = all.map(|one| one.max).max().unwrap_or(0);
-        let within = |percent| merged.percentile(percent).clamp(latency.min, latency.max);
-        latency.p50 = within(50.0);
-        latency.p99 = within(99.0);
-        latency.p99_9 = within(99.9);
-        latency
+        let repeats: Vec<&DirectionRecord> = self.repeats.iter().collect();
+        merged::latency(&repeats).unwrap_or_else(|| self.repeats[0].latency_ns.clone())
     }
 
     /// The spread over the repeats where there are any in the table, the mean latency otherwise.
@@ -71,7 +49,9 @@ fn rows_of(record: &Record) -> Vec<Row> {
     let stages = stages_with_repeats(record);
     let mut rows: Vec<Row> = Vec::new();
     for (base, repeats) in &stages {
-        for (name, direction, figures) in repeats.iter().flat_map(|stage| stage_lines(stage)) {
+        for line in repeats.iter().flat_map(|stage| stage_lines(stage)) {
+            let (name, direction, figures) = line;
+            let moves = ["read", "write", "trim", "together"].contains(&direction);
             let prefix = if stages.len() > 1 && name != *base {
                 format!("{base}: ")
             } else {
@@ -83,27 +63,29 @@ fn rows_of(record: &Record) -> Vec<Row> {
             } else {
                 format!(" {direction}")
             };
-            add(&mut rows, format!("{prefix}{name}{direction}"), figures);
+            let name = format!("{prefix}{name}{direction}");
+            add(&mut rows, name, moves, figures);
         }
     }
     rows
 }
 
-fn add(rows: &mut Vec<Row>, name: String, figures: DirectionRecord) {
+fn add(rows: &mut Vec<Row>, name: String, moves: bool, figures: DirectionRecord) {
     match rows.iter_mut().find(|row| row.name == name) {
         Some(row) => row.repeats.push(figures),
         None => rows.push(Row {
             name,
+            moves,
             repeats: vec![figures],
         }),
     }
 }
 
-type Line = (String, &'static str, DirectionRecord);
+type Line<'a> = (String, &'a str, DirectionRecord);
 type OfInterval = fn(&IntervalRecord) -> Option<&IntervalDirection>;
 type OfJob = fn(&JobRecord) -> &Option<DirectionRecord>;
 
-fn stage_lines(stage: &StageRecord) -> Vec<Line> {
+fn stage_lines(stage: &StageRecord) -> Vec<Line<'_>> {
     let mut lines: Vec<Line> = Vec::new();
     let total = &stage.total;
     let directions: [(&str, _, OfJob); 3] = [
@@ -127,15 +109,23 @@ fn stage_lines(stage: &StageRecord) -> Vec<Line> {
         let names = names_of(&stage.jobs, |job| {
             of_job(job).as_ref().is_some_and(has_figures)
         });
-        let name = match names.as_slice() {
-            [first, rest @ ..] if rest.iter().any(|name| name != first) => {
-                format!("{} jobs", names.len())
-            }
-            same => jobs_in_words(same),
-        };
-        lines.push((name, direction, figures.clone()));
+        lines.push((together(&names), direction, figures.clone()));
     }
+    let operations = merged::operations(stage).into_iter();
+    lines.extend(
+        operations.map(|(operation, names, figures)| (together(&names), operation, figures)),
+    );
     lines
+}
+
+/// Jobs on one line: their name where they share one, otherwise their number.
+fn together(names: &[&str]) -> String {
+    match names {
+        [first, rest @ ..] if rest.iter().any(|name| name != first) => {
+            format!("{} jobs", names.len())
+        }
+        same => jobs_in_words(same),
+    }
 }
 
 fn has_figures(figures: &DirectionRecord) -> bool {
@@ -178,7 +168,11 @@ fn write_rows(text: &mut String, rows: &[Row]) {
         let latency = row.latency();
         let figures = [
             row.second_column(repeated),
-            mebibytes(row.mean_of(|repeat| repeat.bandwidth_bytes_per_sec)),
+            if row.moves {
+                mebibytes(row.mean_of(|repeat| repeat.bandwidth_bytes_per_sec))
+            } else {
+                "-".to_owned()
+            },
             short_time(latency.p50),
             short_time(latency.p99),
             short_time(latency.p99_9),

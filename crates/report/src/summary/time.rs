@@ -1,19 +1,22 @@
 //! Where the time of a prediction went: one sentence a stage.
 //!
 //! It names the limits that I/Os waited for, with their shares of the waiting and the waiting's share of all latency; then
-//! what the host cache served and how long credits lasted.
+//! what the host cache served, how long credits lasted, and what was not yet on a disk.
 
 use std::collections::BTreeMap;
 
 use fathom_record::{DirectionRecord, RunKind, StageRecord, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
+use super::merged;
 use crate::format::share;
 
 /// Below this share of the latency, waiting is not worth its parts.
 const LEAST_WAITING: f64 = 0.01;
 /// Credits below this share of full are used up: what comes in is spent at once. Of the longest bucket it is half a second.
 const USED_UP: f64 = 1e-4;
+/// Credits above this share of full have not been drawn on: of the longest bucket it is 4 ms at the highest rate.
+const UNTOUCHED: f64 = 1.0 - 1e-6;
 
 type OfStage = fn(&StageRecord) -> &Option<DirectionRecord>;
 
@@ -29,16 +32,40 @@ pub(super) fn sentence(kind: RunKind, repeats: &[&StageRecord]) -> Option<String
     ];
     let mut clauses: Vec<String> = figures
         .into_iter()
-        .filter_map(|(direction, figures)| waiting(direction, figures, repeats))
+        .filter_map(|(direction, figures)| {
+            let figures = repeats.iter().filter_map(|stage| figures(stage).as_ref());
+            waiting(direction, &figures.collect::<Vec<_>>())
+        })
         .collect();
+    clauses.extend(operations(repeats));
     clauses.extend(cache(repeats));
     clauses.extend(credits(repeats));
+    clauses.extend(dirty(repeats));
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-fn waiting(direction: &str, figures: OfStage, repeats: &[&StageRecord]) -> Option<String> {
-    let figures = repeats.iter().filter_map(|stage| figures(stage).as_ref());
-    let figures: Vec<&DirectionRecord> = figures.filter(|figures| figures.ios > 0).collect();
+/// What operations on files waited for, each of them over the repeats.
+fn operations(repeats: &[&StageRecord]) -> Vec<String> {
+    let all = repeats.iter().flat_map(|stage| merged::operations(stage));
+    let mut figures: BTreeMap<&str, Vec<DirectionRecord>> = BTreeMap::new();
+    for (operation, _, one) in all {
+        figures.entry(operation).or_default().push(one);
+    }
+    let told = figures.into_iter().filter_map(|(operation, figures)| {
+        waiting(
+            &format!("`{operation}`"),
+            &figures.iter().collect::<Vec<_>>(),
+        )
+    });
+    told.collect()
+}
+
+fn waiting(direction: &str, figures: &[&DirectionRecord]) -> Option<String> {
+    let figures: Vec<&DirectionRecord> = figures
+        .iter()
+        .copied()
+        .filter(|figures| figures.ios > 0)
+        .collect();
     let count = figures.len() as f64;
     let mut bound_by: BTreeMap<&str, f64> = BTreeMap::new();
     for (limit, part) in figures.iter().flat_map(|figures| &figures.bound_by) {
@@ -105,28 +132,91 @@ fn cache(repeats: &[&StageRecord]) -> Option<String> {
     })
 }
 
-/// When the first credits were used up, or how much the scarcest had left.
+/// The credits of one limit of one part over a stage.
+struct Credits<'a> {
+    part: &'a str,
+    at_ns: &'a [u64],
+    left: &'a [f64],
+}
+
+impl Credits<'_> {
+    fn least(&self) -> f64 {
+        self.left.iter().copied().fold(1.0, f64::min)
+    }
+
+    /// When they were first seen used up, and at which of the values.
+    fn used_up(&self) -> Option<(u64, usize)> {
+        let index = self.left.iter().position(|left| *left <= USED_UP)?;
+        Some((*self.at_ns.get(index)?, index))
+    }
+
+    /// How they went on while they lasted. The first value is of the first second's end, so that a single one may have come
+    /// from anywhere.
+    fn course(&self) -> String {
+        let (part, least) = (self.part, self.least());
+        let ends = self.left.first().zip(self.left.last());
+        match ends {
+            _ if least > 0.995 => format!("credits of `{part}` fell by less than 1 %"),
+            Some((first, last)) if first <= last && *first <= least => {
+                let (first, last) = (share(*first), share(*last));
+                if first == last {
+                    format!("credits of `{part}` stood at {first}")
+                } else {
+                    format!("credits of `{part}` rose from {first} to {last}")
+                }
+            }
+            _ => format!("credits of `{part}` fell to {}", share(least)),
+        }
+    }
+}
+
+/// When the first credits were used up, or how the scarcest went on.
 fn credits(repeats: &[&StageRecord]) -> Option<String> {
     let rows = repeats.iter().flat_map(|stage| &stage.storage);
-    let told = rows.filter_map(|(name, part)| Some((name, part.over_time.as_ref()?)));
-    let levels = told.flat_map(|(name, course)| {
+    let told = rows.filter_map(|(part, row)| Some((part, row.over_time.as_ref()?)));
+    let lists = told.flat_map(|(part, course)| {
         let lists = [&course.iops_credit_share, &course.bytes_credit_share];
-        let pairs = lists.map(|list| course.at_ns.iter().zip(list));
-        let pairs = pairs.into_iter().flatten();
-        pairs.map(move |(at, left)| (name, *at, *left))
+        lists.map(|left| Credits {
+            part,
+            at_ns: &course.at_ns,
+            left,
+        })
     });
-    let levels: Vec<(&String, u64, f64)> = levels.collect();
-    let (scarcest, _, least) = *levels.iter().min_by(|a, b| a.2.total_cmp(&b.2))?;
-    if least > 0.995 {
+    let lists: Vec<Credits> = lists.filter(|list| !list.left.is_empty()).collect();
+    let scarcest = lists
+        .iter()
+        .min_by(|a, b| a.least().total_cmp(&b.least()))?;
+    if scarcest.least() > UNTOUCHED {
         return Some("credits were not used".to_owned());
     }
-    let used_up = levels.iter().filter(|(_, _, left)| *left <= USED_UP);
-    Some(match used_up.min_by_key(|(_, at, _)| *at) {
-        Some((name, at, _)) => {
-            let seconds = Nanos::new(*at).as_secs_f64().round() as u64;
-            format!("credits of `{name}` lasted {} s", group_digits(seconds))
-        }
-        None => format!("credits of `{scarcest}` fell to {}", share(least)),
+    let used_up = lists
+        .iter()
+        .filter_map(|list| Some((list.used_up()?, list.part)));
+    let Some(((at, index), part)) = used_up.min() else {
+        return Some(scarcest.course());
+    };
+    let seconds = group_digits(Nanos::new(at).as_secs_f64().round() as u64);
+    Some(match index {
+        // They may have been gone when the stage began.
+        0 => format!("`{part}` had no credits left after {seconds} s"),
+        _ => format!("credits of `{part}` lasted {seconds} s"),
+    })
+}
+
+/// How much of what was written was in host caches alone when the stage ended: such writes were faster than their disks.
+fn dirty(repeats: &[&StageRecord]) -> Option<String> {
+    let last = repeats.last()?;
+    let told = last
+        .storage
+        .values()
+        .filter_map(|part| part.over_time.as_ref());
+    let left: u64 = told.filter_map(|course| course.dirty_bytes.last()).sum();
+    (left > 0).then(|| {
+        let left = left as f64 / f64::from(1u32 << 20);
+        let left = group_digits(left.ceil() as u64);
+        format!(
+            "{left} MiB written were in the host cache alone at the end, where a crash loses them"
+        )
     })
 }
 

@@ -22,7 +22,7 @@ struct Case {
     workload: &'static str,
 }
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 9] = [
     Case {
         name: "guide 2016, writes: ten striped disks, 1,024 outstanding",
         design: "examples/guide-2016/ds14.design.toml",
@@ -62,6 +62,11 @@ const CASES: [Case; 8] = [
         name: "a cache of 4,224 GB that files fill",
         design: "benches/sim/largest.design.toml",
         workload: "benches/sim/largest.workload.toml",
+    },
+    Case {
+        name: "24 machines on six NFS volumes, 3,600 outstanding, 11 minutes",
+        design: "examples/anf-2019/anf-24-near.design.toml",
+        workload: "examples/anf-2019/RndRead.workload.toml",
     },
 ];
 

@@ -61,7 +61,7 @@ impl Builder {
                 (None, vec![whole]),
                 (egress, [whole].into_iter().chain(writes).collect()),
             ];
-            clients.insert(machine, self.share_client(share, &client, &name, ends));
+            clients.insert(machine, self.share_client(share, &client, &name, &ends));
         }
         let volume = self.storage.volumes.len();
         let of_share = files.iter().enumerate().filter(|(_, of)| **of == volume);
@@ -88,7 +88,7 @@ impl Builder {
         share: &SmbShare,
         client: &Mounted,
         name: &str,
-        ends: [(Option<usize>, Vec<usize>); 2],
+        ends: &[(Option<usize>, Vec<usize>); 2],
     ) -> Client {
         let one = [share.channel.read, share.channel.write];
         let several = share.channels > 1;
@@ -124,7 +124,7 @@ impl Builder {
                 let name = format!("{name}/channel{number}/{way}");
                 self.queue(name, steady(&limits), CHANNEL, None)
             });
-            for (write, (egress, end)) in [false, true].into_iter().zip(&ends) {
+            for (write, (egress, end)) in [false, true].into_iter().zip(ends) {
                 for cost in [Cost::None, Cost::OneThread, Cost::OneFile] {
                     let held: Vec<_> = held.get(&(write, cost)).copied().into_iter().collect();
                     let queues: Vec<_> = (*egress)

@@ -1,0 +1,42 @@
+//! What a line's targets are on the machine that runs it.
+
+use fathom_units::Bytes;
+use fathom_workload::Workload;
+
+use crate::fio::{FileStatus, Files};
+
+/// Whether a target is a whole disk (`#1`) or volume (`E:`), which is never made.
+pub fn is_device(path: &str) -> bool {
+    let is_disk = path
+        .strip_prefix('#')
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|one| one.is_ascii_digit()));
+    is_disk || (path.len() == 2 && is_on_drive(path)) || path.starts_with("\\\\.\\")
+}
+
+/// Whether a path means something to Windows alone: on a drive, with backslashes, or a disk by its number.
+pub fn is_windows_path(path: &str) -> bool {
+    is_on_drive(path) || path.contains('\\') || is_device(path)
+}
+
+fn is_on_drive(path: &str) -> bool {
+    let mut bytes = path.bytes();
+    bytes
+        .next()
+        .is_some_and(|letter| letter.is_ascii_alphabetic())
+        && bytes.next() == Some(b':')
+}
+
+/// Ends each job's range where its file ends, so that a file that must be there is never made longer.
+pub fn fit_to_files(workload: &mut Workload, files: &dyn Files) {
+    let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
+    for job in jobs.filter(|job| job.features.files.must_exist) {
+        for target in &mut job.targets {
+            if let (Some(length), FileStatus::Regular(size)) =
+                (target.length, files.status(target.place.path()))
+            {
+                let there = size.saturating_sub(target.offset);
+                target.length = Some(length.min(there).max(Bytes::new(1)));
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The output to the character.
+
+use std::collections::BTreeMap;
+
+use fathom_record::{LogChunk, LogWindow, OpStats, StageResult, WindowSums, WorkerStats};
+use fathom_units::Nanos;
+
+use super::*;
+use crate::diskspd::read;
+
+fn worker(index: u32, reads: u64) -> WorkerStats {
+    let mut read = OpStats::new(false, false);
+    read.latency.record_many(2_000_000, reads);
+    read.bytes = reads * 4096;
+    WorkerStats {
+        directions: [Some(read), None, None],
+        ..WorkerStats::new(0, index)
+    }
+}
+
+fn result(workers: Vec<WorkerStats>) -> StageResult {
+    StageResult {
+        name: "timespan 1".to_owned(),
+        stage: 0,
+        started_unix_ns: 0,
+        measured: Nanos::from_secs(2),
+        workers,
+        intervals: Vec::new(),
+        storage: BTreeMap::new(),
+        devices: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn text(line: &str, cpus: &[CpuUse], buckets: &[Buckets]) -> String {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let input = read(&words, 0).unwrap();
+    let run = DiskspdRun {
+        result: &result(vec![worker(0, 1024), worker(1, 512)]),
+        system: &System {
+            computer: "host".to_owned(),
+            power: "performance".to_owned(),
+        },
+        started_unix_ns: 0,
+        cpus,
+        buckets,
+        sizes: &[10 << 20],
+        program: "diskspd",
+    };
+    write_text(&input, &run)
+}
+
+fn cpu(cpu: u32, core: u32) -> CpuUse {
+    CpuUse {
+        cpu,
+        core,
+        user: 30.0,
+        kernel: 25.0,
+        idle: 45.0,
+        ..CpuUse::default()
+    }
+}
+
+#[test]
+fn the_plain_output_is_diskspds_to_the_character() {
+    let expected = "
+Command Line: diskspd -c10M -b4K -r -t2 -d2 -W0 x.dat
+
+Input parameters:
+
+\ttimespan:   1
+\t-------------
+\tduration: 2s
+\twarm up time: 0s
+\tcool down time: 0s
+\trandom seed: 0
+\tpath: 'x.dat'
+\t\tthink time: 0ms
+\t\tburst size: 0
+\t\tusing software cache
+\t\tusing hardware write cache, writethrough off
+\t\tperforming read test
+\t\tblock size: 4KiB
+\t\tusing random I/O (alignment: 4KiB)
+\t\tnumber of outstanding I/O operations per thread: 2
+\t\tthreads per file: 2
+\t\tusing I/O Completion Ports
+\t\tIO priority: normal
+
+System information:
+
+\tcomputer name: host
+\tstart time: 1970/01/01 00:00:00 UTC
+
+\tcpu count:\t\t2
+\tcore count:\t\t2
+\tgroup count:\t\t1
+\tnode count:\t\t1
+\tsocket count:\t\t1
+\theterogeneous cores:\tn
+
+\tactive power scheme:\tperformance
+
+Results for timespan 1:
+*******************************************************************************
+
+actual test time:\t2.00s
+thread count:\t\t2
+
+CPU |  Usage |  User  | Kernel |  Idle
+----------------------------------------
+   0|  55.00%|  30.00%|  25.00%|  45.00%
+   1|  55.00%|  30.00%|  25.00%|  45.00%
+----------------------------------------
+avg.|  55.00%|  30.00%|  25.00%|  45.00%
+
+Total IO
+thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  file
+------------------------------------------------------------------------------
+     0 |         4194304 |         1024 |       2.00 |     512.00 | x.dat (10MiB)
+     1 |         2097152 |          512 |       1.00 |     256.00 | x.dat (10MiB)
+------------------------------------------------------------------------------
+total:           6291456 |         1536 |       3.00 |     768.00
+
+Read IO
+";
+    let text = text(
+        "-c10M -b4K -r -t2 -d2 -W0 x.dat",
+        &[cpu(0, 0), cpu(1, 1)],
+        &[],
+    );
+    let (shown, expected) = (text.get(..expected.len()).unwrap_or(&text), expected);
+    assert!(shown == expected, "{text}");
+}
+
+#[test]
+fn latencies_and_deviations_have_their_columns() {
+    let window = |second, ios| LogWindow {
+        end: Nanos::from_secs(second),
+        length: Nanos::from_secs(1),
+        directions: [
+            WindowSums {
+                ios,
+                ..WindowSums::default()
+            },
+            WindowSums::default(),
+            WindowSums::default(),
+        ],
+    };
+    let mut buckets = Buckets::new(Nanos::from_secs(1), Nanos::from_secs(2));
+    buckets.add(&LogChunk {
+        windows: vec![window(1, 100), window(2, 300), window(3, 9)],
+        ..LogChunk::default()
+    });
+    let both = [buckets.clone(), buckets];
+    // Two threads of one core.
+    let cpus = [cpu(0, 0), cpu(1, 0)];
+    let text = text("-c10M -b4K -r -t2 -d2 -W0 -L -D x.dat", &cpus, &both);
+    for part in [
+        "\n\tmeasuring latency\n\tgathering IOPS at intervals of 1000ms\n",
+        "\nCore | CPU |  Usage |  User  | Kernel |  Idle\n-----------------------------------------------\n    0|    0|  55.00%|",
+        "\n       avg.|  55.00%|",
+        "thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | IopsStdDev | LatStdDev |  file\n",
+        "     0 |         4194304 |         1024 |       2.00 |     512.00 |    2.000 |     100.00 |     0.000 | x.dat (10MiB)\n",
+        "total:           6291456 |         1536 |       3.00 |     768.00 |    2.000 |     200.00 |     0.000\n",
+        "total:                 0 |            0 |       0.00 |       0.00 |    0.000 |       0.00 |       N/A\n",
+        "\nTotal latency distribution:\n  %-ile |  Read (ms) | Write (ms) | Total (ms)\n----------------------------------------------\n    min |      2.000 |        N/A |      2.000\n",
+        "\n9-nines |      2.000 |        N/A |      2.000\n    max |      2.000 |        N/A |      2.000\n",
+    ] {
+        assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+    let rule = text
+        .lines()
+        .find(|line| line.len() > 100 && line.starts_with("---"));
+    assert_eq!(rule.map(str::len), Some(114));
+}
