@@ -11,8 +11,7 @@ use fathom_model::{
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
-    Arrival, Backend, Caching, Direction, EndsOthers, Job, Overlaps, Place, SyncPolicy, Target,
-    Workload,
+    Arrival, Backend, Caching, Direction, EndsOthers, Job, Overlaps, Place, Target, Workload,
 };
 
 /// Most workers of one stage.
@@ -350,12 +349,9 @@ fn notes(workload: &Workload, design: &Design) -> Vec<String> {
         }
     };
     let any = |applies: fn(&Job) -> bool| workload.jobs().any(|(_, job)| applies(job));
-    let synced = |sync: &SyncPolicy| {
-        sync.fsync_every > 0 || sync.fdatasync_every > 0 || sync.at_end || sync.on_close
-    };
-    let syncs = workload.jobs().any(|(_, job)| synced(&job.sync));
+    let synced_at_end = any(|job| job.sync.at_end || job.sync.on_close);
     note(
-        syncs,
+        synced_at_end,
         "fsync at the end of a job is predicted to cost nothing",
     );
     let buffered = any(|job| job.caching == Caching::Buffered);

@@ -189,6 +189,34 @@ fn fsync_waits_for_the_disk_where_the_cache_keeps_writes() {
     assert!(iops(&eighth) > 490.0, "{}", iops(&eighth));
 }
 
+/// A note stands only where something is left out.
+#[test]
+fn what_is_said_of_fsync_is_said_of_the_end_alone() {
+    let design = design(&vm(
+        "Standard_D8s_v3",
+        "",
+        &[("w", "{ type = \"P10\" }", "caching = \"none\"")],
+    ));
+    let noted = |sync| {
+        let job = Job {
+            sync,
+            ..random("/w/", Mix::WRITE, 4, 1, (1, 1))
+        };
+        let notes = run(&workload(vec![job]), &design).notes;
+        notes.iter().any(|note| note.contains("fsync"))
+    };
+    let every = SyncPolicy {
+        fsync_every: 1,
+        ..SyncPolicy::default()
+    };
+    assert!(!noted(every));
+    let at_end = SyncPolicy {
+        at_end: true,
+        ..SyncPolicy::default()
+    };
+    assert!(noted(at_end));
+}
+
 /// What was written is read from the cache.
 #[test]
 fn what_was_written_is_read_from_the_cache() {
