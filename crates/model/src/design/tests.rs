@@ -170,7 +170,7 @@ fn rules_of_the_provider_are_enforced() {
     let case = |lines: &str| with_volume(&format!("{volume}{lines}"));
     check(
         &case("disks = { type = \"P30\", count = 33 }\ncaching = \"none\""),
-        &["1: 33 data disks, but `Standard_DS14` takes at most 32"],
+        &["5: 33 data disks with this, but `Standard_DS14` takes at most 32"],
     );
     check(
         &case("disks = { type = \"P30\", count = 4 }"),

@@ -8,28 +8,44 @@ use fathom_units::Iops;
 use super::entry::{Complaints, Entry};
 use crate::design::{DiskSpec, Media, Role, Volume};
 
-/// No more data disks than the machine takes, and one disk for the operating system.
-pub(super) fn check_vm(
+/// The volumes from `before` on are those of `entry`: the first that take the disks beyond what the machine has room for
+/// are told.
+pub(super) fn check_disk_count(
     entry: &Entry<'_>,
     size: &VmSize,
+    (volumes, before): (&[Volume], usize),
+    complaints: &mut Complaints<'_>,
+) {
+    let disks = |volumes: &[Volume]| {
+        let attached = volumes
+            .iter()
+            .filter(|volume| volume.media() == Media::Disks && volume.role != Role::Os);
+        attached
+            .map(|volume| u64::from(volume.disk_count))
+            .sum::<u64>()
+    };
+    let most = u64::from(size.max_data_disks);
+    let (already, all) = (disks(&volumes[..before]), disks(volumes));
+    if already > most || all <= most {
+        return;
+    }
+    let message = format!(
+        "{all} data disks with this, but `{}` takes at most {most}",
+        size.name
+    );
+    complaints.error(
+        &entry.span(),
+        message,
+        "use fewer disks or a larger machine",
+    );
+}
+
+/// A machine starts from one disk.
+pub(super) fn check_one_system(
+    entry: &Entry<'_>,
     volumes: &[Volume],
     complaints: &mut Complaints<'_>,
 ) {
-    let attached = volumes
-        .iter()
-        .filter(|volume| volume.media() == Media::Disks && volume.role != Role::Os);
-    let disks: u64 = attached.map(|volume| u64::from(volume.disk_count)).sum();
-    if disks > u64::from(size.max_data_disks) {
-        let message = format!(
-            "{disks} data disks, but `{}` takes at most {}",
-            size.name, size.max_data_disks
-        );
-        complaints.error(
-            &entry.span(),
-            message,
-            "use fewer disks or a larger machine",
-        );
-    }
     let system = volumes.iter().filter(|volume| volume.role == Role::Os);
     if system.count() > 1 {
         let message = "a machine has one volume with `role = \"os\"`";

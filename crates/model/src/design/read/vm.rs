@@ -97,7 +97,11 @@ fn read_volumes(
 ) -> Vec<Volume> {
     let mut volumes = Vec::new();
     for entry in entry.tables("volume", "a volume", complaints) {
+        let before = volumes.len();
         volume::read(&entry, size, catalog, &mut volumes, complaints);
+        if let Some(size) = size {
+            rules::check_disk_count(&entry, size, (&volumes, before), complaints);
+        }
     }
     let temporary = entry.tables("temp", "a temporary disk", complaints);
     if let Some(second) = temporary.get(1) {
@@ -107,8 +111,6 @@ fn read_volumes(
     for entry in temporary.iter().take(1) {
         volume::read_temporary(entry, size, catalog, &mut volumes, complaints);
     }
-    if let Some(size) = size {
-        rules::check_vm(entry, size, &volumes, complaints);
-    }
+    rules::check_one_system(entry, &volumes, complaints);
     volumes
 }
