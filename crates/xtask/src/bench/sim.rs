@@ -85,18 +85,12 @@ struct Sample {
 pub fn run(options: &[&str]) -> Result<(), String> {
     let (rounds, only) = parse(options)?;
     command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
-    let cases: Vec<_> = CASES
-        .iter()
-        .filter(|case| case.name.contains(&only))
-        .collect();
-    let mut samples: Vec<Vec<Sample>> = cases.iter().map(|_| Vec::new()).collect();
-    for _ in 0..rounds {
-        for (case, samples) in cases.iter().zip(&mut samples) {
-            samples.push(once(case)?);
-        }
+    let mut rows = Vec::new();
+    // A case is its own peer: its rounds follow one another, and it is told as soon as it is done.
+    for case in CASES.iter().filter(|case| case.name.contains(&only)) {
+        let samples: Result<Vec<_>, _> = (0..rounds).map(|_| once(case)).collect();
+        rows.push(report(case, &samples?));
     }
-    let rows = cases.iter().zip(&samples);
-    let rows: Vec<_> = rows.map(|(case, samples)| report(case, samples)).collect();
     super::save(None, &rows)
 }
 
