@@ -17,6 +17,7 @@
 //!   hint: did you mean `randread`?");
 //! ```
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
 
@@ -200,8 +201,14 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= candidate.len().max(name.len()).div_ceil(3))
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|(distance, candidate)| (*distance, Reverse(shared_start(name, candidate))))
         .map(|(_, candidate)| candidate)
+}
+
+/// Of names equally near, the one that begins alike is meant: `P30` for `P31`, not `P1`.
+fn shared_start(one: &str, other: &str) -> usize {
+    let pairs = one.chars().zip(other.chars());
+    pairs.take_while(|(left, right)| left == right).count()
 }
 
 fn floor_char_boundary(text: &str, index: usize) -> usize {
@@ -223,6 +230,8 @@ mod tests {
             Some("randread")
         );
         assert_eq!(nearest("frobnicate", ["read", "iodepth"]), None);
+        assert_eq!(nearest("P31", ["P1", "P3", "P30"]), Some("P3"));
+        assert_eq!(nearest("P31", ["P1", "P30"]), Some("P30"));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use fathom_units::Nanos;
 use super::entry::{At, Complaints, Entry};
 use super::globs::{is_pattern, matches};
 use super::names::expand;
-use super::values::origin_of;
+use super::values::{mount_of, origin_of};
+use super::{check_name, too_many};
 use crate::design::{AnyVolume, Client, ClientId, Design, FigureOrigin, Mount};
 
 /// Longest round trip.
@@ -211,9 +212,28 @@ fn rule_for(
     None
 }
 
+/// The mount of one volume or share, with complaints about its name, its mount and the number of them.
+///
+/// `None` where the mount is none; nothing more goes in where `complaints` are full.
+pub(super) fn place(
+    entry: &Entry<'_>,
+    (name, mount): (&str, &str),
+    clients: &[Client],
+    design: &Design,
+    complaints: &mut Complaints<'_>,
+) -> Option<Mount> {
+    if too_many(design.volume_count() + 1, entry, complaints) {
+        return None;
+    }
+    let mount = mount_of(mount, entry, complaints)?;
+    check_name(entry, name, design, complaints);
+    check_mount(entry, &mount, clients, design, complaints);
+    Some(mount)
+}
+
 /// Complains where the mount of a volume or share is another's on one of its machines, or where there are too many
 /// mounts.
-pub(super) fn check_mount(
+fn check_mount(
     entry: &Entry<'_>,
     mount: &Mount,
     clients: &[Client],

@@ -99,6 +99,14 @@ fn too_many(parts: usize, entry: &Entry<'_>, complaints: &mut Complaints<'_>) ->
     over
 }
 
+/// Complains of a name that another part of the design has.
+fn check_name(entry: &Entry<'_>, name: &str, design: &Design, complaints: &mut Complaints<'_>) {
+    if is_taken(design, name) {
+        let message = format!("the name `{name}` is taken");
+        complaints.error(&entry.span(), message, "names are unique within a design");
+    }
+}
+
 fn is_taken(design: &Design, name: &str) -> bool {
     let mut vms = design.vms.iter().map(|vm| &vm.name);
     let others = || {

@@ -3,12 +3,10 @@
 use fathom_catalog::{Catalog, Limits, NfsRules, Qos, ServiceLevel};
 use fathom_units::{Bytes, BytesPerSec, group_digits};
 
+use super::clients;
 use super::entry::{At, Complaints, Entry};
 use super::names::expand;
-use super::values::{
-    catalog_latency, mount_of, read_bandwidth, read_iops, read_latency, read_mount,
-};
-use super::{clients, is_taken, too_many};
+use super::values::{catalog_latency, read_bandwidth, read_iops, read_latency, read_mount};
 use crate::design::{Design, NfsVersion, NfsVolume, figures};
 
 const KNOWN: [&str; 19] = [
@@ -78,20 +76,14 @@ pub(super) fn read(
     let limits = Limits { iops, bandwidth };
     let place = complaints.location(&entry.span());
     for [name, mount] in expand([&name, &mount], complaints) {
-        if too_many(design.volume_count() + 1, entry, complaints) {
-            return;
-        }
-        let Some(mount) = mount_of(&mount, entry, complaints) else {
-            continue;
-        };
-        if is_taken(design, &name) {
-            let message = format!("the name `{name}` is taken");
-            complaints.error(&entry.span(), message, "names are unique within a design");
-        }
-        clients::check_mount(entry, &mount, &clients, design, complaints);
+        let named = (name.as_str(), mount.as_str());
+        let placed = clients::place(entry, named, &clients, design, complaints);
         if complaints.full {
             return;
         }
+        let Some(mount) = placed else {
+            continue;
+        };
         design.nfs.push(NfsVolume {
             name,
             mount,

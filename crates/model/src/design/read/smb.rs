@@ -3,11 +3,11 @@
 use fathom_catalog::{BurstScope, Catalog, ShareMedia, ShareModel};
 use fathom_units::Iops;
 
+use super::clients;
 use super::entry::{Complaints, Entry};
 use super::names::expand;
 use super::share_limits::{self, Provisioned};
-use super::values::{Offer, catalog_latency, mount_of, read_burst, read_latency, read_mount};
-use super::{clients, is_taken, too_many};
+use super::values::{Offer, catalog_latency, read_burst, read_latency, read_mount};
 use crate::design::{Burst, Design, SmbShare};
 
 const KNOWN: [&str; 15] = [
@@ -68,20 +68,14 @@ pub(super) fn read(
     };
     let latency = latency.unwrap_or_else(|| catalog_latency(tier, catalog));
     for [name, mount] in expand([&name, &mount], complaints) {
-        if too_many(design.volume_count() + 1, entry, complaints) {
-            return;
-        }
-        let Some(mount) = mount_of(&mount, entry, complaints) else {
-            continue;
-        };
-        if is_taken(design, &name) {
-            let message = format!("the name `{name}` is taken");
-            complaints.error(&entry.span(), message, "names are unique within a design");
-        }
-        clients::check_mount(entry, &mount, &clients, design, complaints);
+        let named = (name.as_str(), mount.as_str());
+        let placed = clients::place(entry, named, &clients, design, complaints);
         if complaints.full {
             return;
         }
+        let Some(mount) = placed else {
+            continue;
+        };
         design.smb.push(SmbShare {
             name,
             mount,

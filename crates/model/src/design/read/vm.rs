@@ -5,7 +5,7 @@ use fathom_catalog::{Catalog, Era, VmSize};
 use super::entry::{Complaints, Entry};
 use super::names::expand;
 use super::values::{Offer, read_burst};
-use super::{is_taken, rules, too_many, volume};
+use super::{check_name, rules, too_many, volume};
 use crate::design::{Burst, Design, Vm, Volume};
 
 const KNOWN: [&str; 7] = ["name", "size", "era", "burst", "credits", "volume", "temp"];
@@ -31,10 +31,7 @@ pub(super) fn read(
         if too_many(parts.max(design.vms.len() + 1), entry, complaints) {
             return;
         }
-        if is_taken(design, &name) {
-            let message = format!("the name `{name}` is taken");
-            complaints.error(&entry.span(), message, "names are unique within a design");
-        }
+        check_name(entry, &name, design, complaints);
         design.vms.push(Vm {
             name,
             size,
