@@ -133,6 +133,21 @@ impl HostCache {
     /// Takes in the blocks of the range, giving up others where the capacity asks for it. What finds no room, because all
     /// else is dirty, is left out.
     pub fn fill(&mut self, offset: u64, length: u64) {
+        if let Some((line, blocks)) = line_of(offset, length) {
+            let held = self.valid(line);
+            let new = u64::from((blocks & !held).count_ones());
+            if held != 0 && self.resident + new <= self.capacity {
+                // The line is known as occupied: one place in memory is all there is to touch.
+                self.resident += new;
+                self.lines[line] |= u32::from(blocks) | u32::from(blocks) << 16;
+                return;
+            }
+        }
+        self.fill_lines(offset, length);
+    }
+
+    /// The same for whatever range.
+    fn fill_lines(&mut self, offset: u64, length: u64) {
         for (line, blocks) in lines_of(offset, length) {
             loop {
                 let new = u64::from((blocks & !self.valid(line)).count_ones());

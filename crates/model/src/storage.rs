@@ -285,7 +285,9 @@ impl Storage {
             _ => None,
         };
         if let Some(token) = token {
-            self.tokens.touch(token);
+            if let Some((cache, offset)) = self.tokens.touch(token) {
+                self.caches[cache as usize].touch(offset);
+            }
             self.waits.touch(token);
         }
     }

@@ -150,11 +150,12 @@ impl Tokens {
         &mut self.slots[slot as usize]
     }
 
-    /// Has the processor bring a token near.
+    /// Has the processor bring a token near; gives the cache that it fills, and where.
     #[inline]
-    pub fn touch(&self, slot: u32) {
-        if let Some(token) = self.slots.get(slot as usize) {
-            black_box(token.step);
+    pub fn touch(&self, slot: u32) -> Option<(u32, u64)> {
+        match self.slots.get(slot as usize).map(|token| token.effect) {
+            Some(Effect::Fill(cache, offset)) => Some((cache, offset)),
+            _ => None,
         }
     }
 }
