@@ -5,8 +5,8 @@ use std::ops::Range;
 use fathom_catalog::{Catalog, DiskKind, VmSize};
 use fathom_units::Iops;
 
-use super::entry::{Complaints, Entry};
 use crate::design::{DiskSpec, Role, Volume};
+use fathom_tables::{Complaints, Entry};
 
 /// A machine starts from one disk.
 pub(super) fn check_one_system(
