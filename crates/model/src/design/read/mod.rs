@@ -22,6 +22,8 @@ use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
 use fathom_tables::{Complaints, Entry};
 use toml::de::DeTable;
 
+pub use rules::{CachedDisk, Obstacle, caching_obstacle};
+
 use super::{AnyVolume, Design, notes};
 
 /// Largest design file.

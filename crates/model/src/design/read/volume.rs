@@ -233,7 +233,12 @@ impl Caching {
         catalog: &Catalog,
         complaints: &mut Complaints<'_>,
     ) -> HostCaching {
-        let obstacle = rules::caching_obstacle(size, &disks.spec, catalog);
+        let disk = rules::CachedDisk {
+            name: &disks.spec.name,
+            kind: disks.spec.kind,
+            size: disks.spec.size,
+        };
+        let obstacle = rules::caching_obstacle(size, &disk, catalog);
         let system = self.role == Role::Os;
         match (self.said, obstacle) {
             (Some(said), None) if system && said.value == HostCaching::None => {
