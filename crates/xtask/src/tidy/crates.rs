@@ -33,7 +33,7 @@ const MAY_KNOW: [(&str, &[&str]); 22] = [
     ),
     ("catalog", &["units", "diagnostics"]),
     ("model", &["units", "diagnostics", "tables", "catalog"]),
-    ("profile", &["units", "diagnostics", "tables", "workload"]),
+    ("profile", &["units", "diagnostics", "tables"]),
     (
         "planner",
         &[
