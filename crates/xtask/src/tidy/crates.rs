@@ -100,6 +100,9 @@ const MAY_KNOW: [(&str, &[&str]); 22] = [
 const ANY: &[&str] = &[
     "units",
     "diagnostics",
+    "tables",
+    "profile",
+    "planner",
     "stats",
     "workload",
     "record",
