@@ -174,11 +174,15 @@ fn begin_full<'a, Q: Queue>(
 
 /// The worker, apart from what is done with it: the room that it takes on the stack while it is made is free again.
 #[inline(never)]
-fn made<'a, Q: Queue, S: Source>(
-    parts: Box<Parts<'a, S>>,
+#[expect(
+    clippy::boxed_local,
+    reason = "unboxed, every caller would have a copy on its stack"
+)]
+fn made<Q: Queue, S: Source>(
+    parts: Box<Parts<'_, S>>,
     queue: Q,
     slots: u32,
-) -> Box<Worker<'a, Q, S>> {
+) -> Box<Worker<'_, Q, S>> {
     Box::new(Worker::new(*parts, queue, slots))
 }
 

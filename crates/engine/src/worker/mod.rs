@@ -583,6 +583,10 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         true
     }
 
+    #[expect(
+        clippy::boxed_local,
+        reason = "unboxed, it would be on the stack once more"
+    )]
     fn finish(mut self: Box<Self>) -> Finished {
         let mut leftover = Leftover::default();
         if S::HOOKS {
