@@ -15,7 +15,6 @@ use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squ
 
 use crate::buffer::Slots;
 use crate::clock::timespec;
-use crate::enter::Entrance;
 use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 
 /// The queue entry of a request on a file, which is registered or not: the two are types without a common public trait.
@@ -85,7 +84,6 @@ impl Drop for Owned {
 /// number is registered, so that entering it looks nothing up.
 pub struct UringQueue {
     submitter: Submitter<'static>,
-    entrance: Entrance,
     submission: SubmissionQueue<'static>,
     completion: CompletionQueue<'static>,
     // Dropped after its parts and before `slots`, so that the kernel has let go of the buffers when they are unmapped.
@@ -171,18 +169,18 @@ impl UringQueue {
             return Err(other(io::ErrorKind::InvalidInput.into()));
         }
         let ring = build(slots)?;
-        let descriptor = ring.as_raw_fd();
         let slots = Slots::new(slots, size).map_err(other)?;
-        let (ring, submitter, submission, completion) = Owned::new(ring);
+        let (ring, mut submitter, submission, completion) = Owned::new(ring);
         let (regions, region_shift) = slots.regions();
         // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
         let buffers = unsafe { submitter.register_buffers(&regions) };
         let numbers: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         // Both are refused where limits are low (RLIMIT_MEMLOCK, RLIMIT_NOFILE); the ring works without them.
         let registered_files = submitter.register_files(&numbers);
+        // Linux 5.18 knows it; without it each entry looks the ring up.
+        let _ = submitter.register_ring_fd();
         Ok(Self {
             submitter,
-            entrance: Entrance::new(descriptor),
             submission,
             completion,
             _ring: ring,
@@ -200,25 +198,6 @@ impl UringQueue {
     /// Whether the kernel keeps the buffers pinned for the life of the ring.
     pub fn has_registered_buffers(&self) -> bool {
         self.fixed_buffers == Registered::Yes
-    }
-
-    /// Submits what is in line, and waits for `least` completions.
-    #[inline]
-    fn enter(&mut self, least: usize) -> io::Result<()> {
-        self.submission.sync();
-        let look = self.submission.cq_overflow();
-        forgive(self.entrance.enter(self.submission.len(), least, look))
-    }
-
-    /// Submits what is in line, and waits for `least` completions, but no longer than `timeout`.
-    fn enter_for(&mut self, least: usize, timeout: Nanos) -> io::Result<()> {
-        self.submission.sync();
-        let time = timespec(timeout);
-        let time = types::Timespec::new()
-            .sec(time.tv_sec as u64)
-            .nsec(time.tv_nsec as u32);
-        let arguments = types::SubmitArgs::new().timespec(&time);
-        forgive(self.submitter.submit_with_args(least, &arguments))
     }
 
     /// The entry of a request, made anew.
@@ -377,21 +356,29 @@ impl Queue for UringQueue {
         }
     }
 
-    #[inline]
     fn submit(&mut self) -> io::Result<()> {
-        self.enter(0)
+        self.submission.sync();
+        forgive(self.submitter.submit())
     }
 
-    #[inline]
     fn submit_and_wait(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
         if self.slots.in_flight() == 0 {
             return Ok(());
         }
         let least = least.min(self.slots.in_flight()) as usize;
-        match timeout {
-            None => self.enter(least),
-            Some(timeout) => self.enter_for(least, timeout),
-        }
+        self.submission.sync();
+        let entered = match timeout {
+            None => self.submitter.submit_and_wait(least),
+            Some(timeout) => {
+                let time = timespec(timeout);
+                let time = types::Timespec::new()
+                    .sec(time.tv_sec as u64)
+                    .nsec(time.tv_nsec as u32);
+                let arguments = types::SubmitArgs::new().timespec(&time);
+                self.submitter.submit_with_args(least, &arguments)
+            }
+        };
+        forgive(entered)
     }
 
     #[inline]
@@ -439,6 +426,6 @@ impl Drop for UringQueue {
         // system can be unmounted and a device be taken by others at once. What was never registered is an error.
         let _ = self.submitter.unregister_files();
         let _ = self.submitter.unregister_buffers();
-        self.entrance.close();
+        let _ = self.submitter.unregister_ring_fd();
     }
 }

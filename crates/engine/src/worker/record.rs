@@ -1,6 +1,6 @@
 //! What a worker notes of each completion.
 
-use fathom_rawio::{Completion, Queue, Taken, prefetch};
+use fathom_rawio::{Completion, Queue, Taken};
 use fathom_record::{EndReason, IoErrors, batch_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
@@ -56,9 +56,6 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let done = std::mem::take(&mut self.done);
         let one_by_one = S::HOOKS || self.parts.schedule.is_some();
         let mut alike = [Alike::default(); 3];
-        for completion in &done {
-            prefetch(&self.slots[completion.slot as usize]);
-        }
         for completion in &done {
             self.free.push(completion.slot);
             let slot = &self.slots[completion.slot as usize];
