@@ -1,12 +1,13 @@
 //! The `fathom` program: arguments, exit codes and wiring; the only place that prints.
 //!
-//! Called through a link named `fio` or `diskspd`, it is `fathom fio` or `fathom diskspd`.
+//! Called through a link that has a peer's name (`fio`, `diskspd`), it is that peer's verb.
 
 mod args;
 mod calibrate;
 mod explain;
 mod finish;
 mod lookups;
+mod plan;
 mod predict;
 mod run;
 mod terminal;
@@ -30,10 +31,8 @@ fn act() -> ExitCode {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    match args::program_name(&words) {
-        "fio" => return fathom_peers::fio(&words[1..], &TERMINAL).into(),
-        "diskspd" => return fathom_peers::diskspd(&words[1..], &TERMINAL).into(),
-        _ => {}
+    if let Some(peer) = fathom_peers::peer(args::program_name(&words)) {
+        return peer(&words[1..], &TERMINAL).into();
     }
     let cli = match args::parse(&words) {
         Ok(cli) => cli,
@@ -53,6 +52,8 @@ fn act() -> ExitCode {
         Verb::Explain(args) => explain::explain(&args),
         Verb::Fio(args) => Ok(fathom_peers::fio(&args.arguments, &TERMINAL)),
         Verb::Diskspd(args) => Ok(fathom_peers::diskspd(&args.arguments, &TERMINAL)),
+        Verb::Profile(args) => plan::profile(&args.action),
+        Verb::Plan(args) => plan::plan(&args),
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),
