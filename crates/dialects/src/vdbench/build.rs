@@ -14,7 +14,6 @@ use super::sections::{FormatWork, Fsd, Fwd, General, Host, Rd, Sd, Wd};
 use super::source::{At, Complaints, Sources};
 use super::values::Values;
 
-
 /// Most storage definitions.
 pub(super) const SDS_MAX: usize = 100_000;
 
