@@ -45,6 +45,9 @@ pub enum Verb {
     /// Take DISKSPD's place: its options, its output, its exit codes
     #[command(disable_help_flag = true)]
     Diskspd(PeerArgs),
+    /// Take Iometer's place: its .icf files, its results file
+    #[command(disable_help_flag = true)]
+    Iometer(PeerArgs),
     /// Look into the catalogue of VM sizes and disks
     Catalog(CatalogArgs),
     /// List the stored runs
@@ -332,6 +335,7 @@ impl Cli {
             Verb::Calibrate(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)
+            | Verb::Iometer(_)
             | Verb::Catalog(_)
             | Verb::Runs
             | Verb::Report(_) => None,

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostics, nearest};
+use fathom_dialects::iometer::mapped_name;
 use fathom_workload::{
     IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
 };
 
-use crate::spoken::{self, Spoken, settle_diskspd};
+use crate::spoken::{self, Spoken, settle_diskspd, settle_iometer};
 use crate::{Code, Console, Failure};
 
 /// A workload, and what its reader knows beyond it.
@@ -70,15 +71,36 @@ impl Input {
         Ok(self)
     }
 
-    /// Fits a DISKSPD line to the files of this machine: ranges end where files end, and every path must be one of here.
+    /// Fits a DISKSPD line or an Iometer file to the files of this machine: ranges end where files end, and every path must be one of here.
     ///
     /// # Errors
     /// A path that means something to Windows alone, with the `--map` that it needs.
     pub fn on_this_machine(mut self) -> Result<Self, Failure> {
-        if let Spoken::Diskspd(_) = self.spoken {
-            settle_diskspd(&mut self.workload)?;
+        match &self.spoken {
+            Spoken::Diskspd(_) => settle_diskspd(&mut self.workload)?,
+            Spoken::Iometer(input) => settle_iometer(&mut self.workload, input)?,
+            Spoken::Preset | Spoken::Native { .. } | Spoken::Fio(_) => {}
         }
         Ok(self)
+    }
+
+    /// Fits the machines that an Iometer file names to those of a design: a design with one machine has all workers on
+    /// it, and so has one that does not know the file's only machine.
+    #[must_use]
+    pub fn on_machines<'a>(mut self, names: impl Iterator<Item = &'a str>) -> Self {
+        let names: Vec<&str> = names.collect();
+        if let Spoken::Iometer(input) = &self.spoken {
+            let alone = input.managers.len() < 2;
+            let jobs = self.workload.stages.iter_mut();
+            for job in jobs.flat_map(|stage| &mut stage.jobs) {
+                let known = |host: &str| names.contains(&host);
+                let strange = !job.host.as_deref().is_some_and(known);
+                if names.len() < 2 || (alone && strange) {
+                    job.host = None;
+                }
+            }
+        }
+        self
     }
 
     /// Leaves the peer's logs out, which its own verb writes and no other, and says so.
@@ -173,7 +195,7 @@ pub fn tell_warnings(warnings: &Diagnostics, console: &dyn Console) {
 fn parse_map(map: &str) -> Result<(String, String), Failure> {
     match map.split_once('=') {
         Some((from, to)) if !from.is_empty() && !to.is_empty() => {
-            Ok((from.to_owned(), to.to_owned()))
+            Ok((mapped_name(from).to_owned(), to.to_owned()))
         }
         _ => Err(Failure::new(
             Code::Usage,

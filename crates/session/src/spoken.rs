@@ -5,6 +5,7 @@
 
 mod diskspd;
 mod fio;
+mod iometer;
 mod native;
 
 use std::path::Path;
@@ -12,11 +13,13 @@ use std::path::Path;
 use fathom_diagnostics::nearest;
 use fathom_dialects::diskspd::DiskspdInput;
 use fathom_dialects::fio::FioInput;
+use fathom_dialects::iometer::IometerInput;
 
 use crate::{Code, Console, Failure, Input};
 
 pub use self::diskspd::settle as settle_diskspd;
 pub use self::fio::read_context;
+pub use self::iometer::{processors, settle as settle_iometer};
 
 /// What the reader of an input knows beyond its workload.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub enum Spoken {
     Fio(Box<FioInput>),
     /// DISKSPD's command line.
     Diskspd(Box<DiskspdInput>),
+    /// Iometer's configuration.
+    Iometer(Box<IometerInput>),
 }
 
 /// A file that may hold a workload.
@@ -81,6 +86,11 @@ const DIALECTS: &[Dialect] = &[
         name: "diskspd",
         from_words: diskspd::from_words,
         from_file: None,
+    },
+    Dialect {
+        name: "iometer",
+        from_words: iometer::from_words,
+        from_file: Some((iometer::from_file, iometer::recognises)),
     },
 ];
 
