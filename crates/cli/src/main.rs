@@ -1,6 +1,6 @@
 //! The `fathom` program: arguments, exit codes and wiring; the only place that prints.
 //!
-//! Called through a link that has a peer's name (`fio`, `diskspd`), it is that peer's verb.
+//! Called through a link that has a peer's name (`fio`, `diskspd`, `iometer`), it is that peer's verb.
 
 mod args;
 mod calibrate;

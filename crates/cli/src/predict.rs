@@ -31,7 +31,7 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     tell_warnings(&warnings, &TERMINAL);
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
         .without_logs(&TERMINAL)
-        .on_machines(design.vms.iter().map(|vm| vm.name.as_str()))
+        .on_machines(design.vms.iter().map(|vm| vm.name.as_str()))?
         .with_sweep(&args.sweep.sweeps)?;
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));

@@ -42,6 +42,37 @@ fn value(table: &[Vec<&str>], kind: &str, column: &str) -> f64 {
     row[index].parse().unwrap()
 }
 
+/// Workers, disks and managers each add up to all; so do directions and bins.
+#[track_caller]
+fn check_sums(table: &[Vec<&str>], text: &str) {
+    let wide = table.iter().filter(|row| row[0] != "PROCESSOR");
+    assert!(wide.clone().all(|row| row.len() == 80), "{text}");
+    for column in ["Read I/Os", "Write I/Os", "Bytes Read", "Bytes Written"] {
+        let index = table[0].iter().position(|name| *name == column).unwrap();
+        let sum = |kind: &str| -> u64 {
+            let rows = table.iter().filter(|row| row[0] == kind);
+            rows.map(|row| row[index].parse::<u64>().unwrap()).sum()
+        };
+        let all = sum("ALL");
+        assert!(all > 0, "{column}");
+        assert_eq!(
+            [sum("MANAGER"), sum("WORKER"), sum("DISK")],
+            [all; 3],
+            "{column}"
+        );
+    }
+    let [iops, read, write] =
+        ["IOps", "Read IOps", "Write IOps"].map(|column| value(table, "ALL", column));
+    assert!((iops - read - write).abs() < 0.01, "{text}");
+    assert!(value(table, "ALL", "% CPU Utilization") > 0.0);
+    let bins: f64 = table[1][59..]
+        .iter()
+        .map(|bin| bin.parse::<f64>().unwrap())
+        .sum();
+    let ios = value(table, "ALL", "Read I/Os") + value(table, "ALL", "Write I/Os");
+    assert!((bins - ios).abs() < 0.5, "{bins} {ios}");
+}
+
 #[test]
 fn a_configuration_runs_and_its_results_add_up() {
     let home = disk_folder();
@@ -75,32 +106,7 @@ fn a_configuration_runs_and_its_results_add_up() {
     let tables = tables(&text);
     assert_eq!(tables.len(), 2);
     for table in &tables {
-        let wide = table.iter().filter(|row| row[0] != "PROCESSOR");
-        assert!(wide.clone().all(|row| row.len() == 80), "{text}");
-        for column in ["Read I/Os", "Write I/Os", "Bytes Read", "Bytes Written"] {
-            let index = table[0].iter().position(|name| *name == column).unwrap();
-            let sum = |kind: &str| -> u64 {
-                let rows = table.iter().filter(|row| row[0] == kind);
-                rows.map(|row| row[index].parse::<u64>().unwrap()).sum()
-            };
-            let all = sum("ALL");
-            assert!(all > 0, "{column}");
-            assert_eq!(
-                [sum("MANAGER"), sum("WORKER"), sum("DISK")],
-                [all; 3],
-                "{column}"
-            );
-        }
-        let [iops, read, write] =
-            ["IOps", "Read IOps", "Write IOps"].map(|column| value(table, "ALL", column));
-        assert!((iops - read - write).abs() < 0.01, "{text}");
-        assert!(value(table, "ALL", "% CPU Utilization") > 0.0);
-        let bins: f64 = table[1][59..]
-            .iter()
-            .map(|bin| bin.parse::<f64>().unwrap())
-            .sum();
-        let ios = value(table, "ALL", "Read I/Os") + value(table, "ALL", "Write I/Os");
-        assert!((bins - ios).abs() < 0.5, "{bins} {ios}");
+        check_sums(table, &text);
     }
     // Of five bursts four are one read of 4 KiB, and one is four writes of 16 KiB.
     let [reads, writes] =
@@ -329,6 +335,20 @@ fn managers_are_machines_where_a_design_has_several() {
     // One P30 has 5,000 IOPS; the other machine's four have 20,000.
     let both = iops("two.design.toml", "two.icf");
     assert!((24_000.0..26_000.0).contains(&both), "{both}");
+    let sizeless = [
+        "predict",
+        "--on",
+        "one.design.toml",
+        "iometer",
+        "--spec",
+        "Default",
+        "--target",
+        "D:",
+        "--time",
+        "1s",
+    ];
+    let (_, told) = expect_code(home.path(), &sizeless, 3);
+    assert!(told.contains("give `--size`"), "{told}");
     // A design's only machine has the workers, whatever its name.
     let one = iops("one.design.toml", "two.icf");
     assert!((4_800.0..5_200.0).contains(&one), "{one}");

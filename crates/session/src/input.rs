@@ -86,13 +86,28 @@ impl Input {
 
     /// Fits the machines that an Iometer file names to those of a design: a design with one machine has all workers on
     /// it, and so has one that does not know the file's only machine.
-    #[must_use]
-    pub fn on_machines<'a>(mut self, names: impl Iterator<Item = &'a str>) -> Self {
+    ///
+    /// # Errors
+    /// A target whose size the file does not say: a prediction has no disk to look at.
+    pub fn on_machines<'a>(
+        mut self,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, Failure> {
         let names: Vec<&str> = names.collect();
         if let Spoken::Iometer(input) = &self.spoken {
             let alone = input.managers.len() < 2;
             let jobs = self.workload.stages.iter_mut();
             for job in jobs.flat_map(|stage| &mut stage.jobs) {
+                let mut targets = job.targets.iter();
+                if let Some(target) = targets.find(|target| target.length.is_none()) {
+                    let path = target.place.path();
+                    let message = format!(
+                        "`{path}` has no Maximum Disk Size, and a prediction has no disk to look at"
+                    );
+                    let hint =
+                        "give `--size`, such as `iometer FILE --size 10GiB`, or set it in the file";
+                    return Err(Failure::new(Code::Input, message).hint(hint));
+                }
                 let known = |host: &str| names.contains(&host);
                 let strange = !job.host.as_deref().is_some_and(known);
                 if names.len() < 2 || (alone && strange) {
@@ -100,7 +115,7 @@ impl Input {
                 }
             }
         }
-        self
+        Ok(self)
     }
 
     /// Leaves the peer's logs out, which its own verb writes and no other, and says so.

@@ -87,7 +87,7 @@ fn worker<'t>(source: &mut Source<'t>, key: Line<'t>) -> Option<Worker<'t>> {
         } else if key.is_key("Assigned access specs") {
             worker.specs = Some(assigned(source));
         } else if key.is_key("Target assignments") {
-            targets(source, &mut worker.targets);
+            targets(source, &mut worker.targets, is_disk);
         } else {
             unknown(source, key);
         }
@@ -202,7 +202,7 @@ fn assigned<'t>(source: &mut Source<'t>) -> Vec<Line<'t>> {
     names
 }
 
-fn targets<'t>(source: &mut Source<'t>, targets: &mut Vec<Line<'t>>) {
+fn targets<'t>(source: &mut Source<'t>, targets: &mut Vec<Line<'t>>, of_disks: bool) {
     while let Some(key) = source.take_filled() {
         if key.is_key("End target assignments") {
             return;
@@ -215,12 +215,12 @@ fn targets<'t>(source: &mut Source<'t>, targets: &mut Vec<Line<'t>>) {
             continue;
         }
         if key.is_key("Target type") {
-            if let Some(line) = source.filled_value(key)
-                && !line
-                    .words()
-                    .next()
-                    .is_some_and(|word| word.eq_ignore_ascii_case("DISK"))
-            {
+            let value = source.filled_value(key);
+            let is_disk = |line: Line<'_>| {
+                let word = line.words().next();
+                word.is_some_and(|word| word.eq_ignore_ascii_case("DISK"))
+            };
+            if let Some(line) = value.filter(|line| of_disks && !is_disk(*line)) {
                 let message = "networks are not measured here";
                 source.error(
                     line,

@@ -18,7 +18,17 @@ const OLD_ALIGN: u32 = 2048;
 /// Reads the section. A later specification of a name takes the place of an earlier one, as in Iometer.
 pub(super) fn section(source: &mut Source<'_>, config: &mut Config<'_>) {
     let specs = &mut config.specs;
-    if config.version < NAMED_FROM {
+    // What stands there counts before what the version says: files are edited by hand.
+    let first = source.take_filled();
+    if first.is_some() {
+        source.back();
+    }
+    let is_old = match first {
+        Some(line) if line.is_key("Access specification name") => false,
+        Some(line) if line.is_key("size") => true,
+        _ => config.version < NAMED_FROM,
+    };
+    if is_old {
         old(source, specs);
         return;
     }

@@ -186,7 +186,7 @@ fn shapes_of_all_ages_are_read() {
         ),
         0,
     );
-    let network = "'Worker\n\tNet\n'Worker type\n\tNETWORK,TCP\n'End worker\n'End manager\n";
+    let network = "'Worker\n\tNet\n'Worker type\n\tNETWORK,TCP\n'Target assignments\n'Target\n\t10.0.0.1\n'Target type\n\tNETWORK,TCP\n'Target manager ID, manager name\n\t1,BOX\n'End target\n'End target assignments\n'End worker\n'End manager\n";
     same(whole().replace("'End manager\n", network), 1);
     let unused = "'Worker\n\tW3\n'Worker type\n\tDISK\n'End worker\n'End manager\n";
     same(whole().replace("'End manager\n", unused), 1);
@@ -214,6 +214,9 @@ fn the_oldest_specifications_have_no_names() {
     assert_eq!(jobs(&input, 0)[2].contents, BufferContents::RandomOnce);
     let ancient = parse(&format!("Version 3.26.97\n{SETUP}{specs}{managers}"));
     assert_eq!(shape(&ancient), shape(&input));
+    // What stands in the section counts before the version.
+    let named = parse(&whole().replace("Version 1.1.0", "Version 3.26.97"));
+    assert_eq!(shape(&named), shape(&parse(&whole())));
 }
 
 #[test]

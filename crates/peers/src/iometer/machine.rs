@@ -152,7 +152,12 @@ mod tests {
             Some((3, [15, 20, 150, 1, 2, 3]))
         );
         let found = shares(&[10, 20, 50, 5, 10, 5], &[0; 6]);
-        assert_eq!(found, [50.0, 10.0, 40.0, 10.0, 5.0]);
+        let expected = [50.0, 10.0, 40.0, 10.0, 5.0];
+        let mut both = found.iter().zip(expected);
+        assert!(
+            both.all(|(found, expected)| (found - expected).abs() < 1e-9),
+            "{found:?}"
+        );
         let text = "           CPU0       CPU1\n  0:  5  6   IO-APIC timer\nLOC: 100 200 Local timer\nERR: 1\n";
         assert_eq!(interrupts(text), [106, 206]);
         let text =
