@@ -624,7 +624,7 @@ fn result(input: &IometerInput, stage: usize, each: &[(Direction, u64)]) -> Stag
         measured: Nanos::from_secs(2),
         workers: workers.collect(),
         intervals: Vec::new(),
-        storage: Default::default(),
+        storage: std::collections::BTreeMap::new(),
         devices: Vec::new(),
         notes: Vec::new(),
     }
@@ -664,6 +664,14 @@ fn table(input: &IometerInput, stage: usize) -> (String, Vec<Vec<String>>) {
     (text, rows)
 }
 
+/// The index of a column of a table of results.
+#[track_caller]
+fn column(text: &str, name: &str) -> usize {
+    let header = text.lines().nth(1).unwrap();
+    let index = header.split(',').position(|column| column == name);
+    index.unwrap_or_else(|| panic!("no {name}"))
+}
+
 #[test]
 fn results_have_the_columns_of_iometer() {
     let input = parse(&whole());
@@ -674,27 +682,14 @@ fn results_have_the_columns_of_iometer() {
         header.ends_with(",4.7 to 5 s,5 to 10 s, >= 10 s"),
         "{header}"
     );
-    let columns: Vec<&str> = header.split(',').collect();
-    assert_eq!(columns.len(), 80);
+    assert_eq!(header.split(',').count(), 80);
     assert!(
         text.ends_with("'Time Stamp\n2000-02-29 00:00:00:123\n"),
         "{text}"
     );
     let kinds: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
-    assert_eq!(
-        kinds,
-        [
-            "ALL",
-            "MANAGER",
-            "PROCESSOR",
-            "PROCESSOR",
-            "WORKER",
-            "DISK",
-            "DISK",
-            "WORKER",
-            "DISK"
-        ]
-    );
+    let all = "ALL MANAGER PROCESSOR PROCESSOR WORKER DISK DISK WORKER DISK";
+    assert_eq!(kinds.join(" "), all);
     for row in &rows {
         assert_eq!(
             row.len(),
@@ -702,65 +697,50 @@ fn results_have_the_columns_of_iometer() {
             "{row:?}"
         );
     }
-    let value = |row: usize, column: &str| {
-        let index = columns.iter().position(|name| *name == column);
-        rows[row][index.unwrap_or_else(|| panic!("no {column}"))].clone()
-    };
-    // Three jobs, three I/Os each, in two seconds.
-    assert_eq!(value(0, "IOps"), "4.500000");
-    assert_eq!(value(0, "Read IOps"), "3.000000");
-    assert_eq!(value(0, "MBps (Decimal)"), "0.036864");
-    assert_eq!(value(0, "MiBps (Binary)"), "0.035156");
-    assert_eq!(value(0, "Bytes Written"), "24576");
-    assert_eq!(value(0, "Write I/Os"), "3");
-    assert_eq!(value(0, "Average Write Response Time"), "3.000000");
-    assert_eq!(value(0, "# Workers"), "2");
-    assert_eq!(value(0, "# Disks"), "3");
-    assert_eq!(
-        (value(0, "Queue Depth"), value(4, "Queue Depth")),
-        ("-1".to_owned(), "16".to_owned())
-    );
-    assert_eq!(value(4, "Starting Sector"), "2048");
-    assert_eq!(
-        (
-            value(0, "Total Raw Run Time"),
-            value(1, "Total Raw Run Time")
-        ),
-        (String::new(), "2000000000".to_owned())
-    );
-    assert_eq!(
-        (value(1, "% CPU Utilization"), value(4, "% CPU Utilization")),
-        ("50.000000".to_owned(), String::new())
-    );
-    assert_eq!(value(1, "CPU Effectiveness"), "0.090000");
-    assert_eq!(
-        (value(0, "Processor Speed"), value(1, "Processor Speed")),
-        (String::new(), "1000000000.000000".to_owned())
-    );
-    assert_eq!(
-        (
-            value(0, "0 to 50 uS"),
-            value(0, "2 to 5 mS"),
-            value(0, "10 to 15 mS")
-        ),
-        ("3".to_owned(), "3".to_owned(), "3".to_owned())
-    );
-    assert_eq!(
-        (value(5, "Target Name"), value(1, "Target Name")),
-        ("D: \"data\"".to_owned(), "BOX".to_owned())
-    );
     assert_eq!(rows[2][48], "50.000000");
+}
+
+/// Row, column and value, of three jobs with three I/Os each in two seconds: 0 all, 1 manager, 4 worker, 5 disk.
+const VALUES: &[(usize, &str, &str)] = &[
+    (0, "IOps", "4.500000"),
+    (0, "Read IOps", "3.000000"),
+    (0, "MBps (Decimal)", "0.036864"),
+    (0, "MiBps (Binary)", "0.035156"),
+    (0, "Bytes Written", "24576"),
+    (0, "Write I/Os", "3"),
+    (0, "Average Write Response Time", "3.000000"),
+    (0, "# Workers", "2"),
+    (0, "# Disks", "3"),
+    (0, "Queue Depth", "-1"),
+    (4, "Queue Depth", "16"),
+    (4, "Starting Sector", "2048"),
+    (0, "Total Raw Run Time", ""),
+    (1, "Total Raw Run Time", "2000000000"),
+    (1, "% CPU Utilization", "50.000000"),
+    (4, "% CPU Utilization", ""),
+    (1, "CPU Effectiveness", "0.090000"),
+    (0, "Processor Speed", ""),
+    (1, "Processor Speed", "1000000000.000000"),
+    (0, "0 to 50 uS", "3"),
+    (0, "2 to 5 mS", "3"),
+    (0, "10 to 15 mS", "3"),
+    (5, "Target Name", "D: \"data\""),
+    (1, "Target Name", "BOX"),
+];
+
+#[test]
+fn results_have_their_values_in_their_columns() {
+    let input = parse(&whole());
+    let (text, rows) = table(&input, 1);
+    for (row, name, value) in VALUES {
+        assert_eq!(rows[*row][column(&text, name)], *value, "{row} {name}");
+    }
     // A reply is no transaction of its own.
-    let (_, rows) = table(&input, 0);
-    let [iops, transactions] = ["IOps", "Transactions per Second"].map(|column| {
-        let index = columns.iter().position(|name| *name == column).unwrap();
-        rows[0][index].parse::<f64>().unwrap()
-    });
-    let replies = 40.0 * 8.0 / (60.0 + 40.0 * 8.0);
-    assert!(
-        (iops / transactions - 1.0 - replies).abs() < 1e-3,
-        "{iops} {transactions}"
-    );
+    let (text, rows) = table(&input, 0);
+    let value = |name: &str| rows[0][column(&text, name)].parse::<f64>().unwrap();
+    let answered = value("IOps") / value("Transactions per Second") - 1.0;
+    let expected = 40.0 * 8.0 / (60.0 + 40.0 * 8.0);
+    assert!((answered - expected).abs() < 1e-3, "{answered}");
 }
 
 #[test]
