@@ -45,6 +45,9 @@ pub enum Verb {
     /// Take DISKSPD's place: its options, its output, its exit codes
     #[command(disable_help_flag = true)]
     Diskspd(PeerArgs),
+    /// Take Iometer's place: its .icf files, its results file
+    #[command(disable_help_flag = true)]
+    Iometer(PeerArgs),
     /// Write down what an application needs of its storage
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
@@ -416,6 +419,7 @@ impl Cli {
             Verb::Calibrate(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)
+            | Verb::Iometer(_)
             | Verb::Profile(_)
             | Verb::Plan(_)
             | Verb::Catalog(_)

@@ -56,6 +56,8 @@ pub(crate) struct Times {
 pub(crate) struct Worker {
     stream: WorkerStream,
     schedule: Option<ArrivalSchedule>,
+    /// Whether I/Os of its closed loop may have to wait: lines have delays.
+    delays: bool,
     pub times: Times,
     depth: u32,
     /// The next I/O of an open loop and its intended start.
@@ -109,6 +111,11 @@ impl Worker {
         Self {
             stream,
             schedule,
+            delays: job
+                .features
+                .lines
+                .iter()
+                .any(|line| line.delay > Nanos::ZERO),
             times,
             depth: job.effective_depth().max(1),
             pending: None,
@@ -224,6 +231,9 @@ impl Worker {
     #[inline]
     fn next_io(&mut self, now: Nanos) -> Option<(Io, Nanos)> {
         let Some(schedule) = &mut self.schedule else {
+            if self.delays {
+                return self.next_delayed(now);
+            }
             return Some((self.stream.next_io()?, now));
         };
         if let Some(pending) = self.pending.take() {
@@ -232,6 +242,16 @@ impl Worker {
         let io = self.stream.next_io()?;
         let offset = Nanos::new(schedule.next_start(io.length));
         Some((io, self.times.first.saturating_add(offset)))
+    }
+
+    /// The next I/O of lines with delays, and when it may go.
+    #[cold]
+    fn next_delayed(&mut self, now: Nanos) -> Option<(Io, Nanos)> {
+        if let Some(pending) = self.pending.take() {
+            return Some(pending);
+        }
+        let io = self.stream.next_io()?;
+        Some((io, now.saturating_add(self.stream.delay())))
     }
 
     fn close(&mut self, reason: EndReason) {

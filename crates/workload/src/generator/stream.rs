@@ -7,6 +7,9 @@
 //! Most jobs have one target and one size of block. Their I/Os come from a [`Stretch`]: as many as can follow without a
 //! look at rounds, passes and limits.
 
+use fathom_units::Nanos;
+
+use super::lines::LineWalk;
 use super::permutation::Permutation;
 use super::picker::{Left, Picker};
 use super::regions::{Region, Stride, regions};
@@ -34,6 +37,8 @@ pub struct WorkerStream {
     ends: Ends,
     /// The stream of a job with a placement; nothing else counts then.
     walk: Option<Box<Walk>>,
+    /// The stream of a job with lines; nothing else counts then.
+    lines: Option<Box<LineWalk>>,
     stretch: Stretch,
 }
 
@@ -122,8 +127,14 @@ impl WorkerStream {
             next_index: 0,
             ends,
             walk: None,
+            lines: None,
             stretch: Stretch::EMPTY,
         };
+        if !job.features.lines.is_empty() {
+            stream.lines = Some(Box::new(LineWalk::new(job, key, targets)?));
+            stream.ends.ios_bound = None;
+            return Ok(stream);
+        }
         match &job.features.placement {
             Some(rules) => {
                 let walk = Walk::new(job, rules, key, targets)?;
@@ -179,6 +190,12 @@ impl WorkerStream {
         self.stretch.upcoming()
     }
 
+    /// How long to wait before the I/O that was given last, from when it could have gone: the delay of a job's lines.
+    pub fn delay(&self) -> Nanos {
+        let lines = self.lines.as_ref();
+        lines.map_or(Nanos::ZERO, |lines| lines.delay())
+    }
+
     /// A direction as the job's mix has them, for [`Self::next_io_of`].
     pub fn draw_direction(&mut self) -> Direction {
         self.directions.draw()
@@ -204,6 +221,9 @@ impl WorkerStream {
     fn next_by_rules(&mut self) -> Option<Io> {
         if let Some(walk) = &mut self.walk {
             return walk.next_io();
+        }
+        if let Some(lines) = &mut self.lines {
+            return lines.next_io();
         }
         self.end_stretch();
         if self.ends.ios_left == 0 {
