@@ -200,6 +200,9 @@ fn run_stages(
         if stop.is_requested() {
             break;
         }
+        if stop.take_skip() {
+            continue;
+        }
         let stage = &workload.stages[planned.stage];
         let first_job = first_jobs[planned.stage];
         sink.event(&Event::StageStarted {
