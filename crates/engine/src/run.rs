@@ -3,12 +3,12 @@
 use std::os::unix::fs::DirBuilderExt;
 
 use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
-use fathom_record::{Event, EventSink, StageResult, TargetFacts, stage_record};
+use fathom_record::{Event, EventSink, StageResult, TargetFacts, resolved_stage, stage_record};
 use fathom_units::Nanos;
-use fathom_workload::{ExistingFiles, Workload};
+use fathom_workload::{ExistingFiles, Stage, Workload};
 
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
-use crate::preflight::{Plan, PlannedStage, RingProbe, layout_start, preflight_with};
+use crate::preflight::{Plan, RingProbe, layout_start, preflight_with};
 use crate::stage::{StageOutput, StageRun};
 use crate::store::Store;
 use crate::targets::Kind;
@@ -203,7 +203,8 @@ fn run_stages(
         if stop.take_skip() {
             continue;
         }
-        let stage = &workload.stages[planned.stage];
+        let stage = resolved_stage(&workload.stages[planned.stage], &outcome.results);
+        let stage = stage.as_ref();
         let first_job = first_jobs[planned.stage];
         sink.event(&Event::StageStarted {
             index,
@@ -235,7 +236,7 @@ fn run_stages(
             output => output?,
         };
         let ends_run = output.ends_run;
-        let failed = take_output(workload, planned, index, output, outcome, sink);
+        let failed = take_output(stage, index, output, outcome, sink);
         if failed || ends_run {
             return Ok(());
         }
@@ -248,14 +249,12 @@ fn run_stages(
 
 /// Keeps what a stage yielded; tells whether an I/O ended it.
 fn take_output(
-    workload: &Workload,
-    planned: &PlannedStage,
+    stage: &Stage,
     index: usize,
     output: StageOutput,
     outcome: &mut RunOutcome,
     sink: &mut dyn EventSink,
 ) -> bool {
-    let stage = &workload.stages[planned.stage];
     for line in &output.lines {
         sink.event(&Event::WrongData { text: line });
     }

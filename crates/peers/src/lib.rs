@@ -6,6 +6,7 @@
 
 mod diskspd;
 mod fio;
+mod vdbench;
 
 use fathom_session::{Code, Console};
 

@@ -17,6 +17,7 @@ mod flatfile;
 mod histogram;
 mod moment;
 mod parts;
+mod plan;
 mod report;
 mod row;
 mod skew;
@@ -28,6 +29,7 @@ mod tests;
 use fathom_units::Nanos;
 use jiff::tz::TimeZone;
 
+pub use self::plan::layout;
 pub use self::report::{JobSecond, Report, RunEnd};
 pub use self::tally::{Processors, Tally};
 

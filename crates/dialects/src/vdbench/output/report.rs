@@ -210,6 +210,12 @@ impl Report {
         &self.layout.runs[self.run]
     }
 
+    /// A line of `parmscan.html`.
+    pub fn scanned(&self, pages: &mut dyn Pages, now: u64, line: &str) {
+        let line = format!("{} {line}\n", self.of_day(now));
+        pages.append("parmscan.html", &line);
+    }
+
     /// A line for the log and the user.
     pub fn note(&self, pages: &mut dyn Pages, now: u64, text: &str) {
         let line = format!("{} {text}\n", self.of_day(now));
@@ -366,6 +372,22 @@ impl Report {
                 pages.show(&line);
             }
         }
+    }
+
+    /// Bytes read and written that `maxdata=` counts in the present run: those of its average, or all without a warm-up.
+    pub fn counted_bytes(&self) -> [u64; 2] {
+        let total = &self.parts[0];
+        let [mut read, mut written] = total.average.bytes();
+        if self.run_layout().warmup == Nanos::ZERO {
+            let before = total.before.bytes();
+            (read, written) = (read + before[0], written + before[1]);
+        }
+        [read, written]
+    }
+
+    /// How long the present run went, up to its last interval.
+    pub fn reported(&self) -> Nanos {
+        self.closed
     }
 
     /// The present run is over: writes its averages, and gives that of all its I/O.
