@@ -45,6 +45,9 @@ pub enum Verb {
     /// Take DISKSPD's place: its options, its output, its exit codes
     #[command(disable_help_flag = true)]
     Diskspd(PeerArgs),
+    /// Take Vdbench's place: its options, its output directory, its exit codes
+    #[command(disable_help_flag = true)]
+    Vdbench(PeerArgs),
     /// Look into the catalogue of VM sizes and disks
     Catalog(CatalogArgs),
     /// List the stored runs
@@ -105,6 +108,9 @@ pub struct OutputArgs {
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,
+    /// `peer`: print what the peer would whose words or file these are
+    #[arg(long, value_name = "FORMAT", value_parser = ["peer"], conflicts_with_all = ["json", "full"])]
+    pub format: Option<String>,
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
@@ -332,6 +338,7 @@ impl Cli {
             Verb::Calibrate(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)
+            | Verb::Vdbench(_)
             | Verb::Catalog(_)
             | Verb::Runs
             | Verb::Report(_) => None,

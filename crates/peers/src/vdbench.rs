@@ -9,8 +9,9 @@ mod watcher;
 
 use std::path::Path;
 
-use fathom_dialects::vdbench::VdbenchInput;
+use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::vdbench::output::{Layout, Pages as _, Report, layout};
+use fathom_dialects::vdbench::{self, VdbenchInput};
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
@@ -22,6 +23,9 @@ use jiff::tz::TimeZone;
 
 pub(crate) use self::directory::Files;
 pub(crate) use self::watcher::{Time, Watcher};
+
+/// The directory where none is named.
+const DEFAULT_OUTPUT: &str = "output";
 
 const USAGE: &str = "\
 Usage: fathom vdbench -f FILE ... [-o DIR] [-s] [-e SECONDS] [-i SECONDS] [-w SECONDS] [-m N] [-t] [key=value ...]
@@ -60,6 +64,23 @@ fn take_ours(arguments: &[String]) -> (Ours, Vec<String>) {
         }
     }
     (ours, theirs)
+}
+
+/// Does what Vdbench would do with `arguments`.
+pub fn vdbench(arguments: &[String], console: &dyn Console) -> Code {
+    let (ours, theirs) = take_ours(arguments);
+    if theirs.is_empty() {
+        console.print(USAGE);
+        return Code::VdbenchFailed;
+    }
+    let done = vdbench::read(&theirs, &SystemFiles)
+        .map_err(Failure::from)
+        .and_then(|input| act(input, &ours, &theirs, console));
+    done.unwrap_or_else(|failure| {
+        let Failure { code, message } = failed(failure);
+        console.tell(&message);
+        code
+    })
 }
 
 /// Any failure is Vdbench's, but a refusal.
@@ -112,6 +133,26 @@ pub(crate) fn begin(
     report
 }
 
+/// Makes the directory that is named and begins its files; without one, text is shown alone.
+pub(crate) fn open<'a>(
+    input: &VdbenchInput,
+    output: Option<&str>,
+    words: &[String],
+    console: &'a dyn Console,
+) -> Result<(Report, Files<'a>), Failure> {
+    let directory = output.map(|output| directory::named(output, &Zoned::now()));
+    let directory = directory.transpose()?;
+    if let Some(directory) = &directory {
+        directory::prepare(directory)?;
+    }
+    let mut files = Files::new(directory.clone(), console);
+    let layout = output_layout(input, &directory.unwrap_or_default());
+    let report = begin(input, layout, &mut files, words);
+    files.flush();
+    written(&files)?;
+    Ok((report, files))
+}
+
 /// A line for each SD that a run uses: where it is, and how large.
 fn note_sizes(input: &VdbenchInput, report: &Report, files: &mut Files<'_>) {
     let now = fathom_rawio::wall_clock();
@@ -150,7 +191,8 @@ fn simulate(
     words: &[String],
     console: &dyn Console,
 ) -> Result<Code, Failure> {
-    let directory = directory::named(input.options.output.as_deref(), &Zoned::now())?;
+    let output = input.options.output.as_deref().unwrap_or(DEFAULT_OUTPUT);
+    let directory = directory::named(output, &Zoned::now())?;
     directory::prepare(&directory)?;
     let mut files = Files::new(Some(directory.clone()), console);
     // Nothing runs: there are no files for parts of it.
@@ -209,6 +251,14 @@ fn act(
         return simulate(&input, words, console);
     }
     map_paths(&ours.maps, &mut input.workload)?;
+    let notes = input.settle(&SystemFiles, fathom_rawio::wall_clock());
+    let notes = notes.map_err(|others| {
+        let hint = others.hint();
+        Failure::new(Code::VdbenchFailed, others).hint(hint)
+    })?;
+    for note in notes {
+        console.tell(&format!("note: {note}"));
+    }
     run(&input, ours, words, console)
 }
 
@@ -229,13 +279,10 @@ fn run(
         .map_err(|error| Failure::new(Code::VdbenchFailed, error))?;
     // What is refused makes no directory.
     fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
-    let directory = directory::named(input.options.output.as_deref(), &Zoned::now())?;
-    directory::prepare(&directory)?;
-    let mut files = Files::new(Some(directory.clone()), console);
-    let report = begin(input, output_layout(input, &directory), &mut files, words);
+    let output = input.options.output.as_deref().unwrap_or(DEFAULT_OUTPUT);
+    let (report, mut files) = open(input, Some(output), words, console)?;
     note_sizes(input, &report, &mut files);
     files.flush();
-    written(&files)?;
     let whole = Input::new("vdbench", input.workload.clone());
     let mut start = Start::now(&whole, None);
     let keep = if ours.record {
@@ -243,7 +290,12 @@ fn run(
     } else {
         Keep::Nothing
     };
-    let mut watcher = Watcher::new(input, (report, files), Time::Real, stop.clone());
+    let mut watcher = Watcher::new(
+        (input, &input.workload),
+        (report, files),
+        Time::Real,
+        stop.clone(),
+    );
     let ran = watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
         fathom_engine::run(&input.workload, &options, &stop, sink)
     });

@@ -21,8 +21,7 @@ const NUMBERS: u32 = 999;
 ///
 /// # Errors
 /// Where all numbers are taken.
-pub fn named(output: Option<&str>, now: &Zoned) -> Result<PathBuf, Failure> {
-    let output = output.unwrap_or("output");
+pub fn named(output: &str, now: &Zoned) -> Result<PathBuf, Failure> {
     if let Some(stem) = output.strip_suffix('+') {
         let numbered = (1..=NUMBERS).map(|number| PathBuf::from(format!("{stem}{number:03}")));
         let mut free = numbered.filter(|path| path.symlink_metadata().is_err());
@@ -149,5 +148,76 @@ impl Pages for Files<'_> {
 
     fn show(&mut self, text: &str) {
         self.console.print(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Silent;
+
+    impl Console for Silent {
+        fn print(&self, _: &str) {}
+        fn tell(&self, _: &str) {}
+        fn draw(&self, _: &str) {}
+        fn is_terminal(&self) -> bool {
+            false
+        }
+        fn columns(&self) -> Option<usize> {
+            None
+        }
+    }
+
+    #[test]
+    fn directories_are_numbered_or_dated_where_that_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().display().to_string();
+        let now: Zoned = "2026-11-22T03:04:05[UTC]".parse().unwrap();
+        let check = |output: &str, expected: &str| {
+            let found = named(&format!("{base}/{output}"), &now).unwrap();
+            assert_eq!(found, folder.path().join(expected), "{output}");
+        };
+        check("out", "out");
+        check("out.tod", "out.261122.030405");
+        check("out+", "out001");
+        std::fs::create_dir(folder.path().join("out001")).unwrap();
+        check("out+", "out002");
+    }
+
+    #[test]
+    fn only_an_earlier_output_gives_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        prepare(&out).unwrap();
+        let mine = "<title>Vdbench out/x.html</title><pre>\n";
+        for (name, text) in [
+            ("summary.html", mine),
+            ("sd1.html", mine),
+            ("percentiles.csv", "run\n"),
+            ("page.html", "<title>My page</title>"),
+            ("notes.txt", mine),
+        ] {
+            std::fs::write(out.join(name), text).unwrap();
+        }
+        prepare(&out).unwrap();
+        let mut left: Vec<_> = std::fs::read_dir(&out)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["notes.txt", "page.html"]);
+        // A file that is no output is not written over, and that is told.
+        let mut files = Files::new(Some(out.clone()), &Silent);
+        files.append("page.html", "x");
+        files.append("sd1.html", "y");
+        files.flush();
+        files.append("sd1.html", "z");
+        files.flush();
+        assert!(files.problem().unwrap().contains("page.html"));
+        let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+        assert_eq!(read("page.html"), "<title>My page</title>");
+        assert_eq!(read("sd1.html"), "yz");
+        assert!(prepare(&folder.path().join("no/such")).is_err());
     }
 }

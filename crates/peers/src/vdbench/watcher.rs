@@ -9,6 +9,7 @@ use fathom_dialects::vdbench::{MaxData, Run, RunRate, VdbenchInput};
 use fathom_engine::StopFlag;
 use fathom_record::{Event, EventSink, IntervalStats, OpStats, StageResult};
 use fathom_units::Nanos;
+use fathom_workload::Workload;
 
 use super::directory::Files;
 use super::processors;
@@ -28,6 +29,7 @@ pub enum Time {
 /// The consumer of events.
 pub struct Watcher<'a> {
     input: &'a VdbenchInput,
+    workload: &'a Workload,
     report: Report,
     files: Files<'a>,
     time: Time,
@@ -49,22 +51,23 @@ pub struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    /// For `input`, into `files`. `stop` ends runs that reached what they were to reach.
+    /// For `input` run as `workload`, into `files`. `stop` ends runs that reached what they were to reach.
     pub fn new(
-        input: &'a VdbenchInput,
+        (input, workload): (&'a VdbenchInput, &'a Workload),
         (report, files): (Report, Files<'a>),
         time: Time,
         stop: StopFlag,
     ) -> Self {
         Self {
             input,
+            workload,
             report,
             files,
             time,
             stop,
             stage_began: Nanos::ZERO,
             reached: Nanos::ZERO,
-            rates: vec![None; input.workload.stages.len()],
+            rates: vec![None; workload.stages.len()],
             run: None,
             jobs: Vec::new(),
             before: None,
@@ -107,7 +110,7 @@ impl<'a> Watcher<'a> {
 
     /// The rate of a run that follows from an earlier one.
     fn resolved(&self, run: &Run) -> Option<u64> {
-        let from = run.rate_from(&self.input.workload)?;
+        let from = run.rate_from(self.workload)?;
         let reached = self.rates.get(from.stage).copied().flatten()?;
         Some(from.total(reached))
     }
@@ -182,7 +185,7 @@ impl<'a> Watcher<'a> {
             self.end_curve(run, &average);
             self.files.flush();
         }
-        let cooldown = self.input.workload.stages.get(result.stage);
+        let cooldown = self.workload.stages.get(result.stage);
         let cooldown = cooldown.map_or(Nanos::ZERO, |stage| stage.cooldown);
         self.stage_began += self.reached + cooldown;
         self.reached = Nanos::ZERO;
