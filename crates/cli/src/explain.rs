@@ -19,6 +19,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
     match &input.spoken {
         Spoken::Fio(fio) => crate::print(&origins(fio)),
         Spoken::Diskspd(diskspd) => crate::print(&fathom_dialects::diskspd::origins(diskspd)),
+        Spoken::Vdbench(vdbench) => crate::print(&fathom_dialects::vdbench::origins(vdbench)),
         Spoken::Preset | Spoken::Native { .. } => {}
     }
     crate::print(&native::write(&input.workload));

@@ -21,7 +21,7 @@ mod source;
 mod tests;
 mod values;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
 use fathom_workload::Workload;
 
 use crate::fio::Files;
@@ -245,6 +245,27 @@ fn read_with(
         scan,
         outline: (parameters, sections),
     })
+}
+
+impl VdbenchInput {
+    /// Where in the files a job, a path or a host stands that is complained about.
+    pub fn place_of(&self, subject: &Subject) -> Option<Location> {
+        let hosts = self.hosts.iter().filter(|host| host.given);
+        let host = hosts
+            .filter(|host| host.label == subject.value)
+            .map(|host| host.at);
+        let of_path = |sd: &&Sd| sd.paths.iter().any(|path| path.lun == subject.value);
+        let by_path = self.sds.iter().find(of_path);
+        let by_name = || {
+            let name = subject.owner.rsplit('/').next().unwrap_or_default();
+            let name = name.split(['@', '#']).next().unwrap_or_default();
+            self.sds.iter().find(|sd| sd.name == name)
+        };
+        let at = host
+            .last()
+            .or_else(|| by_path.or_else(by_name).map(|sd| sd.at))?;
+        self.sources.location(at)
+    }
 }
 
 /// Parameters that hold for the whole run, and are not done in every case.
