@@ -142,7 +142,7 @@ fn run(input: &DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Code,
         Some(result) => {
             let run = DiskspdRun {
                 result,
-                system: &processors::system(),
+                system: &system(),
                 started_unix_ns,
                 cpus: &cpus,
                 buckets: &buckets,

@@ -14,7 +14,7 @@ use fathom_session::{Code, Console};
 pub use diskspd::diskspd;
 pub use fio::fio;
 pub use vdbench::vdbench;
-pub use view::{View, view};
+pub use view::{Shown, View, view};
 
 /// Does what a peer would do with its own arguments.
 pub type Peer = fn(&[String], &dyn Console) -> Code;

@@ -9,7 +9,7 @@ use fathom_dialects::vdbench::VdbenchInput;
 use fathom_engine::StopFlag;
 use fathom_rawio::Clock;
 use fathom_record::{Event, EventSink, Record, RunKind, StageResult};
-use fathom_session::{Code, Console, Failure, Input, Spoken};
+use fathom_session::{Code, Console, Failure, Input, Screen, Spoken};
 use fathom_units::Nanos;
 use fathom_workload::Workload;
 
@@ -24,6 +24,38 @@ pub trait View: EventSink {
     fn finish(self: Box<Self>, record: &Record) -> Result<(), Failure>;
 }
 
+/// What is shown of a run: progress, and a peer's view where one is asked for.
+pub struct Shown<'a> {
+    screen: Screen<'a>,
+    view: Option<Box<dyn View + 'a>>,
+}
+
+impl<'a> Shown<'a> {
+    /// Both together.
+    pub fn new(screen: Screen<'a>, view: Option<Box<dyn View + 'a>>) -> Self {
+        Self { screen, view }
+    }
+
+    /// Ends the progress; gives the view, which ends when the record is there.
+    pub fn close(mut self) -> Option<Box<dyn View + 'a>> {
+        self.screen.close();
+        self.view
+    }
+}
+
+impl EventSink for Shown<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        self.screen.event(event);
+        if let Some(view) = &mut self.view {
+            view.event(event);
+        }
+    }
+
+    fn wants_jobs(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.wants_jobs())
+    }
+}
+
 /// The view of `input` in its peer's layout; `stop` ends runs where the peer would.
 ///
 /// # Errors
@@ -34,6 +66,10 @@ pub fn view<'a>(
     stop: &StopFlag,
     console: &'a dyn Console,
 ) -> Result<Box<dyn View + 'a>, Failure> {
+    if !input.sweep.is_empty() {
+        let message = "`--format peer` and `--sweep` do not go together: no peer sweeps as we do";
+        return Err(Failure::new(Code::Usage, message).hint("leave one of them out"));
+    }
     match &input.spoken {
         Spoken::Fio(fio) => Ok(Box::new(Results::new(input, Peer::Fio(fio), console))),
         Spoken::Diskspd(diskspd) => {
@@ -43,7 +79,7 @@ pub fn view<'a>(
         Spoken::Vdbench(spoken) => {
             let time = match kind {
                 RunKind::Predict => Time::Virtual(fathom_rawio::wall_clock()),
-                RunKind::Run => Time::Real,
+                _ => Time::Real,
             };
             let view = VdbenchView::new((spoken, &input.workload), time, stop, console)?;
             Ok(Box::new(view))
@@ -82,13 +118,11 @@ impl<'a> Results<'a> {
     }
 
     fn elapsed(&self, kind: RunKind) -> Nanos {
-        match kind {
-            RunKind::Run => Clock::now().saturating_sub(self.began),
-            RunKind::Predict => {
-                let measured = self.results.iter().map(|result| result.measured);
-                measured.fold(Nanos::ZERO, |sum, measured| sum + measured)
-            }
+        if kind == RunKind::Predict {
+            let measured = self.results.iter().map(|result| result.measured);
+            return measured.fold(Nanos::ZERO, |sum, measured| sum + measured);
         }
+        Clock::now().saturating_sub(self.began)
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use fathom_dialects::vdbench::output::{
-    JobSecond, Pages as _, Processors, Rate, Report, RunEnd, Tally,
-};
+use fathom_dialects::vdbench::output::{JobSecond, Processors, Rate, Report, RunEnd, Tally};
 use fathom_dialects::vdbench::{MaxData, Run, RunRate, VdbenchInput};
 use fathom_engine::StopFlag;
 use fathom_record::{Event, EventSink, IntervalStats, OpStats, StageResult};
