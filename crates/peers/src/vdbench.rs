@@ -11,7 +11,7 @@ use std::path::Path;
 
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::vdbench::output::{Layout, Pages as _, Report, layout};
-use fathom_dialects::vdbench::{self, VdbenchInput};
+use fathom_dialects::vdbench::{self, RunKind, VdbenchInput};
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
@@ -153,35 +153,30 @@ pub(crate) fn open<'a>(
     Ok((report, files))
 }
 
-/// A line for each SD that a run uses: where it is, and how large.
+/// A line for each file or device that is used: where it is, and how large.
 fn note_sizes(input: &VdbenchInput, report: &Report, files: &mut Files<'_>) {
     let now = fathom_rawio::wall_clock();
-    let jobs = input.runs.iter().flat_map(|run| {
-        run.jobs.iter().zip(
-            input
-                .workload
-                .stages
-                .get(run.stage)
-                .into_iter()
-                .flat_map(|stage| &stage.jobs),
-        )
-    });
-    let mut told = std::collections::BTreeSet::new();
-    for (place, job) in jobs {
-        let (Some(sd), Some(target)) = (input.sds.get(place.sd), job.targets.first()) else {
-            continue;
-        };
-        if !told.insert(place.sd) {
-            continue;
+    let mut sizes = std::collections::BTreeMap::new();
+    for run in input.runs.iter().filter(|run| run.kind == RunKind::Storage) {
+        let stage = input.workload.stages.get(run.stage);
+        let jobs = stage.into_iter().flat_map(|stage| &stage.jobs);
+        for (place, job) in run.jobs.iter().zip(jobs) {
+            if let (Some(sd), Some(target)) = (input.sds.get(place.sd), job.targets.first()) {
+                let path = target.place.path();
+                sizes.entry((place.sd, path)).or_insert_with(|| {
+                    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+                    (&sd.name, size)
+                });
+            }
         }
-        let path = target.place.path();
-        let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-        let gigabytes = size as f64 / f64::from(1 << 30);
-        let line = format!(
-            "sd={},lun={path} lun size: {size} bytes; {gigabytes:.4} GB (1024**3)",
-            sd.name
-        );
-        report.note(files, now, &line);
+    }
+    for ((_, path), (name, size)) in &sizes {
+        let what = format!("sd={name},lun={path} lun size:");
+        report.note_size(files, now, &what, *size);
+    }
+    if sizes.len() > 1 {
+        let total = sizes.values().map(|(_, size)| size).sum();
+        report.note_size(files, now, "Total SD size:", total);
     }
 }
 
@@ -310,7 +305,8 @@ fn run(
         }
     };
     let failure = ran.failure.as_ref().map(engine_failure);
-    let interrupted = ran.interrupted;
+    // A word in the file of `monitor=` ends all as it should.
+    let interrupted = ran.interrupted && stop.signal().is_some();
     let record = start.record(&whole, measured(ran));
     end(&report, &mut files, &record, failure.as_ref(), interrupted)?;
     if let Some(problem) = writer.and_then(|writer| writer.finish(&record)) {

@@ -4,34 +4,55 @@ use fathom_units::Nanos;
 use jiff::tz::TimeZone;
 
 use super::{Asked, Detail, JobPlace, Layout, Rate, RunLayout};
-use crate::vdbench::{Run, RunRate, Seek, VdbenchInput, Xfersize};
+use crate::vdbench::{Run, RunKind, RunRate, Seek, VdbenchInput, Xfersize};
 
 /// The rate that a simulation takes for the maximum of a curve.
 const SIMULATED_MAX: f64 = 10_000.0;
 
 /// The names that something defined is used by: what no run uses has no file.
 struct Used {
+    /// How many of the first kind there are: storage before file systems.
+    first: usize,
     /// New index by old one.
     places: Vec<Option<usize>>,
     names: Vec<String>,
 }
 
 impl Used {
-    fn new<T>(all: &[T], used: &[usize], name: impl Fn(&T) -> &str) -> Self {
+    /// Names of two kinds one after the other (SDs and FSDs, WDs and FWDs), of which those `used` count.
+    fn new(first: Vec<&str>, second: Vec<&str>, used: &[usize]) -> Self {
         let mut names = Vec::new();
         let mut places = Vec::new();
-        for (index, one) in all.iter().enumerate() {
-            let is_used = used.contains(&index);
+        let count = first.len();
+        for (index, name) in first.into_iter().chain(second).enumerate() {
+            let is_used = used.binary_search(&index).is_ok();
             places.push(is_used.then_some(names.len()));
             if is_used {
-                names.push(name(one).to_owned());
+                names.push(name.to_owned());
             }
         }
-        Self { places, names }
+        Self {
+            first: count,
+            places,
+            names,
+        }
     }
 
     fn place(&self, index: usize) -> Option<usize> {
         self.places.get(index).copied().flatten()
+    }
+
+    /// The same for something of a run's kind.
+    fn of_kind(&self, kind: RunKind, index: usize) -> Option<usize> {
+        self.place(index + offset(kind, self.first))
+    }
+}
+
+/// Where the names of a kind begin.
+fn offset(kind: RunKind, first: usize) -> usize {
+    match kind {
+        RunKind::FileSystem => first,
+        RunKind::SdFormat | RunKind::Storage => 0,
     }
 }
 
@@ -49,14 +70,22 @@ pub fn layout(
     zone: TimeZone,
     (program, process): (String, u32),
 ) -> Layout {
-    let jobs = || input.runs.iter().flat_map(|run| &run.jobs);
-    let hosts = Used::new(&input.hosts, &sorted(jobs().map(|job| job.host)), |host| {
-        &host.label
-    });
-    let sds = Used::new(&input.sds, &sorted(jobs().map(|job| job.sd)), |sd| &sd.name);
-    let wds = Used::new(&input.wds, &sorted(jobs().filter_map(|job| job.wd)), |wd| {
-        &wd.name
-    });
+    let jobs = || {
+        let runs = input.runs.iter();
+        runs.flat_map(|run| run.jobs.iter().map(|job| (run.kind, job)))
+    };
+    let hosts = input.hosts.iter().map(|host| host.label.as_str());
+    let used = sorted(jobs().map(|(_, job)| job.host));
+    let hosts = Used::new(hosts.collect(), Vec::new(), &used);
+    let storage = input.sds.iter().map(|sd| sd.name.as_str());
+    let trees = input.fsds.iter().map(|fsd| fsd.name.as_str());
+    let used = sorted(jobs().map(|(kind, job)| job.sd + offset(kind, input.sds.len())));
+    let sds = Used::new(storage.collect(), trees.collect(), &used);
+    let on_storage = input.wds.iter().map(|wd| wd.name.as_str());
+    let on_trees = input.fwds.iter().map(|fwd| fwd.name.as_str());
+    let wds = jobs().filter_map(|(kind, job)| Some(job.wd? + offset(kind, input.wds.len())));
+    let used = sorted(wds);
+    let wds = Used::new(on_storage.collect(), on_trees.collect(), &used);
     let runs = input.runs.iter().map(|run| RunLayout {
         name: run.name.clone(),
         loops: Some(run.loops_label()).filter(|_| !run.loops.is_empty()),
@@ -69,8 +98,8 @@ pub fn layout(
             .iter()
             .map(|job| JobPlace {
                 host: hosts.place(job.host).unwrap_or(0),
-                sd: sds.place(job.sd).unwrap_or(0),
-                wd: job.wd.and_then(|wd| wds.place(wd)),
+                sd: sds.of_kind(run.kind, job.sd).unwrap_or(0),
+                wd: job.wd.and_then(|wd| wds.of_kind(run.kind, wd)),
             })
             .collect(),
         asked: asked(input, run),
@@ -134,12 +163,19 @@ fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
     let wds = sorted(run.jobs.iter().filter_map(|job| job.wd));
     let asked: Vec<_> = wds
         .iter()
-        .map(|wd| (*wd, input.wds.get(*wd).and_then(|wd| wd.skew)))
+        .map(|wd| {
+            let skew = match run.kind {
+                RunKind::FileSystem => input.fwds.get(*wd).and_then(|fwd| fwd.skew),
+                RunKind::SdFormat | RunKind::Storage => input.wds.get(*wd).and_then(|wd| wd.skew),
+            };
+            (*wd, skew)
+        })
         .collect();
     let given: f64 = asked.iter().filter_map(|(_, skew)| *skew).sum();
     let without = asked.iter().filter(|(_, skew)| skew.is_none()).count();
     let rest = (100.0 - given).max(0.0) / without.max(1) as f64;
     let shares = asked.iter();
-    let shares = shares.filter_map(|(wd, skew)| Some((used.place(*wd)?, skew.unwrap_or(rest))));
+    let shares =
+        shares.filter_map(|(wd, skew)| Some((used.of_kind(run.kind, *wd)?, skew.unwrap_or(rest))));
     shares.collect()
 }

@@ -3,6 +3,7 @@
 use fathom_record::OpStats;
 use fathom_units::Nanos;
 
+use super::histogram::thousands;
 use super::parts::{Kind, Part, parts, wd_pages};
 use super::row::{ROWS_PER_HEADER, header, row};
 use super::tally::{Processors, Tally};
@@ -223,6 +224,18 @@ impl Report {
         pages.show(&line);
     }
 
+    /// How large the file or device of an SD is.
+    pub fn note_size(&self, pages: &mut dyn Pages, now: u64, what: &str, bytes: u64) {
+        let size = bytes as f64;
+        let text = format!(
+            "{what} {} bytes; {:.4} GB (1024**3); {:.4} GB (1000**3)",
+            thousands(bytes),
+            size / f64::from(1 << 30),
+            size / 1e9
+        );
+        self.note(pages, now, &text);
+    }
+
     /// A line for the log, the user and `errorlog.html`.
     pub fn error(&self, pages: &mut dyn Pages, now: u64, text: &str) {
         self.note(pages, now, text);
@@ -340,6 +353,19 @@ impl Report {
         }
     }
 
+    /// Counts what completed after the last interval, too short a time for a row, with the rest of the run.
+    fn fold_rest(&mut self) {
+        self.closed += self.parts[0].interval.length;
+        for part in &mut self.parts {
+            let rest = std::mem::take(&mut part.interval);
+            if part.average.length > Nanos::ZERO {
+                part.average.append(&rest);
+            } else {
+                part.before.append(&rest);
+            }
+        }
+    }
+
     fn write_header(&self, pages: &mut dyn Pages, now: u64) {
         let day = moment::day(now, &self.layout.zone);
         let header = header(&day, self.has_processors, self.layout.decimal_megabytes);
@@ -392,6 +418,10 @@ impl Report {
 
     /// The present run is over: writes its averages, and gives that of all its I/O.
     pub fn run_ends(&mut self, pages: &mut dyn Pages, end: RunEnd, now: u64) -> Tally {
+        let rest = self.parts[0].interval.length;
+        if self.interval > 0 && rest < SLACK {
+            self.fold_rest();
+        }
         self.close(pages, now);
         match end {
             RunEnd::EndOfFile => {

@@ -306,6 +306,30 @@ fn a_run_that_ends_within_its_first_interval_is_averaged_over_it() {
 }
 
 #[test]
+fn what_completes_after_the_last_interval_has_no_row_and_is_counted() {
+    let mut files = Files::default();
+    let runs = vec![run("r", 1, 1, &[(0, 0, 0)])];
+    let mut report = Report::new(layout(runs), &mut files, NOW);
+    report.run_starts(&mut files, 0, None, NOW);
+    for (millis, ios) in [(1000, 10), (1000, 1000), (5, 5)] {
+        let job = [Some(stats(ios, 8192, 404_000)), None, None];
+        let jobs = [JobSecond {
+            job: 0,
+            directions: &job,
+        }];
+        report.second(&mut files, (NOW, Nanos::from_millis(millis)), &jobs, None);
+    }
+    let average = report.run_ends(&mut files, RunEnd::Over, NOW);
+    assert_eq!(
+        (average.ios(), average.length),
+        (1005, Nanos::from_millis(1005))
+    );
+    let lines = files.lines("summary.html");
+    let row = lines.last().unwrap();
+    assert!(row.contains("     avg_2-2     1000.0 "), "{row}");
+}
+
+#[test]
 fn busy_processors_are_boxed() {
     let mut files = Files::default();
     let runs = vec![run("r", 0, 2, &[(0, 0, 0)])];
