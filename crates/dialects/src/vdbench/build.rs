@@ -127,14 +127,15 @@ impl Builder<'_> {
         let Some(name) = self.values.text(head) else {
             return;
         };
+        let at = head.values.first().map_or(head.at, |word| word.at);
         match section.kind {
             Kind::General => {}
-            Kind::Host => self.host(&name, head.at, body),
-            Kind::Sd => self.sd(&name, head.at, body),
-            Kind::Wd => self.wd(&name, head.at, body),
-            Kind::Fsd => self.fsd(&name, head.at, body),
-            Kind::Fwd => self.fwd(&name, head.at, body),
-            Kind::Rd => self.rd(&name, head.at, body),
+            Kind::Host => self.host(&name, at, body),
+            Kind::Sd => self.sd(&name, at, body),
+            Kind::Wd => self.wd(&name, at, body),
+            Kind::Fsd => self.fsd(&name, at, body),
+            Kind::Fwd => self.fwd(&name, at, body),
+            Kind::Rd => self.rd(&name, at, body),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What written data is like: `compratio=`, `dedupratio=` and `pattern=`.
 
+use fathom_diagnostics::Diagnostic;
 use fathom_units::Bytes;
 use fathom_workload::{Dedupe, DedupeFrom, Filling, FormatAt, Pattern};
 
@@ -30,14 +31,14 @@ pub(super) fn filling(
                 if pattern.is_none() {
                     let message =
                         format!("`pattern={path}`: the file is empty, or larger than 1 MiB");
-                    let complaint = fathom_diagnostics::Diagnostic::error(message);
+                    let complaint = Diagnostic::error(message);
                     complaints.plain(complaint.hint("give 1 byte to 1 MiB"));
                 }
                 pattern
             }
             Err(error) => {
                 let message = format!("`pattern={path}` cannot be read: {error}");
-                let complaint = fathom_diagnostics::Diagnostic::error(message);
+                let complaint = Diagnostic::error(message);
                 complaints.plain(complaint.hint("name a file that is there"));
                 None
             }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use fathom_diagnostics::{Diagnostic, nearest};
 use fathom_units::Nanos;
 use fathom_workload::{RateFrom, RateRounding, RateShares, Stage, Workload};
 
@@ -62,7 +63,7 @@ pub fn expand(
     let first = restart.map_or(Some(0), known);
     if first.is_none() {
         let message = format!("`-r {}` names no RD", restart.unwrap_or_default());
-        let complaint = fathom_diagnostics::Diagnostic::error(message);
+        let complaint = Diagnostic::error(message);
         expander
             .values
             .complaints
@@ -215,10 +216,9 @@ impl<'a> Expander<'a> {
                         "Could not find sd={} for wd={called},host={host}",
                         name.text
                     );
-                    let near = fathom_diagnostics::nearest(
-                        &name.text,
-                        self.built.sds.iter().take(1000).map(|sd| sd.name.as_str()),
-                    );
+                    let full = self.values.complaints.is_full();
+                    let known = self.built.sds.iter().take(if full { 0 } else { 1000 });
+                    let near = nearest(&name.text, known.map(|sd| sd.name.as_str()));
                     let hint = near
                         .map_or("define it with `sd=` before all `wd=`".to_owned(), |near| {
                             format!("did you mean `{near}`?")
@@ -541,7 +541,7 @@ impl<'a> Expander<'a> {
         {
             let message =
                 format!("{runs} runs {times} times are over {RUNS_MAX} runs or {JOBS_MAX} jobs");
-            let complaint = fathom_diagnostics::Diagnostic::error(message);
+            let complaint = Diagnostic::error(message);
             self.values
                 .complaints
                 .plain(complaint.hint("repeat less often"));

@@ -155,6 +155,10 @@ impl Keywords {
             }
             return Some(found);
         }
+        if values.complaints.is_full() {
+            values.error(parameter.at, "Unknown keyword", String::new());
+            return None;
+        }
         let hint = match (kind, nearest(key, known.iter().copied())) {
             (_, Some(near)) => format!("did you mean `{near}`?"),
             (Kind::Wd | Kind::Fwd | Kind::Rd, None) if STORAGE.contains(&key) => {

@@ -94,7 +94,7 @@ impl VdbenchInput {
 
     /// Adds the run that writes all files, as if none were there: for predictions with their layout.
     pub fn with_layout(&mut self) {
-        self.add_format(&|path| (!path.starts_with("/dev/")).then_some(0));
+        self.add_format(&|_| Some(0));
     }
 
     /// For each host whether it is this machine.
@@ -257,7 +257,8 @@ impl VdbenchInput {
                 if !seen.insert(path.to_owned()) {
                     continue;
                 }
-                let Some(has) = size_of(path).filter(|has| *has < size) else {
+                let has = size_of(path).filter(|has| *has < size && !sd.is_device());
+                let Some(has) = has else {
                     continue;
                 };
                 let from = has - has % RESUME_UNIT;

@@ -130,6 +130,11 @@ impl Complaints {
         self.told.push(complaint);
     }
 
+    /// Whether no more is told: what else is found needs no hint.
+    pub fn is_full(&self) -> bool {
+        self.told.0.len() >= TOLD_MAX && self.told.has_errors()
+    }
+
     /// Whether anything refuses the input.
     pub fn has_errors(&self) -> bool {
         self.told.has_errors()
