@@ -7,6 +7,7 @@ mod directory;
 mod processors;
 mod watcher;
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use fathom_dialects::fio::SystemFiles;
@@ -217,7 +218,7 @@ fn simulate(
         input.runs.len()
     );
     if open > 0 {
-        line.push_str(&format!(", and {open} that end by themselves"));
+        let _ = write!(line, ", and {open} that end by themselves");
     }
     report.note(&mut files, now, &line);
     report.complete(&mut files, "simulation", now);

@@ -101,7 +101,7 @@ enum Peer<'a> {
 struct Results<'a> {
     peer: Peer<'a>,
     workload: &'a Workload,
-    results: Vec<StageResult>,
+    stages: Vec<StageResult>,
     began: Nanos,
     console: &'a dyn Console,
 }
@@ -111,7 +111,7 @@ impl<'a> Results<'a> {
         Self {
             peer,
             workload: &input.workload,
-            results: Vec::new(),
+            stages: Vec::new(),
             began: Clock::now(),
             console,
         }
@@ -119,7 +119,7 @@ impl<'a> Results<'a> {
 
     fn elapsed(&self, kind: RunKind) -> Nanos {
         if kind == RunKind::Predict {
-            let measured = self.results.iter().map(|result| result.measured);
+            let measured = self.stages.iter().map(|result| result.measured);
             return measured.fold(Nanos::ZERO, |sum, measured| sum + measured);
         }
         Clock::now().saturating_sub(self.began)
@@ -134,7 +134,7 @@ impl EventSink for Results<'_> {
         {
             let stage = self.workload.stages.get(result.stage);
             if stage.is_some_and(|stage| !stage.discard) {
-                self.results.push((*result).clone());
+                self.stages.push((*result).clone());
             }
         }
     }
@@ -146,7 +146,7 @@ impl View for Results<'_> {
         let text = match self.peer {
             Peer::Fio(input) => {
                 let run = FioRun {
-                    results: &self.results,
+                    results: &self.stages,
                     finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
                     elapsed,
                     priorities: None,
@@ -155,7 +155,7 @@ impl View for Results<'_> {
                 crate::fio::results(input, &run, None)
             }
             Peer::Diskspd(input) => {
-                let Some(result) = self.results.first() else {
+                let Some(result) = self.stages.first() else {
                     return Ok(());
                 };
                 let run = DiskspdRun {

@@ -1,5 +1,7 @@
 //! What is written when a run is over: averages, histograms, how the I/O was spread, and how busy the processors were.
 
+use std::fmt::Write as _;
+
 use fathom_units::Nanos;
 
 use super::parts::{Kind, Part};
@@ -21,7 +23,7 @@ impl Report {
         let total = self.parts[0].averaged();
         let figures = total.figures(self.layout.decimal_megabytes);
         let mut totals = String::new();
-        if !self.has_totals_header {
+        if !self.has_averages {
             let day = moment::day(now, &self.layout.zone);
             totals = header(&day, self.has_processors, self.layout.decimal_megabytes);
         }
@@ -40,7 +42,7 @@ impl Report {
         }
         self.write_skew(pages, &of_day);
         self.warn_of_processors(pages, &of_day);
-        (self.has_totals_header, self.explained_skew) = (true, true);
+        self.has_averages = true;
     }
 
     /// Number of the first interval of the average.
@@ -62,7 +64,7 @@ impl Report {
         let width = names.chain(others.map(|name| name.chars().count()));
         let width = width.max().unwrap_or(0).max("Slave:".len());
         let mut lines = Vec::new();
-        if !self.explained_skew {
+        if !self.has_averages {
             lines.extend([String::new(), "Warm-up is not counted below.".to_owned()]);
         }
         let hosts = self.used(|kind| match kind {
@@ -96,10 +98,10 @@ impl Report {
         });
         lines.extend(self.table("SD:", sds.collect(), width));
         lines.extend(self.wd_table(width));
-        let text: String = lines
-            .iter()
-            .map(|line| format!("{of_day} {line}\n"))
-            .collect();
+        let mut text = String::new();
+        for line in lines {
+            let _ = writeln!(text, "{of_day} {line}");
+        }
         pages.append("skew.html", &text);
     }
 
@@ -162,7 +164,7 @@ impl Report {
         });
         let busy = hosts.iter().filter_map(|(host, tally)| {
             let [user, system, ..] = tally.processors?.percent();
-            (user + system > BUSY).then(|| (*host, user + system))
+            (user + system > BUSY).then_some((*host, user + system))
         });
         let mut lines = Vec::new();
         for (host, percent) in busy {
@@ -182,9 +184,9 @@ impl Report {
         let stars = "*".repeat(width + 4);
         let mut text = format!("{of_day} *\n{of_day} {stars}\n");
         for line in lines {
-            text.push_str(&format!("{of_day} * {line:width$} *\n"));
+            let _ = writeln!(text, "{of_day} * {line:width$} *");
         }
-        text.push_str(&format!("{of_day} {stars}\n{of_day} *\n"));
+        let _ = writeln!(text, "{of_day} {stars}\n{of_day} *");
         pages.append("summary.html", &text);
         pages.append("logfile.html", &text);
         pages.show(&text);

@@ -72,9 +72,10 @@ pub fn preamble() -> String {
 /// At most four decimals, without those at the end that say nothing.
 fn short(value: f64) -> String {
     let text = rounded(value, 4);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 
@@ -131,9 +132,9 @@ pub fn line(
         known(run.asked.dedupratio),
         short(figures.queue_depth),
     ]);
-    let processors = figures.processors.map(|[user, system, wait, idle]| {
-        [user + system, user, system, wait, idle].map(|percent| Some(percent))
-    });
+    let processors = figures
+        .processors
+        .map(|[user, system, wait, idle]| [user + system, user, system, wait, idle].map(Some));
     fields.extend(processors.unwrap_or([None; 5]).map(known));
     let mut text = String::new();
     for field in fields {

@@ -47,9 +47,8 @@ pub struct Report {
     pub(super) interval: u64,
     pub(super) is_warm: bool,
     pub(super) has_processors: bool,
-    /// Whether a table of skews was written.
-    pub(super) explained_skew: bool,
-    pub(super) has_totals_header: bool,
+    /// Whether averages of a run were written.
+    pub(super) has_averages: bool,
 }
 
 impl Report {
@@ -65,8 +64,7 @@ impl Report {
             interval: 0,
             is_warm: false,
             has_processors: false,
-            explained_skew: false,
-            has_totals_header: false,
+            has_averages: false,
         };
         report.begin_common(pages, now);
         report.begin_parts(pages);

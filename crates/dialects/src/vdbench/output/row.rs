@@ -3,6 +3,8 @@
 //! Widths are those of 5.04.07: `%12s %10.1f %8.2f %7d %6.2f %8.3f %8.3f %8.3f %8.2f %8.2f %8.3f %6.1f` and twice ` %5.1f`
 //! for the processors, where they are known. The label follows the clock without a blank, which its width makes up for.
 
+use std::fmt::Write as _;
+
 use super::tally::Figures;
 
 /// Rows between two headers.
@@ -52,7 +54,7 @@ pub fn row(of_day: &str, label: &str, figures: &Figures) -> String {
     );
     if let Some([user, system, ..]) = figures.processors {
         let total = number(user + system, 1);
-        text.push_str(&format!(" {total:>5} {:>5}", number(system, 1)));
+        let _ = write!(text, " {total:>5} {:>5}", number(system, 1));
     }
     text
 }

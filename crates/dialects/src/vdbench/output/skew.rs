@@ -3,6 +3,8 @@
 //! Its rows have the columns of 5.04.06: one maximum, two decimals of the rate, and a first column as wide as the longest
 //! name of the whole execution.
 
+use std::fmt::Write as _;
+
 use super::row::rounded;
 use super::tally::{Figures, Tally};
 
@@ -58,10 +60,10 @@ pub fn lines(table: &Table<'_>, width: usize, decimal_megabytes: bool) -> Vec<St
         }
         if let Some(requested) = table.requested.as_ref().and_then(|all| all.get(index)) {
             let observed = tally.ios() as f64 * 100.0 / all;
-            line.push_str(&format!("{requested:>9.2}% {observed:>7.2}% "));
+            let _ = write!(line, "{requested:>9.2}% {observed:>7.2}% ");
             let delta = observed - requested;
             if delta.abs() > 0.1 {
-                line.push_str(&format!("{delta:>+6.2}%"));
+                let _ = write!(line, "{delta:>+6.2}%");
             }
         }
         lines.push(line);
@@ -73,7 +75,7 @@ pub fn lines(table: &Table<'_>, width: usize, decimal_megabytes: bool) -> Vec<St
     if let Some(requested) = &table.requested {
         let sum: f64 = requested.iter().sum();
         let observed = if total.ios() > 0 { 100.0 } else { 0.0 };
-        last.push_str(&format!("{sum:>9.2}% {observed:>7.2}%"));
+        let _ = write!(last, "{sum:>9.2}% {observed:>7.2}%");
     }
     lines.push(last);
     lines
