@@ -48,6 +48,9 @@ pub enum Verb {
     /// Take Iometer's place: its .icf files, its results file
     #[command(disable_help_flag = true)]
     Iometer(PeerArgs),
+    /// Take Vdbench's place: its options, its output directory, its exit codes
+    #[command(disable_help_flag = true)]
+    Vdbench(PeerArgs),
     /// Write down what an application needs of its storage
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
@@ -112,6 +115,9 @@ pub struct OutputArgs {
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,
+    /// `peer`: print what the peer would whose words or file these are
+    #[arg(long, value_name = "FORMAT", value_parser = ["peer"], conflicts_with_all = ["json", "full"])]
+    pub format: Option<String>,
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
@@ -420,6 +426,7 @@ impl Cli {
             | Verb::Fio(_)
             | Verb::Diskspd(_)
             | Verb::Iometer(_)
+            | Verb::Vdbench(_)
             | Verb::Profile(_)
             | Verb::Plan(_)
             | Verb::Catalog(_)

@@ -12,6 +12,7 @@ mod jobs;
 mod lexer;
 mod options;
 mod outline;
+pub mod output;
 mod place;
 mod run;
 mod sections;

@@ -223,6 +223,9 @@ fn run_stages(
         if stop.is_requested() {
             break;
         }
+        if stop.take_skip() {
+            continue;
+        }
         let stage = resolved_stage(&workload.stages[planned.stage], &outcome.results);
         let stage = stage.as_ref();
         let first_job = first_jobs[planned.stage];

@@ -62,6 +62,11 @@ pub fn predict(
             let run = Run::new(&setup, &mut storage, sink).map_err(|error| rejected(&[error]))?;
             let finished = run.run(&name, number, stop);
             start = finished.end.saturating_add(stage.cooldown);
+            sink.event(&Event::Snapshot {
+                index,
+                over: true,
+                result: &finished.result,
+            });
             if !stage.discard {
                 let record = stage_record(stage, &finished.result);
                 sink.event(&Event::StageFinished {

@@ -47,6 +47,8 @@ pub(crate) enum Interrupted {
 
 /// Where the I/O of one worker goes, and what it is.
 struct Route<'a> {
+    /// Index of its job within the stage.
+    job: usize,
     targets: &'a [PlannedTarget],
     stream: u64,
     backend: Backend,
@@ -99,6 +101,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 };
                 workers.push(new_worker(index, planned, key, &shared, setup.start)?);
                 routes.push(Route {
+                    job: index,
                     targets: &planned.targets,
                     stream: u64::from(planned.number) << 32 | u64::from(number),
                     backend: planned.job.backend,
@@ -112,12 +115,17 @@ impl<'a, 'r> Run<'a, 'r> {
                 });
             }
         }
-        let used = Direction::ALL.map(|way| {
-            setup
-                .jobs
-                .iter()
-                .any(|planned| planned.job.mix.share(way).basis_points() > 0)
+        let goes = |planned: &PlannedJob<'_>| {
+            Direction::ALL.map(|way| planned.job.mix.share(way).basis_points() > 0)
+        };
+        let jobs = || setup.jobs.iter().map(goes);
+        let used = jobs().fold([false; 3], |used, goes| {
+            [0, 1, 2].map(|way| used[way] || goes[way])
         });
+        let mut intervals = Intervals::new(setup.index, used);
+        if sink.wants_jobs() {
+            intervals = intervals.with_jobs(jobs());
+        }
         let measure = workers.iter().map(|worker| worker.times.measure).min();
         Ok(Self {
             setup,
@@ -127,7 +135,7 @@ impl<'a, 'r> Run<'a, 'r> {
             completed: Vec::new(),
             workers,
             routes,
-            intervals: Intervals::new(setup.index, used),
+            intervals,
             gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
             now: setup.start,
@@ -256,6 +264,8 @@ impl<'a, 'r> Run<'a, 'r> {
             let at = self.now - self.setup.start;
             self.intervals
                 .record(at, direction, (bytes, latency), self.sink);
+            let job = self.routes[index as usize].job;
+            self.intervals.record_job(job, direction, (bytes, latency));
         }
         self.completed.truncate(place);
         self.pump(index);

@@ -110,7 +110,10 @@ impl EventSink for Told {
                     .push((interval.at, stats.map(fathom_record::OpStats::ios).sum()));
             }
             Event::StageStarted { name, .. } => self.stages.push((*name).to_owned()),
-            Event::StageFinished { .. } | Event::IoLog { .. } | Event::Snapshot { .. } => {}
+            Event::StageFinished { .. }
+            | Event::IoLog { .. }
+            | Event::JobInterval { .. }
+            | Event::Snapshot { .. } => {}
         }
     }
 }
