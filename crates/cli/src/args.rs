@@ -45,6 +45,12 @@ pub enum Verb {
     /// Take DISKSPD's place: its options, its output, its exit codes
     #[command(disable_help_flag = true)]
     Diskspd(PeerArgs),
+    /// Take SQLIO's place: its options, its output
+    #[command(disable_help_flag = true)]
+    Sqlio(PeerArgs),
+    /// Take the place of the script DiskPerformance.ps1
+    #[command(disable_help_flag = true)]
+    Diskperformance(PeerArgs),
     /// Look into the catalogue of VM sizes and disks
     Catalog(CatalogArgs),
     /// List the stored runs
@@ -332,6 +338,8 @@ impl Cli {
             Verb::Calibrate(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)
+            | Verb::Sqlio(_)
+            | Verb::Diskperformance(_)
             | Verb::Catalog(_)
             | Verb::Runs
             | Verb::Report(_) => None,

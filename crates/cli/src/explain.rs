@@ -19,6 +19,10 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
     match &input.spoken {
         Spoken::Fio(fio) => crate::print(&origins(fio)),
         Spoken::Diskspd(diskspd) => crate::print(&fathom_dialects::diskspd::origins(diskspd)),
+        Spoken::Sqlio(sqlio) => crate::print(&fathom_dialects::sqlio::origins(sqlio)),
+        Spoken::DiskPerformance(it) => {
+            crate::print(&fathom_dialects::diskperformance::origins(it));
+        }
         Spoken::Preset | Spoken::Native { .. } => {}
     }
     crate::print(&native::write(&input.workload));

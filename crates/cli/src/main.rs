@@ -51,6 +51,10 @@ fn act() -> ExitCode {
         Verb::Explain(args) => explain::explain(&args),
         Verb::Fio(args) => Ok(fathom_peers::fio(&args.arguments, &TERMINAL)),
         Verb::Diskspd(args) => Ok(fathom_peers::diskspd(&args.arguments, &TERMINAL)),
+        Verb::Sqlio(args) => Ok(fathom_peers::sqlio(&args.arguments, &TERMINAL)),
+        Verb::Diskperformance(args) => {
+            Ok(fathom_peers::diskperformance(&args.arguments, &TERMINAL))
+        }
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),

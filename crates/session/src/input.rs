@@ -7,7 +7,7 @@ use fathom_workload::{
     IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
 };
 
-use crate::spoken::{self, Spoken, settle_diskspd};
+use crate::spoken::{self, Spoken, prepare_diskperformance, settle_paths};
 use crate::{Code, Console, Failure};
 
 /// A workload, and what its reader knows beyond it.
@@ -70,13 +70,17 @@ impl Input {
         Ok(self)
     }
 
-    /// Fits a DISKSPD line to the files of this machine: ranges end where files end, and every path must be one of here.
+    /// Fits what was written for Windows to the files of this machine: ranges end where files end, and every path must be one of here.
     ///
     /// # Errors
     /// A path that means something to Windows alone, with the `--map` that it needs.
     pub fn on_this_machine(mut self) -> Result<Self, Failure> {
-        if let Spoken::Diskspd(_) = self.spoken {
-            settle_diskspd(&mut self.workload)?;
+        match &self.spoken {
+            Spoken::Diskspd(_) | Spoken::Sqlio(_) => settle_paths(&mut self.workload)?,
+            Spoken::DiskPerformance(script) => {
+                prepare_diskperformance(&script.settings, &mut self.workload)?;
+            }
+            Spoken::Preset | Spoken::Native { .. } | Spoken::Fio(_) => {}
         }
         Ok(self)
     }

@@ -25,7 +25,9 @@ impl Input {
         match &self.spoken {
             Spoken::Native { path, text } => place_in_native(path, text, subject),
             Spoken::Fio(input) => place_in_fio(input, subject),
-            Spoken::Preset | Spoken::Diskspd(_) => None,
+            Spoken::Preset | Spoken::Diskspd(_) | Spoken::Sqlio(_) | Spoken::DiskPerformance(_) => {
+                None
+            }
         }
     }
 }

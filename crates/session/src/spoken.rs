@@ -3,19 +3,24 @@
 //! One row of [`DIALECTS`] and one file here for each: how its command line and its files become an [`Input`], and what
 //! its reader knows beyond the workload model ([`Spoken`]).
 
+mod diskperformance;
 mod diskspd;
 mod fio;
 mod native;
+mod sqlio;
 
 use std::path::Path;
 
 use fathom_diagnostics::nearest;
+use fathom_dialects::diskperformance::DiskPerformanceInput;
 use fathom_dialects::diskspd::DiskspdInput;
 use fathom_dialects::fio::FioInput;
+use fathom_dialects::sqlio::SqlioInput;
 
 use crate::{Code, Console, Failure, Input};
 
-pub use self::diskspd::settle as settle_diskspd;
+pub use self::diskperformance::prepare as prepare_diskperformance;
+pub use self::diskspd::settle as settle_paths;
 pub use self::fio::read_context;
 
 /// What the reader of an input knows beyond its workload.
@@ -32,8 +37,12 @@ pub enum Spoken {
     },
     /// fio's job files and options.
     Fio(Box<FioInput>),
-    /// DISKSPD's command line.
+    /// DISKSPD's command line or profile.
     Diskspd(Box<DiskspdInput>),
+    /// SQLIO's command line.
+    Sqlio(Box<SqlioInput>),
+    /// The arguments of DiskPerformance.ps1.
+    DiskPerformance(Box<DiskPerformanceInput>),
 }
 
 /// A file that may hold a workload.
@@ -80,6 +89,16 @@ const DIALECTS: &[Dialect] = &[
     Dialect {
         name: "diskspd",
         from_words: diskspd::from_words,
+        from_file: Some((diskspd::from_file, diskspd::recognises)),
+    },
+    Dialect {
+        name: "sqlio",
+        from_words: sqlio::from_words,
+        from_file: None,
+    },
+    Dialect {
+        name: "diskperformance",
+        from_words: diskperformance::from_words,
         from_file: None,
     },
 ];
