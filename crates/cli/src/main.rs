@@ -7,6 +7,7 @@ mod calibrate;
 mod explain;
 mod finish;
 mod lookups;
+mod plan;
 mod predict;
 mod run;
 mod terminal;
@@ -55,6 +56,8 @@ fn act() -> ExitCode {
         Verb::Diskperformance(args) => {
             Ok(fathom_peers::diskperformance(&args.arguments, &TERMINAL))
         }
+        Verb::Profile(args) => plan::profile(&args.action),
+        Verb::Plan(args) => plan::plan(&args),
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),

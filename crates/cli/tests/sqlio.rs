@@ -1,5 +1,4 @@
 //! SQLIO's command lines, run, and their output read back as scripts do.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

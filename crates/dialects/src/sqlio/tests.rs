@@ -170,6 +170,17 @@ fn bad_lines_are_refused_with_a_remedy() {
     }
 }
 
+/// Any file, as large as it is.
+struct Large(String);
+impl Files for Large {
+    fn read_text(&self, _: &str) -> io::Result<String> {
+        Ok(self.0.clone())
+    }
+    fn status(&self, _: &str) -> FileStatus {
+        FileStatus::Missing
+    }
+}
+
 #[test]
 fn inputs_of_a_mib_are_answered() {
     const SIZE: usize = 1 << 20;
@@ -177,15 +188,6 @@ fn inputs_of_a_mib_are_answered() {
         let count = SIZE / (word.len() + 1);
         let _ = read(&vec![word.to_owned(); count], &Param(""));
         let _ = read(&[word.repeat(count)], &Param(""));
-    }
-    struct Large(String);
-    impl Files for Large {
-        fn read_text(&self, _: &str) -> io::Result<String> {
-            Ok(self.0.clone())
-        }
-        fn status(&self, _: &str) -> FileStatus {
-            FileStatus::Missing
-        }
     }
     for row in ["x\n", "x 1\n", "x ", "#", "x 1 0 0\n", "\n"] {
         let files = Large(row.repeat(SIZE / row.len()));

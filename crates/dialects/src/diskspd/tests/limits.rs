@@ -43,8 +43,8 @@ fn profiles_of_a_mib_are_answered() {
     ] {
         profile(within(part));
     }
-    let attributes: String = (0..SIZE / 10).map(|at| format!(" a{at}='1'")).collect();
-    profile(format!("<Profile{attributes}/>"));
+    let attributes: Vec<String> = (0..SIZE / 10).map(|at| format!("a{at}='1'")).collect();
+    profile(format!("<Profile {}/>", attributes.join(" ")));
     let names = "x".repeat(SIZE);
     profile(format!("<Profile><{names}/></Profile>"));
     profile(format!("<Profile><Progress>{names}</Progress></Profile>"));

@@ -39,7 +39,9 @@ fn output(line: &str, cpus: &[CpuUse], chunks: &[LogChunk]) -> String {
     let result = result(vec![worker(0, 1024), worker(1, 512)]);
     let mut tallies = Tally::of_span(&input, 0);
     for tally in &mut tallies {
-        chunks.iter().for_each(|chunk| tally.add(chunk));
+        for chunk in chunks {
+            tally.add(chunk);
+        }
     }
     let span = SpanRun {
         span: 0,
