@@ -51,6 +51,12 @@ pub enum Verb {
     /// Take Vdbench's place: its options, its output directory, its exit codes
     #[command(disable_help_flag = true)]
     Vdbench(PeerArgs),
+    /// Take SQLIO's place: its options, its output
+    #[command(disable_help_flag = true)]
+    Sqlio(PeerArgs),
+    /// Take the place of the script DiskPerformance.ps1
+    #[command(disable_help_flag = true)]
+    Diskperformance(PeerArgs),
     /// Write down what an application needs of its storage
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
@@ -427,6 +433,8 @@ impl Cli {
             | Verb::Diskspd(_)
             | Verb::Iometer(_)
             | Verb::Vdbench(_)
+            | Verb::Sqlio(_)
+            | Verb::Diskperformance(_)
             | Verb::Profile(_)
             | Verb::Plan(_)
             | Verb::Catalog(_)

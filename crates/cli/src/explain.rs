@@ -21,6 +21,10 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
         Spoken::Diskspd(diskspd) => crate::print(&fathom_dialects::diskspd::origins(diskspd)),
         Spoken::Vdbench(vdbench) => crate::print(&fathom_dialects::vdbench::origins(vdbench)),
         Spoken::Iometer(iometer) => crate::print(&fathom_dialects::iometer::origins(iometer)),
+        Spoken::Sqlio(sqlio) => crate::print(&fathom_dialects::sqlio::origins(sqlio)),
+        Spoken::DiskPerformance(it) => {
+            crate::print(&fathom_dialects::diskperformance::origins(it));
+        }
         Spoken::Preset | Spoken::Native { .. } => {}
     }
     crate::print(&native::write(&input.workload));

@@ -54,6 +54,10 @@ fn act() -> ExitCode {
         Verb::Vdbench(args) => Ok(fathom_peers::vdbench(&args.arguments, &TERMINAL)),
         Verb::Diskspd(args) => Ok(fathom_peers::diskspd(&args.arguments, &TERMINAL)),
         Verb::Iometer(args) => Ok(fathom_peers::iometer(&args.arguments, &TERMINAL)),
+        Verb::Sqlio(args) => Ok(fathom_peers::sqlio(&args.arguments, &TERMINAL)),
+        Verb::Diskperformance(args) => {
+            Ok(fathom_peers::diskperformance(&args.arguments, &TERMINAL))
+        }
         Verb::Profile(args) => plan::profile(&args.action),
         Verb::Plan(args) => plan::plan(&args),
         Verb::Catalog(args) => lookups::catalog(&args.action),

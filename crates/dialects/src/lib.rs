@@ -7,7 +7,9 @@
 //! Invariants: nothing here issues workload I/O or reads a clock; a reader gathers every complaint before it gives up;
 //! what a peer takes, its reader takes, with a warning where the peer's reading is not what the writer meant.
 
+pub mod diskperformance;
 pub mod diskspd;
 pub mod fio;
 pub mod iometer;
+pub mod sqlio;
 pub mod vdbench;

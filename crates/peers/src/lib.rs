@@ -4,17 +4,22 @@
 //! and exit codes. Reading and writing a peer's formats is the business of `dialects`; a driver puts its parts together and
 //! prints nothing but through the [`fathom_session::Console`] it is given.
 
+mod diskperformance;
 mod diskspd;
 mod fio;
 mod iometer;
+mod measure;
+mod sqlio;
 mod vdbench;
 mod view;
 
 use fathom_session::{Code, Console};
 
+pub use diskperformance::diskperformance;
 pub use diskspd::diskspd;
 pub use fio::fio;
 pub use iometer::iometer;
+pub use sqlio::sqlio;
 pub use vdbench::vdbench;
 pub use view::{Shown, View, view};
 
@@ -27,6 +32,8 @@ const PEERS: &[(&str, Peer)] = &[
     ("diskspd", diskspd),
     ("vdbench", vdbench),
     ("iometer", iometer),
+    ("sqlio", sqlio),
+    ("diskperformance", diskperformance),
 ];
 
 /// The peer whose program has that name.

@@ -3,7 +3,7 @@
 //! A view consumes the run's events and shows or writes its text when the record is there. Nothing is written that the
 //! peer's own words do not name: Vdbench's output directory is made where `-o` stands among them.
 
-use fathom_dialects::diskspd::{self, DiskspdInput, DiskspdRun};
+use fathom_dialects::diskspd::{self, DiskspdInput, DiskspdRun, SpanRun};
 use fathom_dialects::fio::{FioInput, FioRun};
 use fathom_dialects::vdbench::VdbenchInput;
 use fathom_engine::StopFlag;
@@ -73,6 +73,12 @@ pub fn view<'a>(
     match &input.spoken {
         Spoken::Fio(fio) => Ok(Box::new(Results::new(input, Peer::Fio(fio), console))),
         Spoken::Diskspd(diskspd) => {
+            let places = diskspd.places.iter().flatten();
+            if places.into_iter().any(|place| place.targets.len() > 1) {
+                let message = "`--format peer` cannot tell apart targets that share threads";
+                let hint = "say the line to `fathom diskspd …`, which watches each I/O";
+                return Err(Failure::new(Code::Unsupported, message).hint(hint));
+            }
             let peer = Peer::Diskspd(diskspd);
             Ok(Box::new(Results::new(input, peer, console)))
         }
@@ -155,20 +161,22 @@ impl View for Results<'_> {
                 crate::fio::results(input, &run, None)
             }
             Peer::Diskspd(input) => {
-                let Some(result) = self.stages.first() else {
-                    return Ok(());
-                };
+                let spans = self.stages.iter().map(|result| SpanRun {
+                    span: result.stage,
+                    measured: result.measured,
+                    rows: diskspd::rows(input, result, &[]),
+                    // Whose processors and whose latencies over time these are is known to the peer's own verb alone.
+                    cpus: Vec::new(),
+                    sizes: crate::diskspd::sizes(input, self.workload, result.stage),
+                });
+                let spans: Vec<SpanRun> = spans.collect();
                 let run = DiskspdRun {
-                    result,
+                    spans: &spans,
                     system: &crate::diskspd::system(),
                     started_unix_ns: record.started_unix_ns,
-                    // Whose processors and whose latencies over time these are is known to the peer's own verb alone.
-                    cpus: &[],
-                    buckets: &[],
-                    sizes: &crate::diskspd::sizes(input, self.workload),
                     program: "diskspd",
                 };
-                diskspd::write_text(input, &run)
+                diskspd::write_results(input, &run)
             }
         };
         self.console.print(&text);

@@ -8,7 +8,9 @@ use fathom_workload::{
     IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
 };
 
-use crate::spoken::{self, Spoken, settle_diskspd, settle_iometer, settle_vdbench, vdbench};
+use crate::spoken::{
+    self, Spoken, prepare_diskperformance, settle_iometer, settle_paths, settle_vdbench, vdbench,
+};
 use crate::{Code, Console, Failure};
 
 /// A workload, and what its reader knows beyond it.
@@ -78,7 +80,10 @@ impl Input {
     /// A path that means something to Windows alone, with the `--map` that it needs; hosts that are other machines.
     pub fn on_this_machine(mut self, console: &dyn Console) -> Result<Self, Failure> {
         match &mut self.spoken {
-            Spoken::Diskspd(_) => settle_diskspd(&mut self.workload)?,
+            Spoken::Diskspd(_) | Spoken::Sqlio(_) => settle_paths(&mut self.workload)?,
+            Spoken::DiskPerformance(script) => {
+                prepare_diskperformance(&script.settings, &mut self.workload)?;
+            }
             Spoken::Vdbench(input) => settle_vdbench(input, &mut self.workload, console)?,
             Spoken::Iometer(input) => settle_iometer(&mut self.workload, input)?,
             Spoken::Preset | Spoken::Native { .. } | Spoken::Fio(_) => {}

@@ -3,23 +3,28 @@
 //! One row of [`DIALECTS`] and one file here for each: how its command line and its files become an [`Input`], and what
 //! its reader knows beyond the workload model ([`Spoken`]).
 
+mod diskperformance;
 mod diskspd;
 mod fio;
 mod iometer;
 mod native;
+mod sqlio;
 pub(crate) mod vdbench;
 
 use std::path::Path;
 
 use fathom_diagnostics::nearest;
+use fathom_dialects::diskperformance::DiskPerformanceInput;
 use fathom_dialects::diskspd::DiskspdInput;
 use fathom_dialects::fio::FioInput;
 use fathom_dialects::iometer::IometerInput;
+use fathom_dialects::sqlio::SqlioInput;
 use fathom_dialects::vdbench::VdbenchInput;
 
 use crate::{Code, Console, Failure, Input};
 
-pub use self::diskspd::settle as settle_diskspd;
+pub use self::diskperformance::prepare as prepare_diskperformance;
+pub use self::diskspd::settle as settle_paths;
 pub use self::fio::read_context;
 pub use self::iometer::{processors, settle as settle_iometer};
 pub use self::vdbench::settle as settle_vdbench;
@@ -38,12 +43,16 @@ pub enum Spoken {
     },
     /// fio's job files and options.
     Fio(Box<FioInput>),
-    /// DISKSPD's command line.
+    /// DISKSPD's command line or profile.
     Diskspd(Box<DiskspdInput>),
     /// Vdbench's parameter files.
     Vdbench(Box<VdbenchInput>),
     /// Iometer's configuration.
     Iometer(Box<IometerInput>),
+    /// SQLIO's command line.
+    Sqlio(Box<SqlioInput>),
+    /// The arguments of DiskPerformance.ps1.
+    DiskPerformance(Box<DiskPerformanceInput>),
 }
 
 /// A file that may hold a workload.
@@ -90,6 +99,16 @@ const DIALECTS: &[Dialect] = &[
     Dialect {
         name: "diskspd",
         from_words: diskspd::from_words,
+        from_file: Some((diskspd::from_file, diskspd::recognises)),
+    },
+    Dialect {
+        name: "sqlio",
+        from_words: sqlio::from_words,
+        from_file: None,
+    },
+    Dialect {
+        name: "diskperformance",
+        from_words: diskperformance::from_words,
         from_file: None,
     },
     Dialect {

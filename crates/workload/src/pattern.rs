@@ -195,6 +195,22 @@ impl Pattern {
         !self.offsets.is_empty()
     }
 
+    /// The same from the byte `start` of the pattern on.
+    pub fn fill_from(&self, start: usize, offset: u64, buffer: &mut [u8]) {
+        let start = start % self.bytes.len();
+        let length = buffer.len().min(self.bytes.len() - start);
+        let (first, rest) = buffer.split_at_mut(length);
+        first.copy_from_slice(&self.bytes[start..start + length]);
+        // An offset that the start cuts through is left as the pattern has it.
+        for FormatAt(at) in self.offsets.iter().filter(|at| at.0 >= start) {
+            let place = first.iter_mut().skip(at - start);
+            for (byte, value) in place.zip(offset.to_le_bytes()) {
+                *byte = value;
+            }
+        }
+        self.fill(offset, rest);
+    }
+
     /// Repeats the pattern over `buffer`, from its start, with `offset` where the pattern asks for that of the block.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
         let length = self.bytes.len();

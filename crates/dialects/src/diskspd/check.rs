@@ -1,176 +1,360 @@
-//! Options that contradict each other.
+//! Settings that contradict each other, on a command line or in a profile.
 
-use super::line::Line;
-use super::settings::{Contents, Settings};
+use super::settings::{Cache, Contents, Profile, Span, SpreadUnit, Target};
+use super::source::Source;
 
-/// Most threads on all targets together.
+/// Most threads on all targets of a timespan together.
 const THREADS_MAX: u64 = 65_536;
+/// Most pairs of a thread and a target over all timespans.
+const PAIRS_MAX: u64 = 100_000;
 
-type Rule = (
-    fn(&Settings) -> bool,
-    &'static str,
-    &'static str,
-    &'static str,
-);
+/// What must not be.
+struct Rule {
+    broken: fn(&Span, &Target) -> bool,
+    /// The option at fault.
+    option: &'static str,
+    message: &'static str,
+    hint: &'static str,
+}
 
-/// Each: what must not be, the option at fault, why, and what to do.
+const fn rule(
+    option: &'static str,
+    message: &'static str,
+    hint: &'static str,
+    broken: fn(&Span, &Target) -> bool,
+) -> Rule {
+    Rule {
+        broken,
+        option,
+        message,
+        hint,
+    }
+}
+
+/// Whether several threads work on a target.
+fn is_shared(span: &Span, target: &Target) -> bool {
+    span.threads_on(target) > 1
+}
+
+/// Whether strides are below the block, so that I/Os overlap.
+pub fn overlaps(target: &Target) -> bool {
+    target.random.is_none() && target.step() < target.block
+}
+
 const RULES: &[Rule] = &[
-    (
-        |it| it.pool.is_some() && it.threads > 1,
+    rule(
         "F",
-        "`-F` and `-t` both say how many threads there are",
+        "`-F` and `-t` (ThreadCount and ThreadsPerFile) both say how many threads there are",
         "leave one of them out",
+        |span, it| span.pool.is_some() && it.threads > 1,
     ),
-    (
-        |it| it.pool.is_none() && it.requests.is_some(),
+    rule(
         "O",
-        "`-O` belongs to a pool of threads (`-F`)",
-        "use `-o`, or give `-F`",
+        "`-O` (RequestCount of a timespan) does not go with `-g`, `-j` or `-p`",
+        "use `-o` (RequestCount of each target)",
+        |span, it| {
+            span.shares_requests()
+                && (it.throttle.is_some() || it.think_ms.is_some() || it.parallel)
+        },
     ),
-    (
-        |it| it.requests.is_some() && (it.throttle.is_some() || it.think_ms.is_some()),
-        "O",
-        "`-O` does not go with `-g` or `-j`",
-        "use `-o`",
+    rule(
+        "weight",
+        "a weight of 0 gives the target no I/O",
+        "give at least 1, or leave the target out",
+        |span, it| {
+            let none = |weight: &(u32, Option<u32>)| weight.1 == Some(0);
+            span.shares_requests() && (it.weight == 0 || it.pool_threads.iter().any(none))
+        },
     ),
-    (
-        |it| it.burst.is_some() != it.think_ms.is_some(),
+    rule(
+        "pool",
+        "it names a thread that the timespan does not have",
+        "threads are numbered from 0 to one below ThreadCount",
+        |span, it| {
+            let threads = span.pool.unwrap_or(u32::MAX);
+            it.pool_threads.iter().any(|(thread, _)| *thread >= threads)
+        },
+    ),
+    rule(
+        "pool",
+        "ThreadTargets is for timespans with a ThreadCount and a RequestCount",
+        "give both, or leave it out",
+        |span, it| !span.shares_requests() && !it.pool_threads.is_empty(),
+    ),
+    rule(
         "i",
         "a burst needs a think time, and the other way round",
-        "give both `-i` and `-j`",
+        "give both `-i` and `-j` (BurstSize and ThinkTime)",
+        |_, it| it.burst.is_some() && it.think_ms.is_none(),
     ),
-    (
-        |it| it.burst.is_some() != it.think_ms.is_some(),
+    rule(
         "j",
         "a burst needs a think time, and the other way round",
-        "give both `-i` and `-j`",
+        "give both `-i` and `-j` (BurstSize and ThinkTime)",
+        |_, it| it.burst.is_none() && it.think_ms.is_some(),
     ),
-    (
-        |it| it.random.is_some() && it.stride.is_some(),
-        "s",
-        "random and sequential access exclude each other",
-        "leave `-r` or `-s` out",
-    ),
-    (
-        |it| it.random_percent.is_some() && it.stride.is_some(),
-        "s",
-        "`-rs` says how much is sequential",
-        "leave `-s` out; `-r` gives the alignment",
-    ),
-    (
-        |it| !it.distribution.is_uniform() && it.random.is_none() && it.random_percent.is_none(),
-        "r",
+    rule(
+        "rd",
         "a distribution is of random offsets",
-        "give `-r` too",
+        "give `-r` (Random) too",
+        |_, it| !it.spread.ranges.is_empty() && it.random.is_none(),
     ),
-    (
-        |it| !it.distribution.is_uniform() && it.random_percent.is_some_and(|share| share < 100),
-        "r",
-        "a distribution of partly random access is not built yet",
-        "leave `-rs` out",
-    ),
-    (
-        |it| it.thread_stride == Some(0),
+    rule(
         "T",
-        "the stride between threads is 0",
-        "leave it out",
-    ),
-    (
-        |it| it.thread_stride.is_some() && (it.random.is_some() || it.random_percent.is_some()),
-        "T",
-        "`-T` is for sequential access",
+        "`-T` (ThreadStride) is for sequential access",
         "leave `-r` or `-T` out",
+        |_, it| it.thread_stride.is_some() && it.random.is_some(),
     ),
-    (
-        |it| it.thread_stride.is_some() && it.interlocked,
+    rule(
         "T",
         "threads that share a position have no starts of their own",
         "use `-s`, or leave `-T` out",
+        |_, it| it.thread_stride.is_some() && it.interlocked,
     ),
-    (
-        |it| it.thread_stride.is_some() && it.threads_per_target() == 1,
+    rule(
         "T",
-        "`-T` needs several threads on a target",
+        "`-T` (ThreadStride) needs several threads on a target",
         "give `-t` or `-F`",
+        |span, it| it.thread_stride.is_some() && !is_shared(span, it),
     ),
-    (
-        |it| it.stride.is_some_and(|stride| stride < it.block),
+    rule(
         "s",
-        "strides below the block, whose I/Os overlap, are not built yet",
-        "use at least the block's size",
+        "random access has no position that threads could share",
+        "leave InterlockedSequential out",
+        |_, it| it.interlocked && it.random.is_some(),
     ),
-    (
-        |it| it.completion_routines && (it.throttle.is_some() || it.mapped),
+    rule(
+        "p",
+        "`-p` (ParallelAsyncIO) is for sequential access, with a position for each outstanding I/O",
+        "leave `-r` or `-p` out",
+        |_, it| it.parallel && it.random.is_some(),
+    ),
+    rule(
+        "p",
+        "positions are either each outstanding I/O's own or shared by all threads",
+        "leave `-p` or `-si` out",
+        |_, it| it.parallel && it.interlocked,
+    ),
+    rule(
+        "s",
+        "strides below the block, whose I/Os overlap, are carried only from the start of a target and for each thread by itself",
+        "use at least the block's size, or leave `-B`, `-T` and `-si` out",
+        |_, it| overlaps(it) && (it.base > 0 || it.thread_stride.is_some() || it.interlocked),
+    ),
+    rule(
+        "r",
+        "offsets cannot be multiples of 0",
+        "give at least 1 byte",
+        |_, it| it.random.is_some() && it.align == Some(0),
+    ),
+    rule(
         "x",
-        "`-x` does not go with `-g` or `-Sm`",
+        "`-x` (CompletionRoutines) does not go with `-g` or `-Sm`",
         "leave `-x` out",
+        |span, it| span.completion_routines && (it.throttle.is_some() || it.mapped),
     ),
-    (
-        |it| it.flush.is_some() && !it.mapped,
+    rule(
+        "S",
+        "a mapped file is always in the software cache",
+        "leave `-Sm` out, or `-Su` and `-Sh`",
+        |_, it| it.mapped && it.cache == Cache::Uncached,
+    ),
+    rule(
         "N",
-        "`-N` is for mapped files",
+        "`-N` (FlushType) is for mapped files",
         "give `-Sm` too",
+        |_, it| it.flush.is_some() && !it.mapped,
     ),
-    (
-        |it| it.no_affinity && !it.processors.is_empty(),
+    rule(
         "n",
         "`-n` and a list of processors contradict each other",
         "leave one of them out",
+        |span, _| span.no_affinity && !span.processors.is_empty(),
     ),
-    (
-        |it| it.has("fSIZE") && it.has("B") && it.end.is_some_and(|end| end <= it.base),
+    rule(
         "f",
         "nothing is left between the base offset and the end",
-        "give a larger `-f` or a smaller `-B`",
+        "give a larger `-f` (MaxFileSize) or a smaller `-B` (BaseFileOffset)",
+        |_, it| it.end.is_some_and(|end| end <= it.base),
     ),
-    (
-        |it| {
-            it.create
-                .is_some_and(|size| size < it.base.saturating_add(it.block))
-        },
+    rule(
         "c",
         "not one block fits between the base offset and the end",
         "use a smaller block or a larger file",
+        |_, it| {
+            let least = it.base.saturating_add(it.block);
+            it.create.is_some_and(|size| size < least)
+        },
     ),
-    (
-        |it| matches!(it.contents, Contents::Source(size) if size < it.block),
+    rule(
         "Z",
         "the source of written data is smaller than a block",
         "give at least the block's size",
+        |_, it| matches!(it.contents, Contents::Source { size, .. } if size < it.block),
     ),
 ];
 
-/// Complains about contradictions, at the option that is at fault.
-pub fn check(line: &mut Line) {
-    if line.help {
-        line.diagnostics.0.clear();
-        return;
-    }
-    for (broken, option, message, hint) in RULES {
-        let place = line.places.iter().rev().find(|(name, _)| name == option);
-        if let Some((_, index)) = place.cloned().filter(|_| broken(&line.settings)) {
-            line.error(index, *message, *hint);
+/// What does not do what it says, though DISKSPD takes it.
+const ODDITIES: &[Rule] = &[
+    rule(
+        "O",
+        "`-O` has no effect without a pool of threads",
+        "give `-F`, or use `-o`",
+        |span, _| span.pool.is_none() && span.requests.is_some(),
+    ),
+    rule(
+        "p",
+        "`-p` has no effect with one I/O outstanding",
+        "give `-o2` or more",
+        |_, it| it.parallel && it.outstanding == 1 && it.random.is_none(),
+    ),
+    rule(
+        "s",
+        "one thread has nobody to share its position with",
+        "write `-s`, or give `-t` or `-F`",
+        |span, it| it.interlocked && !is_shared(span, it),
+    ),
+    rule(
+        "s",
+        "each thread goes through the whole target by itself, so that the target sees no sequence",
+        "write `-si` for one position of all threads",
+        |span, it| {
+            it.random.is_none()
+                && is_shared(span, it)
+                && !it.interlocked
+                && it.thread_stride.is_none()
+        },
+    ),
+    rule(
+        "s",
+        "strides are below the block: reads and writes each keep a position of their own",
+        "use at least the block's size",
+        |_, it| overlaps(it) && (1..100).contains(&it.writes),
+    ),
+];
+
+/// Complains about contradictions, at the option that is at fault. `runs`: I/O is asked for, not only its description.
+pub fn check(profile: &Profile, source: &mut Source, runs: bool, is_line: bool) {
+    let mut pairs = 0u64;
+    for span in &profile.spans {
+        // All targets of a line are alike.
+        let apart = if is_line { 1 } else { usize::MAX };
+        for target in span.targets.iter().take(apart) {
+            check_target(span, target, source);
+        }
+        let place = |option: &str| {
+            let found = span.given.get(option).cloned();
+            let of_targets = || {
+                span.targets
+                    .iter()
+                    .find_map(|it| it.given.get(option).cloned())
+            };
+            found.or_else(of_targets).unwrap_or(0..0)
+        };
+        if span.targets.is_empty() && !source.has_errors() {
+            let hint = "name a file behind the options";
+            source.error(place("targets"), "no target is named", hint);
+        }
+        let slots = |it: &Target| {
+            let slots = if it.parallel { span.depth(it) } else { 1 };
+            u64::from(span.threads_on(it)).saturating_mul(slots.into())
+        };
+        let threads = span.targets.iter().map(slots).fold(0, u64::saturating_add);
+        pairs = pairs.saturating_add(threads);
+        if threads > THREADS_MAX {
+            let place = ["t", "F"].map(place).into_iter().find(|it| !it.is_empty());
+            let message = format!("more than {THREADS_MAX} threads on all targets together");
+            source.error(
+                place.unwrap_or(0..0),
+                message,
+                "use fewer threads or targets",
+            );
+        }
+        if runs {
+            check_run(span, source, place("a"));
+        }
+        if source.has_errors() && pairs > PAIRS_MAX {
+            break;
         }
     }
-    if line.targets.is_empty() && !line.diagnostics.has_errors() {
-        line.error(0, "no target is named", "name a file behind the options");
+    if pairs > PAIRS_MAX && !source.has_errors() {
+        let message = format!("more than {PAIRS_MAX} threads over all timespans");
+        source.error(0..0, message, "split the profile");
     }
-    let threads = u64::from(line.settings.threads_per_target());
-    if threads.saturating_mul(line.targets.len() as u64) > THREADS_MAX {
-        let named = |(name, _): &&(String, usize)| name == "t" || name == "F";
-        let index = line
-            .places
-            .iter()
-            .rev()
-            .find(named)
-            .map_or(0, |place| place.1);
-        let message = format!("more than {THREADS_MAX} threads on all targets together");
-        line.error(index, message, "use fewer threads or targets");
+}
+
+fn check_target(span: &Span, target: &Target, source: &mut Source) {
+    let place = |option: &str| {
+        let found = target.given.get(option).or_else(|| span.given.get(option));
+        let path = || target.given.get("target");
+        found.or_else(path).cloned().unwrap_or(0..0)
+    };
+    for rule in RULES.iter().filter(|rule| (rule.broken)(span, target)) {
+        source.error(place(rule.option), rule.message, rule.hint);
     }
-    let several = line.targets.get(1).map(|(index, _)| *index);
-    if let (Some(index), Some(_)) = (several, line.settings.requests) {
-        let message =
-            "I/Os that a thread shares out among several targets (`-O`) are not built yet";
-        line.error(index, message, "use `-o`, or one target");
+    for rule in ODDITIES.iter().filter(|rule| (rule.broken)(span, target)) {
+        source.warn(place(rule.option), rule.message, rule.hint);
+    }
+    if let Err((message, hint)) = check_spread(target) {
+        source.error(place("rd"), message, hint);
+    }
+}
+
+/// Shares of at most 100 %, each range with room for a block.
+fn check_spread(target: &Target) -> Result<(), (String, &'static str)> {
+    let ranges = &target.spread.ranges;
+    let ios = ranges.iter().map(|range| u64::from(range.0)).sum::<u64>();
+    if ios > 100 {
+        let message = format!("the ranges take {ios} % of the I/Os");
+        return Err((message, "give 100 at most"));
+    }
+    if target.spread.unit == SpreadUnit::Absolute {
+        let last = ranges.len().saturating_sub(1);
+        let small = |(at, range): &(usize, &(u32, u64))| {
+            range.1 < target.block && !(*at == last && range.1 == 0)
+        };
+        if let Some((_, range)) = ranges.iter().enumerate().find(small) {
+            let message = format!("a range of {} bytes is smaller than a block", range.1);
+            return Err((message, "give at least the block's size"));
+        }
+        return Ok(());
+    }
+    let (mut lengths, mut used) = (0u64, 0u64);
+    for (io, length) in ranges {
+        if lengths >= 100 && *io > 0 {
+            let message = "the target is used up, with I/Os left for the rest".to_owned();
+            return Err((message, "leave some of the target to the last I/Os"));
+        }
+        lengths = lengths.saturating_add(*length);
+        used += u64::from(*io);
+    }
+    if !ranges.is_empty() && (lengths != 100 || used != 100) {
+        let message = format!("the ranges take {lengths} % of the target");
+        return Err((message, "give 100 with what is left"));
+    }
+    Ok(())
+}
+
+/// What this machine and this program can do.
+fn check_run(span: &Span, source: &mut Source, affinity: std::ops::Range<usize>) {
+    if let Some((group, cpu)) = span.processors.iter().find(|(group, _)| *group > 0) {
+        let message = format!(
+            "processor {cpu} of group {group} is asked for; Linux has one group of processors, 0"
+        );
+        source.error(affinity, message, "number all processors within group 0");
+    }
+    let place = |target: &Target| target.given.get("target").cloned().unwrap_or(0..0);
+    for target in span.targets.iter().filter(|target| target.is_template()) {
+        let message = format!("`{}` stands for a target that is not named", target.path);
+        let hint = "name a target behind `-X` for each number";
+        source.error(place(target), message, hint);
+    }
+    if span.shares_requests()
+        && let Some((first, others)) = span.targets.split_first()
+        && let Some(other) = others.iter().find(|other| !first.is_used_like(other))
+    {
+        let message = "the targets that share the I/Os of a pool are used differently";
+        let hint = "give them the same block, order, share of writes and caching, or use RequestCount of each target";
+        source.error(place(other), message, hint);
     }
 }

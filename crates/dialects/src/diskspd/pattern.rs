@@ -1,133 +1,126 @@
 //! The order of offsets: `-r`, `-rs`, `-rd`, `-s` and `-si`.
 
-use fathom_units::Bytes;
-use fathom_workload::{Distribution, Zone};
-
 use super::line::{Line, Taken, wrong};
+use super::settings::{Spread, SpreadUnit};
+
+/// Most ranges of a distribution.
+pub const RANGES_MAX: usize = fathom_workload::ZONES_MAX - 1;
 
 /// Reads an option of `-r` or `-s`.
 pub fn read(line: &mut Line, index: usize, letter: char, value: &str) -> Taken {
     match (letter, value.as_bytes().first()) {
         ('r', Some(b's')) => share(line, index, &value[1..]),
         ('r', Some(b'd')) => {
-            line.settings.given.remove("r");
-            line.settings.given.insert("rd".to_owned());
-            line.settings.distribution = distribution(line, &value[1..])?;
+            line.target.spread = distribution(line, &value[1..])?;
+            line.given("rd", index);
             Ok(())
         }
-        ('r', _) => {
-            line.settings.random = Some(positive(line, value)?);
-            Ok(())
-        }
+        ('r', _) => random(line, index, value),
         (_, Some(b'i')) => {
-            line.settings.interlocked = true;
-            line.settings.stride = Some(positive(line, &value[1..])?);
-            Ok(())
+            line.target.interlocked = true;
+            stride(line, index, &value[1..])
         }
-        _ => {
-            line.settings.stride = Some(positive(line, value)?);
-            Ok(())
-        }
+        _ => stride(line, index, value),
     }
 }
 
-/// A size above zero; nothing stands for the block's.
-fn positive(line: &Line, text: &str) -> Result<u64, (String, String)> {
-    if text.is_empty() {
-        return Ok(line.settings.block);
+fn has(line: &Line, option: &str) -> bool {
+    line.target.given.contains_key(option)
+}
+
+fn random(line: &mut Line, index: usize, value: &str) -> Taken {
+    if has(line, "s") {
+        let message = "random and sequential access exclude each other";
+        return wrong(message, "leave `-r` or `-s` out");
     }
-    match line.size(text)? {
-        0 => wrong("it is 0", "give at least 1 byte"),
-        size => Ok(size),
+    if has(line, "r") {
+        return wrong("`-r` is given twice", "leave one of them out");
     }
+    let align = match value {
+        "" => line.target.block,
+        size => line.size(size)?,
+    };
+    if align == 0 {
+        return wrong("it is 0", "give at least 1 byte");
+    }
+    line.target.align = Some(align);
+    line.target.random.get_or_insert(100);
+    line.given("r", index);
+    Ok(())
 }
 
 fn share(line: &mut Line, index: usize, value: &str) -> Taken {
-    // `-rs` may stand beside the `-r` that gives the alignment.
-    line.settings.given.remove("r");
-    if !line.settings.given.insert("rs".to_owned()) {
+    if has(line, "s") {
+        let message = "`-rs` says how much is sequential";
+        return wrong(message, "leave `-s` out; `-r` gives the alignment");
+    }
+    if has(line, "rs") {
         return wrong("`-rs` is given twice", "leave one of them out");
     }
     match line.number(index, value)? {
         percent @ 1..=100 => {
-            line.settings.random_percent = u32::try_from(percent).ok();
+            line.target.random = u32::try_from(percent).ok();
+            line.given("rs", index);
             Ok(())
         }
         other => wrong(format!("{other} % of random I/Os"), "give 1 to 100"),
     }
 }
 
-/// `pct10/10:90/90` or `abs10/1G:90/10G`.
-fn distribution(line: &Line, text: &str) -> Result<Distribution, (String, String)> {
-    let hint = "write -rdpctIO/TARGET:… in percent, or -rdabsIO/SIZE:…";
-    let (kind, ranges) = text.split_at_checked(3).unwrap_or(("", ""));
-    let mut shares = Vec::new();
-    for range in ranges.split(':') {
-        let parts = range.split_once('/');
-        let Some((Ok(io), size)) = parts.map(|(io, size)| (io.parse::<u32>(), size)) else {
-            return wrong(format!("`{range}` is no range"), hint);
-        };
-        shares.push((io, size));
+fn stride(line: &mut Line, index: usize, value: &str) -> Taken {
+    if has(line, "rs") {
+        let message = "`-rs` says how much is sequential";
+        return wrong(message, "leave `-s` out; `-r` gives the alignment");
     }
-    let used: u32 = shares
-        .iter()
-        .fold(0, |sum, (io, _)| sum.saturating_add(*io));
-    let rest = 100u32.checked_sub(used);
-    let Some(rest) = rest else {
-        return wrong(
-            format!("the ranges take {used} % of the I/Os"),
-            "give 100 at most",
-        );
-    };
-    match kind {
-        "pct" => percent(&shares, rest, hint),
-        "abs" if rest > 0 => {
-            let message =
-                "the I/Os that the ranges leave to the rest of a target are not built yet";
-            wrong(message, "give ranges that take 100 % of the I/Os")
-        }
-        "abs" => {
-            let zone = |(access, size): &(u32, &str)| {
-                let size = Bytes::new(line.size(size)?);
-                Ok(Zone {
-                    access: *access,
-                    size,
-                })
-            };
-            let zones: Result<Vec<_>, (String, String)> = shares.iter().map(zone).collect();
-            Ok(Distribution::ZonedAbsolute(zones?))
-        }
-        _ => wrong(format!("`-rd{text}` is no distribution"), hint),
+    if has(line, "r") {
+        let message = "random and sequential access exclude each other";
+        return wrong(message, "leave `-r` or `-s` out");
     }
+    if has(line, "s") {
+        return wrong("`-s` is given twice", "leave one of them out");
+    }
+    line.target.align = Some(match value {
+        "" => line.target.block,
+        size => line.size(size)?,
+    });
+    line.given("s", index);
+    Ok(())
 }
 
-fn percent(
-    shares: &[(u32, &str)],
-    rest: u32,
-    hint: &str,
-) -> Result<Distribution, (String, String)> {
-    let mut zones = Vec::new();
-    for (access, size) in shares {
-        let Ok(size) = size.parse::<u32>() else {
-            return wrong(format!("`{size}` is no percentage"), hint);
+/// `pct10/10:90/90` or `abs10/1G:90/10G`.
+fn distribution(line: &Line, text: &str) -> Result<Spread, (String, String)> {
+    let hint = "write -rdpctIO/TARGET:… in percent, or -rdabsIO/SIZE:…";
+    let (kind, ranges) = text.split_at_checked(3).unwrap_or(("", ""));
+    let unit = match kind {
+        "pct" => SpreadUnit::Percent,
+        "abs" => SpreadUnit::Absolute,
+        _ => return wrong(format!("`-rd{text}` is no distribution"), hint),
+    };
+    let mut spread = Spread {
+        unit,
+        ranges: Vec::new(),
+    };
+    for range in ranges.split(':') {
+        let parts = range.split_once('/');
+        let Some((Ok(ios), length)) = parts.map(|(ios, length)| (ios.parse::<u32>(), length))
+        else {
+            return wrong(format!("`{range}` is no range"), hint);
         };
-        zones.push(Zone {
-            access: *access,
-            size,
-        });
-    }
-    let used = zones
-        .iter()
-        .fold(0u32, |sum, zone| sum.saturating_add(zone.size));
-    match 100u32.checked_sub(used) {
-        Some(0) if rest == 0 => {}
-        Some(size) if size > 0 => zones.push(Zone { access: rest, size }),
-        _ => {
-            return wrong(
-                format!("the ranges take {used} % of the target"),
-                "give 100 with what is left",
-            );
+        let length = match unit {
+            SpreadUnit::Absolute => line.size(length)?,
+            SpreadUnit::Percent => match length.parse::<u64>() {
+                Ok(percent) => percent,
+                Err(_) => return wrong(format!("`{length}` is no percentage"), hint),
+            },
+        };
+        if length == 0 {
+            return wrong(format!("`{range}` has no length"), hint);
         }
+        if spread.ranges.len() == RANGES_MAX {
+            return wrong(format!("over {RANGES_MAX} ranges"), "use fewer");
+        }
+        spread.ranges.push((ios, length));
     }
-    Ok(Distribution::Zoned(zones))
+    spread.complete();
+    Ok(spread)
 }

@@ -1,8 +1,41 @@
-//! Every option of a DISKSPD command line, with DISKSPD's own defaults.
+//! A profile of DISKSPD: timespans of targets, with DISKSPD's own defaults.
+//!
+//! A command line is a profile of one timespan whose targets are all alike; an XML profile says everything of each target
+//! by itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use fathom_workload::Distribution;
+/// Everything that one invocation asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Profile {
+    /// Run one after another.
+    pub spans: Vec<Span>,
+    /// `-R`.
+    pub format: Format,
+    /// `-v`.
+    pub verbose: bool,
+    /// `-vs`.
+    pub verbose_stats: bool,
+    /// `-P`: I/Os of a thread from one dot to the next; 0: none.
+    pub progress: u32,
+    /// `-:`.
+    pub experiments: u32,
+    /// Which files are made before the first timespan, as XML says it.
+    pub precreate: Option<String>,
+    /// Event tracing, by the names of XML; empty where none is asked for.
+    pub tracing: BTreeSet<&'static str>,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// As text.
+    #[default]
+    Text,
+    /// As XML.
+    Xml,
+}
 
 /// What holds each thread back on each target (`-g`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,17 +47,20 @@ pub enum Throttle {
 }
 
 /// What is written (`-Z`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Contents {
     /// Bytes 0 to 255 over and over.
     #[default]
     Counting,
     /// Zeroes (`-Z`).
     Zeroes,
-    /// Random bytes made anew for each write (`-Zr`).
-    Fresh,
-    /// Random bytes from a source of this many bytes (`-ZSIZE`).
-    Source(u64),
+    /// Bytes from anywhere in a source (`-ZSIZE[,FILE]`).
+    Source {
+        /// Bytes of the source.
+        size: u64,
+        /// The file that fills it; random bytes without one.
+        file: Option<String>,
+    },
 }
 
 /// Which software cache is passed by (`-S`).
@@ -39,13 +75,145 @@ pub enum Cache {
     LocalOff,
 }
 
-/// Options; sizes in bytes.
-#[derive(Debug, Clone, PartialEq)]
+/// A distribution of random offsets (`-rd`): shares of the I/Os and what they go to, in order from the base offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SpreadUnit {
+    /// Percent of the target.
+    #[default]
+    Percent,
+    /// Bytes; the last range may have 0, which is the rest of the target.
+    Absolute,
+}
+
+/// A distribution of random offsets; uniform where it has no ranges.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Spread {
+    /// What the second number of each range counts.
+    pub unit: SpreadUnit,
+    /// Percent of the I/Os, and the length that they go to.
+    pub ranges: Vec<(u32, u64)>,
+}
+
+impl Spread {
+    /// Adds what is left of the I/Os as a last range: the rest of the target.
+    pub fn complete(&mut self) {
+        let used = |part: fn(&(u32, u64)) -> u64| {
+            let parts = self.ranges.iter().map(part);
+            parts.fold(0, u64::saturating_add)
+        };
+        let (ios, length) = (used(|range| range.0.into()), used(|range| range.1));
+        if self.ranges.is_empty() || ios >= 100 {
+            return;
+        }
+        let rest = match self.unit {
+            SpreadUnit::Percent => 100u64.saturating_sub(length),
+            SpreadUnit::Absolute => 0,
+        };
+        self.ranges.push((100 - ios as u32, rest));
+    }
+}
+
+/// Where values were given: by the letters of their option, bytes of the input.
+pub type Given = BTreeMap<&'static str, Range<usize>>;
+
+/// One timespan: targets that are used at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of DISKSPD's command line"
 )]
-pub struct Settings {
+pub struct Span {
+    /// `-C`, seconds.
+    pub cooldown: u64,
+    /// `-d`, seconds.
+    pub duration: u64,
+    /// `-W`, seconds.
+    pub warmup: u64,
+    /// `-D`.
+    pub deviation: bool,
+    /// Length of the buckets of `-D`, milliseconds.
+    pub bucket_ms: u64,
+    /// `-F`: threads of a pool that works on all targets.
+    pub pool: Option<u32>,
+    /// `-O`.
+    pub requests: Option<u32>,
+    /// `-L`.
+    pub latency: bool,
+    /// `-n`.
+    pub no_affinity: bool,
+    /// `-a`: groups and processors of the threads, in turn.
+    pub processors: Vec<(u32, u32)>,
+    /// `-x`.
+    pub completion_routines: bool,
+    /// `-z`.
+    pub seed: u64,
+    /// `-Zr`.
+    pub fresh_data: bool,
+    /// At least one.
+    pub targets: Vec<Target>,
+    /// Where each value came from.
+    pub given: Given,
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self {
+            cooldown: 0,
+            duration: 10,
+            warmup: 5,
+            deviation: false,
+            bucket_ms: 1000,
+            pool: None,
+            requests: None,
+            latency: false,
+            no_affinity: false,
+            processors: Vec::new(),
+            completion_routines: false,
+            seed: 0,
+            fresh_data: false,
+            targets: Vec::new(),
+            given: Given::new(),
+        }
+    }
+}
+
+impl Span {
+    /// Whether the threads of a pool share their I/Os out among the targets (`-F` with `-O`).
+    pub fn shares_requests(&self) -> bool {
+        self.pool.is_some() && self.requests.is_some()
+    }
+
+    /// I/Os outstanding of each thread on `target`.
+    pub fn depth(&self, target: &Target) -> u32 {
+        match (self.pool, self.requests) {
+            (Some(_), Some(requests)) => requests,
+            _ => target.outstanding,
+        }
+    }
+
+    /// Threads that work on `target`.
+    pub fn threads_on(&self, target: &Target) -> u32 {
+        self.pool.unwrap_or(target.threads)
+    }
+
+    /// All threads.
+    pub fn thread_count(&self) -> u64 {
+        match self.pool {
+            Some(threads) => threads.into(),
+            None => self.targets.iter().map(|it| u64::from(it.threads)).sum(),
+        }
+    }
+}
+
+/// One target and what is done to it; sizes in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of DISKSPD's command line"
+)]
+pub struct Target {
+    /// As it was written.
+    pub path: String,
     /// `-b`.
     pub block: u64,
     /// `-B`: first byte used.
@@ -54,18 +222,8 @@ pub struct Settings {
     pub end: Option<u64>,
     /// `-c`.
     pub create: Option<u64>,
-    /// `-C`, seconds.
-    pub cooldown: u64,
-    /// `-d`, seconds.
-    pub duration: u64,
-    /// `-W`, seconds.
-    pub warmup: u64,
-    /// `-D`, milliseconds.
-    pub bucket_ms: Option<u64>,
     /// `-fr`, `-fs`, `-ft`.
     pub hints: BTreeSet<char>,
-    /// `-F`: threads of a pool that works on all targets.
-    pub pool: Option<u32>,
     /// `-g`.
     pub throttle: Option<Throttle>,
     /// `-i`: I/Os of a burst.
@@ -76,26 +234,18 @@ pub struct Settings {
     pub priority: u8,
     /// `-l`.
     pub large_pages: bool,
-    /// `-L`.
-    pub latency: bool,
-    /// `-n`.
-    pub no_affinity: bool,
-    /// `-a`: processors of the threads, in turn.
-    pub processors: Vec<u32>,
     /// `-N`: `v`, `n` or `i`.
     pub flush: Option<char>,
     /// `-o`.
     pub outstanding: u32,
-    /// `-O`.
-    pub requests: Option<u32>,
-    /// `-r`: alignment of random offsets.
-    pub random: Option<u64>,
-    /// `-rs`: percent of random I/Os.
-    pub random_percent: Option<u32>,
+    /// `-p`: each outstanding I/O has a position of its own.
+    pub parallel: bool,
+    /// `-r`, `-rs`: percent of random I/Os; `None`: sequential.
+    pub random: Option<u32>,
+    /// Alignment of random offsets, or the stride of sequential ones; `None`: the block's size.
+    pub align: Option<u64>,
     /// `-rd`.
-    pub distribution: Distribution,
-    /// `-s`: stride.
-    pub stride: Option<u64>,
+    pub spread: Spread,
     /// `-si`.
     pub interlocked: bool,
     /// `-S`.
@@ -110,46 +260,36 @@ pub struct Settings {
     pub thread_stride: Option<u64>,
     /// `-w`, percent.
     pub writes: u32,
-    /// `-x`.
-    pub completion_routines: bool,
-    /// `-v`.
-    pub verbose: bool,
-    /// `-z`.
-    pub seed: u64,
     /// `-Z`.
     pub contents: Contents,
-    /// Options that were given, by their letters.
-    pub given: BTreeSet<String>,
+    /// Share of a pool's I/Os, against the weights of the other targets. No option says it.
+    pub weight: u32,
+    /// Threads of the pool that work on it, with a weight where it is not the target's; empty: all. No option says it.
+    pub pool_threads: Vec<(u32, Option<u32>)>,
+    /// Where each value came from.
+    pub given: Given,
 }
 
-impl Default for Settings {
+impl Default for Target {
     fn default() -> Self {
         Self {
+            path: String::new(),
             block: 64 << 10,
             base: 0,
             end: None,
             create: None,
-            cooldown: 0,
-            duration: 10,
-            warmup: 5,
-            bucket_ms: None,
             hints: BTreeSet::new(),
-            pool: None,
             throttle: None,
             burst: None,
             think_ms: None,
             priority: 3,
             large_pages: false,
-            latency: false,
-            no_affinity: false,
-            processors: Vec::new(),
             flush: None,
             outstanding: 2,
-            requests: None,
+            parallel: false,
             random: None,
-            random_percent: None,
-            distribution: Distribution::Uniform,
-            stride: None,
+            align: None,
+            spread: Spread::default(),
             interlocked: false,
             cache: Cache::Cached,
             write_through: false,
@@ -157,39 +297,37 @@ impl Default for Settings {
             threads: 1,
             thread_stride: None,
             writes: 0,
-            completion_routines: false,
-            verbose: false,
-            seed: 0,
             contents: Contents::Counting,
-            given: BTreeSet::new(),
+            weight: 1,
+            pool_threads: Vec::new(),
+            given: Given::new(),
         }
     }
 }
 
-impl Settings {
-    /// Whether the option of these letters was given.
-    pub fn has(&self, option: &str) -> bool {
-        self.given.contains(option)
+impl Target {
+    /// Alignment or stride.
+    pub fn step(&self) -> u64 {
+        self.align.unwrap_or(self.block)
     }
 
-    /// I/Os outstanding of each thread on each target.
-    pub fn depth(&self) -> u32 {
-        match (self.pool, self.requests) {
-            (Some(_), Some(requests)) => requests,
-            _ => self.outstanding,
-        }
+    /// Whether its path stands for one that is named elsewhere (`*1`).
+    pub fn is_template(&self) -> bool {
+        self.path.starts_with('*')
     }
 
-    /// Threads that work on each target.
-    pub fn threads_per_target(&self) -> u32 {
-        self.pool.unwrap_or(self.threads)
-    }
-
-    /// Threads on `targets` targets.
-    pub fn thread_count(&self, targets: usize) -> u64 {
-        match self.pool {
-            Some(threads) => u64::from(threads),
-            None => u64::from(self.threads) * targets as u64,
-        }
+    /// Whether it is used as `other` is, whatever their paths, sizes and weights.
+    pub fn is_used_like(&self, other: &Self) -> bool {
+        let plain = |one: &Self| Self {
+            path: String::new(),
+            base: 0,
+            end: None,
+            create: None,
+            weight: 1,
+            pool_threads: Vec::new(),
+            given: Given::new(),
+            ..one.clone()
+        };
+        plain(self) == plain(other)
     }
 }

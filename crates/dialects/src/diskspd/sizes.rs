@@ -26,6 +26,17 @@ pub fn parse(text: &str, block: u64) -> Result<u64, String> {
         .ok_or_else(|| format!("`{text}` is past 2^63 bytes"))
 }
 
+/// The same with its number six characters wide.
+pub fn show_wide(bytes: u64) -> String {
+    let shown = show(bytes);
+    let digits = shown.find(|one: char| one.is_ascii_alphabetic());
+    let (number, unit) = shown.split_at(digits.unwrap_or(shown.len()));
+    if unit.is_empty() {
+        return shown;
+    }
+    format!("{number:>6}{unit}")
+}
+
 /// `bytes` as DISKSPD 2.2 prints them: `4KiB`, `1.50MiB`, `512`.
 pub fn show(bytes: u64) -> String {
     let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];

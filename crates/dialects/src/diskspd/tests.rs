@@ -1,9 +1,43 @@
-//! Command lines that are taken, and what of them; lines that are refused.
+//! Command lines and profiles that are taken, and what of them; those that are refused.
+
+mod limits;
+mod lines;
+mod profiles;
+
+use std::collections::BTreeMap;
+use std::io;
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Access, Arrival, Backend, Caching, Job, OpenSync, Pacing, SequentialScope};
 
 use super::*;
+use crate::fio::FileStatus;
+
+/// Files by their names.
+#[derive(Default)]
+struct Named(BTreeMap<String, Vec<u8>>);
+
+impl Named {
+    fn with(name: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        Self(BTreeMap::from([(name.to_owned(), bytes.into())]))
+    }
+}
+
+impl Files for Named {
+    fn read_text(&self, path: &str) -> io::Result<String> {
+        let bytes = self.read_bytes(path)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn read_bytes(&self, path: &str) -> io::Result<Vec<u8>> {
+        let found = self.0.get(path).cloned();
+        found.ok_or_else(|| io::Error::other("not there"))
+    }
+
+    fn status(&self, _: &str) -> FileStatus {
+        FileStatus::Missing
+    }
+}
 
 fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
@@ -11,16 +45,17 @@ fn words(line: &str) -> Vec<String> {
 
 #[track_caller]
 fn accepted(line: &str) -> DiskspdInput {
-    read(&words(line), 7).unwrap_or_else(|errors| panic!("{line}\n{errors}"))
+    read(&words(line), 7, &Named::default()).unwrap_or_else(|errors| panic!("{line}\n{errors}"))
 }
 
 fn jobs(line: &str) -> Vec<Job> {
     accepted(line).workload.stages.remove(0).jobs
 }
 
+/// A line that is refused with `part` and a remedy.
 #[track_caller]
 fn refused(line: &str, part: &str) {
-    let errors = match read(&words(line), 7) {
+    let errors = match read(&words(line), 7, &Named::default()) {
         Ok(_) => panic!("`{line}` is taken"),
         Err(errors) => errors.to_string(),
     };
@@ -48,14 +83,12 @@ fn published_lines_are_read() {
     let smb = "-W300 -C5 -r -w100 -b4k -t8 -o8 -Sh -d60 -L -c2G -Z1G z:\\write0.dat z:\\write1.dat";
     let input = accepted(smb);
     assert_eq!(input.workload.stages[0].jobs.len(), 2);
-    assert_eq!(input.rows.len(), 16);
-    assert_eq!(
-        input.rows[8],
-        Row {
-            thread: 8,
-            target: 1
-        }
-    );
+    assert_eq!(input.places[0].len(), 16);
+    let place = WorkerPlace {
+        thread: 8,
+        targets: vec![1],
+    };
+    assert_eq!(input.places[0][8], place);
     let job = &input.workload.stages[0].jobs[1];
     assert_eq!(
         (job.workers, job.depth, job.caching),
@@ -135,63 +168,16 @@ fn options_mean_what_they_mean_to_diskspd() {
             .contains("`10s`")
     );
     // `/` begins a path here.
-    assert_eq!(accepted("-c1M /tmp/x").targets, ["/tmp/x"]);
+    assert_eq!(accepted("-c1M /tmp/x").targets(0), ["/tmp/x"]);
     assert_eq!(jobs("-f1G #1")[0].targets[0].length, Some(Bytes::gib(1)));
     assert!(jobs("-c1G -f1G E:")[0].features.files.must_exist);
 }
 
 #[test]
-fn bad_lines_are_refused_with_a_remedy() {
-    for (line, part) in [
-        ("–b8K f", "no keyboard has"),
-        ("-b4K f -r", "before the targets"),
-        ("-b4K", "no target"),
-        ("-b4.5K f", "no size"),
-        ("-b99999999999T f", "past 2^63"),
-        ("-b4G f", "4294967296 bytes"),
-        ("-w f", "percentage of writes"),
-        ("-w101 f", "101 %"),
-        ("-F2 -t2 f", "how many threads"),
-        ("-O4 f", "pool of threads"),
-        ("-i5 f", "think time"),
-        ("-r -s f", "exclude each other"),
-        ("-r -r f", "given twice"),
-        ("-r0 f", "it is 0"),
-        ("-rs0 f", "0 %"),
-        ("-rs5 -s f", "leave `-s` out"),
-        ("-T4K f", "several threads"),
-        ("-t2 -T4K -si f", "share a position"),
-        ("-t2 -T4K -r f", "sequential"),
-        ("-s4K f", "overlap"),
-        ("-x -g5 f", "`-x`"),
-        ("-Nv f", "mapped"),
-        ("-Suh f", "contradict"),
-        ("-Smu f", "contradict"),
-        ("-n -a0 f", "contradict"),
-        ("-g0 f", "rate is 0"),
-        ("-d0 f", "no time"),
-        ("-Z1K f", "smaller than a block"),
-        ("-B1G -f1M f", "nothing is left"),
-        ("-c4K f", "not one block"),
-        ("-rdpct50/50 f", "random offsets"),
-        ("-Xprofile.xml f", "XML profiles"),
-        ("-Rxml f", "XML output"),
-        ("-p f", "not built yet"),
-        ("-ysgo f", "Windows"),
-        ("-q f", "no option of DISKSPD"),
-        ("- f", "alone"),
-        ("-c1G -Su -b1000 f", "512"),
-        ("-t4000000000 f", "65536 threads"),
-        ("-F40000 f g", "65536 threads"),
-        ("-F2 -O4 a b", "not built yet"),
-    ] {
-        refused(line, part);
-    }
-}
-
-#[test]
 fn an_error_points_at_its_word() {
-    let error = read(&words("-b4K -w101 f"), 0).unwrap_err().to_string();
+    let error = read(&words("-b4K -w101 f"), 0, &Named::default())
+        .unwrap_err()
+        .to_string();
     let expected = " 1 | diskspd -b4K -w101 f\n   |              ^^^^^\n";
     assert!(error.contains(expected), "{error}");
 }
@@ -228,7 +214,11 @@ fn any_word_is_answered() {
     ];
     for letter in letters.chars() {
         for value in values {
-            let _ = read(&[format!("-{letter}{value}"), "f".into()], 0);
+            let _ = read(
+                &[format!("-{letter}{value}"), "f".into()],
+                0,
+                &Named::default(),
+            );
         }
     }
 }

@@ -226,6 +226,7 @@ pub fn filling(
     let compresses = contents.compress > 0 || contents.dedupe > 0;
     let filling = Filling {
         pattern: pattern.transpose()?,
+        anywhere: false,
         compress: contents.compress,
         chunk: (compresses && contents.chunk > 0).then(|| Bytes::new(contents.chunk)),
         dedupe: (contents.dedupe > 0).then_some(Dedupe {

@@ -400,7 +400,7 @@ fn plain(name: &str) -> String {
 
 /// `2026-09-03 10:00:00:123`, in UTC.
 fn time_stamp(unix_ns: u64) -> String {
-    let date = crate::diskspd::date(unix_ns / 1_000_000_000);
+    let date = crate::diskspd::date(unix_ns);
     let date = date.trim_end_matches(" UTC").replace('/', "-");
     format!("{date}:{:03}", unix_ns / 1_000_000 % 1000)
 }

@@ -58,6 +58,7 @@ pub(super) fn filling(
     });
     let plain = pattern.is_none() && compress == 0 && dedupe.is_none();
     (!plain).then(|| Filling {
+        anywhere: false,
         pattern,
         compress,
         chunk: general.dedupunit.map(Bytes::new),

@@ -67,7 +67,7 @@ fn node(cpu: u32) -> u32 {
     numbers.next().unwrap_or(0)
 }
 
-/// Name and governor of the machine.
+/// Name, governor and processors of the machine.
 pub fn system() -> System {
     let read = |path: &str| {
         let text = std::fs::read_to_string(path).ok()?;
@@ -77,6 +77,10 @@ pub fn system() -> System {
         computer: read("/proc/sys/kernel/hostname").unwrap_or_default(),
         power: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
             .unwrap_or_else(|| "none".to_owned()),
+        cpus: {
+            let now = ticks();
+            uses(&now, &now)
+        },
     }
 }
 

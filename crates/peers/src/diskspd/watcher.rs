@@ -1,73 +1,96 @@
-//! What `fathom diskspd` takes from the events of a run: processor use and I/Os over time.
+//! What `fathom diskspd` takes from the events of a run: processor use, and what each worker tells of its I/O.
 
-use fathom_dialects::diskspd::{Buckets, CpuUse, DiskspdInput};
+use fathom_dialects::diskspd::{CpuUse, DiskspdInput, Tally};
 use fathom_record::{Event, EventSink, Phase};
-use fathom_session::{Console, Screen, Show};
-use fathom_units::Nanos;
+use fathom_session::{Console, Screen};
+
+use crate::measure::{View, progress};
 
 use super::processors::{CpuTicks, ticks, uses};
 
 /// The consumer of a run's events.
 pub struct Watcher<'a> {
     screen: Screen<'a>,
+    spans: Vec<Span>,
+}
+
+/// What was seen of a timespan.
+#[derive(Default)]
+pub struct Span {
     before: Vec<CpuTicks>,
     after: Vec<CpuTicks>,
     /// Index of the first worker of each job.
     first_workers: Vec<usize>,
-    buckets: Vec<Buckets>,
+    /// What each worker told.
+    pub tallies: Vec<Tally>,
+}
+
+impl Span {
+    /// Use of the processors while it was measured.
+    pub fn cpus(&self) -> Vec<CpuUse> {
+        if self.after.is_empty() {
+            return uses(&self.before, &ticks());
+        }
+        uses(&self.before, &self.after)
+    }
 }
 
 impl<'a> Watcher<'a> {
     /// For a run of `input`; progress goes to a terminal alone.
     pub fn new(input: &DiskspdInput, console: &'a dyn Console) -> Self {
-        let mut first_workers = Vec::new();
-        let mut workers = 0;
-        for (_, job) in input.workload.jobs() {
-            first_workers.push(workers);
-            workers += job.workers as usize;
-        }
-        let settings = &input.settings;
-        let buckets = settings.bucket_ms.map(|length| {
-            let duration = Nanos::from_secs(settings.duration);
-            vec![Buckets::new(Nanos::from_millis(length), duration); workers]
+        let stages = input.workload.stages.iter().enumerate();
+        let spans = stages.map(|(index, stage)| {
+            let mut first_workers = Vec::new();
+            let mut workers = 0;
+            for job in &stage.jobs {
+                first_workers.push(workers);
+                workers += job.workers as usize;
+            }
+            Span {
+                first_workers,
+                tallies: Tally::of_span(input, index),
+                ..Span::default()
+            }
         });
-        let show = if console.is_terminal() {
-            Show::Progress
-        } else {
-            Show::Nothing
-        };
         Self {
-            screen: Screen::new(show, console),
-            before: ticks(),
-            after: Vec::new(),
-            first_workers,
-            buckets: buckets.unwrap_or_default(),
+            spans: spans.collect(),
+            screen: progress(console),
         }
     }
 
-    /// Ends the showing: use of the processors, and I/Os of each worker over time.
-    pub fn finish(mut self) -> (Vec<CpuUse>, Vec<Buckets>) {
+    /// What was seen of each timespan.
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+}
+
+impl View for Watcher<'_> {
+    fn close(&mut self) {
         self.screen.close();
-        if self.after.is_empty() {
-            self.after = ticks();
-        }
-        (uses(&self.before, &self.after), self.buckets)
     }
 }
 
 impl EventSink for Watcher<'_> {
     fn event(&mut self, event: &Event<'_>) {
         self.screen.event(event);
+        let (Event::StageStarted { index, .. }
+        | Event::Interval { index, .. }
+        | Event::IoLog { index, .. }) = event
+        else {
+            return;
+        };
+        let Some(span) = self.spans.get_mut(*index) else {
+            return;
+        };
         match event {
-            Event::StageStarted { .. } => self.before = ticks(),
-            Event::Interval { phase, .. } if *phase != Phase::Measure => self.before = ticks(),
-            Event::Interval { .. } => self.after = ticks(),
+            Event::Interval { phase, .. } if *phase == Phase::Measure => span.after = ticks(),
+            Event::StageStarted { .. } | Event::Interval { .. } => span.before = ticks(),
             Event::IoLog {
                 job, worker, chunk, ..
             } => {
-                let first = self.first_workers.get(*job).copied().unwrap_or(0);
-                if let Some(buckets) = self.buckets.get_mut(first + *worker as usize) {
-                    buckets.add(chunk);
+                let first = span.first_workers.get(*job).copied().unwrap_or(0);
+                if let Some(tally) = span.tallies.get_mut(first + *worker as usize) {
+                    tally.add(chunk);
                 }
             }
             _ => {}

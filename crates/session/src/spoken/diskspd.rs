@@ -1,24 +1,37 @@
-//! DISKSPD's command line.
+//! DISKSPD's command line and profiles.
 
 use fathom_dialects::diskspd::{self, Action};
 use fathom_dialects::fio::SystemFiles;
 use fathom_workload::Workload;
 
-use super::Spoken;
+use super::{File, Spoken};
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
 pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Input, Failure> {
-    let input = diskspd::read(words, fathom_rawio::wall_clock())?;
+    taken("diskspd", words, console)
+}
+
+/// A profile that is named alone.
+pub(super) fn from_file(file: &File<'_>, console: &dyn Console) -> Result<Input, Failure> {
+    taken(&file.name, &[format!("-X{}", file.path)], console)
+}
+
+pub(super) fn recognises(file: &File<'_>) -> bool {
+    file.has_extension("xml") && file.text.contains("<Profile") && file.text.contains("<TimeSpan")
+}
+
+fn taken(name: &str, words: &[String], console: &dyn Console) -> Result<Input, Failure> {
+    let input = diskspd::read(words, fathom_rawio::wall_clock(), &SystemFiles)?;
     if input.action != Action::Run {
         let message = "this option makes DISKSPD print something instead of running";
         return Err(Failure::new(Code::Usage, message).hint("say it to `fathom diskspd …`"));
     }
     tell_warnings(&input.warnings, console);
     let workload = input.workload.clone();
-    Ok(Input::new("diskspd", workload).spoken(Spoken::Diskspd(Box::new(input))))
+    Ok(Input::new(name, workload).spoken(Spoken::Diskspd(Box::new(input))))
 }
 
-/// Fits the workload of a DISKSPD line to the files of this machine.
+/// Fits a workload that was written for Windows to the files of this machine.
 ///
 /// # Errors
 /// A path that means something to Windows alone, with the `--map` that it needs.

@@ -12,6 +12,9 @@ use crate::Pattern;
 pub struct Filling {
     /// Bytes that are repeated over the buffer; together with `compress`, over the compressible part of each piece.
     pub pattern: Option<Pattern>,
+    /// Each write begins anywhere in the pattern, at a multiple of 512 bytes, in place of its start. It counts where nothing
+    /// is compressed or repeated otherwise.
+    pub anywhere: bool,
     /// Percent of each piece that compresses to almost nothing; 0 to 100.
     pub compress: u8,
     /// Length of the pieces; `None`: of the smallest write.

@@ -8,6 +8,9 @@ use super::StreamKey;
 use super::rng::{Purpose, SplitMix64, Xoshiro256, hash_key, mix};
 use crate::{DedupeFrom, Direction, Filling, Job};
 
+/// A write begins at a multiple of this in a pattern that it begins anywhere in.
+const START_UNIT: usize = 512;
+
 /// Makes the contents of one worker's writes.
 #[derive(Debug)]
 pub(super) struct Filler {
@@ -69,7 +72,13 @@ impl Filler {
     pub(super) fn fill(&mut self, offset: u64, buffer: &mut [u8]) {
         let compress = usize::from(self.rules.compress.min(100));
         if let (Some(pattern), None, 0) = (&self.rules.pattern, self.rules.dedupe, compress) {
-            pattern.fill(offset, buffer);
+            if self.rules.anywhere {
+                let places = pattern.bytes().len().div_ceil(START_UNIT);
+                let place = self.draws.below(places as u64) as usize;
+                pattern.fill_from(place * START_UNIT, offset, buffer);
+            } else {
+                pattern.fill(offset, buffer);
+            }
             return;
         }
         let mut random = SplitMix64::new(self.seed());

@@ -72,7 +72,7 @@ fn the_compressible_part_holds_the_pattern() {
         pattern,
         compress: 50,
         chunk: Some(Bytes::new(512)),
-        dedupe: None,
+        ..Filling::default()
     };
     let block = &written(filling, 1, KEY)[0];
     for piece in block.chunks(512) {
@@ -155,5 +155,25 @@ fn duplicates_compress_like_their_original() {
                 .chunks(512)
                 .all(|piece| piece[256..].iter().all(|byte| *byte == 0))
         );
+    }
+}
+
+#[test]
+fn a_pattern_may_begin_anywhere() {
+    // Blocks of 512 bytes that tell their number in the pattern.
+    let bytes: Vec<u8> = (0..16u8).flat_map(|one| vec![one; 512]).collect();
+    let filling = Filling {
+        pattern: Pattern::new(bytes, Vec::new()),
+        anywhere: true,
+        ..Filling::default()
+    };
+    let blocks = written(filling, 400, KEY);
+    let firsts: BTreeSet<u8> = blocks.iter().map(|block| block[0]).collect();
+    assert_eq!(firsts.len(), 16);
+    for block in &blocks {
+        for (index, piece) in block.chunks(512).enumerate() {
+            let expected = (block[0] + index as u8) % 16;
+            assert!(piece.iter().all(|byte| *byte == expected));
+        }
     }
 }

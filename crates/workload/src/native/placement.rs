@@ -188,6 +188,7 @@ impl Reader<'_> {
     pub(super) fn filling(&mut self, value: &Value<'_>) -> Option<Box<Filling>> {
         let mut fields = self.fields(value, "a filling")?;
         let pattern = fields.get("pattern").map(|value| self.pattern(value));
+        let anywhere = fields.get("anywhere").map(|value| self.truth(value));
         let compress = fields
             .get("compress")
             .map(|value| self.whole_percent(value));
@@ -196,6 +197,7 @@ impl Reader<'_> {
         fields.finish(self);
         Some(Box::new(Filling {
             pattern: pattern.map_or(Some(None), |pattern| pattern.map(Some))?,
+            anywhere: anywhere.unwrap_or(Some(false))?,
             compress: compress.unwrap_or(Some(0))?,
             chunk: chunk.map_or(Some(None), |chunk| chunk.map(Some))?,
             dedupe: dedupe.map_or(Some(None), |dedupe| dedupe.map(Some))?,
@@ -304,6 +306,9 @@ pub(super) fn filling(rules: &Filling) -> Toml {
     let mut add = |key: &str, value: Toml| keys.insert(key.to_owned(), value);
     if let Some(pattern) = &rules.pattern {
         add("pattern", text(pattern));
+    }
+    if rules.anywhere {
+        add("anywhere", true.into());
     }
     add("compress", percent(rules.compress));
     if let Some(chunk) = rules.chunk {

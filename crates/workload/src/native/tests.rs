@@ -916,6 +916,8 @@ fn fillings_survive_their_file() {
     let pattern = rules.pattern.unwrap();
     assert_eq!((pattern.bytes().len(), pattern.offsets().len()), (11, 1));
     assert_eq!((rules.compress, rules.chunk), (30, Some(Bytes::new(512))));
+    assert!(!rules.anywhere);
+    assert!(filled("pattern = '\"ab\"', anywhere = true").anywhere);
     let rules = filled("dedupe = { blocks = \"20%\", working_set = \"5%\", global = true }");
     let from = DedupeFrom::WorkingSet {
         percent: 5,

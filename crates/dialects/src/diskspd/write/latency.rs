@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use fathom_record::WorkerStats;
 use fathom_stats::Histogram;
 
-use super::super::DiskspdInput;
-use super::DiskspdRun;
-use super::tables::{Sum, Ways, rows};
+use super::super::settings::Span;
+use super::super::tally::Figures;
+use super::SpanRun;
+use super::tables::{Ways, all};
 
 /// Names and percentiles of the rows; the first is the minimum.
 const ROWS: [(&str, f64); 15] = [
@@ -29,30 +29,26 @@ const ROWS: [(&str, f64); 15] = [
 ];
 
 /// One table a target where there are several, and that of all.
-pub fn write(text: &mut String, input: &DiskspdInput, run: &DiskspdRun<'_>) {
-    let rows = rows(input, run);
-    let workers = |target: Option<usize>| {
-        let chosen = rows
-            .iter()
-            .filter(move |(row, _, _)| target.is_none_or(|one| one == row.target));
-        chosen.map(|(_, worker, _)| *worker).collect::<Vec<_>>()
-    };
-    if input.targets.len() > 1 {
-        for (index, path) in input.targets.iter().enumerate() {
-            let _ = writeln!(text, "\nLatency distribution: {path}");
-            table(text, &workers(Some(index)));
+pub fn write(text: &mut String, span: &Span, run: &SpanRun) {
+    if span.targets.len() > 1 {
+        for (index, target) in span.targets.iter().enumerate() {
+            let mut figures = Figures::default();
+            let rows = run.rows.iter().filter(|row| row.target == index);
+            rows.for_each(|row| figures.merge(&row.figures));
+            let _ = writeln!(text, "\nLatency distribution: {}", target.path);
+            table(text, &figures);
         }
     }
     text.push_str("\nTotal latency distribution:\n");
-    table(text, &workers(None));
+    table(text, &all(run));
     text.push('\n');
 }
 
-fn table(text: &mut String, workers: &[&WorkerStats]) {
+fn table(text: &mut String, figures: &Figures) {
     text.push_str("  %-ile |  Read (ms) | Write (ms) | Total (ms)\n");
     let _ = writeln!(text, "{}", "-".repeat(46));
-    let [read, write, total] = [Ways::Read, Ways::Write, Ways::Total]
-        .map(|ways| Sum::of(workers.iter().copied(), ways).latency);
+    let [read, write, total] =
+        [Ways::Read, Ways::Write, Ways::Total].map(|ways| ways.sum(figures).latency);
     for (name, percent) in ROWS {
         let [read, write] = [&read, &write].map(|one| match one.count() {
             0 => "N/A".to_owned(),
@@ -63,8 +59,8 @@ fn table(text: &mut String, workers: &[&WorkerStats]) {
     }
 }
 
-/// In milliseconds.
-fn at(histogram: &Histogram, percent: f64) -> f64 {
+/// In milliseconds; 0 % is the smallest, 100 % the largest.
+pub fn at(histogram: &Histogram, percent: f64) -> f64 {
     if histogram.count() == 0 {
         return 0.0;
     }

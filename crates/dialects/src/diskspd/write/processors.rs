@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// What is told of the machine.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct System {
     /// Its name.
     pub computer: String,
     /// The processors' frequency governor, in place of a power scheme.
     pub power: String,
+    /// Its processors; their use says nothing.
+    pub cpus: Vec<CpuUse>,
 }
 
 /// One processor, and what of the measured time it was used for, in percent.
@@ -31,22 +33,12 @@ pub struct CpuUse {
     pub idle: f64,
 }
 
-/// Name and start; [`write_counts`] goes on.
+/// Name, start, and how many of everything there are.
 pub fn write_system(text: &mut String, system: &System, started_unix_ns: u64) {
-    let _ = writeln!(
-        text,
-        "System information:\n\n\tcomputer name: {}",
-        system.computer
-    );
-    let _ = writeln!(
-        text,
-        "\tstart time: {}\n",
-        date(started_unix_ns / 1_000_000_000)
-    );
-}
-
-/// How many of everything there are.
-pub fn write_counts(text: &mut String, cpus: &[CpuUse], system: &System) {
+    let computer = &system.computer;
+    let _ = writeln!(text, "System information:\n\n\tcomputer name: {computer}");
+    let _ = writeln!(text, "\tstart time: {}\n", date(started_unix_ns));
+    let cpus = &system.cpus;
     let counts = [
         ("cpu count:\t\t", cpus.len()),
         ("core count:\t\t", distinct(cpus, |it| (it.socket, it.core))),
@@ -59,7 +51,7 @@ pub fn write_counts(text: &mut String, cpus: &[CpuUse], system: &System) {
     }
     let _ = writeln!(
         text,
-        "\theterogeneous cores:\tn\n\n\tactive power scheme:\t{}\n",
+        "\theterogeneous cores:\tn\n\n\tactive power scheme:\t{}",
         system.power
     );
 }
@@ -107,15 +99,19 @@ pub fn write_table(text: &mut String, cpus: &[CpuUse]) {
         shares(text, one);
     }
     let _ = write!(text, "{rule}\n{}avg.", " ".repeat(indent));
+    shares(text, &average(cpus));
+}
+
+/// Mean use of all processors.
+pub fn average(cpus: &[CpuUse]) -> CpuUse {
     let count = cpus.len().max(1) as f64;
     let mean = |share: fn(&CpuUse) -> f64| cpus.iter().map(share).sum::<f64>() / count;
-    let average = CpuUse {
+    CpuUse {
         user: mean(|it| it.user),
         kernel: mean(|it| it.kernel),
         idle: mean(|it| it.idle),
         ..CpuUse::default()
-    };
-    shares(text, &average);
+    }
 }
 
 fn shares(text: &mut String, one: &CpuUse) {
@@ -125,9 +121,10 @@ fn shares(text: &mut String, one: &CpuUse) {
     let _ = writeln!(text, "| {:6.2}%", one.idle);
 }
 
-/// Seconds since the epoch as `2026/09/03 10:00:00 UTC`; days to a date after Howard Hinnant, "chrono-Compatible Low-Level
+/// Nanoseconds since the epoch as `2026/09/03 10:00:00 UTC`; days to a date after Howard Hinnant, "chrono-Compatible Low-Level
 /// Date Algorithms", 2021, `civil_from_days`.
-pub(crate) fn date(seconds: u64) -> String {
+pub fn date(unix_ns: u64) -> String {
+    let seconds = unix_ns / 1_000_000_000;
     let (day, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, of_era) = (day / 146_097, day % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -154,7 +151,7 @@ mod tests {
     #[test]
     fn seconds_are_dates() {
         assert_eq!(date(0), "1970/01/01 00:00:00 UTC");
-        assert_eq!(date(951_782_400), "2000/02/29 00:00:00 UTC");
-        assert_eq!(date(1_788_429_599), "2026/09/03 09:59:59 UTC");
+        assert_eq!(date(951_782_400_000_000_000), "2000/02/29 00:00:00 UTC");
+        assert_eq!(date(1_788_429_599_000_000_000), "2026/09/03 09:59:59 UTC");
     }
 }

@@ -1,14 +1,13 @@
-//! The three tables of I/O.
+//! The three tables of I/O of a timespan, and that of all timespans.
 
 use std::fmt::Write as _;
 
-use fathom_record::WorkerStats;
-use fathom_stats::Histogram;
 use fathom_units::Nanos;
 
+use super::super::settings::Span;
 use super::super::sizes::show;
-use super::super::{Buckets, DiskspdInput, Row};
-use super::{DiskspdRun, processors};
+use super::super::tally::{Figures, Way};
+use super::{SpanRun, processors};
 
 /// Which directions a table counts: reads, writes or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,15 +21,22 @@ pub enum Ways {
 }
 
 impl Ways {
-    fn holds(self, direction: usize) -> bool {
+    /// Bytes and latencies of these directions.
+    pub fn sum(self, figures: &Figures) -> Way {
+        let [read, write] = &figures.ways;
         match self {
-            Self::Total => direction < 2,
-            Self::Read => direction == 0,
-            Self::Write => direction == 1,
+            Self::Read => read.clone(),
+            Self::Write => write.clone(),
+            Self::Total => {
+                let mut both = read.clone();
+                both.merge(write);
+                both
+            }
         }
     }
 
-    fn of(self, counts: &[u64; 2]) -> u64 {
+    /// I/Os of these directions.
+    pub fn of(self, counts: &[u64; 2]) -> u64 {
         match self {
             Self::Total => counts[0] + counts[1],
             Self::Read => counts[0],
@@ -39,71 +45,37 @@ impl Ways {
     }
 }
 
-/// Rows of the tables with their workers, thread by thread and target by target.
-pub fn rows<'a>(
-    input: &DiskspdInput,
-    run: &DiskspdRun<'a>,
-) -> Vec<(Row, &'a WorkerStats, Option<&'a Buckets>)> {
-    let workers = run.result.workers.iter().enumerate();
-    let found = input.rows.iter().zip(workers);
-    let mut rows: Vec<_> = found
-        .map(|(row, (index, worker))| (*row, worker, run.buckets.get(index)))
-        .collect();
-    rows.sort_by_key(|(row, _, _)| (row.thread, row.target));
-    rows
-}
-
-/// Bytes and latencies of some workers.
-#[derive(Debug, Default)]
-pub struct Sum {
-    bytes: u64,
-    /// In ns; its count is that of the I/Os.
-    pub latency: Histogram,
-}
-
-impl Sum {
-    /// Of the directions of `ways`.
-    pub fn of<'a>(workers: impl IntoIterator<Item = &'a WorkerStats>, ways: Ways) -> Self {
-        let mut sum = Self::default();
-        for worker in workers {
-            for (direction, stats) in worker.directions.iter().enumerate() {
-                if let Some(stats) = stats.as_ref().filter(|_| ways.holds(direction)) {
-                    sum.bytes += stats.bytes;
-                    sum.latency.merge(&stats.latency);
-                }
-            }
-        }
-        sum
-    }
+/// All rows together.
+pub fn all(run: &SpanRun) -> Figures {
+    let mut all = Figures::default();
+    run.rows.iter().for_each(|row| all.merge(&row.figures));
+    all
 }
 
 /// Time, threads, processors and the tables.
-pub fn write(text: &mut String, input: &DiskspdInput, run: &DiskspdRun<'_>) {
-    processors::write_counts(text, run.cpus, run.system);
-    let _ = writeln!(text, "Results for timespan 1:\n{}\n", "*".repeat(79));
-    let seconds = run.result.measured.as_secs_f64();
-    let _ = writeln!(text, "actual test time:\t{seconds:.2}s");
-    let threads = input.settings.thread_count(input.targets.len());
-    let _ = writeln!(text, "thread count:\t\t{threads}");
-    if let Some(requests) = input.settings.requests {
+pub fn write(text: &mut String, span: &Span, run: &SpanRun) {
+    let seconds = run.measured.as_secs_f64();
+    let _ = writeln!(text, "\nactual test time:\t{seconds:.2}s");
+    let _ = writeln!(text, "thread count:\t\t{}", span.thread_count());
+    if let (Some(_), Some(requests)) = (span.pool, span.requests) {
         let _ = writeln!(text, "request count:\t\t{requests}");
     }
     text.push('\n');
-    processors::write_table(text, run.cpus);
+    processors::write_table(text, &run.cpus);
     let tables = [
         ("Total IO", Ways::Total),
         ("Read IO", Ways::Read),
         ("Write IO", Ways::Write),
     ];
+    let all = all(run);
     for (title, ways) in tables {
         let _ = writeln!(text, "\n{title}");
-        table(text, input, run, ways);
+        table(text, span, run, (&all, ways));
     }
 }
 
-fn table(text: &mut String, input: &DiskspdInput, run: &DiskspdRun<'_>, ways: Ways) {
-    let settings = &input.settings;
-    let (latency, deviation) = (settings.latency, settings.bucket_ms.is_some());
+fn table(text: &mut String, span: &Span, run: &SpanRun, (all, ways): (&Figures, Ways)) {
+    let (latency, deviation) = (span.latency, span.deviation);
     text.push_str("thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s ");
     let columns = [
         (latency, "|  AvgLat  ", 11),
@@ -118,47 +90,26 @@ fn table(text: &mut String, input: &DiskspdInput, run: &DiskspdRun<'_>, ways: Wa
     }
     let rule = "-".repeat(width);
     let _ = writeln!(text, "|  file\n{rule}");
-    let rows = rows(input, run);
-    let mut all: Option<Buckets> = None;
-    for (row, worker, buckets) in &rows {
-        if let Some(buckets) = buckets {
-            match &mut all {
-                Some(all) => all.merge(buckets),
-                None => all = Some((*buckets).clone()),
-            }
-        }
+    for row in &run.rows {
         let _ = write!(text, "{:>6} |", row.thread);
-        let sum = Sum::of([*worker], ways);
-        figures(text, input, (&sum, *buckets), ways, run.result.measured);
-        let path = input.targets.get(row.target).map_or("", String::as_str);
+        figures(text, span, (&row.figures, ways), run.measured);
+        let path = span
+            .targets
+            .get(row.target)
+            .map_or("", |it| it.path.as_str());
         let size = show(run.sizes.get(row.target).copied().unwrap_or(0));
         let _ = writeln!(text, " | {path} ({size})");
     }
     let _ = write!(text, "{rule}\ntotal:  ");
-    let sum = Sum::of(rows.iter().map(|(_, worker, _)| *worker), ways);
-    figures(text, input, (&sum, all.as_ref()), ways, run.result.measured);
+    figures(text, span, (all, ways), run.measured);
     text.push('\n');
 }
 
-fn figures(
-    text: &mut String,
-    input: &DiskspdInput,
-    (sum, buckets): (&Sum, Option<&Buckets>),
-    ways: Ways,
-    measured: Nanos,
-) {
-    let settings = &input.settings;
-    let seconds = measured.as_secs_f64();
-    let rate = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
+fn figures(text: &mut String, span: &Span, (figures, ways): (&Figures, Ways), measured: Nanos) {
+    let sum = ways.sum(figures);
     let ios = sum.latency.count();
-    let mib = rate(sum.bytes as f64 / f64::from(1 << 20));
-    let per_second = rate(ios as f64);
-    let _ = write!(
-        text,
-        " {:>15} | {ios:>12} | {mib:>10.2} | {per_second:>10.2}",
-        sum.bytes
-    );
-    if settings.latency {
+    rates(text, (sum.bytes, ios), measured);
+    if span.latency {
         let mean = if ios > 0 {
             sum.latency.mean() / 1e6
         } else {
@@ -166,15 +117,55 @@ fn figures(
         };
         let _ = write!(text, " | {mean:>8.3}");
     }
-    if settings.bucket_ms.is_some() {
-        let deviation = buckets.map_or(0.0, |it| it.deviation(|counts| ways.of(counts)));
-        let _ = write!(text, " | {deviation:>10.2}");
+    if span.deviation {
+        let buckets = figures.buckets.as_ref();
+        let deviation = buckets.and_then(|it| it.deviation(|counts| ways.of(counts)));
+        let _ = write!(text, " | {:>10.2}", deviation.unwrap_or(0.0));
     }
-    if settings.latency {
+    if span.latency {
         if ios == 0 {
             text.push_str(" |       N/A");
         } else {
             let _ = write!(text, " |  {:>8.3}", sum.latency.stddev() / 1e6);
         }
     }
+}
+
+/// Bytes, I/Os and their rates.
+fn rates(text: &mut String, (bytes, ios): (u64, u64), measured: Nanos) {
+    let seconds = measured.as_secs_f64();
+    let rate = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
+    let mib = rate(bytes as f64 / f64::from(1 << 20));
+    let per_second = rate(ios as f64);
+    let _ = write!(
+        text,
+        " {bytes:>15} | {ios:>12} | {mib:>10.2} | {per_second:>10.2}"
+    );
+}
+
+/// Writes, reads and both over all timespans.
+pub fn write_totals(text: &mut String, runs: &[SpanRun]) {
+    let rule = "-".repeat(79);
+    let _ = writeln!(text, "\n\nTotals:\n{}\n", "*".repeat(79));
+    let title = "type   |       bytes     |     I/Os     |    MiB/s   |  I/O per s";
+    let _ = writeln!(text, "{title}\n{rule}");
+    let mut measured = Nanos::ZERO;
+    let mut sums = [(0u64, 0u64); 2];
+    for run in runs.iter().filter(|run| run.measured > Nanos::ZERO) {
+        measured += run.measured;
+        for (sum, way) in sums.iter_mut().zip(&all(run).ways) {
+            sum.0 += way.bytes;
+            sum.1 += way.latency.count();
+        }
+    }
+    let [reads, writes] = sums;
+    for (name, sum) in [("write ", writes), ("read  ", reads)] {
+        let _ = write!(text, "{name} |");
+        rates(text, sum, measured);
+        text.push('\n');
+    }
+    let _ = write!(text, "{rule}\ntotal  |");
+    rates(text, (reads.0 + writes.0, reads.1 + writes.1), measured);
+    let seconds = measured.as_secs_f64();
+    let _ = writeln!(text, "\n\ntotal test time:\t{seconds:.2}s");
 }

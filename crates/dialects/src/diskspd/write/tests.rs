@@ -6,7 +6,8 @@ use fathom_record::{LogChunk, LogWindow, OpStats, StageResult, WindowSums, Worke
 use fathom_units::Nanos;
 
 use super::*;
-use crate::diskspd::read;
+use crate::diskspd::{Tally, read, rows};
+use crate::fio::SystemFiles;
 
 fn worker(index: u32, reads: u64) -> WorkerStats {
     let mut read = OpStats::new(false, false);
@@ -32,22 +33,34 @@ fn result(workers: Vec<WorkerStats>) -> StageResult {
     }
 }
 
-fn text(line: &str, cpus: &[CpuUse], buckets: &[Buckets]) -> String {
+fn output(line: &str, cpus: &[CpuUse], chunks: &[LogChunk]) -> String {
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    let input = read(&words, 0).unwrap();
+    let input = read(&words, 0, &SystemFiles).unwrap();
+    let result = result(vec![worker(0, 1024), worker(1, 512)]);
+    let mut tallies = Tally::of_span(&input, 0);
+    for tally in &mut tallies {
+        for chunk in chunks {
+            tally.add(chunk);
+        }
+    }
+    let span = SpanRun {
+        span: 0,
+        measured: result.measured,
+        rows: rows(&input, &result, &tallies),
+        cpus: cpus.to_vec(),
+        sizes: vec![10 << 20],
+    };
     let run = DiskspdRun {
-        result: &result(vec![worker(0, 1024), worker(1, 512)]),
+        spans: &[span],
         system: &System {
             computer: "host".to_owned(),
             power: "performance".to_owned(),
+            cpus: cpus.to_vec(),
         },
         started_unix_ns: 0,
-        cpus,
-        buckets,
-        sizes: &[10 << 20],
         program: "diskspd",
     };
-    write_text(&input, &run)
+    write_results(&input, &run)
 }
 
 fn cpu(cpu: u32, core: u32) -> CpuUse {
@@ -124,7 +137,7 @@ total:           6291456 |         1536 |       3.00 |     768.00
 
 Read IO
 ";
-    let text = text(
+    let text = output(
         "-c10M -b4K -r -t2 -d2 -W0 x.dat",
         &[cpu(0, 0), cpu(1, 1)],
         &[],
@@ -147,15 +160,13 @@ fn latencies_and_deviations_have_their_columns() {
             WindowSums::default(),
         ],
     };
-    let mut buckets = Buckets::new(Nanos::from_secs(1), Nanos::from_secs(2));
-    buckets.add(&LogChunk {
+    let chunk = LogChunk {
         windows: vec![window(1, 100), window(2, 300), window(3, 9)],
         ..LogChunk::default()
-    });
-    let both = [buckets.clone(), buckets];
+    };
     // Two threads of one core.
     let cpus = [cpu(0, 0), cpu(1, 0)];
-    let text = text("-c10M -b4K -r -t2 -d2 -W0 -L -D x.dat", &cpus, &both);
+    let text = output("-c10M -b4K -r -t2 -d2 -W0 -L -D x.dat", &cpus, &[chunk]);
     for part in [
         "\n\tmeasuring latency\n\tgathering IOPS at intervals of 1000ms\n",
         "\nCore | CPU |  Usage |  User  | Kernel |  Idle\n-----------------------------------------------\n    0|    0|  55.00%|",

@@ -1,0 +1,57 @@
+//! `fathom diskperformance`: the arguments and the table of DiskPerformance.ps1.
+//!
+//! Exit codes: 0; 1 where the run failed or the line is wrong; 4 where the test file is there and may not be removed, or
+//! the write guard refused.
+
+use fathom_dialects::diskperformance::{self, DiskPerformanceInput, Existing, Output};
+use fathom_engine::RunOutcome;
+use fathom_session::{
+    Code, Console, Failure, Screen, map_paths, prepare_diskperformance, tell_warnings,
+};
+use fathom_units::Nanos;
+
+use crate::measure::{self, Ours, progress, tell_failure};
+
+/// Does what the script would do with `arguments`.
+pub fn diskperformance(arguments: &[String], console: &dyn Console) -> Code {
+    let (ours, theirs) = Ours::take(arguments);
+    let done = diskperformance::read(&theirs)
+        .map_err(Failure::from)
+        .and_then(|input| act(input, &ours, console));
+    match done {
+        Ok(()) => Code::Success,
+        Err(failure) => tell_failure(&failure, Code::Unexpected, console),
+    }
+}
+
+fn act(mut input: DiskPerformanceInput, ours: &Ours, console: &dyn Console) -> Result<(), Failure> {
+    tell_warnings(&input.warnings, console);
+    let settings = &input.settings;
+    map_paths(&ours.maps, &mut input.workload)?;
+    let shown = settings.path();
+    console.print(&format!("Checking for {shown}\n"));
+    let path = prepare_diskperformance(settings, &mut input.workload)?;
+    if settings.existing == Existing::Remove && std::path::Path::new(&path).exists() {
+        std::fs::remove_file(&path).map_err(|error| {
+            let message = format!("`{path}` cannot be removed: {error}");
+            Failure::new(Code::Target, message)
+        })?;
+    }
+    console.print("Creating test file...\n");
+    let mut screen = progress(console);
+    let print = |ran: &RunOutcome, _: &mut Screen<'_>| {
+        let results = ran.results.iter().filter(|it| it.measured > Nanos::ZERO);
+        let results: Vec<_> = results.cloned().collect();
+        if settings.output == Output::GridView {
+            console.tell("note: there is no window for `Out-GridView` here; the table follows");
+        }
+        console.print(&diskperformance::write_table(settings, &results));
+    };
+    let workload = &input.workload;
+    let name = "diskperformance";
+    let done = measure::run(name, workload, ours, &mut screen, console, print);
+    // A run that ends early leaves the file to us.
+    console.print(&format!("Checking for {shown}\n"));
+    let _ = std::fs::remove_file(&path);
+    done
+}

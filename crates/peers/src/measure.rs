@@ -1,0 +1,141 @@
+//! What the drivers of simple peers have in common: our own words among the peer's, and a run from start to record.
+
+use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, RunOutcome, StopFlag};
+use fathom_record::EventSink;
+use fathom_session::{
+    Code, Console, Failure, Input, Keep, Screen, Show, Start, engine_failure, measured, watch,
+};
+use fathom_workload::Workload;
+
+/// What stands among a peer's arguments but is ours.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Ours {
+    /// `--destroy-data`.
+    pub destroy_data: Vec<String>,
+    /// `--map`.
+    pub maps: Vec<String>,
+    /// `--record`.
+    pub record: bool,
+}
+
+impl Ours {
+    /// Splits `--map`, `--destroy-data` and `--record` from the peer's own words.
+    pub fn take(arguments: &[String]) -> (Self, Vec<String>) {
+        let environment = std::env::var("FATHOM_DESTROY_DATA").ok();
+        let mut ours = Self {
+            destroy_data: environment
+                .into_iter()
+                .filter(|name| !name.is_empty())
+                .collect(),
+            ..Self::default()
+        };
+        let mut theirs = Vec::new();
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            let (name, value) = match word.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (word.as_str(), None),
+            };
+            let mut required = || {
+                value
+                    .clone()
+                    .or_else(|| words.next().cloned())
+                    .unwrap_or_default()
+            };
+            match name {
+                "--record" => ours.record = true,
+                "--destroy-data" => ours.destroy_data.push(required()),
+                "--map" => ours.maps.push(required()),
+                _ => theirs.push(word.clone()),
+            }
+        }
+        (ours, theirs)
+    }
+}
+
+/// A consumer of a run's events that shows them.
+pub trait View: EventSink {
+    /// Ends the showing.
+    fn close(&mut self);
+}
+
+impl View for Screen<'_> {
+    fn close(&mut self) {
+        Screen::close(self);
+    }
+}
+
+/// Progress on a terminal, and nothing elsewhere.
+pub fn progress(console: &dyn Console) -> Screen<'_> {
+    let show = if console.is_terminal() {
+        Show::Progress
+    } else {
+        Show::Nothing
+    };
+    Screen::new(show, console)
+}
+
+/// Runs `workload`, which `name` is the peer of, and lets `print` tell its results before they are stored.
+///
+/// # Errors
+/// What the run fails with; [`Code::Unexpected`] but where the write guard refuses.
+pub fn run<V: View>(
+    name: &str,
+    workload: &Workload,
+    ours: &Ours,
+    view: &mut V,
+    console: &dyn Console,
+    print: impl FnOnce(&RunOutcome, &mut V),
+) -> Result<(), Failure> {
+    let options = RunOptions {
+        destroy_data: ours.destroy_data.clone(),
+        overwrite: Overwrite::Allowed,
+        on_error: ErrorPolicy::Stop,
+        snapshot_every: None,
+    };
+    let stop = StopFlag::new();
+    stop.install_signal_handlers()
+        .map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let whole = Input::new(name, workload.clone());
+    let mut start = Start::now(&whole, None);
+    // The line is right; the machine is not as it says.
+    let unexpected = |error: &fathom_engine::EngineError| Failure {
+        code: Code::Unexpected,
+        ..engine_failure(error)
+    };
+    fathom_engine::preflight(workload, &options).map_err(|error| match error.exit_class() {
+        fathom_engine::ExitClass::Refused => engine_failure(&error),
+        _ => unexpected(&error),
+    })?;
+    let keep = if ours.record {
+        Keep::Run
+    } else {
+        Keep::Nothing
+    };
+    let ran = watch(&mut start, &whole, keep, view, console, |sink| {
+        fathom_engine::run(workload, &options, &stop, sink)
+    });
+    view.close();
+    let (ran, writer) = ran.map_err(|error| unexpected(&error))?;
+    if let Some(error) = &ran.failure {
+        return Err(unexpected(error));
+    }
+    print(&ran, view);
+    if let Some(writer) = writer {
+        let record = start.record(&whole, measured(ran));
+        if let Some(problem) = writer.finish(&record) {
+            console.tell(&format!("note: {problem}"));
+        }
+    }
+    Ok(())
+}
+
+/// Tells why a peer's verb failed; the code that says so is the peer's own but for the write guard's.
+pub fn tell_failure(failure: &Failure, input: Code, console: &dyn Console) -> Code {
+    console.tell(&failure.message);
+    match failure.code {
+        Code::Refused => Code::Refused,
+        Code::Input | Code::Usage => input,
+        _ => Code::Unexpected,
+    }
+}

@@ -1,0 +1,55 @@
+//! `fathom sqlio`: SQLIO's command line and output.
+//!
+//! Exit codes: 0; 1 where the run failed or the line is wrong; 4 where the write guard refused.
+
+use fathom_dialects::fio::SystemFiles;
+use fathom_dialects::sqlio::{self, Action, SqlioInput, SqlioRun};
+use fathom_engine::RunOutcome;
+use fathom_session::{Code, Console, Failure, Screen, map_paths, settle_paths, tell_warnings};
+use fathom_units::Nanos;
+use fathom_workload::Workload;
+
+use crate::measure::{self, Ours, progress, tell_failure};
+
+/// Does what SQLIO would do with `arguments`.
+pub fn sqlio(arguments: &[String], console: &dyn Console) -> Code {
+    let (ours, theirs) = Ours::take(arguments);
+    let done = sqlio::read(&theirs, &SystemFiles)
+        .map_err(Failure::from)
+        .and_then(|input| act(input, &ours, console));
+    match done {
+        Ok(()) => Code::Success,
+        Err(failure) => tell_failure(&failure, Code::Unexpected, console),
+    }
+}
+
+fn act(mut input: SqlioInput, ours: &Ours, console: &dyn Console) -> Result<(), Failure> {
+    tell_warnings(&input.warnings, console);
+    if input.action == Action::Help {
+        console.print(sqlio::usage());
+        return Ok(());
+    }
+    map_paths(&ours.maps, &mut input.workload)?;
+    settle_paths(&mut input.workload)?;
+    let mut screen = progress(console);
+    let settings = &input.settings;
+    let print = |ran: &RunOutcome, _: &mut Screen<'_>| {
+        let sizes = sizes(&input.workload);
+        let measured = ran.results.first().filter(|it| it.measured > Nanos::ZERO);
+        match measured {
+            Some(result) => {
+                let sizes = sizes.as_slice();
+                console.print(&sqlio::write_text(settings, &SqlioRun { result, sizes }));
+            }
+            None => console.tell("note: the run was stopped before anything was measured"),
+        }
+    };
+    measure::run("sqlio", &input.workload, ours, &mut screen, console, print)
+}
+
+/// Size of each target, in order.
+fn sizes(workload: &Workload) -> Vec<u64> {
+    let targets = workload.jobs().flat_map(|(_, job)| &job.targets);
+    let size = |path: &str| std::fs::metadata(path).map_or(0, |file| file.len());
+    targets.map(|target| size(target.place.path())).collect()
+}

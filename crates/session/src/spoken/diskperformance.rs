@@ -1,0 +1,47 @@
+//! The arguments of DiskPerformance.ps1.
+
+use std::path::Path;
+
+use fathom_dialects::diskperformance::{self, Existing, Settings};
+use fathom_workload::Workload;
+
+use super::Spoken;
+use crate::{Code, Console, Failure, Input, tell_warnings};
+
+pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Input, Failure> {
+    let input = diskperformance::read(words)?;
+    tell_warnings(&input.warnings, console);
+    let whole = Input {
+        sweep: input.sweep(),
+        ..Input::new("diskperformance", input.workload.clone())
+    };
+    Ok(whole.spoken(Spoken::DiskPerformance(Box::new(input))))
+}
+
+/// Makes the folder of the test file, as the script does, and looks for the file; gives its path.
+///
+/// # Errors
+/// A path of Windows that is not mapped, a folder that cannot be made, or a file that is there and may not be removed.
+pub fn prepare(settings: &Settings, workload: &mut Workload) -> Result<String, Failure> {
+    super::settle_paths(workload)?;
+    let mut jobs = workload.jobs().flat_map(|(_, job)| &job.targets);
+    let path = jobs.next().map(|target| target.place.path().to_owned());
+    let path = path.unwrap_or_else(|| settings.path());
+    let file = Path::new(&path);
+    if file.exists() {
+        if settings.existing == Existing::Keep || !file.is_file() {
+            let message = format!("File Exists, break: `{path}` is there already");
+            let hint = "give `-RemoveTestFile True` if it may be removed";
+            return Err(Failure::new(Code::Refused, message).hint(hint));
+        }
+        return Ok(path);
+    }
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(Err(error)) = folder.map(std::fs::create_dir_all) {
+        let message = format!("the folder of `{path}` cannot be made: {error}");
+        return Err(Failure::new(Code::Target, message));
+    }
+    Ok(path)
+}
