@@ -23,6 +23,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
         Spoken::DiskPerformance(it) => {
             crate::print(&fathom_dialects::diskperformance::origins(it));
         }
+        Spoken::Vdbench(vdbench) => crate::print(&fathom_dialects::vdbench::origins(vdbench)),
         Spoken::Preset | Spoken::Native { .. } => {}
     }
     crate::print(&native::write(&input.workload));

@@ -201,6 +201,7 @@ fn build(settings: &Settings) -> Workload {
             cooldown: Nanos::from_secs(5),
             repeats: 1,
             discard: false,
+            rate_from: None,
         }
     });
     Workload {

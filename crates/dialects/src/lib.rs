@@ -11,3 +11,4 @@ pub mod diskperformance;
 pub mod diskspd;
 pub mod fio;
 pub mod sqlio;
+pub mod vdbench;

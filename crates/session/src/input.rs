@@ -7,7 +7,7 @@ use fathom_workload::{
     IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
 };
 
-use crate::spoken::{self, Spoken, prepare_diskperformance, settle_paths};
+use crate::spoken::{self, Spoken, prepare_diskperformance, settle_paths, settle_vdbench, vdbench};
 use crate::{Code, Console, Failure};
 
 /// A workload, and what its reader knows beyond it.
@@ -70,18 +70,34 @@ impl Input {
         Ok(self)
     }
 
-    /// Fits what was written for Windows to the files of this machine: ranges end where files end, and every path must be one of here.
+    /// Fits a peer's input to this machine: ranges end where files end, every path must be one of here, and hosts must be
+    /// this one. What a reader of the results should know is told.
     ///
     /// # Errors
-    /// A path that means something to Windows alone, with the `--map` that it needs.
-    pub fn on_this_machine(mut self) -> Result<Self, Failure> {
-        match &self.spoken {
+    /// A path that means something to Windows alone, with the `--map` that it needs; hosts that are other machines.
+    pub fn on_this_machine(mut self, console: &dyn Console) -> Result<Self, Failure> {
+        match &mut self.spoken {
             Spoken::Diskspd(_) | Spoken::Sqlio(_) => settle_paths(&mut self.workload)?,
             Spoken::DiskPerformance(script) => {
                 prepare_diskperformance(&script.settings, &mut self.workload)?;
             }
+            Spoken::Vdbench(input) => settle_vdbench(input, &mut self.workload, console)?,
             Spoken::Preset | Spoken::Native { .. } | Spoken::Fio(_) => {}
         }
+        Ok(self)
+    }
+
+    /// Adds what a peer would do first where its files were missing: Vdbench's `SD_format`.
+    ///
+    /// # Errors
+    /// An input whose peer has no such run.
+    pub fn with_layout(mut self) -> Result<Self, Failure> {
+        let Spoken::Vdbench(input) = &mut self.spoken else {
+            let message = "`--include-layout` is for Vdbench's parameter files, whose `SD_format` run it predicts too";
+            return Err(Failure::new(Code::Usage, message)
+                .hint("leave it out: files are taken as laid out"));
+        };
+        vdbench::with_layout(input, &mut self.workload);
         Ok(self)
     }
 

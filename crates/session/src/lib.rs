@@ -15,5 +15,7 @@ pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
 pub use input::{Input, Words, load, map_paths, tell_warnings};
 pub use screen::{Fan, Screen, Show};
-pub use spoken::{Spoken, is_dialect, prepare_diskperformance, read_context, settle_paths};
+pub use spoken::{
+    Spoken, is_dialect, prepare_diskperformance, read_context, settle_paths, settle_vdbench,
+};
 pub use start::{Keep, Outcome, Start, measured, watch};

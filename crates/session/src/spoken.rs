@@ -8,6 +8,7 @@ mod diskspd;
 mod fio;
 mod native;
 mod sqlio;
+pub(crate) mod vdbench;
 
 use std::path::Path;
 
@@ -16,12 +17,14 @@ use fathom_dialects::diskperformance::DiskPerformanceInput;
 use fathom_dialects::diskspd::DiskspdInput;
 use fathom_dialects::fio::FioInput;
 use fathom_dialects::sqlio::SqlioInput;
+use fathom_dialects::vdbench::VdbenchInput;
 
 use crate::{Code, Console, Failure, Input};
 
 pub use self::diskperformance::prepare as prepare_diskperformance;
 pub use self::diskspd::settle as settle_paths;
 pub use self::fio::read_context;
+pub use self::vdbench::settle as settle_vdbench;
 
 /// What the reader of an input knows beyond its workload.
 #[derive(Debug)]
@@ -43,6 +46,8 @@ pub enum Spoken {
     Sqlio(Box<SqlioInput>),
     /// The arguments of DiskPerformance.ps1.
     DiskPerformance(Box<DiskPerformanceInput>),
+    /// Vdbench's parameter files.
+    Vdbench(Box<VdbenchInput>),
 }
 
 /// A file that may hold a workload.
@@ -100,6 +105,11 @@ const DIALECTS: &[Dialect] = &[
         name: "diskperformance",
         from_words: diskperformance::from_words,
         from_file: None,
+    },
+    Dialect {
+        name: "vdbench",
+        from_words: vdbench::from_words,
+        from_file: Some((vdbench::from_file, vdbench::recognises)),
     },
 ];
 

@@ -53,6 +53,7 @@ pub fn build(profile: &Profile, sources: &Sources) -> (Workload, Vec<Vec<WorkerP
             cooldown: Nanos::from_secs(span.cooldown),
             repeats: 1,
             discard: false,
+            rate_from: None,
         });
     }
     (Workload { stages, seed }, places)

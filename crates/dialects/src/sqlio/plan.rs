@@ -30,6 +30,7 @@ pub fn build(settings: &Settings) -> Workload {
             cooldown: Nanos::ZERO,
             repeats: 1,
             discard: false,
+            rate_from: None,
         }],
         seed: 0,
     }

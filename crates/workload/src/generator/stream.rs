@@ -151,9 +151,16 @@ impl WorkerStream {
     /// The next I/O, or `None` once the limits of the job are reached; never `None` for a time-based job.
     #[inline]
     pub fn next_io(&mut self) -> Option<Io> {
-        let Some(offset) = self.stretch.next_offset() else {
-            return self.next_by_rules();
-        };
+        match self.next_of_stretch() {
+            None => self.next_by_rules(),
+            found => found,
+        }
+    }
+
+    /// The next I/O where it follows the last by the same rule; `None` says nothing: [`Self::next_io`] must be asked then.
+    #[inline]
+    pub fn next_of_stretch(&mut self) -> Option<Io> {
+        let offset = self.stretch.next_offset()?;
         let index = self.next_index;
         self.next_index += 1;
         Some(Io {
@@ -163,6 +170,13 @@ impl WorkerStream {
             offset,
             length: self.stretch.length,
         })
+    }
+
+    /// Offsets of the I/Os that come next within the first target, where the job has no other and they are known already:
+    /// a few, or none. What they go through can be brought near.
+    #[inline]
+    pub fn upcoming(&self) -> &[u64] {
+        self.stretch.upcoming()
     }
 
     /// A direction as the job's mix has them, for [`Self::next_io_of`].
@@ -238,16 +252,18 @@ impl WorkerStream {
                 let by_bytes = (region.left / size).saturating_sub(1);
                 (before_end.min(by_bytes), StretchOrder::Sequential { step })
             }
+            Order::Independent { run: 1 } => {
+                let order = StretchOrder::Independent {
+                    draws: self.offsets.clone(),
+                    steps: self.stride.steps(region.length, size),
+                    stride: self.stride,
+                };
+                ((region.left / size).saturating_sub(1), order)
+            }
             _ => return,
         };
-        self.stretch = Stretch {
-            left: count.min(by_limits),
-            taken_from: count.min(by_limits),
-            position: region.position,
-            base: region.offset,
-            length: size as u32,
-            order,
-        };
+        let place = (region.offset, region.position);
+        self.stretch = Stretch::new(count.min(by_limits), size as u32, place, order);
     }
 
     /// Books what a stretch gave.
@@ -258,9 +274,13 @@ impl WorkerStream {
         };
         let bytes = taken * u64::from(self.stretch.length);
         region.position = self.stretch.position;
-        region.left -= match self.stretch.order {
+        region.left -= match &self.stretch.order {
             StretchOrder::EachBlockOnce(..) => taken,
             StretchOrder::Sequential { .. } => bytes,
+            StretchOrder::Independent { draws, .. } => {
+                self.offsets = draws.clone();
+                bytes
+            }
         };
         self.ends.pass_left -= bytes;
         self.ends.ios_left -= taken;
