@@ -164,11 +164,7 @@ fn read_with(
         complaints.plain(complaint.hint("name one with `-f FILE`, or try `-t`"));
         return Err(complaints.into_diagnostics());
     }
-    let demo = options.demo.map(|demo| match demo {
-        Demo::Raw => DEMO,
-        Demo::FileSystem => DEMO_FILES,
-    });
-    let lexed = lexer::lex(&options, demo, files, &mut complaints);
+    let lexed = lexer::lex(&options, demonstration(&options), files, &mut complaints);
     let lexer::Lexed {
         parameters,
         added,
@@ -194,25 +190,7 @@ fn read_with(
         let complaint = Diagnostic::error("the files define no run");
         complaints.plain(complaint.hint("add an `rd=`"));
     }
-    let storage = Storage {
-        hosts: hosts_of_sds(&built, &mut complaints),
-        filling: contents::filling(&built.general, files, &mut complaints),
-    };
-    refuse_general(&built, &options, &sources, &mut complaints);
-    let values = Values {
-        sources: &sources,
-        complaints: &mut complaints,
-    };
-    let (runs, workload) = expand::expand(&built, &options, storage, values);
-    if !complaints.has_errors()
-        && let Err(contradictions) = fathom_workload::validate(&workload)
-    {
-        contradictions
-            .0
-            .into_iter()
-            .take(20)
-            .for_each(|complaint| complaints.plain(complaint));
-    }
+    let (runs, workload) = runs_of(&built, &options, files, (&sources, &mut complaints));
     if complaints.has_errors() {
         return Err(complaints.into_diagnostics());
     }
@@ -247,11 +225,45 @@ fn read_with(
     })
 }
 
+/// The text of `-t` or `-tf`.
+fn demonstration(options: &Options) -> Option<&'static str> {
+    options.demo.map(|demo| match demo {
+        Demo::Raw => DEMO,
+        Demo::FileSystem => DEMO_FILES,
+    })
+}
+
+/// The runs and their workload; complaints where they contradict themselves.
+fn runs_of(
+    built: &build::Built,
+    options: &Options,
+    files: &dyn Files,
+    (sources, complaints): (&Sources, &mut Complaints),
+) -> (Vec<Run>, Workload) {
+    let storage = Storage {
+        hosts: hosts_of_sds(built, complaints),
+        filling: contents::filling(&built.general, files, complaints),
+    };
+    refuse_general(built, options, complaints);
+    let values = Values {
+        sources,
+        complaints,
+    };
+    let (runs, workload) = expand::expand(built, options, storage, values);
+    if !complaints.has_errors()
+        && let Err(contradictions) = fathom_workload::validate(&workload)
+    {
+        let contradictions = contradictions.0.into_iter().take(20);
+        contradictions.for_each(|complaint| complaints.plain(complaint));
+    }
+    (runs, workload)
+}
+
 impl VdbenchInput {
     /// Where in the files a job, a path or a host stands that is complained about.
     pub fn place_of(&self, subject: &Subject) -> Option<Location> {
         let hosts = self.hosts.iter().filter(|host| host.given);
-        let host = hosts
+        let mut host = hosts
             .filter(|host| host.label == subject.value)
             .map(|host| host.at);
         let of_path = |sd: &&Sd| sd.paths.iter().any(|path| path.lun == subject.value);
@@ -262,19 +274,14 @@ impl VdbenchInput {
             self.sds.iter().find(|sd| sd.name == name)
         };
         let at = host
-            .last()
+            .next_back()
             .or_else(|| by_path.or_else(by_name).map(|sd| sd.at))?;
         self.sources.location(at)
     }
 }
 
 /// Parameters that hold for the whole run, and are not done in every case.
-fn refuse_general(
-    built: &build::Built,
-    options: &Options,
-    _: &Sources,
-    complaints: &mut Complaints,
-) {
+fn refuse_general(built: &build::Built, options: &Options, complaints: &mut Complaints) {
     let general = &built.general;
     let mut refuse =
         |message: &str, hint: &str| complaints.plain(Diagnostic::error(message).hint(hint));

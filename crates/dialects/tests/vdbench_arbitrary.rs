@@ -161,10 +161,10 @@ fn line() -> impl Strategy<Value = String> {
     );
     let pairs = proptest::collection::vec(pair, 1..6);
     pairs.prop_map(|pairs| {
-        pairs
+        let texts = pairs
             .into_iter()
-            .map(|(key, value, end)| format!("{key}={value}{end}"))
-            .collect()
+            .map(|(key, value, end)| format!("{key}={value}{end}"));
+        texts.collect::<Vec<_>>().concat()
     })
 }
 
@@ -218,9 +218,8 @@ fn a_mebibyte_of_anything_is_answered() {
     }
     // As many entries as a mebibyte holds, each different and each meant by a wildcard.
     let many = |kind: &str| {
-        (0..40_000)
-            .map(|n| format!("{kind}=e{n},lun=/x{n}\n"))
-            .collect::<String>()
+        let lines = (0..40_000).map(|n| format!("{kind}=e{n},lun=/x{n}\n"));
+        lines.collect::<Vec<_>>().concat()
     };
     read_all(
         format!(

@@ -4,6 +4,7 @@
 //! speed and one for each point.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
 
 use fathom_diagnostics::{Diagnostic, nearest};
 use fathom_units::Nanos;
@@ -144,7 +145,7 @@ impl<'a> Expander<'a> {
         let interval = interval.max(1);
         let mut complain = |message: String, hint: &str| {
             self.values
-                .error(rd.at, format!("rd={name}: {message}"), hint)
+                .error(rd.at, format!("rd={name}: {message}"), hint);
         };
         if !elapsed.is_multiple_of(interval) {
             let message = format!("'elapsed={elapsed}' must be multiple of 'interval={interval}'.");
@@ -161,8 +162,8 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// The workloads of an RD and the storage of each.
-    fn members(&mut self, rd: &Rd) -> Option<Vec<Member>> {
+    /// The workloads of an RD; the defaults where it names none.
+    fn workloads(&mut self, rd: &Rd) -> Vec<(Option<usize>, &'a Wd)> {
         let mut wds: Vec<(Option<usize>, &'a Wd)> = Vec::new();
         let built = self.built;
         for name in &rd.wds {
@@ -183,6 +184,45 @@ impl<'a> Expander<'a> {
         }
         let mut seen = BTreeSet::new();
         wds.retain(|(index, _)| seen.insert(*index));
+        wds
+    }
+
+    /// The storage that names and wildcards of a workload mean.
+    fn storage_of(&mut self, workload: &str, names: &[Name]) -> Vec<usize> {
+        let mut sds = Vec::new();
+        for name in names {
+            let found = self.lookup(name, |built| &built.sds, |sd| &sd.name, false);
+            if found.is_empty() {
+                self.storage_missing(workload, name);
+            }
+            sds.extend(found);
+        }
+        let mut seen = BTreeSet::new();
+        sds.retain(|sd| seen.insert(*sd));
+        sds
+    }
+
+    fn storage_missing(&mut self, workload: &str, name: &Name) {
+        let hosts = &self.built.hosts;
+        let host = hosts
+            .first()
+            .map_or("localhost", |host| host.label.as_str());
+        let message = format!(
+            "Could not find sd={} for wd={workload},host={host}",
+            name.text
+        );
+        let full = self.values.complaints.is_full();
+        let known = self.built.sds.iter().take(if full { 0 } else { 1000 });
+        let near = nearest(&name.text, known.map(|sd| sd.name.as_str()));
+        let hint = near.map_or("define it with `sd=` before all `wd=`".to_owned(), |near| {
+            format!("did you mean `{near}`?")
+        });
+        self.values.error(name.at, message, hint);
+    }
+
+    /// The workloads of an RD and the storage of each.
+    fn members(&mut self, rd: &Rd) -> Option<Vec<Member>> {
+        let wds = self.workloads(rd);
         let special = rd.sds.iter().any(|name| special_set(&name.text).is_some());
         let mut members = Vec::new();
         for (index, wd) in wds {
@@ -205,32 +245,7 @@ impl<'a> Expander<'a> {
                 );
                 continue;
             }
-            let mut sds = Vec::new();
-            for name in names {
-                let found = self.lookup(name, |built| &built.sds, |sd| &sd.name, false);
-                if found.is_empty() {
-                    let host = self
-                        .built
-                        .hosts
-                        .first()
-                        .map_or("localhost", |host| host.label.as_str());
-                    let message = format!(
-                        "Could not find sd={} for wd={called},host={host}",
-                        name.text
-                    );
-                    let full = self.values.complaints.is_full();
-                    let known = self.built.sds.iter().take(if full { 0 } else { 1000 });
-                    let near = nearest(&name.text, known.map(|sd| sd.name.as_str()));
-                    let hint = near
-                        .map_or("define it with `sd=` before all `wd=`".to_owned(), |near| {
-                            format!("did you mean `{near}`?")
-                        });
-                    self.values.error(name.at, message, hint);
-                }
-                sds.extend(found);
-            }
-            let mut seen = BTreeSet::new();
-            sds.retain(|sd| seen.insert(*sd));
+            let sds = self.storage_of(called, names);
             members.push(Member {
                 wd: index,
                 spec: without_storage(wd),
@@ -518,7 +533,7 @@ impl<'a> Expander<'a> {
         let mut full = name.to_owned();
         if is_looped {
             for setting in loops {
-                full.push_str(&format!(" {}={}", setting.name, setting.value));
+                let _ = write!(full, " {}={}", setting.name, setting.value);
             }
         }
         let mut unique = full.clone();

@@ -52,20 +52,20 @@ impl Settings {
         for (key, value) in chosen {
             match (key, value) {
                 (LoopKey::Threads, LoopValue::Number(number)) => {
-                    settings.threads = Some((*number as u32).max(1))
+                    settings.threads = Some((*number as u32).max(1));
                 }
                 (LoopKey::Xfersize, LoopValue::Xfersize(size)) => {
-                    settings.xfersize = Some(size.clone())
+                    settings.xfersize = Some(size.clone());
                 }
                 (LoopKey::Rdpct, LoopValue::Number(number)) => settings.rdpct = Some(*number),
                 (LoopKey::Rhpct, LoopValue::Number(number)) => settings.rhpct = Some(*number),
                 (LoopKey::Whpct, LoopValue::Number(number)) => settings.whpct = Some(*number),
                 (LoopKey::Seekpct, LoopValue::Seek(seek)) => settings.seek = Some(*seek),
                 (LoopKey::Hitarea, LoopValue::Number(number)) => {
-                    settings.hitarea = Some(*number as u64)
+                    settings.hitarea = Some(*number as u64);
                 }
                 (LoopKey::Compratio, LoopValue::Number(number)) => {
-                    settings.compratio = Some(*number)
+                    settings.compratio = Some(*number);
                 }
                 _ => {}
             }
@@ -135,7 +135,7 @@ impl Expander<'_> {
                 .threads
                 .unwrap_or_else(|| self.built.sds.get(sd).map_or(1, |sd| sd.threads))
         });
-        let ends = self.ends(&slots, &specs);
+        let ends = ends(&slots, &specs);
         let weights = rates_of(&slots, &specs);
         let several_wds = members.len() > 1;
         let mut jobs = Vec::with_capacity(slots.len());
@@ -220,18 +220,17 @@ impl Expander<'_> {
                             hosts[stream as usize % count],
                             (stream, spec.streams),
                             spec.streams,
-                        )
+                        );
                     });
                 } else if in_order {
                     // One position goes through the SD, so one host does it.
-                    hosts
-                        .first()
-                        .into_iter()
-                        .for_each(|host| add(*host, (0, 1), 1));
+                    if let Some(host) = hosts.first() {
+                        add(*host, (0, 1), 1);
+                    }
                 } else {
-                    hosts
-                        .iter()
-                        .for_each(|host| add(*host, (0, 1), count as u32));
+                    for host in &hosts {
+                        add(*host, (0, 1), count as u32);
+                    }
                 }
                 if self.jobs + slots.len() > JOBS_MAX {
                     let message = format!("rd={}: over {JOBS_MAX} jobs in all runs", rd.name);
@@ -245,17 +244,6 @@ impl Expander<'_> {
         Some(slots)
     }
 
-    /// For each SD the largest transfer size that is used on it.
-    fn ends(&self, slots: &[Slot], specs: &[Wd]) -> BTreeMap<usize, u64> {
-        let mut largest = BTreeMap::new();
-        for slot in slots {
-            let size = specs[slot.member].xfersize.largest();
-            let entry = largest.entry(slot.sd).or_insert(size);
-            *entry = size.max(*entry);
-        }
-        largest
-    }
-
     fn job(&mut self, slot: &Slot, spec: &Wd, context: &Context<'_>) -> Option<Job> {
         let built = self.built;
         let sd = built.sds.get(slot.sd)?;
@@ -266,14 +254,7 @@ impl Expander<'_> {
             .or(spec.openflags)
             .unwrap_or(sd.openflags);
         let lun = sd.lun_of(&host.label)?;
-        if sd.is_device() && flags == OpenFlags::default() && !self.options.simulate {
-            let message = format!(
-                "sd={}: `{lun}` is a device and has no `openflags=`, which Vdbench refuses on Linux",
-                sd.name
-            );
-            self.values
-                .error(sd.at, message, "add `openflags=o_direct`");
-        }
+        self.check_flags(sd, lun, flags);
         let largest = context.ends.get(&slot.sd).copied().unwrap_or(4096);
         let targets = self.targets(slot, sd, lun, spec, largest)?;
         let length = targets.first().and_then(|target| target.length);
@@ -331,6 +312,18 @@ impl Expander<'_> {
             salt: 0,
             features,
         })
+    }
+
+    /// Devices are opened with flags alone.
+    fn check_flags(&mut self, sd: &Sd, lun: &str, flags: OpenFlags) {
+        if sd.is_device() && flags == OpenFlags::default() && !self.options.simulate {
+            let message = format!(
+                "sd={}: `{lun}` is a device and has no `openflags=`, which Vdbench refuses on Linux",
+                sd.name
+            );
+            self.values
+                .error(sd.at, message, "add `openflags=o_direct`");
+        }
     }
 
     fn job_name(&self, slot: &Slot, sd: &Sd, spec: &Wd, several_wds: bool) -> String {
@@ -624,6 +617,17 @@ impl Expander<'_> {
                 .sum(),
         }
     }
+}
+
+/// For each SD the largest transfer size that is used on it.
+fn ends(slots: &[Slot], specs: &[Wd]) -> BTreeMap<usize, u64> {
+    let mut largest = BTreeMap::new();
+    for slot in slots {
+        let size = specs[slot.member].xfersize.largest();
+        let entry = largest.entry(slot.sd).or_insert(size);
+        *entry = size.max(*entry);
+    }
+    largest
 }
 
 /// What a job is made with.

@@ -78,7 +78,7 @@ pub fn lex(
         joined: Joined::default(),
     };
     if let Some(text) = demo {
-        lexer.text("demonstration".to_owned(), text, false);
+        lexer.text("demonstration", text, false);
     }
     for name in &options.files {
         lexer.file(name, None);
@@ -142,7 +142,7 @@ impl Lexer<'_> {
         let Some((path, text)) = self.open(name, included) else {
             return;
         };
-        self.text(path, &text, included.is_some());
+        self.text(&path, &text, included.is_some());
     }
 
     /// What stands behind `+` on the command line.
@@ -152,11 +152,11 @@ impl Lexer<'_> {
         }
         let before = self.lexed.parameters.len();
         let text = self.options.added.join(",");
-        self.text("command line".to_owned(), &text, true);
+        self.text("command line", &text, true);
         self.lexed.added = self.lexed.parameters.split_off(before);
     }
 
-    fn text(&mut self, path: String, text: &str, nested: bool) {
+    fn text(&mut self, path: &str, text: &str, nested: bool) {
         let text = self.substituted(text);
         self.bytes += text.len();
         if self.bytes > TEXT_MAX || self.lexed.sources.files().len() >= FILES_MAX {
@@ -166,7 +166,7 @@ impl Lexer<'_> {
                 .plain(Diagnostic::error(message).hint("use fewer or smaller files"));
             return;
         }
-        let file = self.lexed.sources.add(path.clone(), text.clone());
+        let file = self.lexed.sources.add(path.to_owned(), text.clone());
         let mut start = 0;
         for line in text.split('\n') {
             let at = start;
@@ -189,7 +189,7 @@ impl Lexer<'_> {
                 .get(..8)
                 .filter(|word| word.eq_ignore_ascii_case("include="));
             if include.is_some() && self.joined.text.is_empty() {
-                self.include(&trimmed[8..], place, nested, &path);
+                self.include(&trimmed[8..], place, nested, path);
                 continue;
             }
             self.line(trimmed, place);
@@ -452,7 +452,7 @@ impl Lexer<'_> {
                 words.push(word);
                 return (words, false, end);
             }
-            if !(word.text.is_empty() && !word.quoted) {
+            if word.quoted || !word.text.is_empty() {
                 words.push(word);
             }
             match text[end..].bytes().next() {

@@ -7,6 +7,10 @@ use fathom_diagnostics::{Diagnostic, Diagnostics, nearest};
 use super::sections::Repeat;
 
 /// A command line that was read.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
     /// `-f`: parameter files, in order.
@@ -268,12 +272,11 @@ impl LineReader<'_> {
             None
         };
         let text = text + unit.map_or("", String::as_str);
-        match parse_repeat(&text) {
-            Some(repeat) => self.options.repeat = Some(repeat),
-            None => {
-                let message = format!("`-l {text}` is neither a number nor a time");
-                self.error(&message, "write `-l 3`, or `-l 2h`");
-            }
+        if let Some(repeat) = parse_repeat(&text) {
+            self.options.repeat = Some(repeat);
+        } else {
+            let message = format!("`-l {text}` is neither a number nor a time");
+            self.error(&message, "write `-l 3`, or `-l 2h`");
         }
     }
 

@@ -278,28 +278,25 @@ impl Values<'_> {
                 names.push(name);
                 continue;
             };
-            match numbered_range(from, to) {
-                Some((letters, numbers)) => {
-                    let count = numbers.end() - numbers.start() + 1;
-                    if self.complaints.has_room_for(count as usize) {
-                        names.extend(numbers.map(|number| Name {
-                            text: format!("{letters}{number}"),
-                            at: word.at,
-                        }));
-                    }
-                }
-                None => {
-                    let message = format!(
-                        "within parentheses `-` makes a range: `{}` is read as `{from}` to `{to}`",
-                        word.text
-                    );
-                    let hint = format!("put the name in double quotes: (\"{}\")", word.text);
-                    self.warning(word.at, message, hint);
-                    names.push(Name {
-                        text: from.to_owned(),
+            if let Some((letters, numbers)) = numbered_range(from, to) {
+                let count = numbers.end() - numbers.start() + 1;
+                if self.complaints.has_room_for(count as usize) {
+                    names.extend(numbers.map(|number| Name {
+                        text: format!("{letters}{number}"),
                         at: word.at,
-                    });
+                    }));
                 }
+            } else {
+                let message = format!(
+                    "within parentheses `-` makes a range: `{}` is read as `{from}` to `{to}`",
+                    word.text
+                );
+                let hint = format!("put the name in double quotes: (\"{}\")", word.text);
+                self.warning(word.at, message, hint);
+                names.push(Name {
+                    text: from.to_owned(),
+                    at: word.at,
+                });
             }
         }
         if names.iter().all(|name| name.text.is_empty()) {
@@ -318,12 +315,13 @@ impl Values<'_> {
                 "o_sync" | "o_dsync" | "o_rsync" => flags.dsync = true,
                 "fsync" => flags.fsync = true,
                 "none" => {}
-                other => match other
-                    .strip_prefix("0x")
-                    .and_then(|hex| u32::from_str_radix(hex, 16).ok())
-                {
-                    Some(bits) => self.raw_flags(bits, word, &mut flags),
-                    None => {
+                other => {
+                    if let Some(bits) = other
+                        .strip_prefix("0x")
+                        .and_then(|hex| u32::from_str_radix(hex, 16).ok())
+                    {
+                        self.raw_flags(bits, word, &mut flags);
+                    } else {
                         let message = format!("`{}` is no open flag that is known here", word.text);
                         self.error(
                             word.at,
@@ -331,7 +329,7 @@ impl Values<'_> {
                             "known are o_direct, o_sync, o_dsync, o_rsync, fsync and directio",
                         );
                     }
-                },
+                }
             }
         }
         flags

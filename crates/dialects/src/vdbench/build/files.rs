@@ -162,24 +162,24 @@ impl Builder<'_> {
                 fsd.depth = self
                     .values
                     .count(parameter, Unit::Size, 0)
-                    .map_or(fsd.depth, |n| n.min(1 << 20) as u32)
+                    .map_or(fsd.depth, |n| n.min(1 << 20) as u32);
             }
             "width" => {
                 fsd.width = self
                     .values
                     .count(parameter, Unit::Size, 0)
-                    .map_or(fsd.width, |n| n.min(1 << 20) as u32)
+                    .map_or(fsd.width, |n| n.min(1 << 20) as u32);
             }
             "files" => {
                 fsd.files = self
                     .values
                     .count(parameter, Unit::Size, 0)
-                    .unwrap_or(fsd.files)
+                    .unwrap_or(fsd.files);
             }
             "sizes" | "size" => fsd.sizes = self.file_sizes(parameter).unwrap_or(fsd.sizes.clone()),
             "totalsize" => fsd.totalsize = self.values.count(parameter, Unit::Size, 1),
             "workingsetsize" | "wss" => {
-                fsd.working_set = self.values.count(parameter, Unit::Size, 1)
+                fsd.working_set = self.values.count(parameter, Unit::Size, 1);
             }
             "distribution" => {
                 let word = self.values.text(parameter).unwrap_or_default();
@@ -301,7 +301,7 @@ impl Builder<'_> {
             "fileio" => fwd.fileio = self.fileio(parameter).unwrap_or(fwd.fileio),
             "fileselect" => fwd.fileselect = self.fileselect(parameter).unwrap_or(fwd.fileselect),
             "xfersize" | "xfersizes" => {
-                fwd.xfersize = self.xfersize(parameter).unwrap_or(fwd.xfersize.clone())
+                fwd.xfersize = self.xfersize(parameter).unwrap_or(fwd.xfersize.clone());
             }
             "operation" | "operations" => {
                 let Some(word) = self

@@ -140,11 +140,11 @@ impl Builder<'_> {
         let words = || parameter.values.iter().map(|word| word.text.clone());
         match key {
             "compratio" | "compressionratio" => {
-                self.built.general.compratio = self.ratio(parameter)
+                self.built.general.compratio = self.ratio(parameter);
             }
             "dedupratio" => self.built.general.dedupratio = self.ratio(parameter),
             "dedupunit" => {
-                self.built.general.dedupunit = self.values.count(parameter, Unit::Size, 512)
+                self.built.general.dedupunit = self.values.count(parameter, Unit::Size, 512);
             }
             "dedupsets" => self.built.general.dedupsets = self.values.text(parameter),
             "pattern" => self.built.general.pattern = self.values.text(parameter),
@@ -257,13 +257,12 @@ impl Builder<'_> {
         let Some(text) = self.values.text(parameter) else {
             return;
         };
-        match parse_repeat(&text) {
-            Some(repeat) => self.built.general.repeat = Some(repeat),
-            None => {
-                let message = format!("`loop={text}` is neither a number nor a time");
-                self.values
-                    .error(parameter.at, message, "write `loop=3`, or `loop=2h`");
-            }
+        if let Some(repeat) = parse_repeat(&text) {
+            self.built.general.repeat = Some(repeat);
+        } else {
+            let message = format!("`loop={text}` is neither a number nor a time");
+            self.values
+                .error(parameter.at, message, "write `loop=3`, or `loop=2h`");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::vdbench::lexer::{Parameter, Word};
 use crate::vdbench::outline::Kind;
-use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd};
+use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Rate, Rd};
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, shown};
 
@@ -195,7 +195,7 @@ impl Builder<'_> {
         let words = || parameter.values.iter().map(|word| word.text.clone());
         match key {
             "wd" => rd.wds = self.values.names(parameter),
-            "sd" => rd.sds = self.rd_sds(parameter),
+            "sd" => rd.sds = self.values.names(parameter),
             "fwd" => rd.fwds = self.values.names(parameter),
             "fsd" => rd.fsds = self.values.names(parameter),
             "hd" => {
@@ -204,34 +204,12 @@ impl Builder<'_> {
             }
             "iorate" => rd.rates = self.rates(parameter),
             "fwdrate" => rd.fwd_rates = self.rates(parameter),
-            "curve" => {
-                let points = self.values.numbers(parameter, Unit::Size);
-                let points =
-                    points.map(|points| points.into_iter().map(f64::abs).collect::<Vec<_>>());
-                match points {
-                    Some(points)
-                        if points
-                            .iter()
-                            .all(|point| *point > 0.0 && *point <= 10_000.0) =>
-                    {
-                        rd.curve = points;
-                    }
-                    Some(_) => {
-                        let message = format!(
-                            "`curve={}` has points that are no percentages",
-                            shown(parameter)
-                        );
-                        self.values
-                            .error(parameter.at, message, "give percentages above 0");
-                    }
-                    None => {}
-                }
-            }
+            "curve" => self.curve(parameter, rd),
             "stopcurve" => {
                 rd.stopcurve = self
                     .values
                     .number(parameter, Unit::Size)
-                    .filter(|time| *time > 0.0)
+                    .filter(|time| *time > 0.0);
             }
             "elapsed" => rd.elapsed = self.seconds(parameter, 1).unwrap_or(rd.elapsed),
             "interval" => rd.interval = self.seconds(parameter, 1).unwrap_or(rd.interval),
@@ -256,7 +234,7 @@ impl Builder<'_> {
                 }
             }
             "operations" | "operation" => {
-                rd.operations = words().map(|word| word.to_ascii_lowercase()).collect()
+                rd.operations = words().map(|word| word.to_ascii_lowercase()).collect();
             }
             "mount" => self.no_effect(parameter, "file systems are mounted by whoever runs it"),
             _ => self.refuse(
@@ -267,9 +245,22 @@ impl Builder<'_> {
         }
     }
 
-    /// `single`, `range` and `setsofN` stand for lists of SDs, a run each.
-    fn rd_sds(&mut self, parameter: &Parameter) -> Vec<Name> {
-        self.values.names(parameter)
+    fn curve(&mut self, parameter: &Parameter, rd: &mut Rd) {
+        let Some(points) = self.values.numbers(parameter, Unit::Size) else {
+            return;
+        };
+        let points: Vec<f64> = points.into_iter().map(f64::abs).collect();
+        let is_point = |point: &f64| *point > 0.0 && *point <= 10_000.0;
+        if points.iter().all(is_point) {
+            rd.curve = points;
+            return;
+        }
+        let message = format!(
+            "`curve={}` has points that are no percentages",
+            shown(parameter)
+        );
+        self.values
+            .error(parameter.at, message, "give percentages above 0");
     }
 
     fn seconds(&mut self, parameter: &Parameter, least: u64) -> Option<u64> {
@@ -324,7 +315,7 @@ impl Builder<'_> {
         };
         let mut rates = Vec::new();
         for number in numbers {
-            if number == 0.0 || number > RATE_MAX || number < -10_000.0 {
+            if number == 0.0 || !(-10_000.0..=RATE_MAX).contains(&number) {
                 let message = format!(
                     "`{}={}`: {number} is no rate",
                     parameter.key,

@@ -284,33 +284,30 @@ impl Builder<'_> {
             ..parameter.clone()
         };
         let numbers = self.values.numbers(&two, Unit::Size)?;
-        match numbers.as_slice() {
-            [low, high] => {
-                let (low, high) = (low.abs(), high.abs());
-                if low >= high {
-                    let message = format!(
-                        "`{}={}` ends before it begins",
-                        parameter.key,
-                        shown(parameter)
-                    );
-                    self.values
-                        .error(parameter.at, message, "give the lower end first");
-                    return None;
-                }
-                if low <= 200.0 && high <= 200.0 {
-                    return Some(Range::Percent(low, high));
-                }
-                Some(Range::Bytes(low as u64, high as u64))
-            }
-            _ => {
-                let message = format!("`{}={}` has not two ends", parameter.key, shown(parameter));
-                self.values.error(
-                    parameter.at,
-                    message,
-                    "write it like `(10,20)`, in percent or in bytes",
+        if let [low, high] = numbers.as_slice() {
+            let (low, high) = (low.abs(), high.abs());
+            if low >= high {
+                let message = format!(
+                    "`{}={}` ends before it begins",
+                    parameter.key,
+                    shown(parameter)
                 );
-                None
+                self.values
+                    .error(parameter.at, message, "give the lower end first");
+                return None;
             }
+            if low <= 200.0 && high <= 200.0 {
+                return Some(Range::Percent(low, high));
+            }
+            Some(Range::Bytes(low as u64, high as u64))
+        } else {
+            let message = format!("`{}={}` has not two ends", parameter.key, shown(parameter));
+            self.values.error(
+                parameter.at,
+                message,
+                "write it like `(10,20)`, in percent or in bytes",
+            );
+            None
         }
     }
 

@@ -263,11 +263,10 @@ impl Builder<'_> {
 
     fn stride(&mut self, parameter: &Parameter) -> Option<(u64, u64)> {
         let numbers = self.values.numbers(parameter, Unit::Size)?;
-        match numbers.as_slice() {
-            [least, most]
-                if *least > 0.0 && least == most && (*least as u64).is_multiple_of(512) =>
-            {
-                Some((*least as u64, *most as u64))
+        let bytes: Vec<u64> = numbers.iter().map(|number| *number as u64).collect();
+        match bytes.as_slice() {
+            [least, most] if *least > 0 && least == most && least.is_multiple_of(512) => {
+                Some((*least, *most))
             }
             [least, most] if least != most => {
                 self.refuse(
