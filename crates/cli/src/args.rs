@@ -45,6 +45,9 @@ pub enum Verb {
     /// Take DISKSPD's place: its options, its output, its exit codes
     #[command(disable_help_flag = true)]
     Diskspd(PeerArgs),
+    /// Take Iometer's place: its .icf files, its results file
+    #[command(disable_help_flag = true)]
+    Iometer(PeerArgs),
     /// Take Vdbench's place: its options, its output directory, its exit codes
     #[command(disable_help_flag = true)]
     Vdbench(PeerArgs),
@@ -422,6 +425,7 @@ impl Cli {
             Verb::Calibrate(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)
+            | Verb::Iometer(_)
             | Verb::Vdbench(_)
             | Verb::Profile(_)
             | Verb::Plan(_)

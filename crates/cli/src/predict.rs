@@ -39,6 +39,7 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     };
     let input = input
         .without_logs(&TERMINAL)
+        .on_machines(design.vms.iter().map(|vm| vm.name.as_str()))?
         .with_sweep(&args.sweep.sweeps)?;
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));

@@ -205,7 +205,7 @@ fn a_curve_follows_what_its_first_run_reached() {
     let design = home.path().join("d.design.toml");
     fs::write(
         &design,
-        "[[vm]]\nname = \"vm\"\nsize = \"Standard_D8s_v3\"\n[[vm.volume]]\nname = \"data\"\nmount = \"/data\"\ndisks = { type = \"P30\", count = 1 }\ncache = \"none\"\n",
+        "[[vm]]\nname = \"vm\"\nsize = \"Standard_D8s_v3\"\n[[vm.volume]]\nname = \"data\"\nmount = \"/data\"\ndisks = { type = \"P30\", count = 1 }\ncaching = \"none\"\n",
     )
     .unwrap();
     let map = format!("{}=/data/f", lun.display());
@@ -283,7 +283,7 @@ fn mistakes_are_told_with_their_places_and_nothing_runs() {
     let design = home.path().join("d.design.toml");
     fs::write(
         &design,
-        "[[vm]]\nname = \"vm1\"\nsize = \"Standard_D8s_v3\"\n[[vm.volume]]\nname = \"data\"\nmount = \"/mnt\"\ndisks = { type = \"P30\", count = 1 }\ncache = \"none\"\n",
+        "[[vm]]\nname = \"vm1\"\nsize = \"Standard_D8s_v3\"\n[[vm.volume]]\nname = \"data\"\nmount = \"/mnt\"\ndisks = { type = \"P30\", count = 1 }\ncaching = \"none\"\n",
     )
     .unwrap();
     let (_, told) = expect_code(

@@ -59,7 +59,11 @@ impl Intervals {
     }
 
     /// Counts an I/O that completed at `now`, from the start of the stage.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn record(
         &mut self,
         now: Nanos,

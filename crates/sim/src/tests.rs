@@ -1,6 +1,7 @@
 //! Predictions against what is known by other means: limits, identities, and published figures.
 
 mod guides;
+mod lines;
 mod mechanisms;
 mod model;
 

@@ -3,6 +3,7 @@
 //! Every dialect's reader ends here, so that nothing impossible reaches the engine or the simulator, whoever wrote it. All
 //! contradictions are told at once.
 
+mod lines;
 mod placement;
 mod rate_from;
 
@@ -146,6 +147,7 @@ fn check_job(job: &Job, found: &mut Found) {
     check_access(job, found);
     check_verify(job, found);
     placement::check(job, found);
+    lines::check(job, found);
     check_arrival(job, found);
     check_limits(job, found);
     if job.targets.is_empty() {

@@ -23,6 +23,8 @@ pub(super) const JOBS_MAX: usize = fathom_workload::JOBS_MAX;
 /// Most names that wildcards are held against.
 const LOOKUPS_MAX: usize = 20_000_000;
 
+const TOO_MANY_NAMES: &str = "the names and wildcards of all RDs are held against too many names";
+
 /// Runs under way.
 pub(super) struct Expander<'a> {
     pub(super) built: &'a Built,
@@ -231,7 +233,7 @@ impl<'a> Expander<'a> {
             sds.retain(|sd| seen.insert(*sd));
             members.push(Member {
                 wd: index,
-                spec: wd.clone(),
+                spec: without_storage(wd),
                 sds,
             });
         }
@@ -250,18 +252,15 @@ impl<'a> Expander<'a> {
     where
         T: 'a,
     {
-        if !name.text.ends_with('*') {
+        self.lookups += 1;
+        if !name.text.ends_with('*') && self.lookups <= LOOKUPS_MAX {
             let exact = if of_wds { &self.wds } else { &self.sds };
             return exact.get(name.text.as_str()).copied().into_iter().collect();
         }
         let all = all(self.built);
-        self.lookups += all.len();
+        self.lookups = self.lookups.saturating_add(all.len());
         if self.lookups > LOOKUPS_MAX {
-            self.values.error(
-                name.at,
-                "the wildcards of all RDs are held against too many names",
-                "name fewer",
-            );
+            self.values.error(name.at, TOO_MANY_NAMES, "name fewer");
             return Vec::new();
         }
         let found = all
@@ -269,6 +268,15 @@ impl<'a> Expander<'a> {
             .enumerate()
             .filter(|(_, one)| matches(&name.text, name_of(one)));
         found.map(|(index, _)| index).collect()
+    }
+
+    /// Counts names that are held against each other; whether that may go on.
+    pub(super) fn may_look_at(&mut self, names: usize, rd: &Rd) -> bool {
+        self.lookups = self.lookups.saturating_add(names);
+        if self.lookups > LOOKUPS_MAX {
+            self.values.error(rd.at, TOO_MANY_NAMES, "name fewer");
+        }
+        self.lookups <= LOOKUPS_MAX
     }
 
     /// `sd=single`, `sd=range` and `sd=setsofN` make a run of each SD, of the first one, two and so on, and of sets.
@@ -594,6 +602,17 @@ enum SdSet {
     Chunks(usize),
     /// One, two, three and so on.
     Growing,
+}
+
+/// A workload as runs keep it: the names of its storage are resolved.
+fn without_storage(wd: &Wd) -> Wd {
+    Wd {
+        name: wd.name.clone(),
+        sds: Vec::new(),
+        hosts: wd.hosts.clone(),
+        xfersize: wd.xfersize.clone(),
+        ..*wd
+    }
 }
 
 fn special_set(name: &str) -> Option<SdSet> {

@@ -192,16 +192,15 @@ impl Expander<'_> {
             names.is_empty() || names.iter().any(|name| super::matches(&name.text, label))
         };
         for (index, (member, spec)) in members.iter().zip(specs).enumerate() {
-            let allowed: Vec<bool> = (0..built.hosts.len())
-                .map(|host| allowed(&spec.hosts, host) && allowed(&rd.hosts, host))
-                .collect();
+            let names = spec.hosts.len() + rd.hosts.len();
+            let allowed = |host: &usize| allowed(&spec.hosts, *host) && allowed(&rd.hosts, *host);
             for sd in &member.sds {
+                let count = self.storage.hosts.get(*sd).map_or(0, Vec::len);
+                if !self.may_look_at(names.saturating_mul(count), rd) {
+                    return None;
+                }
                 let hosts = self.storage.hosts.get(*sd).map_or(&[][..], Vec::as_slice);
-                let hosts: Vec<usize> = hosts
-                    .iter()
-                    .copied()
-                    .filter(|host| allowed[*host])
-                    .collect();
+                let hosts: Vec<usize> = hosts.iter().copied().filter(allowed).collect();
                 let in_order = matches!(spec.seek, Seek::Eof | Seek::SequentialNonZero)
                     || spec.seek == Seek::Percent(0.0);
                 let count = hosts.len();
@@ -530,7 +529,7 @@ impl Expander<'_> {
                 return None;
             };
             let zones = |percent: f64| {
-                let hits = percent.round() as u32;
+                let hits = (percent.round() as u32).min(100);
                 Distribution::ZonedAbsolute(vec![
                     Zone {
                         access: hits,

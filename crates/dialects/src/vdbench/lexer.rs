@@ -10,7 +10,9 @@ use super::source::{At, Complaints, Sources};
 use crate::fio::Files;
 
 /// Most parameters of all files together, repetitions for hosts included.
-const PARAMETERS_MAX: usize = 1_000_000;
+const PARAMETERS_MAX: usize = 500_000;
+/// Most lines that are repeated for hosts, repetitions counted.
+const REPEATED_MAX: usize = 50_000;
 /// Most bytes of all files together after substitutions.
 const TEXT_MAX: usize = 64 << 20;
 /// Longest line after joining.
@@ -71,6 +73,8 @@ pub fn lex(
         used: vec![false; options.substitutions.len()],
         hosts: Vec::new(),
         in_host: false,
+        repeated: 0,
+        told_repeated: false,
         joined: Joined::default(),
     };
     if let Some(text) = demo {
@@ -126,6 +130,9 @@ struct Lexer<'a> {
     hosts: Vec<String>,
     /// Whether the last host may still get its `clients=`.
     in_host: bool,
+    /// Lines that were repeated for hosts.
+    repeated: usize,
+    told_repeated: bool,
     joined: Joined,
 }
 
@@ -335,6 +342,16 @@ impl Lexer<'_> {
             let message = "`$host` repeats a line for each host, and no `hd=` stands before it";
             self.complaints
                 .error(&self.lexed.sources, at, message, "define hosts first");
+        }
+        self.repeated = self.repeated.saturating_add(self.hosts.len());
+        if self.repeated > REPEATED_MAX {
+            if !std::mem::replace(&mut self.told_repeated, true) {
+                let at = joined.at(0, joined.text.len());
+                let message = format!("lines with `$host` become over {REPEATED_MAX} lines");
+                self.complaints
+                    .error(&self.lexed.sources, at, message, "use fewer hosts or lines");
+            }
+            return;
         }
         for (index, label) in self.hosts.clone().iter().enumerate() {
             let text = joined.text.replace("#hosts", &count);

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
 
+/// Most values of all lists together, with ranges written out and defaults repeated in each entry.
+const VALUES_MAX: usize = 1_000_000;
 /// Most complaints that are told; the rest are counted.
 const TOLD_MAX: usize = 50;
 
@@ -82,6 +84,7 @@ impl Source {
 pub struct Complaints {
     told: Diagnostics,
     more: usize,
+    kept: usize,
 }
 
 impl Complaints {
@@ -128,6 +131,20 @@ impl Complaints {
             None => complaint,
         };
         self.told.push(complaint);
+    }
+
+    /// Counts values that are kept; whether there is room for them. That there is none is told once.
+    pub fn has_room_for(&mut self, values: usize) -> bool {
+        let before = self.kept;
+        self.kept = self.kept.saturating_add(values);
+        if before <= VALUES_MAX && self.kept > VALUES_MAX {
+            let message =
+                format!("the lists of all entries together have over {VALUES_MAX} values");
+            let complaint = Diagnostic::error(message);
+            self.told
+                .push(complaint.hint("use shorter lists, ranges and `=default` lists"));
+        }
+        self.kept <= VALUES_MAX
     }
 
     /// Whether no more is told: what else is found needs no hint.

@@ -1,5 +1,7 @@
 //! Values of parameters: numbers with units, ranges and lists.
 
+use std::ops::RangeInclusive;
+
 use super::lexer::{Parameter, Word};
 use super::sections::{Name, OpenFlags};
 use super::source::{At, Complaints, Sources};
@@ -173,6 +175,9 @@ impl Values<'_> {
                 return None;
             }
         }
+        if !self.complaints.has_room_for(numbers.len()) {
+            return None;
+        }
         if numbers.is_empty() {
             let message = format!(
                 "For_loop(): `{}=`: the list of NUMERIC values is empty.",
@@ -274,7 +279,15 @@ impl Values<'_> {
                 continue;
             };
             match numbered_range(from, to) {
-                Some(all) => names.extend(all.into_iter().map(|text| Name { text, at: word.at })),
+                Some((letters, numbers)) => {
+                    let count = numbers.end() - numbers.start() + 1;
+                    if self.complaints.has_room_for(count as usize) {
+                        names.extend(numbers.map(|number| Name {
+                            text: format!("{letters}{number}"),
+                            at: word.at,
+                        }));
+                    }
+                }
                 None => {
                     let message = format!(
                         "within parentheses `-` makes a range: `{}` is read as `{from}` to `{to}`",
@@ -395,7 +408,7 @@ pub fn parse_number(text: &str, unit: Unit) -> Option<f64> {
 }
 
 /// `sd1` to `sd99`: the same letters, then numbers without leading zeros.
-fn numbered_range(from: &str, to: &str) -> Option<Vec<String>> {
+fn numbered_range(from: &str, to: &str) -> Option<(String, RangeInclusive<u64>)> {
     let split = |name: &str| {
         let digits = name.len()
             - name
@@ -409,9 +422,5 @@ fn numbered_range(from: &str, to: &str) -> Option<Vec<String>> {
     if letters.is_empty() || letters != same || count >= VALUES_MAX as u64 {
         return None;
     }
-    Some(
-        (first..=last)
-            .map(|number| format!("{letters}{number}"))
-            .collect(),
-    )
+    Some((letters, first..=last))
 }

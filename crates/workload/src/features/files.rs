@@ -1,6 +1,10 @@
 //! What is done to files beside a job's I/O.
 
 /// Treatment of a job's files.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the native file"
+)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileHandling {
     /// Read all of it through the page cache before the job starts.

@@ -335,6 +335,7 @@ impl Reader<'_> {
         set(&mut job.contents, contents);
         let placement = fields.get("placement");
         job.features.placement = placement.and_then(|value| self.placement(value));
+        self.lines(fields, job);
         let filling = fields.get("filling");
         job.features.filling = filling.and_then(|value| self.filling(value));
         set(

@@ -145,6 +145,9 @@ fn job_keys(job: &Job) -> Vec<(&'static str, Value)> {
     if let Some(rules) = &job.features.placement {
         keys.push(("placement", placement(rules)));
     }
+    if !job.features.lines.is_empty() {
+        keys.push(("lines", super::lines::value(&job.features.lines)));
+    }
     if let Some(rules) = &job.features.filling {
         keys.push(("filling", filling(rules)));
     }

@@ -178,6 +178,7 @@ fn has_plain_blocks(job: &Job) -> bool {
         .placement
         .as_ref()
         .is_some_and(|rules| rules.ranges.iter().any(Option::is_some) || rules.by_order.is_some());
+    let drawn = drawn || !features.lines.is_empty();
     !drawn && features.replay.is_none() && features.operation.is_none()
 }
 

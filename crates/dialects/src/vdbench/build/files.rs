@@ -238,6 +238,11 @@ impl Builder<'_> {
     }
 
     pub(super) fn fwd(&mut self, name: &str, at: At, body: &[Parameter]) {
+        let inherited = &self.defaults.fwd;
+        let lists = inherited.fsds.len() + inherited.hosts.len();
+        if !self.values.complaints.has_room_for(lists) {
+            return;
+        }
         let mut fwd = Fwd {
             name: name.to_owned(),
             at,

@@ -133,8 +133,21 @@ fn is_loop_key(key: &str) -> Option<LoopKey> {
     })
 }
 
+/// Values of all lists of an RD.
+fn values_of(rd: &Rd) -> usize {
+    let names = [&rd.wds, &rd.sds, &rd.hosts, &rd.fwds, &rd.fsds].map(Vec::len);
+    let words = [&rd.startcmd, &rd.endcmd, &rd.format, &rd.operations].map(Vec::len);
+    let rates = rd.rates.len() + rd.fwd_rates.len() + rd.curve.len();
+    let loops: usize = rd.loops.iter().map(|one| one.values.len()).sum();
+    names.iter().chain(&words).sum::<usize>() + rates + loops
+}
+
 impl Builder<'_> {
     pub(super) fn rd(&mut self, name: &str, at: At, body: &[Parameter]) {
+        let lists = values_of(&self.defaults.rd);
+        if !self.values.complaints.has_room_for(lists) {
+            return;
+        }
         let mut rd = Rd {
             name: name.to_owned(),
             at,

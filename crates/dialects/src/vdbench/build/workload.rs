@@ -61,6 +61,15 @@ pub(super) fn no_wd() -> Wd {
 
 impl Builder<'_> {
     pub(super) fn wd(&mut self, name: &str, at: At, body: &[Parameter]) {
+        let inherited = &self.defaults.wd;
+        let sizes = match &inherited.xfersize {
+            Xfersize::Mix(sizes) => sizes.len(),
+            Xfersize::One(_) | Xfersize::Range { .. } => 0,
+        };
+        let lists = inherited.sds.len() + inherited.hosts.len() + sizes;
+        if !self.values.complaints.has_room_for(lists) {
+            return;
+        }
         let mut wd = Wd {
             name: name.to_owned(),
             at,
