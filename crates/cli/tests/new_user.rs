@@ -149,8 +149,8 @@ fn what_is_wrong_is_said_once_and_with_the_right_code() {
     let quick = ["run", "quick", "--target", "file"];
     let (_, stderr) = expect_code(folder.path(), &quick, 3);
     assert_eq!(stderr.matches("error:").count(), 1, "{stderr}");
-    let (_, stderr) = expect_code(folder.path(), &["run", "vdbench", "-f", "x"], 8);
-    assert!(stderr.contains("not spoken yet"), "{stderr}");
+    let (_, stderr) = expect_code(folder.path(), &["run", "vdbench", "-f", "x"], 3);
+    assert!(stderr.contains("`x` cannot be read"), "{stderr}");
     expect_code(folder.path(), &["run", "--json", "--full", "quick"], 2);
     std::fs::write(folder.path().join("odd.fio"), "bs=4k\n[a]\n").unwrap();
     let (_, stderr) = expect_code(folder.path(), &["run", "odd.fio"], 3);
