@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
@@ -13,11 +14,12 @@ use fathom_rawio::{
 use fathom_record::{Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
-    ArrivalSchedule, BufferFill, SharedCursor, StreamKey, WorkerStream,
+    ArrivalSchedule, BufferFill, SetShare, SetStream, SharedCursor, StreamKey, WorkerStream,
 };
-use fathom_workload::{Arrival, Backend, FileOperation, Job, Stage};
+use fathom_workload::{Arrival, Backend, FileOperation, FileWork, Job, Pacing, Stage};
 
 use crate::collect::Collector;
+use crate::file_sets::FileSets;
 use crate::interval::{Handover, IntervalSet, Message, SETS_PER_WORKER};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::order::Order;
@@ -26,7 +28,9 @@ use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
 use crate::verification::verification;
-use crate::worker::{Extras, FailedIo, Finished, Flows, Full, Parts, Source, Worker};
+use crate::worker::{
+    Extras, FailedIo, Finished, Flows, Full, Parts, PlacedSet, SetParts, SetWorker, Source, Worker,
+};
 use crate::{EngineError, RunOptions, StopFlag, counters, thread};
 
 /// How often the control thread looks at least.
@@ -53,6 +57,7 @@ pub(crate) struct StageRun<'a> {
     /// Of the stage's jobs, in order.
     pub(crate) targets: &'a [JobTargets],
     pub(crate) store: &'a Store,
+    pub(crate) file_sets: &'a FileSets,
     pub(crate) options: &'a RunOptions,
     pub(crate) stop: &'a StopFlag,
     /// What jobs that ask for io_uring get.
@@ -76,7 +81,22 @@ pub(crate) struct StageOutput {
 type Ready = Sender<Result<(), EngineError>>;
 
 /// A worker before its thread begins.
-struct Start<'a> {
+enum Start<'a> {
+    /// One whose I/O is of files and devices.
+    Io(Box<IoStart<'a>>),
+    /// One on a file set.
+    Set(Box<SetStart<'a>>),
+}
+
+/// A worker on a file set before its thread begins.
+struct SetStart<'a> {
+    parts: SetParts<'a>,
+    ready: Ready,
+    go: Receiver<Times>,
+}
+
+/// A worker with I/O of files and devices before its thread begins.
+struct IoStart<'a> {
     parts: Parts<'a, WorkerStream>,
     files: Vec<File>,
     /// Of targets that are names to the job, and are not opened.
@@ -151,15 +171,52 @@ impl StageRun<'_> {
         let mut starts = Vec::new();
         let mut flows = Flows::default();
         let steady = SteadyWatch::new(self.stage);
+        let sets = self.sets()?;
         for (index, job) in self.stage.jobs.iter().enumerate() {
             let shared = SharedCursor::new();
+            let set_share = self.set_share((index, job));
             for worker in 0..job.workers {
                 let (give_back, spares) = sync_channel(SETS_PER_WORKER);
                 let handover = Self::handover(returns.len(), job, &full, &give_back, spares);
                 let (logger, log_return) = logger(log_returns.len(), job, &full).unzip();
                 let (go, gone) = sync_channel(1);
+                goes.push(go);
+                returns.push(give_back);
+                log_returns.push(log_return);
+                if let Some((work, share)) = &set_share {
+                    let stream = SetStream::new(
+                        job,
+                        work,
+                        self.keys((index, job), worker).0,
+                        sets[index]
+                            .iter()
+                            .map(|set| Arc::clone(&set.state))
+                            .collect(),
+                        Arc::clone(share),
+                    );
+                    starts.push(Start::Set(Box::new(SetStart {
+                        parts: SetParts {
+                            job,
+                            job_index: index,
+                            worker,
+                            stream,
+                            share: Arc::clone(share),
+                            sets: sets[index].clone(),
+                            fill: BufferFill::for_job(job, self.keys((index, job), worker).1),
+                            handover,
+                            flow: flows.join(job),
+                            order: &order,
+                            on_error: self.options.on_error,
+                            stop: self.stop.clone(),
+                            abort: order.told_to_end(index),
+                        },
+                        ready: ready.clone(),
+                        go: gone,
+                    })));
+                    continue;
+                }
                 let parts = self.parts((index, job), worker, &shared, handover, &order)?;
-                starts.push(Start {
+                starts.push(Start::Io(Box::new(IoStart {
                     parts: Parts {
                         logger,
                         share: flows.join(job),
@@ -171,10 +228,7 @@ impl StageRun<'_> {
                     order: &order,
                     ready: ready.clone(),
                     go: gone,
-                });
-                returns.push(give_back);
-                log_returns.push(log_return);
-                goes.push(go);
+                })));
             }
         }
         drop((full, ready));
@@ -299,6 +353,47 @@ impl StageRun<'_> {
             }
         }
         Ok(files)
+    }
+
+    /// What is there of each job's file sets.
+    fn sets(&self) -> Result<Vec<Vec<PlacedSet>>, EngineError> {
+        let places: Vec<Vec<(usize, PathBuf)>> = (self.targets.iter())
+            .map(|job| {
+                let objects = job.objects.iter();
+                objects
+                    .filter_map(|object| Some((*object, self.store.path(*object)?)))
+                    .collect()
+            })
+            .collect();
+        if !self
+            .stage
+            .jobs
+            .iter()
+            .any(|job| job.features.file_work.is_some())
+        {
+            return Ok(vec![Vec::new(); self.stage.jobs.len()]);
+        }
+        let states = self.file_sets.of_stage(self.stage, &places)?;
+        let placed = states.into_iter().zip(places).map(|(states, places)| {
+            let placed = states.into_iter().zip(places);
+            placed
+                .map(|(state, (_, anchor))| PlacedSet { state, anchor })
+                .collect()
+        });
+        Ok(placed.collect())
+    }
+
+    /// What the workers of a job on a file set share.
+    fn set_share<'j>(
+        &self,
+        (index, job): (usize, &'j Job),
+    ) -> Option<(&'j FileWork, Arc<SetShare>)> {
+        let work = job.features.file_work.as_deref()?;
+        let (key, _) = self.keys((index, job), 0);
+        let schedule = work
+            .rate
+            .map(|rate| ArrivalSchedule::new(Pacing::Iops(rate.rate), rate.process, key));
+        Some((work, Arc::new(SetShare::new(schedule))))
     }
 
     /// The paths of a job whose targets are names to it.
@@ -503,6 +598,29 @@ fn io_error(job: &Job, failure: FailedIo) -> EngineError {
 
 /// A worker's thread: makes its queue here, since a ring belongs to its thread.
 fn work(start: Start<'_>) -> Option<Finished> {
+    match start {
+        Start::Io(start) => work_on_files(*start),
+        Start::Set(start) => work_on_set(*start),
+    }
+}
+
+fn work_on_set(start: SetStart<'_>) -> Option<Finished> {
+    let SetStart { parts, ready, go } = start;
+    let (job, order) = (parts.job, parts.order);
+    precise_timers();
+    if let Err(error) = thread::place(job, parts.worker) {
+        let _ = ready.send(Err(error));
+        return None;
+    }
+    let worker = SetWorker::new(parts);
+    // The control thread waits for exactly one word from each worker.
+    let _ = ready.send(Ok(()));
+    drop(ready);
+    let times = go.recv().ok()?;
+    Some(thread::run_set(worker, job, times, order))
+}
+
+fn work_on_files(start: IoStart<'_>) -> Option<Finished> {
     let job = start.parts.job;
     let features = &job.features;
     let waits = features.think.is_some()
@@ -518,7 +636,7 @@ fn work(start: Start<'_>) -> Option<Finished> {
         _ => job.depth,
     };
     let size = job.block.largest(job.mix).get() as u32;
-    let Start {
+    let IoStart {
         parts,
         files,
         names,

@@ -56,7 +56,7 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
 pub fn verdict(checks: &[Check], results: &[StageResult]) -> Verdict {
     if results
         .iter()
-        .all(|result| result.workers.iter().all(|worker| worker.ios() == 0))
+        .all(|result| result.workers.iter().all(|worker| worker.operations() == 0))
     {
         Verdict::Empty
     } else if checks.iter().all(|check| check.passed) {

@@ -8,7 +8,7 @@ use fathom_dialects::fio::{
     self, Action, FioInput, Origin, OutputOptions, ReadContext, SystemFiles,
 };
 use fathom_workload::{
-    IoLog, Place, Sweep, SweepError, SweepPoint, Workload, native, preset, preset_names, validate,
+    IoLog, Sweep, SweepError, SweepPoint, Workload, native, preset, preset_names, validate,
 };
 
 use crate::{Code, Console, Failure};
@@ -346,7 +346,7 @@ fn parse_map(map: &str) -> Result<(String, String), Failure> {
 fn apply(maps: &[(String, String)], workload: &mut Workload) {
     let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
     for target in jobs.flat_map(|job| &mut job.targets) {
-        let (Place::Path(path) | Place::FreshFileIn(path)) = &mut target.place;
+        let path = target.place.path_mut();
         if let Some(mapped) = maps.iter().find_map(|(from, to)| mapped(path, from, to)) {
             *path = mapped;
         }

@@ -2,9 +2,11 @@
 //!
 //! Invariant: memory is bounded. Past [`MOST`] intervals, neighbours are merged and intervals become twice as long.
 
-use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase};
+use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, SetStats};
 use fathom_units::Nanos;
 use fathom_workload::Direction;
+
+use crate::file_sets::Done;
 
 /// Most intervals kept: an hour of seconds, some 40 kB each and direction.
 const MOST: usize = 3600;
@@ -19,6 +21,8 @@ pub(crate) struct Intervals {
     from: Nanos,
     length: Nanos,
     present: [Option<OpStats>; 3],
+    /// Operations on file sets in it.
+    set: SetStats,
     /// Whether anything was counted in the present interval.
     count: u64,
     kept: Vec<IntervalStats>,
@@ -34,6 +38,7 @@ impl Intervals {
             from: Nanos::ZERO,
             length: Nanos::from_secs(1),
             present: empty(used),
+            set: SetStats::default(),
             count: 0,
             kept: Vec::new(),
         }
@@ -54,6 +59,22 @@ impl Intervals {
             stats.latency.record(io.1.get());
             self.count += 1;
         }
+    }
+
+    /// Counts what was done to a file set by `now`, from the start of the stage.
+    pub fn record_act(&mut self, now: Nanos, done: Done, sink: &mut dyn EventSink) {
+        let Some(operation) = done.operation else {
+            let (direction, bytes) = done.moved.unwrap_or((Direction::Read, 0));
+            return self.record(now, direction, (bytes, done.latency), sink);
+        };
+        self.roll(now, sink);
+        if self.set.of(operation).is_none() {
+            self.set.0.push((operation, OpStats::new(false, false)));
+        }
+        if let Some(stats) = self.set.of_mut(operation) {
+            stats.latency.record(done.latency.get());
+        }
+        self.count += 1;
     }
 
     /// Closes every interval that ends at or before `now`.
@@ -94,6 +115,7 @@ impl Intervals {
             at: end,
             length,
             directions,
+            set: std::mem::take(&mut self.set),
         };
         sink.event(&Event::Interval {
             index: self.index,
@@ -117,6 +139,7 @@ impl Intervals {
                 Some(first) if index % 2 == 1 => {
                     first.at = interval.at;
                     first.length += interval.length;
+                    first.set.merge(&interval.set);
                     for (mine, theirs) in first.directions.iter_mut().zip(&interval.directions) {
                         if let (Some(mine), Some(theirs)) = (mine, theirs) {
                             mine.merge(theirs);

@@ -12,6 +12,7 @@
 //! moves because of completions; completions never exceed submissions, since a queue frees each slot once.
 
 mod depth;
+mod file_set;
 mod flow;
 mod full;
 mod issue;
@@ -23,6 +24,7 @@ mod rates;
 mod record;
 mod recorder;
 mod replay;
+mod set_files;
 mod source;
 mod think;
 mod verify;
@@ -36,9 +38,11 @@ use fathom_units::Nanos;
 use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
 use fathom_workload::{Backend, Batches, Direction, ExistingFiles, Job};
 
+pub(crate) use self::file_set::{SetParts, SetWorker};
 pub(crate) use self::flow::{Flows, Share};
 pub(crate) use self::full::{Extras, Full};
 use self::issue::Pending;
+pub(crate) use self::set_files::PlacedSet;
 use self::source::Leftover;
 pub(crate) use self::source::Source;
 pub(crate) use self::verify::Verification;
