@@ -190,6 +190,9 @@ pub struct PredictArgs {
     /// Directory a preset's file is taken to be in
     #[arg(long, value_name = "DIR")]
     pub target: Option<PathBuf>,
+    /// Predict the writing of files too, where the peer would do it first (Vdbench's SD_format)
+    #[arg(long)]
+    pub include_layout: bool,
     #[command(flatten)]
     /// What is printed and kept.
     pub output: OutputArgs,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_dialects::fio::FioInput;
-use fathom_session::{Code, Failure, load};
+use fathom_session::{Code, Failure, Spoken, load};
 use fathom_workload::native;
 
 use crate::args::ExplainArgs;
@@ -16,11 +16,11 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
         crate::print_json(&native::to_json(&input.workload))?;
         return Ok(Code::Success);
     }
-    if let Some(fio) = &input.fio {
-        crate::print(&origins(fio));
-    }
-    if let Some(diskspd) = &input.diskspd {
-        crate::print(&fathom_dialects::diskspd::origins(diskspd));
+    match &input.spoken {
+        Spoken::Fio(fio) => crate::print(&origins(fio)),
+        Spoken::Diskspd(diskspd) => crate::print(&fathom_dialects::diskspd::origins(diskspd)),
+        Spoken::Vdbench(vdbench) => crate::print(&fathom_dialects::vdbench::origins(vdbench)),
+        Spoken::Preset | Spoken::Native { .. } => {}
     }
     crate::print(&native::write(&input.workload));
     Ok(Code::Success)

@@ -1,6 +1,6 @@
 //! The `fathom` program: arguments, exit codes and wiring; the only place that prints.
 //!
-//! Called through a link named `fio` or `diskspd`, it is `fathom fio` or `fathom diskspd`.
+//! Called through a link that has a peer's name (`fio`, `diskspd`), it is that peer's verb.
 
 mod args;
 mod calibrate;
@@ -30,10 +30,8 @@ fn act() -> ExitCode {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    match args::program_name(&words) {
-        "fio" => return fathom_peers::fio(&words[1..], &TERMINAL).into(),
-        "diskspd" => return fathom_peers::diskspd(&words[1..], &TERMINAL).into(),
-        _ => {}
+    if let Some(peer) = fathom_peers::peer(args::program_name(&words)) {
+        return peer(&words[1..], &TERMINAL).into();
     }
     let cli = match args::parse(&words) {
         Ok(cli) => cli,

@@ -29,7 +29,13 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     let (path, text) = read_design(&args.on)?;
     let (design, warnings) = Design::read(&text, &path, Catalog::builtin())?;
     tell_warnings(&warnings, &TERMINAL);
-    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
+    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
+    let input = if args.include_layout {
+        input.with_layout()?
+    } else {
+        input
+    };
+    let input = input
         .without_logs(&TERMINAL)
         .with_sweep(&args.sweep.sweeps)?;
     if args.output.dry_run {

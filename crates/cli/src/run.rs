@@ -11,7 +11,7 @@ use crate::terminal::TERMINAL;
 pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
         .without_logs(&TERMINAL)
-        .on_this_machine()?
+        .on_this_machine(&TERMINAL)?
         .with_sweep(&args.sweep.sweeps)?;
     let options = options(&args.safety);
     if args.output.dry_run {

@@ -9,3 +9,4 @@
 
 pub mod diskspd;
 pub mod fio;
+pub mod vdbench;

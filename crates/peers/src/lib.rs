@@ -7,5 +7,19 @@
 mod diskspd;
 mod fio;
 
+use fathom_session::{Code, Console};
+
 pub use diskspd::diskspd;
 pub use fio::fio;
+
+/// Does what a peer would do with its own arguments.
+pub type Peer = fn(&[String], &dyn Console) -> Code;
+
+/// Every peer whose place is taken, by the name of its program.
+const PEERS: &[(&str, Peer)] = &[("fio", fio), ("diskspd", diskspd)];
+
+/// The peer whose program has that name.
+pub fn peer(program: &str) -> Option<Peer> {
+    let found = PEERS.iter().find(|(name, _)| *name == program);
+    found.map(|(_, peer)| *peer)
+}

@@ -3,25 +3,12 @@
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostics, nearest};
-use fathom_dialects::diskspd::{self, DiskspdInput};
-use fathom_dialects::fio::{
-    self, Action, FioInput, Origin, OutputOptions, ReadContext, SystemFiles,
-};
 use fathom_workload::{
-    IoLog, Sweep, SweepError, SweepPoint, Workload, native, preset, preset_names, validate,
+    IoLog, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
 };
 
+use crate::spoken::{self, Spoken, settle_diskspd, settle_vdbench, vdbench};
 use crate::{Code, Console, Failure};
-
-/// Dialects that are spoken.
-const DIALECTS: [&str; 2] = ["fio", "diskspd"];
-/// Dialects that have a name here but are not spoken yet.
-const DIALECTS_TO_COME: [&str; 4] = ["vdbench", "iometer", "sqlio", "diskperformance"];
-
-/// Whether `word` is the name of a dialect, spoken or not yet.
-pub fn is_dialect(word: &str) -> bool {
-    DIALECTS.contains(&word) || DIALECTS_TO_COME.contains(&word)
-}
 
 /// A workload, and what its reader knows beyond it.
 #[derive(Debug)]
@@ -30,12 +17,8 @@ pub struct Input {
     pub name: String,
     /// What to run.
     pub workload: Workload,
-    /// Where it was read from fio's input.
-    pub fio: Option<FioInput>,
-    /// Where it was read from a DISKSPD command line.
-    pub diskspd: Option<DiskspdInput>,
-    /// The file it was read from, where it is a native one: its name and text.
-    pub source: Option<(String, String)>,
+    /// The dialect it was read in, with what its reader knows beyond the workload.
+    pub spoken: Spoken,
     /// What its stages sweep; empty without a sweep.
     pub sweep: Vec<SweepPoint>,
 }
@@ -54,16 +37,20 @@ pub struct Words<'a> {
 }
 
 impl Input {
-    /// A workload from elsewhere than a file.
+    /// A workload from elsewhere than a dialect.
     pub fn new(name: impl Into<String>, workload: Workload) -> Self {
         Self {
             name: name.into(),
             workload,
-            fio: None,
-            diskspd: None,
-            source: None,
+            spoken: Spoken::Preset,
             sweep: Vec::new(),
         }
+    }
+
+    /// The same, as read in a dialect.
+    #[must_use]
+    pub fn spoken(self, spoken: Spoken) -> Self {
+        Self { spoken, ..self }
     }
 
     /// Lays the sweep of `words` (each the value of a `--sweep`) over the workload; none leaves it as it is.
@@ -83,14 +70,31 @@ impl Input {
         Ok(self)
     }
 
-    /// Fits a DISKSPD line to the files of this machine: ranges end where files end, and every path must be one of here.
+    /// Fits a peer's input to this machine: ranges end where files end, every path must be one of here, and hosts must be
+    /// this one. What a reader of the results should know is told.
     ///
     /// # Errors
-    /// A path that means something to Windows alone, with the `--map` that it needs.
-    pub fn on_this_machine(mut self) -> Result<Self, Failure> {
-        if self.diskspd.is_some() {
-            settle_diskspd(&mut self.workload)?;
+    /// A path that means something to Windows alone, with the `--map` that it needs; hosts that are other machines.
+    pub fn on_this_machine(mut self, console: &dyn Console) -> Result<Self, Failure> {
+        match &mut self.spoken {
+            Spoken::Diskspd(_) => settle_diskspd(&mut self.workload)?,
+            Spoken::Vdbench(input) => settle_vdbench(input, &mut self.workload, console)?,
+            Spoken::Preset | Spoken::Native { .. } | Spoken::Fio(_) => {}
         }
+        Ok(self)
+    }
+
+    /// Adds what a peer would do first where its files were missing: Vdbench's `SD_format`.
+    ///
+    /// # Errors
+    /// An input whose peer has no such run.
+    pub fn with_layout(mut self) -> Result<Self, Failure> {
+        let Spoken::Vdbench(input) = &mut self.spoken else {
+            let message = "`--include-layout` is for Vdbench's parameter files, whose `SD_format` run it predicts too";
+            return Err(Failure::new(Code::Usage, message)
+                .hint("leave it out: files are taken as laid out"));
+        };
+        vdbench::with_layout(input, &mut self.workload);
         Ok(self)
     }
 
@@ -122,18 +126,10 @@ pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> 
     let (first, rest) = workload
         .split_first()
         .ok_or_else(|| Failure::new(Code::Usage, "no workload"))?;
-    let mut input = if first == "fio" && dialect.is_none() {
-        from_fio(fio::read(rest, &read_context()), "fio", console)?
-    } else if first == "diskspd" && dialect.is_none() {
-        from_diskspd(rest, console)?
-    } else if DIALECTS_TO_COME.contains(&first.as_str()) {
-        let message = format!(
-            "`{first}` is a dialect that is not spoken yet; spoken: {}",
-            DIALECTS.join(", ")
-        );
-        return Err(Failure::new(Code::Unsupported, message));
+    let mut input = if let (Some(speak), None) = (spoken::dialect(first), dialect) {
+        (speak.from_words)(rest, console)?
     } else if is_path(first) || dialect.is_some() {
-        from_file(first, dialect, console)?
+        spoken::from_file(first, dialect, console)?
     } else {
         from_preset(first, target)?
     };
@@ -158,145 +154,6 @@ pub fn map_paths(maps: &[String], workload: &mut Workload) -> Result<(), Failure
     Ok(())
 }
 
-/// What the fio reader may know of this machine, with fresh entropy for `randrepeat=0`.
-pub fn read_context() -> ReadContext<'static> {
-    ReadContext {
-        entropy: fathom_rawio::wall_clock(),
-        ..ReadContext::of_system(&SystemFiles)
-    }
-}
-
-fn from_fio(
-    read: Result<FioInput, Diagnostics>,
-    name: &str,
-    console: &dyn Console,
-) -> Result<Input, Failure> {
-    let input = read?;
-    if input.action != Action::Run {
-        let message = "this option makes fio print something instead of running";
-        return Err(Failure::new(Code::Usage, message).hint("say it to `fathom fio …`"));
-    }
-    let eta = OutputOptions {
-        eta: input.output.eta,
-        eta_newline: input.output.eta_newline,
-        ..Default::default()
-    };
-    if input.output != eta {
-        let message = "fio's output options have no place here: this verb prints its own summary";
-        return Err(Failure::new(Code::Usage, message)
-            .hint("use `fathom fio …` for fio's output, `--json` for the record"));
-    }
-    tell_warnings(&input.warnings, console);
-    Ok(Input {
-        fio: Some(input.clone()),
-        ..Input::new(
-            job_file(&input).unwrap_or_else(|| name.to_owned()),
-            input.workload,
-        )
-    })
-}
-
-fn from_diskspd(arguments: &[String], console: &dyn Console) -> Result<Input, Failure> {
-    let input = diskspd::read(arguments, fathom_rawio::wall_clock())?;
-    if input.action != diskspd::Action::Run {
-        let message = "this option makes DISKSPD print something instead of running";
-        return Err(Failure::new(Code::Usage, message).hint("say it to `fathom diskspd …`"));
-    }
-    tell_warnings(&input.warnings, console);
-    Ok(Input {
-        diskspd: Some(input.clone()),
-        ..Input::new("diskspd", input.workload)
-    })
-}
-
-/// Fits the workload of a DISKSPD line to the files of this machine.
-///
-/// # Errors
-/// A path that means something to Windows alone, with the `--map` that it needs.
-pub fn settle_diskspd(workload: &mut Workload) -> Result<(), Failure> {
-    let jobs = workload.stages.iter().flat_map(|stage| &stage.jobs);
-    let mut paths = jobs
-        .flat_map(|job| &job.targets)
-        .map(|target| target.place.path());
-    if let Some(path) = paths.find(|path| diskspd::is_windows_path(path)) {
-        let from = match path.split_once(':') {
-            Some((drive, _)) if drive.len() == 1 => format!("{drive}:"),
-            _ => path.to_owned(),
-        };
-        let message = format!("`{path}` is a path of Windows, and nothing serves it here");
-        let hint = format!("say where it is with `--map '{from}=/PATH'`");
-        return Err(Failure::new(Code::Input, message).hint(hint));
-    }
-    diskspd::fit_to_files(workload, &SystemFiles);
-    Ok(())
-}
-
-/// Name of the first job file that an option came from.
-fn job_file(input: &FioInput) -> Option<String> {
-    input
-        .provenance
-        .iter()
-        .find_map(|entry| match &entry.origin {
-            Origin::File { path, .. } if path == "-" => Some("stdin".to_owned()),
-            Origin::File { path, .. } => Path::new(path)
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned()),
-            _ => None,
-        })
-}
-
-fn from_file(path: &str, dialect: Option<&str>, console: &dyn Console) -> Result<Input, Failure> {
-    let name = Path::new(path)
-        .file_name()
-        .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
-    let unreadable = |error: std::io::Error| {
-        Failure::new(Code::Input, format!("`{path}` cannot be read: {error}"))
-    };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
-    let Ok(text) = String::from_utf8(bytes) else {
-        return Err(Failure::new(
-            Code::Input,
-            format!("`{path}` is no text: it holds bytes that are not UTF-8"),
-        ));
-    };
-    let has_extension = |extension: &str| {
-        Path::new(path)
-            .extension()
-            .is_some_and(|ext| ext == extension)
-    };
-    match dialect {
-        Some("fio") => from_fio(fio::read_file(path, &read_context()), &name, console),
-        Some("native") => from_native(&text, path, name, console),
-        Some(other) => Err(Failure::new(
-            Code::Usage,
-            format!("`{other}` is no dialect; known: fio, native"),
-        )),
-        None if has_extension("toml") => from_native(&text, path, name, console),
-        None if has_extension("fio") || fio::looks_like_job_file(&text) => {
-            from_fio(fio::read_file(path, &read_context()), &name, console)
-        }
-        None => {
-            let message = format!("`{path}` is in no dialect that is known here");
-            Err(Failure::new(Code::Input, message)
-                .hint("name it with `--dialect fio` or `--dialect native`"))
-        }
-    }
-}
-
-fn from_native(
-    text: &str,
-    path: &str,
-    name: String,
-    console: &dyn Console,
-) -> Result<Input, Failure> {
-    let (workload, warnings) = native::read(text, path)?;
-    tell_warnings(&warnings, console);
-    Ok(Input {
-        source: Some((path.to_owned(), text.to_owned())),
-        ..Input::new(name, workload)
-    })
-}
-
 fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
     let directory = target.unwrap_or_else(|| Path::new("."));
     // A record says where its run was, not where it was called from.
@@ -305,7 +162,7 @@ fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
         .to_str()
         .and_then(|directory| preset(name, directory));
     let workload = workload.ok_or_else(|| {
-        let known: Vec<&str> = preset_names().chain(DIALECTS).collect();
+        let known: Vec<&str> = preset_names().chain(spoken::names()).collect();
         let guess = nearest(name, known.iter().copied())
             .map_or(String::new(), |near| format!("did you mean `{near}`? "));
         let message = format!(

@@ -8,12 +8,12 @@ mod exit;
 mod input;
 mod places;
 mod screen;
+mod spoken;
 mod start;
 
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
-pub use input::{
-    Input, Words, is_dialect, load, map_paths, read_context, settle_diskspd, tell_warnings,
-};
+pub use input::{Input, Words, load, map_paths, tell_warnings};
 pub use screen::{Fan, Screen, Show};
+pub use spoken::{Spoken, is_dialect, read_context, settle_diskspd, settle_vdbench};
 pub use start::{Keep, Outcome, Start, measured, watch};

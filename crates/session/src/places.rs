@@ -5,7 +5,7 @@
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
 use fathom_dialects::fio::{FioInput, Origin};
 
-use crate::Input;
+use crate::{Input, Spoken};
 
 impl Input {
     /// The same complaints, pointing at the line of the input that each is about, where that can be told.
@@ -22,10 +22,12 @@ impl Input {
     }
 
     fn place_of(&self, subject: &Subject) -> Option<Location> {
-        if let Some((file, text)) = &self.source {
-            return place_in_native(file, text, subject);
+        match &self.spoken {
+            Spoken::Native { path, text } => place_in_native(path, text, subject),
+            Spoken::Fio(input) => place_in_fio(input, subject),
+            Spoken::Vdbench(input) => input.place_of(subject),
+            Spoken::Preset | Spoken::Diskspd(_) => None,
         }
-        place_in_fio(self.fio.as_ref()?, subject)
     }
 }
 

@@ -73,6 +73,7 @@ fn workload(jobs: Vec<Job>) -> Workload {
         cooldown: Nanos::ZERO,
         repeats: 1,
         discard: false,
+        rate_from: None,
     };
     Workload {
         stages: vec![stage],

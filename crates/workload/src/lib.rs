@@ -14,6 +14,7 @@ mod job;
 pub mod native;
 mod pattern;
 mod presets;
+mod rate_from;
 mod stage;
 mod sweep;
 mod target;
@@ -43,6 +44,7 @@ pub use job::{
 };
 pub use pattern::{FormatAt, Pattern, PatternError};
 pub use presets::{preset, preset_names};
+pub use rate_from::{RateFrom, RateRounding, RateShares};
 pub use stage::{Stage, Workload};
 pub use sweep::{POINTS_MAX, Sweep, SweepError, SweepPoint, Swept};
 pub use target::{FileChoice, Place, Target};

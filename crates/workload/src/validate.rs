@@ -5,6 +5,7 @@
 
 mod file_set;
 mod placement;
+mod rate_from;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos, Percent};
@@ -90,6 +91,7 @@ pub(crate) fn problems(workload: &Workload) -> Vec<Problem> {
             found.add("name", "another stage has this name", "give each its own");
         }
         check_stage(stage, &mut found);
+        rate_from::check(stage, &workload.stages[..index], &mut found);
     }
     found.problems
 }

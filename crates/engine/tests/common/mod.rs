@@ -68,6 +68,7 @@ pub fn stage(name: &str, jobs: Vec<Job>) -> Stage {
         cooldown: Nanos::ZERO,
         repeats: 1,
         discard: false,
+        rate_from: None,
     }
 }
 

@@ -7,6 +7,9 @@ pub struct FileHandling {
     pub pre_read: bool,
     /// A missing file is an error, instead of being made.
     pub must_exist: bool,
+    /// A missing or short file is what the job is there to write: nothing is laid out before it. It counts in the job that
+    /// uses the file first.
+    pub grows: bool,
     /// `sync_file_range` after a number of writes.
     pub sync_range: Option<SyncRange>,
     /// `syncfs` on the file system of each file when the job's I/O is done.

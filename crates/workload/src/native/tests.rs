@@ -638,7 +638,7 @@ prop_compose! {
 
 prop_compose! {
     fn handlings()(
-        (pre_read, must_exist, end_syncfs) in any::<(bool, bool, bool)>(),
+        (pre_read, must_exist, grows, end_syncfs) in any::<(bool, bool, bool, bool)>(),
         range in option::of((1u32..99, any::<(bool, bool, bool)>())),
         (go_on, ignored) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3)),
         limits in vec(option::of((1u64..1 << 50).prop_map(Nanos::new)), 3),
@@ -648,7 +648,7 @@ prop_compose! {
     ) -> Features {
         Features {
             files: FileHandling {
-                pre_read, must_exist, end_syncfs,
+                pre_read, must_exist, grows, end_syncfs,
                 sync_range: range.map(|(every, (wait_before, write, wait_after))| SyncRange {
                     every, wait_before, write, wait_after,
                 }),
@@ -750,6 +750,7 @@ prop_compose! {
             cooldown: Nanos::new(cooldown),
             repeats,
             discard,
+            rate_from: None,
         });
         Workload { stages: stages.collect(), seed }
     }
@@ -765,6 +766,7 @@ fn check_kept(keys: &str) -> Job {
         cooldown: Nanos::ZERO,
         repeats: 1,
         discard: false,
+        rate_from: None,
     };
     let workload = Workload {
         stages: vec![stage],
@@ -916,5 +918,42 @@ proptest! {
             prop_assert!(diagnostics.has_errors());
             prop_assert!(!diagnostics.to_string().is_empty());
         }
+    }
+}
+
+#[test]
+fn a_rate_from_an_earlier_stage_survives_its_file() {
+    let job = "[[stage.job]]\nname = \"j\"\ntarget = \"/dev/sdx\"\nmeasure = \"9s\"\n";
+    let text = |rate: &str| {
+        format!(
+            "[[stage]]\nname = \"max\"\n{job}[[stage]]\nname = \"half\"\nrate_from = {{ {rate} }}\n{job}\
+             arrival = {{ rate = \"1/s\" }}\n"
+        )
+    };
+    let workload = parse(&text(
+        "stage = \"max\", percent = \"12.5%\", round = \"up-to-hundreds\", shares = \"as-measured\"",
+    ));
+    let expected = crate::RateFrom {
+        stage: 0,
+        percent: 12.5,
+        rounding: crate::RateRounding::UpToHundreds,
+        shares: crate::RateShares::AsMeasured,
+    };
+    assert_eq!(workload.stages[1].rate_from, Some(expected));
+    assert_eq!(parse(&write(&workload)), workload);
+    for (rate, complaint) in [
+        (
+            "stage = \"half\", percent = \"50%\"",
+            "no stage before this one is called `half`",
+        ),
+        ("stage = \"max\", percent = \"50\"", "`50` is no percentage"),
+        (
+            "stage = \"max\", percent = \"0%\"",
+            "0 % is no share of a rate",
+        ),
+        ("stage = \"max\"", "`rate_from` needs `percent`"),
+    ] {
+        let refused = read(&text(rate), "w.toml").unwrap_err();
+        assert!(refused.to_string().contains(complaint), "{refused}");
     }
 }

@@ -52,6 +52,13 @@ impl Sweep {
                 swept.workload.stages.push(stage.clone());
                 continue;
             }
+            if stage.rate_from.is_some() {
+                let message = format!("stage `{}` takes its rate from another stage", stage.name);
+                return Err(SweepError::new(
+                    message,
+                    "leave `rate_from` out to sweep it",
+                ));
+            }
             self.check(stage)?;
             for values in self.values() {
                 let point = point(stage, several, values);

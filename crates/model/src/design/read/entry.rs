@@ -47,6 +47,14 @@ impl<'a> Complaints<'a> {
         self.notes.push(message);
     }
 
+    /// All that was found, in the order of the file.
+    pub fn in_order(self) -> Diagnostics {
+        let mut found = self.found;
+        let place = |it: &Diagnostic| it.location.as_ref().map(|at| (at.line, at.span.start));
+        found.0.sort_by_key(place);
+        found
+    }
+
     /// Where these bytes of the file stand.
     pub fn location(&self, span: &Range<usize>) -> Location {
         Location::in_text(self.file, self.text, span.clone())

@@ -11,6 +11,7 @@ mod globs;
 mod names;
 mod nfs;
 mod rules;
+mod seen;
 mod share_limits;
 mod smb;
 mod values;
@@ -69,7 +70,7 @@ impl Design {
             complaints.error(&(0..0), message, "add a `[[vm]]` with a `[[vm.volume]]`");
         }
         if complaints.found.has_errors() {
-            return Err(complaints.found);
+            return Err(complaints.in_order());
         }
         design.notes = notes::notes(&design, &complaints.notes);
         Ok((design, complaints.found))

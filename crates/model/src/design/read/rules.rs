@@ -6,39 +6,7 @@ use fathom_catalog::{Catalog, DiskKind, VmSize};
 use fathom_units::Iops;
 
 use super::entry::{Complaints, Entry};
-use crate::design::{DiskSpec, Media, Role, Volume};
-
-/// The volumes from `before` on are those of `entry`: the first that take the disks beyond what the machine has room for
-/// are told.
-pub(super) fn check_disk_count(
-    entry: &Entry<'_>,
-    size: &VmSize,
-    (volumes, before): (&[Volume], usize),
-    complaints: &mut Complaints<'_>,
-) {
-    let disks = |volumes: &[Volume]| {
-        let attached = volumes
-            .iter()
-            .filter(|volume| volume.media() == Media::Disks && volume.role != Role::Os);
-        attached
-            .map(|volume| u64::from(volume.disk_count))
-            .sum::<u64>()
-    };
-    let most = u64::from(size.max_data_disks);
-    let (already, all) = (disks(&volumes[..before]), disks(volumes));
-    if already > most || all <= most {
-        return;
-    }
-    let message = format!(
-        "{all} data disks with this, but `{}` takes at most {most}",
-        size.name
-    );
-    complaints.error(
-        &entry.span(),
-        message,
-        "use fewer disks or a larger machine",
-    );
-}
+use crate::design::{DiskSpec, Role, Volume};
 
 /// A machine starts from one disk.
 pub(super) fn check_one_system(

@@ -1,0 +1,172 @@
+//! The dialects a workload can be spoken in.
+//!
+//! One row of [`DIALECTS`] and one file here for each: how its command line and its files become an [`Input`], and what
+//! its reader knows beyond the workload model ([`Spoken`]).
+
+mod diskspd;
+mod fio;
+mod native;
+pub(crate) mod vdbench;
+
+use std::path::Path;
+
+use fathom_diagnostics::nearest;
+use fathom_dialects::diskspd::DiskspdInput;
+use fathom_dialects::fio::FioInput;
+use fathom_dialects::vdbench::VdbenchInput;
+
+use crate::{Code, Console, Failure, Input};
+
+pub use self::diskspd::settle as settle_diskspd;
+pub use self::fio::read_context;
+pub use self::vdbench::settle as settle_vdbench;
+
+/// What the reader of an input knows beyond its workload.
+#[derive(Debug)]
+pub enum Spoken {
+    /// A preset.
+    Preset,
+    /// A native file.
+    Native {
+        /// Its name.
+        path: String,
+        /// What it holds.
+        text: String,
+    },
+    /// fio's job files and options.
+    Fio(Box<FioInput>),
+    /// DISKSPD's command line.
+    Diskspd(Box<DiskspdInput>),
+    /// Vdbench's parameter files.
+    Vdbench(Box<VdbenchInput>),
+}
+
+/// A file that may hold a workload.
+pub(crate) struct File<'a> {
+    /// As the user gave it.
+    path: &'a str,
+    /// Without its folder.
+    name: String,
+    /// What it holds.
+    text: String,
+}
+
+impl File<'_> {
+    fn has_extension(&self, extension: &str) -> bool {
+        let found = Path::new(self.path).extension();
+        found.is_some_and(|found| found.eq_ignore_ascii_case(extension))
+    }
+}
+
+/// Reads an input from the words after the dialect's name.
+type FromWords = fn(&[String], &dyn Console) -> Result<Input, Failure>;
+/// Reads an input from a file.
+type FromFile = fn(&File<'_>, &dyn Console) -> Result<Input, Failure>;
+/// Whether a file looks like one of the dialect.
+type Recognises = fn(&File<'_>) -> bool;
+
+/// How one dialect's words and files are read.
+pub(crate) struct Dialect {
+    /// Its word on our command line.
+    name: &'static str,
+    /// Reads that tool's own arguments.
+    pub(crate) from_words: FromWords,
+    /// Reads a file that is named alone, where the tool has files of workloads.
+    from_file: Option<(FromFile, Recognises)>,
+}
+
+/// Every dialect with a command line, in the order in which a file is tried.
+const DIALECTS: &[Dialect] = &[
+    Dialect {
+        name: "fio",
+        from_words: fio::from_words,
+        from_file: Some((fio::from_file, fio::recognises)),
+    },
+    Dialect {
+        name: "diskspd",
+        from_words: diskspd::from_words,
+        from_file: None,
+    },
+    Dialect {
+        name: "vdbench",
+        from_words: vdbench::from_words,
+        from_file: Some((vdbench::from_file, vdbench::recognises)),
+    },
+];
+
+/// Whether `word` is the name of a dialect with a command line.
+pub fn is_dialect(word: &str) -> bool {
+    dialect(word).is_some()
+}
+
+/// The dialect of that name.
+pub(crate) fn dialect(name: &str) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|dialect| dialect.name == name)
+}
+
+/// Names of all dialects with a command line.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    DIALECTS.iter().map(|dialect| dialect.name)
+}
+
+/// Reads a file, in the dialect of that name or in the one it looks like.
+pub(crate) fn from_file(
+    path: &str,
+    dialect: Option<&str>,
+    console: &dyn Console,
+) -> Result<Input, Failure> {
+    let file = open(path)?;
+    let of_files = || {
+        let dialects = DIALECTS.iter();
+        dialects.filter_map(|it| Some((it.name, it.from_file?)))
+    };
+    let known = || {
+        let names = of_files().map(|(name, _)| name);
+        names.chain([native::NAME]).collect::<Vec<_>>()
+    };
+    if let Some(name) = dialect {
+        if name == native::NAME {
+            return native::from_file(&file, console);
+        }
+        let found = of_files().find(|(known, _)| *known == name);
+        let (_, (read, _)) = found.ok_or_else(|| no_dialect(name, &known()))?;
+        return read(&file, console);
+    }
+    if file.has_extension("toml") {
+        return native::from_file(&file, console);
+    }
+    let found = of_files().find(|(_, (_, recognises))| recognises(&file));
+    let (_, (read, _)) = found.ok_or_else(|| {
+        let message = format!("`{path}` is in no dialect that is known here");
+        let hint = format!("name it with `--dialect`: {}", known().join(", "));
+        Failure::new(Code::Input, message).hint(hint)
+    })?;
+    read(&file, console)
+}
+
+fn no_dialect(name: &str, known: &[&str]) -> Failure {
+    let message = format!(
+        "`{name}` is no dialect of files; known: {}",
+        known.join(", ")
+    );
+    let failure = Failure::new(Code::Usage, message);
+    match nearest(name, known.iter().copied()) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure,
+    }
+}
+
+fn open(path: &str) -> Result<File<'_>, Failure> {
+    let name = Path::new(path)
+        .file_name()
+        .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
+    let unreadable = |error: std::io::Error| {
+        Failure::new(Code::Input, format!("`{path}` cannot be read: {error}"))
+    };
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        let message = format!("`{path}` is no text: it holds bytes that are not UTF-8");
+        return Err(Failure::new(Code::Input, message));
+    };
+    Ok(File { path, name, text })
+}
