@@ -37,9 +37,19 @@ fn input(text: &str) -> VdbenchInput {
 fn refuse(text: &str, expected: &str) {
     let words = ["-f", "parm"].map(str::to_owned);
     let refused = read(&words, &Text(format!("{SETS}{text}"))).unwrap_err();
-    let messages: Vec<&str> = refused.0.iter().map(|found| found.message.as_str()).collect();
-    assert!(messages.iter().any(|message| message.contains(expected)), "{messages:?}");
-    assert!(refused.0.iter().any(|found| found.location.is_some()), "{refused}");
+    let messages: Vec<&str> = refused
+        .0
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect();
+    assert!(
+        messages.iter().any(|message| message.contains(expected)),
+        "{messages:?}"
+    );
+    assert!(
+        refused.0.iter().any(|found| found.location.is_some()),
+        "{refused}"
+    );
 }
 
 /// The only job of the last run.
@@ -59,7 +69,13 @@ fn fwd(parameters: &str) -> Job {
 
 fn names(input: &VdbenchInput) -> Vec<(&str, usize)> {
     let runs = input.runs.iter();
-    runs.map(|run| (run.name.as_str(), input.workload.stages[run.stage].jobs.len())).collect()
+    runs.map(|run| {
+        (
+            run.name.as_str(),
+            input.workload.stages[run.stage].jobs.len(),
+        )
+    })
+    .collect()
 }
 
 #[test]
@@ -71,7 +87,10 @@ fn the_sample_that_was_run_becomes_its_runs() {
          rd=rd1,fwd=fwd*,fwdrate=max,format=(clean,only)\n\
          rd=rd2,fwd=fwd*,fwdrate=max,format=yes,elapsed=4,interval=1\n",
     );
-    assert_eq!(names(&input), [("format_for_rd1", 1), ("format_for_rd2", 1), ("rd2", 2)]);
+    assert_eq!(
+        names(&input),
+        [("format_for_rd1", 1), ("format_for_rd2", 1), ("rd2", 2)]
+    );
     assert!(input.runs.iter().all(|run| run.kind == RunKind::FileSystem));
     let work = |stage: usize, job: usize| {
         let job = &input.workload.stages[stage].jobs[job];
@@ -86,7 +105,13 @@ fn the_sample_that_was_run_becomes_its_runs() {
     assert_eq!(format.block.write[0].size, Bytes::kib(128));
     assert_eq!((format.limits.runtime, format.mix), (None, Mix::WRITE));
     // Shares of 70 and 30 of 100, over two workers each.
-    let weights = [0, 1].map(|job| input.workload.stages[2].jobs[job].features.flow.unwrap().weight);
+    let weights = [0, 1].map(|job| {
+        input.workload.stages[2].jobs[job]
+            .features
+            .flow
+            .unwrap()
+            .weight
+    });
     assert_eq!(weights, [350_000, 150_000]);
     fathom_workload::validate(&input.workload).unwrap();
 }
@@ -103,7 +128,10 @@ fn an_fsd_is_a_file_set() {
         let target = &input.workload.stages[0].jobs[job].targets[0];
         target.place.file_set().unwrap().clone()
     };
-    let weighted = |kib, weight| WeightedSize { size: Bytes::kib(kib), weight };
+    let weighted = |kib, weight| WeightedSize {
+        size: Bytes::kib(kib),
+        weight,
+    };
     let expected = FileSet {
         depth: 1,
         width: 4,
@@ -124,16 +152,25 @@ fn an_fwd_is_work_on_it() {
         let job = fwd(parameters);
         (job.features.file_work.as_deref().unwrap().clone(), job)
     };
-    let (work, job) = of("operation=read,fileio=random,fileselect=(poisson,5),stopafter=50,threads=6");
-    assert_eq!((work.task, work.choice), (FileTask::Read, SetChoice::Poisson(5)));
-    assert_eq!((work.stop_after, job.workers), (Some(StopAfter::Ios(50)), 6));
+    let (work, job) =
+        of("operation=read,fileio=random,fileselect=(poisson,5),stopafter=50,threads=6");
+    assert_eq!(
+        (work.task, work.choice),
+        (FileTask::Read, SetChoice::Poisson(5))
+    );
+    assert_eq!(
+        (work.stop_after, job.workers),
+        (Some(StopAfter::Ios(50)), 6)
+    );
     assert!(matches!(job.access, Access::Random { .. }) && job.caching == Caching::Buffered);
     assert_eq!(job.limits.runtime, Some(Nanos::from_secs(10)));
     assert!(job.features.files.must_exist && job.features.flow.is_none());
-    let (work, job) = of("operation=write,fileio=(seq,delete),fileselect=(seq,once),openflags=(o_direct,fsync)");
+    let (work, job) =
+        of("operation=write,fileio=(seq,delete),fileselect=(seq,once),openflags=(o_direct,fsync)");
     assert!(work.delete_first && work.once && work.choice == SetChoice::Sequential);
     assert!(job.caching == Caching::Direct && job.sync.on_close);
-    let (work, job) = of("operation=read,rdpct=70,fileio=(random,shared),fileselect=seq,xfersize=(4k,50,8k,50)");
+    let (work, job) =
+        of("operation=read,rdpct=70,fileio=(random,shared),fileselect=seq,xfersize=(4k,50,8k,50)");
     assert!(work.task == FileTask::ReadWrite && work.shared);
     assert_eq!(job.mix, Mix::reads(Percent::whole(70).unwrap()));
     assert_eq!(job.block.read.len(), 2);
@@ -151,7 +188,11 @@ fn an_fwd_is_work_on_it() {
         assert_eq!(of(&format!("operation={word}")).0.task, task);
     }
     let copy = fwd("operation=copy,target=fsd2");
-    let anchors: Vec<&str> = copy.targets.iter().map(|target| target.place.path()).collect();
+    let anchors: Vec<&str> = copy
+        .targets
+        .iter()
+        .map(|target| target.place.path())
+        .collect();
     assert_eq!(anchors, ["/mnt/a", "/mnt/b"]);
 }
 
@@ -166,7 +207,9 @@ fn a_rate_is_shared_out_whole() {
     let rates = |stage: usize| {
         let jobs = input.workload.stages[stage].jobs.iter();
         let rates = jobs.map(|job| job.features.file_work.as_deref().unwrap().rate.unwrap());
-        rates.map(|rate| (rate.rate, rate.process)).collect::<Vec<_>>()
+        rates
+            .map(|rate| (rate.rate, rate.process))
+            .collect::<Vec<_>>()
     };
     let fixed = |rate| (Iops::new(rate), Poisson::Fixed);
     assert_eq!(rates(0), [fixed(17), fixed(16), fixed(67)]);
@@ -189,7 +232,11 @@ fn formats_come_before_their_runs() {
         let stages = input.workload.stages.iter();
         let tasks = stages.map(|stage| {
             let job = &stage.jobs[0];
-            (job.features.file_work.as_deref().unwrap().task, job.workers, job.limits.runtime)
+            (
+                job.features.file_work.as_deref().unwrap().task,
+                job.workers,
+                job.limits.runtime,
+            )
         });
         tasks.collect::<Vec<_>>()
     };
@@ -201,8 +248,15 @@ fn formats_come_before_their_runs() {
     assert_eq!(formats("(restart,only)", ""), [made(SetFormat::Complete)]);
     assert_eq!(formats("only", ""), [made(SetFormat::Anew)]);
     assert_eq!(formats("clean", ""), [made(SetFormat::Clean)]);
-    assert_eq!(formats("(only,directories)", ""), [made(SetFormat::Directories)]);
-    let limited = (FileTask::Format(SetFormat::Anew), 3, Some(Nanos::from_secs(10)));
+    assert_eq!(
+        formats("(only,directories)", ""),
+        [made(SetFormat::Directories)]
+    );
+    let limited = (
+        FileTask::Format(SetFormat::Anew),
+        3,
+        Some(Nanos::from_secs(10)),
+    );
     assert_eq!(formats("(only,limited)", ""), [limited]);
     // Once before both values of a loop, and before each of them.
     assert_eq!(formats("(yes,once)", ",forthreads=(1,1)").len(), 3);
@@ -226,7 +280,10 @@ fn loops_change_sets_and_workloads() {
     assert_eq!(labels, twice);
     let last = &input.workload.stages[7].jobs[0];
     assert_eq!(last.targets[0].place.file_set().unwrap().depth, 2);
-    assert_eq!(last.features.file_work.as_deref().unwrap().task, FileTask::GetAttributes);
+    assert_eq!(
+        last.features.file_work.as_deref().unwrap().task,
+        FileTask::GetAttributes
+    );
     fathom_workload::validate(&input.workload).unwrap();
 }
 
@@ -234,10 +291,22 @@ fn loops_change_sets_and_workloads() {
 fn what_cannot_be_is_told_with_its_place() {
     let rd = "rd=rd1,fwd=fwd*,fwdrate=max,elapsed=10,interval=1\n";
     let with = |fwd: &str| format!("{fwd}\n{rd}");
-    refuse(&with("fwd=fwd1,fsd=fsd9,operation=read"), "Could not find fsd=fsd9 for fwd=fwd1");
-    refuse("fwd=fwd1,fsd=fsd1,operation=read\nrd=rd1,fwd=fwd2,fwdrate=max\n", "Could not find fwd=fwd2");
-    refuse(&with("fwd=fwd1,fsd=fsd1,operation=read,skew=70"), "must add up to 100: 70");
-    refuse(&with("fwd=fwd1,fsd=fsd1,operation=copy"), "'target=' must name the FSD");
+    refuse(
+        &with("fwd=fwd1,fsd=fsd9,operation=read"),
+        "Could not find fsd=fsd9 for fwd=fwd1",
+    );
+    refuse(
+        "fwd=fwd1,fsd=fsd1,operation=read\nrd=rd1,fwd=fwd2,fwdrate=max\n",
+        "Could not find fwd=fwd2",
+    );
+    refuse(
+        &with("fwd=fwd1,fsd=fsd1,operation=read,skew=70"),
+        "must add up to 100: 70",
+    );
+    refuse(
+        &with("fwd=fwd1,fsd=fsd1,operation=copy"),
+        "'target=' must name the FSD",
+    );
     refuse(
         "fwd=fwd1,fsd=fsd1,operation=read\nrd=rd1,fwd=fwd1,elapsed=10,interval=1,format=no\n",
         "no rate is given",
