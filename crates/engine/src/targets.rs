@@ -22,6 +22,10 @@ use crate::marker;
 
 /// A file or device that jobs use.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says of itself what jobs want of it"
+)]
 pub(crate) struct Object {
     /// As the workload first names it.
     pub(crate) path: String,

@@ -265,7 +265,9 @@ fn copies_and_moves_go_to_the_second_set() {
     // A copy takes as long as all its parts.
     let stats = outcome.results[2].workers.iter().map(|worker| &worker.set);
     let mut sum = SetStats::default();
-    stats.for_each(|stats| sum.merge(stats));
+    for stats in stats {
+        sum.merge(stats);
+    }
     let total = |operation| sum.of(operation).unwrap().latency.sum();
     assert!(total(Op::Copy) >= total(Op::Open) + total(Op::Create) + total(Op::Close));
 }

@@ -154,7 +154,9 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
 /// Operations on file sets, but those that were never tried.
 fn set_record(workers: &[&WorkerStats], measured: Nanos) -> BTreeMap<String, DirectionRecord> {
     let mut sum = SetStats::default();
-    workers.iter().for_each(|worker| sum.merge(&worker.set));
+    for worker in workers {
+        sum.merge(&worker.set);
+    }
     let done = sum.0.iter().filter_map(|(operation, stats)| {
         let errors = workers.iter().flat_map(|worker| &worker.errors);
         let errors = errors.filter(|error| error.operation == Some(*operation));

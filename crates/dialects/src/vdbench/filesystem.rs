@@ -221,9 +221,9 @@ impl Expander<'_> {
             for (number, threads) in (0..count).zip(threads) {
                 let fsd_index = fsds[number / hosts.len()];
                 let mut fsd = self.built.fsds.get(fsd_index)?.clone();
-                chosen
-                    .iter()
-                    .for_each(|(key, value)| change_fsd(&mut fsd, *key, value));
+                for (key, value) in chosen {
+                    change_fsd(&mut fsd, *key, value);
+                }
                 if hosts.len() > 1 {
                     let message = format!(
                         "fwd={}: several hosts work on fsd={}, and each would have to know what the others make",

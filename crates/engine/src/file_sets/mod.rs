@@ -8,6 +8,7 @@
 
 mod clean;
 mod scan;
+mod start;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,6 +21,7 @@ use fathom_workload::generator::SetState;
 use fathom_workload::{FileSet, FileTask, SetFormat, Stage, is_set_directory};
 
 pub(crate) use self::clean::{Removal, clean};
+pub(crate) use self::start::SetStart;
 use crate::targets::{Kind, Object, Targets};
 use crate::{EngineError, Overwrite, Refusal, RunOptions, marker};
 

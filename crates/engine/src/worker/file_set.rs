@@ -48,6 +48,13 @@ pub(crate) struct SetParts<'a> {
     pub(crate) abort: &'a AtomicBool,
 }
 
+impl SetParts<'_> {
+    /// The same with its part in a flow.
+    pub(crate) fn in_flow(self, flow: Option<Share>) -> Self {
+        Self { flow, ..self }
+    }
+}
+
 /// One worker at work.
 pub(crate) struct SetWorker<'a> {
     parts: SetParts<'a>,
@@ -120,7 +127,7 @@ impl<'a> SetWorker<'a> {
     pub(crate) fn run(mut self, times: Times) -> Finished {
         self.begin(times);
         while self.ended.is_none() {
-            match self.parts.stream.next() {
+            match self.parts.stream.next_act() {
                 SetNext::Act(act, part) => {
                     if part == RequestPart::First && self.await_turn() == Waited::Ended {
                         // It was not begun, and what was taken for it is given back.

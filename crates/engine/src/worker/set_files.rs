@@ -201,7 +201,9 @@ impl SetFiles {
             Call::Close(set) => drop(self.open[set as usize].take()),
             Call::Delete(path) => fs::remove_file(path)?,
             Call::Access(path) => rawio::may_read(&path)?,
-            Call::GetAttributes(path) => drop(fs::metadata(path)?),
+            Call::GetAttributes(path) => {
+                fs::metadata(path)?;
+            }
             Call::SetAttributes(path) => rawio::touch(&path)?,
             Call::Move(from, to) => fs::rename(from, to)?,
         }

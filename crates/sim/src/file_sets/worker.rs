@@ -171,7 +171,7 @@ impl Worker {
         if let Some(act) = self.pending.take() {
             return self.begin_request(act, now);
         }
-        match self.stream.next() {
+        match self.stream.next_act() {
             SetNext::Act(act, RequestPart::First) => {
                 let start = self.share.next_start();
                 self.intended = start.map_or(now, |start| {
@@ -245,14 +245,12 @@ impl Worker {
 
     fn next_removal(&mut self, now: Nanos) -> Option<Step> {
         let left = self.cleaning.as_mut()?;
-        match left.pop_front() {
-            Some(act) => Some(self.begin(act, now)),
-            None => {
-                self.cleaning = None;
-                self.stream.ended(SetAct::CleanUp, ActEnd::Done);
-                None
-            }
+        if let Some(act) = left.pop_front() {
+            return Some(self.begin(act, now));
         }
+        self.cleaning = None;
+        self.stream.ended(SetAct::CleanUp, ActEnd::Done);
+        None
     }
 
     fn close(&mut self, reason: EndReason) -> Step {

@@ -218,8 +218,8 @@ impl FileTask {
     pub fn moves(self, way: Direction, mix: Mix) -> bool {
         match (self, way) {
             (Self::ReadWrite, _) => mix.share(way) > Percent::ZERO,
-            (Self::Read | Self::Copy, Direction::Read) => true,
-            (
+            (Self::Read | Self::Copy, Direction::Read)
+            | (
                 Self::Write | Self::Copy | Self::Format(SetFormat::Anew | SetFormat::Complete),
                 Direction::Write,
             ) => true,

@@ -2,6 +2,10 @@
 
 /// Treatment of a job's files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an independent switch of the native file"
+)]
 pub struct FileHandling {
     /// Read all of it through the page cache before the job starts.
     pub pre_read: bool,

@@ -71,25 +71,7 @@ impl Bench {
                 assert!(tree.files.contains_key(&file.number));
                 assert!(tree.open.insert(file.number), "{act:?}");
             }
-            SetAct::Transfer {
-                file,
-                direction,
-                offset,
-                length,
-            } => {
-                let tree = &mut self.trees[file.set as usize];
-                assert!(tree.open.contains(&file.number));
-                let size = tree.files.entry(file.number).or_default();
-                let end = offset + u64::from(length);
-                if direction == Direction::Read {
-                    assert!(end <= *size, "read past the end");
-                    *self.counts.entry("read").or_default() += 1;
-                } else {
-                    *size = end.max(*size);
-                    *self.counts.entry("write").or_default() += 1;
-                }
-                assert!(end <= set.size(file.number).get());
-            }
+            SetAct::Transfer { .. } => self.transfer(act, &set),
             SetAct::Close(file) => {
                 assert!(
                     self.trees[file.set as usize].open.remove(&file.number),
@@ -116,10 +98,35 @@ impl Bench {
         }
     }
 
+    fn transfer(&mut self, act: SetAct, set: &FileSet) {
+        let SetAct::Transfer {
+            file,
+            direction,
+            offset,
+            length,
+        } = act
+        else {
+            return;
+        };
+        let tree = &mut self.trees[file.set as usize];
+        assert!(tree.open.contains(&file.number));
+        let size = tree.files.entry(file.number).or_default();
+        let end = offset + u64::from(length);
+        assert!(end <= set.size(file.number).get());
+        if direction == Direction::Read {
+            assert!(end <= *size, "read past the end");
+        } else {
+            *size = end.max(*size);
+        }
+        *self.counts.entry(direction.name()).or_default() += 1;
+    }
+
     /// Runs jobs together, each with two workers, until all have ended or `most` acts are done.
     fn run(&mut self, jobs: &[Job], most: u64) -> u64 {
         let mut streams = Vec::new();
-        self.states.iter().for_each(|state| state.begin_stage());
+        for state in &self.states {
+            state.begin_stage();
+        }
         for (number, job) in jobs.iter().enumerate() {
             let share = Arc::new(SetShare::new(None));
             let work = job.features.file_work.as_deref().unwrap();
@@ -136,7 +143,7 @@ impl Bench {
         let mut acts = 0;
         while acts < most {
             let mut idle = 0;
-            streams.retain_mut(|stream| match stream.next() {
+            streams.retain_mut(|stream| match stream.next_act() {
                 SetNext::Act(act, _) => {
                     self.act(act);
                     stream.ended(act, ActEnd::Done);
@@ -265,7 +272,7 @@ fn files_are_left_when_told_and_blocks_are_requests() {
     let mut stream = SetStream::new(&job, &work, StreamKey::default(), states, share);
     let mut parts = Vec::new();
     for _ in 0..7 {
-        let SetNext::Act(act, part) = stream.next() else {
+        let SetNext::Act(act, part) = stream.next_act() else {
             panic!("nothing to do")
         };
         stream.ended(act, ActEnd::Done);
@@ -348,7 +355,7 @@ fn thirds(choice: SetChoice) -> [u64; 3] {
     let mut stream = SetStream::new(&job, &work, StreamKey::default(), states, share);
     let mut counts = [0; 3];
     for _ in 0..3600 {
-        let SetNext::Act(act @ SetAct::GetAttributes(file), _) = stream.next() else {
+        let SetNext::Act(act @ SetAct::GetAttributes(file), _) = stream.next_act() else {
             panic!("no file is looked at")
         };
         stream.ended(act, ActEnd::Done);
@@ -405,7 +412,7 @@ proptest! {
         for round in 0..400 {
             let count = streams.len();
             let stream = &mut streams[round % count];
-            if let SetNext::Act(act, _) = stream.next() {
+            if let SetNext::Act(act, _) = stream.next_act() {
                 bench.act(act);
                 stream.ended(act, ActEnd::Done);
             }

@@ -224,35 +224,48 @@ fn check_work(work: &FileWork, job: &Job, found: &mut Found) {
 
 /// What is for I/O on files and devices means nothing here, and must not be left out in silence.
 fn check_foreign(job: &Job, found: &mut Found) {
-    let features = &job.features;
+    let asked = of_job(job).into_iter().chain(of_features(job));
+    for (_, key, what) in asked.filter(|(asked, ..)| *asked) {
+        let message = format!("it has {what}, which work on a file set has not");
+        found.add(
+            key,
+            message,
+            "leave it out; `workers` and `file_work.rate` set its load",
+        );
+    }
+}
+
+/// Whether a job asks for something, its key, and what it is.
+type Foreign = (bool, &'static str, &'static str);
+
+fn of_job(job: &Job) -> [Foreign; 7] {
     let sync = &job.sync;
-    let unknown = [
+    let syncs = sync.fsync_every > 0 || sync.fdatasync_every > 0;
+    let depth = "more than one I/O outstanding per worker";
+    let bytes = "an end after so many bytes";
+    [
         (
             job.backend != Backend::Sync,
             "backend",
             "a backend other than `sync`",
         ),
-        (
-            job.depth != 1,
-            "depth",
-            "more than one I/O outstanding per worker",
-        ),
+        (job.depth != 1, "depth", depth),
         (
             job.arrival != Arrival::Closed,
             "arrival",
             "a rate per worker",
         ),
-        (
-            job.limits.bytes.is_some(),
-            "measure",
-            "an end after so many bytes",
-        ),
+        (job.limits.bytes.is_some(), "measure", bytes),
         (job.limits.loops > 1, "measure", "several passes"),
-        (
-            sync.fsync_every > 0 || sync.fdatasync_every > 0,
-            "sync",
-            "syncs between writes",
-        ),
+        (syncs, "sync", "syncs between writes"),
+        (job.split_latency, "split_latency", "latency taken apart"),
+    ]
+}
+
+fn of_features(job: &Job) -> [Foreign; 12] {
+    let features = &job.features;
+    let search = features.latency_target.is_some();
+    [
         (
             features.operation.is_some(),
             "operation",
@@ -267,11 +280,7 @@ fn check_foreign(job: &Job, found: &mut Found) {
         (features.verify.is_some(), "verify", "checks of data"),
         (features.think.is_some(), "think", "pauses"),
         (features.rates.is_some(), "rates", "rates by direction"),
-        (
-            features.latency_target.is_some(),
-            "latency_target",
-            "a search for a depth",
-        ),
+        (search, "latency_target", "a search for a depth"),
         (
             features.steady.is_some(),
             "steady",
@@ -289,14 +298,5 @@ fn check_foreign(job: &Job, found: &mut Found) {
             "priorities of single I/Os",
         ),
         (features.batches.is_some(), "batches", "batches"),
-        (job.split_latency, "split_latency", "latency taken apart"),
-    ];
-    for (_, key, what) in unknown.into_iter().filter(|(asked, ..)| *asked) {
-        let message = format!("it has {what}, which work on a file set has not");
-        found.add(
-            key,
-            message,
-            "leave it out; `workers` and `file_work.rate` set its load",
-        );
-    }
+    ]
 }

@@ -6,11 +6,11 @@ use fathom_catalog::{
 use fathom_diagnostics::nearest;
 use fathom_units::{Bytes, BytesPerSec, Iops};
 
-use super::entry::{At, Complaints, Entry};
 use super::rules;
 use super::values::{Offer, read_bandwidth, read_iops};
 use super::vm::Host;
 use crate::design::{Burst, DiskSpec, figures};
+use fathom_tables::{At, Complaints, Entry};
 
 /// Most disks of one volume; the largest machines take 64.
 const MOST_DISKS: u64 = 256;

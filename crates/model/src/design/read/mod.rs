@@ -1,12 +1,11 @@
 //! From the text of a design file to a checked design.
 //!
-//! One file reads one kind of table; `entry` and `values` hold what they share. Reading goes on after a mistake, so that
+//! One file reads one kind of table; `values` holds what they share. Reading goes on after a mistake, so that
 //! all of them come out at once, each pointing to its place.
 
 mod clients;
 mod device;
 mod disks;
-mod entry;
 mod globs;
 mod names;
 mod nfs;
@@ -20,10 +19,12 @@ mod volume;
 
 use fathom_catalog::Catalog;
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use fathom_tables::{Complaints, Entry};
 use toml::de::DeTable;
 
+pub use rules::{CachedDisk, Obstacle, caching_obstacle};
+
 use super::{AnyVolume, Design, notes};
-use entry::{Complaints, Entry};
 
 /// Largest design file.
 const MOST_BYTES: usize = 4 << 20;

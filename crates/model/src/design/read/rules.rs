@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use fathom_catalog::{Catalog, DiskKind, VmSize};
-use fathom_units::Iops;
+use fathom_units::{Bytes, Iops};
 
-use super::entry::{Complaints, Entry};
 use crate::design::{DiskSpec, Role, Volume};
+use fathom_tables::{Complaints, Entry};
 
 /// A machine starts from one disk.
 pub(super) fn check_one_system(
@@ -79,18 +79,30 @@ pub(super) fn check_system_disk(
     }
 }
 
+/// A disk whose host caching is in question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CachedDisk<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its product.
+    pub kind: DiskKind,
+    /// Its size.
+    pub size: Bytes,
+}
+
 /// Why disks cannot use the host cache of a machine, and what to do about it.
-pub(super) struct Obstacle {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
     /// The rule.
     pub message: String,
     /// What to do.
     pub hint: String,
 }
 
-/// What keeps `disk` from the host cache: its product, its size, or the machine.
-pub(super) fn caching_obstacle(
+/// What keeps a disk from the host cache of a machine: its product, its size, or the machine.
+pub fn caching_obstacle(
     size: &VmSize,
-    disk: &DiskSpec,
+    disk: &CachedDisk<'_>,
     catalog: &Catalog,
 ) -> Option<Obstacle> {
     let rules = catalog.host_cache();

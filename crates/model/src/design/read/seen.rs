@@ -5,11 +5,11 @@
 
 use fathom_catalog::VmSize;
 
-use super::entry::{At, Complaints, Entry};
 use super::names::expand;
 use super::too_many;
 use super::values::mount_of;
 use crate::design::Mount;
+use fathom_tables::{At, Complaints, Entry};
 
 /// What the volumes read so far take.
 #[derive(Default)]

@@ -2,12 +2,12 @@
 
 use fathom_catalog::{Catalog, Era, VmSize};
 
-use super::entry::{Complaints, Entry};
 use super::names::expand;
 use super::seen::Seen;
 use super::values::{Offer, read_burst};
 use super::{check_name, rules, too_many, volume};
 use crate::design::{Burst, Design, Vm, Volume};
+use fathom_tables::{Complaints, Entry};
 
 const KNOWN: [&str; 7] = ["name", "size", "era", "burst", "credits", "volume", "temp"];
 

@@ -3,12 +3,12 @@
 use fathom_catalog::{Catalog, VmSize};
 
 use super::disks::{self, Disks};
-use super::entry::{At, Complaints, Entry};
 use super::rules;
 use super::seen::Seen;
 use super::values::{catalog_latency, read_burst, read_latency, read_mount, read_stripe_unit};
 use super::vm::Host;
 use crate::design::{Burst, CacheStart, Credits, HostCaching, Role, Volume};
+use fathom_tables::{At, Complaints, Entry};
 
 const KNOWN: [&str; 12] = [
     "name",
@@ -233,7 +233,12 @@ impl Caching {
         catalog: &Catalog,
         complaints: &mut Complaints<'_>,
     ) -> HostCaching {
-        let obstacle = rules::caching_obstacle(size, &disks.spec, catalog);
+        let disk = rules::CachedDisk {
+            name: &disks.spec.name,
+            kind: disks.spec.kind,
+            size: disks.spec.size,
+        };
+        let obstacle = rules::caching_obstacle(size, &disk, catalog);
         let system = self.role == Role::Os;
         match (self.said, obstacle) {
             (Some(said), None) if system && said.value == HostCaching::None => {
