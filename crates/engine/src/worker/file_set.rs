@@ -372,7 +372,12 @@ impl<'a> SetWorker<'a> {
     }
 
     fn count(&mut self, operation: Option<SetOperation>, begun: Nanos, now: Nanos, bytes: u32) {
-        self.note_completion(begun, now);
+        if operation == Some(SetOperation::Copy) {
+            // Its parts were under way, and are counted.
+            self.last_completion = now;
+        } else {
+            self.note_completion(begun, now);
+        }
         let set = &mut self.parts.handover.current.set;
         let stats = operation.and_then(|operation| set.of_mut(operation));
         if let Some(stats) = stats {

@@ -307,7 +307,10 @@ impl Worker {
         }
         self.last_completion = now;
         let from = begun.max(self.times.measure);
-        self.stats.outstanding_ns += u128::from((now - from).get());
+        // The parts of a copy were under way, and are counted.
+        if done.operation != Some(SetOperation::Copy) {
+            self.stats.outstanding_ns += u128::from((now - from).get());
+        }
         let stats = match (done.moved, done.operation) {
             (Some((way, _)), _) => self.stats.directions[way as usize].as_mut(),
             (None, Some(operation)) => self.stats.set.of_mut(operation),
