@@ -8,6 +8,7 @@ mod build;
 mod contents;
 mod expand;
 mod explain;
+mod filesystem;
 mod jobs;
 mod lexer;
 mod options;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
 
-use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, StageResult, WorkerStats};
+use fathom_record::{
+    Event, EventSink, IntervalStats, OpStats, Phase, SetStats, StageResult, WorkerStats,
+};
 use fathom_units::Nanos;
 
 use crate::interval::IntervalSet;
@@ -27,9 +29,9 @@ pub(crate) struct Collector {
     index: usize,
     totals: Vec<Totals>,
     /// By end on the run's clock: intervals of a second that were not shown yet.
-    intervals: BTreeMap<Nanos, Directions>,
+    intervals: BTreeMap<Nanos, Latencies>,
     /// Measured intervals that were shown, by end; each is `step` long.
-    kept: BTreeMap<Nanos, Directions>,
+    kept: BTreeMap<Nanos, Latencies>,
     step: Nanos,
     /// End of the next interval to be shown.
     next_shown: Nanos,
@@ -52,10 +54,18 @@ struct JobIntervals {
 /// By [`fathom_workload::Direction`].
 type Directions = [Option<OpStats>; 3];
 
+/// By direction, and what was done to file sets.
+#[derive(Debug, Clone, Default)]
+struct Latencies {
+    directions: Directions,
+    set: SetStats,
+}
+
 #[derive(Debug, Default)]
 struct Totals {
     directions: Directions,
     sync: Option<OpStats>,
+    set: SetStats,
 }
 
 impl Collector {
@@ -102,10 +112,13 @@ impl Collector {
         let is_before = set.end <= self.times.origin;
         if set.phase == Phase::Measure || is_before {
             self.add_to_job(set);
-            let latencies = set
-                .directions
-                .each_ref()
-                .map(|stats| stats.as_ref().map(only_latency));
+            let of_set = set.set.0.iter();
+            let of_set = of_set.map(|(operation, stats)| (*operation, only_latency(stats)));
+            let directions = set.directions.each_ref();
+            let latencies = Latencies {
+                directions: directions.map(|stats| stats.as_ref().map(only_latency)),
+                set: SetStats(of_set.collect()),
+            };
             // A worker that was stuck sends what was shown without it.
             if set.end < self.next_shown {
                 self.keep(set.end, latencies);
@@ -118,6 +131,7 @@ impl Collector {
             let totals = &mut self.totals[set.worker];
             merge(&mut totals.directions, &set.directions);
             merge_one(&mut totals.sync, set.sync.as_ref());
+            totals.set.merge(&set.set);
         }
     }
 
@@ -166,10 +180,12 @@ impl Collector {
             }
             // Intervals are counted from the measurement's start both ways: the first of a warm-up may be a shorter one.
             let from = end.saturating_sub(INTERVAL).max(self.times.start);
+            let Latencies { directions, set } = self.intervals.remove(&end).unwrap_or_default();
             let interval = IntervalStats {
                 at: end.saturating_sub(self.times.start),
                 length: end.saturating_sub(from),
-                directions: self.intervals.remove(&end).unwrap_or_default(),
+                directions,
+                set,
             };
             let phase = if end > self.times.origin {
                 Phase::Measure
@@ -179,13 +195,16 @@ impl Collector {
             self.tell_jobs(end, sink);
             self.emit(phase, &interval, sink);
             if phase == Phase::Measure {
-                self.keep(end, interval.directions);
+                let IntervalStats {
+                    directions, set, ..
+                } = interval;
+                self.keep(end, Latencies { directions, set });
             }
         }
     }
 
     /// Keeps what was measured in the second that ends at `end`.
-    fn keep(&mut self, end: Nanos, directions: Directions) {
+    fn keep(&mut self, end: Nanos, directions: Latencies) {
         if end <= self.times.origin {
             return;
         }
@@ -221,6 +240,7 @@ impl Collector {
             let span = self.last_end.saturating_sub(self.times.start);
             worker.directions.clone_from(&totals.directions);
             worker.sync.clone_from(&totals.sync);
+            worker.set.clone_from(&totals.set);
             if worker.ios() > 0 {
                 worker.measured = span.saturating_sub(worker.started);
             }
@@ -240,6 +260,7 @@ impl Collector {
             let totals = std::mem::take(totals);
             worker.directions = totals.directions;
             worker.sync = totals.sync;
+            worker.set = totals.set;
         }
         let measured = |worker: &&WorkerStats| worker.measured > Nanos::ZERO;
         let measured = result.workers.iter().filter(measured);
@@ -263,15 +284,17 @@ impl Collector {
             self.show(self.next_shown + GRACE, sink);
         }
         let from = self.next_shown.saturating_sub(INTERVAL);
-        let mut last = IntervalStats {
+        let mut rest = Latencies::default();
+        for (key, latencies) in std::mem::take(&mut self.intervals) {
+            add_latencies(&mut rest, latencies.clone());
+            self.keep(key, latencies);
+        }
+        let last = IntervalStats {
             at: end.saturating_sub(self.times.start),
             length: end.saturating_sub(from),
-            directions: Directions::default(),
+            directions: rest.directions,
+            set: rest.set,
         };
-        for (key, directions) in std::mem::take(&mut self.intervals) {
-            add_latencies(&mut last.directions, directions.clone());
-            self.keep(key, directions);
-        }
         if last.length > Nanos::ZERO {
             self.tell_jobs(Nanos::MAX, sink);
             self.emit(Phase::Measure, &last, sink);
@@ -283,18 +306,21 @@ impl Collector {
         while from < end {
             let whole = from + self.step;
             let at = if whole + SHORTEST < end { whole } else { end };
-            let directions = self.kept.remove(&(self.times.start + whole));
+            let kept = self.kept.remove(&(self.times.start + whole));
+            let Latencies { directions, set } = kept.unwrap_or_default();
             result.intervals.push(IntervalStats {
                 at,
                 length: at.saturating_sub(from),
-                directions: directions.unwrap_or_default(),
+                directions,
+                set,
             });
             from = whole.max(at);
         }
         // What completed in too short a rest belongs to the last interval.
         for rest in std::mem::take(&mut self.kept).into_values() {
             if let Some(last) = result.intervals.last_mut() {
-                add_latencies(&mut last.directions, rest);
+                add_directions(&mut last.directions, rest.directions);
+                last.set.merge(&rest.set);
             }
         }
     }
@@ -311,7 +337,12 @@ fn only_latency(stats: &OpStats) -> OpStats {
     }
 }
 
-fn add_latencies(mine: &mut Directions, theirs: Directions) {
+fn add_latencies(mine: &mut Latencies, theirs: Latencies) {
+    add_directions(&mut mine.directions, theirs.directions);
+    mine.set.merge(&theirs.set);
+}
+
+fn add_directions(mine: &mut [Option<OpStats>; 3], theirs: [Option<OpStats>; 3]) {
     for (mine, theirs) in mine.iter_mut().zip(theirs) {
         match (mine, theirs) {
             (Some(mine), Some(theirs)) => mine.merge(&theirs),
@@ -321,7 +352,7 @@ fn add_latencies(mine: &mut Directions, theirs: Directions) {
     }
 }
 
-fn merge(mine: &mut Directions, theirs: &Directions) {
+fn merge(mine: &mut [Option<OpStats>; 3], theirs: &[Option<OpStats>; 3]) {
     for (mine, theirs) in mine.iter_mut().zip(theirs) {
         merge_one(mine, theirs.as_ref());
     }

@@ -7,7 +7,7 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
-use fathom_record::{OpStats, Phase};
+use fathom_record::{OpStats, Phase, SetStats};
 use fathom_units::Nanos;
 use fathom_workload::{Arrival, Direction, ExistingFiles, Job, Replay, ReplayPace};
 
@@ -36,6 +36,8 @@ pub(crate) struct IntervalSet {
     pub(crate) directions: [Option<OpStats>; 3],
     /// `fsync` and `fdatasync`, where the job does any.
     pub(crate) sync: Option<OpStats>,
+    /// Operations on a file set, those that the job may do.
+    pub(crate) set: SetStats,
 }
 
 impl IntervalSet {
@@ -45,6 +47,8 @@ impl IntervalSet {
         let open = job.arrival != Arrival::Closed
             || job.features.rates.is_some()
             || job.features.replay.as_ref().is_some_and(timed);
+        let work = job.features.file_work.as_deref();
+        let open = open || work.is_some_and(|work| work.rate.is_some());
         Self {
             worker,
             end: Nanos::ZERO,
@@ -54,6 +58,9 @@ impl IntervalSet {
                     .then(|| OpStats::new(open, job.split_latency))
             }),
             sync: syncs(job).then(|| OpStats::new(false, false)),
+            set: work.map_or_else(SetStats::default, |work| {
+                SetStats::new(&work.task.operations(work.delete_first), open)
+            }),
         }
     }
 
@@ -62,6 +69,7 @@ impl IntervalSet {
         for stats in self.directions.iter_mut().chain([&mut self.sync]).flatten() {
             stats.clear();
         }
+        self.set.clear();
     }
 
     fn merge(&mut self, other: &Self) {
@@ -72,6 +80,7 @@ impl IntervalSet {
                 mine.merge(theirs);
             }
         }
+        self.set.merge(&other.set);
     }
 }
 
@@ -80,6 +89,9 @@ fn syncs(job: &Job) -> bool {
     let sync = &job.sync;
     let at_end = (sync.at_end || sync.on_close) && job.existing != ExistingFiles::AsPeer;
     let asked = sync.fsync_every > 0 || sync.fdatasync_every > 0 || at_end;
+    if job.features.file_work.is_some() {
+        return sync.on_close && job.moves(Direction::Write);
+    }
     (asked && job.mix.changes_data()) || job.features.replay.is_some()
 }
 

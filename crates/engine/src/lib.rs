@@ -12,6 +12,7 @@
 mod collect;
 mod counters;
 mod error;
+mod file_sets;
 mod fresh;
 mod guard;
 mod interval;

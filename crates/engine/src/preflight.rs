@@ -15,11 +15,11 @@ use fathom_rawio::{
 use fathom_units::{Bytes, Nanos};
 use fathom_verify::{Intervals, LayoutProblem};
 use fathom_workload::generator::{SharedCursor, StreamError, StreamKey, WorkerStream};
-use fathom_workload::{Arrival, Backend, Caching, Job, Pacing, Stage, Workload};
+use fathom_workload::{Arrival, Backend, Caching, FileSet, Job, Pacing, Stage, Workload};
 
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
-use crate::{EngineError, Overwrite, Refusal, RunOptions, guard, trace};
+use crate::{EngineError, Overwrite, Refusal, RunOptions, file_sets, guard, trace};
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
 const WORKERS_MAX: u32 = 8192;
@@ -82,6 +82,7 @@ pub(crate) fn preflight_with(
     }
     for stage in &workload.stages {
         check_stage(stage, &mut problems);
+        check_sets(stage, &mut problems);
     }
     let targets = targets::resolve(workload, &mut problems);
     if !problems.has_errors() {
@@ -117,7 +118,10 @@ pub(crate) fn layout_start(object: &Object) -> Option<u64> {
     let has = match &object.kind {
         Kind::File { existing, .. } => existing.map_or(0, |file| file.size),
         Kind::Fresh { .. } => 0,
-        Kind::Device { .. } | Kind::Directory { .. } | Kind::Nothing { .. } => return None,
+        Kind::Device { .. }
+        | Kind::Directory { .. }
+        | Kind::FileSet { .. }
+        | Kind::Nothing { .. } => return None,
     };
     (has < object.needed).then_some(has)
 }
@@ -219,6 +223,22 @@ fn check_stage(stage: &Stage, problems: &mut Diagnostics) {
     }
 }
 
+/// Jobs of one stage that work in one directory must agree on what stands there.
+fn check_sets(stage: &Stage, problems: &mut Diagnostics) {
+    let mut sets: BTreeMap<&str, &FileSet> = BTreeMap::new();
+    let targets = stage.jobs.iter().flat_map(|job| &job.targets);
+    for set in targets.filter_map(|target| target.place.file_set()) {
+        if sets
+            .insert(&set.anchor, set)
+            .is_some_and(|other| other != set)
+        {
+            let (stage, anchor) = (&stage.name, &set.anchor);
+            let what = format!("stage `{stage}` has different file sets in `{anchor}`");
+            problems.push(Diagnostic::error(what).hint("give them directories of their own"));
+        }
+    }
+}
+
 /// Jobs that wait for others must have something to wait for, and must not wait in a circle.
 fn check_order(stage: &Stage, problems: &mut Diagnostics) {
     let mut awaited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -259,6 +279,9 @@ fn available_memory() -> Option<Bytes> {
 
 fn check_streams(workload: &Workload, targets: &Targets, problems: &mut Diagnostics) {
     for (index, (_, job)) in workload.jobs().enumerate() {
+        if job.features.file_work.is_some() {
+            continue;
+        }
         let key = StreamKey {
             seed: workload.seed,
             job: index as u32,
@@ -289,6 +312,9 @@ fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String
                 existing: Some(existing),
             } if object.written || grows => {
                 refusals.extend(judge_file(object, full, existing.ours, options));
+            }
+            Kind::FileSet { anchor, .. } if object.written => {
+                refusals.extend(file_sets::judge(object, anchor, options));
             }
             Kind::Directory {
                 full, exists: true, ..
@@ -347,6 +373,8 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
     };
     let directory = match &object.kind {
         Kind::Nothing { .. } | Kind::Directory { exists: true, .. } => return Ok(()),
+        Kind::FileSet { full, anchor } if anchor.exists => full,
+        Kind::FileSet { full, .. } => full.parent().unwrap_or(Path::new("/")),
         Kind::Device { .. } => {
             let opened = rawio::open(Path::new(&object.path), how);
             return opened
@@ -367,6 +395,9 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
         }
         Kind::Fresh { directory } => directory,
     };
+    if matches!(object.kind, Kind::FileSet { .. }) && !object.written {
+        return Ok(());
+    }
     match rawio::open_unnamed(directory, caching) {
         // Without unnamed files the directory cannot be tried out; making the file will tell.
         Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(()),
@@ -386,7 +417,10 @@ fn check_space(targets: &Targets) -> Result<(), EngineError> {
         let directory = match &object.kind {
             Kind::File { full, .. } => full.parent().unwrap_or(Path::new("/")),
             Kind::Fresh { directory } => directory,
-            Kind::Device { .. } | Kind::Directory { .. } | Kind::Nothing { .. } => continue,
+            Kind::Device { .. }
+            | Kind::Directory { .. }
+            | Kind::FileSet { .. }
+            | Kind::Nothing { .. } => continue,
         };
         let metadata = fs::metadata(directory);
         let metadata = metadata.map_err(|error| {

@@ -7,6 +7,7 @@ use fathom_record::{Event, EventSink, StageResult, TargetFacts, resolved_stage, 
 use fathom_units::Nanos;
 use fathom_workload::{ExistingFiles, Stage, Workload};
 
+use crate::file_sets::{FileSets, clean};
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
 use crate::preflight::{Plan, RingProbe, layout_start, preflight_with};
 use crate::stage::{StageOutput, StageRun};
@@ -100,6 +101,7 @@ fn run_with(
         return Ok(outcome);
     }
     make_directories(&plan)?;
+    FileSets::prepare(&plan.targets)?;
     look_for_holes(&plan, &store, &mut outcome, sink);
     run_stages(workload, options, &plan, &store, stop, sink, &mut outcome)?;
     unlink(workload, &plan);
@@ -219,6 +221,7 @@ fn run_stages(
             Some(first)
         })
         .collect();
+    let file_sets = FileSets::default();
     for (index, planned) in plan.stages.iter().enumerate() {
         if stop.is_requested() {
             break;
@@ -245,6 +248,7 @@ fn run_stages(
             first_job,
             targets: &plan.targets.jobs[first_job..first_job + stage.jobs.len()],
             store,
+            file_sets: &file_sets,
             options,
             stop,
             uring: plan.uring,
@@ -322,6 +326,17 @@ fn unlink(workload: &Workload, plan: &Plan) {
                 } => {
                     // What is not empty any more stays.
                     let _ = std::fs::remove_dir(full);
+                    continue;
+                }
+                Kind::FileSet { full, anchor } => {
+                    let removed = clean(full, &mut |removal| {
+                        // What cannot be removed stays, and what holds it too.
+                        let _ = removal.perform();
+                        Ok(())
+                    });
+                    if removed.is_ok() && !anchor.exists {
+                        let _ = std::fs::remove_dir(full);
+                    }
                     continue;
                 }
                 _ => continue,

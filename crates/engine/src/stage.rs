@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
@@ -10,21 +11,22 @@ use fathom_rawio::{self as rawio, Clock};
 use fathom_record::{Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
-    ArrivalSchedule, BufferFill, SharedCursor, StreamKey, WorkerStream,
+    ArrivalSchedule, BufferFill, SetShare, SetStream, SharedCursor, StreamKey, WorkerStream,
 };
-use fathom_workload::{Arrival, Backend, FileOperation, Job, Stage};
+use fathom_workload::{Arrival, Backend, FileOperation, FileWork, Job, Pacing, Stage};
 
 use crate::collect::Collector;
+use crate::file_sets::{FileSets, SetStart};
 use crate::interval::{Handover, IntervalSet, Message, sets_per_worker};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::order::Order;
-use crate::start::Start;
+use crate::start::{IoStart, Start};
 use crate::steady::SteadyWatch;
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
 use crate::verification::verification;
-use crate::worker::{FailedIo, Finished, Flows, Parts};
+use crate::worker::{FailedIo, Finished, Flows, Parts, PlacedSet, SetParts};
 use crate::{EngineError, RunOptions, StopFlag, counters};
 
 /// How often the control thread looks at least.
@@ -51,6 +53,7 @@ pub(crate) struct StageRun<'a> {
     /// Of the stage's jobs, in order.
     pub(crate) targets: &'a [JobTargets],
     pub(crate) store: &'a Store,
+    pub(crate) file_sets: &'a FileSets,
     pub(crate) options: &'a RunOptions,
     pub(crate) stop: &'a StopFlag,
     /// What jobs that ask for io_uring get.
@@ -120,6 +123,21 @@ impl Snapshots {
     }
 }
 
+/// What a worker hands its sets of figures over by, and the way on which they come back.
+fn handover(
+    (worker, job): (usize, &Job),
+    full: &SyncSender<Message>,
+    sets: usize,
+) -> (Handover, SyncSender<Box<IntervalSet>>) {
+    let (give_back, spares) = sync_channel(sets);
+    let set = || Box::new(IntervalSet::new(worker, job));
+    for _ in 1..sets {
+        // The channel has room for all sets.
+        let _ = give_back.try_send(set());
+    }
+    (Handover::new(set(), full.clone(), spares), give_back)
+}
+
 impl StageRun<'_> {
     /// Runs it.
     ///
@@ -137,20 +155,29 @@ impl StageRun<'_> {
         let mut starts = Vec::new();
         let mut flows = Flows::default();
         let steady = SteadyWatch::new(self.stage);
+        let placed = self.sets()?;
         for (index, job) in self.stage.jobs.iter().enumerate() {
             let shared = SharedCursor::new();
+            let set_share = self.set_share((index, job));
             for worker in 0..job.workers {
-                let (give_back, spares) = sync_channel(sets);
-                let set = || Box::new(IntervalSet::new(returns.len(), job));
-                for _ in 1..sets {
-                    // The channel has room for all sets.
-                    let _ = give_back.try_send(set());
-                }
-                let handover = Handover::new(set(), full.clone(), spares);
+                let (handover, give_back) = handover((returns.len(), job), &full, sets);
                 let (logger, log_return) = logger(log_returns.len(), job, &full).unzip();
                 let (go, gone) = sync_channel(1);
+                goes.push(go);
+                returns.push(give_back);
+                log_returns.push(log_return);
+                if let Some(share) = &set_share {
+                    let own = (share, placed[index].as_slice());
+                    let parts = self.set_parts((index, job), worker, own, handover, &order);
+                    starts.push(Start::Set(Box::new(SetStart {
+                        parts: parts.in_flow(flows.join(job)),
+                        ready: ready.clone(),
+                        go: gone,
+                    })));
+                    continue;
+                }
                 let parts = self.parts((index, job), worker, &shared, handover, &order)?;
-                starts.push(Start {
+                starts.push(Start::Io(IoStart {
                     parts: Box::new(Parts {
                         logger,
                         share: flows.join(job),
@@ -162,10 +189,7 @@ impl StageRun<'_> {
                     order: &order,
                     ready: ready.clone(),
                     go: gone,
-                });
-                returns.push(give_back);
-                log_returns.push(log_return);
-                goes.push(go);
+                }));
             }
         }
         drop((full, ready));
@@ -275,6 +299,75 @@ impl StageRun<'_> {
             }
         }
         Ok(files)
+    }
+
+    /// What is there of each job's file sets.
+    fn sets(&self) -> Result<Vec<Vec<PlacedSet>>, EngineError> {
+        let places: Vec<Vec<(usize, PathBuf)>> = (self.targets.iter())
+            .map(|job| {
+                let objects = job.objects.iter();
+                objects
+                    .filter_map(|object| Some((*object, self.store.path(*object)?)))
+                    .collect()
+            })
+            .collect();
+        if !self
+            .stage
+            .jobs
+            .iter()
+            .any(|job| job.features.file_work.is_some())
+        {
+            return Ok(vec![Vec::new(); self.stage.jobs.len()]);
+        }
+        let states = self.file_sets.of_stage(self.stage, &places)?;
+        let placed = states.into_iter().zip(places).map(|(states, places)| {
+            let placed = states.into_iter().zip(places);
+            placed
+                .map(|(state, (_, anchor))| PlacedSet { state, anchor })
+                .collect()
+        });
+        Ok(placed.collect())
+    }
+
+    /// A worker on a file set, but its part in a flow.
+    fn set_parts<'a>(
+        &'a self,
+        (index, job): (usize, &'a Job),
+        worker: u32,
+        ((work, share), sets): (&(&'a FileWork, Arc<SetShare>), &[PlacedSet]),
+        handover: Handover,
+        order: &'a Order<'a>,
+    ) -> SetParts<'a> {
+        let (key, fill_key) = self.keys((index, job), worker);
+        let states = sets.iter().map(|set| Arc::clone(&set.state)).collect();
+        SetParts {
+            job,
+            job_index: index,
+            worker,
+            stream: SetStream::new(job, work, key, states, Arc::clone(share)),
+            share: Arc::clone(share),
+            sets: sets.to_vec(),
+            fill: BufferFill::for_job(job, fill_key),
+            handover,
+            flow: None,
+            order,
+            on_error: self.options.on_error,
+            stop: self.stop.clone(),
+            abort: order.told_to_end(index),
+        }
+    }
+
+    /// What the workers of a job on a file set share.
+    fn set_share<'j>(
+        &self,
+        (index, job): (usize, &'j Job),
+    ) -> Option<(&'j FileWork, Arc<SetShare>)> {
+        let work = job.features.file_work.as_deref()?;
+        let (key, _) = self.keys((index, job), 0);
+        let schedule = work
+            .rate
+            .map(|rate| ArrivalSchedule::new(Pacing::Iops(rate.rate), rate.process, key));
+        Some((work, Arc::new(SetShare::new(schedule))))
     }
 
     /// The paths of a job whose targets are names to it.

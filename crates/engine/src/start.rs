@@ -13,6 +13,7 @@ use fathom_rawio::{
 use fathom_workload::generator::WorkerStream;
 use fathom_workload::{Backend, Job};
 
+use crate::file_sets::SetStart;
 use crate::order::Order;
 use crate::timing::Times;
 use crate::worker::{Extras, Finished, Full, Parts, Source, Worker};
@@ -22,7 +23,25 @@ use crate::{EngineError, thread};
 type Ready = Sender<Result<(), EngineError>>;
 
 /// A worker before its thread begins.
-pub(crate) struct Start<'a> {
+pub(crate) enum Start<'a> {
+    /// One whose I/O is of files and devices.
+    Io(IoStart<'a>),
+    /// One on a file set.
+    Set(Box<SetStart<'a>>),
+}
+
+impl Start<'_> {
+    /// Runs the worker on the calling thread; `None` where it could not begin, or was sent home.
+    pub(crate) fn work(self) -> Option<Finished> {
+        match self {
+            Self::Io(start) => start.work(),
+            Self::Set(start) => start.work(),
+        }
+    }
+}
+
+/// A worker with I/O of files and devices before its thread begins.
+pub(crate) struct IoStart<'a> {
     pub(crate) parts: Box<Parts<'a, WorkerStream>>,
     pub(crate) files: Vec<File>,
     /// Of targets that are names to the job, and are not opened.
@@ -40,9 +59,8 @@ struct Begin<'a> {
     files: thread::Kept,
 }
 
-impl Start<'_> {
-    /// Runs the worker on the calling thread; `None` where it could not begin, or was sent home.
-    pub(crate) fn work(self) -> Option<Finished> {
+impl IoStart<'_> {
+    fn work(self) -> Option<Finished> {
         let job = self.parts.job;
         let features = &job.features;
         let waits = features.think.is_some()
@@ -58,7 +76,7 @@ impl Start<'_> {
             _ => job.depth,
         };
         let size = job.block.largest(job.mix).get() as u32;
-        let Start {
+        let IoStart {
             parts,
             files,
             names,

@@ -140,7 +140,9 @@ impl Store {
 fn open_object(object: &Object, number: usize, stop: &StopFlag) -> Result<Opened, EngineError> {
     Ok(match &object.kind {
         Kind::Nothing { .. } => Opened::Nothing,
-        Kind::File { full, .. } | Kind::Directory { full, .. } => Opened::Path(full.clone()),
+        Kind::File { full, .. } | Kind::Directory { full, .. } | Kind::FileSet { full, .. } => {
+            Opened::Path(full.clone())
+        }
         Kind::Fresh { directory } => {
             let file = FreshFile::new(directory, number, stop);
             let making = "making a temporary file in it";

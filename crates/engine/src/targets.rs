@@ -16,6 +16,7 @@ use fathom_workload::{
     Backend, Caching, Direction, ExistingFiles, FileOperation, Job, Place, Target, Workload,
 };
 
+use crate::file_sets::{self, Anchor};
 use crate::guard::DeviceNumber;
 use crate::marker;
 
@@ -25,6 +26,10 @@ use crate::marker;
     reason = "each is a fact of its own about the jobs that use it"
 )]
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says of itself what jobs want of it"
+)]
 pub(crate) struct Object {
     /// As the workload first names it.
     pub(crate) path: String,
@@ -61,6 +66,13 @@ pub(crate) enum Kind {
         /// Whether it has to be there when the job starts.
         wanted: bool,
     },
+    /// A tree of directories and files.
+    FileSet {
+        /// Through all symbolic links; the last part may not exist.
+        full: PathBuf,
+        /// What is there.
+        anchor: Anchor,
+    },
     /// A temporary file in a directory.
     Fresh {
         /// The directory.
@@ -96,7 +108,7 @@ impl Object {
     pub(crate) fn size(&self) -> u64 {
         match &self.kind {
             Kind::File { existing, .. } => existing.map_or(0, |file| file.size).max(self.needed),
-            Kind::Fresh { .. } | Kind::Directory { .. } => self.needed,
+            Kind::Fresh { .. } | Kind::Directory { .. } | Kind::FileSet { .. } => self.needed,
             Kind::Device { size, .. } => *size,
             Kind::Nothing { size } => size.unwrap_or(0).max(self.needed),
         }
@@ -196,7 +208,12 @@ fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diag
                 .push(Complaint::new("offset and length exceed 2^64 bytes").about(job, target)),
         }
     }
-    object.written |= operation.map_or(job.mix.changes_data(), FileOperation::changes_data);
+    let work = job.features.file_work.as_deref();
+    object.written |= match (work, operation) {
+        (Some(work), _) => work.task.changes(),
+        (None, Some(operation)) => operation.changes_data(),
+        (None, None) => job.mix.changes_data(),
+    };
     object.only_ours |= job.existing == ExistingFiles::OnlyOurs;
     let opens = job.backend != Backend::Null && !operation.is_some_and(FileOperation::is_of_names);
     object.direct |= job.caching == Caching::Direct && opens;
@@ -238,6 +255,9 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
         let identity = Identity::Nothing(target.place.path().to_owned());
         return Ok((identity, Kind::Nothing { size }));
     }
+    if target.place.file_set().is_some() {
+        return file_set(job, path);
+    }
     if let Some(operation) = job.features.operation.filter(|it| it.is_of_names()) {
         return name_of(operation, target, path);
     }
@@ -259,7 +279,30 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
         (Place::Path(_), Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
             missing(path)
         }
-        (Place::Path(_), Err(error)) => Err(Complaint::new(error.to_string())),
+        (_, Err(error)) => Err(Complaint::new(error.to_string())),
+        // Taken care of above.
+        (Place::FileSet(_), Ok(_)) => file_set(job, path),
+    }
+}
+
+/// The directory of a file set: there, or to be made by a job that makes files.
+fn file_set(job: &Job, path: &Path) -> Result<(Identity, Kind), Complaint> {
+    let anchor = file_sets::look(path).map_err(|error| {
+        let problem = Complaint::new(format!("no file set can stand there: {error}"));
+        problem.hint("name a directory")
+    })?;
+    if anchor.exists {
+        let full = fs::canonicalize(path).map_err(|error| Complaint::new(error.to_string()))?;
+        return Ok((Identity::File(full.clone()), Kind::FileSet { full, anchor }));
+    }
+    if job.features.files.must_exist {
+        let problem = Complaint::new("the directory does not exist, and the job may not make it");
+        return Err(problem.hint("make the directory first (Vdbench: or `create_anchors=yes`)"));
+    }
+    let (identity, kind) = missing(path)?;
+    match kind {
+        Kind::File { full, .. } => Ok((identity, Kind::FileSet { full, anchor })),
+        other => Ok((identity, other)),
     }
 }
 
@@ -400,11 +443,11 @@ fn find_ranges(workload: &Workload, targets: &mut Targets, problems: &mut Diagno
 
 fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, Complaint> {
     let complain = |what: String| Complaint::new(what);
-    if job
+    let of_names = job
         .features
         .operation
-        .is_some_and(FileOperation::is_of_names)
-    {
+        .is_some_and(FileOperation::is_of_names);
+    if of_names || job.features.file_work.is_some() {
         // One operation a target: its length stands for one block, wherever that is.
         let length = job.block.largest(job.mix).get();
         return Ok(TargetRange { offset: 0, length });

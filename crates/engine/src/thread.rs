@@ -10,11 +10,11 @@ use fathom_rawio::{
 };
 use fathom_workload::{Backend, Caching, FileOperation, Job, ProcessorSharing, StatCall};
 
-use crate::EngineError;
 use crate::order::Order;
 use crate::shell::{self, When};
 use crate::timing::Times;
-use crate::worker::{Finished, Source, Worker};
+use crate::worker::{Finished, SetWorker, Source, Worker};
+use crate::{EngineError, StopFlag};
 
 /// Files that a thread keeps beside its queue.
 #[derive(Debug)]
@@ -142,16 +142,8 @@ pub(crate) fn run<Q: Queue, S: Source>(
     order: &Order<'_>,
     kept: &Kept,
 ) -> Finished {
-    let index = worker.job_index();
-    order.wait(index, worker.stop());
-    let process = &job.features.process;
-    if let Some(command) = &process.command_before
-        && let Err(error) = shell::run(command, &job.name, When::Before)
-    {
-        // The worker still runs, and ends at once: it is told to.
-        order.fail(error);
-    }
-    let finished = worker.run(times);
+    let (index, stop) = (worker.job_index(), worker.stop().clone());
+    let finished = around((index, &stop), job, order, || worker.run(times));
     if job.features.files.end_syncfs {
         for (file, target) in kept.targets.iter().zip(&job.targets) {
             if let Err(error) = rawio::sync_file_system(file) {
@@ -159,7 +151,44 @@ pub(crate) fn run<Q: Queue, S: Source>(
             }
         }
     }
-    if let Some(command) = &process.command_after
+    end((index, job), order, &finished);
+    finished
+}
+
+/// The same for a worker on a file set.
+pub(crate) fn run_set(
+    worker: SetWorker<'_>,
+    job: &Job,
+    times: Times,
+    order: &Order<'_>,
+) -> Finished {
+    let (index, stop) = (worker.job_index(), worker.stop().clone());
+    let finished = around((index, &stop), job, order, || worker.run(times));
+    end((index, job), order, &finished);
+    finished
+}
+
+/// Waits for its turn, and does `work` with the job's command before it.
+fn around(
+    (index, stop): (usize, &StopFlag),
+    job: &Job,
+    order: &Order<'_>,
+    work: impl FnOnce() -> Finished,
+) -> Finished {
+    order.wait(index, stop);
+    let process = &job.features.process;
+    if let Some(command) = &process.command_before
+        && let Err(error) = shell::run(command, &job.name, When::Before)
+    {
+        // The worker still runs, and ends at once: it is told to.
+        order.fail(error);
+    }
+    work()
+}
+
+/// Runs the job's command after its work, and says that the worker has ended.
+fn end((index, job): (usize, &Job), order: &Order<'_>, finished: &Finished) {
+    if let Some(command) = &job.features.process.command_after
         && let Err(error) = shell::run(command, &job.name, When::After)
     {
         order.fail(error);
@@ -168,5 +197,4 @@ pub(crate) fn run<Q: Queue, S: Source>(
         order.end_all();
     }
     order.ended(index);
-    finished
 }

@@ -7,6 +7,7 @@
 //! submitting and reaping allocate nothing.
 
 mod aio;
+mod attributes;
 mod buffer;
 mod clock;
 mod cycles;
@@ -21,6 +22,7 @@ mod queue;
 mod uring;
 
 pub use aio::AioQueue;
+pub use attributes::{may_read, touch};
 pub use buffer::map_large_allocations;
 pub use clock::{Clock, ThreadUsage, precise_timers, sleep_until, thread_usage, wall_clock};
 pub use cycles::{CycleClock, prepare_cycle_clock};

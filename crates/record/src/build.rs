@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use fathom_stats::{Histogram, to_hdr_base64};
 use fathom_units::{Nanos, per_second};
-use fathom_workload::{Arrival, Direction, FileOperation, Job, Pacing, Stage};
+use fathom_workload::{Arrival, Direction, FileOperation, Job, Pacing, SetOperation, Stage};
 
 use crate::{
     CpuRecord, DetailRecord, DeviceCounters, DeviceCountersRecord, DirectionRecord, ErrorRecord,
-    IntervalDirection, IntervalRecord, IntervalStats, JobRecord, LatencyRecord, OpStats,
+    IntervalDirection, IntervalRecord, IntervalStats, JobRecord, LatencyRecord, OpStats, SetStats,
     StageRecord, StageResult, StorageRecord, TotalRecord, WorkerStats,
 };
 
@@ -91,6 +91,7 @@ pub fn total_of_seconds(directions: &[Option<OpStats>; 3], measured: Nanos) -> T
         write,
         trim,
         sync: None,
+        meta: BTreeMap::new(),
         all: all.as_ref().map(figures),
     }
 }
@@ -117,6 +118,10 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
             outstanding as f64 / total_time as f64
         },
         iops_wanted: match job.arrival {
+            _ if job.features.file_work.is_some() => {
+                let rate = job.features.file_work.as_ref().and_then(|work| work.rate);
+                rate.map(|rate| rate.rate.get() as f64)
+            }
             Arrival::Open {
                 rate: Pacing::Iops(rate),
                 ..
@@ -128,15 +133,15 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
         write: direction(Direction::Write).filter(|_| moves_data),
         trim: direction(Direction::Trim).filter(|_| moves_data),
         sync: sync_record(workers, measured),
-        meta: job
-            .features
-            .operation
-            .map_or_else(BTreeMap::new, |operation| {
+        meta: job.features.operation.map_or_else(
+            || set_record(workers, measured),
+            |operation| {
                 let ways = Direction::ALL.into_iter();
                 let done =
                     ways.filter_map(|way| Some((meta_name(operation, way), direction(way)?)));
                 done.collect()
-            }),
+            },
+        ),
         cpu: CpuRecord {
             user_ns: workers.iter().map(|worker| worker.usage.user.get()).sum(),
             system_ns: workers.iter().map(|worker| worker.usage.system.get()).sum(),
@@ -144,6 +149,22 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
         errors: error_records(workers),
         detail: workers.iter().map(|worker| detail_record(worker)).collect(),
     }
+}
+
+/// Operations on file sets, but those that were never tried.
+fn set_record(workers: &[&WorkerStats], measured: Nanos) -> BTreeMap<String, DirectionRecord> {
+    let mut sum = SetStats::default();
+    for worker in workers {
+        sum.merge(&worker.set);
+    }
+    let done = sum.0.iter().filter_map(|(operation, stats)| {
+        let errors = workers.iter().flat_map(|worker| &worker.errors);
+        let errors = errors.filter(|error| error.operation == Some(*operation));
+        let errors: u64 = errors.map(|error| error.count).sum();
+        let record = of_stats(stats, errors, measured);
+        (record.ios + errors > 0).then(|| (operation.name().to_owned(), record))
+    });
+    done.collect()
 }
 
 /// The key of an operation in `meta`; `fallocate` does another thing in each direction.
@@ -188,7 +209,7 @@ fn direction_record(
 ) -> Option<DirectionRecord> {
     let errors = workers.iter().flat_map(|worker| &worker.errors);
     let errors = errors
-        .filter(|error| error.direction == way)
+        .filter(|error| error.direction == way && error.operation.is_none())
         .map(|error| error.count)
         .sum();
     let stats = total_of(workers, way)?;
@@ -210,6 +231,7 @@ fn total_record(workers: &[&WorkerStats], measured: Nanos) -> TotalRecord {
     let errors = workers
         .iter()
         .flat_map(|worker| &worker.errors)
+        .filter(|error| error.operation.is_none())
         .map(|error| error.count)
         .sum();
     let direction = |way| direction_record(workers, way, measured);
@@ -218,6 +240,7 @@ fn total_record(workers: &[&WorkerStats], measured: Nanos) -> TotalRecord {
         write: direction(Direction::Write),
         trim: direction(Direction::Trim),
         sync: sync_record(workers, measured),
+        meta: set_record(workers, measured),
         all: merged(every.iter()).map(|stats| {
             let mut record = of_stats(&stats, errors, measured);
             set_waits(&mut record, &stats, workers, &Direction::ALL);
@@ -285,14 +308,15 @@ fn latency_record(histogram: &Histogram) -> LatencyRecord {
 fn error_records(workers: &[&WorkerStats]) -> Vec<ErrorRecord> {
     let mut records: Vec<ErrorRecord> = Vec::new();
     for error in workers.iter().flat_map(|worker| &worker.errors) {
+        let direction = (error.operation).map_or(error.direction.name(), SetOperation::name);
         let same = |record: &&mut ErrorRecord| {
-            record.errno == error.errno && record.direction == error.direction.name()
+            record.errno == error.errno && record.direction == direction
         };
         if let Some(record) = records.iter_mut().find(same) {
             record.count += error.count;
         } else {
             records.push(ErrorRecord {
-                direction: error.direction.name().to_owned(),
+                direction: direction.to_owned(),
                 errno: error.errno,
                 count: error.count,
                 first_offsets: error.first_offsets.clone(),
@@ -344,20 +368,24 @@ fn interval_records(intervals: &[IntervalStats]) -> Vec<IntervalRecord> {
     let start = intervals
         .first()
         .map_or(Nanos::ZERO, |first| first.at.saturating_sub(first.length));
-    let direction = |stats: &Option<OpStats>| {
-        stats.as_ref().map(|stats| IntervalDirection {
-            ios: stats.ios(),
-            bytes: stats.bytes,
-            p50_ns: stats.latency.percentile(50.0),
-            p99_ns: stats.latency.percentile(99.0),
-            max_ns: stats.latency.max(),
-        })
+    let figures = |stats: &OpStats| IntervalDirection {
+        ios: stats.ios(),
+        bytes: stats.bytes,
+        p50_ns: stats.latency.percentile(50.0),
+        p99_ns: stats.latency.percentile(99.0),
+        max_ns: stats.latency.max(),
     };
+    let direction = |stats: &Option<OpStats>| stats.as_ref().map(figures);
     let record = |interval: &IntervalStats| IntervalRecord {
         at_ns: interval.at.saturating_sub(start).get(),
         read: direction(&interval.directions[0]),
         write: direction(&interval.directions[1]),
         trim: direction(&interval.directions[2]),
+        meta: {
+            let done = interval.set.0.iter().filter(|(_, stats)| stats.ios() > 0);
+            done.map(|(operation, stats)| (operation.name().to_owned(), figures(stats)))
+                .collect()
+        },
     };
     intervals.iter().map(record).collect()
 }

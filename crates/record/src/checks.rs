@@ -5,7 +5,7 @@
 
 use fathom_stats::confidence_95;
 use fathom_units::{BytesPerSec, Iops, Nanos, group_digits, per_second};
-use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Pacing, Workload};
+use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Pacing, SetOperation, Workload};
 
 use crate::{Check, EndReason, RunKind, StageResult, Verdict, WorkerStats, total_of};
 
@@ -56,7 +56,7 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
 pub fn verdict(checks: &[Check], results: &[StageResult]) -> Verdict {
     if results
         .iter()
-        .all(|result| result.workers.iter().all(|worker| worker.ios() == 0))
+        .all(|result| result.workers.iter().all(|worker| worker.operations() == 0))
     {
         Verdict::Empty
     } else if checks.iter().all(|check| check.passed) {
@@ -139,7 +139,10 @@ fn achieved_depth(evidence: &Evidence<'_>) -> Check {
         let wanted = f64::from(job.effective_depth());
         let time: u64 = workers.iter().map(|worker| worker.measured.get()).sum();
         let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();
-        let judged = job.arrival == Arrival::Closed && job.backend != Backend::Null && time > 0;
+        // Work on a file set waits for its turn, and does much between its calls that is no I/O.
+        let on_set = job.features.file_work.is_some();
+        let judged =
+            job.arrival == Arrival::Closed && job.backend != Backend::Null && !on_set && time > 0;
         let long_enough = workers
             .iter()
             .all(|worker| worker.measured >= Nanos::from_millis(100));
@@ -204,6 +207,10 @@ impl LittlesLaw {
             .iter()
             .flat_map(|worker| worker.directions.iter().flatten())
             .map(|stats| stats.latency.sum());
+        // The parts of a copy are counted by themselves.
+        let of_sets = workers.iter().flat_map(|worker| &worker.set.0);
+        let of_sets = of_sets.filter(|(operation, _)| *operation != SetOperation::Copy);
+        let latencies = latencies.chain(of_sets.map(|(_, stats)| stats.latency.sum()));
         let syncs = workers.iter().filter_map(|worker| worker.sync.as_ref());
         let law = Self {
             latency: latencies.sum(),

@@ -114,7 +114,7 @@ pub struct JobRecord {
     pub trim: Option<DirectionRecord>,
     /// Synchronisations.
     pub sync: Option<DirectionRecord>,
-    /// Operations on names: none yet.
+    /// Operations on names, by what they are.
     pub meta: BTreeMap<String, DirectionRecord>,
     /// Processor time over all workers.
     pub cpu: CpuRecord,
@@ -188,7 +188,7 @@ pub struct CpuRecord {
 /// Failed I/Os of one direction and error number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorRecord {
-    /// `read`, `write` or `trim`.
+    /// `read`, `write`, `trim`, or the operation on a file set.
     pub direction: String,
     /// The operating system's error number; 0: short transfers.
     pub errno: i32,
@@ -244,6 +244,9 @@ pub struct TotalRecord {
     pub trim: Option<DirectionRecord>,
     /// Synchronisations.
     pub sync: Option<DirectionRecord>,
+    /// Operations on file sets, by what they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub meta: BTreeMap<String, DirectionRecord>,
     /// Reads, writes and trims together.
     pub all: Option<DirectionRecord>,
 }
@@ -259,6 +262,9 @@ pub struct IntervalRecord {
     pub write: Option<IntervalDirection>,
     /// Trims.
     pub trim: Option<IntervalDirection>,
+    /// Operations on file sets, by what they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub meta: BTreeMap<String, IntervalDirection>,
 }
 
 /// One direction within one second.

@@ -26,7 +26,8 @@ pub use event::{Event, EventSink, Ignore, Phase};
 pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
 pub use measure::{
     BATCH_LEVELS, DEPTH_LEVELS, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors,
-    OpStats, StageResult, SteadyOutcome, Usage, WorkerStats, batch_level, depth_level, repeat_name,
+    OpStats, SetStats, StageResult, SteadyOutcome, Usage, WorkerStats, batch_level, depth_level,
+    repeat_name,
 };
 pub use rates::{resolved_stage, resolved_workload};
 pub use sweep::{CurveRecord, KneePlace, KneeRecord, PointRecord, SweepRecord, sweep_record};

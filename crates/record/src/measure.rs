@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::Direction;
+use fathom_workload::{Direction, SetOperation};
 
 /// Operations of one kind: how many, how large, how long.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,11 +71,58 @@ fn merge_optional(mine: &mut Option<Histogram>, theirs: Option<&Histogram>) {
     }
 }
 
-/// Failed I/Os of one direction and error number.
+/// What was done to the directories and files of a file set, by operation: only those that a job may do are there.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SetStats(pub Vec<(SetOperation, OpStats)>);
+
+impl SetStats {
+    /// Empty, with a place for each of these operations.
+    pub fn new(operations: &[SetOperation], open_loop: bool) -> Self {
+        let stats = operations.iter();
+        Self(
+            stats
+                .map(|operation| (*operation, OpStats::new(open_loop, false)))
+                .collect(),
+        )
+    }
+
+    /// Those of one operation.
+    pub fn of(&self, operation: SetOperation) -> Option<&OpStats> {
+        let mut all = self.0.iter();
+        all.find(|(other, _)| *other == operation)
+            .map(|(_, stats)| stats)
+    }
+
+    /// Those of one operation, to be added to.
+    pub fn of_mut(&mut self, operation: SetOperation) -> Option<&mut OpStats> {
+        let mut all = self.0.iter_mut();
+        all.find(|(other, _)| *other == operation)
+            .map(|(_, stats)| stats)
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (operation, theirs) in &other.0 {
+            match self.of_mut(*operation) {
+                Some(mine) => mine.merge(theirs),
+                None => self.0.push((*operation, theirs.clone())),
+            }
+        }
+    }
+
+    /// Forgets everything; keeps the memory.
+    pub fn clear(&mut self) {
+        self.0.iter_mut().for_each(|(_, stats)| stats.clear());
+    }
+}
+
+/// Failed I/Os of one direction and error number, or failed operations on a file set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IoErrors {
-    /// Direction of the I/Os.
+    /// Direction of the I/Os; of operations on a file set it means nothing.
     pub direction: Direction,
+    /// The operation on a file set; `None`: it was I/O.
+    pub operation: Option<SetOperation>,
     /// The operating system's error number; 0 where a transfer was shorter than asked for.
     pub errno: i32,
     /// How many.
@@ -180,6 +227,8 @@ pub struct WorkerStats {
     pub directions: [Option<OpStats>; 3],
     /// `fsync` and `fdatasync`.
     pub sync: Option<OpStats>,
+    /// Operations on a file set.
+    pub set: SetStats,
     /// Failed I/Os.
     pub errors: Vec<IoErrors>,
     /// Transfers shorter than asked for, by [`Direction`]; they are counted with the bytes they moved.
@@ -221,6 +270,7 @@ impl WorkerStats {
             worker,
             directions: [None, None, None],
             sync: None,
+            set: SetStats::default(),
             errors: Vec::new(),
             short_ios: [0; 3],
             started: Nanos::ZERO,
@@ -244,7 +294,13 @@ impl WorkerStats {
         self.directions.iter().flatten().map(OpStats::ios).sum()
     }
 
-    /// Bytes of them.
+    /// Successful I/Os, and operations on a file set.
+    pub fn operations(&self) -> u64 {
+        let of_set = self.set.0.iter();
+        self.ios() + of_set.map(|(_, stats)| stats.ios()).sum::<u64>()
+    }
+
+    /// Bytes of all I/Os.
     pub fn bytes(&self) -> u64 {
         let stats = self.directions.iter().flatten();
         stats.map(|stats| stats.bytes).sum()
@@ -260,6 +316,8 @@ pub struct IntervalStats {
     pub length: Nanos,
     /// By [`Direction`]; `None` where nothing goes that way.
     pub directions: [Option<OpStats>; 3],
+    /// Operations on file sets.
+    pub set: SetStats,
 }
 
 /// Counters of a block device over a stage, as the kernel keeps them.

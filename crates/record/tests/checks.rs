@@ -98,6 +98,7 @@ fn failed_io_is_told() {
     check(Some("io-errors"), |run| {
         run.results[0].workers[0].errors.push(IoErrors {
             direction: Direction::Read,
+            operation: None,
             errno: 5,
             count: 1,
             first_offsets: vec![(0, 4096)],
@@ -110,6 +111,7 @@ fn a_short_transfer_is_no_success() {
     let mut run = run();
     run.results[0].workers[0].errors.push(IoErrors {
         direction: Direction::Write,
+        operation: None,
         errno: 0,
         count: 3,
         first_offsets: vec![],

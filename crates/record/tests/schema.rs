@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_record::{
     Check, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors, OpStats, OverTimeRecord,
-    Record, RunKind, SCHEMA, StageRecord, StageResult, StorageRecord, SweepRecord, ToolRecord,
-    Verdict, WorkerStats, stage_record, sweep_record,
+    Record, RunKind, SCHEMA, SetStats, StageRecord, StageResult, StorageRecord, SweepRecord,
+    ToolRecord, Verdict, WorkerStats, stage_record, sweep_record,
 };
 use fathom_units::{Bytes, Nanos};
-use fathom_workload::{Direction, Stage, SweepPoint, native};
+use fathom_workload::{Direction, SetOperation, Stage, SweepPoint, native};
 use serde_json::{Value, json};
 
 /// Maps whose keys are names of the run, not of the schema.
@@ -59,8 +59,10 @@ fn worker() -> WorkerStats {
     let mut worker = WorkerStats::new(0, 0);
     worker.directions = directions();
     worker.sync = Some(operations());
+    worker.set = SetStats(vec![(SetOperation::MakeDirectory, operations())]);
     worker.errors.push(IoErrors {
         direction: Direction::Read,
+        operation: None,
         errno: 5,
         count: 1,
         first_offsets: vec![(0, 4096)],
@@ -123,6 +125,7 @@ fn record() -> Record {
             at: Nanos::from_secs(1),
             length: Nanos::from_secs(1),
             directions: directions(),
+            set: worker().set,
         }],
         storage: BTreeMap::from([("db1/data".to_owned(), modelled)]),
         devices: vec![DeviceCounters {

@@ -141,6 +141,7 @@ mod tests {
             at: Nanos::from_secs(61),
             length: Nanos::from_secs(1),
             directions: [Some(reads), None, None],
+            set: fathom_record::SetStats::default(),
         };
         let second = Event::Interval {
             index: 0,

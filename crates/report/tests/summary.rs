@@ -81,6 +81,7 @@ fn stage(name: &str, jobs: Vec<JobRecord>, write: &DirectionRecord) -> StageReco
         write: Some(write.clone()),
         trim: None,
         sync: None,
+        meta: BTreeMap::new(),
         all: Some(write.clone()),
     };
     StageRecord {
@@ -397,6 +398,7 @@ fn a_run_that_was_cut_off_shows_its_seconds() {
         }),
         write: None,
         trim: None,
+        meta: BTreeMap::new(),
     };
     let writes = direction(0.0, 0.0, &[]);
     let mut stage = stage("mix", vec![], &writes);

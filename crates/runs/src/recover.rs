@@ -149,6 +149,7 @@ fn empty_stage(name: &Value) -> StageRecord {
             write: None,
             trim: None,
             sync: None,
+            meta: std::collections::BTreeMap::new(),
             all: None,
         },
         intervals: Vec::new(),
@@ -175,5 +176,6 @@ fn push_interval(stage: &mut StageRecord, event: &Value) {
         read: direction("read"),
         write: direction("write"),
         trim: direction("trim"),
+        meta: std::collections::BTreeMap::new(),
     });
 }

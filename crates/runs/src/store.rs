@@ -403,6 +403,7 @@ mod tests {
             at: second,
             length: second,
             directions: [Some(reads), None, None],
+            set: fathom_record::SetStats::default(),
         };
         writer.event(&Event::Interval {
             index: 0,

@@ -21,6 +21,7 @@ fn second(at: u64, reads: u64) -> IntervalStats {
         at: Nanos::from_secs(at),
         length: Nanos::from_secs(1),
         directions: [Some(read), Some(write), None],
+        set: fathom_record::SetStats::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use fathom_diagnostics::{Diagnostics, nearest};
 use fathom_dialects::iometer::mapped_name;
 use fathom_workload::{
-    IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
+    IoLog, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
 };
 
 use crate::spoken::{
@@ -244,7 +244,7 @@ fn parse_map(map: &str) -> Result<(String, String), Failure> {
 fn apply(maps: &[(String, String)], workload: &mut Workload) {
     let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
     for target in jobs.flat_map(|job| &mut job.targets) {
-        let (Place::Path(path) | Place::FreshFileIn(path)) = &mut target.place;
+        let path = target.place.path_mut();
         if let Some(mapped) = maps.iter().find_map(|(from, to)| mapped(path, from, to)) {
             *path = mapped;
         }

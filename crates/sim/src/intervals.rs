@@ -2,9 +2,11 @@
 //!
 //! Invariant: memory is bounded. Past [`MOST`] intervals, neighbours are merged and intervals become twice as long.
 
-use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase};
+use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, SetStats};
 use fathom_units::Nanos;
 use fathom_workload::Direction;
+
+use crate::file_sets::Done;
 
 /// Most intervals kept: an hour of seconds, some 40 kB each and direction.
 const MOST: usize = 3600;
@@ -19,6 +21,8 @@ pub(crate) struct Intervals {
     from: Nanos,
     length: Nanos,
     present: [Option<OpStats>; 3],
+    /// Operations on file sets in it.
+    set: SetStats,
     /// Whether anything was counted in the present interval.
     count: u64,
     kept: Vec<IntervalStats>,
@@ -36,6 +40,7 @@ impl Intervals {
             from: Nanos::ZERO,
             length: Nanos::from_secs(1),
             present: empty(used),
+            set: SetStats::default(),
             count: 0,
             kept: Vec::new(),
             jobs: Vec::new(),
@@ -79,6 +84,22 @@ impl Intervals {
         }
     }
 
+    /// Counts what was done to a file set by `now`, from the start of the stage.
+    pub fn record_act(&mut self, now: Nanos, done: Done, sink: &mut dyn EventSink) {
+        let Some(operation) = done.operation else {
+            let (direction, bytes) = done.moved.unwrap_or((Direction::Read, 0));
+            return self.record(now, direction, (bytes, done.latency), sink);
+        };
+        self.roll(now, sink);
+        if self.set.of(operation).is_none() {
+            self.set.0.push((operation, OpStats::new(false, false)));
+        }
+        if let Some(stats) = self.set.of_mut(operation) {
+            stats.latency.record(done.latency.get());
+        }
+        self.count += 1;
+    }
+
     /// Closes every interval that ends at or before `now`.
     #[inline]
     pub fn roll(&mut self, now: Nanos, sink: &mut dyn EventSink) {
@@ -117,6 +138,7 @@ impl Intervals {
             at: end,
             length,
             directions,
+            set: std::mem::take(&mut self.set),
         };
         for (job, directions) in self.jobs.iter_mut().enumerate() {
             if directions.iter().flatten().all(|stats| stats.ios() == 0) {
@@ -151,6 +173,7 @@ impl Intervals {
                 Some(first) if index % 2 == 1 => {
                     first.at = interval.at;
                     first.length += interval.length;
+                    first.set.merge(&interval.set);
                     for (mine, theirs) in first.directions.iter_mut().zip(&interval.directions) {
                         if let (Some(mine), Some(theirs)) = (mine, theirs) {
                             mine.merge(theirs);

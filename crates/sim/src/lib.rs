@@ -8,6 +8,7 @@
 //! results, byte for byte, on every machine.
 
 mod agenda;
+mod file_sets;
 mod gauges;
 mod intervals;
 mod plan;

@@ -11,11 +11,15 @@ use fathom_model::{
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
-    Arrival, Backend, Caching, Direction, EndsOthers, Job, Overlaps, Place, Target, Workload,
+    Arrival, Backend, Caching, Direction, EndsOthers, FileSet, Job, Overlaps, Place, Target,
+    Workload,
 };
 
 /// Most workers of one stage.
 const MOST_WORKERS: u64 = 10_000;
+
+/// Most files of a set: each is kept with its name.
+const MOST_FILES: u64 = 1_000_000;
 
 /// Why a workload cannot be predicted on a design.
 #[derive(Debug, thiserror::Error)]
@@ -69,13 +73,17 @@ impl<'a> Plan<'a> {
         for (_, job) in workload.jobs() {
             let mut of_job = Vec::new();
             for target in &job.targets {
-                of_job.extend(resolve(job, target, design, &mut complaints));
+                match target.place.file_set() {
+                    Some(set) => of_job.extend(files_of_set(job, set, design, &mut complaints)),
+                    None => of_job.extend(resolve(job, target, design, &mut complaints)),
+                }
             }
             check_progress(job, &of_job, design, &mut complaints);
             check_features(job, &mut complaints);
             files.push(of_job);
         }
         check_workers(workload, &mut complaints);
+        check_stages(workload, &mut complaints);
         if complaints.has_errors() {
             return Err(complaints.into());
         }
@@ -102,6 +110,15 @@ impl<'a> Plan<'a> {
             });
         }
         let mut notes = notes(workload, design);
+        let free = stages.iter().flatten().any(|planned| {
+            let mut targets = planned.targets.iter();
+            planned.job.features.file_work.is_some()
+                && targets.any(|target| !is_network(design, target.volume))
+        });
+        if free {
+            let text = "operations on directories and files are predicted to take no time on disks and devices";
+            notes.push(text.to_owned());
+        }
         notes.extend(unused(design, files.iter().flatten()));
         Ok(Self {
             stages,
@@ -173,6 +190,7 @@ fn resolve(
         Place::Path(path) => path.clone(),
         // A run makes one fresh file in a directory, which all jobs share; no path has a NUL.
         Place::FreshFileIn(path) => format!("{path}\0"),
+        Place::FileSet(set) => format!("{}\0", set.anchor),
     };
     let range = TargetRange {
         offset: target.offset.get(),
@@ -186,6 +204,43 @@ fn resolve(
     })
 }
 
+/// The files of a set, in the order of their numbers.
+fn files_of_set(
+    job: &Job,
+    set: &FileSet,
+    design: &Design,
+    complaints: &mut Diagnostics,
+) -> Vec<File> {
+    let count = set.file_count();
+    if count > MOST_FILES {
+        let message = format!(
+            "job `{}`: `{}` has {count} files; at most {MOST_FILES} can be predicted",
+            job.name, set.anchor
+        );
+        complaints.push(Diagnostic::error(message).hint("use fewer files"));
+        return Vec::new();
+    }
+    // One for all: where its directory lies.
+    let whole = Target {
+        place: Place::Path(set.anchor.clone()),
+        offset: Bytes::ZERO,
+        length: Some(set.sizes.largest()),
+    };
+    let Some(first) = resolve(job, &whole, design, complaints) else {
+        return Vec::new();
+    };
+    let files = (0..count as u32).map(|number| File {
+        volume: first.volume,
+        client: first.client,
+        name: format!("{}/{}", set.anchor, set.file_name(number)),
+        range: TargetRange {
+            offset: 0,
+            length: set.size(number).get(),
+        },
+    });
+    files.collect()
+}
+
 fn located(job: &Job, path: &str, error: &LocateError) -> Diagnostic {
     let about = match error {
         LocateError::UnknownHost { host, .. } | LocateError::NotMounted { host, .. } => host,
@@ -194,6 +249,21 @@ fn located(job: &Job, path: &str, error: &LocateError) -> Diagnostic {
     Diagnostic::error(format!("job `{}`: {error}", job.name))
         .about(&job.name, about)
         .hint(error.hint())
+}
+
+/// Work on file sets and other I/O are predicted by different means.
+fn check_stages(workload: &Workload, complaints: &mut Diagnostics) {
+    for stage in &workload.stages {
+        let on_sets = |job: &&Job| job.features.file_work.is_some();
+        let count = stage.jobs.iter().filter(on_sets).count();
+        if count > 0 && count < stage.jobs.len() {
+            let message = format!(
+                "stage `{}` has work on file sets and other I/O, which cannot be predicted together yet",
+                stage.name
+            );
+            complaints.push(Diagnostic::error(message).hint("give each a stage of its own"));
+        }
+    }
 }
 
 /// Each worker keeps histograms of some 100 kB.
@@ -264,10 +334,16 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
 /// A closed loop over time on storage that takes no time would never end.
 fn check_progress(job: &Job, files: &[File], design: &Design, complaints: &mut Diagnostics) {
     let closed = matches!(job.arrival, Arrival::Closed);
-    let takes_no_time = |file: &File| match job.features.operation {
-        None => design.is_instant(file.volume),
-        Some(_) => !is_network(design, file.volume),
+    let moves = Direction::ALL.into_iter().any(|way| job.moves(way));
+    let work = job.features.file_work.as_deref();
+    let takes_no_time = |file: &File| match (job.features.operation, work) {
+        (None, Some(_)) if !moves => !is_network(design, file.volume),
+        (None, _) => design.is_instant(file.volume),
+        (Some(_), _) => !is_network(design, file.volume),
     };
+    if work.is_some_and(|work| work.rate.is_some()) {
+        return;
+    }
     let instant =
         job.backend == Backend::Null || (!files.is_empty() && files.iter().all(takes_no_time));
     if closed && job.limits.time_based && instant {

@@ -7,6 +7,7 @@ use fathom_units::Nanos;
 use fathom_workload::generator::StreamError;
 use fathom_workload::{Stage, Workload};
 
+use crate::file_sets::{SetRun, SetStates, is_of_sets};
 use crate::plan::{Plan, PlannedJob, PredictError};
 use crate::stage::{Interrupted, Run, Setup, announce};
 
@@ -43,6 +44,7 @@ pub fn predict(
     let repeats = |index: usize| workload.stages[index].repeats.max(1);
     let count: u32 = (0..workload.stages.len()).map(repeats).sum();
     let mut results = Vec::new();
+    let mut states = SetStates::default();
     let mut start = Nanos::ZERO;
     let mut index = 0;
     for (number, stage) in workload.stages.iter().enumerate() {
@@ -59,8 +61,14 @@ pub fn predict(
                 index,
                 start,
             };
-            let run = Run::new(&setup, &mut storage, sink).map_err(|error| rejected(&[error]))?;
-            let finished = run.run(&name, number, stop);
+            let finished = if is_of_sets(jobs) {
+                let run = SetRun::new(&setup, &mut storage, &mut states, sink);
+                run.run(&name, number, stop)
+            } else {
+                let run = Run::new(&setup, &mut storage, sink);
+                run.map_err(|error| rejected(&[error]))?
+                    .run(&name, number, stop)
+            };
             start = finished.end.saturating_add(stage.cooldown);
             sink.event(&Event::Snapshot {
                 index,
@@ -105,7 +113,7 @@ fn resolved_jobs<'j>(planned: &[PlannedJob<'j>], stage: &'j Stage) -> Vec<Planne
 fn check_streams(plan: &Plan<'_>, seed: u64, storage: &mut Storage) -> Result<(), PredictError> {
     let mut errors = Vec::new();
     for jobs in &plan.stages {
-        for job in jobs {
+        for job in jobs.iter().filter(|it| it.job.features.file_work.is_none()) {
             let one = std::slice::from_ref(job);
             let setup = Setup {
                 jobs: one,

@@ -435,7 +435,7 @@ fn metadata_of(operation: FileOperation) -> MetadataOp {
 }
 
 /// The number that Linux has for an error: `EMFILE` where too many handles are open.
-const fn errno_of(error: IoError) -> i32 {
+pub(crate) const fn errno_of(error: IoError) -> i32 {
     match error {
         IoError::TooManyHandles => 24,
     }
@@ -471,7 +471,7 @@ fn new_worker(
     Ok(Worker::new(job, stats, stream, schedule, times))
 }
 
-fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord> {
+pub(crate) fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord> {
     let rows = storage.statistics(now).into_iter().map(|(name, row)| {
         let record = StorageRecord {
             kind: row.kind.to_owned(),

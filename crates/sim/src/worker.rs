@@ -390,6 +390,7 @@ impl Worker {
             Some(known) => known.count += 1,
             None => errors.push(IoErrors {
                 direction,
+                operation: None,
                 errno,
                 count: 1,
                 first_offsets: Vec::new(),

@@ -141,7 +141,7 @@ pub struct BlockSizes {
 }
 
 /// One size of a list, with its weight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WeightedSize {
     /// Size of the I/O.
     pub size: Bytes,

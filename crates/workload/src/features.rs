@@ -5,6 +5,7 @@
 
 mod distribution;
 mod errors;
+mod file_work;
 mod files;
 mod filling;
 mod io_log;
@@ -20,6 +21,7 @@ use fathom_units::Nanos;
 
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
 pub use errors::ErrorHandling;
+pub use file_work::{FileTask, FileWork, SetChoice, SetFormat, SetOperation, SetRate, StopAfter};
 pub use files::{FileHandling, FileOperation, StatCall, SyncRange};
 pub use filling::{Dedupe, DedupeFrom, Filling};
 pub use io_log::IoLog;
@@ -76,6 +78,8 @@ pub struct Features {
     pub errors: ErrorHandling,
     /// An operation on files in place of reads and writes.
     pub operation: Option<FileOperation>,
+    /// Work on a file set, which the job's target then is.
+    pub file_work: Option<Box<FileWork>>,
     /// The trace that its I/O comes from.
     pub replay: Option<Replay>,
     /// File that a trace of its I/O is written to.

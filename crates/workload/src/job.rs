@@ -56,7 +56,7 @@ pub struct Job {
 impl Job {
     /// I/Os that a worker can really have outstanding: `depth`, but one where I/O is issued one at a time.
     pub const fn effective_depth(&self) -> u32 {
-        if self.features.operation.is_some() {
+        if self.features.operation.is_some() || self.features.file_work.is_some() {
             return 1;
         }
         match self.backend {
@@ -69,6 +69,9 @@ impl Job {
 impl Job {
     /// Whether I/O of this direction may come: by the mix, or from checks of what was written.
     pub fn moves(&self, way: Direction) -> bool {
+        if let Some(work) = &self.features.file_work {
+            return work.task.moves(way, self.mix);
+        }
         let checks = self
             .features
             .verify

@@ -8,6 +8,7 @@
 
 mod access;
 mod features;
+mod file_set;
 pub mod generator;
 mod job;
 pub mod native;
@@ -23,15 +24,19 @@ mod validate;
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
     AccessLine, AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
-    DistributionError, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, Filling,
-    Flow, IoLog, IoPriority, LINE_ALIGNMENT, LINES_MAX, LatencyTarget, Overlaps, Placement,
-    Priorities, PriorityShare, Process, ProcessorSharing, Replay, ReplayPace, SEQUENCE_MAX,
-    SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
-    SyncRange, ThinkCounts, ThinkTime, ThreadPriority, ZONES_MAX, Zone, ZoneStride,
+    DistributionError, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, FileTask,
+    FileWork, Filling, Flow, IoLog, IoPriority, LINE_ALIGNMENT, LINES_MAX, LatencyTarget, Overlaps,
+    Placement, Priorities, PriorityShare, Process, ProcessorSharing, Replay, ReplayPace,
+    SEQUENCE_MAX, SetChoice, SetFormat, SetOperation, SetRate, SizeDraw, SizeRange, StatCall,
+    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, StopAfter, SyncRange, ThinkCounts,
+    ThinkTime, ThreadPriority, ZONES_MAX, Zone, ZoneStride,
 };
 pub use features::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
     VerifyRepeats, VerifyTrims, VerifyTrust,
+};
+pub use file_set::{
+    FileSet, FileSizes, FileSpread, SET_DEPTH_MAX, SET_MAX, is_set_directory, is_set_file,
 };
 pub use job::{
     Arrival, Backend, BufferContents, Caching, ExistingFiles, Job, Limits, OpenSync, Pacing,

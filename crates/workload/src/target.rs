@@ -2,6 +2,8 @@
 
 use fathom_units::Bytes;
 
+use crate::FileSet;
+
 /// One file or device, and the part of it that is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
@@ -21,13 +23,32 @@ pub enum Place {
     Path(String),
     /// A new file in this directory, made for the run and removed after it, whatever happens.
     FreshFileIn(String),
+    /// A tree of directories and files, for jobs that work on it ([`crate::FileWork`]). Offset and length mean nothing.
+    FileSet(Box<FileSet>),
 }
 
 impl Place {
-    /// The path, or the directory of a fresh file.
+    /// The path, the directory of a fresh file, or that of a file set.
     pub fn path(&self) -> &str {
         match self {
             Self::Path(path) | Self::FreshFileIn(path) => path,
+            Self::FileSet(set) => &set.anchor,
+        }
+    }
+
+    /// The same path to be changed.
+    pub fn path_mut(&mut self) -> &mut String {
+        match self {
+            Self::Path(path) | Self::FreshFileIn(path) => path,
+            Self::FileSet(set) => &mut set.anchor,
+        }
+    }
+
+    /// The file set, where it is one.
+    pub fn file_set(&self) -> Option<&FileSet> {
+        match self {
+            Self::FileSet(set) => Some(set),
+            Self::Path(_) | Self::FreshFileIn(_) => None,
         }
     }
 }

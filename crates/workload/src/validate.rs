@@ -3,6 +3,7 @@
 //! Every dialect's reader ends here, so that nothing impossible reaches the engine or the simulator, whoever wrote it. All
 //! contradictions are told at once.
 
+mod file_set;
 mod lines;
 mod placement;
 mod rate_from;
@@ -148,6 +149,7 @@ fn check_job(job: &Job, found: &mut Found) {
     check_verify(job, found);
     placement::check(job, found);
     lines::check(job, found);
+    file_set::check(job, found);
     check_arrival(job, found);
     check_limits(job, found);
     if job.targets.is_empty() {
@@ -158,7 +160,9 @@ fn check_job(job: &Job, found: &mut Found) {
         );
     }
     for target in &job.targets {
-        check_target(target, job, found);
+        if target.place.file_set().is_none() {
+            check_target(target, job, found);
+        }
     }
     if job.caching == Caching::Direct && job.backend != Backend::Null {
         check_direct(job, found);

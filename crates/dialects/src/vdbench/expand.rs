@@ -590,16 +590,6 @@ impl<'a> Expander<'a> {
             }));
         }
     }
-
-    /// Runs on file systems.
-    fn file_system_rd(&mut self, _index: usize, rd: &Rd) {
-        let message = format!(
-            "rd={}: runs on file systems (`fwd=`) are not built yet",
-            rd.name
-        );
-        self.values
-            .error(rd.at, message, "run its SD and WD parts alone");
-    }
 }
 
 /// Facts of a run's jobs.

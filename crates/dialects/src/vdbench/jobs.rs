@@ -564,7 +564,7 @@ impl Expander<'_> {
     }
 
     /// The commands of an RD go with its first job.
-    fn commands(&mut self, rd: &Rd, mut jobs: Vec<Job>) -> Vec<Job> {
+    pub(super) fn commands(&mut self, rd: &Rd, mut jobs: Vec<Job>) -> Vec<Job> {
         let joined = |commands: &[String]| {
             let is_command = |word: &&String| {
                 !["cons", "console", "sum", "summary", "log"].contains(&word.as_str())

@@ -13,6 +13,7 @@
 
 mod delays;
 mod depth;
+mod file_set;
 mod flow;
 mod full;
 mod issue;
@@ -24,6 +25,7 @@ mod rates;
 mod record;
 mod recorder;
 mod replay;
+mod set_files;
 mod source;
 mod think;
 mod verify;
@@ -37,9 +39,11 @@ use fathom_units::Nanos;
 use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
 use fathom_workload::{Backend, Batches, Direction, ExistingFiles, Job};
 
+pub(crate) use self::file_set::{SetParts, SetWorker};
 pub(crate) use self::flow::{Flows, Share};
 pub(crate) use self::full::{Extras, Full};
 use self::issue::Pending;
+pub(crate) use self::set_files::PlacedSet;
 use self::source::Leftover;
 pub(crate) use self::source::Source;
 pub(crate) use self::verify::Verification;

@@ -232,6 +232,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         } else {
             self.stats.errors.push(IoErrors {
                 direction,
+                operation: None,
                 errno,
                 count: 1,
                 first_offsets: vec![place],

@@ -37,6 +37,10 @@ fn shortfalls(repeats: &[&StageRecord]) -> Vec<String> {
     let mut groups: Vec<Shortfall<'_>> = Vec::new();
     for (repeat, stage) in repeats.iter().enumerate() {
         for job in &stage.jobs {
+            // What a request on a file set is, the work says, not the directions.
+            if !job.meta.is_empty() {
+                continue;
+            }
             let got: f64 = directions(job).map(|figures| figures.iops).sum();
             let Some(wanted) = job.iops_wanted.filter(|wanted| got < wanted * 0.99) else {
                 continue;

@@ -70,6 +70,7 @@ fn files_of(job: &Job, number: usize, design: &Design) -> Vec<Target> {
         let name = match &target.place {
             Place::Path(path) => path.clone(),
             Place::FreshFileIn(path) => format!("{path}, {number}, {index}"),
+            Place::FileSet(set) => set.anchor.clone(),
         };
         let client = design.client_of(job.host.as_deref(), volume);
         let client = client.expect("one machine issues it").index();

@@ -6,6 +6,10 @@
     reason = "each is a switch of the native file"
 )]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an independent switch of the native file"
+)]
 pub struct FileHandling {
     /// Read all of it through the page cache before the job starts.
     pub pre_read: bool,

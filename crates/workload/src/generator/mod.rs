@@ -35,6 +35,10 @@ mod permutation;
 mod picker;
 mod regions;
 mod rng;
+mod set_state;
+mod set_stream;
+#[cfg(test)]
+mod set_tests;
 mod shared;
 mod sizes;
 mod spread;
@@ -52,12 +56,20 @@ pub use arrival::ArrivalSchedule;
 pub use bitmap::MAP_BLOCKS_MAX;
 pub use cursor::SharedCursor;
 pub use fill::BufferFill;
+pub(crate) use rng::mix;
 pub use rng::stream_seeds;
+pub use set_state::{FoundFile, SetShare, SetState};
+pub use set_stream::{ActEnd, RequestPart, SetAct, SetFile, SetNext, SetStream};
 pub use stream::WorkerStream;
 
 use fathom_units::Bytes;
 
 use crate::{Direction, Job, Mix};
+
+/// A number below `bound` that 64 random bits give.
+pub(crate) const fn below(bits: u64, bound: u64) -> u64 {
+    ((bits as u128 * bound as u128) >> 64) as u64
+}
 
 /// The bytes of a target that a job uses, as found when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

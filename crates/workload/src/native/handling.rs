@@ -23,6 +23,9 @@ pub(super) fn keys(features: &Features) -> Vec<(&'static str, TomlValue)> {
     if let Some(operation) = &features.operation {
         keys.push(("operation", word(OPERATIONS, operation).into()));
     }
+    if let Some(work) = &features.file_work {
+        keys.push(("file_work", super::file_set::value(work)));
+    }
     if let Some(replay) = &features.replay {
         keys.push(("trace", TomlValue::Table(trace(replay))));
     }
@@ -120,6 +123,8 @@ impl Reader<'_> {
         }
         let operation = fields.get("operation");
         features.operation = operation.and_then(|value| self.word(value, OPERATIONS));
+        let work = fields.get("file_work");
+        features.file_work = work.and_then(|value| self.file_work(value)).map(Box::new);
         features.replay = fields.get("trace").and_then(|value| self.trace(value));
         features.trace_to = fields.get("trace_to").and_then(|value| self.text(value));
     }

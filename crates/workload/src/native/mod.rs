@@ -12,7 +12,8 @@
 //! | `placement` | `distribution` (`uniform`, `zipf:1.1`, `zipf:1.1:0.25`, `pareto:0.2`, `normal:20`, `zoned:60/10:40/90`, `zoned_abs:60/20GiB:40/80GiB`, `sequence:2,0,1`, `sequence:2,0,1:stride`), `random`, `alignment` and `ranges` (`4KiB-64KiB`), each for all directions or as a table of `read`, `write`, `trim`; `unaligned`, `sequential_sizes`, `random_sizes`, `skip`, `between`, `trim_then_write`, `zones` (`size`, `range`, `skip`), `target_distribution`, `ios_per_target`, `past_end` |
 //! | `lines` | a list of tables: `size`, and `weight` (1), `read`, `random` (100 %), `delay` (0), `burst` (1), `alignment` (512 B), `reply` (none); `mix`, `access` and `block` are then what the lines come to |
 //! | `filling` | `pattern` (`"text"`, numbers, `%o`), `anywhere` (each write begins anywhere in the pattern), `compress`, `chunk`, `dedupe` (`blocks`, `working_set`, `global`) |
-//! | a target | `path` or `directory` (a fresh file in it), `offset`, `size` |
+//! | a target | `path` or `directory` (a fresh file in it), `offset`, `size`; or a file set: `tree` (its directory), `depth`, `width`, `files` (in each directory that has some), `spread` (`leaves`, `every-directory`), `sizes` (one, or a weighted list) or `mean_size`, `total`, `working_set` |
+//! | `file_work` | what a job does on its file set: a task, or a table of `task` (`mkdir`, `rmdir`, `create`, `delete`, `open`, `close`, `read`, `write`, `read-write`, `access`, `getattr`, `setattr`, `copy`, `move`, `format`, `format-missing`, `format-directories`, `clean`), `choice` (`random`, `sequential`, `poisson` with `poisson_mean`), `once`, `stop_after` (I/Os or percent of a file), `delete_first`, `shared`, `rate` and `process` (over all workers). The backend is `sync` |
 //!
 //! Invariants: what [`write()`] gives, [`read`] gives back the same; an unknown key is an error; all errors are told at once.
 //!
@@ -34,6 +35,9 @@
 
 mod features;
 mod fields;
+mod file_set;
+#[cfg(test)]
+mod file_set_tests;
 mod handling;
 mod lines;
 mod pacing;

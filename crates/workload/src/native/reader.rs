@@ -350,6 +350,14 @@ impl Reader<'_> {
             fields.get("sync").and_then(|value| self.sync(value)),
         );
         let backend = fields.get("backend");
+        if job
+            .targets
+            .iter()
+            .any(|target| target.place.file_set().is_some())
+        {
+            // A worker on a file set does one thing at a time.
+            job.backend = Backend::Sync;
+        }
         set(
             &mut job.backend,
             backend.and_then(|value| self.word(value, BACKENDS)),
@@ -390,7 +398,9 @@ impl Reader<'_> {
         job.limits.warmup = warmup.or(defaults.warmup).unwrap_or_default();
         if let Some(measure) = measure {
             measure.apply(&mut job.limits);
-        } else if job.targets.iter().any(|target| target.length.is_none()) {
+        } else if (job.targets.iter())
+            .any(|target| target.length.is_none() && target.place.file_set().is_none())
+        {
             let message = format!("job `{}` has no end", job.name);
             let hint = "add `measure`, such as \"60s\", or \"one-pass\" for all of the target once";
             self.error(fields.span(), message, hint);

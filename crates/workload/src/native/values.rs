@@ -59,6 +59,9 @@ impl Reader<'_> {
                 });
             }
         };
+        if let Some(tree) = fields.get("tree") {
+            return self.file_set(tree, fields);
+        }
         let path = fields.get("path").map(|value| self.text(value));
         let directory = fields.get("directory").map(|value| self.text(value));
         let offset = fields.get("offset").and_then(|value| self.quantity(value));

@@ -2,7 +2,8 @@
 
 use crate::{
     Backend, Between, BufferContents, Caching, EndsOthers, ExistingFiles, FileChoice,
-    FileOperation, OpenSync, Poisson, SequentialScope, StatCall, WhenFull,
+    FileOperation, FileSpread, FileTask, OpenSync, Poisson, SequentialScope, SetFormat, StatCall,
+    WhenFull,
 };
 
 /// Words with what they stand for.
@@ -90,6 +91,35 @@ pub(super) const OPERATIONS: Words<FileOperation> = &[
     ("rmdir", FileOperation::DeleteDirectory),
     ("fallocate", FileOperation::Allocate),
     ("ftruncate", FileOperation::Truncate),
+];
+
+pub(super) const SPREADS: Words<FileSpread> = &[
+    ("leaves", FileSpread::Leaves),
+    ("every-directory", FileSpread::EveryDirectory),
+];
+
+pub(super) const TASKS: Words<FileTask> = &[
+    ("mkdir", FileTask::MakeDirectory),
+    ("rmdir", FileTask::RemoveDirectory),
+    ("create", FileTask::Create),
+    ("delete", FileTask::Delete),
+    ("open", FileTask::Open),
+    ("close", FileTask::Close),
+    ("read", FileTask::Read),
+    ("write", FileTask::Write),
+    ("read-write", FileTask::ReadWrite),
+    ("access", FileTask::Access),
+    ("getattr", FileTask::GetAttributes),
+    ("setattr", FileTask::SetAttributes),
+    ("copy", FileTask::Copy),
+    ("move", FileTask::Move),
+    ("format", FileTask::Format(SetFormat::Anew)),
+    ("format-missing", FileTask::Format(SetFormat::Complete)),
+    (
+        "format-directories",
+        FileTask::Format(SetFormat::Directories),
+    ),
+    ("clean", FileTask::Format(SetFormat::Clean)),
 ];
 
 /// Kinds of I/O by their places in lists of a trace's; the first three are directions.

@@ -205,9 +205,10 @@ pub(super) fn share(share: Percent) -> Value {
 
 fn target(target: &Target) -> Value {
     let mut keys = Table::new();
-    let key = match target.place {
+    let key = match &target.place {
         Place::Path(_) => "path",
         Place::FreshFileIn(_) => "directory",
+        Place::FileSet(set) => return Value::Table(super::file_set::target(set)),
     };
     keys.insert(key.to_owned(), target.place.path().into());
     if target.offset != Bytes::ZERO {

@@ -241,6 +241,7 @@ fn errors_and_stages_that_were_not_reached() {
     assert!(!has_errors(&input, &run(&results)));
     let failed = IoErrors {
         direction: Direction::Read,
+        operation: None,
         errno: 28,
         count: 1,
         first_offsets: Vec::new(),

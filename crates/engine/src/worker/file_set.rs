@@ -1,0 +1,518 @@
+//! A worker on a file set: one act after another, as its stream has them.
+//!
+//! It has no queue and no ring: each act is a call that is over when it returns. Its books are those of the other workers:
+//! sets of histograms handed over each second, samples, usage.
+//!
+//! Invariant: between acts nothing is held that another worker waits for, but the file that is open.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fathom_rawio::{self as rawio, Clock, CycleClock, sleep_until};
+use fathom_record::{EndReason, IoErrors, Phase, WorkerStats};
+use fathom_units::Nanos;
+use fathom_workload::generator::{
+    ActEnd, BufferFill, Io, RequestPart, SetAct, SetNext, SetShare, SetStream,
+};
+use fathom_workload::{Direction, Job, SetOperation};
+
+use super::flow::Share;
+use super::set_files::{Call, PlacedSet, SetFiles};
+use super::source::Next;
+use super::{FailedIo, Finished, LOOK_EVERY, usage_since};
+use crate::file_sets::clean;
+use crate::interval::Handover;
+use crate::order::Order;
+use crate::timing::{Boundaries, Gauge, Times};
+use crate::{EngineError, ErrorPolicy, StopFlag};
+
+/// How long it waits where all that it could work on is used by others.
+const BUSY_PAUSE: Nanos = Nanos::from_micros(50);
+
+/// What a worker is made of.
+pub(crate) struct SetParts<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) job_index: usize,
+    pub(crate) worker: u32,
+    pub(crate) stream: SetStream,
+    pub(crate) share: Arc<SetShare>,
+    pub(crate) sets: Vec<PlacedSet>,
+    pub(crate) fill: BufferFill,
+    pub(crate) handover: Handover,
+    pub(crate) flow: Option<Share>,
+    pub(crate) order: &'a Order<'a>,
+    pub(crate) on_error: ErrorPolicy,
+    pub(crate) stop: StopFlag,
+    pub(crate) abort: &'a AtomicBool,
+}
+
+impl SetParts<'_> {
+    /// The same with its part in a flow.
+    pub(crate) fn in_flow(self, flow: Option<Share>) -> Self {
+        Self { flow, ..self }
+    }
+}
+
+/// One worker at work.
+pub(crate) struct SetWorker<'a> {
+    parts: SetParts<'a>,
+    files: SetFiles,
+    clock: CycleClock,
+    boundaries: Boundaries,
+    stage_start: Nanos,
+    measure_start: Nanos,
+    /// When the first request of a job with a rate was due.
+    base: Nanos,
+    /// When the present request was due, and when it began.
+    intended: Nanos,
+    request_begun: Nanos,
+    last_completion: Nanos,
+    measuring: bool,
+    index: u64,
+    usage_start: rawio::ThreadUsage,
+    stats: WorkerStats,
+    lag: Gauge,
+    ended: Option<EndReason>,
+}
+
+/// What came of waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    Until,
+    Ended,
+}
+
+impl<'a> SetWorker<'a> {
+    /// Prepares a worker.
+    pub(crate) fn new(mut parts: SetParts<'a>) -> Self {
+        let mut files = SetFiles::new(parts.job, parts.sets.clone());
+        let blocks = Direction::ALL
+            .into_iter()
+            .flat_map(|way| parts.job.block.of(way));
+        let largest = blocks.map(|entry| entry.size.get()).max().unwrap_or(0);
+        parts.fill.prepare(files.buffer(largest as u32));
+        Self {
+            stats: WorkerStats::new(parts.job_index, parts.worker),
+            parts,
+            files,
+            clock: CycleClock::new(),
+            boundaries: Boundaries::default(),
+            stage_start: Nanos::ZERO,
+            measure_start: Nanos::ZERO,
+            base: Nanos::ZERO,
+            intended: Nanos::ZERO,
+            request_begun: Nanos::ZERO,
+            last_completion: Nanos::ZERO,
+            measuring: false,
+            index: 0,
+            usage_start: rawio::ThreadUsage::default(),
+            lag: Gauge::default(),
+            ended: None,
+        }
+    }
+
+    /// Index of its job within the stage.
+    pub(crate) fn job_index(&self) -> usize {
+        self.parts.job_index
+    }
+
+    /// What ends the whole run.
+    pub(crate) fn stop(&self) -> &StopFlag {
+        &self.parts.stop
+    }
+
+    /// Does the job's work from `times.start` on.
+    pub(crate) fn run(mut self, times: Times) -> Finished {
+        self.begin(times);
+        while self.ended.is_none() {
+            match self.parts.stream.next_act() {
+                SetNext::Act(act, part) => {
+                    if part == RequestPart::First && self.await_turn() == Waited::Ended {
+                        // It was not begun, and what was taken for it is given back.
+                        self.parts.stream.ended(act, ActEnd::Failed);
+                        break;
+                    }
+                    self.act(act);
+                }
+                SetNext::Whole(operation) => {
+                    let begun = self.request_begun;
+                    self.count(Some(operation), begun, self.clock.now(), 0);
+                }
+                SetNext::Busy => {
+                    let now = self.clock.now();
+                    self.wait_until(now + BUSY_PAUSE);
+                }
+                SetNext::End => self.ended = Some(EndReason::Done),
+            }
+            if !self.parts.stream.is_within_request() {
+                self.look();
+            }
+        }
+        self.finish()
+    }
+
+    fn begin(&mut self, times: Times) {
+        let limits = &self.parts.job.limits;
+        self.stage_start = times.start;
+        let first = times.start + limits.start_delay;
+        while Clock::now() < first && !self.parts.stop.is_requested() {
+            sleep_until(first.min(Clock::now() + LOOK_EVERY));
+        }
+        self.clock = CycleClock::new();
+        let now = self.clock.now();
+        // All workers of the job count their requests from one moment.
+        self.base = first;
+        self.last_completion = now;
+        self.measure_start = now + limits.warmup;
+        self.boundaries = Boundaries::new(times.origin, now, self.measure_start, limits.runtime);
+        if limits.warmup == Nanos::ZERO {
+            self.start_measuring();
+        }
+    }
+
+    fn start_measuring(&mut self) {
+        self.measuring = true;
+        let errors = std::mem::take(&mut self.stats.errors);
+        self.stats = WorkerStats {
+            errors,
+            ..WorkerStats::new(self.parts.job_index, self.parts.worker)
+        };
+        self.boundaries.restart_samples();
+        self.lag = Gauge::default();
+        self.usage_start = rawio::thread_usage().unwrap_or_default();
+        self.last_completion = self.measure_start;
+    }
+
+    /// Looks at the time and at what stops the run.
+    fn look(&mut self) {
+        if self.parts.stop.is_requested() || self.parts.abort.load(Ordering::Relaxed) {
+            self.ended.get_or_insert(EndReason::Interrupted);
+        }
+        let now = self.clock.now();
+        if now >= self.boundaries.next() {
+            self.pass_boundaries(now);
+        } else if now >= self.clock.next_hold() {
+            self.clock.hold(now);
+        }
+    }
+
+    #[cold]
+    fn pass_boundaries(&mut self, now: Nanos) {
+        if !self.measuring && now >= self.boundaries.warm_end {
+            let end = self.boundaries.interval_end;
+            self.parts.handover.send(end, Phase::Warmup);
+            self.start_measuring();
+        }
+        if now >= self.boundaries.interval_end {
+            let phase = if self.measuring {
+                Phase::Measure
+            } else {
+                Phase::Warmup
+            };
+            let end = self.boundaries.interval_end;
+            self.parts.handover.send(end, phase);
+            self.boundaries.next_interval(now);
+        }
+        if self.measuring {
+            let start = self.measure_start;
+            self.boundaries
+                .take_samples(now, start, &mut self.stats.samples);
+        }
+        if now >= self.boundaries.run_end {
+            self.ended.get_or_insert(EndReason::Time);
+        }
+        self.boundaries.update(now);
+    }
+
+    /// Sleeps, but goes on with its books meanwhile.
+    fn wait_until(&mut self, moment: Nanos) -> Waited {
+        loop {
+            self.look();
+            if self.ended.is_some() {
+                return Waited::Ended;
+            }
+            let now = self.clock.now();
+            if now >= moment {
+                return Waited::Until;
+            }
+            let next = self.boundaries.next().min(now + LOOK_EVERY);
+            sleep_until(moment.min(next));
+        }
+    }
+
+    /// Waits until the next request may begin: for its flow, and for when it is due.
+    fn await_turn(&mut self) -> Waited {
+        loop {
+            let now = self.clock.now();
+            let wait = self.parts.flow.as_mut().and_then(|flow| flow.wait(now, 0));
+            let Some(Next::NotBefore(moment)) = wait else {
+                break;
+            };
+            if self.wait_until(moment) == Waited::Ended {
+                return Waited::Ended;
+            }
+        }
+        if let Some(flow) = &mut self.parts.flow {
+            flow.issued();
+        }
+        let now = self.clock.now();
+        self.intended = now;
+        if let Some(start) = self.parts.share.next_start() {
+            self.intended = self.base.saturating_add(Nanos::new(start));
+            let could = self.intended.max(now);
+            if self.wait_until(self.intended) == Waited::Ended {
+                return Waited::Ended;
+            }
+            self.lag.add(self.clock.now().saturating_sub(could));
+        }
+        self.request_begun = self.clock.now();
+        Waited::Until
+    }
+
+    fn act(&mut self, act: SetAct) {
+        let Some(call) = self.files.call(act) else {
+            let end = self.clean_up();
+            return self.parts.stream.ended(act, end);
+        };
+        if let SetAct::Transfer {
+            direction: Direction::Write,
+            offset,
+            length,
+            ..
+        } = act
+        {
+            let io = Io {
+                index: self.index,
+                direction: Direction::Write,
+                target: 0,
+                offset,
+                length,
+            };
+            self.index += 1;
+            self.parts.fill.refill(&io, self.files.buffer(length));
+        }
+        if let Some(sync) = self.files.syncs_before(&call) {
+            self.sync(sync, act);
+        }
+        let begun = self.clock.now();
+        let result = self.files.perform(call);
+        let now = self.clock.now();
+        match result {
+            Ok(moved) => {
+                if let SetAct::Transfer {
+                    direction, length, ..
+                } = act
+                {
+                    self.count_transfer(direction, (moved, length), begun, now);
+                } else {
+                    self.count(act.operation(), begun, now, 0);
+                }
+                self.parts.stream.ended(act, ActEnd::Done);
+            }
+            Err(error) => {
+                self.count_error(act, &error);
+                self.parts.stream.ended(act, ActEnd::Failed);
+            }
+        }
+    }
+
+    fn sync(&mut self, sync: Call, act: SetAct) {
+        let begun = self.clock.now();
+        let result = self.files.perform(sync);
+        let now = self.clock.now();
+        match result {
+            Ok(_) => {
+                if let Some(stats) = &mut self.parts.handover.current.sync {
+                    stats.latency.record(now.saturating_sub(begun).get());
+                }
+                self.last_completion = now;
+            }
+            Err(error) => self.count_error(act, &error),
+        }
+    }
+
+    /// Removes all that is there of the set, and of others before it.
+    fn clean_up(&mut self) -> ActEnd {
+        let anchor = self.files.anchor().to_owned();
+        let mut failed = ActEnd::Done;
+        let walked = clean(&anchor, &mut |removal| {
+            let operation = match removal {
+                crate::file_sets::Removal::File(_) => SetOperation::Delete,
+                crate::file_sets::Removal::Directory(_) => SetOperation::RemoveDirectory,
+            };
+            let begun = self.clock.now();
+            let removed = removal.perform();
+            let now = self.clock.now();
+            match removed {
+                Ok(()) => self.count(Some(operation), begun, now, 0),
+                Err(error) => {
+                    failed = ActEnd::Failed;
+                    self.count_failed(operation.name(), Some(operation), removal.path(), &error);
+                }
+            }
+            self.look();
+            if self.ended.is_some() {
+                Err(())
+            } else {
+                Ok(())
+            }
+        });
+        if let Err(error) = walked {
+            failed = ActEnd::Failed;
+            self.count_failed(
+                "rmdir",
+                Some(SetOperation::RemoveDirectory),
+                &anchor,
+                &error,
+            );
+        }
+        failed
+    }
+
+    fn count(&mut self, operation: Option<SetOperation>, begun: Nanos, now: Nanos, bytes: u32) {
+        if operation == Some(SetOperation::Copy) {
+            // Its parts were under way, and are counted.
+            self.last_completion = now;
+        } else {
+            self.note_completion(begun, now);
+        }
+        let set = &mut self.parts.handover.current.set;
+        let stats = operation.and_then(|operation| set.of_mut(operation));
+        if let Some(stats) = stats {
+            stats.bytes += u64::from(bytes);
+            stats.latency.record(now.saturating_sub(begun).get());
+            if let Some(response) = &mut stats.response {
+                response.record(now.saturating_sub(self.intended).get());
+            }
+        }
+    }
+
+    fn count_transfer(
+        &mut self,
+        direction: Direction,
+        (moved, length): (u32, u32),
+        begun: Nanos,
+        now: Nanos,
+    ) {
+        self.note_completion(begun, now);
+        let way = direction as usize;
+        if moved < length {
+            self.stats.short_ios[way] += 1;
+        }
+        self.boundaries.sample.ios[way] += 1;
+        self.boundaries.sample.bytes[way] += u64::from(moved);
+        if let Some(stats) = &mut self.parts.handover.current.directions[way] {
+            stats.bytes += u64::from(moved);
+            stats.latency.record(now.saturating_sub(begun).get());
+            if let Some(response) = &mut stats.response {
+                response.record(now.saturating_sub(self.intended).get());
+            }
+        }
+    }
+
+    fn note_completion(&mut self, begun: Nanos, now: Nanos) {
+        self.last_completion = now;
+        if self.measuring {
+            let span = now.saturating_sub(begun.max(self.measure_start));
+            self.stats.outstanding_ns += u128::from(span.get());
+            self.stats.depth_levels[0] += 1;
+            self.stats.submit_batches[1] += 1;
+            self.stats.complete_batches[1] += 1;
+        }
+    }
+
+    #[cold]
+    fn count_error(&mut self, act: SetAct, error: &io::Error) {
+        let path = self.files.path_of(act);
+        let (name, operation) = match act {
+            SetAct::Transfer { direction, .. } => (direction.name(), None),
+            other => {
+                let operation = other.operation();
+                (operation.map_or("clean", SetOperation::name), operation)
+            }
+        };
+        if let SetAct::Transfer { direction, .. } = act {
+            let handling = &self.parts.job.features.errors;
+            let errno = error.raw_os_error().unwrap_or(0);
+            let way = direction as usize;
+            if handling.go_on[way] || handling.ignored[way].contains(&errno) {
+                return self.note_error(direction, None, errno);
+            }
+        }
+        self.count_failed(name, operation, &path, error);
+    }
+
+    #[cold]
+    fn count_failed(
+        &mut self,
+        name: &'static str,
+        operation: Option<SetOperation>,
+        path: &Path,
+        error: &io::Error,
+    ) {
+        let errno = error.raw_os_error().unwrap_or(0);
+        let direction = if name == Direction::Read.name() {
+            Direction::Read
+        } else {
+            Direction::Write
+        };
+        self.note_error(direction, operation, errno);
+        // A format that cannot be finished leaves nothing to work on.
+        let formats = self.parts.job.features.file_work.as_ref();
+        let formats =
+            formats.is_some_and(|work| matches!(work.task, fathom_workload::FileTask::Format(_)));
+        if self.parts.on_error == ErrorPolicy::Stop || formats {
+            let source = match error.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(error.kind(), error.to_string()),
+            };
+            let path = path.display().to_string();
+            self.parts
+                .order
+                .fail(EngineError::target(&path, name, source));
+            self.ended = Some(EndReason::Failed);
+        }
+    }
+
+    fn note_error(&mut self, direction: Direction, operation: Option<SetOperation>, errno: i32) {
+        let same = |error: &&mut IoErrors| {
+            (error.errno, error.direction, error.operation) == (errno, direction, operation)
+        };
+        if let Some(error) = self.stats.errors.iter_mut().find(same) {
+            error.count += 1;
+            return;
+        }
+        self.stats.errors.push(IoErrors {
+            direction,
+            operation,
+            errno,
+            count: 1,
+            first_offsets: Vec::new(),
+        });
+    }
+
+    fn finish(mut self) -> Finished {
+        self.stats.ended = self.ended.unwrap_or(EndReason::Done);
+        if self.measuring {
+            self.stats.measured = self.last_completion.saturating_sub(self.measure_start);
+            self.stats.usage = usage_since(self.usage_start);
+        } else {
+            self.parts.handover.current.clear();
+        }
+        self.stats.started = self.measure_start.saturating_sub(self.stage_start);
+        let mut last = self.parts.handover.current;
+        (last.end, last.phase) = (self.boundaries.interval_end, Phase::Measure);
+        Finished {
+            stats: self.stats,
+            last,
+            lag: self.lag,
+            stamp_error: Gauge::default(),
+            // What failed is with the order already, with the path that it failed on.
+            failure: None::<FailedIo>,
+            lines: Vec::new(),
+            clock_deviated: self.clock.has_deviated(),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Work on file sets on modelled storage.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use fathom_catalog::Catalog;
+use fathom_model::Design;
+use fathom_record::{Ignore, StageRecord, stage_record};
+use fathom_sim::predict;
+use fathom_workload::native;
+
+/// A share with a limit of 12,000 operations on names a second, and a device of 1,000 I/Os a second.
+const DESIGN: &str = r#"
+[[vm]]
+name = "vm1"
+size = "Standard_D32s_v5"
+[[smb]]
+name = "share"
+mount = "/mnt/share"
+model = "ssd-v1"
+size = "10TiB"
+on = ["vm1"]
+[[device]]
+name = "san"
+mount = "/mnt/san"
+size = "1TiB"
+iops = 1000
+latency = "none"
+"#;
+
+const SMALL: &str = "depth = 2, width = 4, files = 25, sizes = \"64KiB\" }";
+
+#[track_caller]
+fn stages(text: &str) -> (Vec<StageRecord>, Vec<String>) {
+    let (workload, _) = native::read(text, "t").unwrap_or_else(|found| panic!("{found}"));
+    let (design, _) = Design::read(DESIGN, "d", Catalog::builtin()).unwrap();
+    let prediction = predict(&workload, &design, &mut Ignore, &|| false);
+    let prediction = prediction.unwrap_or_else(|found| panic!("{found}"));
+    let again = predict(&workload, &design, &mut Ignore, &|| false).unwrap();
+    assert_eq!(prediction, again, "predictions repeat");
+    let stages = prediction.results.iter();
+    let stages = stages.map(|result| stage_record(&workload.stages[result.stage], result));
+    (stages.collect(), prediction.notes)
+}
+
+/// One stage with this job on a set at `anchor`.
+fn stage(anchor: &str, job: &str) -> (StageRecord, Vec<String>) {
+    let text =
+        format!("target = {{ tree = \"{anchor}\", {SMALL}\n[[stage]]\n[[stage.job]]\n{job}\n");
+    let (mut stages, notes) = stages(&text);
+    (stages.remove(0), notes)
+}
+
+#[test]
+fn operations_on_names_reach_the_shares_limit() {
+    let job = "file_work = \"getattr\"\nworkers = 200\nmeasure = \"10s\"";
+    let (stage, notes) = stage("/mnt/share/set", job);
+    let rate = stage.total.meta["getattr"].iops;
+    assert!((11_900.0..12_100.0).contains(&rate), "{rate}");
+    assert!(
+        !notes.iter().any(|note| note.contains("take no time")),
+        "{notes:?}"
+    );
+    // A second of the measurement shows as many.
+    let second = &stage.intervals[4].meta["getattr"];
+    assert!(second.ios.abs_diff(12_000) < 120, "{second:?}");
+}
+
+#[test]
+fn a_format_does_in_a_prediction_what_it_does_on_storage() {
+    for anchor in ["/mnt/share/set", "/mnt/san/set"] {
+        let job = "file_work = \"format\"\nworkers = 8\nmix = \"write\"\nblock = \"128KiB\"";
+        let (stage, _) = stage(anchor, job);
+        let meta = &stage.jobs[0].meta;
+        let counts = ["mkdir", "create", "close"].map(|name| meta[name].ios);
+        assert_eq!(counts, [20, 400, 400], "{anchor}");
+        let write = stage.jobs[0].write.as_ref().unwrap();
+        assert_eq!((write.ios, write.bytes), (400, 400 * (64 << 10)));
+        // One worker by itself has the same books as eight.
+        assert!(stage.jobs[0].errors.is_empty());
+    }
+}
+
+#[test]
+fn reads_inside_files_reach_the_devices_limit_and_names_cost_nothing_there() {
+    let job = "file_work = \"read\"\nworkers = 16\nblock = \"4KiB\"\nmeasure = \"20s\"";
+    let (stage, notes) = stage("/mnt/san/set", job);
+    let read = stage.jobs[0].read.as_ref().unwrap();
+    assert!((995.0..1005.0).contains(&read.iops), "{}", read.iops);
+    assert_eq!(read.bound_by.keys().collect::<Vec<_>>(), ["device-iops"]);
+    // 16 blocks of a file between its opening and its closing.
+    let opened = stage.jobs[0].meta["open"].ios;
+    assert!(
+        opened.abs_diff(read.ios / 16) <= 16,
+        "{opened} {}",
+        read.ios
+    );
+    assert_eq!(stage.jobs[0].meta["open"].latency_ns.max, 0);
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("take no time on disks")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_rate_is_that_of_all_workers() {
+    let work = "{ task = \"getattr\", rate = \"500/s\", process = \"poisson\" }";
+    let job = format!("file_work = {work}\nworkers = 7\nmeasure = \"20s\"");
+    let (stage, _) = stage("/mnt/san/set", &job);
+    let done = stage.total.meta["getattr"].ios;
+    // Standard deviation 100.
+    assert!(done.abs_diff(10_000) < 500, "{done}");
+    assert_eq!(stage.jobs[0].iops_wanted, Some(500.0));
+}
+
+#[test]
+fn stages_find_what_the_one_before_left() {
+    let text = format!(
+        "target = {{ tree = \"/mnt/share/set\", {SMALL}\n\
+         [[stage]]\nname = \"a\"\n[[stage.job]]\nfile_work = \"format-directories\"\n\
+         [[stage]]\nname = \"b\"\n[[stage.job]]\nfile_work = \"create\"\nworkers = 3\n\
+         [[stage]]\nname = \"c\"\n[[stage.job]]\nfile_work = \"delete\"\nworkers = 3\n\
+         [[stage]]\nname = \"d\"\n[[stage.job]]\nfile_work = \"rmdir\"\n\
+         [[stage]]\nname = \"e\"\n[[stage.job]]\nfile_work = \"format\"\nmix = \"write\"\n\
+         [[stage]]\nname = \"f\"\n[[stage.job]]\nfile_work = \"clean\"\n"
+    );
+    let (stages, _) = stages(&text);
+    let count = |stage: usize, name: &str| {
+        let done = stages[stage].total.meta.get(name);
+        done.map_or(0, |done| done.ios)
+    };
+    let found = [
+        count(0, "mkdir"),
+        count(1, "create"),
+        count(2, "delete"),
+        count(3, "rmdir"),
+    ];
+    assert_eq!(found, [20, 400, 400, 20]);
+    assert_eq!([count(4, "create"), count(4, "delete")], [400, 0]);
+    assert_eq!([count(5, "delete"), count(5, "rmdir")], [400, 20]);
+}
+
+#[test]
+fn what_cannot_be_predicted_is_told() {
+    let refused = |text: &str| {
+        let (workload, _) = native::read(text, "t").unwrap_or_else(|found| panic!("{found}"));
+        let (design, _) = Design::read(DESIGN, "d", Catalog::builtin()).unwrap();
+        predict(&workload, &design, &mut Ignore, &|| false)
+            .unwrap_err()
+            .to_string()
+    };
+    let on = |anchor: &str, job: &str| {
+        format!("target = {{ tree = \"{anchor}\", {SMALL}\n[[stage]]\n[[stage.job]]\n{job}\n")
+    };
+    let free = refused(&on(
+        "/mnt/san/set",
+        "file_work = \"getattr\"\nmeasure = \"1s\"",
+    ));
+    assert!(free.contains("its I/O takes none"), "{free}");
+    let nowhere = refused(&on(
+        "/elsewhere/set",
+        "file_work = \"getattr\"\nmeasure = \"1s\"",
+    ));
+    assert!(nowhere.contains("/elsewhere/set"), "{nowhere}");
+    let mixed = on(
+        "/mnt/share/set",
+        "file_work = \"getattr\"\nmeasure = \"1s\"",
+    ) + "[[stage.job]]\ntarget = { path = \"/mnt/san/f\", size = \"1GiB\" }\n";
+    assert!(refused(&mixed).contains("cannot be predicted together yet"));
+}
