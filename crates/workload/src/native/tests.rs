@@ -874,20 +874,8 @@ fn wrong_lines_are_told() {
     check("lines = []", "there are no lines");
     check("lines = [{ read = \"1%\" }]", "the line has no size");
     check(
-        "lines = [{ size = \"4KiB\", pause = \"1s\" }]",
-        "`pause` is no key of a line",
-    );
-    check(
         "lines = [{ size = \"4KiB\", weight = 0 }]",
         "no line has a weight",
-    );
-    check(
-        "lines = [{ size = \"4KiB\", burst = 0 }]",
-        "a line's burst has 0 I/Os",
-    );
-    check(
-        "lines = [{ size = \"4KiB\", alignment = \"0B\" }]",
-        "alignment is 0 bytes",
     );
     check("lines = [{ size = \"5000B\" }]", "no multiple of 512");
     check(
