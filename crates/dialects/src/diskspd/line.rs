@@ -75,12 +75,18 @@ pub fn read(arguments: &[String], entropy: u64) -> Line {
 impl Line {
     /// Complains about the word `index`.
     pub fn error(&mut self, index: usize, message: impl Into<String>, hint: impl Into<String>) {
+        if self.diagnostics.is_full() {
+            return self.diagnostics.push(Diagnostic::error(message));
+        }
         let place = self.place(index);
         let error = Diagnostic::error(message).at(place).hint(hint);
         self.diagnostics.push(error);
     }
 
     fn warn(&mut self, index: usize, message: impl Into<String>, hint: &str) {
+        if self.diagnostics.0.len() >= Diagnostics::MOST {
+            return;
+        }
         let place = self.place(index);
         let warning = Diagnostic::warning(message).at(place).hint(hint);
         self.diagnostics.push(warning);

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Finding, read};
 
 /// Each crate of the project and the others it may depend on. Keep in step with ARCHITECTURE.md.
-const MAY_KNOW: [(&str, &[&str]); 19] = [
+const MAY_KNOW: [(&str, &[&str]); 21] = [
     ("units", &[]),
     ("diagnostics", &["units"]),
     ("stats", &["units"]),
@@ -77,6 +77,18 @@ const MAY_KNOW: [(&str, &[&str]); 19] = [
             "units", "workload", "record", "dialects", "rawio", "engine", "runs", "session",
         ],
     ),
+    ("convert", &["units", "diagnostics", "workload", "dialects"]),
+    (
+        "fuzz",
+        &[
+            "units",
+            "diagnostics",
+            "workload",
+            "dialects",
+            "catalog",
+            "model",
+        ],
+    ),
     ("xtask", &[]),
     ("cli", ANY),
 ];
@@ -99,6 +111,7 @@ const ANY: &[&str] = &[
     "verify",
     "session",
     "peers",
+    "convert",
 ];
 
 pub fn check(root: &Path) -> Result<Vec<Finding>, String> {

@@ -33,6 +33,9 @@ impl<'a> Complaints<'a> {
     }
 
     pub fn error(&mut self, span: &Range<usize>, message: impl Into<String>, hint: &str) {
+        if self.found.is_full() {
+            return self.found.push(Diagnostic::error(message));
+        }
         let mut diagnostic = Diagnostic::error(message).at(self.location(span));
         if !hint.is_empty() {
             diagnostic = diagnostic.hint(hint);
@@ -42,6 +45,9 @@ impl<'a> Complaints<'a> {
 
     /// Warns of something that was taken otherwise than it stands, and keeps the sentence for the design's notes.
     pub fn note(&mut self, span: &Range<usize>, message: String) {
+        if self.found.is_full() {
+            return self.found.push(Diagnostic::warning(message));
+        }
         let diagnostic = Diagnostic::warning(message.clone()).at(self.location(span));
         self.found.push(diagnostic);
         self.notes.push(message);
