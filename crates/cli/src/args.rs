@@ -26,8 +26,8 @@ Examples:
   fathom fio --name=x --rw=randread --size=1g    fio's options, fio's output
 
 Exit codes: 0 success, 1 unexpected, 2 usage, 3 input invalid, 4 refused for
-safety, 5 target or I/O error, 6 a check failed (--strict), 8 not supported
-here, 130 interrupted (partial result saved).";
+safety, 5 target or I/O error, 6 a check failed (--strict) or nothing carries
+the profile, 8 not supported here, 130 interrupted (partial result saved).";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -48,6 +48,10 @@ pub enum Verb {
     /// Take DISKSPD's place: its options, its output, its exit codes
     #[command(disable_help_flag = true)]
     Diskspd(PeerArgs),
+    /// Write down what an application needs of its storage
+    Profile(ProfileArgs),
+    /// Find the cheapest storage that carries a profile, and prove it in prediction
+    Plan(PlanArgs),
     /// Look into the catalogue of VM sizes and disks
     Catalog(CatalogArgs),
     /// List the stored runs
@@ -258,6 +262,83 @@ pub struct PeerArgs {
     pub arguments: Vec<String>,
 }
 
+/// `fathom profile`.
+#[derive(Debug, Clone, Args)]
+pub struct ProfileArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: ProfileAction,
+}
+
+/// `fathom profile …`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum ProfileAction {
+    /// Make a profile from a rule of thumb
+    #[command(
+        after_help = "Templates: exchange-2010 (--users), sql-server (--tps), app-server (--users).\n\n\
+        Example:\n  fathom profile new --app exchange-2010 --users 5000 -o mail.profile.toml"
+    )]
+    New {
+        /// The template
+        #[arg(long, value_name = "NAME")]
+        app: String,
+        /// Users of the application
+        #[arg(long, value_name = "N", conflicts_with = "tps")]
+        users: Option<u64>,
+        /// Its transactions a second
+        #[arg(long, value_name = "N")]
+        tps: Option<u64>,
+        /// The file to write, instead of stdout; one that exists is never written over
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+/// `fathom plan`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = PLAN_HELP)]
+pub struct PlanArgs {
+    /// What the application needs
+    #[arg(value_name = "PROFILE")]
+    pub profile: PathBuf,
+    /// Take machine sizes from the pages of this era
+    #[arg(long, default_value = "current")]
+    pub era: String,
+    /// Take machine sizes from these series alone, such as `DS` or `Dsv3`
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub series: Vec<String>,
+    /// Products to search: premium, standard, v2, ultra [default: the first two; all with --prices]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub family: Vec<String>,
+    /// Your price list; without one, designs are ranked by what is provisioned
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    /// The most a month
+    #[arg(long, value_name = "AMOUNT", requires = "prices")]
+    pub max_price: Option<f64>,
+    /// Multiply the profile's figures, in place of its own growth
+    #[arg(long, value_name = "1.5x")]
+    pub growth: Option<String>,
+    /// The percentile to carry: 50, 90 or 99
+    #[arg(long, default_value = "99", value_parser = ["50", "90", "99"])]
+    pub percentile: String,
+    /// How many designs to offer
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub offers: u8,
+    /// Write the first design and its workload as PREFIX.design.toml and PREFIX.workload.toml
+    #[arg(short, long, value_name = "PREFIX")]
+    pub output: Option<String>,
+}
+
+const PLAN_HELP: &str = "\
+Each offer is proven: the profile's own I/O is predicted on it, without credits.
+A design that fails is not offered.
+
+Example:
+  fathom profile new --app sql-server --tps 3500 -o shop.profile.toml
+  fathom plan shop.profile.toml --series DSv2 -o shop
+  fathom predict --on shop.design.toml shop.workload.toml";
+
 /// `fathom catalog`.
 #[derive(Debug, Clone, Args)]
 pub struct CatalogArgs {
@@ -336,6 +417,8 @@ impl Cli {
             Verb::Calibrate(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)
+            | Verb::Profile(_)
+            | Verb::Plan(_)
             | Verb::Catalog(_)
             | Verb::Runs
             | Verb::Report(_) => None,

@@ -8,6 +8,7 @@ mod convert;
 mod explain;
 mod finish;
 mod lookups;
+mod plan;
 mod predict;
 mod run;
 mod terminal;
@@ -53,6 +54,8 @@ fn act() -> ExitCode {
         Verb::Convert(args) => convert::convert(&args),
         Verb::Fio(args) => Ok(fathom_peers::fio(&args.arguments, &TERMINAL)),
         Verb::Diskspd(args) => Ok(fathom_peers::diskspd(&args.arguments, &TERMINAL)),
+        Verb::Profile(args) => plan::profile(&args.action),
+        Verb::Plan(args) => plan::plan(&args),
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),

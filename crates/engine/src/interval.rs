@@ -13,8 +13,15 @@ use fathom_workload::{Arrival, Direction, ExistingFiles, Job, Replay, ReplayPace
 
 use crate::io_log::LogBatch;
 
-/// Sets of each worker: one in use, and two for a control thread that is late.
-pub(crate) const SETS_PER_WORKER: usize = 3;
+/// Workers of a stage from which on each has one set less.
+const MANY_WORKERS: usize = 16;
+
+/// Sets of each worker of a stage that has so many: one in use, and two for a control thread that is late. Of many workers
+/// each has but one to spare, since memory that is used for the first time in the second or third second adds up: a set
+/// that is not back in time lets two intervals become one, and nothing is lost.
+pub(crate) fn sets_per_worker(workers: usize) -> usize {
+    if workers < MANY_WORKERS { 3 } else { 2 }
+}
 
 /// Operations of one worker that completed in one interval.
 #[derive(Debug)]

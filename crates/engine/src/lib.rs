@@ -24,6 +24,7 @@ mod preflight;
 mod run;
 mod shell;
 mod stage;
+mod start;
 mod steady;
 mod stop;
 mod store;

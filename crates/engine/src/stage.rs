@@ -2,14 +2,11 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use fathom_rawio::{
-    self as rawio, AioQueue, Clock, NullQueue, OneByOne, Queue, RingUnusable, SyncQueue,
-    UringQueue, precise_timers,
-};
+use fathom_rawio::{self as rawio, Clock};
 use fathom_record::{Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
@@ -18,16 +15,17 @@ use fathom_workload::generator::{
 use fathom_workload::{Arrival, Backend, FileOperation, Job, Stage};
 
 use crate::collect::Collector;
-use crate::interval::{Handover, IntervalSet, Message, SETS_PER_WORKER};
+use crate::interval::{Handover, IntervalSet, Message, sets_per_worker};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::order::Order;
+use crate::start::Start;
 use crate::steady::SteadyWatch;
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
 use crate::verification::verification;
-use crate::worker::{Extras, FailedIo, Finished, Flows, Full, Parts, Source, Worker};
-use crate::{EngineError, RunOptions, StopFlag, counters, thread};
+use crate::worker::{FailedIo, Finished, Flows, Parts};
+use crate::{EngineError, RunOptions, StopFlag, counters};
 
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -71,19 +69,6 @@ pub(crate) struct StageOutput {
     pub(crate) lines: Vec<String>,
     /// Whether a job that ended is to end the whole run.
     pub(crate) ends_run: bool,
-}
-
-type Ready = Sender<Result<(), EngineError>>;
-
-/// A worker before its thread begins.
-struct Start<'a> {
-    parts: Parts<'a, WorkerStream>,
-    files: Vec<File>,
-    /// Of targets that are names to the job, and are not opened.
-    names: Vec<PathBuf>,
-    order: &'a Order<'a>,
-    ready: Ready,
-    go: Receiver<Times>,
 }
 
 /// The control thread's ends of all channels.
@@ -143,7 +128,8 @@ impl StageRun<'_> {
     pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<StageOutput, EngineError> {
         let order = Order::new(self.stage);
         let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
-        let (full, messages) = sync_channel(count * (SETS_PER_WORKER + CHUNKS_PER_WORKER));
+        let sets = sets_per_worker(count);
+        let (full, messages) = sync_channel(count * (sets + CHUNKS_PER_WORKER));
         let (ready, readiness) = channel();
         let mut returns = Vec::new();
         let mut log_returns = Vec::new();
@@ -154,18 +140,23 @@ impl StageRun<'_> {
         for (index, job) in self.stage.jobs.iter().enumerate() {
             let shared = SharedCursor::new();
             for worker in 0..job.workers {
-                let (give_back, spares) = sync_channel(SETS_PER_WORKER);
-                let handover = Self::handover(returns.len(), job, &full, &give_back, spares);
+                let (give_back, spares) = sync_channel(sets);
+                let set = || Box::new(IntervalSet::new(returns.len(), job));
+                for _ in 1..sets {
+                    // The channel has room for all sets.
+                    let _ = give_back.try_send(set());
+                }
+                let handover = Handover::new(set(), full.clone(), spares);
                 let (logger, log_return) = logger(log_returns.len(), job, &full).unzip();
                 let (go, gone) = sync_channel(1);
                 let parts = self.parts((index, job), worker, &shared, handover, &order)?;
                 starts.push(Start {
-                    parts: Parts {
+                    parts: Box::new(Parts {
                         logger,
                         share: flows.join(job),
                         enough: steady.enough(index),
                         ..parts
-                    },
+                    }),
                     files: self.files(index, job)?,
                     names: self.names(index, job),
                     order: &order,
@@ -181,7 +172,7 @@ impl StageRun<'_> {
         std::thread::scope(|scope| {
             let threads: Vec<_> = starts
                 .into_iter()
-                .map(|start| scope.spawn(move || work(start)))
+                .map(|start| scope.spawn(move || start.work()))
                 .collect();
             // Every worker says that it is ready before any begins. Where one cannot, leaving this closure drops `goes`,
             // which sends the others home.
@@ -201,21 +192,6 @@ impl StageRun<'_> {
             output.ends_run = order.ends_run();
             Ok(output)
         })
-    }
-
-    fn handover(
-        worker: usize,
-        job: &Job,
-        full: &SyncSender<Message>,
-        give_back: &SyncSender<Box<IntervalSet>>,
-        spares: Receiver<Box<IntervalSet>>,
-    ) -> Handover {
-        let set = || Box::new(IntervalSet::new(worker, job));
-        for _ in 1..SETS_PER_WORKER {
-            // The channel has room for all sets.
-            let _ = give_back.try_send(set());
-        }
-        Handover::new(set(), full.clone(), spares)
     }
 
     /// What the streams of a worker depend on, and what the contents of its writes do.
@@ -499,144 +475,4 @@ fn io_error(job: &Job, failure: FailedIo) -> EngineError {
             std::io::Error::from_raw_os_error(failure.errno)
         },
     }
-}
-
-/// A worker's thread: makes its queue here, since a ring belongs to its thread.
-fn work(start: Start<'_>) -> Option<Finished> {
-    let job = start.parts.job;
-    let features = &job.features;
-    let waits = features.think.is_some()
-        || features.rates.is_some()
-        || features.flow.is_some()
-        || features.replay.is_some();
-    if start.parts.schedule.is_some() || waits {
-        precise_timers();
-    }
-    let slots = match start.parts.backend {
-        _ if features.operation.is_some() => 1,
-        Backend::Sync | Backend::Mmap => 1,
-        _ => job.depth,
-    };
-    let size = job.block.largest(job.mix).get() as u32;
-    let Start {
-        parts,
-        files,
-        names,
-        order,
-        ready,
-        go,
-    } = start;
-    let begin_order = Begin {
-        order,
-        ready,
-        go: &go,
-        files: thread::kept(job, &files),
-    };
-    if let Err(error) = thread::place(job, parts.worker) {
-        let _ = begin_order.ready.send(Err(error));
-        return None;
-    }
-    if let Some(performer) = thread::performer(job, &files, names) {
-        let queue = performer.and_then(|performer| OneByOne::new(performer, size));
-        let queue = queue.map_err(|source| RingUnusable::Other {
-            ring: thread::what(job),
-            slots,
-            source,
-        });
-        return begin(parts, queue, slots, begin_order);
-    }
-    let plain = |ring: &'static str, source| RingUnusable::Other {
-        ring,
-        slots,
-        source,
-    };
-    match parts.backend {
-        Backend::IoUring => {
-            let queue = UringQueue::new(files, slots, size);
-            begin(parts, queue, slots, begin_order)
-        }
-        Backend::Libaio => {
-            let queue = AioQueue::new(files, slots, size);
-            begin(parts, queue, slots, begin_order)
-        }
-        // Mapped files were taken care of above.
-        Backend::Sync | Backend::Mmap => {
-            let queue = SyncQueue::new(files, slots, size);
-            let queue = queue.map_err(|error| plain("pread and pwrite", error));
-            begin(parts, queue, slots, begin_order)
-        }
-        Backend::Null => {
-            let queue = NullQueue::new(files, slots, size);
-            let queue = queue.map_err(|error| plain("the null backend", error));
-            begin(parts, queue, slots, begin_order)
-        }
-    }
-}
-
-/// What a worker's thread needs to begin.
-struct Begin<'a, 'go> {
-    order: &'a Order<'a>,
-    ready: Ready,
-    go: &'go Receiver<Times>,
-    files: thread::Kept,
-}
-
-fn begin<'a, Q: Queue>(
-    mut parts: Parts<'a, WorkerStream>,
-    queue: Result<Q, RingUnusable>,
-    slots: u32,
-    begin: Begin<'a, '_>,
-) -> Option<Finished> {
-    let job = parts.job;
-    let queue = match queue {
-        Ok(queue) => queue,
-        Err(error) => {
-            // The control thread waits for exactly one word from each worker.
-            let _ = begin.ready.send(Err(EngineError::Unsupported {
-                what: format!("job `{}`", job.name),
-                why: error.to_string(),
-                remedy:
-                    "lower its depth, block size or number of workers, or choose another engine"
-                        .to_owned(),
-            }));
-            return None;
-        }
-    };
-    if !Full::is_needed(job) {
-        return start(Worker::new(parts, queue, slots), job, begin);
-    }
-    let extras = Extras {
-        key: parts.key,
-        logger: parts.logger.take(),
-        share: parts.share.take(),
-        enough: parts.enough.take(),
-        verification: parts.verification.take(),
-        worker: parts.worker,
-        files: &begin.files.targets,
-    };
-    let full = parts.with_source(|stream| Full::new(job, stream, extras));
-    match full {
-        Ok(parts) => start(Worker::new(parts, queue, slots), job, begin),
-        Err(error) => {
-            let _ = begin.ready.send(Err(error));
-            None
-        }
-    }
-}
-
-fn start<Q: Queue, S: Source>(
-    worker: Worker<'_, Q, S>,
-    job: &Job,
-    begin: Begin<'_, '_>,
-) -> Option<Finished> {
-    let Begin {
-        order,
-        ready,
-        go,
-        files,
-    } = begin;
-    let _ = ready.send(Ok(()));
-    drop(ready);
-    let times = go.recv().ok()?;
-    Some(thread::run(worker, job, times, order, &files))
 }

@@ -136,7 +136,7 @@ pub(crate) fn what(job: &Job) -> &'static str {
 
 /// Waits for its turn, does the job's I/O with its commands before and after, and says that it has ended.
 pub(crate) fn run<Q: Queue, S: Source>(
-    worker: Worker<'_, Q, S>,
+    worker: Box<Worker<'_, Q, S>>,
     job: &Job,
     times: Times,
     order: &Order<'_>,

@@ -6,6 +6,7 @@ use fathom_catalog::Catalog;
 use fathom_dialects::diskspd;
 use fathom_dialects::fio::{self, FileStatus, Files, ReadContext};
 use fathom_model::Design;
+use fathom_profile::Profile;
 use fathom_units::Bytes;
 use fathom_workload::trace::{TraceReader, TraceSummary};
 use fathom_workload::{Distribution, Pattern, Replay, Sweep, native};
@@ -38,6 +39,10 @@ pub const PARSERS: &[Parser] = &[
     Parser {
         name: "design",
         read: design,
+    },
+    Parser {
+        name: "profile",
+        read: profile,
     },
     Parser {
         name: "diskspd-line",
@@ -141,6 +146,18 @@ fn design(bytes: &[u8], outcome: &mut Outcome) {
             outcome.complaints(&warnings);
             let document = design.to_json().to_string();
             for part in document.split(',').take(200) {
+                outcome.add(part);
+            }
+        }
+        Err(complaints) => outcome.complaints(&complaints),
+    }
+}
+
+fn profile(bytes: &[u8], outcome: &mut Outcome) {
+    match Profile::read(&text(bytes), "fuzzed.profile.toml") {
+        Ok((profile, warnings)) => {
+            outcome.complaints(&warnings);
+            for part in format!("{profile:?}").split(',').take(200) {
                 outcome.add(part);
             }
         }

@@ -63,9 +63,9 @@ mod window;
 pub use cache::{FLUSH_DEPTH, FLUSH_PERIOD};
 pub use design::figures;
 pub use design::{
-    AnyVolume, Burst, CacheStart, Client, ClientId, Credits, Design, Device, DiskSpec,
+    AnyVolume, Burst, CacheStart, CachedDisk, Client, ClientId, Credits, Design, Device, DiskSpec,
     FigureOrigin, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Media, Mount, NfsVersion,
-    NfsVolume, Raid5, Role, SmbShare, Vm, Volume, VolumeId,
+    NfsVolume, Obstacle, Raid5, Role, SmbShare, Vm, Volume, VolumeId, caching_obstacle,
 };
 pub use latency::LatencyTable;
 pub use layout::{Layout, OverfullVolume};

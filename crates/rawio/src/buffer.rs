@@ -109,6 +109,7 @@ impl Slots {
     }
 
     /// Marks a slot as used by a request of `length` bytes and gives the address of its buffer.
+    #[inline]
     pub(crate) fn begin(&mut self, slot: u32, length: u32) -> *mut u8 {
         assert!(!self.busy[slot as usize], "slot {slot} is in flight");
         assert!(length as usize <= self.size, "request exceeds its buffer");
@@ -118,6 +119,7 @@ impl Slots {
     }
 
     /// Marks a slot's request as done.
+    #[inline]
     pub(crate) fn end(&mut self, slot: u32) {
         assert!(
             self.busy[slot as usize],
@@ -148,6 +150,7 @@ impl Slots {
         (firsts.map(region).collect(), shift)
     }
 
+    #[inline]
     fn address(&self, slot: u32) -> *mut u8 {
         assert!((slot as usize) < self.busy.len(), "no slot {slot}");
         // SAFETY: the slot is one of the mapped ones, so the result lies within the mapping.

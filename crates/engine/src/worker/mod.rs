@@ -273,9 +273,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         }
         let batches = batches(parts.job, parts.backend, slots);
         let mut stats = WorkerStats::new(parts.job_index, parts.worker);
-        let runtime = parts.job.limits.runtime.unwrap_or_default();
-        stats.samples =
-            Vec::with_capacity((runtime.get() / 500_000_000).clamp(1024, 65_536) as usize);
+        stats.samples = Vec::with_capacity(samples(parts.job.limits.runtime));
         Self {
             slots: vec![Slot::IDLE; slots as usize].into_boxed_slice(),
             free: (0..slots).rev().collect(),
@@ -335,7 +333,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     }
 
     /// Does the job's I/O from `times.start` on.
-    pub(crate) fn run(mut self, times: Times) -> Finished {
+    pub(crate) fn run(mut self: Box<Self>, times: Times) -> Finished {
         self.begin(times);
         loop {
             self.glance();
@@ -585,7 +583,11 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         true
     }
 
-    fn finish(mut self) -> Finished {
+    #[expect(
+        clippy::boxed_local,
+        reason = "unboxed, it would be on the stack once more"
+    )]
+    fn finish(mut self: Box<Self>) -> Finished {
         let mut leftover = Leftover::default();
         if S::HOOKS {
             self.parts.source.finished(self.clock.now());
@@ -666,6 +668,12 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
         }
     }
+}
+
+/// How many half-second samples there is room for without taking memory: all that a bounded run has, and some for its end.
+fn samples(runtime: Option<Nanos>) -> usize {
+    let all = runtime.map_or(1024, |time| time.get() / 500_000_000 + 16);
+    all.min(65_536) as usize
 }
 
 /// The two sizes of a batch; a job's own batches have but one.

@@ -23,6 +23,7 @@ use fathom_diagnostics::Location;
 use fathom_units::Bytes;
 
 pub use locate::LocateError;
+pub use read::{CachedDisk, Obstacle, caching_obstacle};
 pub use types::{
     Burst, CacheStart, Client, ClientId, Credits, Device, DiskSpec, FigureOrigin, HostCaching,
     LatencyChoice, LatencyOrigin, Media, Mount, NfsVersion, NfsVolume, Raid5, Role, SmbShare, Vm,

@@ -165,6 +165,33 @@ caching = "none"
 }
 
 #[test]
+fn one_mistake_hides_no_other() {
+    let text = "[[vm]]\nname = \"a\"\nsize = \"Standard_DS14\"\n\
+                [[vm.volume]]\nname = \"d\"\nmount = \"/d\"\n\
+                disks = { type = \"P31\", count = 65 }\ncolumns = 70\ncaching = \"read-only\"\n\
+                burst = \"sideways\"\n\
+                [[vm.volume]]\nname = \"d\"\nmount = \"/e\"\ndisks = { type = \"P50\" }\n\
+                caching = \"read-only\"\n";
+    let of_volumes = [
+        "7: the catalogue has no disk `P31`",
+        "8: `columns` must be a whole number from 1 to 65",
+        "10: `sideways` is no value of `burst`",
+        "11: the name `d` or the mount `/e` is taken",
+    ];
+    let mut expected = of_volumes.to_vec();
+    expected.insert(
+        0,
+        "4: 65 data disks with this, but `Standard_DS14` takes at most 64",
+    );
+    expected.push("15: `P50` holds 4 TiB; disks of 4 TiB and more cannot use the host cache");
+    check(text, &expected);
+    // Of an unknown machine, what does not depend on it is still told.
+    expected = of_volumes.to_vec();
+    expected.insert(0, "3: the catalogue has no machine size `Standard_DS99`");
+    check(&text.replace("DS14", "DS99"), &expected);
+}
+
+#[test]
 fn rules_of_the_provider_are_enforced() {
     let volume = "name = \"d\"\nmount = \"/d\"\n";
     let case = |lines: &str| with_volume(&format!("{volume}{lines}"));
@@ -222,8 +249,8 @@ fn misspelt_and_misshapen_input_is_refused() {
     check(
         "[[device]]\nname = \"x\"\nsize = \"2TB\"\nmount = \"relative\"\niops = 0\n",
         &[
-            "5: `iops` must be a whole number from 1 to 1000000000",
             "1: `relative` is neither an absolute path nor a drive such as `E:`",
+            "5: `iops` must be a whole number from 1 to 1000000000",
         ],
     );
     check(
@@ -233,8 +260,8 @@ fn misspelt_and_misshapen_input_is_refused() {
     check(
         "[[device]]\nname = 3\nsize = 4\n",
         &[
-            "2: `name` must be a text in quotes, not integer",
             "1: a device needs `mount`",
+            "2: `name` must be a text in quotes, not integer",
             "3: `size` must be a text in quotes, not integer",
         ],
     );

@@ -5,9 +5,10 @@ use std::path::Path;
 use super::{Finding, read};
 
 /// Each crate of the project and the others it may depend on. Keep in step with ARCHITECTURE.md.
-const MAY_KNOW: [(&str, &[&str]); 21] = [
+const MAY_KNOW: [(&str, &[&str]); 24] = [
     ("units", &[]),
     ("diagnostics", &["units"]),
+    ("tables", &["units", "diagnostics"]),
     ("stats", &["units"]),
     ("workload", &["units", "diagnostics"]),
     ("verify", &["units", "workload"]),
@@ -31,7 +32,22 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
         ],
     ),
     ("catalog", &["units", "diagnostics"]),
-    ("model", &["units", "diagnostics", "catalog"]),
+    ("model", &["units", "diagnostics", "tables", "catalog"]),
+    ("profile", &["units", "diagnostics", "tables"]),
+    (
+        "planner",
+        &[
+            "units",
+            "diagnostics",
+            "tables",
+            "workload",
+            "record",
+            "profile",
+            "catalog",
+            "model",
+            "sim",
+        ],
+    ),
     (
         "sim",
         &[
@@ -87,6 +103,7 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
             "dialects",
             "catalog",
             "model",
+            "profile",
         ],
     ),
     ("xtask", &[]),
@@ -96,6 +113,9 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
 const ANY: &[&str] = &[
     "units",
     "diagnostics",
+    "tables",
+    "profile",
+    "planner",
     "stats",
     "workload",
     "record",

@@ -4,12 +4,12 @@ use fathom_catalog::Catalog;
 use fathom_diagnostics::nearest;
 use fathom_units::Nanos;
 
-use super::entry::{At, Complaints, Entry};
 use super::globs::{is_pattern, matches};
 use super::names::expand;
 use super::values::{mount_of, origin_of};
 use super::{check_name, too_many};
 use crate::design::{AnyVolume, Client, ClientId, Design, FigureOrigin, Mount};
+use fathom_tables::{At, Complaints, Entry};
 
 /// Longest round trip.
 const LONGEST: Nanos = Nanos::from_secs(10);

@@ -3,11 +3,11 @@
 use fathom_catalog::{Catalog, GenericDevice, Limits};
 use fathom_units::Bytes;
 
-use super::entry::{At, Complaints, Entry};
 use super::names::expand;
 use super::values::{mount_of, read_latency, read_limits, read_mount};
 use super::{is_taken, too_many, values};
 use crate::design::{Design, Device, LatencyChoice, Raid5};
+use fathom_tables::{At, Complaints, Entry};
 
 const KNOWN: [&str; 11] = [
     "name",

@@ -6,10 +6,11 @@ use fathom_catalog::{
 use fathom_diagnostics::nearest;
 use fathom_units::{Bytes, BytesPerSec, Iops};
 
-use super::entry::{At, Complaints, Entry};
 use super::rules;
 use super::values::{Offer, read_bandwidth, read_iops};
+use super::vm::Host;
 use crate::design::{Burst, DiskSpec, figures};
+use fathom_tables::{At, Complaints, Entry};
 
 /// Most disks of one volume; the largest machines take 64.
 const MOST_DISKS: u64 = 256;
@@ -27,8 +28,6 @@ const SET_KEYS: [&str; 3] = ["size", "iops", "bandwidth"];
 pub(super) struct Disks {
     /// Each of them.
     pub spec: DiskSpec,
-    /// How many.
-    pub count: At<u64>,
 }
 
 impl Disks {
@@ -52,17 +51,19 @@ impl Disks {
     }
 }
 
-/// Reads the disks of a volume on a machine of `size`.
+/// Reads the disks of a volume on a machine: how many, and of which kind. Either may be wrong and the other right.
 pub(super) fn read(
     entry: &Entry<'_>,
-    size: Option<&'static VmSize>,
+    host: Host,
     catalog: &Catalog,
     complaints: &mut Complaints<'_>,
-) -> Option<Disks> {
+) -> (Option<At<u64>>, Option<Disks>) {
     if !entry.has("disks") {
         entry.missing("disks", "disks = { type = \"P30\", count = 2 }", complaints);
     }
-    let disks = entry.table("disks", "`disks`", complaints)?;
+    let Some(disks) = entry.table("disks", "`disks`", complaints) else {
+        return (None, None);
+    };
     let known = [
         "type",
         "count",
@@ -79,32 +80,42 @@ pub(super) fn read(
         let span = disks.span();
         Some(At { value: 1, span })
     };
-    let (kind, size) = (kind?, size?);
+    let spec = kind.and_then(|kind| read_kind(&disks, &kind, host, catalog, complaints));
+    (count, spec.map(|spec| Disks { spec }))
+}
+
+/// The disk that `kind` names.
+fn read_kind(
+    disks: &Entry<'_>,
+    kind: &At<&str>,
+    host: Host,
+    catalog: &Catalog,
+    complaints: &mut Complaints<'_>,
+) -> Option<DiskSpec> {
     let mut spec = match ADJUSTABLE.iter().find(|(name, _)| *name == kind.value) {
         Some((name, product)) => {
             let rows = catalog.adjustable_disks();
             let row = rows.iter().find(|row| row.kind == *product)?;
-            adjustable(&disks, name, row, catalog, complaints)?
+            adjustable(disks, name, row, catalog, complaints)?
         }
-        None => named(&disks, &kind, size, catalog, complaints)?,
+        None => named(disks, kind, host.era, catalog, complaints)?,
     };
-    rules::check_premium(size, &spec, &kind.span, complaints);
-    rules::cap_data_disk(size, &mut spec, &kind.span, complaints);
-    Some(Disks {
-        spec,
-        count: count?,
-    })
+    if let Some(size) = host.size {
+        rules::check_premium(size, &spec, &kind.span, complaints);
+        rules::cap_data_disk(size, &mut spec, &kind.span, complaints);
+    }
+    Some(spec)
 }
 
 /// A disk whose name gives its limits.
 fn named(
     disks: &Entry<'_>,
     kind: &At<&str>,
-    size: &VmSize,
+    era: Era,
     catalog: &Catalog,
     complaints: &mut Complaints<'_>,
 ) -> Option<DiskSpec> {
-    let disk = match catalog.disk(size.era, kind.value) {
+    let disk = match catalog.disk(era, kind.value) {
         Ok(disk) => disk,
         Err(error) => {
             let hint = hint_of(&error, kind.value);

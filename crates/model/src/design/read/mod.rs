@@ -1,16 +1,16 @@
 //! From the text of a design file to a checked design.
 //!
-//! One file reads one kind of table; `entry` and `values` hold what they share. Reading goes on after a mistake, so that
+//! One file reads one kind of table; `values` holds what they share. Reading goes on after a mistake, so that
 //! all of them come out at once, each pointing to its place.
 
 mod clients;
 mod device;
 mod disks;
-mod entry;
 mod globs;
 mod names;
 mod nfs;
 mod rules;
+mod seen;
 mod share_limits;
 mod smb;
 mod values;
@@ -19,10 +19,12 @@ mod volume;
 
 use fathom_catalog::Catalog;
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use fathom_tables::{Complaints, Entry};
 use toml::de::DeTable;
 
+pub use rules::{CachedDisk, Obstacle, caching_obstacle};
+
 use super::{AnyVolume, Design, notes};
-use entry::{Complaints, Entry};
 
 /// Largest design file.
 const MOST_BYTES: usize = 4 << 20;
@@ -69,7 +71,7 @@ impl Design {
             complaints.error(&(0..0), message, "add a `[[vm]]` with a `[[vm.volume]]`");
         }
         if complaints.found.has_errors() {
-            return Err(complaints.found);
+            return Err(complaints.in_order());
         }
         design.notes = notes::notes(&design, &complaints.notes);
         Ok((design, complaints.found))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::entry::{At, Complaints};
+use fathom_tables::{At, Complaints};
 
 /// Most entries that one range stands for.
 const MOST: u64 = 1000;

@@ -4,10 +4,10 @@ use fathom_catalog::{Catalog, Limits, NfsRules, Qos, ServiceLevel};
 use fathom_units::{Bytes, BytesPerSec, group_digits};
 
 use super::clients;
-use super::entry::{At, Complaints, Entry};
 use super::names::expand;
 use super::values::{catalog_latency, read_bandwidth, read_iops, read_latency, read_mount};
 use crate::design::{Design, NfsVersion, NfsVolume, figures};
+use fathom_tables::{At, Complaints, Entry};
 
 const KNOWN: [&str; 19] = [
     "name",

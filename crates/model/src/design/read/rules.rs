@@ -3,42 +3,10 @@
 use std::ops::Range;
 
 use fathom_catalog::{Catalog, DiskKind, VmSize};
-use fathom_units::Iops;
+use fathom_units::{Bytes, Iops};
 
-use super::entry::{Complaints, Entry};
-use crate::design::{DiskSpec, Media, Role, Volume};
-
-/// The volumes from `before` on are those of `entry`: the first that take the disks beyond what the machine has room for
-/// are told.
-pub(super) fn check_disk_count(
-    entry: &Entry<'_>,
-    size: &VmSize,
-    (volumes, before): (&[Volume], usize),
-    complaints: &mut Complaints<'_>,
-) {
-    let disks = |volumes: &[Volume]| {
-        let attached = volumes
-            .iter()
-            .filter(|volume| volume.media() == Media::Disks && volume.role != Role::Os);
-        attached
-            .map(|volume| u64::from(volume.disk_count))
-            .sum::<u64>()
-    };
-    let most = u64::from(size.max_data_disks);
-    let (already, all) = (disks(&volumes[..before]), disks(volumes));
-    if already > most || all <= most {
-        return;
-    }
-    let message = format!(
-        "{all} data disks with this, but `{}` takes at most {most}",
-        size.name
-    );
-    complaints.error(
-        &entry.span(),
-        message,
-        "use fewer disks or a larger machine",
-    );
-}
+use crate::design::{DiskSpec, Role, Volume};
+use fathom_tables::{Complaints, Entry};
 
 /// A machine starts from one disk.
 pub(super) fn check_one_system(
@@ -111,18 +79,30 @@ pub(super) fn check_system_disk(
     }
 }
 
+/// A disk whose host caching is in question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CachedDisk<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its product.
+    pub kind: DiskKind,
+    /// Its size.
+    pub size: Bytes,
+}
+
 /// Why disks cannot use the host cache of a machine, and what to do about it.
-pub(super) struct Obstacle {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
     /// The rule.
     pub message: String,
     /// What to do.
     pub hint: String,
 }
 
-/// What keeps `disk` from the host cache: its product, its size, or the machine.
-pub(super) fn caching_obstacle(
+/// What keeps a disk from the host cache of a machine: its product, its size, or the machine.
+pub fn caching_obstacle(
     size: &VmSize,
-    disk: &DiskSpec,
+    disk: &CachedDisk<'_>,
     catalog: &Catalog,
 ) -> Option<Obstacle> {
     let rules = catalog.host_cache();

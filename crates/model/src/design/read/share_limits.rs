@@ -3,9 +3,9 @@
 use fathom_catalog::{Limits, ShareModel, Sold};
 use fathom_units::{Bytes, BytesPerSec, Iops};
 
-use super::entry::{At, Complaints, Entry};
 use super::values::{read_bandwidth, read_iops};
 use crate::design::figures;
+use fathom_tables::{At, Complaints, Entry};
 
 const MIB: u64 = 1 << 20;
 

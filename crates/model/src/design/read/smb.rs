@@ -4,11 +4,11 @@ use fathom_catalog::{BurstScope, Catalog, ShareMedia, ShareModel};
 use fathom_units::Iops;
 
 use super::clients;
-use super::entry::{Complaints, Entry};
 use super::names::expand;
 use super::share_limits::{self, Provisioned};
 use super::values::{Offer, catalog_latency, read_burst, read_latency, read_mount};
 use crate::design::{Burst, Design, SmbShare};
+use fathom_tables::{Complaints, Entry};
 
 const KNOWN: [&str; 15] = [
     "name",

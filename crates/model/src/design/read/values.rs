@@ -3,8 +3,8 @@
 use fathom_catalog::{Catalog, Limits};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
-use super::entry::{At, Complaints, Entry};
 use crate::design::{Burst, Credits, FigureOrigin, LatencyChoice, LatencyOrigin, Mount};
+use fathom_tables::{At, Complaints, Entry};
 
 /// Most I/Os a second of anything.
 const MOST_IOPS: u64 = 1_000_000_000;

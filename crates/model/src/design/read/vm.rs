@@ -2,11 +2,12 @@
 
 use fathom_catalog::{Catalog, Era, VmSize};
 
-use super::entry::{Complaints, Entry};
 use super::names::expand;
+use super::seen::Seen;
 use super::values::{Offer, read_burst};
 use super::{check_name, rules, too_many, volume};
 use crate::design::{Burst, Design, Vm, Volume};
+use fathom_tables::{Complaints, Entry};
 
 const KNOWN: [&str; 7] = ["name", "size", "era", "burst", "credits", "volume", "temp"];
 
@@ -19,11 +20,11 @@ pub(super) fn read(
 ) {
     entry.check_keys(&KNOWN, complaints);
     let name = entry.required_name("name = \"vm1\"", complaints);
-    let size = read_size(entry, catalog, complaints);
-    let offer = size.map(offer);
+    let host = read_size(entry, catalog, complaints);
+    let offer = host.size.map(offer);
     let (burst, credits) = read_burst(entry, offer.as_ref(), complaints);
-    let volumes = read_volumes(entry, size, catalog, complaints);
-    let (Some(name), Some(size)) = (name, size) else {
+    let volumes = read_volumes(entry, host, catalog, complaints);
+    let (Some(name), Some(size)) = (name, host.size) else {
         return;
     };
     for [name] in expand([&name], complaints) {
@@ -42,12 +43,17 @@ pub(super) fn read(
     }
 }
 
+/// The machine that volumes are read for, as far as it is known.
+#[derive(Clone, Copy)]
+pub(super) struct Host {
+    /// Its size; `None` where that is wrong.
+    pub size: Option<&'static VmSize>,
+    /// The era its disks are looked up in: of the size's own row, or as the file says it.
+    pub era: Era,
+}
+
 /// `size` and `era`.
-fn read_size(
-    entry: &Entry<'_>,
-    catalog: &Catalog,
-    complaints: &mut Complaints<'_>,
-) -> Option<&'static VmSize> {
+fn read_size(entry: &Entry<'_>, catalog: &Catalog, complaints: &mut Complaints<'_>) -> Host {
     let size = entry.required_text("size", "size = \"Standard_DS14\"", complaints);
     let era = match entry.text("era", complaints) {
         None if entry.has("era") => None,
@@ -65,15 +71,24 @@ fn read_size(
             known
         }
     };
-    let (size, era) = (size?, era?);
+    let unknown = Host {
+        size: None,
+        era: era.unwrap_or(Era::CURRENT),
+    };
+    let (Some(size), Some(era)) = (size, era) else {
+        return unknown;
+    };
     match catalog.vm(era, size.value) {
-        Ok(found) => Some(found),
+        Ok(found) => Host {
+            size: Some(found),
+            era: found.era,
+        },
         Err(error) => {
             let hint = error
                 .hint()
                 .unwrap_or_else(|| "`fathom catalog list` prints every size".to_owned());
             complaints.error(&size.span, error.to_string(), &hint);
-            None
+            unknown
         }
     }
 }
@@ -88,17 +103,14 @@ fn offer(size: &'static VmSize) -> Offer {
 
 fn read_volumes(
     entry: &Entry<'_>,
-    size: Option<&'static VmSize>,
+    host: Host,
     catalog: &Catalog,
     complaints: &mut Complaints<'_>,
 ) -> Vec<Volume> {
     let mut volumes = Vec::new();
+    let mut seen = Seen::default();
     for entry in entry.tables("volume", "a volume", complaints) {
-        let before = volumes.len();
-        volume::read(&entry, size, catalog, &mut volumes, complaints);
-        if let Some(size) = size {
-            rules::check_disk_count(&entry, size, (&volumes, before), complaints);
-        }
+        volume::read(&entry, host, catalog, (&mut seen, &mut volumes), complaints);
     }
     let temporary = entry.tables("temp", "a temporary disk", complaints);
     if let Some(second) = temporary.get(1) {
@@ -106,7 +118,8 @@ fn read_volumes(
         complaints.error(&second.span(), message, "leave this one out");
     }
     for entry in temporary.iter().take(1) {
-        volume::read_temporary(entry, size, catalog, &mut volumes, complaints);
+        let size = host.size;
+        volume::read_temporary(entry, size, catalog, (&mut seen, &mut volumes), complaints);
     }
     rules::check_one_system(entry, &volumes, complaints);
     volumes

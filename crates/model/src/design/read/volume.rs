@@ -3,13 +3,12 @@
 use fathom_catalog::{Catalog, VmSize};
 
 use super::disks::{self, Disks};
-use super::entry::{At, Complaints, Entry};
-use super::names::expand;
-use super::values::{
-    catalog_latency, mount_of, read_burst, read_latency, read_mount, read_stripe_unit,
-};
-use super::{rules, too_many};
-use crate::design::{Burst, CacheStart, Credits, HostCaching, Mount, Role, Volume};
+use super::rules;
+use super::seen::Seen;
+use super::values::{catalog_latency, read_burst, read_latency, read_mount, read_stripe_unit};
+use super::vm::Host;
+use crate::design::{Burst, CacheStart, Credits, HostCaching, Role, Volume};
+use fathom_tables::{At, Complaints, Entry};
 
 const KNOWN: [&str; 12] = [
     "name",
@@ -32,9 +31,9 @@ const BUDGETS: [&str; 3] = ["cached", "uncached", "network"];
 /// Reads one volume (several, where its name has a range) into `volumes`.
 pub(super) fn read(
     entry: &Entry<'_>,
-    size: Option<&'static VmSize>,
+    host: Host,
     catalog: &Catalog,
-    volumes: &mut Vec<Volume>,
+    (seen, volumes): (&mut Seen, &mut Vec<Volume>),
     complaints: &mut Complaints<'_>,
 ) {
     entry.check_keys(&KNOWN, complaints);
@@ -43,7 +42,7 @@ pub(super) fn read(
     let roles = [("os", Role::Os), ("data", Role::Data), ("log", Role::Log)];
     let role = entry.word("role", &roles, complaints);
     let role = role.map_or(Role::Data, |role| role.value);
-    let disks = disks::read(entry, size, catalog, complaints);
+    let (count, disks) = disks::read(entry, host, catalog, complaints);
     let offer = disks.as_ref().map(Disks::offer);
     let (burst, credits) = read_burst(entry, offer.as_ref(), complaints);
     let caching = read_caching(entry, role, complaints);
@@ -51,24 +50,35 @@ pub(super) fn read(
     let cache = entry.word("cache", &starts, complaints);
     let latency = read_latency(entry, complaints);
     let stripe_unit = read_stripe_unit(entry, complaints);
+    let places = match (&name, &mount) {
+        (Some(name), Some(mount)) => seen.places(entry, [name, mount], complaints),
+        _ => Vec::new(),
+    };
+    let Some(count) = count.map(|count| count.value) else {
+        return;
+    };
+    if role != Role::Os {
+        let disks = count * places.len().max(1) as u64;
+        seen.add_data_disks(entry, disks, host.size, complaints);
+    }
+    let columns = read_columns(entry, count, complaints);
     let Some(disks) = disks else { return };
-    let columns = read_columns(entry, disks.count.value, complaints);
     if role == Role::Os {
         let span = entry.span_of("disks");
-        rules::check_system_disk(&disks.spec, disks.count.value, &span, complaints);
+        rules::check_system_disk(&disks.spec, count, &span, complaints);
     }
-    let (Some(size), Some(name), Some(mount), Some(caching)) = (size, name, mount, caching) else {
+    let (Some(size), Some(caching)) = (host.size, caching) else {
         return;
     };
     let caching = caching.settled(entry, size, &disks, catalog, complaints);
     check_cache_start(cache.as_ref(), caching, complaints);
     let latency = latency.unwrap_or_else(|| catalog_latency(disks.spec.kind.name(), catalog));
     let place = complaints.location(&entry.span());
-    let make = |name, mount| Volume {
+    let made = places.into_iter().map(|(name, mount)| Volume {
         name,
         mount,
         disk: disks.spec.clone(),
-        disk_count: disks.count.value as u32,
+        disk_count: count as u32,
         columns: columns as u32,
         stripe_unit,
         caching,
@@ -78,8 +88,8 @@ pub(super) fn read(
         role,
         latency: latency.clone(),
         place: place.clone(),
-    };
-    push(entry, [&name, &mount], make, volumes, complaints);
+    });
+    volumes.extend(made);
 }
 
 /// Reads the temporary disk of a machine into `volumes`.
@@ -87,7 +97,7 @@ pub(super) fn read_temporary(
     entry: &Entry<'_>,
     size: Option<&'static VmSize>,
     catalog: &Catalog,
-    volumes: &mut Vec<Volume>,
+    (seen, volumes): (&mut Seen, &mut Vec<Volume>),
     complaints: &mut Complaints<'_>,
 ) {
     entry.check_keys(&["name", "mount", "drive", "latency"], complaints);
@@ -102,6 +112,10 @@ pub(super) fn read_temporary(
     };
     let mount = read_mount(entry, complaints);
     let latency = read_latency(entry, complaints);
+    let places = match (&name, &mount) {
+        (Some(name), Some(mount)) => seen.places(entry, [name, mount], complaints),
+        _ => Vec::new(),
+    };
     let Some(size) = size else { return };
     let Some(disk) = disks::temporary(size) else {
         let message = format!("`{}` has no temporary disk", size.name);
@@ -112,12 +126,9 @@ pub(super) fn read_temporary(
         );
         return;
     };
-    let (Some(name), Some(mount)) = (name, mount) else {
-        return;
-    };
     let latency = latency.unwrap_or_else(|| catalog_latency(disk.kind.name(), catalog));
     let place = complaints.location(&span);
-    let make = |name, mount| Volume {
+    let made = places.into_iter().map(|(name, mount)| Volume {
         name,
         mount,
         stripe_unit: disk.size,
@@ -131,34 +142,8 @@ pub(super) fn read_temporary(
         role: Role::Data,
         latency: latency.clone(),
         place: place.clone(),
-    };
-    push(entry, [&name, &mount], make, volumes, complaints);
-}
-
-/// Makes one volume for each name and mount that the two texts stand for.
-fn push(
-    entry: &Entry<'_>,
-    name_and_mount: [&At<&str>; 2],
-    make: impl Fn(String, Mount) -> Volume,
-    volumes: &mut Vec<Volume>,
-    complaints: &mut Complaints<'_>,
-) {
-    for [name, mount] in expand(name_and_mount, complaints) {
-        if too_many(volumes.len() + 1, entry, complaints) {
-            return;
-        }
-        let Some(mount) = mount_of(&mount, entry, complaints) else {
-            continue;
-        };
-        if volumes
-            .iter()
-            .any(|other| other.name == name || other.mount == mount)
-        {
-            let message = format!("the name `{name}` or the mount `{mount}` is taken");
-            complaints.error(&entry.span(), message, "both are unique within a machine");
-        }
-        volumes.push(make(name, mount));
-    }
+    });
+    volumes.extend(made);
 }
 
 /// The name of a volume, which stands beside its machine's budgets in a record.
@@ -248,7 +233,12 @@ impl Caching {
         catalog: &Catalog,
         complaints: &mut Complaints<'_>,
     ) -> HostCaching {
-        let obstacle = rules::caching_obstacle(size, &disks.spec, catalog);
+        let disk = rules::CachedDisk {
+            name: &disks.spec.name,
+            kind: disks.spec.kind,
+            size: disks.spec.size,
+        };
+        let obstacle = rules::caching_obstacle(size, &disk, catalog);
         let system = self.role == Role::Os;
         match (self.said, obstacle) {
             (Some(said), None) if system && said.value == HostCaching::None => {

@@ -73,8 +73,8 @@ fn disks_sold_by_formula_keep_to_it() {
     check(
         &case("type = 'P30', iops = 6000, size = '1TiB'"),
         &[
-            "9: `size` cannot be set: the limits of `P30` come with its name",
             "9: `iops` cannot be set: the limits of `P30` come with its name",
+            "9: `size` cannot be set: the limits of `P30` come with its name",
         ],
     );
     let error = read(&case("type = 'premium-ssd-v2'")).unwrap_err();
@@ -152,8 +152,8 @@ fn bursting_that_is_not_offered_is_refused() {
     check(
         &on_d8s("disks = { type = 'P10' }\ncredits = 'half'\nburst = 'yes'"),
         &[
-            "11: `yes` is no value of `burst`",
             "10: `half` is no value of `credits`",
+            "11: `yes` is no value of `burst`",
         ],
     );
     let ds14 = machine(

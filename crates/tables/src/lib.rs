@@ -1,6 +1,7 @@
-//! One table of a design file, and the complaints about the whole file.
+//! One table of a TOML file, and the complaints about the whole file.
 //!
-//! Every accessor notes what is wrong and gives `None`, so that reading goes on and all complaints come out at once.
+//! Designs, profiles and price lists are read through this. Every accessor notes what is wrong and gives `None`, so that
+//! reading goes on and all complaints come out at once, each with its place in the file.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -11,17 +12,19 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Complaints about one design file.
-pub(super) struct Complaints<'a> {
+pub struct Complaints<'a> {
     file: &'a str,
     text: &'a str,
+    /// Errors and warnings so far.
     pub found: Diagnostics,
-    /// What was taken otherwise than it stands, for the design's notes.
+    /// What was taken otherwise than it stands, for the reader's notes.
     pub notes: Vec<String>,
-    /// Whether it was said that the design has too many parts.
+    /// Whether it was said that the file stands for too many parts.
     pub full: bool,
 }
 
 impl<'a> Complaints<'a> {
+    /// None yet, about the file of that name and text.
     pub fn new(file: &'a str, text: &'a str) -> Self {
         Self {
             file,
@@ -32,6 +35,7 @@ impl<'a> Complaints<'a> {
         }
     }
 
+    /// Complains of what stands at `span`; an empty hint is none.
     pub fn error(&mut self, span: &Range<usize>, message: impl Into<String>, hint: &str) {
         if self.found.is_full() {
             return self.found.push(Diagnostic::error(message));
@@ -43,7 +47,7 @@ impl<'a> Complaints<'a> {
         self.found.push(diagnostic);
     }
 
-    /// Warns of something that was taken otherwise than it stands, and keeps the sentence for the design's notes.
+    /// Warns of something that was taken otherwise than it stands, and keeps the sentence for the reader's notes.
     pub fn note(&mut self, span: &Range<usize>, message: String) {
         if self.found.is_full() {
             return self.found.push(Diagnostic::warning(message));
@@ -51,6 +55,14 @@ impl<'a> Complaints<'a> {
         let diagnostic = Diagnostic::warning(message.clone()).at(self.location(span));
         self.found.push(diagnostic);
         self.notes.push(message);
+    }
+
+    /// All that was found, in the order of the file.
+    pub fn in_order(self) -> Diagnostics {
+        let mut found = self.found;
+        let place = |it: &Diagnostic| it.location.as_ref().map(|at| (at.line, at.span.start));
+        found.0.sort_by_key(place);
+        found
     }
 
     /// Where these bytes of the file stand.
@@ -61,7 +73,8 @@ impl<'a> Complaints<'a> {
 
 /// One table, called `what` in complaints.
 #[derive(Clone, Copy)]
-pub(super) struct Entry<'t> {
+pub struct Entry<'t> {
+    /// Its keys and values.
     pub table: &'t DeTable<'t>,
     what: &'static str,
     start: usize,
@@ -69,12 +82,15 @@ pub(super) struct Entry<'t> {
 
 /// A value and the bytes of the file it stands at.
 #[derive(Debug, Clone)]
-pub(super) struct At<T> {
+pub struct At<T> {
+    /// The value.
     pub value: T,
+    /// Bytes of the file.
     pub span: Range<usize>,
 }
 
 impl<'t> Entry<'t> {
+    /// The table that stands at `span`.
     pub fn new(what: &'static str, table: &'t DeTable<'t>, span: &Range<usize>) -> Self {
         Self {
             table,
@@ -107,10 +123,12 @@ impl<'t> Entry<'t> {
         }
     }
 
+    /// Whether the key is there, whatever its value.
     pub fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
+    /// A text in quotes.
     pub fn text(&self, key: &str, complaints: &mut Complaints<'_>) -> Option<At<&'t str>> {
         let value = self.table.get(key)?;
         let Some(text) = value.get_ref().as_str() else {
@@ -125,6 +143,7 @@ impl<'t> Entry<'t> {
         })
     }
 
+    /// A text that must be there and not be empty.
     pub fn required_text(
         &self,
         key: &str,
@@ -161,6 +180,7 @@ impl<'t> Entry<'t> {
         Some(name)
     }
 
+    /// Complains that a key is missing; `example` shows how it is written.
     pub fn missing(&self, key: &str, example: &str, complaints: &mut Complaints<'_>) {
         let message = format!("{} needs `{key}`", self.what);
         complaints.error(&self.span(), message, &format!("add `{example}`"));
@@ -286,6 +306,7 @@ impl<'t> Entry<'t> {
         }
     }
 
+    /// The table `key = { … }`.
     pub fn table(
         &self,
         key: &str,

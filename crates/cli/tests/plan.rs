@@ -1,0 +1,123 @@
+//! `fathom profile` and `fathom plan` as a user meets them.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn fathom(words: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.args(words).current_dir(folder);
+    command.output().expect("fathom starts")
+}
+
+#[track_caller]
+fn check(words: &[&str], folder: &Path, code: i32, says: &[&str]) -> String {
+    let output = fathom(words, folder);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let all = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{words:?}\n{all}");
+    for part in says {
+        assert!(all.contains(part), "{words:?} does not say {part:?}\n{all}");
+    }
+    text(&output.stdout)
+}
+
+fn example(name: &str) -> String {
+    format!("{}/../../examples/plan/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_rule_of_thumb_becomes_a_design_that_is_predicted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let new = "profile new --app exchange-2010 --users 5000 -o mail.profile.toml";
+    let words: Vec<_> = new.split(' ').collect();
+    check(&words, folder.path(), 0, &[]);
+    check(
+        &words,
+        folder.path(),
+        3,
+        &["`mail.profile.toml` exists, and nothing is written over"],
+    );
+    let plan = [
+        "plan",
+        "mail.profile.toml",
+        "--series",
+        "DSv2",
+        "-o",
+        "mail",
+    ];
+    let says = [
+        "3,750 IOPS of 8 KiB",
+        "assumed:",
+        "binds first:",
+        "predicted data, peak: 3,75",
+    ];
+    check(&plan, folder.path(), 0, &says);
+    let predict = "predict --on mail.design.toml --no-record mail.workload.toml";
+    let words: Vec<_> = predict.split(' ').collect();
+    check(&words, folder.path(), 0, &["3,75", "TRUSTWORTHY"]);
+    check(&plan, folder.path(), 3, &["nothing is written over"]);
+}
+
+#[test]
+fn the_guide_s_cheaper_machine_is_found_by_its_own_prices() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (profile, prices) = (example("shop.profile.toml"), example("prices-2016.toml"));
+    let plan = |more: &[&str], code, says: &[&str]| {
+        let mut words = vec!["plan", profile.as_str(), "--prices", prices.as_str()];
+        words.extend(more);
+        check(&words, folder.path(), code, says)
+    };
+    let says = [
+        "1. Standard_DS13 with 4 × P30: $1,544.34 a month",
+        "ranked by the price list of 2016-02-20",
+    ];
+    plan(&["--era", "2016", "--series", "DS"], 0, &says);
+    plan(
+        &["--series", "D"],
+        0,
+        &["1. Standard_D14 with 32 × S30: $3,208.98 a month"],
+    );
+    let dear = [
+        "NOTHING",
+        "what carries the need costs more than --max-price",
+    ];
+    plan(&["--series", "D", "--max-price", "3000"], 6, &dear);
+}
+
+#[test]
+fn wrong_words_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = example("shop.profile.toml");
+    let cases: [(&[&str], i32, &str); 7] = [
+        (
+            &["profile", "new", "--app", "orcl"],
+            2,
+            "`orcl` is no template",
+        ),
+        (
+            &["profile", "new", "--app", "sql-server", "--users", "5"],
+            2,
+            "`--tps N`",
+        ),
+        (
+            &["profile", "new", "--app", "app-server", "--users", "101"],
+            2,
+            "from 1 to 100 users",
+        ),
+        (&["plan", "none.toml"], 3, "`none.toml` cannot be read"),
+        (&["plan", &profile, "--era", "1999"], 2, "no era `1999`"),
+        (
+            &["plan", &profile, "--series", "DSv9"],
+            2,
+            "no series `DSv9`",
+        ),
+        (
+            &["plan", &profile, "--family", "tape"],
+            2,
+            "`tape` is no family",
+        ),
+    ];
+    for (words, code, says) in cases {
+        check(words, folder.path(), code, &[says]);
+    }
+}

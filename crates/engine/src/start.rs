@@ -1,0 +1,206 @@
+//! The beginning of a worker: on its own thread, from the parts of it to its first I/O.
+//!
+//! A queue is made here, since a ring belongs to its thread. What is compiled once for each kind of queue is kept out of
+//! line, and what is large is handed on in a box: every page that a frame touches is there as often as there are workers.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender};
+
+use fathom_rawio::{
+    AioQueue, NullQueue, OneByOne, Queue, RingUnusable, SyncQueue, UringQueue, precise_timers,
+};
+use fathom_workload::generator::WorkerStream;
+use fathom_workload::{Backend, Job};
+
+use crate::order::Order;
+use crate::timing::Times;
+use crate::worker::{Extras, Finished, Full, Parts, Source, Worker};
+use crate::{EngineError, thread};
+
+/// Where a worker says that it is ready, or why it cannot be.
+type Ready = Sender<Result<(), EngineError>>;
+
+/// A worker before its thread begins.
+pub(crate) struct Start<'a> {
+    pub(crate) parts: Box<Parts<'a, WorkerStream>>,
+    pub(crate) files: Vec<File>,
+    /// Of targets that are names to the job, and are not opened.
+    pub(crate) names: Vec<PathBuf>,
+    pub(crate) order: &'a Order<'a>,
+    pub(crate) ready: Ready,
+    pub(crate) go: Receiver<Times>,
+}
+
+/// What a worker's thread needs to begin.
+struct Begin<'a> {
+    order: &'a Order<'a>,
+    ready: Ready,
+    go: Receiver<Times>,
+    files: thread::Kept,
+}
+
+impl Start<'_> {
+    /// Runs the worker on the calling thread; `None` where it could not begin, or was sent home.
+    pub(crate) fn work(self) -> Option<Finished> {
+        let job = self.parts.job;
+        let features = &job.features;
+        let waits = features.think.is_some()
+            || features.rates.is_some()
+            || features.flow.is_some()
+            || features.replay.is_some();
+        if self.parts.schedule.is_some() || waits {
+            precise_timers();
+        }
+        let slots = match self.parts.backend {
+            _ if features.operation.is_some() => 1,
+            Backend::Sync | Backend::Mmap => 1,
+            _ => job.depth,
+        };
+        let size = job.block.largest(job.mix).get() as u32;
+        let Start {
+            parts,
+            files,
+            names,
+            order,
+            ready,
+            go,
+        } = self;
+        let begin_order = Begin {
+            order,
+            ready,
+            go,
+            files: thread::kept(job, &files),
+        };
+        if let Err(error) = thread::place(job, parts.worker) {
+            let _ = begin_order.ready.send(Err(error));
+            return None;
+        }
+        if let Some(performer) = thread::performer(job, &files, names) {
+            let queue = performer.and_then(|performer| OneByOne::new(performer, size));
+            let queue = queue.map_err(|source| RingUnusable::Other {
+                ring: thread::what(job),
+                slots,
+                source,
+            });
+            return begin(parts, queue, slots, begin_order);
+        }
+        let plain = |ring: &'static str, source| RingUnusable::Other {
+            ring,
+            slots,
+            source,
+        };
+        match parts.backend {
+            Backend::IoUring => {
+                let queue = UringQueue::new(files, slots, size);
+                begin(parts, queue, slots, begin_order)
+            }
+            Backend::Libaio => {
+                let queue = AioQueue::new(files, slots, size);
+                begin(parts, queue, slots, begin_order)
+            }
+            // Mapped files were taken care of above.
+            Backend::Sync | Backend::Mmap => {
+                let queue = SyncQueue::new(files, slots, size);
+                let queue = queue.map_err(|error| plain("pread and pwrite", error));
+                begin(parts, queue, slots, begin_order)
+            }
+            Backend::Null => {
+                let queue = NullQueue::new(files, slots, size);
+                let queue = queue.map_err(|error| plain("the null backend", error));
+                begin(parts, queue, slots, begin_order)
+            }
+        }
+    }
+}
+
+/// Begins a worker whose queue was made, if it was.
+#[inline(never)]
+fn begin<'a, Q: Queue>(
+    parts: Box<Parts<'a, WorkerStream>>,
+    queue: Result<Q, RingUnusable>,
+    slots: u32,
+    begin: Begin<'a>,
+) -> Option<Finished> {
+    let job = parts.job;
+    let queue = match queue {
+        Ok(queue) => queue,
+        Err(error) => {
+            // The control thread waits for exactly one word from each worker.
+            let _ = begin.ready.send(Err(EngineError::Unsupported {
+                what: format!("job `{}`", job.name),
+                why: error.to_string(),
+                remedy:
+                    "lower its depth, block size or number of workers, or choose another engine"
+                        .to_owned(),
+            }));
+            return None;
+        }
+    };
+    if Full::is_needed(job) {
+        begin_full(parts, queue, slots, begin)
+    } else {
+        start(made(parts, queue, slots), job, begin)
+    }
+}
+
+/// Begins a worker with hooks.
+#[inline(never)]
+fn begin_full<'a, Q: Queue>(
+    mut parts: Box<Parts<'a, WorkerStream>>,
+    queue: Q,
+    slots: u32,
+    begin: Begin<'a>,
+) -> Option<Finished> {
+    let job = parts.job;
+    let extras = Extras {
+        key: parts.key,
+        logger: parts.logger.take(),
+        share: parts.share.take(),
+        enough: parts.enough.take(),
+        verification: parts.verification.take(),
+        worker: parts.worker,
+        files: &begin.files.targets,
+    };
+    let full = parts.with_source(|stream| Full::new(job, stream, extras));
+    match full {
+        Ok(parts) => start(made(Box::new(parts), queue, slots), job, begin),
+        Err(error) => {
+            let _ = begin.ready.send(Err(error));
+            None
+        }
+    }
+}
+
+/// The worker, apart from what is done with it: the room that it takes on the stack while it is made is free again.
+#[inline(never)]
+#[expect(
+    clippy::boxed_local,
+    reason = "unboxed, every caller would have a copy on its stack"
+)]
+fn made<Q: Queue, S: Source>(
+    parts: Box<Parts<'_, S>>,
+    queue: Q,
+    slots: u32,
+) -> Box<Worker<'_, Q, S>> {
+    Box::new(Worker::new(*parts, queue, slots))
+}
+
+/// Begins a worker once all are ready.
+#[inline(never)]
+fn start<Q: Queue, S: Source>(
+    worker: Box<Worker<'_, Q, S>>,
+    job: &Job,
+    begin: Begin<'_>,
+) -> Option<Finished> {
+    let Begin {
+        order,
+        ready,
+        go,
+        files,
+    } = begin;
+    let _ = ready.send(Ok(()));
+    drop(ready);
+    let times = go.recv().ok()?;
+    Some(thread::run(worker, job, times, order, &files))
+}

@@ -1,0 +1,242 @@
+//! The disks that could carry one volume on one machine.
+
+use fathom_catalog::{AdjustableDisk, Catalog, Disk, DiskKind, VmSize};
+use fathom_model::{CachedDisk, HostCaching, caching_obstacle, figures};
+use fathom_profile::Role;
+use fathom_units::{Bytes, BytesPerSec, Iops, Percent};
+
+use crate::candidate::{Choice, Cost, Disks};
+use crate::limits;
+use crate::need::VolumeNeed;
+use crate::{Family, Prices, Request};
+
+/// Names in designs of the disks whose limits the buyer sets.
+const SET: [(DiskKind, &str); 2] = [
+    (DiskKind::PremiumSsdV2, "premium-v2"),
+    (DiskKind::Ultra, "ultra"),
+];
+
+/// Stripe unit for I/Os of up to its size: for the small random I/O of transactions; and for larger ones, of scans (guide
+/// on premium storage, "disk striping").
+const STRIPE_UNITS: [Bytes; 2] = [Bytes::kib(64), Bytes::kib(256)];
+
+/// The stripe unit that suits a volume's I/O.
+pub fn stripe_unit(need: &VolumeNeed) -> Bytes {
+    let small = need.loads.iter().all(|load| load.size <= STRIPE_UNITS[0]);
+    STRIPE_UNITS[usize::from(!small)]
+}
+
+/// The caching that the provider recommends for a volume, and why: none for logs and for what is mostly written, read-only
+/// otherwise (guide on premium storage, "disk caching"). "Mostly" is taken as more than half.
+pub fn recommended_caching(need: &VolumeNeed) -> (HostCaching, &'static str) {
+    if need.role == Role::Log {
+        return (
+            HostCaching::None,
+            "a log is written, and a cache serves reads",
+        );
+    }
+    let half = Percent::whole(50).unwrap_or_default();
+    let known = || need.loads.iter().filter_map(|load| load.reads);
+    if known().next().is_some() && known().all(|reads| reads < half) {
+        return (
+            HostCaching::None,
+            "it is mostly written, and a cache serves reads",
+        );
+    }
+    (
+        HostCaching::ReadOnly,
+        "data that is read is recommended to be cached read-only",
+    )
+}
+
+/// Every choice of disks that by itself carries `need` on `vm`, with its cost: for each disk and caching the fewest that do,
+/// without those that another choice beats in cost and in number.
+pub fn of_volume(
+    need: &VolumeNeed,
+    vm: &'static VmSize,
+    request: &Request,
+    prices: Option<&Prices>,
+    catalog: &Catalog,
+) -> Vec<(Disks, Cost)> {
+    let mut found: Vec<(Disks, Cost)> = Vec::new();
+    for choose in disks_of(vm, request, catalog) {
+        for caching in cachings(need, vm, &choose, catalog) {
+            let fewest = fewest(need, vm, &choose, caching, catalog);
+            let priced = fewest.and_then(|disks| {
+                let cost = Cost::of_disks(&disks, vm, prices)?;
+                Some((disks, cost))
+            });
+            found.extend(priced);
+        }
+    }
+    let beats = |one: &(Disks, Cost), other: &(Disks, Cost)| {
+        let same_load = one.0.caching == other.0.caching
+            && (one.0.count > 1) == (other.0.count > 1)
+            && one.0.count <= other.0.count;
+        same_load && one.1 < other.1
+    };
+    let kept = found.iter();
+    let kept = kept.filter(|one| !found.iter().any(|other| beats(other, one)));
+    let mut kept: Vec<_> = kept.cloned().collect();
+    kept.sort_by_key(|(disks, cost)| (*cost, disks.caching == HostCaching::None));
+    kept
+}
+
+/// A disk before it is known how much of it is bought.
+#[derive(Clone, Copy)]
+enum Product {
+    Named(&'static Disk),
+    Set(&'static AdjustableDisk, &'static str),
+}
+
+impl Product {
+    fn kind(self) -> DiskKind {
+        match self {
+            Self::Named(disk) => disk.kind,
+            Self::Set(row, _) => row.kind,
+        }
+    }
+}
+
+/// Disks that a machine takes, of the families asked for.
+fn disks_of(vm: &'static VmSize, request: &Request, catalog: &Catalog) -> Vec<Product> {
+    let mut found: Vec<Product> = Vec::new();
+    let mut names: Vec<&str> = catalog.disks().iter().map(|disk| disk.name).collect();
+    names.dedup();
+    names.sort_unstable();
+    names.dedup();
+    let named = names
+        .iter()
+        .filter_map(|name| catalog.disk(vm.era, name).ok());
+    found.extend(named.map(Product::Named));
+    if vm.era == fathom_catalog::Era::CURRENT {
+        let set = catalog.adjustable_disks().iter().filter_map(|row| {
+            let (_, name) = SET.iter().find(|(kind, _)| *kind == row.kind)?;
+            Some(Product::Set(row, name))
+        });
+        found.extend(set);
+    }
+    found.retain(|product| {
+        let family = Family::of(product.kind());
+        family.is_some_and(|family| request.families.contains(&family))
+            && (vm.premium || !product.kind().is_premium())
+    });
+    found
+}
+
+/// The recommended caching where the machine and the disk can, and none.
+fn cachings(
+    need: &VolumeNeed,
+    vm: &'static VmSize,
+    product: &Product,
+    catalog: &Catalog,
+) -> Vec<HostCaching> {
+    let (recommended, _) = recommended_caching(need);
+    if recommended == HostCaching::None {
+        return vec![HostCaching::None];
+    }
+    let (name, size) = match product {
+        Product::Named(disk) => (disk.name, disk.size),
+        Product::Set(row, name) => (*name, row.min_size),
+    };
+    let disk = CachedDisk {
+        name,
+        kind: product.kind(),
+        size,
+    };
+    if caching_obstacle(vm, &disk, catalog).is_some() {
+        return vec![HostCaching::None];
+    }
+    vec![recommended, HostCaching::None]
+}
+
+/// The fewest disks that carry a volume by themselves.
+fn fewest(
+    need: &VolumeNeed,
+    vm: &'static VmSize,
+    product: &Product,
+    caching: HostCaching,
+    catalog: &Catalog,
+) -> Option<Disks> {
+    let stripe_unit = stripe_unit(need);
+    let with = |count: u32| {
+        let kind = match product {
+            Product::Named(disk) => Choice::Named(disk),
+            Product::Set(row, name) => set(need, row, name, count, stripe_unit)?,
+        };
+        let disks = Disks {
+            kind,
+            count,
+            stripe_unit,
+            caching,
+        };
+        let lines = limits::of_volume(need, &disks, vm, catalog);
+        lines.iter().all(limits::Line::carries).then_some(disks)
+    };
+    // One disk splits nothing, so that it may carry what two do not; from two on, more carry more.
+    if let Some(disks) = with(1) {
+        return Some(disks);
+    }
+    let most = vm.max_data_disks;
+    with(most)?;
+    let (mut fails, mut carries) = (1, most);
+    while carries - fails > 1 {
+        let middle = u32::midpoint(fails, carries);
+        match with(middle) {
+            Some(_) => carries = middle,
+            None => fails = middle,
+        }
+    }
+    with(carries)
+}
+
+/// A disk whose limits are set to a `count`th of what is needed; `None` where it is not sold so.
+fn set(
+    need: &VolumeNeed,
+    row: &'static AdjustableDisk,
+    name: &'static str,
+    count: u32,
+    stripe_unit: Bytes,
+) -> Option<Choice> {
+    const GIB: u64 = 1 << 30;
+    let count_of = u64::from(count);
+    let iops = need.loads.iter().map(|load| {
+        let parts = limits::parts(load.size, count, stripe_unit);
+        let unit = 256 << 10;
+        let part = load.size.get().div_ceil(parts);
+        load.iops
+            .get()
+            .saturating_mul(parts * part.div_ceil(unit).max(1))
+    });
+    let bandwidth = need.loads.iter().map(|load| load.bandwidth.get());
+    let least = row.min.bandwidth.map_or(0, BytesPerSec::get);
+    let bandwidth = bandwidth.max().unwrap_or(0).div_ceil(count_of).max(least);
+    // A rate is given only with the I/Os that it hangs on.
+    let by_bandwidth = if bandwidth > least {
+        bandwidth.div_ceil(row.bytes_per_io.max(1))
+    } else {
+        0
+    };
+    let iops = iops.max().unwrap_or(0).div_ceil(count_of);
+    let iops = iops
+        .max(row.min.iops.map_or(0, Iops::get))
+        .max(by_bandwidth);
+    let by_iops = if iops > row.min.iops.map_or(0, Iops::get) {
+        iops.div_ceil(row.iops_per_gib.max(1))
+    } else {
+        0
+    };
+    let gib = need.capacity.get().div_ceil(count_of).div_ceil(GIB);
+    let gib = gib.max(by_iops).max(row.min_size.get().div_ceil(GIB));
+    let size = Bytes::new(gib.checked_mul(GIB)?);
+    let is_sold = size <= row.max_size
+        && iops <= figures::most_iops(row, size).get()
+        && bandwidth <= figures::most_bandwidth(row, Iops::new(iops)).get();
+    is_sold.then_some(Choice::Set {
+        kind: row.kind,
+        name,
+        size,
+        iops: Iops::new(iops),
+        bandwidth: BytesPerSec::new(bandwidth),
+    })
+}

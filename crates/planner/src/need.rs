@@ -1,0 +1,173 @@
+//! What is to be carried: a profile's figures at one percentile, after growth, with every gap filled by a named rule.
+
+use fathom_profile::{Level, Period, PeriodKind, Profile, Role, Volume};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
+
+use crate::PlanError;
+
+/// Most volumes of one plan: their combinations are searched in full.
+const MOST_VOLUMES: usize = 4;
+/// Size of an I/O that nobody knows: that of databases that process transactions (guide on premium storage, "nature of I/O
+/// requests").
+const ASSUMED_SIZE: Bytes = Bytes::kib(8);
+
+/// What a design has to carry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// The percentile it was read at.
+    pub level: Level,
+    /// Volumes in the order of the profile.
+    pub volumes: Vec<VolumeNeed>,
+    /// What was filled in, one sentence each.
+    pub assumed: Vec<String>,
+}
+
+/// What one volume has to carry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VolumeNeed {
+    /// Its name.
+    pub name: String,
+    /// What lies on it.
+    pub role: Role,
+    /// Space; 0 where nobody knows.
+    pub capacity: Bytes,
+    /// Latency that I/Os must keep below, at the percentiles that have a goal.
+    pub goal: Vec<(Level, Nanos)>,
+    /// Its load in each period.
+    pub loads: Vec<Load>,
+}
+
+/// I/O of one volume in one period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Load {
+    /// When.
+    pub period: PeriodKind,
+    /// I/Os a second.
+    pub iops: Iops,
+    /// Bytes a second.
+    pub bandwidth: BytesPerSec,
+    /// Size of an I/O.
+    pub size: Bytes,
+    /// Share of reads; `None` where nobody knows: then all count as writes, which no cache serves.
+    pub reads: Option<Percent>,
+    /// Share of random I/O.
+    pub random: Percent,
+}
+
+impl VolumeNeed {
+    /// The load of that period, if the volume has one.
+    pub fn load(&self, period: PeriodKind) -> Option<&Load> {
+        self.loads.iter().find(|load| load.period == period)
+    }
+}
+
+impl Need {
+    /// Reads the needs of `profile` at `level`.
+    ///
+    /// # Errors
+    /// Too many volumes, or a volume of which neither I/Os nor bytes a second are known.
+    pub fn of(profile: &Profile, level: Level) -> Result<Self, PlanError> {
+        if profile.volumes.len() > MOST_VOLUMES {
+            return Err(PlanError::TooManyVolumes {
+                volumes: profile.volumes.len(),
+                most: MOST_VOLUMES,
+            });
+        }
+        let mut assumed = Vec::new();
+        let volumes = profile.volumes.iter().map(|volume| {
+            if volume.capacity.is_none() {
+                assumed.push(format!(
+                    "`{}`: no capacity is known, so none is asked for",
+                    volume.name
+                ));
+            }
+            let loads = volume.periods.iter();
+            let loads = loads.map(|period| load(profile, volume, period, level, &mut assumed));
+            let goal = Level::ALL.iter();
+            let goal = goal.filter_map(|at| Some((*at, volume.latency_goal.at(*at)?)));
+            Ok(VolumeNeed {
+                name: volume.name.clone(),
+                role: volume.role,
+                capacity: Bytes::new(profile.growth.of(volume.capacity.unwrap_or_default().get())),
+                goal: goal.collect(),
+                loads: loads.collect::<Result<_, PlanError>>()?,
+            })
+        });
+        let volumes = volumes.collect::<Result<_, PlanError>>()?;
+        assumed.dedup();
+        Ok(Self {
+            level,
+            volumes,
+            assumed,
+        })
+    }
+
+    /// Periods that any volume has a load in.
+    pub fn periods(&self) -> impl Iterator<Item = PeriodKind> {
+        let has = |kind: &PeriodKind| self.volumes.iter().any(|it| it.load(*kind).is_some());
+        PeriodKind::ALL.into_iter().filter(has)
+    }
+}
+
+/// The load of `period`: of I/Os a second, bytes a second and size, two give the third.
+fn load(
+    profile: &Profile,
+    volume: &Volume,
+    period: &Period,
+    level: Level,
+    assumed: &mut Vec<String>,
+) -> Result<Load, PlanError> {
+    let place = format!("`{}`, {}", volume.name, period.kind.name());
+    let iops = period.iops.at(level).map(Iops::get);
+    let bandwidth = period.throughput.at(level).map(BytesPerSec::get);
+    let size = period
+        .size
+        .at(level)
+        .map(Bytes::get)
+        .filter(|size| *size > 0);
+    let unknown_size = |assumed: &mut Vec<String>| {
+        assumed.push(format!(
+            "{place}: I/Os of {ASSUMED_SIZE}, as of a database of transactions"
+        ));
+        ASSUMED_SIZE.get()
+    };
+    let (iops, bandwidth, size) = match (iops, bandwidth, size) {
+        (Some(iops), Some(bandwidth), Some(size)) => (iops, bandwidth, size),
+        (Some(iops), Some(bandwidth), None) => {
+            (iops, bandwidth, bandwidth.div_ceil(iops.max(1)).max(1))
+        }
+        (Some(iops), None, size) => {
+            let size = size.unwrap_or_else(|| unknown_size(assumed));
+            (iops, iops.saturating_mul(size), size)
+        }
+        (None, Some(bandwidth), size) => {
+            let size = size.unwrap_or_else(|| unknown_size(assumed));
+            (bandwidth.div_ceil(size), bandwidth, size)
+        }
+        (None, None, _) => {
+            return Err(PlanError::Unknown {
+                volume: volume.name.clone(),
+                period: period.kind.name(),
+                level,
+            });
+        }
+    };
+    let reads = period.reads.at(level);
+    if reads.is_none() {
+        assumed.push(format!(
+            "{place}: no share of reads is known; every I/O counts as a write"
+        ));
+    }
+    let random = period.random.at(level);
+    if random.is_none() {
+        assumed.push(format!("{place}: all I/O is random"));
+    }
+    Ok(Load {
+        period: period.kind,
+        iops: Iops::new(profile.growth.of(iops)),
+        bandwidth: BytesPerSec::new(profile.growth.of(bandwidth)),
+        size: Bytes::new(size),
+        reads,
+        random: random.unwrap_or(Percent::ALL),
+    })
+}

@@ -1,0 +1,142 @@
+//! What an application needs of its storage.
+//!
+//! The requirements checklist of the provider's guide on premium storage (2016): for each volume and each period of the
+//! day, I/Os a second, shares of reads and of random I/O, sizes, throughput, latency and queue depth, each at the 50th,
+//! 90th and 99th percentile. A figure that nobody knows is absent, and stays so: who needs one assumes it by a rule with
+//! a name, and says that it did.
+//!
+//! ```
+//! use fathom_profile::{Profile, Template};
+//! let profile = Template::by_name("sql-server").unwrap().profile(3500).unwrap();
+//! let text = profile.to_toml();
+//! assert_eq!(Profile::read(&text, "sql.profile.toml").unwrap().0, profile);
+//! assert_eq!(profile.volumes[0].periods[0].iops.p99.unwrap().get(), 28_000);
+//! ```
+
+mod growth;
+mod levels;
+mod read;
+mod template;
+mod write;
+
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
+
+pub use growth::{Growth, GrowthError};
+pub use levels::{Level, Levels};
+pub use template::{Template, TemplateError};
+
+/// What one application needs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Profile {
+    /// Name of the application.
+    pub name: String,
+    /// Where the figures come from, one sentence.
+    pub origin: Option<String>,
+    /// Transactions a second as the user counts them; no storage counter can see them.
+    pub transactions_per_sec: Option<u64>,
+    /// What every rate and size is to be multiplied by.
+    pub growth: Growth,
+    /// Share of the processors in use.
+    pub processors: Levels<Percent>,
+    /// Memory in use.
+    pub memory: Levels<Bytes>,
+    /// At least one.
+    pub volumes: Vec<Volume>,
+}
+
+/// What it needs of one volume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Volume {
+    /// Unique within the profile.
+    pub name: String,
+    /// What lies on it.
+    pub role: Role,
+    /// Space for its data.
+    pub capacity: Option<Bytes>,
+    /// Latency that I/Os must keep below, where there is such a goal.
+    pub latency_goal: Levels<Nanos>,
+    /// At least one; no kind twice.
+    pub periods: Vec<Period>,
+}
+
+/// What lies on a volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Data files.
+    #[default]
+    Data,
+    /// Logs: written one after another.
+    Log,
+}
+
+impl Role {
+    /// Its word in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Log => "log",
+        }
+    }
+}
+
+/// When figures hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeriodKind {
+    /// Most of the time.
+    Normal,
+    /// When it matters most.
+    Peak,
+    /// At night and at weekends: backups, maintenance.
+    OffHours,
+}
+
+impl PeriodKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Normal, Self::Peak, Self::OffHours];
+
+    /// Its word in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Peak => "peak",
+            Self::OffHours => "off-hours",
+        }
+    }
+}
+
+/// Figures of one volume in one period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Period {
+    /// When they hold.
+    pub kind: PeriodKind,
+    /// I/Os a second.
+    pub iops: Levels<Iops>,
+    /// Share of I/Os that read; the others write.
+    pub reads: Levels<Percent>,
+    /// Share of I/Os at random places; the others are sequential.
+    pub random: Levels<Percent>,
+    /// Size of an I/O.
+    pub size: Levels<Bytes>,
+    /// Bytes a second.
+    pub throughput: Levels<BytesPerSec>,
+    /// Latency that was seen.
+    pub latency: Levels<Nanos>,
+    /// I/Os outstanding.
+    pub queue_depth: Levels<u64>,
+}
+
+impl Period {
+    /// Nothing is known yet of this period.
+    pub fn unknown(kind: PeriodKind) -> Self {
+        Self {
+            kind,
+            iops: Levels::default(),
+            reads: Levels::default(),
+            random: Levels::default(),
+            size: Levels::default(),
+            throughput: Levels::default(),
+            latency: Levels::default(),
+            queue_depth: Levels::default(),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! From a profile's text to a checked profile.
+
+use std::str::FromStr;
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use fathom_tables::{Complaints, Entry};
+use fathom_units::{Iops, ParseUnitError};
+use toml::de::DeTable;
+
+use crate::{Growth, Level, Levels, Period, PeriodKind, Profile, Role, Volume};
+
+/// Largest profile.
+const MOST_BYTES: usize = 1 << 20;
+/// Most volumes.
+const MOST_VOLUMES: usize = 64;
+/// Most I/Os a second, I/Os outstanding and transactions a second.
+const MOST: u64 = 1_000_000_000;
+
+impl Profile {
+    /// Reads a profile. `file` names it in complaints.
+    ///
+    /// Gives the profile and its warnings.
+    ///
+    /// # Errors
+    /// All complaints at once, at least one of them an error.
+    pub fn read(text: &str, file: &str) -> Result<(Self, Diagnostics), Diagnostics> {
+        if text.len() > MOST_BYTES {
+            let message = format!("`{file}` is larger than 1 MiB, which no profile needs");
+            return Err(Diagnostics(vec![Diagnostic::error(message)]));
+        }
+        let parsed = DeTable::parse(text).map_err(|error| {
+            let mut diagnostic = Diagnostic::error(error.message().to_owned());
+            if let Some(span) = error.span() {
+                diagnostic = diagnostic.at(Location::in_text(file, text, span));
+            }
+            Diagnostics(vec![diagnostic.hint("a profile is written in TOML")])
+        })?;
+        let mut complaints = Complaints::new(file, text);
+        let span = parsed.span();
+        let top = Entry::new("a profile", parsed.get_ref(), &span);
+        let profile = read_profile(&top, &mut complaints);
+        if complaints.found.has_errors() {
+            return Err(complaints.in_order());
+        }
+        Ok((profile, complaints.in_order()))
+    }
+}
+
+fn read_profile(top: &Entry<'_>, complaints: &mut Complaints<'_>) -> Profile {
+    let known = [
+        "name",
+        "origin",
+        "transactions_per_sec",
+        "growth",
+        "processors",
+        "memory",
+        "volume",
+    ];
+    top.check_keys(&known, complaints);
+    let name = top.required_text("name", "name = \"shop\"", complaints);
+    let origin = top.text("origin", complaints);
+    let transactions = top.number("transactions_per_sec", 1..=MOST, complaints);
+    let growth = read_growth(top, complaints);
+    let processors = quantities(top, "processors", complaints);
+    let memory = quantities(top, "memory", complaints);
+    let tables = top.tables("volume", "a volume", complaints);
+    if !top.has("volume") {
+        top.missing("volume", "[[volume]]", complaints);
+    }
+    if let Some(beyond) = tables.get(MOST_VOLUMES) {
+        let message = format!("a profile has at most {MOST_VOLUMES} volumes");
+        complaints.error(&beyond.span(), message, "split the application");
+    }
+    let mut volumes: Vec<Volume> = Vec::new();
+    for entry in tables.iter().take(MOST_VOLUMES) {
+        let Some(volume) = read_volume(entry, complaints) else {
+            continue;
+        };
+        if volumes.iter().any(|other| other.name == volume.name) {
+            let message = format!("the name `{}` is taken", volume.name);
+            complaints.error(&entry.span_of("name"), message, "names are unique");
+        }
+        volumes.push(volume);
+    }
+    Profile {
+        name: name.map_or_else(String::new, |name| name.value.to_owned()),
+        origin: origin.map(|origin| origin.value.to_owned()),
+        transactions_per_sec: transactions.map(|rate| rate.value),
+        growth,
+        processors,
+        memory,
+        volumes,
+    }
+}
+
+fn read_growth(top: &Entry<'_>, complaints: &mut Complaints<'_>) -> Growth {
+    let Some(text) = top.text("growth", complaints) else {
+        return Growth::NONE;
+    };
+    text.value
+        .parse()
+        .unwrap_or_else(|error: crate::GrowthError| {
+            complaints.error(&text.span, error.to_string(), "");
+            Growth::NONE
+        })
+}
+
+fn read_volume(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Volume> {
+    let known = ["name", "role", "capacity", "latency_goal", "period"];
+    entry.check_keys(&known, complaints);
+    let name = entry.required_name("name = \"data\"", complaints);
+    let roles = [Role::Data, Role::Log].map(|role| (role.name(), role));
+    let role = entry.word("role", &roles, complaints);
+    let capacity = entry.quantity("capacity", complaints);
+    let latency_goal = quantities(entry, "latency_goal", complaints);
+    let tables = entry.tables("period", "a period", complaints);
+    if !entry.has("period") {
+        entry.missing("period", "[[volume.period]]", complaints);
+    }
+    let mut periods: Vec<Period> = Vec::new();
+    for table in &tables {
+        let Some(period) = read_period(table, complaints) else {
+            continue;
+        };
+        if periods.iter().any(|other| other.kind == period.kind) {
+            let message = format!("the period `{}` is there twice", period.kind.name());
+            complaints.error(&table.span_of("name"), message, "put both into one");
+        }
+        periods.push(period);
+    }
+    Some(Volume {
+        name: name?.value.to_owned(),
+        role: role.map_or(Role::Data, |role| role.value),
+        capacity: capacity.map(|capacity| capacity.value),
+        latency_goal,
+        periods,
+    })
+}
+
+fn read_period(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Period> {
+    let known = [
+        "name",
+        "iops",
+        "reads",
+        "random",
+        "size",
+        "throughput",
+        "latency",
+        "queue_depth",
+    ];
+    entry.check_keys(&known, complaints);
+    if !entry.has("name") {
+        entry.missing("name", "name = \"peak\"", complaints);
+    }
+    let kinds = PeriodKind::ALL.map(|kind| (kind.name(), kind));
+    let kind = entry.word("name", &kinds, complaints);
+    let iops = numbers(entry, "iops", complaints);
+    let period = Period {
+        kind: kind.as_ref().map_or(PeriodKind::Peak, |kind| kind.value),
+        iops: Levels {
+            p50: iops.p50.map(Iops::new),
+            p90: iops.p90.map(Iops::new),
+            p99: iops.p99.map(Iops::new),
+        },
+        reads: quantities(entry, "reads", complaints),
+        random: quantities(entry, "random", complaints),
+        size: quantities(entry, "size", complaints),
+        throughput: quantities(entry, "throughput", complaints),
+        latency: quantities(entry, "latency", complaints),
+        queue_depth: numbers(entry, "queue_depth", complaints),
+    };
+    if period
+        .size
+        .at(Level::P50)
+        .is_some_and(|size| size.get() == 0)
+    {
+        complaints.error(&entry.span_of("size"), "`size` must be more than 0", "");
+    }
+    kind.map(|_| period)
+}
+
+/// `key = VALUE`, which holds at every percentile, or `key = { p50 = VALUE, p90 = VALUE, p99 = VALUE }`.
+fn levels<T: Copy + PartialEq>(
+    entry: &Entry<'_>,
+    key: &str,
+    complaints: &mut Complaints<'_>,
+    read: impl Fn(&Entry<'_>, &str, &mut Complaints<'_>) -> Option<T>,
+) -> Levels<T> {
+    let is_table = entry
+        .table
+        .get(key)
+        .is_some_and(|value| value.get_ref().is_table());
+    if !is_table {
+        return read(entry, key, complaints).map_or_else(Levels::default, Levels::all);
+    }
+    let mut found = Levels::default();
+    if let Some(table) = entry.table(key, "percentiles", complaints) {
+        table.check_keys(&Level::ALL.map(Level::name), complaints);
+        for level in Level::ALL {
+            found.set(level, read(&table, level.name(), complaints));
+        }
+    }
+    found
+}
+
+fn quantities<T>(entry: &Entry<'_>, key: &str, complaints: &mut Complaints<'_>) -> Levels<T>
+where
+    T: FromStr<Err = ParseUnitError> + Copy + PartialEq,
+{
+    levels(entry, key, complaints, |entry, key, complaints| {
+        entry.quantity(key, complaints).map(|at| at.value)
+    })
+}
+
+fn numbers(entry: &Entry<'_>, key: &str, complaints: &mut Complaints<'_>) -> Levels<u64> {
+    levels(entry, key, complaints, |entry, key, complaints| {
+        entry.number(key, 1..=MOST, complaints).map(|at| at.value)
+    })
+}

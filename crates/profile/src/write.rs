@@ -1,0 +1,125 @@
+//! A profile's text, which reads back as the same profile.
+
+use std::fmt::Write as _;
+
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
+
+use crate::{Growth, Level, Levels, Period, Profile, Volume};
+
+impl Profile {
+    /// The profile as a file.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::from(
+            "# What an application needs of its storage. A figure holds at the 50th, 90th and 99th percentile,\n\
+             # or is written { p50 = …, p90 = …, p99 = … }; one that is absent is unknown.\n",
+        );
+        line(&mut text, "name", Some(quoted(&self.name)));
+        line(&mut text, "origin", self.origin.as_deref().map(quoted));
+        let transactions = self.transactions_per_sec.map(|rate| rate.to_string());
+        line(&mut text, "transactions_per_sec", transactions);
+        let growth = (self.growth != Growth::NONE).then(|| quoted(&self.growth.to_string()));
+        line(&mut text, "growth", growth);
+        line(&mut text, "processors", levels(&self.processors, percent));
+        line(&mut text, "memory", levels(&self.memory, bytes));
+        for volume in &self.volumes {
+            write_volume(&mut text, volume);
+        }
+        text
+    }
+}
+
+fn write_volume(text: &mut String, volume: &Volume) {
+    text.push_str("\n[[volume]]\n");
+    line(text, "name", Some(quoted(&volume.name)));
+    line(text, "role", Some(quoted(volume.role.name())));
+    line(text, "capacity", volume.capacity.map(bytes));
+    line(text, "latency_goal", levels(&volume.latency_goal, nanos));
+    for period in &volume.periods {
+        write_period(text, period);
+    }
+}
+
+fn write_period(text: &mut String, period: &Period) {
+    text.push_str("\n[[volume.period]]\n");
+    line(text, "name", Some(quoted(period.kind.name())));
+    let iops = |rate: Iops| rate.get().to_string();
+    line(text, "iops", levels(&period.iops, iops));
+    line(text, "reads", levels(&period.reads, percent));
+    line(text, "random", levels(&period.random, percent));
+    line(text, "size", levels(&period.size, bytes));
+    line(text, "throughput", levels(&period.throughput, rate));
+    line(text, "latency", levels(&period.latency, nanos));
+    let depth = |depth: u64| depth.to_string();
+    line(text, "queue_depth", levels(&period.queue_depth, depth));
+}
+
+fn line(text: &mut String, key: &str, value: Option<String>) {
+    if let Some(value) = value {
+        let _ = writeln!(text, "{key} = {value}");
+    }
+}
+
+fn levels<T: Copy + PartialEq>(levels: &Levels<T>, write: impl Fn(T) -> String) -> Option<String> {
+    if levels.is_unknown() {
+        return None;
+    }
+    if let Some(figure) = levels.same() {
+        return Some(write(figure));
+    }
+    let known = Level::ALL
+        .iter()
+        .filter_map(|level| Some(format!("{level} = {}", write(levels.at(*level)?))));
+    Some(format!("{{ {} }}", known.collect::<Vec<_>>().join(", ")))
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+/// Exactly, in the largest IEC unit that divides.
+fn bytes(size: Bytes) -> String {
+    quoted(&whole_bytes(size.get()))
+}
+
+fn whole_bytes(bytes: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let found = units
+        .iter()
+        .find(|(_, shift)| bytes > 0 && bytes.trailing_zeros() >= *shift);
+    found.map_or_else(
+        || format!("{bytes}B"),
+        |(unit, shift)| format!("{}{unit}", bytes >> shift),
+    )
+}
+
+/// Exactly, in MB/s where that divides.
+fn rate(rate: BytesPerSec) -> String {
+    let bytes = rate.get();
+    if bytes > 0 && bytes.is_multiple_of(1_000_000) {
+        return quoted(&format!("{}MB/s", bytes / 1_000_000));
+    }
+    quoted(&format!("{}/s", whole_bytes(bytes)))
+}
+
+fn percent(share: Percent) -> String {
+    let points = share.basis_points();
+    let text = match (points / 100, points % 100) {
+        (whole, 0) => format!("{whole}%"),
+        (whole, part) => format!("{whole}.{part:02}%"),
+    };
+    quoted(&text)
+}
+
+/// Exactly, in the largest unit that divides.
+fn nanos(time: Nanos) -> String {
+    let ns = time.get();
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+    let found = units
+        .iter()
+        .find(|(_, scale)| ns > 0 && ns.is_multiple_of(*scale));
+    let text = found.map_or_else(
+        || format!("{ns}ns"),
+        |(unit, scale)| format!("{}{unit}", ns / scale),
+    );
+    quoted(&text)
+}

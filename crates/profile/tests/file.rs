@@ -1,0 +1,152 @@
+//! The profile file: what it takes, what it refuses, and that it reads back.
+
+use fathom_profile::{Growth, Level, Levels, Period, PeriodKind, Profile, Role, Volume};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
+use proptest::prelude::*;
+
+#[track_caller]
+fn refused(text: &str, expected: &[&str]) {
+    let found = match Profile::read(text, "x.profile.toml") {
+        Ok(_) => Vec::new(),
+        Err(found) => found
+            .0
+            .iter()
+            .map(|one| {
+                let line = one.location.as_ref().map_or(0, |at| at.line);
+                format!("{line}: {}", one.message)
+            })
+            .collect(),
+    };
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn every_mistake_is_told_with_its_line() {
+    refused(
+        "",
+        &["1: a profile needs `name`", "1: a profile needs `volume`"],
+    );
+    refused(
+        "name = \"a\"\ngrowth = \"0.5x\"\n[[volume]]\nname = \"d\"\nrole = \"dta\"\ncapacity = \"5\"\n\
+         [[volume.period]]\nname = \"peek\"\niops = 0\nreads = \"101%\"\nsize = { p50 = \"8k\", p95 = \"9k\" }\n",
+        &[
+            "2: `0.5x` is no growth: a factor from 1x to 100x, such as `1.5x`",
+            "5: `dta` is no value of `role`",
+            "8: `peek` is no value of `name`",
+            "9: `iops` must be a whole number from 1 to 1000000000",
+            "10: `reads`: `101%` is more than 100%",
+            "11: unknown key `p95` in percentiles",
+        ],
+    );
+    refused(
+        "name = \"a\"\n[[volume]]\nname = \"d\"\n[[volume.period]]\nname = \"peak\"\n\
+         [[volume.period]]\nname = \"peak\"\n[[volume]]\nname = \"d\"\n[[volume.period]]\nname = \"normal\"\n",
+        &[
+            "7: the period `peak` is there twice",
+            "9: the name `d` is taken",
+        ],
+    );
+    refused(
+        "name = ",
+        &["1: string values must be quoted, expected literal string"],
+    );
+}
+
+/// Figures of which each is known or not.
+fn levels<T>(figure: impl Strategy<Value = T> + Clone) -> impl Strategy<Value = Levels<T>>
+where
+    T: Copy + PartialEq + std::fmt::Debug,
+{
+    let known = || proptest::option::of(figure.clone());
+    (known(), known(), known()).prop_map(|(p50, p90, p99)| Levels { p50, p90, p99 })
+}
+
+fn percent() -> impl Strategy<Value = Percent> + Clone {
+    (0u32..=10_000).prop_map(|points| Percent::from_basis_points(points).unwrap_or(Percent::ALL))
+}
+
+fn period(kind: PeriodKind) -> impl Strategy<Value = Period> {
+    let count = || 1u64..=1_000_000_000;
+    (
+        levels(count().prop_map(Iops::new)),
+        levels(percent()),
+        levels(percent()),
+        levels((1u64..1 << 40).prop_map(Bytes::new)),
+        levels((0u64..1 << 40).prop_map(BytesPerSec::new)),
+        levels((0u64..1 << 40).prop_map(Nanos::new)),
+        levels(count()),
+    )
+        .prop_map(
+            move |(iops, reads, random, size, throughput, latency, queue_depth)| Period {
+                kind,
+                iops,
+                reads,
+                random,
+                size,
+                throughput,
+                latency,
+                queue_depth,
+            },
+        )
+}
+
+fn volume() -> impl Strategy<Value = Volume> {
+    let periods = PeriodKind::ALL.map(|kind| proptest::option::of(period(kind)));
+    (
+        proptest::option::of((0u64..1 << 50).prop_map(Bytes::new)),
+        levels((0u64..1 << 40).prop_map(Nanos::new)),
+        periods,
+        period(PeriodKind::Peak),
+        any::<bool>(),
+    )
+        .prop_map(|(capacity, latency_goal, periods, peak, is_log)| {
+            let mut periods: Vec<Period> = periods.into_iter().flatten().collect();
+            if periods.is_empty() {
+                periods.push(peak);
+            }
+            Volume {
+                name: "v \"1\"".to_owned(),
+                role: if is_log { Role::Log } else { Role::Data },
+                capacity,
+                latency_goal,
+                periods,
+            }
+        })
+}
+
+proptest! {
+    #[test]
+    fn a_profile_reads_back_as_it_was(
+        name in "[a-z\"\\\\é]{1,8}",
+        origin in proptest::option::of("[ -~]{1,20}"),
+        transactions in proptest::option::of(1u64..=1_000_000_000),
+        growth in 100u32..=10_000,
+        processors in levels(percent()),
+        volume in volume(),
+    ) {
+        let growth = format!("{}.{:02}x", growth / 100, growth % 100);
+        let profile = Profile {
+            name,
+            origin,
+            transactions_per_sec: transactions,
+            growth: growth.parse::<Growth>().expect("a growth"),
+            processors,
+            memory: Levels::all(Bytes::gib(3)),
+            volumes: vec![volume],
+        };
+        let text = profile.to_toml();
+        let read = Profile::read(&text, "x").map(|(read, _)| read);
+        prop_assert_eq!(read.map_err(|found| found.to_string()), Ok(profile), "{}", text);
+    }
+}
+
+#[test]
+fn a_figure_has_its_percentile() {
+    let text = "name = \"a\"\n[[volume]]\nname = \"d\"\n[[volume.period]]\nname = \"peak\"\n\
+                iops = { p50 = 100, p99 = 900 }\nreads = \"70%\"\n";
+    let (profile, _) = Profile::read(text, "x").expect("a profile");
+    let period = &profile.volumes[0].periods[0];
+    let iops = Level::ALL.map(|level| period.iops.at(level).map(Iops::get));
+    assert_eq!(iops, [Some(100), None, Some(900)]);
+    assert_eq!(period.reads.same(), Percent::whole(70));
+}
