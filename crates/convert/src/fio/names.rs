@@ -44,7 +44,9 @@ pub fn section(name: &str) -> String {
             }
         })
         .collect();
-    if safe.is_empty() || safe.starts_with("global") {
+    if safe.is_empty() {
+        "job".clone_into(&mut safe);
+    } else if safe.starts_with("global") {
         safe.insert_str(0, "job ");
     }
     safe
