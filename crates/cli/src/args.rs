@@ -48,6 +48,12 @@ pub enum Verb {
     /// Take DISKSPD's place: its options, its output, its exit codes
     #[command(disable_help_flag = true)]
     Diskspd(PeerArgs),
+    /// Take Iometer's place: its .icf files, its results file
+    #[command(disable_help_flag = true)]
+    Iometer(PeerArgs),
+    /// Take Vdbench's place: its options, its output directory, its exit codes
+    #[command(disable_help_flag = true)]
+    Vdbench(PeerArgs),
     /// Write down what an application needs of its storage
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
@@ -112,6 +118,9 @@ pub struct OutputArgs {
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,
+    /// `peer`: print what the peer would whose words or file these are
+    #[arg(long, value_name = "FORMAT", value_parser = ["peer"], conflicts_with_all = ["json", "full"])]
+    pub format: Option<String>,
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
@@ -197,6 +206,9 @@ pub struct PredictArgs {
     /// Directory a preset's file is taken to be in
     #[arg(long, value_name = "DIR")]
     pub target: Option<PathBuf>,
+    /// Predict the writing of files too, where the peer would do it first (Vdbench's SD_format)
+    #[arg(long)]
+    pub include_layout: bool,
     #[command(flatten)]
     /// What is printed and kept.
     pub output: OutputArgs,
@@ -417,6 +429,8 @@ impl Cli {
             Verb::Calibrate(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)
+            | Verb::Iometer(_)
+            | Verb::Vdbench(_)
             | Verb::Profile(_)
             | Verb::Plan(_)
             | Verb::Catalog(_)

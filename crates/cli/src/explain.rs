@@ -19,6 +19,8 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
     match &input.spoken {
         Spoken::Fio(fio) => crate::print(&origins(fio)),
         Spoken::Diskspd(diskspd) => crate::print(&fathom_dialects::diskspd::origins(diskspd)),
+        Spoken::Vdbench(vdbench) => crate::print(&fathom_dialects::vdbench::origins(vdbench)),
+        Spoken::Iometer(iometer) => crate::print(&fathom_dialects::iometer::origins(iometer)),
         Spoken::Preset | Spoken::Native { .. } => {}
     }
     crate::print(&native::write(&input.workload));

@@ -1,22 +1,42 @@
 //! How a run ends: stored, shown, and with which exit code.
 
-use fathom_record::{Record, Verdict};
+use fathom_engine::StopFlag;
+use fathom_peers::View;
+use fathom_record::{Record, RunKind, Verdict};
 use fathom_report::{Summary, summary};
 use fathom_runs::RunWriter;
-use fathom_session::{Code, Failure};
+use fathom_session::{Code, Failure, Input};
 
 use crate::args::OutputArgs;
+use crate::terminal::TERMINAL;
 
-/// Prints the record as `output` asks, stores it, and says how the program ends.
+/// The peer's view, where `output` asks for it.
+pub fn view<'a>(
+    output: &OutputArgs,
+    input: &'a Input,
+    kind: RunKind,
+    stop: &StopFlag,
+) -> Result<Option<Box<dyn View + 'a>>, Failure> {
+    let asked = output.format.as_ref();
+    asked
+        .map(|_| fathom_peers::view(input, kind, stop, &TERMINAL))
+        .transpose()
+}
+
+/// Prints the record as `output` asks, or ends the peer's view; stores it, and says how the program ends.
 pub fn finish(
     record: &Record,
     writer: Option<RunWriter>,
     output: &OutputArgs,
+    view: Option<Box<dyn View + '_>>,
 ) -> Result<Code, Failure> {
     if let Some(problem) = writer.and_then(|writer| writer.finish(record)) {
         crate::tell(&format!("note: {problem}"));
     }
-    show(record, output.json, output.full)?;
+    match view {
+        Some(view) => view.finish(record)?,
+        None => show(record, output.json, output.full)?,
+    }
     let failed = record.verdict != Verdict::Trustworthy;
     Ok(match (record.interrupted, output.strict && failed) {
         (true, _) => Code::Interrupted,

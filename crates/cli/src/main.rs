@@ -1,6 +1,6 @@
 //! The `fathom` program: arguments, exit codes and wiring; the only place that prints.
 //!
-//! Called through a link that has a peer's name (`fio`, `diskspd`), it is that peer's verb.
+//! Called through a link that has a peer's name, such as `fio`, it is that peer's verb.
 
 mod args;
 mod calibrate;
@@ -53,7 +53,9 @@ fn act() -> ExitCode {
         Verb::Explain(args) => explain::explain(&args),
         Verb::Convert(args) => convert::convert(&args),
         Verb::Fio(args) => Ok(fathom_peers::fio(&args.arguments, &TERMINAL)),
+        Verb::Vdbench(args) => Ok(fathom_peers::vdbench(&args.arguments, &TERMINAL)),
         Verb::Diskspd(args) => Ok(fathom_peers::diskspd(&args.arguments, &TERMINAL)),
+        Verb::Iometer(args) => Ok(fathom_peers::iometer(&args.arguments, &TERMINAL)),
         Verb::Profile(args) => plan::profile(&args.action),
         Verb::Plan(args) => plan::plan(&args),
         Verb::Catalog(args) => lookups::catalog(&args.action),

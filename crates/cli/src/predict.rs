@@ -5,11 +5,13 @@ use std::path::Path;
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_model::Design;
+use fathom_peers::Shown;
+use fathom_record::RunKind;
 use fathom_session::{Code, Failure, Outcome, Screen, Start, load, tell_warnings, watch};
 use fathom_sim::{PredictError, predict as simulate};
 
 use crate::args::PredictArgs;
-use crate::finish::finish;
+use crate::finish::{finish, view};
 use crate::terminal::TERMINAL;
 
 /// Name and text of a design file.
@@ -29,8 +31,15 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     let (path, text) = read_design(&args.on)?;
     let (design, warnings) = Design::read(&text, &path, Catalog::builtin())?;
     tell_warnings(&warnings, &TERMINAL);
-    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
+    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
+    let input = if args.include_layout {
+        input.with_layout()?
+    } else {
+        input
+    };
+    let input = input
         .without_logs(&TERMINAL)
+        .on_machines(design.vms.iter().map(|vm| vm.name.as_str()))?
         .with_sweep(&args.sweep.sweeps)?;
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));
@@ -44,16 +53,18 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let mut start = Start::now(&input, Some((&design_name, text)));
-    let mut screen = Screen::new(args.output.show_virtual(), &TERMINAL);
+    let screen = Screen::new(args.output.show_virtual(), &TERMINAL);
+    let view = view(&args.output, &input, RunKind::Predict, &stop)?;
+    let mut shown = Shown::new(screen, view);
     let prediction = watch(
         &mut start,
         &input,
         args.output.keep(),
-        &mut screen,
+        &mut shown,
         &TERMINAL,
         |sink| simulate(&input.workload, &design, sink, &|| stop.is_requested()),
     );
-    screen.close();
+    let view = shown.close();
     let (prediction, writer) = prediction.map_err(|error| match error {
         PredictError::Input(complaints) => input.located(complaints).into(),
         PredictError::Model(error) => Failure::new(Code::Input, error),
@@ -66,5 +77,5 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
         design: design.to_json(),
     };
     let record = start.record(&input, outcome);
-    finish(&record, writer, &args.output)
+    finish(&record, writer, &args.output, view)
 }

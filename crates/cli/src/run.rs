@@ -1,17 +1,19 @@
 //! `fathom run`: a workload on real storage.
 
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
+use fathom_peers::Shown;
+use fathom_record::RunKind;
 use fathom_session::{Code, Failure, Screen, Start, engine_failure, load, measured, watch};
 
 use crate::args::{RunArgs, SafetyArgs};
-use crate::finish::finish;
+use crate::finish::{finish, view};
 use crate::terminal::TERMINAL;
 
 /// Runs, shows and stores.
 pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
         .without_logs(&TERMINAL)
-        .on_this_machine()?
+        .on_this_machine(&TERMINAL)?
         .with_sweep(&args.sweep.sweeps)?;
     let options = options(&args.safety);
     if args.output.dry_run {
@@ -26,20 +28,22 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     // A run that is refused leaves no folder.
     fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
     let mut start = Start::now(&input, None);
-    let mut screen = Screen::new(args.output.show(), &TERMINAL);
+    let screen = Screen::new(args.output.show(), &TERMINAL);
+    let view = view(&args.output, &input, RunKind::Run, &stop)?;
+    let mut shown = Shown::new(screen, view);
     let ran = watch(
         &mut start,
         &input,
         args.output.keep(),
-        &mut screen,
+        &mut shown,
         &TERMINAL,
         |sink| fathom_engine::run(&input.workload, &options, &stop, sink),
     );
-    screen.close();
+    let view = shown.close();
     let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
     let failed = ran.failure.as_ref().map(engine_failure);
     let record = start.record(&input, measured(ran));
-    let code = finish(&record, writer, &args.output)?;
+    let code = finish(&record, writer, &args.output, view)?;
     failed.map_or(Ok(code), Err)
 }
 

@@ -70,7 +70,7 @@ fn compare(
         let last = became
             .last()
             .map_or(&Value::Null, |last| &after["stage"][*last]);
-        for key in ["name", "cooldown", "repeats", "discard"] {
+        for key in ["name", "cooldown", "repeats", "discard", "rate_from"] {
             if own[key] != last[key] {
                 found.push(Loss {
                     weight: weight_of_stage(key),

@@ -49,6 +49,8 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
             cooldown,
             repeats: _,
             discard: _,
+            // No line knows what another reached.
+            rate_from: _,
         } = stage;
         let mut became = Vec::new();
         let mut rest = jobs.as_slice();

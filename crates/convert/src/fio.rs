@@ -29,6 +29,11 @@ const REASONS: Reasons = &[
     ("repeats", "run it that often"),
     ("discard", "fio reports every job"),
     (
+        "rate_from",
+        "fio knows no rate that follows from an earlier job",
+    ),
+    ("lines", "fio draws sizes and directions apart"),
+    (
         "host",
         "fio runs a job file on another machine by `--client`",
     ),
@@ -58,6 +63,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
             cooldown: _,
             repeats: _,
             discard: _,
+            rate_from: _,
         } = stage;
         group.open_stage();
         let mut rest = jobs.as_slice();

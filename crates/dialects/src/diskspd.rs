@@ -30,6 +30,7 @@ pub use deviation::Buckets;
 pub use explain::origins;
 pub use fit::{fit_to_files, is_windows_path};
 pub use settings::Settings;
+pub(crate) use write::date;
 pub use write::{CpuUse, DiskspdRun, System, usage, write_text};
 
 /// What a line asks for.

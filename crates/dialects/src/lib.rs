@@ -9,3 +9,5 @@
 
 pub mod diskspd;
 pub mod fio;
+pub mod iometer;
+pub mod vdbench;

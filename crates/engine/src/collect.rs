@@ -36,6 +36,17 @@ pub(crate) struct Collector {
     /// End of the last measured set.
     last_end: Nanos,
     returns: Vec<SyncSender<Box<IntervalSet>>>,
+    /// Where somebody wants them.
+    jobs: Option<JobIntervals>,
+}
+
+/// What each job did in intervals that were not shown yet.
+#[derive(Debug)]
+struct JobIntervals {
+    /// Job of each worker.
+    of_worker: Vec<usize>,
+    /// By end on the run's clock, then by job.
+    by_end: BTreeMap<Nanos, BTreeMap<usize, Directions>>,
 }
 
 /// By [`fathom_workload::Direction`].
@@ -64,7 +75,17 @@ impl Collector {
             next_shown: crate::timing::interval_end_after(times.origin, times.start),
             last_end: times.origin,
             returns,
+            jobs: None,
         }
+    }
+
+    /// Tells of each job too; `of_worker` says to which each worker belongs.
+    pub(crate) fn with_jobs(mut self, of_worker: Vec<usize>) -> Self {
+        self.jobs = Some(JobIntervals {
+            of_worker,
+            by_end: BTreeMap::new(),
+        });
+        self
     }
 
     /// Adds a set and sends it back to its worker.
@@ -80,6 +101,7 @@ impl Collector {
     pub(crate) fn add(&mut self, set: &IntervalSet) {
         let is_before = set.end <= self.times.origin;
         if set.phase == Phase::Measure || is_before {
+            self.add_to_job(set);
             let latencies = set
                 .directions
                 .each_ref()
@@ -96,6 +118,41 @@ impl Collector {
             let totals = &mut self.totals[set.worker];
             merge(&mut totals.directions, &set.directions);
             merge_one(&mut totals.sync, set.sync.as_ref());
+        }
+    }
+
+    /// Adds a set to its job; what comes late counts where it is shown.
+    fn add_to_job(&mut self, set: &IntervalSet) {
+        let Some(jobs) = &mut self.jobs else {
+            return;
+        };
+        let end = set.end.max(self.next_shown);
+        let job = jobs.of_worker[set.worker];
+        let of_end = jobs.by_end.entry(end).or_default();
+        merge(of_end.entry(job).or_default(), &set.directions);
+    }
+
+    /// Tells what each job did up to `end`.
+    fn tell_jobs(&mut self, end: Nanos, sink: &mut dyn EventSink) {
+        let Some(jobs) = &mut self.jobs else {
+            return;
+        };
+        let mut told: BTreeMap<usize, Directions> = BTreeMap::new();
+        while let Some(first) = jobs
+            .by_end
+            .first_entry()
+            .filter(|first| *first.key() <= end)
+        {
+            for (job, directions) in first.remove() {
+                merge(told.entry(job).or_default(), &directions);
+            }
+        }
+        for (job, directions) in &told {
+            sink.event(&Event::JobInterval {
+                index: self.index,
+                job: *job,
+                directions,
+            });
         }
     }
 
@@ -119,6 +176,7 @@ impl Collector {
             } else {
                 Phase::Warmup
             };
+            self.tell_jobs(end, sink);
             self.emit(phase, &interval, sink);
             if phase == Phase::Measure {
                 self.keep(end, interval.directions);
@@ -215,6 +273,7 @@ impl Collector {
             self.keep(key, directions);
         }
         if last.length > Nanos::ZERO {
+            self.tell_jobs(Nanos::MAX, sink);
             self.emit(Phase::Measure, &last, sink);
         }
     }
@@ -372,6 +431,37 @@ mod tests {
         assert_eq!(kept, [(1000, 21), (1000, 30), (250, 5)]);
         let total = result.workers[0].directions[0].as_ref().unwrap();
         assert_eq!(total.ios(), 56);
+    }
+
+    #[derive(Default)]
+    struct JobsTold(Vec<(usize, u64)>);
+
+    impl EventSink for JobsTold {
+        fn event(&mut self, event: &Event<'_>) {
+            if let Event::JobInterval {
+                job, directions, ..
+            } = event
+            {
+                let reads = directions[Direction::Read as usize].as_ref();
+                self.0.push((*job, reads.map_or(0, OpStats::ios)));
+            }
+        }
+    }
+
+    #[test]
+    fn jobs_are_told_second_by_second_and_nothing_is_lost() {
+        let mut collector = collector(Nanos::ZERO).with_jobs(vec![3]);
+        let mut told = JobsTold::default();
+        collector.add(&set(Nanos::from_secs(1), Phase::Measure, 20));
+        collector.show(START + Nanos::from_millis(1100), &mut told);
+        collector.add(&set(Nanos::from_secs(2), Phase::Measure, 30));
+        // Late, for a second that was shown already.
+        collector.add(&set(Nanos::from_secs(1), Phase::Measure, 1));
+        collector.show(START + Nanos::from_millis(2100), &mut told);
+        collector.add(&set(Nanos::from_secs(3), Phase::Measure, 5));
+        let mut result = result(Nanos::from_millis(2500), Nanos::ZERO);
+        collector.finish(&mut result, &mut told);
+        assert_eq!(told.0, [(3, 20), (3, 31), (3, 5)]);
     }
 
     #[test]

@@ -98,7 +98,8 @@ pub(crate) fn preflight_with(
         check_opening(object)?;
     }
     check_space(&targets)?;
-    let layout = targets.objects.iter().filter_map(|object| {
+    let laid_out = targets.objects.iter().filter(|object| !object.grown);
+    let layout = laid_out.filter_map(|object| {
         let from = layout_start(object)?;
         Some((object.path.clone(), Bytes::new(object.needed - from)))
     });

@@ -3,15 +3,15 @@
 use std::os::unix::fs::DirBuilderExt;
 
 use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
-use fathom_record::{Event, EventSink, StageResult, TargetFacts, stage_record};
+use fathom_record::{Event, EventSink, StageResult, TargetFacts, resolved_stage, stage_record};
 use fathom_units::Nanos;
-use fathom_workload::{ExistingFiles, Workload};
+use fathom_workload::{ExistingFiles, Stage, Workload};
 
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
-use crate::preflight::{Plan, PlannedStage, RingProbe, layout_start, preflight_with};
+use crate::preflight::{Plan, RingProbe, layout_start, preflight_with};
 use crate::stage::{StageOutput, StageRun};
 use crate::store::Store;
-use crate::targets::Kind;
+use crate::targets::{Kind, Object};
 use crate::{EngineError, RunOptions, StopFlag, marker};
 
 /// How soon a request to stop is seen during a pause.
@@ -119,6 +119,10 @@ fn lay_out_all(
         let Some(from) = layout_start(object) else {
             continue;
         };
+        if object.grown {
+            make_empty(object)?;
+            continue;
+        }
         let place = match (&object.kind, store.fresh(index)) {
             (_, Some(file)) => TaskPlace::Open(file.try_clone().map_err(|error| {
                 EngineError::target(&object.path, "opening its temporary file again", error)
@@ -142,6 +146,23 @@ fn lay_out_all(
     lay_out(&tasks, workload.seed, stop, sink)
 }
 
+/// Makes a file that a job will write in full.
+fn make_empty(object: &Object) -> Result<(), EngineError> {
+    let Kind::File {
+        full,
+        existing: None,
+    } = &object.kind
+    else {
+        return Ok(());
+    };
+    let made = std::fs::File::options()
+        .write(true)
+        .create_new(true)
+        .open(full);
+    made.map(drop)
+        .map_err(|error| EngineError::target(&object.path, "making it", error))
+}
+
 /// Makes the directories that jobs look at or remove. They hold nothing, so nothing is lost where one is left over.
 fn make_directories(plan: &Plan) -> Result<(), EngineError> {
     for object in &plan.targets.objects {
@@ -162,6 +183,8 @@ fn make_directories(plan: &Plan) -> Result<(), EngineError> {
 fn look_for_holes(plan: &Plan, store: &Store, outcome: &mut RunOutcome, sink: &mut dyn EventSink) {
     for (index, object) in plan.targets.objects.iter().enumerate() {
         let unwritten_share = store.unwritten_share(index, object.size());
+        // What is to be written has no data yet.
+        let unwritten_share = unwritten_share.filter(|_| !object.grown);
         if let Some(share) = unwritten_share.filter(|share| *share > UNWRITTEN_TOLD) {
             let text = format!(
                 "{:.0} % of `{}` holds no data (holes or unwritten extents): reading there does not reach the device",
@@ -200,7 +223,11 @@ fn run_stages(
         if stop.is_requested() {
             break;
         }
-        let stage = &workload.stages[planned.stage];
+        if stop.take_skip() {
+            continue;
+        }
+        let stage = resolved_stage(&workload.stages[planned.stage], &outcome.results);
+        let stage = stage.as_ref();
         let first_job = first_jobs[planned.stage];
         sink.event(&Event::StageStarted {
             index,
@@ -232,7 +259,7 @@ fn run_stages(
             output => output?,
         };
         let ends_run = output.ends_run;
-        let failed = take_output(workload, planned, index, output, outcome, sink);
+        let failed = take_output(stage, index, output, outcome, sink);
         if failed || ends_run {
             return Ok(());
         }
@@ -245,14 +272,12 @@ fn run_stages(
 
 /// Keeps what a stage yielded; tells whether an I/O ended it.
 fn take_output(
-    workload: &Workload,
-    planned: &PlannedStage,
+    stage: &Stage,
     index: usize,
     output: StageOutput,
     outcome: &mut RunOutcome,
     sink: &mut dyn EventSink,
 ) -> bool {
-    let stage = &workload.stages[planned.stage];
     for line in &output.lines {
         sink.event(&Event::WrongData { text: line });
     }

@@ -187,7 +187,7 @@ impl StageRun<'_> {
                 returns,
                 log_returns,
             };
-            let mut output = self.watch(threads, ways, sink);
+            let mut output = self.watch(threads, ways, &order, sink);
             output.failure = output.failure.or(order.take_failure());
             output.ends_run = order.ends_run();
             Ok(output)
@@ -317,8 +317,11 @@ impl StageRun<'_> {
         &self,
         threads: Vec<ScopedJoinHandle<'_, Option<Finished>>>,
         ways: Ways<'_>,
+        order: &Order<'_>,
         sink: &mut dyn EventSink,
     ) -> StageOutput {
+        // What was asked of the stage before is not asked of this one.
+        self.stop.take_stage_end();
         let names = self.device_names();
         let times = self.times();
         let lead = times.origin.saturating_sub(times.start);
@@ -332,6 +335,10 @@ impl StageRun<'_> {
         let mut steady = ways.steady;
         steady.begin(times.origin);
         let mut collector = Collector::new(self.index, times, ways.returns);
+        if sink.wants_jobs() {
+            let jobs = self.idle_workers().into_iter().map(|worker| worker.job);
+            collector = collector.with_jobs(jobs.collect());
+        }
         let logs = LogTaker::new(
             self.index,
             self.stage,
@@ -360,6 +367,9 @@ impl StageRun<'_> {
             }
             let now = Clock::now();
             steady.judge(now);
+            if self.stop.take_stage_end() {
+                order.end_all();
+            }
             collector.show(now, sink);
             if snapshots.is_due(collector.next_show()) || self.stop.take_snapshot_request() {
                 let workers = collector.snapshot(self.idle_workers());

@@ -4,7 +4,7 @@
 //! name and leaves at once.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
@@ -26,6 +26,10 @@ struct Shared {
     signal: AtomicI32,
     /// Whether SIGUSR1 asked for what was measured so far.
     snapshot: AtomicBool,
+    /// Whether the present stage is to end.
+    stage: AtomicBool,
+    /// Stages that are not to begin.
+    skipped: AtomicUsize,
     temporary: Mutex<Vec<PathBuf>>,
 }
 
@@ -74,6 +78,31 @@ impl StopFlag {
             }
         })?;
         Ok(())
+    }
+
+    /// Ends the present stage as if its time were over; the run goes on with the next.
+    pub fn end_stage(&self) {
+        self.shared.stage.store(true, Ordering::Relaxed);
+    }
+
+    /// Leaves out the next `count` stages and repeats. Meant for a consumer of events that has seen a stage finish: the next
+    /// one does not begin before it has.
+    pub fn skip_stages(&self, count: usize) {
+        self.shared.skipped.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Whether the present stage is to end; forgotten when asked.
+    pub(crate) fn take_stage_end(&self) -> bool {
+        self.shared.stage.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether the stage that would begin is to be left out.
+    pub(crate) fn take_skip(&self) -> bool {
+        let skipped = &self.shared.skipped;
+        let less = |left: usize| left.checked_sub(1);
+        skipped
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+            .is_ok()
     }
 
     /// The number of the signal that raised it, if one did.

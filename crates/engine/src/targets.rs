@@ -34,6 +34,8 @@ pub(crate) struct Object {
     pub(crate) only_ours: bool,
     /// Whether any job uses direct I/O.
     pub(crate) direct: bool,
+    /// Whether its first job writes what is missing of it, so that it is not laid out.
+    pub(crate) grown: bool,
 }
 
 /// What an object is.
@@ -138,7 +140,7 @@ pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Target
                     let count = targets.objects.len();
                     let index = *known.entry(identity).or_insert(count);
                     if index == count {
-                        targets.objects.push(new_object(target, kind));
+                        targets.objects.push(new_object(job, target, kind));
                     }
                     note_use(&mut targets.objects[index], job, target, problems);
                     objects.push(index);
@@ -161,7 +163,7 @@ pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Target
     targets
 }
 
-fn new_object(target: &Target, kind: Kind) -> Object {
+fn new_object(job: &Job, target: &Target, kind: Kind) -> Object {
     Object {
         path: target.place.path().to_owned(),
         kind,
@@ -169,6 +171,7 @@ fn new_object(target: &Target, kind: Kind) -> Object {
         written: false,
         only_ours: false,
         direct: false,
+        grown: job.features.files.grows,
     }
 }
 

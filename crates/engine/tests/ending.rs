@@ -53,6 +53,64 @@ fn an_interrupted_run_keeps_what_it_measured() {
     }
 }
 
+/// Ends the first stage at its first interval and leaves out the one after it; keeps which jobs were told of.
+struct Chooser {
+    stop: StopFlag,
+    begun: Vec<String>,
+    ios: u64,
+}
+
+impl EventSink for Chooser {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::StageStarted { name, .. } => self.begun.push((*name).to_owned()),
+            Event::JobInterval {
+                index: 0,
+                directions,
+                ..
+            } => {
+                let stats = directions.iter().flatten();
+                self.ios += stats.map(fathom_record::OpStats::ios).sum::<u64>();
+            }
+            Event::Interval { .. } => self.stop.end_stage(),
+            Event::StageFinished { index: 0, .. } => self.stop.skip_stages(1),
+            _ => {}
+        }
+    }
+
+    fn wants_jobs(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_stage_can_be_ended_and_others_left_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut long = job(directory.path(), Bytes::mib(2));
+    long.limits = for_time(Nanos::from_secs(600));
+    let mut planned = workload(vec![long.clone()]);
+    let mut short = long.clone();
+    short.limits = for_time(Nanos::from_millis(100));
+    planned.stages.push(stage("left out", vec![long]));
+    planned.stages.push(stage("last", vec![short]));
+    let stop = StopFlag::new();
+    let mut chooser = Chooser {
+        stop: stop.clone(),
+        begun: Vec::new(),
+        ios: 0,
+    };
+    let outcome = run(&planned, &RunOptions::default(), &stop, &mut chooser).unwrap();
+    assert!(!outcome.interrupted);
+    assert_eq!(chooser.begun, [planned.stages[0].name.as_str(), "last"]);
+    let stages: Vec<usize> = outcome.results.iter().map(|result| result.stage).collect();
+    assert_eq!(stages, [0, 2]);
+    let done = outcome.results[0].workers[0].ios();
+    assert!(outcome.results[0].measured < Nanos::from_secs(5));
+    // The intervals of the job hold all that it did.
+    assert_eq!(chooser.ios, done);
+    assert_eq!(outcome.results[1].workers[0].ended, EndReason::Time);
+}
+
 #[test]
 fn a_failed_io_ends_the_run_or_is_counted() {
     // Past the end of a file that was cut behind our back: reads give nothing, which is an error.

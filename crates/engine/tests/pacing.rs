@@ -9,8 +9,9 @@ use common::{for_time, job, run_jobs};
 use fathom_record::WorkerStats;
 use fathom_units::{Bytes, Iops, Nanos, Percent};
 use fathom_workload::{
-    AfterFound, Backend, Batches, DirectionRates, Flow, Job, LatencyTarget, Mix, Overlaps, Pacing,
-    Poisson, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, ThinkCounts, ThinkTime,
+    AccessLine, AfterFound, Backend, Batches, DirectionRates, Flow, Job, LatencyTarget, Mix,
+    Overlaps, Pacing, Poisson, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    ThinkCounts, ThinkTime,
 };
 
 fn null_job(time: Nanos) -> Job {
@@ -66,6 +67,27 @@ fn a_steady_job_ends_and_says_so() {
         "{:?}",
         worker.measured
     );
+}
+
+#[test]
+fn each_burst_waits_for_its_delay() {
+    let mut job = null_job(Nanos::from_secs(5));
+    (job.limits.time_based, job.limits.ios) = (false, Some(40));
+    job.set_lines(vec![AccessLine {
+        burst: 8,
+        delay: Nanos::from_millis(20),
+        ..AccessLine::of_size(Bytes::kib(4))
+    }]);
+    let worker = run(vec![job]).remove(0);
+    assert_eq!(worker.ios(), 40);
+    // Five bursts; the first I/O of each is late, and none of the delays counts as latency.
+    assert!(
+        (Nanos::from_millis(80)..Nanos::from_millis(1000)).contains(&worker.measured),
+        "{:?}",
+        worker.measured
+    );
+    let read = worker.directions[0].as_ref().unwrap();
+    assert!(read.latency.percentile(50.0) < 10_000_000);
 }
 
 #[test]

@@ -27,7 +27,7 @@ mod tests;
 
 use std::ops::Range;
 
-use lines::{BLOCK, lines_of};
+use lines::{BLOCK, line_of, lines_of};
 use write_back::WriteBack;
 
 pub use lines::LINE;
@@ -99,6 +99,19 @@ impl HostCache {
     /// Whether every block of the range is held; if so, they are used.
     #[inline]
     pub fn holds(&mut self, offset: u64, length: u64) -> bool {
+        if let Some((line, blocks)) = line_of(offset, length) {
+            let blocks = u32::from(blocks);
+            let line = &mut self.lines[line];
+            let all = *line & blocks == blocks;
+            // No branch: whether it is a hit cannot be predicted.
+            *line |= (blocks << 16) & u32::from(all).wrapping_neg();
+            return all;
+        }
+        self.holds_lines(offset, length)
+    }
+
+    /// The same for a range of several lines.
+    fn holds_lines(&mut self, offset: u64, length: u64) -> bool {
         let all =
             lines_of(offset, length).all(|(line, blocks)| self.valid(line) & blocks == blocks);
         if all {
@@ -109,9 +122,32 @@ impl HostCache {
         all
     }
 
+    /// Has the processor bring the line of a position near.
+    #[inline]
+    pub fn touch(&self, offset: u64) {
+        if let Some(line) = self.lines.get((offset / LINE) as usize) {
+            std::hint::black_box(*line);
+        }
+    }
+
     /// Takes in the blocks of the range, giving up others where the capacity asks for it. What finds no room, because all
     /// else is dirty, is left out.
     pub fn fill(&mut self, offset: u64, length: u64) {
+        if let Some((line, blocks)) = line_of(offset, length) {
+            let held = self.valid(line);
+            let new = u64::from((blocks & !held).count_ones());
+            if held != 0 && self.resident + new <= self.capacity {
+                // The line is known as occupied: one place in memory is all there is to touch.
+                self.resident += new;
+                self.lines[line] |= u32::from(blocks) | u32::from(blocks) << 16;
+                return;
+            }
+        }
+        self.fill_lines(offset, length);
+    }
+
+    /// The same for whatever range.
+    fn fill_lines(&mut self, offset: u64, length: u64) {
         for (line, blocks) in lines_of(offset, length) {
             loop {
                 let new = u64::from((blocks & !self.valid(line)).count_ones());

@@ -24,6 +24,8 @@ struct NormalQuantiles {
 pub struct LatencyTable {
     body: Vec<u64>,
     tail: Vec<u64>,
+    /// The body in half the memory, which every I/O goes to; empty where a latency is above four seconds.
+    narrow: Vec<u32>,
 }
 
 impl LatencyTable {
@@ -35,8 +37,11 @@ impl LatencyTable {
         let ratio = (p99.get() as f64 / median_ns).max(1.0);
         let sigma = libm::log(ratio) / upper_quantile(0.01, 0.0);
         let quantile = |z: &f64| libm::round(median_ns * libm::exp(sigma * z)) as u64;
+        let body: Vec<u64> = normal.body.iter().map(quantile).collect();
+        let narrow = body.iter().map(|time| u32::try_from(*time).ok());
         Self {
-            body: normal.body.iter().map(quantile).collect(),
+            narrow: narrow.collect::<Option<_>>().unwrap_or_default(),
+            body,
             tail: normal.tail.iter().map(quantile).collect(),
         }
     }
@@ -44,6 +49,16 @@ impl LatencyTable {
     /// The latency at the quantile `number` / 2^64.
     #[inline]
     pub fn at(&self, number: u64) -> Nanos {
+        let step = (number >> 52) as usize;
+        if let (true, Some([low, high])) = (step < STEPS - 1, self.narrow.get(step..step + 2)) {
+            let (low, high) = (u64::from(*low), u64::from(*high));
+            return Nanos::new(low + (((high - low) * (number >> 36 & 0xffff)) >> 16));
+        }
+        self.at_wide(number)
+    }
+
+    /// The same in the tail, or where latencies are long.
+    fn at_wide(&self, number: u64) -> Nanos {
         let step = (number >> 52) as usize;
         let (table, step, rest) = if step == STEPS - 1 {
             (

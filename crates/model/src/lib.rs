@@ -52,6 +52,7 @@ mod limit;
 mod limiter;
 mod network;
 mod pace;
+mod queue;
 mod random;
 mod request;
 mod stage;

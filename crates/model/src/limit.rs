@@ -158,6 +158,22 @@ impl Waits {
         self.count += 1;
     }
 
+    /// Whether there are none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Adds each wait, in nanoseconds, to the total of its limit.
+    #[inline]
+    pub fn add_to(&self, totals: &mut [u128; Limit::ALL.len()]) {
+        for wait in self.packed.iter().take(self.count as usize) {
+            if let Some(total) = totals.get_mut((wait >> TIME_BITS) as usize) {
+                *total += u128::from(wait & ((1 << TIME_BITS) - 1));
+            }
+        }
+    }
+
     /// Forgets every wait.
     #[inline]
     pub(crate) fn clear(&mut self) {

@@ -60,7 +60,7 @@ impl Rate {
         };
         let sum = fraction + self.cost_fraction;
         let carry = sum >= self.per_sec;
-        self.fraction = if carry { sum - self.per_sec } else { sum };
+        self.fraction = sum.min(sum.wrapping_sub(self.per_sec));
         let step = self.cost_ns + u64::from(carry);
         self.arrival_ns = self.arrival_ns.max(now).saturating_add(step);
         self.arrival_ns

@@ -7,13 +7,12 @@
 //!
 //! Invariants: tokens leave in the order they came; a stage has at most one wake-up pending.
 
-use std::collections::VecDeque;
-
 use fathom_units::Nanos;
 
 use crate::limit::Limit;
 use crate::limiter::{Levels, Limits};
 use crate::pace::{Pace, Taken};
+use crate::queue::Queue;
 use crate::statistics::Meter;
 
 /// Which budget a stage is.
@@ -33,7 +32,6 @@ pub(crate) enum StageKind {
 
 impl StageKind {
     /// The names of its limits: I/Os a second and bytes a second.
-    #[inline]
     const fn limits(self) -> (Limit, Limit) {
         match self {
             Self::VmCached => (Limit::VmCachedIops, Limit::VmCachedBytes),
@@ -76,18 +74,20 @@ enum Gate {
 /// A queue and its limits.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    pub kind: StageKind,
-    gate: Gate,
-    has_limits: bool,
     /// When the limits let the next token go: theirs, kept beside because every token asks.
     open_at: Nanos,
-    /// The limit that is the later of the two.
-    held_by: Limit,
+    /// Tokens that wait.
+    queue: Queue,
+    pub meter: Meter,
+    gate: Gate,
     /// Bytes above which an I/O counts as several; 0: every I/O counts once.
     io_unit: u64,
-    /// Tokens that wait, with their bytes.
-    queue: VecDeque<(u32, u32)>,
-    pub meter: Meter,
+    /// The limit that is the later of the two.
+    held_by: Limit,
+    /// The limits on I/Os and on bytes.
+    names: (Limit, Limit),
+    pub kind: StageKind,
+    has_limits: bool,
 }
 
 /// What became of a token that entered a stage.
@@ -110,19 +110,24 @@ impl Stage {
             None => Gate::Limits(Box::new(limits)),
         };
         Self {
-            kind,
-            gate,
-            has_limits,
             open_at,
-            held_by: kind.limits().0,
-            io_unit,
-            queue: VecDeque::new(),
+            queue: Queue::default(),
             meter: Meter::default(),
+            gate,
+            io_unit,
+            held_by: kind.limits().0,
+            names: kind.limits(),
+            kind,
+            has_limits,
         }
     }
 
     /// A token comes in.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn enter(&mut self, now: Nanos, token: u32, bytes: u32) -> Entered {
         self.meter.count(u64::from(bytes));
         let first = self.queue.is_empty();
@@ -131,7 +136,7 @@ impl Stage {
             return Entered::Passed;
         }
         self.meter.enter(now);
-        self.queue.push_back((token, bytes));
+        self.queue.push_back(token, bytes);
         if first {
             Entered::Waits(self.open_at)
         } else {
@@ -140,9 +145,13 @@ impl Stage {
     }
 
     /// The head leaves if the limits let it: the token, and the limit that held it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn release(&mut self, now: Nanos) -> Option<(u32, Limit)> {
-        let (token, bytes) = *self.queue.front()?;
+        let (token, bytes) = self.queue.front()?;
         if self.open_at > now {
             return None;
         }
@@ -151,6 +160,12 @@ impl Stage {
         self.charge(now, bytes);
         self.meter.leave(now);
         Some((token, limit))
+    }
+
+    /// The token that leaves next, if there is one.
+    #[inline]
+    pub fn head(&self) -> Option<u32> {
+        self.queue.front().map(|(token, _)| token)
     }
 
     /// When the head may leave, if there is one.
@@ -171,7 +186,11 @@ impl Stage {
         self.has_limits
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn charge(&mut self, now: Nanos, bytes: u32) {
         assert!(
             now >= self.open_at,
@@ -199,7 +218,7 @@ impl Stage {
         };
         self.meter.busy(now, taken.paid_at);
         self.open_at = taken.open_at;
-        let (by_ios, by_bytes) = self.kind.limits();
+        let (by_ios, by_bytes) = self.names;
         self.held_by = if taken.bytes_bind { by_bytes } else { by_ios };
     }
 }

@@ -40,7 +40,6 @@ mod network;
 mod path;
 mod report;
 mod token;
-mod wakes;
 mod write_back;
 
 #[cfg(test)]
@@ -49,9 +48,8 @@ mod tests;
 use agenda::{Agenda, Event};
 use array::Array;
 use network::{NfsModel, ShareModel};
-use path::{DelayLaw, NONE, Path, PathId, Step};
-use token::{Effect, Parent, Slab, Token, TokenWaits};
-use wakes::Wakes;
+use path::{DelayLaw, NONE, PathId, Paths, Step};
+use token::{Effect, Parent, Slab, Token, TokenWaits, Tokens};
 use write_back::{Flusher, Period};
 
 /// Why a model cannot be built.
@@ -120,7 +118,7 @@ pub struct Storage {
     stage_names: Vec<(String, Vec<String>)>,
     windows: Vec<Window>,
     delays: Vec<DelayLaw>,
-    paths: Vec<Path>,
+    paths: Paths,
     disks: Vec<DiskPaths>,
     volumes: Vec<VolumeModel>,
     volume_names: Vec<(String, &'static str)>,
@@ -134,11 +132,9 @@ pub struct Storage {
     shares: Vec<ShareModel>,
     /// I/Os under way.
     requests: u64,
-    /// The next departure of each stage.
-    wakes: Wakes,
-    /// Everything else that is due.
+    /// What is due: the next departure of each stage, the ends of delays, flushes.
     agenda: Agenda,
-    tokens: Slab<Token>,
+    tokens: Tokens,
     waits: TokenWaits,
     parents: Slab<Parent>,
     /// Tokens that may move on at the present time.
@@ -147,16 +143,39 @@ pub struct Storage {
 
 impl Storage {
     /// An I/O comes in at `now`. What completes at once is appended to `completed`.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn submit(&mut self, now: Nanos, request: Request, completed: &mut Vec<Completed>) {
         self.requests += 1;
         match request.kind {
-            IoKind::Read | IoKind::Write => self.transfer(now, &request, completed),
-            IoKind::Flush => self.flush(now, &request, completed),
-            IoKind::Metadata(operation) => self.metadata(now, operation, &request, completed),
+            IoKind::Read | IoKind::Write => self.transfer(now, request, completed),
+            IoKind::Flush => self.flush(now, &{ request }, completed),
+            IoKind::Metadata(operation) => {
+                self.metadata(now, operation, &{ request }, completed);
+            }
         }
         if !self.ready.is_empty() {
             self.settle(now, completed);
         }
+    }
+
+    /// An I/O at `offset` of a volume will come soon: has the processor bring near what it will look up. Changes nothing.
+    #[inline]
+    pub fn expect(&self, volume: VolumeId, offset: u64) {
+        let volume = &self.volumes[volume.index()];
+        if let Some(cache) = volume.cache {
+            let part = volume.stripe.first_part(offset, 1);
+            let disk = &self.disks[(volume.first_disk + part.disk) as usize];
+            self.caches[cache as usize].touch(disk.cache_base + part.offset);
+        }
+    }
+
+    /// Whether I/Os to a volume look something up that [`Self::expect`] can bring near.
+    pub fn expects(&self, volume: VolumeId) -> bool {
+        self.volumes[volume.index()].cache.is_some()
     }
 
     /// Whether I/Os are under way. Without, what is due is background work alone.
@@ -165,15 +184,20 @@ impl Storage {
         self.requests > 0
     }
 
-    fn transfer(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn transfer(&mut self, now: Nanos, request: Request, completed: &mut Vec<Completed>) {
         let volume = &mut self.volumes[request.volume.index()];
         volume.meter.count(u64::from(request.length));
         volume.meter.enter(now);
         match volume.kind {
             VolumeKind::Disks => self.on_disks(now, request, completed),
-            VolumeKind::Array(array) => self.on_array(now, array, request, completed),
-            VolumeKind::Nfs(volume) => self.on_nfs(now, volume, request, completed),
-            VolumeKind::Share(share) => self.on_share(now, share, request, completed),
+            VolumeKind::Array(array) => self.on_array(now, array, &{ request }, completed),
+            VolumeKind::Nfs(volume) => self.on_nfs(now, volume, &{ request }, completed),
+            VolumeKind::Share(share) => self.on_share(now, share, &{ request }, completed),
         }
     }
 
@@ -216,36 +240,71 @@ impl Storage {
     /// When something happens next; `None` while nothing is under way.
     #[inline]
     pub fn next_due(&mut self) -> Option<Nanos> {
-        let (stage_at, _) = self.wakes.first();
-        let at = stage_at.min(self.agenda.next_due());
+        let at = self.agenda.next_due();
         (at != u64::MAX).then(|| Nanos::new(at))
     }
 
     /// What is due next happens, at its due time. What completes is appended to `completed`.
     pub fn advance(&mut self, completed: &mut Vec<Completed>) {
-        self.advance_until(Nanos::MAX, completed);
+        self.happen(completed);
     }
 
-    /// What is due next happens, if it is due at `latest` or before: when it was due. What completes is appended to
-    /// `completed`.
+    /// What is due at `latest` or before happens, each at its due time, until I/Os complete; they are appended to
+    /// `completed`, which must be empty. Gives the time of the last that happened; `None`: nothing was due.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn advance_until(
         &mut self,
         latest: Nanos,
         completed: &mut Vec<Completed>,
     ) -> Option<Nanos> {
-        let (stage_at, stage) = self.wakes.first();
-        let delay_at = self.agenda.next_due();
-        let now = Nanos::new(stage_at.min(delay_at));
-        if now > latest || now == Nanos::MAX {
-            return None;
-        }
-        if stage_at <= delay_at {
-            self.release(now, stage, completed);
-        } else if let Some((_, event)) = self.agenda.pop() {
-            match event {
-                Event::Token(token) => self.end_delay(now, token, completed),
-                Event::Flush(cache) => self.flush_cache(now, cache, completed),
+        let mut last = None;
+        while completed.is_empty() && self.agenda.next_due() <= latest.get() {
+            match self.happen(completed) {
+                None => break,
+                happened => last = happened,
             }
+        }
+        last
+    }
+
+    /// Looks at the token of the event that comes next, so that it is in the nearest cache when its time has come: those
+    /// under way are far more than fit there, and which is next is known early.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn bring_near(&self) {
+        let token = match self.agenda.likely_next() {
+            Some(Event::Token(token)) => Some(token),
+            Some(Event::Departure(stage)) => self.stages[stage as usize].head(),
+            _ => None,
+        };
+        if let Some(token) = token {
+            if let Some((cache, offset)) = self.tokens.touch(token) {
+                self.caches[cache as usize].touch(offset);
+            }
+            self.waits.touch(token);
+        }
+    }
+
+    /// The next event of all; gives its time.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn happen(&mut self, completed: &mut Vec<Completed>) -> Option<Nanos> {
+        let (now, event) = self.agenda.pop()?;
+        self.bring_near();
+        match event {
+            Event::Departure(stage) => self.release(now, stage, completed),
+            Event::Token(token) => self.end_delay(now, token, completed),
+            Event::Flush(cache) => self.flush_cache(now, cache, completed),
         }
         if !self.ready.is_empty() {
             self.settle(now, completed);
@@ -253,125 +312,176 @@ impl Storage {
         Some(now)
     }
 
-    /// Splits a read or write of disks into tokens and starts them.
-    fn on_disks(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
-        let volume_index = request.volume.index() as u32;
-        let stripe = self.volumes[volume_index as usize].stripe;
+    /// Starts a read or write of disks: mostly one token.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn on_disks(&mut self, now: Nanos, request: Request, completed: &mut Vec<Completed>) {
+        let stripe = &self.volumes[request.volume.index()].stripe;
         let length = u64::from(request.length.max(1));
-        let mut parts = stripe.parts(request.offset, length);
-        let Some(mut part) = parts.next() else { return };
-        let parent = if part.length == length {
-            NONE
+        let part = stripe.first_part(request.offset, length);
+        if part.length == length {
+            self.start_part(now, request, (NONE, 0), part, completed);
         } else {
-            self.parents.put(Parent {
-                tag: request.tag,
-                volume: volume_index,
-                // Held open until every part has been started, since parts may pass at once.
-                parts_left: 1,
-            })
-        };
-        for number in 0.. {
-            if parent != NONE {
-                self.parents.get_mut(parent).parts_left += 1;
-            }
-            let token = self.token_of(now, request, (parent, number), part);
-            self.launch(now, token, completed);
-            match parts.next() {
-                Some(next) => part = next,
-                None => break,
-            }
-        }
-        if parent != NONE {
-            self.close_part(now, parent, Waits::NONE, completed);
+            // A copy for what is not on the way of most I/Os: theirs need not lie in memory.
+            self.on_several_parts(now, &{ request }, completed);
         }
     }
 
-    /// The token of one part of a read or write, with its path.
-    #[inline]
-    fn token_of(
+    /// Splits a read or write of disks into tokens and starts them.
+    fn on_several_parts(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
+        let volume_index = request.volume.index() as u32;
+        let stripe = self.volumes[volume_index as usize].stripe;
+        let parent = self.parents.put(Parent {
+            tag: request.tag,
+            volume: volume_index,
+            // Held open until every part has been started, since parts may pass at once.
+            parts_left: 1,
+        });
+        let parts = stripe.parts(request.offset, u64::from(request.length));
+        for (number, part) in parts.enumerate() {
+            self.parents.get_mut(parent).parts_left += 1;
+            self.start_part(now, *request, (parent, number as u64), part, completed);
+        }
+        self.close_part(now, parent, Waits::NONE, completed);
+    }
+
+    /// Starts the token of one part of a read or write. It is put together where it will lie: every I/O comes by here, and
+    /// what is written in pieces and then copied as a whole waits for the pieces.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn start_part(
         &mut self,
         now: Nanos,
-        request: &Request,
+        request: Request,
         (io, number): (u32, u64),
         part: StripePart,
-    ) -> Token {
+        completed: &mut Vec<Completed>,
+    ) {
+        let slot = self.tokens.open();
+        let token = self.tokens.get_mut(slot);
         let volume = &mut self.volumes[request.volume.index()];
         let disk = &self.disks[(volume.first_disk + part.disk) as usize];
         let cache_offset = disk.cache_base + part.offset;
-        let fill = |cache| Effect::Fill(cache, cache_offset);
-        let (path, effect) = match (volume.cache, request.kind) {
-            (None, IoKind::Read) => (disk.read, Effect::None),
-            (None, _) => (disk.write, Effect::None),
+        token.effect = Effect::None;
+        let path = match (volume.cache, request.kind) {
+            (None, IoKind::Read) => disk.read,
+            (None, _) => disk.write,
             (Some(cache), IoKind::Read) => {
                 volume.reads += 1;
                 if self.caches[cache as usize].holds(cache_offset, part.length) {
                     volume.hits += 1;
-                    (disk.read_hit, Effect::None)
+                    disk.read_hit
                 } else {
-                    (disk.read, fill(cache))
+                    token.effect = Effect::Fill(cache, cache_offset);
+                    disk.read
                 }
             }
             (Some(cache), _) => {
                 let kept = disk.flusher != NONE && !request.fua;
                 if kept && self.caches[cache as usize].takes_writes() {
-                    (disk.write_back, Effect::Dirty(disk.flusher, cache_offset))
+                    token.effect = Effect::Dirty(disk.flusher, cache_offset);
+                    disk.write_back
                 } else {
-                    (disk.write, fill(cache))
+                    token.effect = Effect::Fill(cache, cache_offset);
+                    disk.write
                 }
             }
         };
-        Token {
-            entered: now,
-            draw: draw(disk.random_key, request.stream, request.index, number),
-            tag: request.tag,
-            io,
-            volume: request.volume.index() as u32,
-            path,
-            bytes: part.length as u32,
-            file: NONE,
-            effect,
-            step: 0,
-        }
+        token.entered = now;
+        token.draw = draw(disk.random_key, request.stream, request.index, number);
+        token.tag = request.tag;
+        token.io = io;
+        token.volume = request.volume.index() as u32;
+        token.path = path;
+        token.bytes = part.length as u32;
+        token.file = NONE;
+        token.step = path;
+        self.start(now, slot, completed);
     }
 
-    /// Starts a token at the first step of its path.
+    /// Starts a token.
     #[inline]
     fn launch(&mut self, now: Nanos, token: Token, completed: &mut Vec<Completed>) {
-        let slot = self.tokens.put(token);
+        let slot = self.tokens.open();
+        *self.tokens.get_mut(slot) = token;
+        self.start(now, slot, completed);
+    }
+
+    /// A new token comes to the first step of its path, which is mostly a queue.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn start(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
         self.waits.begin(slot);
-        self.forward(now, slot, completed);
+        let token = self.tokens.get_mut(slot);
+        if let Step::Rate(stage) = self.paths.step(token.step) {
+            match self.stages[stage as usize].enter(now, slot, token.bytes) {
+                Entered::Queued => return,
+                Entered::Waits(at) => {
+                    self.agenda.departs(at, stage);
+                    return;
+                }
+                Entered::Passed => token.step += 1,
+            }
+        }
+        self.forward_from_anywhere(now, slot, completed);
     }
 
     /// Moves tokens on that others have made way for.
     fn settle(&mut self, now: Nanos, completed: &mut Vec<Completed>) {
         while let Some(slot) = self.ready.pop_front() {
-            self.forward(now, slot, completed);
+            self.forward_from_anywhere(now, slot, completed);
         }
     }
 
     /// Everything leaves a stage that its limits let go at `now`.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn release(&mut self, now: Nanos, stage_index: u32, completed: &mut Vec<Completed>) {
-        while let Some((slot, limit)) = self.stages[stage_index as usize].release(now) {
+        loop {
+            let stage = &mut self.stages[stage_index as usize];
+            let Some((slot, limit)) = stage.release(now) else {
+                return;
+            };
+            // Tokens that what follows starts find the next departure in place.
+            let next = stage.next_departure();
+            if let Some(at) = next.filter(|at| *at > now) {
+                self.agenda.departs(at, stage_index);
+            }
             let token = self.tokens.get_mut(slot);
             token.step += 1;
             self.waits.add(slot, limit, now - token.entered);
             self.forward(now, slot, completed);
-        }
-        match self.stages[stage_index as usize].next_departure() {
-            Some(at) => self.wakes.set(stage_index, at),
-            None => self.wakes.clear(stage_index),
+            if next.is_none_or(|at| at > now) {
+                return;
+            }
         }
     }
 
     /// Moves a token on from its present step as far as it gets at `now`.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn forward(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
         let token = self.tokens.get_mut(slot);
         token.entered = now;
-        let (bytes, number) = (token.bytes, token.draw);
-        let path = &self.paths[token.path as usize];
-        while let Some(step) = path.step(token.step) {
-            match step {
-                Step::Rate(_) | Step::File => {
+        let bytes = token.bytes;
+        loop {
+            match self.paths.step(token.step) {
+                step @ (Step::Rate(_) | Step::File) => {
                     let stage = match step {
                         Step::Rate(stage) => stage,
                         _ => token.file,
@@ -381,7 +491,7 @@ impl Storage {
                             Entered::Passed => {}
                             Entered::Queued => return,
                             Entered::Waits(at) => {
-                                self.wakes.set(stage, at);
+                                self.agenda.departs(at, stage);
                                 return;
                             }
                         }
@@ -396,51 +506,83 @@ impl Storage {
                     if let Some(stage) = self.stages.get_mut(inside as usize) {
                         stage.meter.enter(now);
                     }
-                    let time = self.delays[law as usize].at(number);
-                    self.agenda
-                        .push(now.saturating_add(time), Event::Token(slot));
+                    let time = self.delays[law as usize].at(token.draw);
+                    self.agenda.ends(now.saturating_add(time), slot);
+                    return;
+                }
+                Step::End { windows } => {
+                    self.finish(now, slot, windows, completed);
                     return;
                 }
             }
             token.step += 1;
         }
-        self.finish(now, slot, completed);
+    }
+
+    /// [`Self::forward`] for where it is not on the way of most tokens.
+    #[inline(never)]
+    fn forward_from_anywhere(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
+        self.forward(now, slot, completed);
     }
 
     /// A token's delay is over.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn end_delay(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
         let token = self.tokens.get_mut(slot);
-        let step = self.paths[token.path as usize].step(token.step);
+        let step = self.paths.step(token.step);
         token.step += 1;
-        if let Some(Step::Delay { inside, .. }) = step
+        if let Step::Delay { inside, .. } = step
             && let Some(stage) = self.stages.get_mut(inside as usize)
         {
             stage.meter.leave(now);
         }
-        self.forward(now, slot, completed);
+        if let Step::End { windows } = self.paths.step(token.step) {
+            self.finish(now, slot, windows, completed);
+        } else {
+            self.forward_from_anywhere(now, slot, completed);
+        }
     }
 
-    /// A token has passed its last step.
-    fn finish(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
-        let token = *self.tokens.get(slot);
+    /// A token has passed its last step; `windows`: some step was a window.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn finish(&mut self, now: Nanos, slot: u32, windows: bool, completed: &mut Vec<Completed>) {
         self.tokens.give_back(slot);
-        if self.paths[token.path as usize].has_windows {
-            self.make_room(now, &token);
+        let token = self.tokens.get(slot);
+        if windows || token.effect != Effect::None {
+            self.finish_with_effect(now, slot, windows, completed);
+        } else if token.io != NONE {
+            self.close_part(now, token.io, *self.waits.of(slot), completed);
+        } else if let Some(volume) = self.volumes.get_mut(token.volume as usize) {
+            self.requests -= 1;
+            volume.meter.leave(now);
+            completed.push(Completed {
+                tag: token.tag,
+                waits: *self.waits.of(slot),
+                error: None,
+            });
         }
-        let length = u64::from(token.bytes);
+    }
+
+    /// The same where more happens than the end of an I/O.
+    fn finish_with_effect(
+        &mut self,
+        now: Nanos,
+        slot: u32,
+        windows: bool,
+        completed: &mut Vec<Completed>,
+    ) {
+        let token = *self.tokens.get(slot);
         // What follows may start tokens, which take the slot.
-        let waits = self.waits.of(slot);
-        let mut error = None;
-        match token.effect {
-            Effect::None => {}
-            Effect::Fill(cache, offset) => self.caches[cache as usize].fill(offset, length),
-            Effect::Dirty(flusher, offset) => {
-                self.cached_write(now, flusher, (offset, length), completed);
-            }
-            Effect::Written(run) => self.background_written(now, run, completed),
-            Effect::Refused => error = Some(IoError::TooManyHandles),
-        }
+        let waits = *self.waits.of(slot);
+        let error = self.take_effect(now, token, windows, completed);
         if token.volume == NONE {
             return;
         }
@@ -451,12 +593,33 @@ impl Storage {
         }
     }
 
+    /// What the completion of a token brings with it but that of its I/O.
+    fn take_effect(
+        &mut self,
+        now: Nanos,
+        token: Token,
+        windows: bool,
+        completed: &mut Vec<Completed>,
+    ) -> Option<IoError> {
+        if windows {
+            self.make_room(now, &token);
+        }
+        let length = u64::from(token.bytes);
+        match token.effect {
+            Effect::None => {}
+            Effect::Fill(cache, offset) => self.caches[cache as usize].fill(offset, length),
+            Effect::Dirty(flusher, offset) => {
+                self.cached_write(now, flusher, (offset, length), completed);
+            }
+            Effect::Written(run) => self.background_written(now, run, completed),
+            Effect::Refused => return Some(IoError::TooManyHandles),
+        }
+        None
+    }
+
     /// A token leaves the windows of its path; others enter.
     fn make_room(&mut self, now: Nanos, token: &Token) {
-        for step in self.paths[token.path as usize].steps() {
-            let Step::Window(window) = *step else {
-                continue;
-            };
+        for window in self.paths.windows(token.path) {
             let window = &mut self.windows[window as usize];
             window.leave(now, token.bytes);
             while let Some((slot, limit)) = window.admit_next() {

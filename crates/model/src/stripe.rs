@@ -87,6 +87,12 @@ impl Stripe {
         })
     }
 
+    /// The first of these parts, where there are bytes.
+    #[inline]
+    pub fn first_part(&self, offset: u64, length: u64) -> StripePart {
+        self.part_at(offset, offset + length)
+    }
+
     #[inline]
     fn part_at(self, at: u64, end: u64) -> StripePart {
         let (group, within) = if at < self.group_size {

@@ -6,11 +6,10 @@
 //!
 //! Invariants: tokens enter in order; what is inside never exceeds the slots, nor the bytes but for a single large token.
 
-use std::collections::VecDeque;
-
 use fathom_units::Nanos;
 
 use crate::limit::Limit;
+use crate::queue::Queue;
 use crate::statistics::Meter;
 
 /// What a window lets in at once; an absent bound is none.
@@ -30,8 +29,8 @@ pub(crate) struct Window {
     bytes: u64,
     /// The bound that last kept the head out.
     held_by: Limit,
-    /// Tokens that wait, with their bytes.
-    queue: VecDeque<(u32, u32)>,
+    /// Tokens that wait.
+    queue: Queue,
     /// Counts what entered, and who waits or is inside.
     pub meter: Meter,
 }
@@ -44,7 +43,7 @@ impl Window {
             tokens: 0,
             bytes: 0,
             held_by: Limit::ConnectionSlots,
-            queue: VecDeque::new(),
+            queue: Queue::default(),
             meter: Meter::default(),
         }
     }
@@ -58,7 +57,7 @@ impl Window {
             self.admit(bytes);
             return true;
         }
-        self.queue.push_back((token, bytes));
+        self.queue.push_back(token, bytes);
         false
     }
 
@@ -73,7 +72,7 @@ impl Window {
     /// The head enters if it may: the token, and the bound that held it.
     #[inline]
     pub fn admit_next(&mut self) -> Option<(u32, Limit)> {
-        let (token, bytes) = *self.queue.front()?;
+        let (token, bytes) = self.queue.front()?;
         let held_by = self.held_by;
         if !self.open_to(bytes) {
             return None;

@@ -12,7 +12,9 @@ use fathom_session::{
     Code, Console, Failure, Input, Keep, Start, engine_failure, map_paths, measured,
     settle_diskspd, tell_warnings, watch,
 };
+use fathom_workload::Workload;
 
+pub(crate) use self::processors::system;
 use self::watcher::Watcher;
 
 /// What stands among DISKSPD's arguments but is ours.
@@ -140,11 +142,11 @@ fn run(input: &DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Code,
         Some(result) => {
             let run = DiskspdRun {
                 result,
-                system: &processors::system(),
+                system: &system(),
                 started_unix_ns,
                 cpus: &cpus,
                 buckets: &buckets,
-                sizes: &sizes(input),
+                sizes: &sizes(input, &input.workload),
                 program: "diskspd",
             };
             console.print(&diskspd::write_text(input, &run));
@@ -164,9 +166,9 @@ fn has_measured(result: &StageResult) -> bool {
 }
 
 /// Size of each target, in order: that of the file, or of the part that is used where that cannot be told.
-fn sizes(input: &DiskspdInput) -> Vec<u64> {
+pub(crate) fn sizes(input: &DiskspdInput, workload: &Workload) -> Vec<u64> {
     let mut sizes = vec![0; input.targets.len()];
-    let jobs = input.workload.jobs().map(|(_, job)| job);
+    let jobs = workload.jobs().map(|(_, job)| job);
     let workers = jobs.flat_map(|job| std::iter::repeat_n(job, job.workers as usize));
     for (job, row) in workers.zip(&input.rows) {
         let size = job.targets.first().map(|target| {

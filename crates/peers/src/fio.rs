@@ -20,6 +20,7 @@ use fathom_session::{Code, Console, Failure, read_context, tell_warnings};
 
 use self::address::Address;
 use self::client::Client;
+pub(crate) use self::output::results;
 
 /// What stands among fio's arguments but is ours.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,22 +1,33 @@
 //! Drivers of the verbs that take a peer's place.
 //!
-//! `fathom fio` and `fathom diskspd` read their peer's own command line, run what it asks for, and answer in its own words
+//! Each, such as `fathom fio`, reads its peer's own command line, runs what it asks for, and answers in its own words
 //! and exit codes. Reading and writing a peer's formats is the business of `dialects`; a driver puts its parts together and
 //! prints nothing but through the [`fathom_session::Console`] it is given.
 
 mod diskspd;
 mod fio;
+mod iometer;
+mod vdbench;
+mod view;
 
 use fathom_session::{Code, Console};
 
 pub use diskspd::diskspd;
 pub use fio::fio;
+pub use iometer::iometer;
+pub use vdbench::vdbench;
+pub use view::{Shown, View, view};
 
 /// Does what a peer would do with its own arguments.
 pub type Peer = fn(&[String], &dyn Console) -> Code;
 
 /// Every peer whose place is taken, by the name of its program.
-const PEERS: &[(&str, Peer)] = &[("fio", fio), ("diskspd", diskspd)];
+const PEERS: &[(&str, Peer)] = &[
+    ("fio", fio),
+    ("diskspd", diskspd),
+    ("vdbench", vdbench),
+    ("iometer", iometer),
+];
 
 /// The peer whose program has that name.
 pub fn peer(program: &str) -> Option<Peer> {

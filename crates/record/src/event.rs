@@ -4,7 +4,7 @@
 
 use fathom_units::{Bytes, Nanos};
 
-use crate::{IntervalStats, LogChunk, StageRecord, StageResult};
+use crate::{IntervalStats, LogChunk, OpStats, StageRecord, StageResult};
 
 /// Part of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,16 @@ pub enum Event<'a> {
         name: &'a str,
         /// How long it should take, where that is known.
         expected: Option<Nanos>,
+    },
+    /// What one job did in the second that the next `Interval` tells of. Sent to those that [`EventSink::wants_jobs`].
+    JobInterval {
+        /// Index as in `StageStarted`.
+        index: usize,
+        /// Index of the job within its stage.
+        job: usize,
+        /// By [`fathom_workload::Direction`]; `None` where nothing completed. A real run knows response times too; a
+        /// prediction those of the whole stage alone.
+        directions: &'a [Option<OpStats>; 3],
     },
     /// A second of a stage is over.
     Interval {
@@ -95,6 +105,11 @@ pub enum Event<'a> {
 pub trait EventSink {
     /// Takes one event.
     fn event(&mut self, event: &Event<'_>);
+
+    /// Whether it takes [`Event::JobInterval`]. Asked once, when a run begins: nobody counts them for nothing.
+    fn wants_jobs(&self) -> bool {
+        false
+    }
 }
 
 /// Takes every event and does nothing.

@@ -12,6 +12,7 @@ mod document;
 mod event;
 mod io_log;
 mod measure;
+mod rates;
 mod sweep;
 
 pub use build::{stage_record, total_of, total_of_seconds};
@@ -27,4 +28,5 @@ pub use measure::{
     BATCH_LEVELS, DEPTH_LEVELS, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors,
     OpStats, StageResult, SteadyOutcome, Usage, WorkerStats, batch_level, depth_level, repeat_name,
 };
+pub use rates::{resolved_stage, resolved_workload};
 pub use sweep::{CurveRecord, KneePlace, KneeRecord, PointRecord, SweepRecord, sweep_record};

@@ -44,7 +44,10 @@ impl Progress {
             } => Some(self.interval_line(*phase, interval, width)),
             Event::Note { text } => Some(format!("note: {text}")),
             Event::WrongData { text } => Some((*text).to_owned()),
-            Event::StageFinished { .. } | Event::IoLog { .. } | Event::Snapshot { .. } => None,
+            Event::StageFinished { .. }
+            | Event::IoLog { .. }
+            | Event::JobInterval { .. }
+            | Event::Snapshot { .. } => None,
         }
     }
 

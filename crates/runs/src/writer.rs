@@ -216,7 +216,7 @@ impl EventSink for RunWriter {
                 self.line(&json!({"event": "wrong-data", "text": text}));
             }
             // Logs are written where the job asked for them; a snapshot is what the intervals add up to.
-            Event::IoLog { .. } | Event::Snapshot { .. } => {}
+            Event::IoLog { .. } | Event::JobInterval { .. } | Event::Snapshot { .. } => {}
             Event::StageFinished { index, record } => {
                 let whole = serde_json::to_value(record).unwrap_or_default();
                 self.line(&json!({"event": "stage-finished", "index": index, "record": whole}));

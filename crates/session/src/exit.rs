@@ -28,6 +28,8 @@ pub enum Code {
     PeerStopped = 128,
     /// Stopped by the user; what was measured is kept.
     Interrupted = 130,
+    /// Vdbench's own code for any failure: −99, as a shell shows it.
+    VdbenchFailed = 157,
 }
 
 impl From<Code> for ExitCode {

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostics, nearest};
+use fathom_dialects::iometer::mapped_name;
 use fathom_workload::{
     IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
 };
 
-use crate::spoken::{self, Spoken, settle_diskspd};
+use crate::spoken::{self, Spoken, settle_diskspd, settle_iometer, settle_vdbench, vdbench};
 use crate::{Code, Console, Failure};
 
 /// A workload, and what its reader knows beyond it.
@@ -70,14 +71,66 @@ impl Input {
         Ok(self)
     }
 
-    /// Fits a DISKSPD line to the files of this machine: ranges end where files end, and every path must be one of here.
+    /// Fits a peer's input to this machine: ranges end where files end, every path must be one of here, and hosts must be
+    /// this one. What a reader of the results should know is told.
     ///
     /// # Errors
-    /// A path that means something to Windows alone, with the `--map` that it needs.
-    pub fn on_this_machine(mut self) -> Result<Self, Failure> {
-        if let Spoken::Diskspd(_) = self.spoken {
-            settle_diskspd(&mut self.workload)?;
+    /// A path that means something to Windows alone, with the `--map` that it needs; hosts that are other machines.
+    pub fn on_this_machine(mut self, console: &dyn Console) -> Result<Self, Failure> {
+        match &mut self.spoken {
+            Spoken::Diskspd(_) => settle_diskspd(&mut self.workload)?,
+            Spoken::Vdbench(input) => settle_vdbench(input, &mut self.workload, console)?,
+            Spoken::Iometer(input) => settle_iometer(&mut self.workload, input)?,
+            Spoken::Preset | Spoken::Native { .. } | Spoken::Fio(_) => {}
         }
+        Ok(self)
+    }
+
+    /// Fits the machines that an Iometer file names to those of a design: a design with one machine has all workers on
+    /// it, and so has one that does not know the file's only machine.
+    ///
+    /// # Errors
+    /// A target whose size the file does not say: a prediction has no disk to look at.
+    pub fn on_machines<'a>(
+        mut self,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, Failure> {
+        let names: Vec<&str> = names.collect();
+        if let Spoken::Iometer(input) = &self.spoken {
+            let alone = input.managers.len() < 2;
+            let jobs = self.workload.stages.iter_mut();
+            for job in jobs.flat_map(|stage| &mut stage.jobs) {
+                let mut targets = job.targets.iter();
+                if let Some(target) = targets.find(|target| target.length.is_none()) {
+                    let path = target.place.path();
+                    let message = format!(
+                        "`{path}` has no Maximum Disk Size, and a prediction has no disk to look at"
+                    );
+                    let hint =
+                        "give `--size`, such as `iometer FILE --size 10GiB`, or set it in the file";
+                    return Err(Failure::new(Code::Input, message).hint(hint));
+                }
+                let known = |host: &str| names.contains(&host);
+                let strange = !job.host.as_deref().is_some_and(known);
+                if names.len() < 2 || (alone && strange) {
+                    job.host = None;
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Adds what a peer would do first where its files were missing: Vdbench's `SD_format`.
+    ///
+    /// # Errors
+    /// An input whose peer has no such run.
+    pub fn with_layout(mut self) -> Result<Self, Failure> {
+        let Spoken::Vdbench(input) = &mut self.spoken else {
+            let message = "`--include-layout` is for Vdbench's parameter files, whose `SD_format` run it predicts too";
+            return Err(Failure::new(Code::Usage, message)
+                .hint("leave it out: files are taken as laid out"));
+        };
+        vdbench::with_layout(input, &mut self.workload);
         Ok(self)
     }
 
@@ -173,7 +226,7 @@ pub fn tell_warnings(warnings: &Diagnostics, console: &dyn Console) {
 fn parse_map(map: &str) -> Result<(String, String), Failure> {
     match map.split_once('=') {
         Some((from, to)) if !from.is_empty() && !to.is_empty() => {
-            Ok((from.to_owned(), to.to_owned()))
+            Ok((mapped_name(from).to_owned(), to.to_owned()))
         }
         _ => Err(Failure::new(
             Code::Usage,

@@ -15,5 +15,7 @@ pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
 pub use input::{Input, Words, load, map_paths, tell_warnings};
 pub use screen::{Fan, Screen, Show};
-pub use spoken::{Spoken, is_dialect, read_context, settle_diskspd};
+pub use spoken::{
+    Spoken, is_dialect, processors, read_context, settle_diskspd, settle_iometer, settle_vdbench,
+};
 pub use start::{Keep, Outcome, Start, measured, watch};

@@ -25,7 +25,8 @@ impl Input {
         match &self.spoken {
             Spoken::Native { path, text } => place_in_native(path, text, subject),
             Spoken::Fio(input) => place_in_fio(input, subject),
-            Spoken::Preset | Spoken::Diskspd(_) => None,
+            Spoken::Vdbench(input) => input.place_of(subject),
+            Spoken::Preset | Spoken::Diskspd(_) | Spoken::Iometer(_) => None,
         }
     }
 }

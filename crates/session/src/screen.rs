@@ -84,4 +84,8 @@ impl EventSink for Fan<'_> {
             sink.event(event);
         }
     }
+
+    fn wants_jobs(&self) -> bool {
+        self.0.iter().any(|sink| sink.wants_jobs())
+    }
 }

@@ -5,18 +5,24 @@
 
 mod diskspd;
 mod fio;
+mod iometer;
 mod native;
+pub(crate) mod vdbench;
 
 use std::path::Path;
 
 use fathom_diagnostics::nearest;
 use fathom_dialects::diskspd::DiskspdInput;
 use fathom_dialects::fio::FioInput;
+use fathom_dialects::iometer::IometerInput;
+use fathom_dialects::vdbench::VdbenchInput;
 
 use crate::{Code, Console, Failure, Input};
 
 pub use self::diskspd::settle as settle_diskspd;
 pub use self::fio::read_context;
+pub use self::iometer::{processors, settle as settle_iometer};
+pub use self::vdbench::settle as settle_vdbench;
 
 /// What the reader of an input knows beyond its workload.
 #[derive(Debug)]
@@ -34,6 +40,10 @@ pub enum Spoken {
     Fio(Box<FioInput>),
     /// DISKSPD's command line.
     Diskspd(Box<DiskspdInput>),
+    /// Vdbench's parameter files.
+    Vdbench(Box<VdbenchInput>),
+    /// Iometer's configuration.
+    Iometer(Box<IometerInput>),
 }
 
 /// A file that may hold a workload.
@@ -81,6 +91,16 @@ const DIALECTS: &[Dialect] = &[
         name: "diskspd",
         from_words: diskspd::from_words,
         from_file: None,
+    },
+    Dialect {
+        name: "vdbench",
+        from_words: vdbench::from_words,
+        from_file: Some((vdbench::from_file, vdbench::recognises)),
+    },
+    Dialect {
+        name: "iometer",
+        from_words: iometer::from_words,
+        from_file: Some((iometer::from_file, iometer::recognises)),
     },
 ];
 

@@ -2,8 +2,8 @@
 
 use fathom_engine::RunOutcome;
 use fathom_record::{
-    EventSink, Evidence, Record, RunKind, SCHEMA, StageResult, TargetFacts, ToolRecord, run_checks,
-    stage_record, sweep_record, verdict,
+    EventSink, Evidence, Record, RunKind, SCHEMA, StageResult, TargetFacts, ToolRecord,
+    resolved_workload, run_checks, stage_record, sweep_record, verdict,
 };
 use fathom_runs::{RunStart, RunWriter, Store, environment};
 use fathom_units::Nanos;
@@ -112,8 +112,9 @@ impl Start {
         if interrupted && results.iter().any(|result| result.measured > Nanos::ZERO) {
             results.retain(|result| result.measured > Nanos::ZERO);
         }
+        let workload = resolved_workload(&input.workload, &results);
         let evidence = Evidence {
-            workload: &input.workload,
+            workload: &workload,
             results: &results,
             targets: &targets,
             kind: self.kind,
@@ -121,7 +122,7 @@ impl Start {
         let checks = run_checks(&evidence);
         let stages = results
             .iter()
-            .map(|result| stage_record(&input.workload.stages[result.stage], result));
+            .map(|result| stage_record(&workload.stages[result.stage], result));
         let stages: Vec<_> = stages.collect();
         Record {
             schema: SCHEMA.to_owned(),

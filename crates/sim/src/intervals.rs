@@ -22,6 +22,8 @@ pub(crate) struct Intervals {
     /// Whether anything was counted in the present interval.
     count: u64,
     kept: Vec<IntervalStats>,
+    /// What each job did in the present interval; empty where nobody wants it.
+    jobs: Vec<[Option<OpStats>; 3]>,
 }
 
 impl Intervals {
@@ -36,11 +38,32 @@ impl Intervals {
             present: empty(used),
             count: 0,
             kept: Vec::new(),
+            jobs: Vec::new(),
+        }
+    }
+
+    /// Counts for each of `jobs` jobs too, going the directions that each is given with.
+    pub fn with_jobs(mut self, jobs: impl Iterator<Item = [bool; 3]>) -> Self {
+        self.jobs = jobs.map(empty).collect();
+        self
+    }
+
+    /// Counts an I/O for its job, after [`Intervals::record`] took it.
+    #[inline]
+    pub fn record_job(&mut self, job: usize, direction: Direction, io: (u64, Nanos)) {
+        let directions = self.jobs.get_mut(job);
+        if let Some(stats) = directions.and_then(|them| them[direction as usize].as_mut()) {
+            stats.bytes += io.0;
+            stats.latency.record(io.1.get());
         }
     }
 
     /// Counts an I/O that completed at `now`, from the start of the stage.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn record(
         &mut self,
         now: Nanos,
@@ -95,6 +118,17 @@ impl Intervals {
             length,
             directions,
         };
+        for (job, directions) in self.jobs.iter_mut().enumerate() {
+            if directions.iter().flatten().all(|stats| stats.ios() == 0) {
+                continue;
+            }
+            sink.event(&Event::JobInterval {
+                index: self.index,
+                job,
+                directions,
+            });
+            directions.iter_mut().flatten().for_each(OpStats::clear);
+        }
         sink.event(&Event::Interval {
             index: self.index,
             phase: self.phase,
@@ -173,6 +207,32 @@ mod tests {
                 (3700, 200, 1)
             ]
         );
+    }
+
+    #[test]
+    fn jobs_are_counted_where_they_are_wanted() {
+        struct Told(Vec<(usize, u64)>);
+        impl EventSink for Told {
+            fn event(&mut self, event: &Event<'_>) {
+                if let Event::JobInterval {
+                    job, directions, ..
+                } = event
+                {
+                    self.0
+                        .push((*job, directions[0].as_ref().map_or(0, OpStats::ios)));
+                }
+            }
+        }
+        let used = [true, false, false];
+        let mut intervals = Intervals::new(0, used).with_jobs([used; 2].into_iter());
+        let mut told = Told(Vec::new());
+        for (millis, job) in [(100, 0), (200, 1), (300, 1), (1200, 0)] {
+            let io = (4096, Nanos::new(7));
+            intervals.record(Nanos::from_millis(millis), Direction::Read, io, &mut told);
+            intervals.record_job(job, Direction::Read, io);
+        }
+        intervals.finish(Nanos::from_millis(1300), &mut told);
+        assert_eq!(told.0, [(0, 1), (1, 2), (0, 1)]);
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_model::{Design, Storage};
-use fathom_record::{Event, EventSink, StageResult, repeat_name, stage_record};
+use fathom_record::{Event, EventSink, StageResult, repeat_name, resolved_stage, stage_record};
 use fathom_units::Nanos;
-use fathom_workload::Workload;
 use fathom_workload::generator::StreamError;
+use fathom_workload::{Stage, Workload};
 
-use crate::plan::{Plan, PredictError};
+use crate::plan::{Plan, PlannedJob, PredictError};
 use crate::stage::{Interrupted, Run, Setup, announce};
 
 /// What a workload would measure.
@@ -46,9 +46,12 @@ pub fn predict(
     let mut start = Nanos::ZERO;
     let mut index = 0;
     for (number, stage) in workload.stages.iter().enumerate() {
+        let stage = resolved_stage(stage, &results);
+        let stage = stage.as_ref();
+        let jobs = resolved_jobs(&plan.stages[number], stage);
         for repeat in 1..=repeats(number) {
             let name = repeat_name(&stage.name, repeat);
-            let jobs = &plan.stages[number];
+            let jobs = &jobs;
             announce(sink, (index, count as usize), &name, jobs);
             let setup = Setup {
                 jobs,
@@ -59,6 +62,11 @@ pub fn predict(
             let run = Run::new(&setup, &mut storage, sink).map_err(|error| rejected(&[error]))?;
             let finished = run.run(&name, number, stop);
             start = finished.end.saturating_add(stage.cooldown);
+            sink.event(&Event::Snapshot {
+                index,
+                over: true,
+                result: &finished.result,
+            });
             if !stage.discard {
                 let record = stage_record(stage, &finished.result);
                 sink.event(&Event::StageFinished {
@@ -80,6 +88,17 @@ pub fn predict(
         results,
         notes: plan.notes,
     })
+}
+
+/// The jobs of a stage as they are once its rates are known.
+fn resolved_jobs<'j>(planned: &[PlannedJob<'j>], stage: &'j Stage) -> Vec<PlannedJob<'j>> {
+    let jobs = planned.iter().zip(&stage.jobs);
+    let resolved = jobs.map(|(planned, job)| PlannedJob {
+        job,
+        number: planned.number,
+        targets: planned.targets.clone(),
+    });
+    resolved.collect()
 }
 
 /// Builds every stage's workers once, so that a stream that cannot be is found before anything runs.

@@ -47,6 +47,8 @@ pub(crate) enum Interrupted {
 
 /// Where the I/O of one worker goes, and what it is.
 struct Route<'a> {
+    /// Index of its job within the stage.
+    job: usize,
     targets: &'a [PlannedTarget],
     stream: u64,
     backend: Backend,
@@ -54,6 +56,8 @@ struct Route<'a> {
     operation: Option<FileOperation>,
     /// Writes are durable when they complete.
     fua: bool,
+    /// Whether storage wants to know early where I/Os will go.
+    looks_ahead: bool,
 }
 
 /// The tag of requests that nothing waits for.
@@ -97,20 +101,31 @@ impl<'a, 'r> Run<'a, 'r> {
                 };
                 workers.push(new_worker(index, planned, key, &shared, setup.start)?);
                 routes.push(Route {
+                    job: index,
                     targets: &planned.targets,
                     stream: u64::from(planned.number) << 32 | u64::from(number),
                     backend: planned.job.backend,
                     operation: planned.job.features.operation,
                     fua: planned.job.sync.open != OpenSync::None,
+                    looks_ahead: planned.job.backend != Backend::Null
+                        && planned
+                            .targets
+                            .first()
+                            .is_some_and(|target| storage.expects(target.volume)),
                 });
             }
         }
-        let used = Direction::ALL.map(|way| {
-            setup
-                .jobs
-                .iter()
-                .any(|planned| planned.job.mix.share(way).basis_points() > 0)
+        let goes = |planned: &PlannedJob<'_>| {
+            Direction::ALL.map(|way| planned.job.mix.share(way).basis_points() > 0)
+        };
+        let jobs = || setup.jobs.iter().map(goes);
+        let used = jobs().fold([false; 3], |used, goes| {
+            [0, 1, 2].map(|way| used[way] || goes[way])
         });
+        let mut intervals = Intervals::new(setup.index, used);
+        if sink.wants_jobs() {
+            intervals = intervals.with_jobs(jobs());
+        }
         let measure = workers.iter().map(|worker| worker.times.measure).min();
         Ok(Self {
             setup,
@@ -120,7 +135,7 @@ impl<'a, 'r> Run<'a, 'r> {
             completed: Vec::new(),
             workers,
             routes,
-            intervals: Intervals::new(setup.index, used),
+            intervals,
             gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
             now: setup.start,
@@ -154,7 +169,11 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// The next event of all happens; the model's go first. `false`: there is none.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn happen(&mut self) -> bool {
         let own = self.agenda.next_due();
         // What storage does by itself holds no stage open.
@@ -215,49 +234,97 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Handles completions until none are left.
     #[inline]
     fn settle(&mut self) {
-        while let Some(completed) = self.completed.pop() {
-            self.complete(completed);
+        while let Some(last) = self.completed.len().checked_sub(1) {
+            self.complete(last);
         }
     }
 
-    #[inline]
-    fn complete(&mut self, completed: Completed) {
-        if completed.tag == UNWATCHED {
+    /// Handles the last completion, which stands at `place`: there, since to take it out would copy it.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn complete(&mut self, place: usize) {
+        let Some(Completed { tag, waits, error }) = self.completed.get(place) else {
+            return;
+        };
+        let (tag, error) = (*tag, *error);
+        if tag == UNWATCHED {
+            self.completed.truncate(place);
             return;
         }
-        let index = (completed.tag >> 32) as u32;
+        let index = (tag >> 32) as u32;
         let worker = &mut self.workers[index as usize];
-        if let Some(error) = completed.error {
-            worker.fail(self.now, completed.tag as u32, errno_of(error));
-            self.pump(index);
-            return;
-        }
-        let measured = worker.complete(self.now, completed.tag as u32, &completed.waits);
-        if let Some((direction, bytes, latency)) = measured {
+        if let Some(error) = error {
+            worker.fail(self.now, tag as u32, errno_of(error));
+        } else if let Some((direction, bytes, latency)) =
+            worker.complete(self.now, tag as u32, waits)
+        {
             let at = self.now - self.setup.start;
             self.intervals
                 .record(at, direction, (bytes, latency), self.sink);
+            let job = self.routes[index as usize].job;
+            self.intervals.record_job(job, direction, (bytes, latency));
         }
+        self.completed.truncate(place);
         self.pump(index);
     }
 
     /// Lets a worker issue what it may.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn pump(&mut self, index: u32) {
         loop {
-            match self.workers[index as usize].step(self.now) {
-                Step::Issue(io, slot) => self.issue(index, io, slot),
-                Step::Sync(target, slot) => self.sync(index, target, slot),
-                Step::WaitUntil(at) => {
-                    self.agenda.push(at, Due::Worker(index));
-                    return;
+            let worker = &mut self.workers[index as usize];
+            if worker.rests() {
+                return;
+            }
+            let drawn = worker.drawn();
+            if let Some((io, slot)) = worker.next_of_stretch(self.now) {
+                if drawn == 0 {
+                    self.look_ahead(index);
                 }
-                Step::Rest => return,
+                self.issue(index, io, slot);
+            } else if !self.pump_by_rules(index) {
+                return;
             }
         }
     }
 
-    #[inline]
+    /// Tells storage of the I/Os that a worker has drawn.
+    fn look_ahead(&self, index: u32) {
+        let route = &self.routes[index as usize];
+        if let (true, [target, ..]) = (route.looks_ahead, route.targets) {
+            for offset in self.workers[index as usize].upcoming() {
+                self.storage.expect(target.volume, target.start + offset);
+            }
+        }
+    }
+
+    /// The same with a look at everything that a worker may do; `false`: there is nothing more to do now.
+    #[inline(never)]
+    fn pump_by_rules(&mut self, index: u32) -> bool {
+        match self.workers[index as usize].step(self.now) {
+            Step::Issue(io, slot) => self.issue(index, io, slot),
+            Step::Sync(target, slot) => self.sync(index, target, slot),
+            Step::WaitUntil(at) => {
+                self.agenda.push(at, Due::Worker(index));
+                return false;
+            }
+            Step::Rest => return false,
+        }
+        true
+    }
+
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn issue(&mut self, index: u32, io: Io, slot: u32) {
         let route = &self.routes[index as usize];
         let tag = u64::from(index) << 32 | u64::from(slot);

@@ -1,6 +1,7 @@
 //! Predictions against what is known by other means: limits, identities, and published figures.
 
 mod guides;
+mod lines;
 mod mechanisms;
 mod model;
 
@@ -73,6 +74,7 @@ fn workload(jobs: Vec<Job>) -> Workload {
         cooldown: Nanos::ZERO,
         repeats: 1,
         discard: false,
+        rate_from: None,
     };
     Workload {
         stages: vec![stage],

@@ -20,7 +20,6 @@ const MOST_SAMPLES: usize = 200_000;
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     submitted: Nanos,
-    intended: Nanos,
     length: u32,
     direction: Direction,
     /// Whether it is an `fsync` in place of data.
@@ -57,12 +56,16 @@ pub(crate) struct Times {
 pub(crate) struct Worker {
     stream: WorkerStream,
     schedule: Option<ArrivalSchedule>,
+    /// Whether I/Os of its closed loop may have to wait: lines have delays.
+    delays: bool,
     pub times: Times,
     depth: u32,
     /// The next I/O of an open loop and its intended start.
     pending: Option<(Io, Nanos)>,
     /// The time it already waits for, so that completions meanwhile do not ask again.
     waiting: Option<Nanos>,
+    /// Whether it is a closed loop that synchronises nothing.
+    plain: bool,
     /// Whether the stream has ended, or the time is over.
     closed: bool,
     /// Writes from one `fsync` or `fdatasync` to the next; 0: there is none.
@@ -72,6 +75,8 @@ pub(crate) struct Worker {
     /// The target to be synchronised next.
     pending_sync: Option<u32>,
     slots: Vec<Slot>,
+    /// Of an open loop: the intended start of the I/O in each slot.
+    intended: Vec<Nanos>,
     free: Vec<u32>,
     outstanding: u32,
     /// When it last issued an I/O or one completed.
@@ -96,9 +101,9 @@ impl Worker {
         times: Times,
     ) -> Self {
         let mut stats = stats;
+        let open = schedule.is_some();
         for direction in Direction::ALL {
             let used = job.mix.share(direction) > Percent::ZERO;
-            let open = schedule.is_some();
             stats.directions[direction as usize] =
                 used.then(|| OpStats::new(open, job.split_latency));
         }
@@ -106,10 +111,16 @@ impl Worker {
         Self {
             stream,
             schedule,
+            delays: job
+                .features
+                .lines
+                .iter()
+                .any(|line| line.delay > Nanos::ZERO),
             times,
             depth: job.effective_depth().max(1),
             pending: None,
             waiting: None,
+            plain: !open && job.sync.fsync_every == 0 && job.sync.fdatasync_every == 0,
             closed: false,
             sync_every: if job.sync.fsync_every > 0 {
                 job.sync.fsync_every
@@ -119,6 +130,7 @@ impl Worker {
             unsynced: 0,
             pending_sync: None,
             slots: Vec::new(),
+            intended: Vec::new(),
             free: Vec::new(),
             outstanding: 0,
             last_event: Nanos::ZERO,
@@ -138,10 +150,42 @@ impl Worker {
         }
     }
 
+    /// Whether there is nothing to do until an I/O completes, or never again.
+    #[inline]
+    pub fn rests(&self) -> bool {
+        self.closed || self.outstanding >= self.depth
+    }
+
+    /// How many I/Os are drawn ahead.
+    #[inline]
+    pub fn drawn(&self) -> usize {
+        self.stream.upcoming().len()
+    }
+
+    /// Offsets within the target of the I/Os that are drawn ahead.
+    pub fn upcoming(&self) -> &[u64] {
+        self.stream.upcoming()
+    }
+
+    /// The next I/O and its slot where there is nothing else to look at: the jobs of most I/Os are closed loops. It must
+    /// not be asked of a worker that rests.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    pub fn next_of_stretch(&mut self, now: Nanos) -> Option<(Io, u32)> {
+        if !self.plain || now >= self.times.deadline.unwrap_or(Nanos::MAX) {
+            return None;
+        }
+        let io = self.stream.next_of_stretch()?;
+        Some((io, self.open_slot(now, now, io)))
+    }
+
     /// What to do at `now`; called again until it rests or waits.
     #[inline]
     pub fn step(&mut self, now: Nanos) -> Step {
-        if self.closed || self.outstanding >= self.depth {
+        if self.rests() {
             return Step::Rest;
         }
         if self.times.deadline.is_some_and(|deadline| now >= deadline) {
@@ -151,14 +195,13 @@ impl Worker {
         if let Some(target) = self.pending_sync.take() {
             let slot = Slot {
                 submitted: now,
-                intended: now,
                 length: 0,
                 direction: Direction::Write,
                 sync: true,
             };
             self.last_event = now;
             self.outstanding += 1;
-            return Step::Sync(target, self.put(slot));
+            return Step::Sync(target, self.put(slot, now));
         }
         let Some((io, intended)) = self.next_io(now) else {
             self.close(EndReason::Done);
@@ -188,6 +231,9 @@ impl Worker {
     #[inline]
     fn next_io(&mut self, now: Nanos) -> Option<(Io, Nanos)> {
         let Some(schedule) = &mut self.schedule else {
+            if self.delays {
+                return self.next_delayed(now);
+            }
             return Some((self.stream.next_io()?, now));
         };
         if let Some(pending) = self.pending.take() {
@@ -196,6 +242,16 @@ impl Worker {
         let io = self.stream.next_io()?;
         let offset = Nanos::new(schedule.next_start(io.length));
         Some((io, self.times.first.saturating_add(offset)))
+    }
+
+    /// The next I/O of lines with delays, and when it may go.
+    #[cold]
+    fn next_delayed(&mut self, now: Nanos) -> Option<(Io, Nanos)> {
+        if let Some(pending) = self.pending.take() {
+            return Some(pending);
+        }
+        let io = self.stream.next_io()?;
+        Some((io, now.saturating_add(self.stream.delay())))
     }
 
     fn close(&mut self, reason: EndReason) {
@@ -210,7 +266,11 @@ impl Worker {
         }
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn open_slot(&mut self, now: Nanos, intended: Nanos, io: Io) -> u32 {
         self.last_event = now;
         self.outstanding += 1;
@@ -219,7 +279,6 @@ impl Worker {
         }
         let slot = Slot {
             submitted: now,
-            intended,
             length: io.length,
             direction: io.direction,
             sync: false,
@@ -231,22 +290,35 @@ impl Worker {
                 self.pending_sync = Some(io.target);
             }
         }
-        self.put(slot)
+        self.put(slot, intended)
     }
 
-    #[inline]
-    fn put(&mut self, slot: Slot) -> u32 {
-        if let Some(index) = self.free.pop() {
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn put(&mut self, slot: Slot, intended: Nanos) -> u32 {
+        let index = if let Some(index) = self.free.pop() {
             self.slots[index as usize] = slot;
             index
         } else {
             self.slots.push(slot);
             self.slots.len() as u32 - 1
+        };
+        if self.schedule.is_some() {
+            self.intended.resize(self.slots.len(), Nanos::ZERO);
+            self.intended[index as usize] = intended;
         }
+        index
     }
 
     /// An I/O completed at `now`: its direction, bytes and latency, if it is measured.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn complete(
         &mut self,
         now: Nanos,
@@ -258,7 +330,6 @@ impl Worker {
         self.free.push(slot);
         let Slot {
             submitted,
-            intended,
             length,
             direction,
             sync,
@@ -284,15 +355,13 @@ impl Worker {
         }
         let latency = now - submitted;
         let bytes = u64::from(length);
-        let waited = &mut self.waited[direction as usize];
-        for wait in waits.iter() {
-            waited[wait.limit as usize] += u128::from(wait.time.get());
-        }
+        waits.add_to(&mut self.waited[direction as usize]);
         if let Some(stats) = &mut self.stats.directions[direction as usize] {
             stats.bytes += bytes;
             stats.latency.record(latency.get());
             if let Some(response) = &mut stats.response {
-                response.record((now - intended).get());
+                let intended = self.intended.get(slot as usize).copied();
+                response.record((now - intended.unwrap_or(submitted)).get());
             }
         }
         Some((direction, bytes, latency))

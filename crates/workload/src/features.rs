@@ -8,6 +8,7 @@ mod errors;
 mod files;
 mod filling;
 mod io_log;
+mod lines;
 mod pacing;
 mod placement;
 mod priority;
@@ -22,6 +23,8 @@ pub use errors::ErrorHandling;
 pub use files::{FileHandling, FileOperation, StatCall, SyncRange};
 pub use filling::{Dedupe, DedupeFrom, Filling};
 pub use io_log::IoLog;
+
+pub use lines::{AccessLine, LINE_ALIGNMENT, LINES_MAX};
 pub use pacing::{
     AfterFound, DirectionRates, Flow, LatencyTarget, Overlaps, SteadyJudgement, SteadyLimit,
     SteadyMetric, SteadyState,
@@ -56,6 +59,9 @@ pub struct Features {
     pub overlaps: Overlaps,
     /// Where I/Os fall, beyond what access and block sizes say.
     pub placement: Option<Box<Placement>>,
+    /// Lines that are drawn burst by burst, each with its own size and shares; where there are any, they count instead of
+    /// the job's mix, access and sizes, which then say what the lines come to ([`crate::Job::set_lines`]).
+    pub lines: Vec<AccessLine>,
     /// What written buffers hold, beyond [`crate::BufferContents`].
     pub filling: Option<Box<Filling>>,
     /// What is told of single I/Os, or of short windows, while the job runs.

@@ -124,6 +124,8 @@ pub enum Poisson {
     Fixed,
     /// Exponentially distributed gaps with the same mean.
     Exponential,
+    /// Gaps evenly between nothing and twice the mean.
+    Uniform,
 }
 
 /// What happens to an arrival of an open loop that finds the most I/Os outstanding.

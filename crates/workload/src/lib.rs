@@ -13,6 +13,7 @@ mod job;
 pub mod native;
 mod pattern;
 mod presets;
+mod rate_from;
 mod stage;
 mod sweep;
 mod target;
@@ -21,12 +22,12 @@ mod validate;
 
 pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, WeightedSize};
 pub use features::{
-    AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
+    AccessLine, AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
     DistributionError, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, Filling,
-    Flow, IoLog, IoPriority, LatencyTarget, Overlaps, Placement, Priorities, PriorityShare,
-    Process, ProcessorSharing, Replay, ReplayPace, SEQUENCE_MAX, SizeDraw, SizeRange, StatCall,
-    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, SyncRange, ThinkCounts, ThinkTime,
-    ThreadPriority, ZONES_MAX, Zone, ZoneStride,
+    Flow, IoLog, IoPriority, LINE_ALIGNMENT, LINES_MAX, LatencyTarget, Overlaps, Placement,
+    Priorities, PriorityShare, Process, ProcessorSharing, Replay, ReplayPace, SEQUENCE_MAX,
+    SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    SyncRange, ThinkCounts, ThinkTime, ThreadPriority, ZONES_MAX, Zone, ZoneStride,
 };
 pub use features::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
@@ -38,6 +39,7 @@ pub use job::{
 };
 pub use pattern::{FormatAt, Pattern, PatternError};
 pub use presets::{preset, preset_names};
+pub use rate_from::{RateFrom, RateRounding, RateShares};
 pub use stage::{Stage, Workload};
 pub use sweep::{POINTS_MAX, Sweep, SweepError, SweepPoint, Swept};
 pub use target::{FileChoice, Place, Target};

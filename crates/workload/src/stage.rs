@@ -2,7 +2,7 @@
 
 use fathom_units::Nanos;
 
-use crate::Job;
+use crate::{Job, RateFrom};
 
 /// Everything to be run: stages one after another, from one seed.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,8 @@ pub struct Stage {
     pub repeats: u32,
     /// A stage that prepares and is not reported.
     pub discard: bool,
+    /// Rates that follow from what an earlier stage reached.
+    pub rate_from: Option<RateFrom>,
 }
 
 impl Workload {

@@ -3,7 +3,9 @@
 //! Every dialect's reader ends here, so that nothing impossible reaches the engine or the simulator, whoever wrote it. All
 //! contradictions are told at once.
 
+mod lines;
 mod placement;
+mod rate_from;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos, Percent};
@@ -89,6 +91,7 @@ pub(crate) fn problems(workload: &Workload) -> Vec<Problem> {
             found.add("name", "another stage has this name", "give each its own");
         }
         check_stage(stage, &mut found);
+        rate_from::check(stage, &workload.stages[..index], &mut found);
     }
     found.problems
 }
@@ -144,6 +147,7 @@ fn check_job(job: &Job, found: &mut Found) {
     check_access(job, found);
     check_verify(job, found);
     placement::check(job, found);
+    lines::check(job, found);
     check_arrival(job, found);
     check_limits(job, found);
     if job.targets.is_empty() {

@@ -354,6 +354,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         overlaps: _,
         // Stands with `-r`.
         placement: _,
+        lines: _,
         // Stands with `-Z`.
         filling: _,
         io_log,
@@ -388,6 +389,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         // Stands with `-c`.
         must_exist: _,
         pre_read: _,
+        grows: _,
         sync_range: _,
         end_syncfs: _,
     } = files;

@@ -34,6 +34,8 @@ pub fn put(
         overlaps,
         // Said with the pattern.
         placement: _,
+        // What they come to is said by mix, access and sizes.
+        lines: _,
         filling,
         io_log,
         priorities,
@@ -340,6 +342,8 @@ fn handling(files: &FileHandling, section: &mut Section) {
     let FileHandling {
         pre_read,
         must_exist,
+        // fio lays files out before it writes them.
+        grows: _,
         sync_range,
         end_syncfs,
     } = files;

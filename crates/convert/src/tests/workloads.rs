@@ -246,7 +246,8 @@ prop_compose! {
                 ..Process::default()
             },
             io_log: IoLog { each, window, histogram: None },
-            files: FileHandling { pre_read, must_exist, end_syncfs, sync_range: None },
+            files: FileHandling { pre_read, must_exist, end_syncfs, sync_range: None,
+                grows: false },
             errors: ErrorHandling { ignored: [ignored.clone(), Vec::new(), ignored], ..ErrorHandling::default() },
             priorities: shares.map(|(percent, class, level)| Box::new(Priorities {
                 read: vec![PriorityShare { size: None, percent, priority: IoPriority::new(class, 0, level).unwrap() }],
@@ -301,6 +302,7 @@ prop_compose! {
             cooldown,
             repeats,
             discard,
+            rate_from: None,
         });
         Workload { stages: stages.collect(), seed }
     }

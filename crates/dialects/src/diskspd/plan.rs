@@ -43,6 +43,7 @@ pub fn build(settings: &Settings, targets: &[String]) -> (Workload, Vec<Row>) {
         cooldown: Nanos::from_secs(settings.cooldown),
         repeats: 1,
         discard: false,
+        rate_from: None,
     };
     let workload = Workload {
         stages: vec![stage],

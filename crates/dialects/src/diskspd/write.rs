@@ -12,6 +12,7 @@ use fathom_record::StageResult;
 
 use super::{Buckets, DiskspdInput};
 
+pub(crate) use processors::date;
 pub use processors::{CpuUse, System};
 pub use usage::usage;
 

@@ -323,6 +323,7 @@ impl<'a> Planner<'a> {
             cooldown: Nanos::ZERO,
             repeats: 1,
             discard: false,
+            rate_from: None,
         });
     }
 

@@ -14,6 +14,7 @@ use fathom_workload::generator::{Io, StreamKey, WorkerStream};
 use fathom_workload::{IoPriority, Job, Overlaps};
 
 use super::Slot;
+use super::delays::Delayed;
 use super::depth::{DepthSearch, Drain};
 use super::flow::Share;
 use super::limits::Limits;
@@ -128,6 +129,7 @@ impl<'a> Full<'a> {
             || features.trace_to.is_some()
             || Limits::is_needed(job)
             || features.rates.is_some()
+            || Delayed::is_needed(job)
             || features.flow.is_some()
             || features.steady.is_some()
             || features.latency_target.is_some()
@@ -165,6 +167,7 @@ impl<'a> Full<'a> {
                 (Some(verification), ..) => Box::new(verification),
                 (None, Some(replay), _) => Box::new(Replayer::new(replay, job)?),
                 (None, None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
+                (None, None, None) if Delayed::is_needed(job) => Box::new(Delayed::new(stream)),
                 (None, None, None) => Box::new(stream),
             },
             pauses: features.think.map(Pauses::new),

@@ -11,6 +11,7 @@
 //! that is not the I/O itself (errors and half-second samples aside, which extend a list); an intended start time never
 //! moves because of completions; completions never exceed submissions, since a queue frees each slot once.
 
+mod delays;
 mod depth;
 mod flow;
 mod full;

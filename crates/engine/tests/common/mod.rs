@@ -68,6 +68,7 @@ pub fn stage(name: &str, jobs: Vec<Job>) -> Stage {
         cooldown: Nanos::ZERO,
         repeats: 1,
         discard: false,
+        rate_from: None,
     }
 }
 
@@ -109,7 +110,10 @@ impl EventSink for Told {
                     .push((interval.at, stats.map(fathom_record::OpStats::ios).sum()));
             }
             Event::StageStarted { name, .. } => self.stages.push((*name).to_owned()),
-            Event::StageFinished { .. } | Event::IoLog { .. } | Event::Snapshot { .. } => {}
+            Event::StageFinished { .. }
+            | Event::IoLog { .. }
+            | Event::JobInterval { .. }
+            | Event::Snapshot { .. } => {}
         }
     }
 }

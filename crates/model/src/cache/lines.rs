@@ -7,6 +7,17 @@ pub(super) const BLOCK: u64 = 4 << 10;
 /// Blocks of a line.
 const PER_LINE: u64 = LINE / BLOCK;
 
+/// The line that a range lies in, with its blocks; `None` where there are several.
+#[inline]
+pub(super) fn line_of(offset: u64, length: u64) -> Option<(usize, u16)> {
+    let first = offset / BLOCK;
+    let last = (offset + length.max(1) - 1) / BLOCK;
+    let line = first / PER_LINE;
+    let blocks =
+        (0xffff_u16 >> (PER_LINE - 1 - last % PER_LINE)) & (0xffff_u16 << (first % PER_LINE));
+    (last / PER_LINE == line).then_some((line as usize, blocks))
+}
+
 /// The lines that a range touches, with the blocks of each; a block touched in part counts as touched.
 #[inline]
 pub(super) fn lines_of(offset: u64, length: u64) -> impl Iterator<Item = (usize, u16)> {

@@ -1,12 +1,16 @@
-//! What is due but departures, in order: a timing wheel of two levels (Varghese, Lauck: "Hashed and hierarchical timing
-//! wheels", SOSP 1987), exact to the nanosecond.
+//! What is due, in order: a timing wheel of two levels (Varghese, Lauck: "Hashed and hierarchical timing wheels", SOSP
+//! 1987), exact to the nanosecond.
 //!
 //! A heap of all events costs tens of nanoseconds an event with a thousand of them under way, which is most of what an I/O
 //! may cost in all. Here an event is linked into the slot of its microsecond; when time comes to a slot, its events (mostly
-//! one) go through a small heap, which gives them their exact order. Events of more than 8 ms ahead wait in coarser slots, and
-//! those of more than half a minute ahead in a heap of their own, and move down as time comes near.
+//! one) are put into their exact order. Events of more than 8 ms ahead wait in coarser slots, and those of more than half a
+//! minute ahead in a heap of their own, and move down as time comes near.
 //!
-//! Invariant: events leave in the order of (time, order of entry), so ties are the same on every machine.
+//! A stage, a cache and a token have one event each at most. So each has a node of its own, by its number, and none is
+//! handed out or given back.
+//!
+//! Invariants: of events at one time departures come first, in the order of their stages, and then all others in the order
+//! of entry, so ties are the same on every machine; what is due at the end of time is never due.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -16,45 +20,54 @@ use fathom_units::Nanos;
 /// What is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A token's delay is over.
-    Token(u32),
+    /// The head of a stage's queue leaves.
+    Departure(u32),
     /// A cache is flushed, as it is from time to time.
     Flush(u32),
+    /// A token's delay is over.
+    Token(u32),
 }
 
 /// A slot of the fine wheel is 2^10 ns wide.
 const SLOT_BITS: u32 = 10;
-/// The fine wheel has 2^13 slots: 8.4 ms.
-const FINE_BITS: u32 = 13;
-/// The coarse wheel has 2^12 slots, each as wide as the fine wheel: 34 s.
-const COARSE_BITS: u32 = 12;
+/// Slots of the fine wheel: 8.4 ms.
+const FINE: usize = 1 << 13;
+/// Slots of the coarse wheel, each as wide as the fine wheel: 34 s.
+const COARSE: usize = 1 << 12;
+/// Slots of which one word tells whether they are empty.
+const WORD: usize = 64;
 
 const NOTHING: u32 = u32::MAX;
+
+/// Where orders of entry begin: after the numbers of all stages.
+const FIRST_ENTRY: u64 = 1 << 32;
 
 /// An event with its place in the order. The earliest is the greatest, as the standard heap gives the greatest first.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     at: u64,
-    sequence: u64,
-    event: Event,
+    /// Decides among events at one time.
+    order: u64,
+    /// Number of its node.
+    id: u32,
 }
 
 impl Entry {
     /// Stands where there is no entry, after all others.
     const NONE: Self = Self {
         at: u64::MAX,
-        sequence: u64::MAX,
-        event: Event::Token(u32::MAX),
+        order: u64::MAX,
+        id: NOTHING,
     };
 
     #[inline]
     fn is_none(&self) -> bool {
-        self.sequence == u64::MAX
+        self.at == u64::MAX
     }
 
     #[inline]
     fn key(&self) -> u128 {
-        u128::from(self.at) << 64 | u128::from(self.sequence)
+        u128::from(self.at) << 64 | u128::from(self.order)
     }
 }
 
@@ -79,116 +92,179 @@ impl Ord for Entry {
     }
 }
 
-/// An entry in a slot's list, or a free node.
+/// The event of one stage, cache or token while it lies in a wheel.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
 struct Node {
-    entry: Entry,
+    at: u64,
+    order: u64,
+    /// The next in the list of its slot.
     next: u32,
+}
+
+impl Node {
+    const EMPTY: Self = Self {
+        at: u64::MAX,
+        order: u64::MAX,
+        next: NOTHING,
+    };
 }
 
 /// Slots that come round again, each with a list of nodes.
 #[derive(Debug)]
-struct Wheel {
-    heads: Box<[u32]>,
+struct Wheel<const SLOTS: usize, const WORDS: usize> {
+    heads: Box<[u32; SLOTS]>,
     /// One bit a slot: its list is not empty.
-    filled: Box<[u64]>,
-    mask: u64,
+    filled: Box<[u64; WORDS]>,
 }
 
-impl Wheel {
-    fn new(bits: u32) -> Self {
+impl<const SLOTS: usize, const WORDS: usize> Wheel<SLOTS, WORDS> {
+    const MASK: u64 = SLOTS as u64 - 1;
+
+    fn new() -> Self {
+        const {
+            assert!(SLOTS.is_power_of_two() && SLOTS == WORDS * WORD);
+        }
         Self {
-            heads: vec![NOTHING; 1 << bits].into(),
-            filled: vec![0; 1 << (bits - 6)].into(),
-            mask: (1 << bits) - 1,
+            heads: boxed(NOTHING),
+            filled: boxed(0),
         }
     }
 
     /// Puts `node` in front of the list of `slot`; gives what stood there.
     #[inline]
     fn link(&mut self, slot: u64, node: u32) -> u32 {
-        let index = slot & self.mask;
-        self.filled[(index / 64) as usize] |= 1 << (index % 64);
-        std::mem::replace(&mut self.heads[index as usize], node)
+        let index = (slot & Self::MASK) as usize;
+        self.filled[index / WORD] |= 1 << (index % WORD);
+        std::mem::replace(&mut self.heads[index], node)
+    }
+
+    /// The first node in the list of a slot.
+    #[inline]
+    fn head(&self, slot: u64) -> u32 {
+        self.heads[(slot & Self::MASK) as usize]
     }
 
     /// Empties a slot and gives its list.
     #[inline]
     fn take(&mut self, slot: u64) -> u32 {
-        let index = slot & self.mask;
-        self.filled[(index / 64) as usize] &= !(1 << (index % 64));
-        std::mem::replace(&mut self.heads[index as usize], NOTHING)
+        let index = (slot & Self::MASK) as usize;
+        self.filled[index / WORD] &= !(1 << (index % WORD));
+        std::mem::replace(&mut self.heads[index], NOTHING)
     }
 
-    /// The first slot after `slot` that is not empty, where every event lies within one turn.
+    /// The first slot after `slot` that is not empty, where every event lies within one turn; `u64::MAX`: all are empty.
     #[inline]
-    fn next_after(&self, slot: u64) -> Option<u64> {
+    fn next_after(&self, slot: u64) -> u64 {
         let start = slot + 1;
-        let words = self.filled.len() as u64;
-        let first = (start & self.mask) / 64;
-        let skipped = start % 64;
-        let head = self.filled[first as usize] >> skipped;
-        if head != 0 {
-            return Some(start + u64::from(head.trailing_zeros()));
+        let index = (start & Self::MASK) as usize;
+        let word = self.filled[index / WORD] >> (index % WORD);
+        if word != 0 {
+            return start + u64::from(word.trailing_zeros());
         }
-        // The first word comes up again at the end, for the slots before the start.
-        (1..=words).find_map(|step| {
-            let word = self.filled[((first + step) % words) as usize];
-            (word != 0).then(|| start - skipped + step * 64 + u64::from(word.trailing_zeros()))
-        })
+        self.next_in_words(start)
     }
+
+    /// The same where the word of the first slot has none left.
+    fn next_in_words(&self, start: u64) -> u64 {
+        let first = (start & Self::MASK) as usize / WORD;
+        let base = start - start % WORD as u64;
+        // The first word comes up again at the end, for the slots before the start.
+        for step in 1..=WORDS {
+            let word = self.filled[(first + step) % WORDS];
+            if word != 0 {
+                return base + (step * WORD) as u64 + u64::from(word.trailing_zeros());
+            }
+        }
+        u64::MAX
+    }
+}
+
+/// An array on the heap, without a copy on the stack.
+fn boxed<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
+    let filled = vec![value; N].try_into();
+    filled.unwrap_or_else(|_| Box::new([value; N]))
 }
 
 /// Events in order of their times.
 #[derive(Debug)]
 pub(super) struct Agenda {
-    /// The first event of all; [`Entry::NONE`] where the wheels have to be asked.
+    /// The first event of all; [`Entry::NONE`] where the wheels have to be asked, and then none is in `ready` or `late`.
     first: Entry,
-    /// Slot of the fine wheel that time has come to; its events and earlier ones, but the first, are in `ready`.
+    /// Slot of the fine wheel that time has come to; its events and earlier ones, but the first, are in `ready` and `late`.
     current: u64,
-    ready: BinaryHeap<Entry>,
-    fine: Wheel,
-    coarse: Wheel,
+    /// Events that lay in the wheel when time came to their slot, the earliest last.
+    ready: Vec<Entry>,
+    /// Events that were entered after time had come to their slot.
+    late: BinaryHeap<Entry>,
+    fine: Wheel<FINE, { FINE / WORD }>,
+    coarse: Wheel<COARSE, { COARSE / WORD }>,
     far: BinaryHeap<Entry>,
     /// The first fine slot that an event outside the fine wheel may lie in; `u64::MAX`: there is none.
     outside: u64,
+    /// Of stages, then of caches, then of tokens.
     nodes: Vec<Node>,
-    free: u32,
-    sequence: u64,
-}
-
-impl Default for Agenda {
-    fn default() -> Self {
-        Self {
-            first: Entry::NONE,
-            current: 0,
-            ready: BinaryHeap::new(),
-            fine: Wheel::new(FINE_BITS),
-            coarse: Wheel::new(COARSE_BITS),
-            far: BinaryHeap::new(),
-            outside: u64::MAX,
-            nodes: Vec::new(),
-            free: NOTHING,
-            sequence: 0,
-        }
-    }
+    /// The first node of a cache.
+    caches: u32,
+    /// The first node of a token.
+    tokens: u32,
+    next_order: u64,
 }
 
 impl Agenda {
-    /// An event will be due.
+    /// Nothing is due in a model of so many stages and caches; of tokens there may be any number.
+    pub fn new(stages: usize, caches: usize) -> Self {
+        Self {
+            first: Entry::NONE,
+            current: 0,
+            ready: Vec::new(),
+            late: BinaryHeap::new(),
+            fine: Wheel::new(),
+            coarse: Wheel::new(),
+            far: BinaryHeap::new(),
+            outside: u64::MAX,
+            nodes: vec![Node::EMPTY; stages + caches],
+            caches: stages as u32,
+            tokens: (stages + caches) as u32,
+            next_order: FIRST_ENTRY,
+        }
+    }
+
+    /// The head of a stage leaves at `at`. The stage must not have a departure to come.
     #[inline]
-    pub fn push(&mut self, at: Nanos, event: Event) {
-        let entry = Entry {
+    pub fn departs(&mut self, at: Nanos, stage: u32) {
+        self.place(Entry {
             at: at.get(),
-            sequence: self.sequence,
-            event,
-        };
-        self.sequence += 1;
-        self.place(entry);
+            order: u64::from(stage),
+            id: stage,
+        });
+    }
+
+    /// A cache is flushed at `at`. It must not have a flush to come.
+    pub fn flushes(&mut self, at: Nanos, cache: u32) {
+        self.enter(at, self.caches + cache);
+    }
+
+    /// The delay of a token, which is in no other, ends at `at`.
+    #[inline]
+    pub fn ends(&mut self, at: Nanos, token: u32) {
+        self.enter(at, self.tokens + token);
+    }
+
+    #[inline]
+    fn enter(&mut self, at: Nanos, id: u32) {
+        let order = self.next_order;
+        self.next_order += 1;
+        let at = at.get();
+        self.place(Entry { at, order, id });
     }
 
     /// When the first event is due, in ns; `u64::MAX`: there is none.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn next_due(&mut self) -> u64 {
         if self.first.is_none() {
             self.refill();
@@ -197,88 +273,174 @@ impl Agenda {
     }
 
     /// Takes the first event.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<(Nanos, Event)> {
-        if self.first.is_none() && !self.refill() {
+        let at = self.next_due();
+        if at == u64::MAX {
             return None;
         }
-        let Entry { at, event, .. } = self.first;
-        self.first = if self.ready.is_empty() {
+        let id = self.first.id;
+        self.first = if self.ready.is_empty() && self.late.is_empty() {
             Entry::NONE
         } else {
-            self.ready.pop().unwrap_or(Entry::NONE)
+            self.next_ready()
         };
-        Some((Nanos::new(at), event))
+        Some((Nanos::new(at), self.event(id)))
+    }
+
+    /// What comes next, as far as a look can tell: a guess that costs little, for those who want to be prepared.
+    #[inline]
+    pub fn likely_next(&self) -> Option<Event> {
+        let id = if self.first.is_none() {
+            let slot = self.fine.next_after(self.current);
+            self.fine.head(slot)
+        } else {
+            self.first.id
+        };
+        (id != NOTHING).then(|| self.event(id))
     }
 
     #[inline]
+    fn event(&self, id: u32) -> Event {
+        if id >= self.tokens {
+            Event::Token(id - self.tokens)
+        } else if id < self.caches {
+            Event::Departure(id)
+        } else {
+            Event::Flush(id - self.caches)
+        }
+    }
+
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn place(&mut self, entry: Entry) {
         let slot = entry.at >> SLOT_BITS;
+        // Of a slot that time has come to, this is more than any wheel holds.
+        let ahead = slot.wrapping_sub(self.current + 1);
+        if ahead < FINE as u64 - 1
+            && let Some(node) = self.nodes.get_mut(entry.id as usize)
+        {
+            let next = self.fine.link(slot, entry.id);
+            let Entry { at, order, .. } = entry;
+            *node = Node { at, order, next };
+        } else {
+            self.place_elsewhere(slot, entry);
+        }
+    }
+
+    #[cold]
+    fn place_elsewhere(&mut self, slot: u64, entry: Entry) {
+        let Entry { at, order, id } = entry;
+        if at == u64::MAX {
+            return;
+        }
+        if id as usize >= self.nodes.len() {
+            self.nodes.resize(id as usize + 1, Node::EMPTY);
+            return self.place(entry);
+        }
         if slot <= self.current {
             self.make_ready(entry);
-        } else if slot - self.current < 1 << FINE_BITS {
-            let node = self.node(entry);
-            self.nodes[node as usize].next = self.fine.link(slot, node);
-        } else {
-            self.place_outside(slot, entry);
+            return;
         }
-    }
-
-    /// Puts an entry among those that come before the wheels.
-    #[inline]
-    fn make_ready(&mut self, entry: Entry) {
-        if self.first.is_none() {
-            self.first = entry;
-        } else if entry > self.first {
-            // Greater is earlier.
-            let later = std::mem::replace(&mut self.first, entry);
-            self.ready.push(later);
-        } else {
-            self.ready.push(entry);
-        }
-    }
-
-    fn place_outside(&mut self, slot: u64, entry: Entry) {
-        let turn = slot >> FINE_BITS;
-        if turn - (self.current >> FINE_BITS) < 1 << COARSE_BITS {
-            let node = self.node(entry);
-            self.nodes[node as usize].next = self.coarse.link(turn, node);
-            self.outside = self.outside.min(turn << FINE_BITS);
+        let turn = slot / FINE as u64;
+        if turn - self.current / (FINE as u64) < COARSE as u64 {
+            let next = self.coarse.link(turn, id);
+            self.nodes[id as usize] = Node { at, order, next };
+            self.outside = self.outside.min(turn * FINE as u64);
         } else {
             self.far.push(entry);
             self.outside = self.outside.min(slot);
         }
     }
 
-    /// Makes the events of the next slot that has any ready; `false`: there are none.
-    #[inline]
-    fn refill(&mut self) -> bool {
-        match self.fine.next_after(self.current) {
-            Some(slot) if slot < self.outside => {
-                self.current = slot;
-                self.drain_fine();
-                true
-            }
-            Some(slot) => self.refill_from_outside(slot),
-            None => self.outside != u64::MAX && self.refill_from_outside(u64::MAX),
+    /// Puts an entry among those that come before the wheels.
+    fn make_ready(&mut self, entry: Entry) {
+        if self.first.is_none() {
+            self.first = entry;
+        } else if entry > self.first {
+            // Greater is earlier.
+            let later = std::mem::replace(&mut self.first, entry);
+            self.late.push(later);
+        } else {
+            self.late.push(entry);
         }
     }
 
-    #[inline]
+    /// Takes the earliest of those that come before the wheels.
+    fn next_ready(&mut self) -> Entry {
+        let next = match (self.ready.last(), self.late.peek()) {
+            (Some(ready), Some(late)) if late > ready => self.late.pop(),
+            (None, _) => self.late.pop(),
+            _ => self.ready.pop(),
+        };
+        next.unwrap_or(Entry::NONE)
+    }
+
+    /// Makes the events of the next slot that has any ready, where there is one.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn refill(&mut self) {
+        let slot = self.fine.next_after(self.current);
+        if slot < self.outside {
+            self.current = slot;
+            self.drain_fine();
+        } else if self.outside != u64::MAX {
+            self.refill_from_outside(slot);
+        }
+    }
+
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn drain_fine(&mut self) {
-        let mut node = self.fine.take(self.current);
-        while node != NOTHING {
-            let Node { entry, next } = self.nodes[node as usize];
-            self.make_ready(entry);
-            self.give_back(node);
-            node = next;
+        let id = self.fine.take(self.current);
+        let Some(Node { at, order, next }) = self.nodes.get(id as usize).copied() else {
+            return;
+        };
+        if next == NOTHING && self.first.is_none() {
+            self.first = Entry { at, order, id };
+        } else {
+            self.drain_list(id);
+        }
+    }
+
+    /// Makes every event of a list ready.
+    fn drain_list(&mut self, mut id: u32) {
+        // The last that was linked stands first, and mostly is the latest.
+        let mut sorted = true;
+        while let Some(Node { at, order, next }) = self.nodes.get(id as usize).copied() {
+            let entry = Entry { at, order, id };
+            sorted &= self.ready.last().is_none_or(|last| entry > *last);
+            self.ready.push(entry);
+            id = next;
+        }
+        if !sorted {
+            self.ready.sort_unstable();
+        }
+        if self.first.is_none() {
+            self.first = self.ready.pop().unwrap_or(Entry::NONE);
+        } else if let Some(ready) = self.ready.pop_if(|ready| *ready > self.first) {
+            self.late.push(self.first);
+            self.first = ready;
         }
     }
 
     /// Brings events from outside the fine wheel into it until the first of all is ready. `fine` is the first slot of the
     /// fine wheel that has any.
     #[cold]
-    fn refill_from_outside(&mut self, mut fine: u64) -> bool {
+    fn refill_from_outside(&mut self, mut fine: u64) {
         while self.first.is_none() {
             if fine < self.outside {
                 self.current = fine;
@@ -288,55 +450,30 @@ impl Agenda {
                 self.bring_in();
             }
             self.drain_fine();
-            fine = self.fine.next_after(self.current).unwrap_or(u64::MAX);
+            fine = self.fine.next_after(self.current);
         }
-        true
     }
 
     /// Moves what begins at the present slot down from the coarse wheel and the heap.
     fn bring_in(&mut self) {
-        let turn = self.current >> FINE_BITS;
-        let mut node = self.coarse.take(turn);
-        while node != NOTHING {
-            let Node { entry, next } = self.nodes[node as usize];
-            self.give_back(node);
-            self.place(entry);
-            node = next;
+        let turn = self.current / FINE as u64;
+        let mut id = self.coarse.take(turn);
+        while let Some(Node { at, order, next }) = self.nodes.get(id as usize).copied() {
+            self.place(Entry { at, order, id });
+            id = next;
         }
         while let Some(entry) = self.far.peek() {
-            if (entry.at >> SLOT_BITS >> FINE_BITS) - turn >= 1 << COARSE_BITS {
+            if (entry.at >> SLOT_BITS) / FINE as u64 - turn >= COARSE as u64 {
                 break;
             }
             if let Some(entry) = self.far.pop() {
                 self.place(entry);
             }
         }
-        let coarse = self.coarse.next_after(turn);
-        let coarse = coarse.map_or(u64::MAX, |turn| turn << FINE_BITS);
-        let far = self
-            .far
-            .peek()
-            .map_or(u64::MAX, |entry| entry.at >> SLOT_BITS);
+        let coarse = self.coarse.next_after(turn).saturating_mul(FINE as u64);
+        let far = self.far.peek();
+        let far = far.map_or(u64::MAX, |entry| entry.at >> SLOT_BITS);
         self.outside = coarse.min(far);
-    }
-
-    #[inline]
-    fn node(&mut self, entry: Entry) -> u32 {
-        let next = NOTHING;
-        if self.free == NOTHING {
-            self.nodes.push(Node { entry, next });
-            return self.nodes.len() as u32 - 1;
-        }
-        let node = self.free;
-        self.free = self.nodes[node as usize].next;
-        self.nodes[node as usize] = Node { entry, next };
-        node
-    }
-
-    #[inline]
-    fn give_back(&mut self, node: u32) {
-        self.nodes[node as usize].next = self.free;
-        self.free = node;
     }
 }
 
@@ -345,11 +482,14 @@ mod tests {
     use super::*;
     use crate::random::mix;
 
-    /// Drives the agenda and a plain heap with the same pushes, each `spread` ns at most ahead of the last event.
+    const STAGES: u32 = 5;
+
+    /// Drives the agenda and a plain heap with the same events, each `spread` ns at most ahead of the last one.
     fn check(seed: u64, spread: u64, most: usize, steps: u64) {
-        let mut agenda = Agenda::default();
+        let mut agenda = Agenda::new(STAGES as usize, 1);
         let mut heap = BinaryHeap::new();
-        let (mut now, mut sequence) = (0, 0);
+        let mut pending = [false; STAGES as usize];
+        let (mut now, mut entries) = (0, 0);
         for step in 0..steps {
             let draw = mix(seed ^ mix(step));
             let grow = heap.len() < most && draw % 5 < 3;
@@ -360,23 +500,36 @@ mod tests {
                     1..=5 => (draw >> 16) % spread,
                     _ => (draw >> 16) % (spread * 50),
                 };
-                let event = Event::Token(sequence as u32);
-                agenda.push(Nanos::new(now + ahead), event);
                 let at = now + ahead;
-                heap.push(Entry {
-                    at,
-                    sequence,
-                    event,
-                });
-                sequence += 1;
+                let stage = (draw >> 12) as u32 % (3 * STAGES);
+                let waits = pending.get_mut(stage as usize);
+                if let Some(waits) = waits.filter(|waits| !**waits) {
+                    *waits = true;
+                    agenda.departs(Nanos::new(at), stage);
+                    let (order, id) = (u64::from(stage), stage);
+                    heap.push(Entry { at, order, id });
+                } else {
+                    agenda.ends(Nanos::new(at), entries);
+                    let (order, id) = (FIRST_ENTRY + u64::from(entries), STAGES + 1 + entries);
+                    heap.push(Entry { at, order, id });
+                    entries += 1;
+                }
             } else {
-                let expected = heap.pop().map(|entry| (Nanos::new(entry.at), entry.event));
+                let expected = heap.pop().map(|Entry { at, id, .. }| {
+                    now = at;
+                    let event = match id.checked_sub(STAGES + 1) {
+                        Some(token) => Event::Token(token),
+                        None => Event::Departure(id),
+                    };
+                    (Nanos::new(at), event)
+                });
+                if let Some((_, Event::Departure(stage))) = expected {
+                    pending[stage as usize] = false;
+                }
                 if draw >> 11 & 1 == 0 {
-                    let due = expected.map_or(u64::MAX, |(at, _)| at.get());
-                    assert_eq!(agenda.next_due(), due);
+                    assert_eq!(agenda.next_due(), now);
                 }
                 assert_eq!(agenda.pop(), expected, "seed {seed}, step {step}");
-                now = expected.map_or(now, |(at, _)| at.get());
             }
         }
     }
@@ -396,17 +549,38 @@ mod tests {
     /// Looking for the next event moves the wheel on to it; what is pushed for earlier must still come first.
     #[test]
     fn events_before_the_next_one_are_not_lost_after_a_look() {
-        let mut agenda = Agenda::default();
+        let mut agenda = Agenda::new(0, 0);
         for seconds in [100, 50, 2] {
-            agenda.push(Nanos::from_secs(seconds), Event::Token(seconds as u32));
+            agenda.ends(Nanos::from_secs(seconds), seconds as u32);
             assert_eq!(agenda.next_due(), seconds * 1_000_000_000);
         }
-        agenda.push(Nanos::new(5), Event::Token(0));
+        agenda.ends(Nanos::new(5), 0);
         let order: Vec<_> = std::iter::from_fn(|| agenda.pop())
             .map(|(at, _)| at)
             .collect();
         let seconds = [2, 50, 100].map(Nanos::from_secs);
         assert_eq!(order[0], Nanos::new(5));
         assert_eq!(order[1..], seconds);
+    }
+
+    #[test]
+    fn of_one_time_departures_come_first_and_then_entries_in_order() {
+        let mut agenda = Agenda::new(2, 1);
+        let at = Nanos::from_millis(3);
+        agenda.ends(at, 7);
+        agenda.flushes(at, 0);
+        agenda.departs(at, 1);
+        agenda.ends(at, 4);
+        agenda.departs(at, 0);
+        agenda.ends(Nanos::MAX, 1);
+        let order: Vec<_> = std::iter::from_fn(|| agenda.pop()).collect();
+        let expected = [
+            Event::Departure(0),
+            Event::Departure(1),
+            Event::Token(7),
+            Event::Flush(0),
+            Event::Token(4),
+        ];
+        assert_eq!(order, expected.map(|event| (at, event)));
     }
 }

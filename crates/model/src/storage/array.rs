@@ -113,7 +113,7 @@ impl Storage {
                 bytes: part.bytes as u32,
                 file: NONE,
                 effect: Effect::None,
-                step: 0,
+                step: part.path,
             };
             self.launch(now, token, completed);
         }

@@ -14,9 +14,8 @@ use fathom_catalog::{Catalog, Limits as CatalogLimits};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 
 use super::agenda::Agenda;
-use super::path::{DelayLaw, Path, PathId, Step};
-use super::token::{Slab, TokenWaits};
-use super::wakes::Wakes;
+use super::path::{DelayLaw, PathId, Paths, Step};
+use super::token::{Slab, TokenWaits, Tokens};
 use super::{DiskPaths, ModelError, NONE, Storage, VolumeKind, VolumeModel};
 use crate::design::{Design, LatencyChoice};
 use crate::latency::LatencyTable;
@@ -74,8 +73,9 @@ impl Storage {
         for share in &design.smb {
             builder.smb(design, share);
         }
-        builder.storage.wakes = Wakes::new(builder.storage.stages.len());
-        Ok(builder.storage)
+        let mut storage = builder.storage;
+        storage.agenda = Agenda::new(storage.stages.len(), storage.caches.len());
+        Ok(storage)
     }
 
     fn empty() -> Self {
@@ -84,7 +84,7 @@ impl Storage {
             stage_names: Vec::new(),
             windows: Vec::new(),
             delays: Vec::new(),
-            paths: Vec::new(),
+            paths: Paths::default(),
             disks: Vec::new(),
             volumes: Vec::new(),
             volume_names: Vec::new(),
@@ -96,9 +96,8 @@ impl Storage {
             nfs: Vec::new(),
             shares: Vec::new(),
             requests: 0,
-            wakes: Wakes::default(),
-            agenda: Agenda::default(),
-            tokens: Slab::default(),
+            agenda: Agenda::new(0, 0),
+            tokens: Tokens::default(),
             waits: TokenWaits::default(),
             parents: Slab::default(),
             ready: VecDeque::new(),
@@ -274,8 +273,7 @@ impl Builder<'_> {
 
     /// The index of the path of these steps.
     fn path(&mut self, steps: &[Step]) -> PathId {
-        self.storage.paths.push(Path::new(steps));
-        self.storage.paths.len() as PathId - 1
+        self.storage.paths.add(steps)
     }
 
     /// A disk whose reads and writes take these paths, and which no cache covers.

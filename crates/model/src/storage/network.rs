@@ -268,6 +268,6 @@ fn token_of(
         bytes: call.bytes as u32,
         file: call.file,
         effect: call.effect,
-        step: 0,
+        step: call.path,
     }
 }

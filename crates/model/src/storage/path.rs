@@ -11,7 +11,7 @@ use crate::limit::MOST_WAITS;
 /// Most steps of a path.
 pub(super) const MOST_STEPS: usize = 8;
 
-/// Index of a path.
+/// A path: the place of its first step among those of all paths.
 pub(super) type PathId = u32;
 
 /// No index: a delay inside no stage, a token of no I/O.
@@ -32,6 +32,11 @@ pub(super) enum Step {
         law: u32,
         /// The stage whose depth includes tokens in the delay; [`NONE`]: no stage's.
         inside: u32,
+    },
+    /// The token has passed its path.
+    End {
+        /// Whether any step was a window.
+        windows: bool,
     },
 }
 
@@ -55,18 +60,15 @@ impl DelayLaw {
     }
 }
 
-/// Steps in tandem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Path {
-    steps: [Step; MOST_STEPS],
-    length: u8,
-    /// Whether any step is a window.
-    pub has_windows: bool,
+/// All paths, one after another, each followed by [`Step::End`].
+#[derive(Debug, Default)]
+pub(super) struct Paths {
+    steps: Vec<Step>,
 }
 
-impl Path {
-    /// The path of these steps: at most [`MOST_STEPS`], of which at most [`MOST_WAITS`] are not delays.
-    pub fn new(steps: &[Step]) -> Self {
+impl Paths {
+    /// Adds the path of these steps: at most [`MOST_STEPS`], of which at most [`MOST_WAITS`] are not delays.
+    pub fn add(&mut self, steps: &[Step]) -> PathId {
         assert!(steps.len() <= MOST_STEPS, "a path has at most 8 steps");
         let waits = steps
             .iter()
@@ -75,23 +77,28 @@ impl Path {
             waits.count() <= MOST_WAITS,
             "at most 6 steps of a path can be waited for"
         );
-        let mut all = [Step::Rate(0); MOST_STEPS];
-        all[..steps.len()].copy_from_slice(steps);
-        Self {
-            steps: all,
-            length: steps.len() as u8,
-            has_windows: steps.iter().any(|step| matches!(step, Step::Window(_))),
-        }
+        let path = self.steps.len() as PathId;
+        self.steps.extend_from_slice(steps);
+        let windows = steps.iter().any(|step| matches!(step, Step::Window(_)));
+        self.steps.push(Step::End { windows });
+        path
     }
 
-    /// The step at `index`; `None` past the last.
+    /// The step at `place`: that of the path itself is its first, those behind follow up to its end.
     #[inline]
-    pub fn step(&self, index: u8) -> Option<Step> {
-        (index < self.length).then(|| self.steps[usize::from(index)])
+    pub fn step(&self, place: u32) -> Step {
+        self.steps[place as usize]
     }
 
-    /// All steps.
-    pub fn steps(&self) -> &[Step] {
-        &self.steps[..usize::from(self.length)]
+    /// The windows of a path.
+    pub fn windows(&self, path: PathId) -> impl Iterator<Item = u32> {
+        let steps = &self.steps[path as usize..];
+        let steps = steps
+            .iter()
+            .take_while(|step| !matches!(step, Step::End { .. }));
+        steps.filter_map(|step| match step {
+            Step::Window(window) => Some(*window),
+            _ => None,
+        })
     }
 }

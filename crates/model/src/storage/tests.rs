@@ -25,12 +25,11 @@ fn storage(stages: Vec<Stage>, windows: Vec<Window>, steps: &[Step]) -> Storage 
     let files = [(volume, "/d/f".to_owned(), Bytes::mib(1))];
     let layout = Layout::new(&design, files).unwrap();
     let mut storage = Storage::new(&design, &layout, 1).unwrap();
-    storage.wakes = Wakes::new(stages.len());
+    storage.agenda = Agenda::new(stages.len(), 0);
     storage.stages = stages;
     storage.windows = windows;
     storage.delays = vec![DelayLaw::Constant(MILLISECOND)];
-    storage.paths.push(Path::new(steps));
-    storage.disks[0].read = storage.paths.len() as PathId - 1;
+    storage.disks[0].read = storage.paths.add(steps);
     storage
 }
 

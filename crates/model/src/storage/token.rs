@@ -2,11 +2,13 @@
 //!
 //! Invariant: a slot is used by one token at a time, and given back once.
 
+use std::hint::black_box;
+
 use fathom_units::Nanos;
 
 use crate::limit::{Limit, Wait, Waits};
 
-use super::path::PathId;
+use super::path::{NONE, PathId};
 
 /// What happens when a token completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +25,9 @@ pub(super) enum Effect {
     Refused,
 }
 
-/// The part of an I/O that takes one path.
+/// The part of an I/O that takes one path: one line of a processor's cache.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub(super) struct Token {
     /// When it came to its present step.
     pub entered: Nanos,
@@ -41,7 +44,8 @@ pub(super) struct Token {
     /// The stage of its file; [`super::path::NONE`]: files of its volume have no limits.
     pub file: u32,
     pub effect: Effect,
-    pub step: u8,
+    /// The place of its present step; of a new token that of the path.
+    pub step: u32,
 }
 
 /// An I/O of several parts.
@@ -98,29 +102,100 @@ impl<T> Slab<T> {
     }
 }
 
+/// Tokens in numbered slots.
+#[derive(Debug, Default)]
+pub(super) struct Tokens {
+    slots: Vec<Token>,
+    free: Vec<u32>,
+}
+
+impl Tokens {
+    /// What a slot holds that was never used.
+    const UNUSED: Token = Token {
+        entered: Nanos::ZERO,
+        draw: 0,
+        tag: 0,
+        io: NONE,
+        volume: NONE,
+        path: 0,
+        bytes: 0,
+        file: NONE,
+        effect: Effect::None,
+        step: 0,
+    };
+
+    /// A slot for a token: a free one, in which an older token may still stand, or a new one.
+    #[inline]
+    pub fn open(&mut self) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            return slot;
+        }
+        self.slots.push(Self::UNUSED);
+        self.slots.len() as u32 - 1
+    }
+
+    /// Gives a slot back.
+    #[inline]
+    pub fn give_back(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    #[inline]
+    pub fn get(&self, slot: u32) -> &Token {
+        &self.slots[slot as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, slot: u32) -> &mut Token {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Has the processor bring a token near; gives the cache that it fills, and where.
+    #[inline]
+    pub fn touch(&self, slot: u32) -> Option<(u32, u64)> {
+        match self.slots.get(slot as usize).map(|token| token.effect) {
+            Some(Effect::Fill(cache, offset)) => Some((cache, offset)),
+            _ => None,
+        }
+    }
+}
+
 /// Waits of each token, beside the tokens: most steps of most tokens touch the tokens alone.
 #[derive(Debug, Default)]
-pub(super) struct TokenWaits(Vec<Waits>);
+pub(super) struct TokenWaits(Vec<Line>);
+
+/// Waits of one token, in one line of a processor's cache.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Line(Waits);
 
 impl TokenWaits {
     /// A token begins.
     #[inline]
     pub fn begin(&mut self, token: u32) {
         match self.0.get_mut(token as usize) {
-            Some(waits) => waits.clear(),
-            None => self.0.resize(token as usize + 1, Waits::NONE),
+            Some(line) => line.0.clear(),
+            None => self.0.resize(token as usize + 1, Line(Waits::NONE)),
         }
     }
 
     /// A token waited.
     #[inline]
     pub fn add(&mut self, token: u32, limit: Limit, time: Nanos) {
-        self.0[token as usize].add(Wait { limit, time });
+        self.0[token as usize].0.add(Wait { limit, time });
     }
 
     /// What a token waited for.
     #[inline]
-    pub fn of(&self, token: u32) -> Waits {
-        self.0[token as usize]
+    pub fn of(&self, token: u32) -> &Waits {
+        &self.0[token as usize].0
+    }
+
+    /// Has the processor bring a token's waits near.
+    #[inline]
+    pub fn touch(&self, token: u32) {
+        if let Some(line) = self.0.get(token as usize) {
+            black_box(line.0.is_empty());
+        }
     }
 }

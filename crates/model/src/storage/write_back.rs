@@ -8,7 +8,6 @@
 use fathom_units::Nanos;
 
 use super::Storage;
-use super::agenda::Event;
 use super::path::{NONE, PathId};
 use super::token::{Effect, Parent, Token};
 use crate::cache::{FLUSH_PERIOD, Run};
@@ -66,7 +65,7 @@ impl Storage {
             self.periods[cache as usize].armed = true;
             let period = FLUSH_PERIOD.get();
             let next = Nanos::new((now.get() / period + 1) * period);
-            self.agenda.push(next, Event::Flush(cache));
+            self.agenda.flushes(next, cache);
         }
         self.start_writes(now, flusher, completed);
     }
@@ -84,7 +83,7 @@ impl Storage {
         self.periods[cache as usize].armed = dirty;
         if dirty {
             let next = now.saturating_add(FLUSH_PERIOD);
-            self.agenda.push(next, Event::Flush(cache));
+            self.agenda.flushes(next, cache);
         }
     }
 
@@ -108,7 +107,7 @@ impl Storage {
                 bytes,
                 file: NONE,
                 effect: Effect::Written(run),
-                step: 0,
+                step: path,
             };
             self.launch(now, token, completed);
         }

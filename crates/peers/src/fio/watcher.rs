@@ -180,7 +180,7 @@ impl EventSink for Watcher<'_> {
                 self.progress.close();
                 self.screen.event(event);
             }
-            Event::StageFinished { .. } => {}
+            Event::StageFinished { .. } | Event::JobInterval { .. } => {}
         }
     }
 }

@@ -23,6 +23,13 @@ pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Inpu
 /// # Errors
 /// A path that means something to Windows alone, with the `--map` that it needs.
 pub fn settle(workload: &mut Workload) -> Result<(), Failure> {
+    no_windows_paths(workload)?;
+    diskspd::fit_to_files(workload, &SystemFiles);
+    Ok(())
+}
+
+/// Refuses a path of Windows that nothing was mapped to.
+pub(super) fn no_windows_paths(workload: &Workload) -> Result<(), Failure> {
     let jobs = workload.stages.iter().flat_map(|stage| &stage.jobs);
     let mut paths = jobs
         .flat_map(|job| &job.targets)
@@ -36,6 +43,5 @@ pub fn settle(workload: &mut Workload) -> Result<(), Failure> {
         let hint = format!("say where it is with `--map '{from}=/PATH'`");
         return Err(Failure::new(Code::Input, message).hint(hint));
     }
-    diskspd::fit_to_files(workload, &SystemFiles);
     Ok(())
 }

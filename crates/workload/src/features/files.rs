@@ -1,12 +1,19 @@
 //! What is done to files beside a job's I/O.
 
 /// Treatment of a job's files.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the native file"
+)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileHandling {
     /// Read all of it through the page cache before the job starts.
     pub pre_read: bool,
     /// A missing file is an error, instead of being made.
     pub must_exist: bool,
+    /// A missing or short file is what the job is there to write: nothing is laid out before it. It counts in the job that
+    /// uses the file first.
+    pub grows: bool,
     /// `sync_file_range` after a number of writes.
     pub sync_range: Option<SyncRange>,
     /// `syncfs` on the file system of each file when the job's I/O is done.

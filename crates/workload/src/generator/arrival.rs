@@ -28,6 +28,7 @@ pub struct ArrivalSchedule {
     /// Present gap: (bytes it is for, whole ns, remainder).
     gap: (u32, u64, u64),
     draws: Option<Xoshiro256>,
+    poisson: Poisson,
 }
 
 impl ArrivalSchedule {
@@ -41,7 +42,9 @@ impl ArrivalSchedule {
         let per_sec = per_sec.clamp(1, u64::MAX / 2);
         let draws = match poisson {
             Poisson::Fixed => None,
-            Poisson::Exponential => Some(Xoshiro256::keyed(key, Purpose::Arrival)),
+            Poisson::Exponential | Poisson::Uniform => {
+                Some(Xoshiro256::keyed(key, Purpose::Arrival))
+            }
         };
         Self {
             pacing: rate,
@@ -50,6 +53,7 @@ impl ArrivalSchedule {
             remainder: 0,
             gap: (1, NANOS_PER_SEC / per_sec, NANOS_PER_SEC % per_sec),
             draws,
+            poisson,
         }
     }
 
@@ -71,7 +75,7 @@ impl ArrivalSchedule {
             None => self.step_fixed(),
             Some(draws) => {
                 let uniform = (draws.next() >> 11) + 1;
-                self.step_exponential(uniform);
+                self.step_drawn(uniform);
             }
         }
         start
@@ -97,12 +101,15 @@ impl ArrivalSchedule {
     }
 
     /// Adds -ln(u) mean gaps, where u = `uniform` / 2^53 lies in (0, 1]: the inverse of the exponential distribution. The
-    /// logarithm is the `libm` crate's, the same on every platform.
-    fn step_exponential(&mut self, uniform: u64) {
+    /// logarithm is the `libm` crate's, the same on every platform. Even gaps are 2u means.
+    fn step_drawn(&mut self, uniform: u64) {
         let (_, whole, part) = self.gap;
         let mean = whole as f64 + part as f64 / self.rate as f64;
         let unit = uniform as f64 / (1u64 << 53) as f64;
-        let gap = mean * -libm::log(unit);
+        let gap = match self.poisson {
+            Poisson::Uniform => mean * 2.0 * unit,
+            _ => mean * -libm::log(unit),
+        };
         // A gap is at most 37 times 2^62 ns, so its units of 2^-32 ns fit into 128 bits.
         let scaled = (gap * (1u64 << FRACTION_BITS) as f64) as u128 + u128::from(self.remainder);
         self.remainder = scaled as u64 & ((1 << FRACTION_BITS) - 1);

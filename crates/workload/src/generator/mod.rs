@@ -28,6 +28,9 @@ mod fill;
 mod filler;
 #[cfg(test)]
 mod filler_tests;
+mod lines;
+#[cfg(test)]
+mod lines_tests;
 mod permutation;
 mod picker;
 mod regions;

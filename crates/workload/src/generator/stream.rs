@@ -7,6 +7,9 @@
 //! Most jobs have one target and one size of block. Their I/Os come from a [`Stretch`]: as many as can follow without a
 //! look at rounds, passes and limits.
 
+use fathom_units::Nanos;
+
+use super::lines::LineWalk;
 use super::permutation::Permutation;
 use super::picker::{Left, Picker};
 use super::regions::{Region, Stride, regions};
@@ -34,6 +37,8 @@ pub struct WorkerStream {
     ends: Ends,
     /// The stream of a job with a placement; nothing else counts then.
     walk: Option<Box<Walk>>,
+    /// The stream of a job with lines; nothing else counts then.
+    lines: Option<Box<LineWalk>>,
     stretch: Stretch,
 }
 
@@ -122,8 +127,14 @@ impl WorkerStream {
             next_index: 0,
             ends,
             walk: None,
+            lines: None,
             stretch: Stretch::EMPTY,
         };
+        if !job.features.lines.is_empty() {
+            stream.lines = Some(Box::new(LineWalk::new(job, key, targets)?));
+            stream.ends.ios_bound = None;
+            return Ok(stream);
+        }
         match &job.features.placement {
             Some(rules) => {
                 let walk = Walk::new(job, rules, key, targets)?;
@@ -151,9 +162,16 @@ impl WorkerStream {
     /// The next I/O, or `None` once the limits of the job are reached; never `None` for a time-based job.
     #[inline]
     pub fn next_io(&mut self) -> Option<Io> {
-        let Some(offset) = self.stretch.next_offset() else {
-            return self.next_by_rules();
-        };
+        match self.next_of_stretch() {
+            None => self.next_by_rules(),
+            found => found,
+        }
+    }
+
+    /// The next I/O where it follows the last by the same rule; `None` says nothing: [`Self::next_io`] must be asked then.
+    #[inline]
+    pub fn next_of_stretch(&mut self) -> Option<Io> {
+        let offset = self.stretch.next_offset()?;
         let index = self.next_index;
         self.next_index += 1;
         Some(Io {
@@ -163,6 +181,19 @@ impl WorkerStream {
             offset,
             length: self.stretch.length,
         })
+    }
+
+    /// Offsets of the I/Os that come next within the first target, where the job has no other and they are known already:
+    /// a few, or none. What they go through can be brought near.
+    #[inline]
+    pub fn upcoming(&self) -> &[u64] {
+        self.stretch.upcoming()
+    }
+
+    /// How long to wait before the I/O that was given last, from when it could have gone: the delay of a job's lines.
+    pub fn delay(&self) -> Nanos {
+        let lines = self.lines.as_ref();
+        lines.map_or(Nanos::ZERO, |lines| lines.delay())
     }
 
     /// A direction as the job's mix has them, for [`Self::next_io_of`].
@@ -190,6 +221,9 @@ impl WorkerStream {
     fn next_by_rules(&mut self) -> Option<Io> {
         if let Some(walk) = &mut self.walk {
             return walk.next_io();
+        }
+        if let Some(lines) = &mut self.lines {
+            return lines.next_io();
         }
         self.end_stretch();
         if self.ends.ios_left == 0 {
@@ -238,16 +272,18 @@ impl WorkerStream {
                 let by_bytes = (region.left / size).saturating_sub(1);
                 (before_end.min(by_bytes), StretchOrder::Sequential { step })
             }
+            Order::Independent { run: 1 } => {
+                let order = StretchOrder::Independent {
+                    draws: self.offsets.clone(),
+                    steps: self.stride.steps(region.length, size),
+                    stride: self.stride,
+                };
+                ((region.left / size).saturating_sub(1), order)
+            }
             _ => return,
         };
-        self.stretch = Stretch {
-            left: count.min(by_limits),
-            taken_from: count.min(by_limits),
-            position: region.position,
-            base: region.offset,
-            length: size as u32,
-            order,
-        };
+        let place = (region.offset, region.position);
+        self.stretch = Stretch::new(count.min(by_limits), size as u32, place, order);
     }
 
     /// Books what a stretch gave.
@@ -258,9 +294,13 @@ impl WorkerStream {
         };
         let bytes = taken * u64::from(self.stretch.length);
         region.position = self.stretch.position;
-        region.left -= match self.stretch.order {
+        region.left -= match &self.stretch.order {
             StretchOrder::EachBlockOnce(..) => taken,
             StretchOrder::Sequential { .. } => bytes,
+            StretchOrder::Independent { draws, .. } => {
+                self.offsets = draws.clone();
+                bytes
+            }
         };
         self.ends.pass_left -= bytes;
         self.ends.ios_left -= taken;

@@ -1,24 +1,33 @@
 //! A stretch of I/Os that follow each other by one rule, with nothing to look at in between.
 //!
 //! The rules of rounds, passes, limits and targets cost more than the arithmetic of an offset. Where a job has one target
-//! and one size of block, the number of I/Os until any of them can matter is known, and so many are given from here.
+//! and one size of block, the number of I/Os until any of them can matter is known, and so many are given from here. Their
+//! offsets are drawn some at a time: each is a chain of multiplications, and several chains go side by side.
 //!
 //! Invariant: a stretch gives exactly what the rules would have given.
 
 use super::permutation::Permutation;
 use super::regions::Stride;
+use super::rng::Xoshiro256;
+
+/// Offsets drawn at a time.
+const AHEAD: usize = 16;
 
 /// I/Os by one rule.
 #[derive(Debug)]
 pub(super) struct Stretch {
-    /// I/Os left in it.
-    pub(super) left: u64,
+    /// Offsets that are drawn: those from `next` to `end` are not given yet.
+    drawn: [u64; AHEAD],
+    next: usize,
+    end: usize,
+    /// I/Os left in it that are not drawn yet.
+    left: u64,
     /// I/Os it began with, until they are booked; a stretch is booked only when it is used up.
     pub(super) taken_from: u64,
     /// Of the region: the next index of the permutation, or the next offset.
     pub(super) position: u64,
     /// First byte of the region.
-    pub(super) base: u64,
+    base: u64,
     /// Bytes of each I/O.
     pub(super) length: u32,
     pub(super) order: StretchOrder,
@@ -28,11 +37,21 @@ pub(super) struct Stretch {
 #[derive(Debug)]
 pub(super) enum StretchOrder {
     EachBlockOnce(Permutation, Stride),
-    Sequential { step: u64 },
+    Sequential {
+        step: u64,
+    },
+    Independent {
+        draws: Xoshiro256,
+        steps: u64,
+        stride: Stride,
+    },
 }
 
 impl Stretch {
     pub(super) const EMPTY: Self = Self {
+        drawn: [0; AHEAD],
+        next: 0,
+        end: 0,
         left: 0,
         taken_from: 0,
         position: 0,
@@ -41,23 +60,77 @@ impl Stretch {
         order: StretchOrder::Sequential { step: 0 },
     };
 
+    /// `count` I/Os of `length` bytes in the region that begins at `base`, the first at `position`.
+    pub(super) fn new(
+        count: u64,
+        length: u32,
+        (base, position): (u64, u64),
+        order: StretchOrder,
+    ) -> Self {
+        Self {
+            left: count,
+            taken_from: count,
+            position,
+            base,
+            length,
+            order,
+            ..Self::EMPTY
+        }
+    }
+
     /// Offset of the next I/O within its target; `None` where the rules must be asked.
     #[inline]
     pub(super) fn next_offset(&mut self) -> Option<u64> {
-        if self.left == 0 {
+        if self.next == self.end {
+            self.draw_ahead()?;
+        }
+        let offset = self.drawn.get(self.next).copied();
+        self.next += 1;
+        offset
+    }
+
+    /// Offsets of the next I/Os, as far as they are drawn.
+    #[inline]
+    pub(super) fn upcoming(&self) -> &[u64] {
+        &self.drawn[self.next..self.end]
+    }
+
+    /// Draws the next offsets; `None`: there are none.
+    #[inline(never)]
+    fn draw_ahead(&mut self) -> Option<()> {
+        let count = self.left.min(AHEAD as u64);
+        if count == 0 {
             return None;
         }
-        self.left -= 1;
-        let position = self.position;
-        Some(match &self.order {
+        self.left -= count;
+        let (base, position) = (self.base, self.position);
+        let drawn = self.drawn.iter_mut().take(count as usize);
+        match &mut self.order {
             StretchOrder::EachBlockOnce(permutation, stride) => {
-                self.position += 1;
-                self.base + stride.offset(permutation.at(position))
+                // Copies stay in registers.
+                let (permutation, stride) = (permutation.clone(), *stride);
+                for (index, offset) in (position..).zip(drawn) {
+                    *offset = base + stride.offset(permutation.at(index));
+                }
+                self.position += count;
             }
             StretchOrder::Sequential { step } => {
-                self.position += step;
-                self.base + position
+                for (index, offset) in (0..).zip(drawn) {
+                    *offset = base + position + *step * index;
+                }
+                self.position += *step * count;
             }
-        })
+            StretchOrder::Independent {
+                draws,
+                steps,
+                stride,
+            } => {
+                for offset in drawn {
+                    *offset = base + stride.offset(draws.below(*steps));
+                }
+            }
+        }
+        (self.next, self.end) = (0, count as usize);
+        Some(())
     }
 }

@@ -36,6 +36,7 @@ fn files(files: &FileHandling) -> Table {
     let switches = [
         ("pre_read", files.pre_read),
         ("must_exist", files.must_exist),
+        ("grows", files.grows),
         ("end_syncfs", files.end_syncfs),
     ];
     let on = switches.into_iter().filter(|(_, on)| *on);
@@ -133,6 +134,7 @@ impl Reader<'_> {
         let mut files = FileHandling {
             pre_read: truth(&mut fields, "pre_read"),
             must_exist: truth(&mut fields, "must_exist"),
+            grows: truth(&mut fields, "grows"),
             end_syncfs: truth(&mut fields, "end_syncfs"),
             sync_range: None,
         };

@@ -7,9 +7,10 @@
 //! | table | keys |
 //! |---|---|
 //! | (top) | `seed`; `target` or `targets`: those of jobs that name none |
-//! | `[[stage]]` | `name`, `warmup`, `measure`, `cooldown`, `repeats`, `discard` |
-//! | `[[stage.job]]` | `name`, `group`, `host`, `target` or `targets`, `file_choice`, `workers`, `depth`, `mix`, `access`, `block`, `arrival`, `start_delay`, `warmup`, `measure`, `sync`, `contents`, `backend`, `caching`, `existing`, `split_latency`, `drop_cache`, `unlink`, `salt`; features: `log` (`each`, `window`, `histogram`), `priorities` (`read` and `write`, lists of `size`, `percent`, `class`, `hint`, `level`), `process` (`processors`, `split`, `nice`, `io_class`, `io_level`, `io_hint`), `after`, `ends`, `run_before`, `run_after`, `files` (`pre_read`, `must_exist`, `end_syncfs`, `sync_range`), `on_error` (`go_on`, `ignore`, `latency_max`), `operation`, `trace` (a path, or `path`, `pace`, `scale`, `align`, `skip`, `redirected`; the targets are its files in the order in which it names them), `trace_to`, `think`, `batches`, `rates`, `flow`, `latency_target`, `steady`, `overlaps`, `placement`, `filling` |
+//! | `[[stage]]` | `name`, `warmup`, `measure`, `cooldown`, `repeats`, `discard`, `rate_from` (`stage`, `percent`, `round`, `shares`): open rates in proportion to those of the jobs, together a share of what an earlier stage reached |
+//! | `[[stage.job]]` | `name`, `group`, `host`, `target` or `targets`, `file_choice`, `workers`, `depth`, `mix`, `access`, `block`, `arrival`, `start_delay`, `warmup`, `measure`, `sync`, `contents`, `backend`, `caching`, `existing`, `split_latency`, `drop_cache`, `unlink`, `salt`; features: `log` (`each`, `window`, `histogram`), `priorities` (`read` and `write`, lists of `size`, `percent`, `class`, `hint`, `level`), `process` (`processors`, `split`, `nice`, `io_class`, `io_level`, `io_hint`), `after`, `ends`, `run_before`, `run_after`, `files` (`pre_read`, `must_exist`, `grows`, `end_syncfs`, `sync_range`), `on_error` (`go_on`, `ignore`, `latency_max`), `operation`, `trace` (a path, or `path`, `pace`, `scale`, `align`, `skip`, `redirected`; the targets are its files in the order in which it names them), `trace_to`, `think`, `batches`, `rates`, `flow`, `latency_target`, `steady`, `overlaps`, `placement`, `filling` |
 //! | `placement` | `distribution` (`uniform`, `zipf:1.1`, `zipf:1.1:0.25`, `pareto:0.2`, `normal:20`, `zoned:60/10:40/90`, `zoned_abs:60/20GiB:40/80GiB`, `sequence:2,0,1`, `sequence:2,0,1:stride`), `random`, `alignment` and `ranges` (`4KiB-64KiB`), each for all directions or as a table of `read`, `write`, `trim`; `unaligned`, `sequential_sizes`, `random_sizes`, `skip`, `between`, `trim_then_write`, `zones` (`size`, `range`, `skip`), `target_distribution`, `ios_per_target`, `past_end` |
+//! | `lines` | a list of tables: `size`, and `weight` (1), `read`, `random` (100 %), `delay` (0), `burst` (1), `alignment` (512 B), `reply` (none); `mix`, `access` and `block` are then what the lines come to |
 //! | `filling` | `pattern` (`"text"`, numbers, `%o`), `compress`, `chunk`, `dedupe` (`blocks`, `working_set`, `global`) |
 //! | a target | `path` or `directory` (a fresh file in it), `offset`, `size` |
 //!
@@ -34,9 +35,11 @@
 mod features;
 mod fields;
 mod handling;
+mod lines;
 mod pacing;
 mod placement;
 mod process;
+mod rate_from;
 mod reader;
 #[cfg(test)]
 mod tests;

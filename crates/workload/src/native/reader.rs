@@ -167,9 +167,9 @@ impl Reader<'_> {
         let mut stages = Vec::new();
         let mut jobs_before = 0;
         let list = stage_list.and_then(|value| self.tables(value, "stage"));
-        for (index, value) in list.into_iter().flatten().enumerate() {
+        for value in list.into_iter().flatten() {
             let default_targets = targets.as_deref();
-            let found = self.stage(value, index, jobs_before, default_targets);
+            let found = self.stage(value, &stages, jobs_before, default_targets);
             let Some((stage, place)) = found else {
                 continue;
             };
@@ -208,7 +208,7 @@ impl Reader<'_> {
     fn stage(
         &mut self,
         value: &Value<'_>,
-        index: usize,
+        earlier: &[Stage],
         jobs_before: usize,
         targets: Option<&[Target]>,
     ) -> Option<(Stage, StagePlaces)> {
@@ -217,7 +217,7 @@ impl Reader<'_> {
             .get("name")
             .map_or_else(|| fields.span(), Spanned::span);
         let name = fields.get("name").and_then(|value| self.text(value));
-        let name = name.unwrap_or_else(|| format!("stage {}", index + 1));
+        let name = name.unwrap_or_else(|| format!("stage {}", earlier.len() + 1));
         let warmup = fields.get("warmup").and_then(|value| self.quantity(value));
         let measure = fields.get("measure").map(|value| self.measure(value));
         let cooldown = fields
@@ -225,6 +225,8 @@ impl Reader<'_> {
             .and_then(|value| self.quantity(value));
         let repeats = fields.get("repeats").and_then(|value| self.count(value));
         let discard = fields.get("discard").and_then(|value| self.truth(value));
+        let rate_from = fields.get("rate_from");
+        let rate_from = rate_from.and_then(|value| self.rate_from(value, earlier));
         let job_list = fields.get("job");
         let mut places = StagePlaces {
             header,
@@ -257,6 +259,7 @@ impl Reader<'_> {
             cooldown: cooldown.unwrap_or_default(),
             repeats: repeats.unwrap_or(1),
             discard: discard.unwrap_or_default(),
+            rate_from,
         };
         Some((stage, places))
     }
@@ -343,6 +346,7 @@ impl Reader<'_> {
         set(&mut job.contents, contents);
         let placement = fields.get("placement");
         job.features.placement = placement.and_then(|value| self.placement(value));
+        self.lines(fields, job);
         let filling = fields.get("filling");
         job.features.filling = filling.and_then(|value| self.filling(value));
         set(

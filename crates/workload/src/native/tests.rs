@@ -12,12 +12,12 @@ use super::words::{
 };
 use super::{read, to_json, write};
 use crate::{
-    Access, Arrival, Backlog, Between, BlockSizes, Checksum, Coverage, Dedupe, DedupeFrom,
-    Distribution, ErrorHandling, Features, FileHandling, HeaderCheck, Job, Limits, Mix, OnMismatch,
-    Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing, Replay, ReplayPace,
-    ReportGroup, SequentialScope, Stage, SyncPolicy, SyncRange, Target, ThreadPriority,
-    TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust, WeightedSize,
-    WhenFull, Workload,
+    Access, AccessLine, Arrival, Backlog, Between, BlockSizes, Checksum, Coverage, Dedupe,
+    DedupeFrom, Distribution, ErrorHandling, Features, FileChoice, FileHandling, HeaderCheck, Job,
+    Limits, Mix, OnMismatch, Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing,
+    Replay, ReplayPace, ReportGroup, SequentialScope, Stage, SyncPolicy, SyncRange, Target,
+    ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
+    WeightedSize, WhenFull, Workload,
 };
 
 const OLTP: &str = r#"# oltp.workload.toml
@@ -638,7 +638,7 @@ prop_compose! {
 
 prop_compose! {
     fn handlings()(
-        (pre_read, must_exist, end_syncfs) in any::<(bool, bool, bool)>(),
+        (pre_read, must_exist, grows, end_syncfs) in any::<(bool, bool, bool, bool)>(),
         range in option::of((1u32..99, any::<(bool, bool, bool)>())),
         (go_on, ignored) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3)),
         limits in vec(option::of((1u64..1 << 50).prop_map(Nanos::new)), 3),
@@ -648,7 +648,7 @@ prop_compose! {
     ) -> Features {
         Features {
             files: FileHandling {
-                pre_read, must_exist, end_syncfs,
+                pre_read, must_exist, grows, end_syncfs,
                 sync_range: range.map(|(every, (wait_before, write, wait_after))| SyncRange {
                     every, wait_before, write, wait_after,
                 }),
@@ -696,6 +696,33 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn access_lines()(
+        weight in 1u32.., blocks in 1u64..5000, (read, random) in (percent(), percent()),
+        delay: u64, burst in 1u32.., alignment in option::of(1u64..5000), reply in option::of(1u64..5000),
+    ) -> AccessLine {
+        let sectors = |count: u64| Bytes::new(count * 512);
+        AccessLine {
+            weight, size: sectors(blocks), read, random, burst,
+            delay: Nanos::new(delay),
+            alignment: alignment.map(sectors),
+            reply: reply.map(sectors),
+        }
+    }
+}
+
+/// The job with lines, where nothing of it has a say in the same things.
+fn with_lines(mut job: Job, lines: Vec<AccessLine>) -> Job {
+    let features = &job.features;
+    let has_own =
+        features.rates.is_some() || features.verify.is_some() || features.replay.is_some();
+    let free = job.arrival == Arrival::Closed && job.file_choice != FileChoice::Sequential;
+    if free && !has_own && features.operation.is_none() && !lines.is_empty() {
+        job.set_lines(lines);
+    }
+    job
+}
+
+prop_compose! {
     fn jobs()(
         (name, host, targets, group) in (".*", option::of(".*"), targets(), any::<(u32, bool)>()),
         (file_choice, workers, depth) in (one_of(FILE_CHOICES), 1u32..65_536, 1u32..1 << 20),
@@ -705,10 +732,11 @@ prop_compose! {
         (caching, existing) in (one_of(CACHINGS), one_of(EXISTING)),
         switches in any::<(bool, bool, bool)>(),
         (salt, alone, check) in (any::<u64>(), any::<bool>(), option::of(checks())),
-        (process, handling, features) in (processes(), handlings(), features()),
+        (process, handling, features, lines) in
+            (processes(), handlings(), features(), vec(access_lines(), 0..4)),
     ) -> Job {
         let workers = if alone { 1 } else { workers };
-        Job {
+        with_lines(Job {
             name, host, targets, file_choice, workers, depth, mix, access, block, arrival, limits,
             group: ReportGroup { id: group.0, together: group.1 },
             sync: SyncPolicy {
@@ -735,7 +763,7 @@ prop_compose! {
                 trace_to: handling.trace_to,
                 ..features
             },
-        }
+        }, lines)
     }
 }
 
@@ -750,6 +778,7 @@ prop_compose! {
             cooldown: Nanos::new(cooldown),
             repeats,
             discard,
+            rate_from: None,
         });
         Workload { stages: stages.collect(), seed }
     }
@@ -765,6 +794,7 @@ fn check_kept(keys: &str) -> Job {
         cooldown: Nanos::ZERO,
         repeats: 1,
         discard: false,
+        rate_from: None,
     };
     let workload = Workload {
         stages: vec![stage],
@@ -813,6 +843,67 @@ fn placements_survive_their_file() {
         "mix = { write = \"50%\", trim = \"50%\" }\nplacement = { trim_then_write = true }",
     );
     assert!(pairs.features.placement.unwrap().trim_then_write);
+}
+
+#[test]
+fn lines_survive_their_file() {
+    let job = check_kept(
+        "lines = [{ size = \"4KiB\", weight = 60, read = \"80%\" }, { size = \"64KiB\", weight = 40, random = \"0%\", delay = \"5ms\", burst = 8, alignment = \"4KiB\", reply = \"512B\" }]",
+    );
+    let [small, large] = job.features.lines.as_slice() else {
+        panic!("{:?}", job.features.lines)
+    };
+    assert_eq!((small.weight, small.burst, small.reply), (60, 1, None));
+    assert_eq!((large.burst, large.delay), (8, Nanos::from_millis(5)));
+    assert_eq!(large.alignment, Some(Bytes::kib(4)));
+    // What the job does not say, the lines do.
+    assert_eq!(job.block.largest(job.mix), Bytes::kib(64));
+    assert!(job.mix.write > Percent::ZERO);
+    assert!(matches!(job.access, Access::Mixed { .. }));
+}
+
+#[test]
+fn wrong_lines_are_told() {
+    let check = |keys: &str, message: &str| {
+        let text = format!(
+            "target = {{ path = \"/f\", size = \"1GiB\" }}\n[[stage]]\nmeasure = \"1s\"\n[[stage.job]]\n{keys}\n"
+        );
+        let errors = read(&text, "f").unwrap_err().to_string();
+        assert!(errors.contains(message), "{keys}: {errors}");
+    };
+    check("lines = []", "there are no lines");
+    check("lines = [{ read = \"1%\" }]", "the line has no size");
+    check(
+        "lines = [{ size = \"4KiB\", pause = \"1s\" }]",
+        "`pause` is no key of a line",
+    );
+    check(
+        "lines = [{ size = \"4KiB\", weight = 0 }]",
+        "no line has a weight",
+    );
+    check(
+        "lines = [{ size = \"4KiB\", burst = 0 }]",
+        "a line's burst has 0 I/Os",
+    );
+    check(
+        "lines = [{ size = \"4KiB\", alignment = \"0B\" }]",
+        "alignment is 0 bytes",
+    );
+    check("lines = [{ size = \"5000B\" }]", "no multiple of 512");
+    check(
+        "mix = \"write\"\nlines = [{ size = \"4KiB\" }]",
+        "do not agree on reads",
+    );
+    check(
+        "block = \"4KiB\"\nlines = [{ size = \"8KiB\" }]",
+        "lines of up to 8 KiB",
+    );
+    check(
+        "placement = {}\nlines = [{ size = \"4KiB\" }]",
+        "`placement` does not go with lines",
+    );
+    let open = "arrival = { rate = \"9/s\" }\nlines = [{ size = \"4KiB\", delay = \"1s\" }]";
+    check(open, "`arrival` does not go with lines");
 }
 
 #[test]
@@ -916,5 +1007,42 @@ proptest! {
             prop_assert!(diagnostics.has_errors());
             prop_assert!(!diagnostics.to_string().is_empty());
         }
+    }
+}
+
+#[test]
+fn a_rate_from_an_earlier_stage_survives_its_file() {
+    let job = "[[stage.job]]\nname = \"j\"\ntarget = \"/dev/sdx\"\nmeasure = \"9s\"\n";
+    let text = |rate: &str| {
+        format!(
+            "[[stage]]\nname = \"max\"\n{job}[[stage]]\nname = \"half\"\nrate_from = {{ {rate} }}\n{job}\
+             arrival = {{ rate = \"1/s\" }}\n"
+        )
+    };
+    let workload = parse(&text(
+        "stage = \"max\", percent = \"12.5%\", round = \"up-to-hundreds\", shares = \"as-measured\"",
+    ));
+    let expected = crate::RateFrom {
+        stage: 0,
+        percent: 12.5,
+        rounding: crate::RateRounding::UpToHundreds,
+        shares: crate::RateShares::AsMeasured,
+    };
+    assert_eq!(workload.stages[1].rate_from, Some(expected));
+    assert_eq!(parse(&write(&workload)), workload);
+    for (rate, complaint) in [
+        (
+            "stage = \"half\", percent = \"50%\"",
+            "no stage before this one is called `half`",
+        ),
+        ("stage = \"max\", percent = \"50\"", "`50` is no percentage"),
+        (
+            "stage = \"max\", percent = \"0%\"",
+            "0 % is no share of a rate",
+        ),
+        ("stage = \"max\"", "`rate_from` needs `percent`"),
+    ] {
+        let refused = read(&text(rate), "w.toml").unwrap_err();
+        assert!(refused.to_string().contains(complaint), "{refused}");
     }
 }

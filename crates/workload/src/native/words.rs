@@ -19,8 +19,11 @@ pub(super) const SCOPES: Words<SequentialScope> = &[
     ("shared", SequentialScope::Shared),
 ];
 
-pub(super) const PROCESSES: Words<Poisson> =
-    &[("fixed", Poisson::Fixed), ("poisson", Poisson::Exponential)];
+pub(super) const PROCESSES: Words<Poisson> = &[
+    ("fixed", Poisson::Fixed),
+    ("poisson", Poisson::Exponential),
+    ("uniform", Poisson::Uniform),
+];
 
 pub(super) const WHEN_FULL: Words<WhenFull> = &[("queue", WhenFull::Queue)];
 

@@ -8,6 +8,7 @@ use fathom_units::{Bytes, Nanos, Percent};
 use toml::{Table, Value};
 
 use super::placement::{filling, placement};
+use super::rate_from::rate_from;
 use super::values::ONE_PASS;
 use super::words::{
     ACCESS_KINDS, AccessKind, BACKENDS, CACHINGS, CONTENTS, EXISTING, FILE_CHOICES, OPEN_SYNCS,
@@ -23,7 +24,11 @@ pub fn write(workload: &Workload) -> String {
     let mut text = String::new();
     section(&mut text, "", &[("seed", count(workload.seed))]);
     for stage in &workload.stages {
-        section(&mut text, "\n[[stage]]\n", &stage_keys(stage));
+        section(
+            &mut text,
+            "\n[[stage]]\n",
+            &stage_keys(stage, &workload.stages),
+        );
         for job in &stage.jobs {
             section(&mut text, "\n[[stage.job]]\n", &job_keys(job));
         }
@@ -40,7 +45,7 @@ pub fn to_json(workload: &Workload) -> serde_json::Value {
         entries.collect::<serde_json::Map<_, _>>()
     };
     let stage = |stage: &Stage| {
-        let mut keys = object(stage_keys(stage));
+        let mut keys = object(stage_keys(stage, &workload.stages));
         let jobs = stage.jobs.iter().map(|job| object(job_keys(job)));
         let jobs: Vec<serde_json::Value> = jobs.map(serde_json::Value::Object).collect();
         keys.insert("job".to_owned(), jobs.into());
@@ -88,13 +93,16 @@ fn section(text: &mut String, header: &str, keys: &[(&'static str, Value)]) {
     }
 }
 
-fn stage_keys(stage: &Stage) -> Vec<(&'static str, Value)> {
-    vec![
+fn stage_keys(stage: &Stage, stages: &[Stage]) -> Vec<(&'static str, Value)> {
+    let mut keys = vec![
         ("name", stage.name.as_str().into()),
         ("repeats", count(stage.repeats)),
         ("cooldown", time(stage.cooldown)),
         ("discard", stage.discard.into()),
-    ]
+    ];
+    let rate = stage.rate_from.as_ref();
+    keys.extend(rate.map(|rate| ("rate_from", rate_from(rate, stages))));
+    keys
 }
 
 fn job_keys(job: &Job) -> Vec<(&'static str, Value)> {
@@ -136,6 +144,9 @@ fn job_keys(job: &Job) -> Vec<(&'static str, Value)> {
     ]);
     if let Some(rules) = &job.features.placement {
         keys.push(("placement", placement(rules)));
+    }
+    if !job.features.lines.is_empty() {
+        keys.push(("lines", super::lines::value(&job.features.lines)));
     }
     if let Some(rules) = &job.features.filling {
         keys.push(("filling", filling(rules)));

@@ -52,6 +52,13 @@ impl Sweep {
                 swept.workload.stages.push(stage.clone());
                 continue;
             }
+            if stage.rate_from.is_some() {
+                let message = format!("stage `{}` takes its rate from another stage", stage.name);
+                return Err(SweepError::new(
+                    message,
+                    "leave `rate_from` out to sweep it",
+                ));
+            }
             self.check(stage)?;
             for values in self.values() {
                 let point = point(stage, several, values);
@@ -171,6 +178,7 @@ fn has_plain_blocks(job: &Job) -> bool {
         .placement
         .as_ref()
         .is_some_and(|rules| rules.ranges.iter().any(Option::is_some) || rules.by_order.is_some());
+    let drawn = drawn || !features.lines.is_empty();
     !drawn && features.replay.is_none() && features.operation.is_none()
 }
 

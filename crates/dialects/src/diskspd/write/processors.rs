@@ -127,7 +127,7 @@ fn shares(text: &mut String, one: &CpuUse) {
 
 /// Seconds since the epoch as `2026/09/03 10:00:00 UTC`; days to a date after Howard Hinnant, "chrono-Compatible Low-Level
 /// Date Algorithms", 2021, `civil_from_days`.
-fn date(seconds: u64) -> String {
+pub(crate) fn date(seconds: u64) -> String {
     let (day, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, of_era) = (day / 146_097, day % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -1,0 +1,354 @@
+//! Vdbench's parameter files and command line, as 5.04.07 reads them.
+//!
+//! A parameter file is a flat stream of `keyword=value` in sections: hosts (HD), storage (SD, FSD), workloads (WD, FWD) and
+//! runs (RD). It becomes one stage of the workload for each run, and one job for each workload on each piece of storage
+//! and host. What is taken, and each deliberate difference, stands in `docs/dialects/vdbench.md`.
+
+mod build;
+mod contents;
+mod expand;
+mod explain;
+mod jobs;
+mod lexer;
+mod options;
+mod outline;
+pub mod output;
+mod place;
+mod run;
+mod sections;
+mod source;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
+use fathom_workload::Workload;
+
+use crate::fio::Files;
+
+pub use explain::origins;
+pub use options::{Demo, Here, Options};
+pub use place::OtherHosts;
+pub use run::{LoopSetting, Run, RunFacts, RunJob, RunKind, RunRate};
+pub use sections::{
+    FileIo, FileSelect, FileSizes, FormatSds, FormatWork, Fsd, Fwd, Gaps, General, Host, Loop,
+    LoopKey, LoopValue, LunPath, MaxData, Name, OpenFlags, Range, Rate, Rd, Repeat, Sd, Seek,
+    StopAfter, Wd, Xfersize, matches, show_size,
+};
+pub use source::{At, Source, Sources};
+
+use self::jobs::Storage;
+use self::lexer::Parameter;
+use self::outline::Section;
+use self::source::Complaints;
+use self::values::Values;
+
+/// Most pairs of SDs and hosts.
+const PATHS_MAX: usize = 1_000_000;
+
+/// What `-t` runs, as Vdbench's own demonstration: 4 KiB for half reads, half writes on a file of 40 MiB.
+const DEMO: &str = "sd=sd1,lun=/var/tmp/quick_vdbench_test,size=40m\nwd=wd1,sd=sd1,xfersize=1k,rdpct=50\n\
+                    rd=rd1,wd=wd1,iorate=100,elapsed=5,interval=1\n";
+/// What `-tf` runs.
+const DEMO_FILES: &str = "fsd=fsd1,anchor=/var/tmp/fsd1,depth=1,width=1,files=100,sizes=128k\n\
+                          fwd=default,xfersize=4k,fileio=random,fileselect=random,threads=8,stopafter=100\n\
+                          fwd=fwd1,fsd=fsd1,operation=read\nfwd=fwd2,fsd=fsd1,operation=write\n\
+                          rd=rd1,fwd=fwd*,fwdrate=100,format=yes,elapsed=5,interval=1\n";
+
+/// A command line and its parameter files, read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VdbenchInput {
+    /// The command line.
+    pub options: Options,
+    /// Parameters before all sections.
+    pub general: General,
+    /// Hosts; where the file names none, `localhost`.
+    pub hosts: Vec<Host>,
+    /// Storage.
+    pub sds: Vec<Sd>,
+    /// Workloads on storage.
+    pub wds: Vec<Wd>,
+    /// Trees of files.
+    pub fsds: Vec<Fsd>,
+    /// Workloads on trees of files.
+    pub fwds: Vec<Fwd>,
+    /// `fwd=format`.
+    pub format_work: FormatWork,
+    /// Run definitions.
+    pub rds: Vec<Rd>,
+    /// All runs in order: each RD with each combination of its loops and rates.
+    pub runs: Vec<Run>,
+    /// One stage for each run.
+    pub workload: Workload,
+    /// What was read otherwise than its writer may have meant.
+    pub warnings: Diagnostics,
+    /// The files with substitutions made: what parmfile.html shows.
+    pub sources: Sources,
+    /// One line for each keyword in the order in which they were read, as parmscan.html shows.
+    pub scan: Vec<String>,
+    /// The stream of parameters and its sections, for `explain`.
+    pub(crate) outline: (Vec<Parameter>, Vec<Section>),
+}
+
+/// Reads the words after the program's name and the files that they name.
+///
+/// # Errors
+/// Every complaint at once, each with its file and line. At least one of them is an error.
+pub fn read(words: &[String], files: &dyn Files) -> Result<VdbenchInput, Diagnostics> {
+    let (options, warnings) = options::read(words)?;
+    read_with(options, warnings, files)
+}
+
+/// Reads one parameter file without a command line.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_file(path: &str, files: &dyn Files) -> Result<VdbenchInput, Diagnostics> {
+    let options = Options {
+        files: vec![path.to_owned()],
+        ..Options::default()
+    };
+    read_with(options, Diagnostics::default(), files)
+}
+
+/// Whether a text looks like a parameter file: its first line of parameters begins with a section, or includes a file.
+pub fn looks_like_parameter_file(text: &str) -> bool {
+    let lines = text.lines().take(1000).map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '*', '/']));
+    let begins = |line: &str, keywords: &[&str]| {
+        let key = line
+            .split('=')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        line.contains('=') && keywords.contains(&key.as_str())
+    };
+    let sections = ["hd", "sd", "fsd", "wd", "fwd", "rd"];
+    let Some(first) = lines.next() else {
+        return false;
+    };
+    if first.starts_with('[') {
+        return false;
+    }
+    begins(
+        first,
+        &[
+            "include",
+            "messagescan",
+            "compratio",
+            "dedupratio",
+            "create_anchors",
+            "concatenatesds",
+            "formatsds",
+            "report",
+            "data_errors",
+            "histogram",
+        ],
+    ) || std::iter::once(first)
+        .chain(lines)
+        .any(|line| begins(line, &sections))
+}
+
+fn read_with(
+    options: Options,
+    warnings: Diagnostics,
+    files: &dyn Files,
+) -> Result<VdbenchInput, Diagnostics> {
+    let mut complaints = Complaints::default();
+    warnings
+        .0
+        .into_iter()
+        .for_each(|warning| complaints.plain(warning));
+    if options.files.is_empty() && options.demo.is_none() {
+        let complaint = Diagnostic::error("no parameter file is named");
+        complaints.plain(complaint.hint("name one with `-f FILE`, or try `-t`"));
+        return Err(complaints.into_diagnostics());
+    }
+    let demo = options.demo.map(|demo| match demo {
+        Demo::Raw => DEMO,
+        Demo::FileSystem => DEMO_FILES,
+    });
+    let lexed = lexer::lex(&options, demo, files, &mut complaints);
+    let lexer::Lexed {
+        parameters,
+        added,
+        sources,
+    } = lexed;
+    let sections = outline::outline(
+        &parameters,
+        &mut Values {
+            sources: &sources,
+            complaints: &mut complaints,
+        },
+    );
+    let stream = build::Stream {
+        parameters: &parameters,
+        added: &added,
+    };
+    let built = build::build(stream, &sections, &sources, &mut complaints);
+    // What is wrong in a section would only be told again by the runs.
+    if complaints.has_errors() && built.rds.is_empty() {
+        return Err(complaints.into_diagnostics());
+    }
+    if built.rds.is_empty() {
+        let complaint = Diagnostic::error("the files define no run");
+        complaints.plain(complaint.hint("add an `rd=`"));
+    }
+    let storage = Storage {
+        hosts: hosts_of_sds(&built, &mut complaints),
+        filling: contents::filling(&built.general, files, &mut complaints),
+    };
+    refuse_general(&built, &options, &sources, &mut complaints);
+    let values = Values {
+        sources: &sources,
+        complaints: &mut complaints,
+    };
+    let (runs, workload) = expand::expand(&built, &options, storage, values);
+    if !complaints.has_errors()
+        && let Err(contradictions) = fathom_workload::validate(&workload)
+    {
+        contradictions
+            .0
+            .into_iter()
+            .take(20)
+            .for_each(|complaint| complaints.plain(complaint));
+    }
+    if complaints.has_errors() {
+        return Err(complaints.into_diagnostics());
+    }
+    let scan = scan(&parameters, &sources);
+    let build::Built {
+        general,
+        hosts,
+        sds,
+        wds,
+        fsds,
+        fwds,
+        format_work,
+        rds,
+        ..
+    } = built;
+    Ok(VdbenchInput {
+        options,
+        general,
+        hosts,
+        sds,
+        wds,
+        fsds,
+        fwds,
+        format_work,
+        rds,
+        runs,
+        workload,
+        warnings: complaints.into_diagnostics(),
+        sources,
+        scan,
+        outline: (parameters, sections),
+    })
+}
+
+impl VdbenchInput {
+    /// Where in the files a job, a path or a host stands that is complained about.
+    pub fn place_of(&self, subject: &Subject) -> Option<Location> {
+        let hosts = self.hosts.iter().filter(|host| host.given);
+        let host = hosts
+            .filter(|host| host.label == subject.value)
+            .map(|host| host.at);
+        let of_path = |sd: &&Sd| sd.paths.iter().any(|path| path.lun == subject.value);
+        let by_path = self.sds.iter().find(of_path);
+        let by_name = || {
+            let name = subject.owner.rsplit('/').next().unwrap_or_default();
+            let name = name.split(['@', '#']).next().unwrap_or_default();
+            self.sds.iter().find(|sd| sd.name == name)
+        };
+        let at = host
+            .last()
+            .or_else(|| by_path.or_else(by_name).map(|sd| sd.at))?;
+        self.sources.location(at)
+    }
+}
+
+/// Parameters that hold for the whole run, and are not done in every case.
+fn refuse_general(
+    built: &build::Built,
+    options: &Options,
+    _: &Sources,
+    complaints: &mut Complaints,
+) {
+    let general = &built.general;
+    let mut refuse =
+        |message: &str, hint: &str| complaints.plain(Diagnostic::error(message).hint(hint));
+    if general.concatenatesds {
+        refuse(
+            "`concatenatesds=yes`: SDs are not joined to one here",
+            "remove it; each SD then gets its own I/O",
+        );
+    }
+    let commands = !(general.startcmd.is_empty() && general.endcmd.is_empty());
+    if commands && !options.run_commands && !options.simulate {
+        refuse(
+            "`startcmd=` and `endcmd=` are run where `--run-commands` allows it",
+            "look at them, then add `--run-commands`, or remove them",
+        );
+    }
+}
+
+/// For each SD the hosts that have a path to it.
+fn hosts_of_sds(built: &build::Built, complaints: &mut Complaints) -> Vec<Vec<usize>> {
+    let labels = built.hosts.iter().enumerate();
+    let by_label: std::collections::HashMap<&str, usize> = labels
+        .map(|(index, host)| (host.label.as_str(), index))
+        .collect();
+    let mut total = 0;
+    let mut all = Vec::with_capacity(built.sds.len());
+    for sd in &built.sds {
+        let mut hosts = Vec::new();
+        for path in &sd.paths {
+            let exact: Option<Vec<usize>> = path
+                .hosts
+                .iter()
+                .map(|label| by_label.get(label.as_str()).copied())
+                .collect();
+            match exact {
+                Some(exact) if !exact.is_empty() => hosts.extend(exact),
+                _ => {
+                    total += built.hosts.len();
+                    let uses = |host: &Host| {
+                        path.hosts.is_empty()
+                            || path
+                                .hosts
+                                .iter()
+                                .any(|pattern| matches(pattern, &host.label))
+                    };
+                    let found = built
+                        .hosts
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, host)| uses(host));
+                    hosts.extend(found.map(|(index, _)| index));
+                }
+            }
+            if total > PATHS_MAX {
+                let message = format!("over {PATHS_MAX} paths from hosts to SDs");
+                complaints.plain(
+                    Diagnostic::error(message)
+                        .hint("use fewer hosts or SDs, or name hosts with `host=`"),
+                );
+                return Vec::new();
+            }
+        }
+        hosts.sort_unstable();
+        hosts.dedup();
+        all.push(hosts);
+    }
+    all
+}
+
+/// One line for each keyword, as parmscan.html shows.
+fn scan(parameters: &[Parameter], sources: &Sources) -> Vec<String> {
+    let lines = parameters.iter().map(|parameter| {
+        let value = values::shown(parameter);
+        format!("{}: {}={value}", sources.show(parameter.at), parameter.key)
+    });
+    lines.collect()
+}

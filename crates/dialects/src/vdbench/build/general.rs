@@ -1,0 +1,269 @@
+//! Parameters before all sections.
+
+use super::Builder;
+use crate::vdbench::lexer::Parameter;
+use crate::vdbench::options::parse_repeat;
+use crate::vdbench::outline::Kind;
+use crate::vdbench::sections::FormatSds;
+use crate::vdbench::values::{Unit, shown};
+
+const KEYWORDS: &[&str] = &[
+    "compratio",
+    "compressionratio",
+    "compressionseed",
+    "dedupratio",
+    "dedupunit",
+    "dedupsets",
+    "deduphotsets",
+    "dedupflipflop",
+    "dedupseed",
+    "pattern",
+    "pattern_buffer",
+    "data_errors",
+    "validate",
+    "journal",
+    "histogram",
+    "report",
+    "report_run_totals",
+    "startcmd",
+    "start_cmd",
+    "endcmd",
+    "end_cmd",
+    "formatsds",
+    "formatxfersize",
+    "concatenatesds",
+    "messagescan",
+    "monitor",
+    "loop",
+    "port",
+    "create_anchors",
+    "abort_failed_skew",
+    "auxreport",
+    "showlba",
+    "debug",
+    "misc",
+    "ios_per_jvm",
+    "fwd_thread_adjust",
+    "timeout",
+    "psrset",
+    "swat",
+    "patterns",
+    "include",
+];
+
+/// Keywords that are for what Fathom does otherwise or not at all, and why nothing is lost.
+const NO_EFFECT: &[(&str, &str)] = &[
+    ("messagescan", "the system's message log is not read"),
+    ("port", "no other host connects to this one"),
+    ("ios_per_jvm", "there are no Java processes"),
+    ("psrset", "there are no Java processes"),
+    ("debug", "it is for debugging Vdbench"),
+    ("misc", "it is for debugging Vdbench"),
+    ("timeout", "an I/O that does not end is waited for"),
+    (
+        "fwd_thread_adjust",
+        "threads are shared out as they are given",
+    ),
+    (
+        "abort_failed_skew",
+        "a skew that is missed is told, and nothing is aborted",
+    ),
+    ("compressionseed", "the workload's seed is used"),
+    ("dedupseed", "the workload's seed is used"),
+];
+
+/// Keywords that would change what is measured.
+const REFUSED: &[(&str, &str, &str)] = &[
+    (
+        "validate",
+        "data validation in Vdbench's own way is not done here",
+        "remove it; `fathom fio` checks written data with `--verify=`",
+    ),
+    (
+        "journal",
+        "journals of data validation are not kept",
+        "remove it",
+    ),
+    (
+        "pattern_buffer",
+        "patterns of buffers are not read",
+        "use `pattern=FILE`",
+    ),
+    (
+        "patterns",
+        "patterns of buffers are not read",
+        "use `pattern=FILE`",
+    ),
+    (
+        "deduphotsets",
+        "sets of hot duplicates are not made",
+        "use `dedupratio=` and `dedupsets=` alone",
+    ),
+    (
+        "dedupflipflop",
+        "duplicates do not change from pass to pass",
+        "use `dedupratio=` and `dedupsets=` alone",
+    ),
+    (
+        "auxreport",
+        "auxiliary reports run code of their own",
+        "remove it",
+    ),
+    (
+        "showlba",
+        "traces for Vdbench's own viewer are not written",
+        "use `fathom fio` with `--write_iolog=`",
+    ),
+    ("swat", "Swat is gone, in Vdbench 5.04.07 too", "remove it"),
+];
+
+impl Builder<'_> {
+    pub(super) fn general(&mut self, body: &[Parameter]) {
+        for parameter in body {
+            let found = self
+                .keywords
+                .resolve(parameter, Kind::General, KEYWORDS, &mut self.values);
+            let Some(key) = found else {
+                continue;
+            };
+            if let Some((_, why)) = NO_EFFECT.iter().find(|(name, _)| *name == key) {
+                self.no_effect(parameter, why);
+            } else if let Some((_, what, hint)) = REFUSED.iter().find(|(name, ..)| *name == key) {
+                self.refuse(parameter, what, hint);
+            } else {
+                self.general_value(key, parameter);
+            }
+        }
+    }
+
+    fn general_value(&mut self, key: &str, parameter: &Parameter) {
+        let words = || parameter.values.iter().map(|word| word.text.clone());
+        match key {
+            "compratio" | "compressionratio" => {
+                self.built.general.compratio = self.ratio(parameter)
+            }
+            "dedupratio" => self.built.general.dedupratio = self.ratio(parameter),
+            "dedupunit" => {
+                self.built.general.dedupunit = self.values.count(parameter, Unit::Size, 512)
+            }
+            "dedupsets" => self.built.general.dedupsets = self.values.text(parameter),
+            "pattern" => self.built.general.pattern = self.values.text(parameter),
+            "data_errors" => self.data_errors(parameter),
+            "histogram" => self.histogram(parameter),
+            "report" => self.built.general.report = words().collect(),
+            "report_run_totals" => {
+                self.built.general.report_run_totals =
+                    self.values.truth(parameter).unwrap_or_default();
+            }
+            "startcmd" | "start_cmd" => self.built.general.startcmd.extend(words()),
+            "endcmd" | "end_cmd" => self.built.general.endcmd.extend(words()),
+            "formatsds" => {
+                self.built.general.formatsds = match self.values.truth(parameter) {
+                    Some(true) => FormatSds::Always,
+                    Some(false) => FormatSds::Never,
+                    None => FormatSds::WhereShort,
+                };
+            }
+            "formatxfersize" => {
+                self.built.general.formatxfersize = self.values.count(parameter, Unit::Size, 512);
+            }
+            "concatenatesds" => {
+                self.built.general.concatenatesds =
+                    self.values.truth(parameter).unwrap_or_default();
+            }
+            "monitor" => self.built.general.monitor = self.values.text(parameter),
+            "loop" => self.repeat(parameter),
+            "create_anchors" => {
+                self.built.general.create_anchors =
+                    self.values.truth(parameter).unwrap_or_default();
+            }
+            other => self.refuse(
+                parameter,
+                &format!("`{other}` is not done here"),
+                "remove it",
+            ),
+        }
+    }
+
+    fn ratio(&mut self, parameter: &Parameter) -> Option<f64> {
+        let ratio = self.values.number(parameter, Unit::Size)?;
+        if (1.0..=100.0).contains(&ratio) {
+            return Some(ratio);
+        }
+        let message = format!("`{}={}` is no ratio", parameter.key, shown(parameter));
+        self.values.error(
+            parameter.at,
+            message,
+            "give 1 to 100: 2 is two bytes for one",
+        );
+        None
+    }
+
+    fn data_errors(&mut self, parameter: &Parameter) {
+        match parameter
+            .values
+            .first()
+            .map(|word| word.text.parse::<u64>())
+        {
+            Some(Ok(number)) => self.built.general.data_errors = Some(number),
+            _ => self.refuse(
+                parameter,
+                "commands on errors are not run",
+                "give a number of errors",
+            ),
+        }
+    }
+
+    fn histogram(&mut self, parameter: &Parameter) {
+        let times = parameter
+            .values
+            .iter()
+            .filter(|word| word.text != "default");
+        let mut buckets = Vec::new();
+        for word in times {
+            let lower = word.text.to_ascii_lowercase();
+            let digits = lower.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+            let factor = match &lower[digits.len()..] {
+                "" | "u" | "us" => 1,
+                "m" | "ms" => 1000,
+                "s" => 1_000_000,
+                _ => 0,
+            };
+            match digits
+                .parse::<u64>()
+                .ok()
+                .and_then(|number| number.checked_mul(factor))
+            {
+                Some(micros) if micros > 0 => buckets.push(micros),
+                _ if lower == "max" => {}
+                _ => {
+                    let message = format!("`{}` is no end of a class of response times", word.text);
+                    self.values.error(
+                        word.at,
+                        message,
+                        "write µs as digits, or `5m` for ms, `1s` for seconds",
+                    );
+                }
+            }
+        }
+        if buckets.len() > 64 {
+            let message = "`histogram=` has more than 64 classes";
+            self.values.error(parameter.at, message, "give fewer");
+        }
+        self.built.general.histogram = buckets;
+    }
+
+    fn repeat(&mut self, parameter: &Parameter) {
+        let Some(text) = self.values.text(parameter) else {
+            return;
+        };
+        match parse_repeat(&text) {
+            Some(repeat) => self.built.general.repeat = Some(repeat),
+            None => {
+                let message = format!("`loop={text}` is neither a number nor a time");
+                self.values
+                    .error(parameter.at, message, "write `loop=3`, or `loop=2h`");
+            }
+        }
+    }
+}

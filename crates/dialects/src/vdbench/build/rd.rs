@@ -1,0 +1,446 @@
+//! Run definitions.
+
+use super::Builder;
+use crate::vdbench::lexer::{Parameter, Word};
+use crate::vdbench::outline::Kind;
+use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd};
+use crate::vdbench::source::At;
+use crate::vdbench::values::{Unit, shown};
+
+const KEYWORDS: &[&str] = &[
+    "wd",
+    "sd",
+    "hd",
+    "fwd",
+    "fsd",
+    "iorate",
+    "curve",
+    "stopcurve",
+    "fwdrate",
+    "elapsed",
+    "interval",
+    "warmup",
+    "pause",
+    "maxdata",
+    "maxdataread",
+    "maxdatawritten",
+    "maxdatawrite",
+    "distribution",
+    "openflags",
+    "startcmd",
+    "start_cmd",
+    "endcmd",
+    "end_cmd",
+    "format",
+    "operations",
+    "operation",
+    "replay",
+    "mount",
+    "threads",
+    "xfersize",
+    "rdpct",
+    "rhpct",
+    "whpct",
+    "seekpct",
+    "hitarea",
+    "compratio",
+    "depth",
+    "width",
+    "files",
+    "sizes",
+    "totalsize",
+    "workingsetsize",
+    "wss",
+    "forxfersize",
+    "forthreads",
+    "forrdpct",
+    "forrhpct",
+    "forwhpct",
+    "forseekpct",
+    "forhitarea",
+    "forcompratio",
+    "fordepth",
+    "forwidth",
+    "forfiles",
+    "forsizes",
+    "fortotalsize",
+    "forworkingsetsize",
+    "forwss",
+    "foroperations",
+    "foroperation",
+];
+
+/// Default points of a curve, in percent.
+const CURVE: [f64; 6] = [10.0, 50.0, 70.0, 80.0, 90.0, 100.0];
+
+/// Most RDs.
+const RDS_MAX: usize = 10_000;
+/// Longest time, s: ten years.
+const SECONDS_MAX: u64 = 315_360_000;
+/// Highest rate.
+const RATE_MAX: f64 = 1e9;
+
+/// An RD without a name.
+pub(super) fn no_rd() -> Rd {
+    Rd {
+        name: String::new(),
+        wds: Vec::new(),
+        sds: Vec::new(),
+        hosts: Vec::new(),
+        fwds: Vec::new(),
+        fsds: Vec::new(),
+        rates: Vec::new(),
+        curve: CURVE.to_vec(),
+        stopcurve: None,
+        fwd_rates: Vec::new(),
+        elapsed: 30,
+        interval: 1,
+        warmup: 0,
+        pause: 0,
+        maxdata: MaxData::default(),
+        gaps: Gaps::Exponential,
+        openflags: None,
+        startcmd: Vec::new(),
+        endcmd: Vec::new(),
+        loops: Vec::new(),
+        format: Vec::new(),
+        operations: Vec::new(),
+        at: At::default(),
+    }
+}
+
+/// What a loop's keyword changes: with `for` before it or without.
+fn is_loop_key(key: &str) -> Option<LoopKey> {
+    let bare = key.strip_prefix("for").unwrap_or(key);
+    let is_for = bare.len() < key.len();
+    Some(match bare {
+        "xfersize" => LoopKey::Xfersize,
+        "threads" => LoopKey::Threads,
+        "rdpct" => LoopKey::Rdpct,
+        "rhpct" => LoopKey::Rhpct,
+        "whpct" => LoopKey::Whpct,
+        "seekpct" => LoopKey::Seekpct,
+        "hitarea" => LoopKey::Hitarea,
+        "compratio" => LoopKey::Compratio,
+        "depth" => LoopKey::Depth,
+        "width" => LoopKey::Width,
+        "files" => LoopKey::Files,
+        "sizes" => LoopKey::Sizes,
+        "totalsize" => LoopKey::Totalsize,
+        "wss" | "workingsetsize" => LoopKey::Wss,
+        "operations" | "operation" if is_for => LoopKey::Operations,
+        _ => return None,
+    })
+}
+
+/// Values of all lists of an RD.
+fn values_of(rd: &Rd) -> usize {
+    let names = [&rd.wds, &rd.sds, &rd.hosts, &rd.fwds, &rd.fsds].map(Vec::len);
+    let words = [&rd.startcmd, &rd.endcmd, &rd.format, &rd.operations].map(Vec::len);
+    let rates = rd.rates.len() + rd.fwd_rates.len() + rd.curve.len();
+    let loops: usize = rd.loops.iter().map(|one| one.values.len()).sum();
+    names.iter().chain(&words).sum::<usize>() + rates + loops
+}
+
+impl Builder<'_> {
+    pub(super) fn rd(&mut self, name: &str, at: At, body: &[Parameter]) {
+        let lists = values_of(&self.defaults.rd);
+        if !self.values.complaints.has_room_for(lists) {
+            return;
+        }
+        let mut rd = Rd {
+            name: name.to_owned(),
+            at,
+            ..self.defaults.rd.clone()
+        };
+        let mut workload_given = false;
+        let added = self.stream.added.iter().filter(|_| name != "default");
+        for parameter in body.iter().chain(added) {
+            let found = self
+                .keywords
+                .resolve(parameter, Kind::Rd, KEYWORDS, &mut self.values);
+            let Some(key) = found else {
+                continue;
+            };
+            if key == "wd" && std::mem::replace(&mut workload_given, true) {
+                let message =
+                    format!("rd={name}: the 'wd=' parameter may be specified only once per RD");
+                let hint =
+                    "name several in one list, `wd=(a,b)`; workloads are defined before all `rd=`";
+                self.values.error(parameter.at, message, hint);
+                continue;
+            }
+            match is_loop_key(key) {
+                Some(loop_key) => self.add_loop(loop_key, parameter, &mut rd),
+                None => self.rd_value(key, parameter, &mut rd),
+            }
+        }
+        if name == "default" {
+            self.defaults.rd = rd;
+            return;
+        }
+        if self.built.rds.len() == RDS_MAX {
+            self.values.error(
+                at,
+                format!("over {RDS_MAX} RDs are defined"),
+                "define fewer",
+            );
+        }
+        if self.built.rds.len() <= RDS_MAX {
+            self.built.rds.push(rd);
+        }
+    }
+
+    fn rd_value(&mut self, key: &str, parameter: &Parameter, rd: &mut Rd) {
+        let words = || parameter.values.iter().map(|word| word.text.clone());
+        match key {
+            "wd" => rd.wds = self.values.names(parameter),
+            "sd" => rd.sds = self.rd_sds(parameter),
+            "fwd" => rd.fwds = self.values.names(parameter),
+            "fsd" => rd.fsds = self.values.names(parameter),
+            "hd" => {
+                rd.hosts = self.values.names(parameter);
+                self.check_host_names(&rd.hosts, &format!("rd={}", rd.name));
+            }
+            "iorate" => rd.rates = self.rates(parameter),
+            "fwdrate" => rd.fwd_rates = self.rates(parameter),
+            "curve" => {
+                let points = self.values.numbers(parameter, Unit::Size);
+                let points =
+                    points.map(|points| points.into_iter().map(f64::abs).collect::<Vec<_>>());
+                match points {
+                    Some(points)
+                        if points
+                            .iter()
+                            .all(|point| *point > 0.0 && *point <= 10_000.0) =>
+                    {
+                        rd.curve = points;
+                    }
+                    Some(_) => {
+                        let message = format!(
+                            "`curve={}` has points that are no percentages",
+                            shown(parameter)
+                        );
+                        self.values
+                            .error(parameter.at, message, "give percentages above 0");
+                    }
+                    None => {}
+                }
+            }
+            "stopcurve" => {
+                rd.stopcurve = self
+                    .values
+                    .number(parameter, Unit::Size)
+                    .filter(|time| *time > 0.0)
+            }
+            "elapsed" => rd.elapsed = self.seconds(parameter, 1).unwrap_or(rd.elapsed),
+            "interval" => rd.interval = self.seconds(parameter, 1).unwrap_or(rd.interval),
+            "warmup" => rd.warmup = self.seconds(parameter, 0).unwrap_or(rd.warmup),
+            "pause" => rd.pause = self.seconds(parameter, 0).unwrap_or(rd.pause),
+            "maxdata" => rd.maxdata.both = self.amount(parameter),
+            "maxdataread" => rd.maxdata.read = self.amount(parameter),
+            "maxdatawritten" | "maxdatawrite" => rd.maxdata.written = self.amount(parameter),
+            "distribution" => rd.gaps = self.gaps(parameter),
+            "openflags" => rd.openflags = Some(self.values.openflags(parameter)),
+            "startcmd" | "start_cmd" => rd.startcmd = words().collect(),
+            "endcmd" | "end_cmd" => rd.endcmd = words().collect(),
+            "format" => {
+                if rd.name == "default" {
+                    self.refuse(
+                        parameter,
+                        "not possible in `rd=default`",
+                        "write it in each `rd=`",
+                    );
+                } else {
+                    rd.format = words().map(|word| word.to_ascii_lowercase()).collect();
+                }
+            }
+            "operations" | "operation" => {
+                rd.operations = words().map(|word| word.to_ascii_lowercase()).collect()
+            }
+            "mount" => self.no_effect(parameter, "file systems are mounted by whoever runs it"),
+            _ => self.refuse(
+                parameter,
+                "traces of Swat are not read",
+                "use `fathom fio` with `--read_iolog=`",
+            ),
+        }
+    }
+
+    /// `single`, `range` and `setsofN` stand for lists of SDs, a run each.
+    fn rd_sds(&mut self, parameter: &Parameter) -> Vec<Name> {
+        self.values.names(parameter)
+    }
+
+    fn seconds(&mut self, parameter: &Parameter, least: u64) -> Option<u64> {
+        let seconds = self.values.count(parameter, Unit::Time, least)?;
+        if seconds <= SECONDS_MAX {
+            return Some(seconds);
+        }
+        let message = format!("`{}={}` is too long", parameter.key, shown(parameter));
+        self.values
+            .error(parameter.at, message, "give at most ten years");
+        None
+    }
+
+    fn amount(&mut self, parameter: &Parameter) -> Option<f64> {
+        self.values
+            .number(parameter, Unit::Size)
+            .filter(|amount| *amount > 0.0)
+    }
+
+    fn gaps(&mut self, parameter: &Parameter) -> Gaps {
+        let mut gaps = Gaps::Exponential;
+        for word in &parameter.values {
+            gaps = match word.text.as_bytes().first().map(u8::to_ascii_lowercase) {
+                Some(b'e') => Gaps::Exponential,
+                Some(b'd') => Gaps::Deterministic,
+                Some(b'u') => Gaps::Uniform,
+                _ => {
+                    let message = format!("`distribution={}` is not done here", shown(parameter));
+                    let hint = "write `exponential`, `uniform` or `deterministic`; rates that vary over time are lists in `iorate=`";
+                    self.values.error(word.at, message, hint);
+                    gaps
+                }
+            };
+        }
+        gaps
+    }
+
+    /// `max`, `curve`, numbers, ranges and percentages of the last rate.
+    fn rates(&mut self, parameter: &Parameter) -> Vec<Rate> {
+        let word_of = |word: &Word| match word.text.to_ascii_lowercase().as_str() {
+            "max" => Some(Rate::Max),
+            "curve" => Some(Rate::Curve),
+            _ => None,
+        };
+        if let [word] = parameter.values.as_slice()
+            && let Some(rate) = word_of(word)
+        {
+            return vec![rate];
+        }
+        let Some(numbers) = self.values.numbers(parameter, Unit::Size) else {
+            return Vec::new();
+        };
+        let mut rates = Vec::new();
+        for number in numbers {
+            if number == 0.0 || number > RATE_MAX || number < -10_000.0 {
+                let message = format!(
+                    "`{}={}`: {number} is no rate",
+                    parameter.key,
+                    shown(parameter)
+                );
+                self.values.error(
+                    parameter.at,
+                    message,
+                    "give I/Os a second, `max` or `curve`",
+                );
+                return Vec::new();
+            }
+            rates.push(if number < 0.0 {
+                Rate::OfLast(-number)
+            } else {
+                Rate::Number(number.ceil() as u64)
+            });
+        }
+        rates
+    }
+
+    fn add_loop(&mut self, key: LoopKey, parameter: &Parameter, rd: &mut Rd) {
+        let values: Vec<LoopValue> = match key {
+            LoopKey::Xfersize => self.xfersizes(parameter),
+            LoopKey::Seekpct => self.seeks(parameter),
+            LoopKey::Operations => {
+                let words = parameter.values.iter();
+                words
+                    .map(|word| LoopValue::Word(word.text.to_ascii_lowercase()))
+                    .collect()
+            }
+            _ => {
+                let numbers = self
+                    .values
+                    .numbers(parameter, Unit::Size)
+                    .unwrap_or_default();
+                self.check_loop(key, parameter, &numbers);
+                numbers.into_iter().map(LoopValue::Number).collect()
+            }
+        };
+        if values.is_empty() {
+            return;
+        }
+        let entry = Loop {
+            key,
+            values,
+            at: parameter.at,
+        };
+        match rd.loops.iter_mut().find(|other| other.key == key) {
+            Some(other) => *other = entry,
+            None => rd.loops.push(entry),
+        }
+    }
+
+    fn check_loop(&mut self, key: LoopKey, parameter: &Parameter, numbers: &[f64]) {
+        let (least, most, fractions) = match key {
+            LoopKey::Rdpct | LoopKey::Rhpct | LoopKey::Whpct => (0.0, 100.0, true),
+            LoopKey::Compratio => (1.0, 100.0, true),
+            LoopKey::Threads => (0.0, f64::from(fathom_workload::DEPTH_MAX), false),
+            LoopKey::Depth | LoopKey::Width => (0.0, 1e6, false),
+            // Sizes may be percentages, which are negative.
+            LoopKey::Wss | LoopKey::Totalsize => (-100.0, 9e15, false),
+            _ => (0.0, 9e15, false),
+        };
+        let is_good =
+            |number: &f64| (least..=most).contains(number) && (fractions || number.fract() == 0.0);
+        if let Some(bad) = numbers.iter().find(|number| !is_good(number)) {
+            let message = format!(
+                "`{}={}`: {bad} is not possible",
+                parameter.key,
+                shown(parameter)
+            );
+            self.values
+                .error(parameter.at, message, format!("give {least} to {most}"));
+        }
+        if key == LoopKey::Threads && numbers.contains(&0.0) {
+            let message = "Setting some threadcounts to a minimum of 1";
+            self.values
+                .warning(parameter.at, message, "give at least 1 thread");
+        }
+    }
+
+    /// Each value of the list is a transfer size of its own.
+    fn xfersizes(&mut self, parameter: &Parameter) -> Vec<LoopValue> {
+        let numbers = self
+            .values
+            .numbers(parameter, Unit::Size)
+            .unwrap_or_default();
+        let sizes = numbers.into_iter().filter_map(|number| {
+            let word = Word {
+                text: number.to_string(),
+                quoted: false,
+                at: parameter
+                    .values
+                    .first()
+                    .map_or(parameter.at, |word| word.at),
+            };
+            let one = Parameter {
+                values: vec![word],
+                ..parameter.clone()
+            };
+            self.xfersize(&one).map(LoopValue::Xfersize)
+        });
+        sizes.collect()
+    }
+
+    /// Numbers, and beyond Vdbench, words.
+    fn seeks(&mut self, parameter: &Parameter) -> Vec<LoopValue> {
+        let mut all = Vec::new();
+        for word in &parameter.values {
+            let one = Parameter {
+                values: vec![word.clone()],
+                ..parameter.clone()
+            };
+            all.extend(self.seek(&one).map(LoopValue::Seek));
+        }
+        all
+    }
+}

@@ -1,0 +1,627 @@
+//! From run definitions to runs: who takes part, in which combination of loops, at which rate.
+//!
+//! Loops nest in the order of their keywords; the rates are the innermost, wherever they stand. A curve is one run at full
+//! speed and one for each point.
+
+use std::collections::{BTreeSet, HashMap};
+
+use fathom_diagnostics::{Diagnostic, nearest};
+use fathom_units::Nanos;
+use fathom_workload::{RateFrom, RateRounding, RateShares, Stage, Workload};
+
+use super::build::Built;
+use super::jobs::{Member, Settings, Storage};
+use super::options::Options;
+use super::run::{LoopSetting, Run, RunFacts, RunKind, RunRate};
+use super::sections::{Loop, LoopKey, LoopValue, Name, Rate, Rd, Repeat, Wd, matches};
+use super::values::Values;
+
+/// Most runs.
+pub(super) const RUNS_MAX: usize = 10_000;
+/// Most jobs over all runs.
+pub(super) const JOBS_MAX: usize = fathom_workload::JOBS_MAX;
+/// Most names that wildcards are held against.
+const LOOKUPS_MAX: usize = 20_000_000;
+
+const TOO_MANY_NAMES: &str = "the names and wildcards of all RDs are held against too many names";
+
+/// Runs under way.
+pub(super) struct Expander<'a> {
+    pub(super) built: &'a Built,
+    pub(super) options: &'a Options,
+    pub(super) values: Values<'a>,
+    pub(super) storage: Storage,
+    pub(super) runs: Vec<Run>,
+    pub(super) stages: Vec<Stage>,
+    pub(super) jobs: usize,
+    sds: HashMap<&'a str, usize>,
+    wds: HashMap<&'a str, usize>,
+    names: BTreeSet<String>,
+    lookups: usize,
+}
+
+/// The runs of all RDs, with their stages in the same order.
+pub fn expand(
+    built: &Built,
+    options: &Options,
+    storage: Storage,
+    values: Values<'_>,
+) -> (Vec<Run>, Workload) {
+    let mut expander = Expander {
+        built,
+        options,
+        values,
+        storage,
+        runs: Vec::new(),
+        stages: Vec::new(),
+        jobs: 0,
+        sds: index(built.sds.iter().map(|sd| sd.name.as_str())),
+        wds: index(built.wds.iter().map(|wd| wd.name.as_str())),
+        names: BTreeSet::new(),
+        lookups: 0,
+    };
+    let restart = options.restart.as_deref();
+    let known = |name: &str| built.rds.iter().position(|rd| rd.name == name);
+    let first = restart.map_or(Some(0), known);
+    if first.is_none() {
+        let message = format!("`-r {}` names no RD", restart.unwrap_or_default());
+        let complaint = Diagnostic::error(message);
+        expander
+            .values
+            .complaints
+            .plain(complaint.hint("name the RD to begin with"));
+    }
+    for (index, rd) in built.rds.iter().enumerate().skip(first.unwrap_or(0)) {
+        expander.rd(index, rd);
+        if expander.runs.len() >= RUNS_MAX || expander.jobs >= JOBS_MAX {
+            break;
+        }
+    }
+    expander.repeat();
+    let workload = Workload {
+        stages: expander.stages,
+        seed: 1,
+    };
+    (expander.runs, workload)
+}
+
+fn index<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, usize> {
+    names
+        .enumerate()
+        .map(|(index, name)| (name, index))
+        .collect()
+}
+
+impl<'a> Expander<'a> {
+    fn rd(&mut self, index: usize, rd: &'a Rd) {
+        let rd = &self.overridden(rd);
+        self.check_times(rd);
+        if !rd.fwds.is_empty()
+            || !rd.fwd_rates.is_empty()
+            || !rd.operations.is_empty()
+            || !rd.format.is_empty()
+        {
+            self.file_system_rd(index, rd);
+            return;
+        }
+        let Some(members) = self.members(rd) else {
+            return;
+        };
+        if rd.rates.is_empty() {
+            let message = format!("rd={}: no I/O rate is given", rd.name);
+            self.values.error(
+                rd.at,
+                message,
+                "add `iorate=max`, `iorate=curve` or a number",
+            );
+            return;
+        }
+        let sets = self.sets(rd, members);
+        for (members, set) in sets {
+            self.check_skew(rd, &members);
+            self.combinations(index, rd, &members, &set);
+        }
+    }
+
+    /// `-e`, `-i` and `-w` count instead of what the file says.
+    fn overridden(&self, rd: &Rd) -> Rd {
+        Rd {
+            elapsed: self.options.elapsed.unwrap_or(rd.elapsed),
+            interval: self.options.interval.unwrap_or(rd.interval),
+            warmup: self.options.warmup.unwrap_or(rd.warmup),
+            ..rd.clone()
+        }
+    }
+
+    pub(super) fn check_times(&mut self, rd: &Rd) {
+        let Rd {
+            elapsed,
+            interval,
+            warmup,
+            ..
+        } = *rd;
+        let name = &rd.name;
+        let interval = interval.max(1);
+        let mut complain = |message: String, hint: &str| {
+            self.values
+                .error(rd.at, format!("rd={name}: {message}"), hint)
+        };
+        if !elapsed.is_multiple_of(interval) {
+            let message = format!("'elapsed={elapsed}' must be multiple of 'interval={interval}'.");
+            complain(message, "change one of them, or give `-e` or `-i`");
+        }
+        if !warmup.is_multiple_of(interval) {
+            let message = format!("'warmup={warmup}' must be multiple of 'interval={interval}'.");
+            complain(message, "change one of them, or give `-w` or `-i`");
+        }
+        if elapsed < 2 * interval {
+            let message =
+                format!("'elapsed={elapsed}' must be at least twice 'interval={interval}'.");
+            complain(message, "run longer, or with a shorter interval");
+        }
+    }
+
+    /// The workloads of an RD and the storage of each.
+    fn members(&mut self, rd: &Rd) -> Option<Vec<Member>> {
+        let mut wds: Vec<(Option<usize>, &'a Wd)> = Vec::new();
+        let built = self.built;
+        for name in &rd.wds {
+            let found = self.lookup(name, |built| &built.wds, |wd| &wd.name, true);
+            if found.is_empty() {
+                let message = format!("Could not find wd={} for rd={}", name.text, rd.name);
+                self.values
+                    .error(name.at, message, "define it with `wd=` before all `rd=`");
+            }
+            wds.extend(
+                found
+                    .into_iter()
+                    .filter_map(|index| Some((Some(index), built.wds.get(index)?))),
+            );
+        }
+        if rd.wds.is_empty() {
+            wds.extend(built.default_wd.as_ref().map(|wd| (None, wd)));
+        }
+        let mut seen = BTreeSet::new();
+        wds.retain(|(index, _)| seen.insert(*index));
+        let special = rd.sds.iter().any(|name| special_set(&name.text).is_some());
+        let mut members = Vec::new();
+        for (index, wd) in wds {
+            let names = if rd.sds.is_empty() || special {
+                &wd.sds
+            } else {
+                &rd.sds
+            };
+            let called = if wd.name.is_empty() {
+                "default"
+            } else {
+                wd.name.as_str()
+            };
+            if names.is_empty() {
+                let message = format!("No sd= specified for wd={called} in rd={}", rd.name);
+                self.values.error(
+                    rd.at,
+                    message,
+                    "name its storage in the `wd=` or in the `rd=`",
+                );
+                continue;
+            }
+            let mut sds = Vec::new();
+            for name in names {
+                let found = self.lookup(name, |built| &built.sds, |sd| &sd.name, false);
+                if found.is_empty() {
+                    let host = self
+                        .built
+                        .hosts
+                        .first()
+                        .map_or("localhost", |host| host.label.as_str());
+                    let message = format!(
+                        "Could not find sd={} for wd={called},host={host}",
+                        name.text
+                    );
+                    let full = self.values.complaints.is_full();
+                    let known = self.built.sds.iter().take(if full { 0 } else { 1000 });
+                    let near = nearest(&name.text, known.map(|sd| sd.name.as_str()));
+                    let hint = near
+                        .map_or("define it with `sd=` before all `wd=`".to_owned(), |near| {
+                            format!("did you mean `{near}`?")
+                        });
+                    self.values.error(name.at, message, hint);
+                }
+                sds.extend(found);
+            }
+            let mut seen = BTreeSet::new();
+            sds.retain(|sd| seen.insert(*sd));
+            members.push(Member {
+                wd: index,
+                spec: without_storage(wd),
+                sds,
+            });
+        }
+        let good = !members.is_empty() && members.iter().all(|member| !member.sds.is_empty());
+        good.then_some(members)
+    }
+
+    /// Indices of what a name or wildcard means.
+    fn lookup<T>(
+        &mut self,
+        name: &Name,
+        all: impl Fn(&'a Built) -> &'a Vec<T>,
+        name_of: impl Fn(&T) -> &str,
+        of_wds: bool,
+    ) -> Vec<usize>
+    where
+        T: 'a,
+    {
+        self.lookups += 1;
+        if !name.text.ends_with('*') && self.lookups <= LOOKUPS_MAX {
+            let exact = if of_wds { &self.wds } else { &self.sds };
+            return exact.get(name.text.as_str()).copied().into_iter().collect();
+        }
+        let all = all(self.built);
+        self.lookups = self.lookups.saturating_add(all.len());
+        if self.lookups > LOOKUPS_MAX {
+            self.values.error(name.at, TOO_MANY_NAMES, "name fewer");
+            return Vec::new();
+        }
+        let found = all
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| matches(&name.text, name_of(one)));
+        found.map(|(index, _)| index).collect()
+    }
+
+    /// Counts names that are held against each other; whether that may go on.
+    pub(super) fn may_look_at(&mut self, names: usize, rd: &Rd) -> bool {
+        self.lookups = self.lookups.saturating_add(names);
+        if self.lookups > LOOKUPS_MAX {
+            self.values.error(rd.at, TOO_MANY_NAMES, "name fewer");
+        }
+        self.lookups <= LOOKUPS_MAX
+    }
+
+    /// `sd=single`, `sd=range` and `sd=setsofN` make a run of each SD, of the first one, two and so on, and of sets.
+    fn sets(&mut self, rd: &Rd, members: Vec<Member>) -> Vec<(Vec<Member>, Vec<LoopSetting>)> {
+        let special = rd.sds.iter().find_map(|name| special_set(&name.text));
+        let Some(special) = special else {
+            return vec![(members, Vec::new())];
+        };
+        let all: BTreeSet<usize> = members
+            .iter()
+            .flat_map(|member| member.sds.iter().copied())
+            .collect();
+        let all: Vec<usize> = all.into_iter().collect();
+        let sets: Vec<&[usize]> = match special {
+            SdSet::Chunks(size) => all.chunks(size).collect(),
+            SdSet::Growing => (1..=all.len()).map(|count| &all[..count]).collect(),
+        };
+        let restricted = sets.into_iter().take(RUNS_MAX).map(|set| {
+            let set_of: BTreeSet<usize> = set.iter().copied().collect();
+            let members = members.iter().map(|member| Member {
+                sds: member
+                    .sds
+                    .iter()
+                    .copied()
+                    .filter(|sd| set_of.contains(sd))
+                    .collect(),
+                ..member.clone()
+            });
+            let members = members.filter(|member| !member.sds.is_empty()).collect();
+            let value = match set {
+                [one] => self.built.sds[*one].name.clone(),
+                several => several.len().to_string(),
+            };
+            (members, vec![LoopSetting { name: "sds", value }])
+        });
+        restricted.collect()
+    }
+
+    /// Skews of all workloads make 100 %, or leave room for those that have none.
+    fn check_skew(&mut self, rd: &Rd, members: &[Member]) {
+        let skews = members.iter().filter_map(|member| member.spec.skew);
+        let total: f64 = skews.clone().sum();
+        let count = skews.count();
+        let open = members
+            .iter()
+            .filter(|member| member.spec.iorate.is_none())
+            .count();
+        let is_good = count == 0 || (total < 99.99 && count < open) || (total - 100.0).abs() < 0.01;
+        if !is_good {
+            let message = format!("rd={}: Total skew must add up to 100: {total}", rd.name);
+            self.values
+                .error(rd.at, message, "change `skew=` of its workloads");
+        }
+    }
+
+    /// Every combination of the loops' values.
+    fn combinations(&mut self, index: usize, rd: &Rd, members: &[Member], set: &[LoopSetting]) {
+        let storage_loops: Vec<&Loop> = rd.loops.iter().collect();
+        let of_files = |key: LoopKey| {
+            matches!(
+                key,
+                LoopKey::Depth
+                    | LoopKey::Width
+                    | LoopKey::Files
+                    | LoopKey::Sizes
+                    | LoopKey::Totalsize
+                    | LoopKey::Wss
+                    | LoopKey::Operations
+            )
+        };
+        for wrong in storage_loops.iter().filter(|one| of_files(one.key)) {
+            let message = format!(
+                "rd={}: `{}` is for files, and the RD is on SDs",
+                rd.name,
+                wrong.key.name()
+            );
+            self.values
+                .error(wrong.at, message, "remove it, or use `fwd=`");
+        }
+        let counts = storage_loops.iter().map(|one| one.values.len());
+        let total = counts.fold(1usize, usize::saturating_mul);
+        if self.runs.len().saturating_add(total) > RUNS_MAX {
+            let message = format!(
+                "rd={}: its loops make {total} runs; at most {RUNS_MAX} are possible in all",
+                rd.name
+            );
+            self.values.error(rd.at, message, "loop over fewer values");
+            return;
+        }
+        for number in 0..total {
+            let mut rest = number;
+            let mut chosen: Vec<(LoopKey, &LoopValue)> = Vec::new();
+            for one in storage_loops.iter().rev() {
+                let value = &one.values[rest % one.values.len()];
+                rest /= one.values.len();
+                chosen.push((one.key, value));
+            }
+            chosen.reverse();
+            let settings = Settings::of(&chosen);
+            let mut loops = set.to_vec();
+            loops.extend(
+                chosen
+                    .iter()
+                    .map(|(key, value)| LoopSetting::of(*key, value)),
+            );
+            self.rates(index, rd, members, &settings, &loops);
+            if self.runs.len() >= RUNS_MAX || self.jobs >= JOBS_MAX {
+                self.values.error(
+                    rd.at,
+                    format!("over {RUNS_MAX} runs or {JOBS_MAX} jobs"),
+                    "define fewer",
+                );
+                return;
+            }
+        }
+    }
+
+    /// One run for each rate, or those of the curve.
+    fn rates(
+        &mut self,
+        index: usize,
+        rd: &Rd,
+        members: &[Member],
+        settings: &Settings,
+        loops: &[LoopSetting],
+    ) {
+        let skewed = members
+            .iter()
+            .any(|member| member.spec.skew.is_some() || member.spec.priority.is_some());
+        let several = rd.rates.len() > 1;
+        for rate in &rd.rates {
+            let (label, first) = match *rate {
+                Rate::Max if skewed => (None, RunRate::Controlled),
+                Rate::Max => (None, RunRate::Uncontrolled),
+                Rate::Curve if skewed => (None, RunRate::ControlledCurve),
+                Rate::Curve => (None, RunRate::UncontrolledCurve),
+                Rate::Number(number) => (Some(number.to_string()), RunRate::Number(number)),
+                Rate::OfLast(percent) => {
+                    let Some(run) = self.runs.len().checked_sub(1) else {
+                        let message =
+                            format!("rd={}: `iorate={percent}%` has no run before it", rd.name);
+                        self.values
+                            .error(rd.at, message, "run something first, or give a number");
+                        return;
+                    };
+                    (Some(format!("{percent}%")), RunRate::Of { run, percent })
+                }
+            };
+            let mut loops = loops.to_vec();
+            loops.extend(label.filter(|_| several).map(|value| LoopSetting {
+                name: "iorate",
+                value,
+            }));
+            let measured = self.runs.len();
+            self.run(index, rd, members, settings, (first, &loops, ""));
+            if *rate == Rate::Curve {
+                for percent in &rd.curve {
+                    let point = RunRate::Of {
+                        run: measured,
+                        percent: *percent,
+                    };
+                    let suffix = format!("_({percent}%)");
+                    self.run(index, rd, members, settings, (point, &loops, &suffix));
+                }
+            }
+            if self.runs.len() >= RUNS_MAX || self.jobs >= JOBS_MAX {
+                return;
+            }
+        }
+    }
+
+    /// Adds one run and its stage.
+    fn run(
+        &mut self,
+        index: usize,
+        rd: &Rd,
+        members: &[Member],
+        settings: &Settings,
+        (rate, loops, suffix): (RunRate, &[LoopSetting], &str),
+    ) {
+        let made = self.jobs(rd, members, settings, rate);
+        let Some(made) = made else {
+            return;
+        };
+        let name = format!("{}{suffix}", rd.name);
+        let stage_name = self.stage_name(rd, &name, loops);
+        self.jobs += made.jobs.len();
+        let rate_from = match rate {
+            RunRate::Of { run, percent } => Some(RateFrom {
+                stage: run,
+                percent,
+                rounding: if suffix.is_empty() {
+                    RateRounding::Nearest
+                } else {
+                    RateRounding::UpToHundreds
+                },
+                shares: if members.len() > 1 && !suffix.is_empty() {
+                    RateShares::AsMeasured
+                } else {
+                    RateShares::AsGiven
+                },
+            }),
+            _ => None,
+        };
+        self.runs.push(Run {
+            name,
+            rd: Some(index),
+            kind: RunKind::Storage,
+            stage: self.stages.len(),
+            rate,
+            loops: loops.to_vec(),
+            elapsed: Some(rd.elapsed),
+            warmup: rd.warmup,
+            interval: rd.interval.max(1),
+            pause: rd.pause,
+            maxdata: rd.maxdata,
+            stopcurve: rd
+                .stopcurve
+                .filter(|_| !suffix.is_empty() || rd.rates.contains(&Rate::Curve)),
+            until_eof: made.until_eof,
+            jobs: made.run_jobs,
+            facts: made.facts,
+        });
+        self.stages.push(Stage {
+            name: stage_name,
+            jobs: made.jobs,
+            cooldown: Nanos::from_secs(rd.pause),
+            repeats: 1,
+            discard: false,
+            rate_from,
+        });
+    }
+
+    /// A name that no other stage has: the run's, with its loops where the RD has several runs.
+    pub(super) fn stage_name(&mut self, rd: &Rd, name: &str, loops: &[LoopSetting]) -> String {
+        let is_looped = rd.loops.iter().any(|one| one.values.len() > 1)
+            || rd.rates.len() > 1
+            || loops.iter().any(|one| one.name == "sds");
+        let mut full = name.to_owned();
+        if is_looped {
+            for setting in loops {
+                full.push_str(&format!(" {}={}", setting.name, setting.value));
+            }
+        }
+        let mut unique = full.clone();
+        let mut number = 2;
+        while !self.names.insert(unique.clone()) {
+            unique = format!("{full} ({number})");
+            number += 1;
+        }
+        unique
+    }
+
+    /// `loop=` and `-l`: all runs again.
+    fn repeat(&mut self) {
+        let repeat = self.options.repeat.or(self.built.general.repeat);
+        let once: u64 = self
+            .runs
+            .iter()
+            .map(|run| run.warmup + run.elapsed.unwrap_or(0) + run.pause)
+            .sum();
+        let times = match repeat {
+            None => return,
+            Some(Repeat::Times(times)) => times,
+            Some(Repeat::Seconds(seconds)) => seconds.div_ceil(once.max(1)),
+        };
+        let (runs, jobs) = (self.runs.len() as u64, self.jobs as u64);
+        if runs.saturating_mul(times) > RUNS_MAX as u64
+            || jobs.saturating_mul(times) > JOBS_MAX as u64
+        {
+            let message =
+                format!("{runs} runs {times} times are over {RUNS_MAX} runs or {JOBS_MAX} jobs");
+            let complaint = Diagnostic::error(message);
+            self.values
+                .complaints
+                .plain(complaint.hint("repeat less often"));
+            return;
+        }
+        let runs = self.runs.clone();
+        let stages = self.stages.clone();
+        for time in 2..=times {
+            let shift = self.stages.len();
+            self.runs.extend(runs.iter().cloned().map(|mut run| {
+                run.stage += shift;
+                if let RunRate::Of { run: measured, .. } = &mut run.rate {
+                    *measured += shift;
+                }
+                run
+            }));
+            self.stages.extend(stages.iter().cloned().map(|mut stage| {
+                stage.name = format!("{} loop={time}", stage.name);
+                if let Some(from) = &mut stage.rate_from {
+                    from.stage += shift;
+                }
+                stage
+            }));
+        }
+    }
+
+    /// Runs on file systems.
+    fn file_system_rd(&mut self, _index: usize, rd: &Rd) {
+        let message = format!(
+            "rd={}: runs on file systems (`fwd=`) are not built yet",
+            rd.name
+        );
+        self.values
+            .error(rd.at, message, "run its SD and WD parts alone");
+    }
+}
+
+/// Facts of a run's jobs.
+pub(super) struct Made {
+    pub(super) jobs: Vec<fathom_workload::Job>,
+    pub(super) run_jobs: Vec<super::run::RunJob>,
+    pub(super) facts: RunFacts,
+    pub(super) until_eof: bool,
+}
+
+/// Sets of SDs that an RD goes through.
+#[derive(Debug, Clone, Copy)]
+enum SdSet {
+    /// So many at a time.
+    Chunks(usize),
+    /// One, two, three and so on.
+    Growing,
+}
+
+/// A workload as runs keep it: the names of its storage are resolved.
+fn without_storage(wd: &Wd) -> Wd {
+    Wd {
+        name: wd.name.clone(),
+        sds: Vec::new(),
+        hosts: wd.hosts.clone(),
+        xfersize: wd.xfersize.clone(),
+        ..*wd
+    }
+}
+
+fn special_set(name: &str) -> Option<SdSet> {
+    match name {
+        "single" => Some(SdSet::Chunks(1)),
+        "range" => Some(SdSet::Growing),
+        _ => {
+            let size = name.strip_prefix("setsof")?.parse().ok()?;
+            (size > 0).then_some(SdSet::Chunks(size))
+        }
+    }
+}

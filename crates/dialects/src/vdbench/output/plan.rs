@@ -1,0 +1,181 @@
+//! From what was read to what the output needs to know.
+
+use fathom_units::Nanos;
+use jiff::tz::TimeZone;
+
+use super::{Asked, Detail, JobPlace, Layout, Rate, RunLayout};
+use crate::vdbench::{Run, RunKind, RunRate, Seek, VdbenchInput, Xfersize};
+
+/// The rate that a simulation takes for the maximum of a curve.
+const SIMULATED_MAX: f64 = 10_000.0;
+
+/// The names that something defined is used by: what no run uses has no file.
+struct Used {
+    /// How many of the first kind there are: storage before file systems.
+    first: usize,
+    /// New index by old one.
+    places: Vec<Option<usize>>,
+    names: Vec<String>,
+}
+
+impl Used {
+    /// Names of two kinds one after the other (SDs and FSDs, WDs and FWDs), of which those `used` count.
+    fn new(first: Vec<&str>, second: Vec<&str>, used: &[usize]) -> Self {
+        let mut names = Vec::new();
+        let mut places = Vec::new();
+        let count = first.len();
+        for (index, name) in first.into_iter().chain(second).enumerate() {
+            let is_used = used.binary_search(&index).is_ok();
+            places.push(is_used.then_some(names.len()));
+            if is_used {
+                names.push(name.to_owned());
+            }
+        }
+        Self {
+            first: count,
+            places,
+            names,
+        }
+    }
+
+    fn place(&self, index: usize) -> Option<usize> {
+        self.places.get(index).copied().flatten()
+    }
+
+    /// The same for something of a run's kind.
+    fn of_kind(&self, kind: RunKind, index: usize) -> Option<usize> {
+        self.place(index + offset(kind, self.first))
+    }
+}
+
+/// Where the names of a kind begin.
+fn offset(kind: RunKind, first: usize) -> usize {
+    match kind {
+        RunKind::FileSystem => first,
+        RunKind::SdFormat | RunKind::Storage => 0,
+    }
+}
+
+fn sorted(indices: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut indices: Vec<usize> = indices.collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+}
+
+/// What the output of `input` in `directory` needs to know; `program` and `process` are ours.
+pub fn layout(
+    input: &VdbenchInput,
+    directory: String,
+    zone: TimeZone,
+    (program, process): (String, u32),
+) -> Layout {
+    let jobs = || {
+        let runs = input.runs.iter();
+        runs.flat_map(|run| run.jobs.iter().map(|job| (run.kind, job)))
+    };
+    let hosts = input.hosts.iter().map(|host| host.label.as_str());
+    let used = sorted(jobs().map(|(_, job)| job.host));
+    let hosts = Used::new(hosts.collect(), Vec::new(), &used);
+    let storage = input.sds.iter().map(|sd| sd.name.as_str());
+    let trees = input.fsds.iter().map(|fsd| fsd.name.as_str());
+    let used = sorted(jobs().map(|(kind, job)| job.sd + offset(kind, input.sds.len())));
+    let sds = Used::new(storage.collect(), trees.collect(), &used);
+    let on_storage = input.wds.iter().map(|wd| wd.name.as_str());
+    let on_trees = input.fwds.iter().map(|fwd| fwd.name.as_str());
+    let wds = jobs().filter_map(|(kind, job)| Some(job.wd? + offset(kind, input.wds.len())));
+    let used = sorted(wds);
+    let wds = Used::new(on_storage.collect(), on_trees.collect(), &used);
+    let runs = input.runs.iter().map(|run| RunLayout {
+        name: run.name.clone(),
+        loops: Some(run.loops_label()).filter(|_| !run.loops.is_empty()),
+        rate: rate(run.rate),
+        elapsed: run.elapsed.map(Nanos::from_secs),
+        warmup: Nanos::from_secs(run.warmup),
+        interval: Nanos::from_secs(run.interval.max(1)),
+        jobs: run
+            .jobs
+            .iter()
+            .map(|job| JobPlace {
+                host: hosts.place(job.host).unwrap_or(0),
+                sd: sds.of_kind(run.kind, job.sd).unwrap_or(0),
+                wd: job.wd.and_then(|wd| wds.of_kind(run.kind, wd)),
+            })
+            .collect(),
+        asked: asked(input, run),
+        skews: skews(input, run, &wds),
+    });
+    let runs = runs.collect();
+    let asks_for = |word: &str| input.general.report.iter().any(|other| other == word);
+    Layout {
+        directory,
+        zone,
+        program,
+        process,
+        runs,
+        hosts: hosts.names,
+        sds: sds.names,
+        wds: wds.names,
+        detail: Detail {
+            by_host: asks_for("host_detail"),
+            by_slave: asks_for("slave_detail"),
+            no_sd: asks_for("no_sd_detail"),
+        },
+        decimal_megabytes: input.options.decimal_megabytes,
+    }
+}
+
+fn rate(rate: RunRate) -> Rate {
+    match rate {
+        RunRate::Uncontrolled => Rate::Max,
+        RunRate::Controlled => Rate::ControlledMax,
+        RunRate::UncontrolledCurve => Rate::Curve,
+        RunRate::ControlledCurve => Rate::ControlledCurve,
+        RunRate::Number(rate) => Rate::Number(rate as f64),
+        RunRate::Of { percent, .. } => Rate::Number(SIMULATED_MAX * percent / 100.0),
+    }
+}
+
+fn asked(input: &VdbenchInput, run: &Run) -> Asked {
+    let facts = &run.facts;
+    Asked {
+        xfersize: facts.xfersize.as_ref().and_then(|size| match size {
+            Xfersize::One(size) => Some(*size),
+            Xfersize::Mix(_) | Xfersize::Range { .. } => None,
+        }),
+        threads: facts.threads.map(u64::from),
+        rdpct: facts.rdpct,
+        rhpct: facts.rhpct,
+        whpct: facts.whpct,
+        seekpct: facts.seek.and_then(|seek| match seek {
+            Seek::Percent(percent) => Some(percent),
+            Seek::SequentialNonZero => Some(0.0),
+            Seek::Eof | Seek::Poisson(_) => None,
+        }),
+        size: facts.lun_bytes,
+        compratio: input.general.compratio,
+        dedupratio: input.general.dedupratio,
+    }
+}
+
+/// Shares of the WDs of a run; what those with a share leave goes to the others in equal parts.
+fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
+    let wds = sorted(run.jobs.iter().filter_map(|job| job.wd));
+    let asked: Vec<_> = wds
+        .iter()
+        .map(|wd| {
+            let skew = match run.kind {
+                RunKind::FileSystem => input.fwds.get(*wd).and_then(|fwd| fwd.skew),
+                RunKind::SdFormat | RunKind::Storage => input.wds.get(*wd).and_then(|wd| wd.skew),
+            };
+            (*wd, skew)
+        })
+        .collect();
+    let given: f64 = asked.iter().filter_map(|(_, skew)| *skew).sum();
+    let without = asked.iter().filter(|(_, skew)| skew.is_none()).count();
+    let rest = (100.0 - given).max(0.0) / without.max(1) as f64;
+    let shares = asked.iter();
+    let shares =
+        shares.filter_map(|(wd, skew)| Some((used.of_kind(run.kind, *wd)?, skew.unwrap_or(rest))));
+    shares.collect()
+}

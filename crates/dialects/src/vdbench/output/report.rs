@@ -1,0 +1,463 @@
+//! The whole output of an execution, written as it goes.
+
+use fathom_record::OpStats;
+use fathom_units::Nanos;
+
+use super::histogram::thousands;
+use super::parts::{Kind, Part, parts, wd_pages};
+use super::row::{ROWS_PER_HEADER, header, row};
+use super::tally::{Processors, Tally};
+use super::{JobPlace, Layout, Pages, Rate, RunLayout, csv, files, flatfile, moment};
+
+/// What ends later than an interval by less than this still belongs to it: the last I/Os are waited for.
+const SLACK: Nanos = Nanos::from_millis(100);
+
+/// What one job did in a second.
+#[derive(Debug, Clone, Copy)]
+pub struct JobSecond<'a> {
+    /// Index of the job in its stage.
+    pub job: usize,
+    /// By [`fathom_workload::Direction`].
+    pub directions: &'a [Option<OpStats>; 3],
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunEnd {
+    /// As it should.
+    Over,
+    /// All that was to be done in one pass was done.
+    EndOfFile,
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// The output of one execution.
+#[derive(Debug)]
+pub struct Report {
+    pub(super) layout: Layout,
+    pub(super) parts: Vec<Part>,
+    /// Parts of each job of the present run.
+    pub(super) parts_of_job: Vec<Vec<usize>>,
+    /// Index of the present run.
+    pub(super) run: usize,
+    /// End of the last interval, from the start of the run.
+    pub(super) closed: Nanos,
+    /// Number of the last interval; 0: none.
+    pub(super) interval: u64,
+    pub(super) is_warm: bool,
+    pub(super) has_processors: bool,
+    /// Whether averages of a run were written.
+    pub(super) has_averages: bool,
+}
+
+impl Report {
+    /// Begins every file. `parmfile` and `parmscan` are the parameters and how they were read.
+    pub fn new(layout: Layout, pages: &mut dyn Pages, now: u64) -> Self {
+        let parts = parts(&layout);
+        let report = Self {
+            layout,
+            parts,
+            parts_of_job: Vec::new(),
+            run: 0,
+            closed: Nanos::ZERO,
+            interval: 0,
+            is_warm: false,
+            has_processors: false,
+            has_averages: false,
+        };
+        report.begin_common(pages, now);
+        report.begin_parts(pages);
+        report
+    }
+
+    /// What the execution is made of.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(super) fn of_day(&self, now: u64) -> String {
+        moment::of_day(now, &self.layout.zone)
+    }
+
+    fn begin(&self, pages: &mut dyn Pages, page: &str, text: &str) {
+        let page = format!("{page}.html");
+        let title = files::title(&self.layout, &page);
+        pages.append(&page, &(title + text));
+    }
+
+    fn begin_common(&self, pages: &mut dyn Pages, now: u64) {
+        let layout = &self.layout;
+        let links = files::run_links(layout);
+        let wds = wd_pages(layout);
+        let summary = files::summary(layout, wds, now);
+        self.begin(pages, "summary", &(summary + &links));
+        self.begin(pages, "totals", &format!("Run totals\n\n{links}"));
+        let program = format!("{}, in the layout of Vdbench 5.04.07\n\n", layout.program);
+        self.begin(pages, "logfile", &program);
+        pages.show(&program);
+        self.begin(pages, "flatfile", &flatfile::preamble());
+        let histogram = format!("Total response time histogram.\n\n{links}");
+        self.begin(pages, "histogram", &histogram);
+        let skew = format!("Workload skew report\n\n{links}");
+        self.begin(pages, "skew", &skew);
+        let status = "* Vdbench status\n\n* One line for each change of state, written at once; its fields are separated by tabs.\n\n";
+        self.begin(pages, "status", status);
+        let created = moment::created(now, &layout.zone);
+        let errors = format!(
+            "Vdbench error log, created {created} \nWithout a line below this one there was no I/O error and no wrong data.\n"
+        );
+        self.begin(pages, "errorlog", &errors);
+        self.begin(pages, "parmfile", "");
+        self.begin(pages, "parmscan", "");
+        pages.append("percentiles.csv", &csv::header());
+        self.status(pages, now, &["Starting slaves"]);
+        for host in &layout.hosts {
+            let line = format!(
+                "Slave {host}-0 (pid {:>6}) connected to master {}",
+                layout.process, layout.process
+            );
+            self.status(pages, now, &[&line]);
+        }
+        self.status(pages, now, &["Slaves connected"]);
+        self.status(pages, now, &["Query host configuration started"]);
+        self.status(pages, now, &["Query host configuration completed"]);
+    }
+
+    fn begin_parts(&self, pages: &mut dyn Pages) {
+        let layout = &self.layout;
+        let links = files::run_links(layout);
+        for part in &self.parts {
+            let to_histogram = part
+                .histogram
+                .as_ref()
+                .map(|page| files::link("Link to response time histogram:", page, "histogram"));
+            let to_histogram = to_histogram.unwrap_or_default();
+            let title = match part.kind {
+                Kind::Total => continue,
+                Kind::Host(host) => {
+                    self.begin_host(pages, host, &to_histogram, &links);
+                    "Host response time histogram.".to_owned()
+                }
+                Kind::Sd(sd) => {
+                    let sd = &layout.sds[sd];
+                    for page in &part.pages {
+                        let text = format!("SD report for sd={sd}\n\n{to_histogram}{links}");
+                        self.begin(pages, page, &text);
+                    }
+                    "SD response time histogram.".to_owned()
+                }
+                Kind::Wd(wd) => {
+                    let wd = &layout.wds[wd];
+                    let text = format!("Workload Report for wd={wd}\n\n{to_histogram}{links}");
+                    self.begin(pages, &part.pages[0], &text);
+                    format!("wd={wd} response time histogram.")
+                }
+                Kind::HostSd(host, sd) => {
+                    let (host, sd) = (&layout.hosts[host], &layout.sds[sd]);
+                    for page in &part.pages {
+                        let text = format!("SD report for host={host},sd={sd}\n{links}");
+                        self.begin(pages, page, &text);
+                    }
+                    continue;
+                }
+            };
+            if let Some(page) = &part.histogram {
+                self.begin(pages, page, &format!("{title}\n\n{links}"));
+            }
+        }
+    }
+
+    fn begin_host(&self, pages: &mut dyn Pages, host: usize, to_histogram: &str, links: &str) {
+        let host = &self.layout.hosts[host];
+        let slave = format!("{host}-0");
+        let text = format!(
+            "Host summary report(s) for host={host}\n\n{to_histogram}\
+             Link to slave summary report:    <A HREF=\"{slave}.html\">{slave} summary</A>   \
+             <A HREF=\"{slave}.stdout.html\">{slave} stdout</A>\n\
+             Link to /var/adm/messages:       <A HREF=\"{host}.var_adm_msgs.html\">messages</A>\n{links}"
+        );
+        self.begin(pages, host, &text);
+        let to_stdout = files::link(
+            "Console log:",
+            &format!("{slave}.stdout"),
+            "Slave stdout/stderr",
+        );
+        let text = format!("Slave summary report for slave={slave}\n\n{to_stdout}{links}");
+        self.begin(pages, &slave, &text);
+        let text =
+            format!("stdout/stderr for slave={slave}\n\nThere is no process of its own.\n{links}");
+        self.begin(pages, &format!("{slave}.stdout"), &text);
+        let text = "The system's messages are not copied.\n";
+        self.begin(pages, &format!("{host}.var_adm_msgs"), text);
+    }
+
+    /// One line of `status.html`.
+    fn status(&self, pages: &mut dyn Pages, now: u64, fields: &[&str]) {
+        let stamp = moment::stamp(now, &self.layout.zone);
+        pages.append("status.html", &format!("{stamp} \t{}\n", fields.join("\t")));
+    }
+
+    fn run_status(&self, pages: &mut dyn Pages, now: u64, state: &str) {
+        let run = self.run_layout();
+        let loops = run.loops.as_deref().unwrap_or("None");
+        let (name, loops) = (format!("rd={}", run.name), format!("For loops: {loops}"));
+        self.status(pages, now, &[state, &name, &loops]);
+    }
+
+    pub(super) fn run_layout(&self) -> &RunLayout {
+        &self.layout.runs[self.run]
+    }
+
+    /// A line of `parmscan.html`.
+    pub fn scanned(&self, pages: &mut dyn Pages, now: u64, line: &str) {
+        let line = format!("{} {line}\n", self.of_day(now));
+        pages.append("parmscan.html", &line);
+    }
+
+    /// A line for the log and the user.
+    pub fn note(&self, pages: &mut dyn Pages, now: u64, text: &str) {
+        let line = format!("{} {text}\n", self.of_day(now));
+        pages.append("logfile.html", &line);
+        pages.show(&line);
+    }
+
+    /// How large the file or device of an SD is.
+    pub fn note_size(&self, pages: &mut dyn Pages, now: u64, what: &str, bytes: u64) {
+        let size = bytes as f64;
+        let text = format!(
+            "{what} {} bytes; {:.4} GB (1024**3); {:.4} GB (1000**3)",
+            thousands(bytes),
+            size / f64::from(1 << 30),
+            size / 1e9
+        );
+        self.note(pages, now, &text);
+    }
+
+    /// A line for the log, the user and `errorlog.html`.
+    pub fn error(&self, pages: &mut dyn Pages, now: u64, text: &str) {
+        self.note(pages, now, text);
+        pages.append("errorlog.html", &format!("{} {text}\n", self.of_day(now)));
+    }
+
+    /// Run `index` begins; `rate` is what it is to reach, where that was not known before.
+    pub fn run_starts(
+        &mut self,
+        pages: &mut dyn Pages,
+        index: usize,
+        rate: Option<Rate>,
+        now: u64,
+    ) {
+        self.run = index;
+        if let Some(rate) = rate {
+            self.layout.runs[index].rate = rate;
+        }
+        (self.closed, self.interval, self.is_warm) = (Nanos::ZERO, 0, false);
+        let places = self.run_layout().jobs.clone();
+        for part in &mut self.parts {
+            part.is_used = places.iter().any(|place| part.holds(*place));
+            (part.interval, part.before, part.average) = Default::default();
+        }
+        let parts_of = |place: &JobPlace| {
+            let parts = self.parts.iter().enumerate();
+            let held = parts.filter(|(_, part)| part.holds(*place));
+            held.map(|(index, _)| index).collect()
+        };
+        self.parts_of_job = places.iter().map(parts_of).collect();
+        let of_day = self.of_day(now);
+        let start = files::run_start(&self.layout, index, &of_day);
+        for part in &self.parts {
+            for page in part.pages.iter().chain(&part.histogram) {
+                pages.append(&format!("{page}.html"), &start);
+            }
+        }
+        for page in ["logfile", "totals", "skew"] {
+            pages.append(&format!("{page}.html"), &start);
+        }
+        let title = files::run_title(self.run_layout());
+        pages.show(&format!("{of_day} Starting {title}\n\n"));
+        self.run_status(pages, now, "Starting");
+    }
+
+    /// A second of the present run is over, or what was left of its last one.
+    pub fn second(
+        &mut self,
+        pages: &mut dyn Pages,
+        (now, length): (u64, Nanos),
+        jobs: &[JobSecond<'_>],
+        processors: Option<Processors>,
+    ) {
+        for job in jobs {
+            for part in self.parts_of_job.get(job.job).into_iter().flatten() {
+                self.parts[*part].interval.count(job.directions);
+            }
+        }
+        for part in &mut self.parts {
+            let only_time = Tally {
+                length,
+                processors,
+                ..Tally::new()
+            };
+            part.interval.append(&only_time);
+        }
+        if self.parts[0].interval.length + SLACK >= self.run_layout().interval {
+            self.close(pages, now);
+        }
+    }
+
+    /// Writes the rows of the interval that is over.
+    fn close(&mut self, pages: &mut dyn Pages, now: u64) {
+        let length = self.parts[0].interval.length;
+        if length == Nanos::ZERO {
+            return;
+        }
+        let run = self.layout.runs[self.run].clone();
+        self.closed += length;
+        let step = run.interval.get().max(1);
+        // Where seconds come in twos, so do intervals; a short one at the end is one too.
+        let number = (self.closed + Nanos::new(step / 2)).get() / step;
+        let last = self.interval;
+        self.interval = number.max(last + 1);
+        let is_warm = if run.warmup > Nanos::ZERO {
+            self.closed > run.warmup + SLACK
+        } else {
+            last > 0
+        };
+        self.has_processors = self.parts[0].interval.processors.is_some();
+        let with_header =
+            last == 0 || (self.interval - 1) / ROWS_PER_HEADER > (last - 1) / ROWS_PER_HEADER;
+        let label = self.interval.to_string();
+        if with_header {
+            self.write_header(pages, now);
+        }
+        self.write_rows(pages, now, &label, Part::has_rows, |part| &part.interval);
+        let total = &self.parts[0].interval;
+        let (of_day, stamp) = (self.of_day(now), moment::stamp(now, &self.layout.zone));
+        let figures = total.figures(self.layout.decimal_megabytes);
+        let line = flatfile::line((&of_day, &stamp), &run, &label, &figures);
+        pages.append("flatfile.html", &line);
+        pages.append("percentiles.csv", &csv::lines(&run, &label, total));
+        for part in &mut self.parts {
+            let interval = std::mem::take(&mut part.interval);
+            if is_warm {
+                part.average.append(&interval);
+            } else {
+                part.before.append(&interval);
+            }
+        }
+        if !self.is_warm && self.closed + SLACK >= run.warmup {
+            self.is_warm = true;
+            self.run_status(pages, now, "Warmup done");
+        }
+    }
+
+    /// Counts what completed after the last interval, too short a time for a row, with the rest of the run.
+    fn fold_rest(&mut self) {
+        self.closed += self.parts[0].interval.length;
+        for part in &mut self.parts {
+            let rest = std::mem::take(&mut part.interval);
+            if part.average.length > Nanos::ZERO {
+                part.average.append(&rest);
+            } else {
+                part.before.append(&rest);
+            }
+        }
+    }
+
+    fn write_header(&self, pages: &mut dyn Pages, now: u64) {
+        let day = moment::day(now, &self.layout.zone);
+        let header = header(&day, self.has_processors, self.layout.decimal_megabytes);
+        for part in self.parts.iter().filter(|part| part.has_rows()) {
+            for page in &part.pages {
+                pages.append(&format!("{page}.html"), &header);
+            }
+        }
+        pages.append("logfile.html", &header);
+        pages.show(&header);
+    }
+
+    pub(super) fn write_rows(
+        &self,
+        pages: &mut dyn Pages,
+        now: u64,
+        label: &str,
+        which: impl Fn(&Part) -> bool,
+        what: impl Fn(&Part) -> &Tally,
+    ) {
+        let of_day = self.of_day(now);
+        for part in self.parts.iter().filter(|part| which(part)) {
+            let figures = what(part).figures(self.layout.decimal_megabytes);
+            let line = row(&of_day, label, &figures) + "\n";
+            for page in &part.pages {
+                pages.append(&format!("{page}.html"), &line);
+            }
+            if part.kind == Kind::Total {
+                pages.append("logfile.html", &line);
+                pages.show(&line);
+            }
+        }
+    }
+
+    /// Bytes read and written that `maxdata=` counts in the present run: those of its average, or all without a warm-up.
+    pub fn counted_bytes(&self) -> [u64; 2] {
+        let total = &self.parts[0];
+        let [mut read, mut written] = total.average.bytes();
+        if self.run_layout().warmup == Nanos::ZERO {
+            let before = total.before.bytes();
+            (read, written) = (read + before[0], written + before[1]);
+        }
+        [read, written]
+    }
+
+    /// How long the present run went, up to its last interval.
+    pub fn reported(&self) -> Nanos {
+        self.closed
+    }
+
+    /// The present run is over: writes its averages, and gives that of all its I/O.
+    pub fn run_ends(&mut self, pages: &mut dyn Pages, end: RunEnd, now: u64) -> Tally {
+        let rest = self.parts[0].interval.length;
+        if self.interval > 0 && rest < SLACK {
+            self.fold_rest();
+        }
+        self.close(pages, now);
+        match end {
+            RunEnd::EndOfFile => {
+                self.note(
+                    pages,
+                    now,
+                    "All sequential workloads on all slaves are done.",
+                );
+            }
+            RunEnd::Interrupted => self.note(pages, now, "The run was stopped."),
+            RunEnd::Over => {}
+        }
+        self.run_status(pages, now, "Workload done");
+        if self.interval > 0 {
+            self.write_averages(pages, now);
+        }
+        self.run_status(pages, now, "Slaves done");
+        self.parts[0].averaged().clone()
+    }
+
+    /// What a simulation says of a run.
+    pub fn simulate(&self, pages: &mut dyn Pages, index: usize, now: u64) {
+        let title = files::run_title(&self.layout.runs[index]);
+        let line = format!("{} Simulating {title}\n", self.of_day(now));
+        pages.append("summary.html", &line);
+        pages.append("logfile.html", &line);
+        pages.show(&line);
+    }
+
+    /// The execution is over. `what`: `execution` or `simulation`.
+    pub fn complete(&self, pages: &mut dyn Pages, what: &str, now: u64) {
+        self.status(pages, now, &["Shutting down slaves"]);
+        let of_day = self.of_day(now);
+        let line = format!("{of_day} Vdbench {what} completed successfully");
+        pages.append("summary.html", &format!("{line}\n"));
+        let line = format!("{line}. Output directory: {} \n", self.layout.directory);
+        pages.append("logfile.html", &line);
+        pages.show(&line);
+        self.status(pages, now, &["Vdbench complete"]);
+    }
+}

@@ -1,0 +1,235 @@
+//! What was counted over an interval or a run, and the figures of a row that come of it.
+
+use fathom_record::OpStats;
+use fathom_stats::Histogram;
+use fathom_units::Nanos;
+use fathom_workload::Direction;
+
+/// Clock ticks of all processors of a machine, by what they were used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Processors {
+    /// In programs.
+    pub user: u64,
+    /// In the kernel.
+    pub system: u64,
+    /// Idle while I/O was waited for.
+    pub wait: u64,
+    /// Idle.
+    pub idle: u64,
+}
+
+impl Processors {
+    /// Percentages of user, system, wait and idle; `NaN` where no tick was seen, as Vdbench has it.
+    pub(super) fn percent(self) -> [f64; 4] {
+        let all = self.user + self.system + self.wait + self.idle;
+        [self.user, self.system, self.wait, self.idle].map(|part| part as f64 * 100.0 / all as f64)
+    }
+
+    fn add(&mut self, other: Self) {
+        self.user += other.user;
+        self.system += other.system;
+        self.wait += other.wait;
+        self.idle += other.idle;
+    }
+}
+
+/// Operations that completed in some time.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tally {
+    /// Sum of the lengths of the intervals.
+    pub length: Nanos,
+    /// Reads.
+    pub reads: Option<OpStats>,
+    /// Writes.
+    pub writes: Option<OpStats>,
+    /// Ticks of the processors; `None` where they are not known, as in a prediction.
+    pub processors: Option<Processors>,
+}
+
+/// The numbers of one kind of operation, times in ms.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Kind {
+    pub(super) ios: u64,
+    pub(super) bytes: u64,
+    pub(super) mean: f64,
+    pub(super) max: f64,
+    /// Of the sample (divided by n − 1), from the mid-points of histogram buckets.
+    pub(super) deviation: f64,
+    /// Sum of all response times in ns.
+    sum_ns: u128,
+    squares: f64,
+}
+
+impl Kind {
+    fn of(stats: Option<&OpStats>) -> Self {
+        let Some(stats) = stats.filter(|stats| stats.ios() > 0) else {
+            return Self::default();
+        };
+        let latency = &stats.latency;
+        let count = latency.count() as f64;
+        let squares = count * (latency.stddev().powi(2) + latency.mean().powi(2));
+        Self::with(
+            latency.count(),
+            stats.bytes,
+            latency.sum(),
+            latency.max(),
+            squares,
+        )
+    }
+
+    fn with(ios: u64, bytes: u64, sum_ns: u128, max_ns: u64, squares: f64) -> Self {
+        let count = ios as f64;
+        let mean = sum_ns as f64 / count.max(1.0);
+        let variance = (squares - count * mean * mean) / (count - 1.0);
+        let deviation = if ios > 1 {
+            variance.max(0.0).sqrt()
+        } else {
+            0.0
+        };
+        Self {
+            ios,
+            bytes,
+            mean: mean / 1e6,
+            max: max_ns as f64 / 1e6,
+            deviation: deviation / 1e6,
+            sum_ns,
+            squares,
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        let max_ns = (self.max.max(other.max) * 1e6).round() as u64;
+        Self::with(
+            self.ios + other.ios,
+            self.bytes + other.bytes,
+            self.sum_ns + other.sum_ns,
+            max_ns,
+            self.squares + other.squares,
+        )
+    }
+}
+
+/// The numbers of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Figures {
+    pub(super) rate: f64,
+    pub(super) megabytes: f64,
+    /// Mean size of an I/O, in whole bytes.
+    pub(super) bytes: u64,
+    pub(super) read_percent: f64,
+    pub(super) all: Kind,
+    pub(super) read: Kind,
+    pub(super) write: Kind,
+    /// Mean number of I/Os in flight, by Little's law: the sum of response times over the length.
+    pub(super) queue_depth: f64,
+    /// Percentages of user, system, wait, idle.
+    pub(super) processors: Option<[f64; 4]>,
+}
+
+impl Tally {
+    /// Nothing, over no time.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the operations of a job, which go both ways; the length stays.
+    pub fn count(&mut self, directions: &[Option<OpStats>; 3]) {
+        add(
+            &mut self.reads,
+            directions[Direction::Read as usize].as_ref(),
+        );
+        add(
+            &mut self.writes,
+            directions[Direction::Write as usize].as_ref(),
+        );
+    }
+
+    /// Adds all of a later one.
+    pub fn append(&mut self, later: &Self) {
+        self.length += later.length;
+        add(&mut self.reads, later.reads.as_ref());
+        add(&mut self.writes, later.writes.as_ref());
+        if let Some(processors) = later.processors {
+            self.processors
+                .get_or_insert_with(Processors::default)
+                .add(processors);
+        }
+    }
+
+    /// I/Os both ways.
+    pub fn ios(&self) -> u64 {
+        [&self.reads, &self.writes]
+            .into_iter()
+            .flatten()
+            .map(OpStats::ios)
+            .sum()
+    }
+
+    /// Bytes read, bytes written.
+    pub fn bytes(&self) -> [u64; 2] {
+        [&self.reads, &self.writes].map(|stats| stats.as_ref().map_or(0, |stats| stats.bytes))
+    }
+
+    /// I/Os a second.
+    pub fn rate(&self) -> f64 {
+        per_second(self.ios() as f64, self.length)
+    }
+
+    /// Mean response time of both ways in ns; 0 without an I/O.
+    pub fn response(&self) -> f64 {
+        let figures = self.figures(false);
+        figures.all.mean * 1e6
+    }
+
+    pub(super) fn figures(&self, decimal_megabytes: bool) -> Figures {
+        let (read, write) = (
+            Kind::of(self.reads.as_ref()),
+            Kind::of(self.writes.as_ref()),
+        );
+        let all = read.and(write);
+        let megabyte = if decimal_megabytes {
+            1e6
+        } else {
+            f64::from(1 << 20)
+        };
+        Figures {
+            rate: self.rate(),
+            megabytes: per_second(all.bytes as f64, self.length) / megabyte,
+            bytes: all.bytes.checked_div(all.ios).unwrap_or(0),
+            read_percent: read.ios as f64 * 100.0 / all.ios.max(1) as f64,
+            all,
+            read,
+            write,
+            queue_depth: per_second(all.sum_ns as f64 / 1e9, self.length),
+            processors: self.processors.map(Processors::percent),
+        }
+    }
+
+    /// Response times of both ways together: from submission, and from the intended start where that is known.
+    pub(super) fn response_times(&self) -> (Histogram, Option<Histogram>) {
+        let mut all = Histogram::new();
+        let mut intended: Option<Histogram> = None;
+        for stats in [&self.reads, &self.writes].into_iter().flatten() {
+            all.merge(&stats.latency);
+            if let Some(response) = &stats.response {
+                intended.get_or_insert_with(Histogram::new).merge(response);
+            }
+        }
+        (all, intended)
+    }
+}
+
+fn add(mine: &mut Option<OpStats>, theirs: Option<&OpStats>) {
+    match (mine, theirs) {
+        (Some(mine), Some(theirs)) => mine.merge(theirs),
+        (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
+        (_, None) => {}
+    }
+}
+
+fn per_second(amount: f64, length: Nanos) -> f64 {
+    if length == Nanos::ZERO {
+        return 0.0;
+    }
+    amount * 1e9 / length.get() as f64
+}

@@ -1,0 +1,241 @@
+//! What is taken, with its traps warned about.
+
+use super::{SD_WD, published, read, read_with};
+use crate::vdbench::{RunRate, Seek, looks_like_parameter_file};
+
+/// The file is taken, and a warning about `line` has `message`.
+#[track_caller]
+fn warned(text: &str, line: usize, message: &str) {
+    let input = read(text);
+    let found = input
+        .warnings
+        .0
+        .iter()
+        .find(|one| one.message.contains(message));
+    let found = found.unwrap_or_else(|| panic!("no `{message}` in\n{}", input.warnings));
+    assert_eq!(
+        found.location.as_ref().map(|place| place.line),
+        Some(line),
+        "{found}"
+    );
+}
+
+#[test]
+fn traps_are_warned_of() {
+    let rd = "rd=rd1,wd=wd1,iorate=max";
+    warned(
+        &format!("{SD_WD}{rd}, elapsed=60"),
+        3,
+        "the blank ends the line: `elapsed=60`",
+    );
+    warned(
+        "sd=sd1,lun=/f,size=1g\nwd=wd1,sd=sd1,xfersize=4k wrpct=50\nrd=r,wd=wd1,iorate=max",
+        2,
+        "`wrpct=50` is a comment",
+    );
+    warned(
+        &format!("messagescan=no\n{SD_WD}{rd}"),
+        1,
+        "`messagescan=` changes nothing here",
+    );
+    let plain =
+        read("sd=sd1,lun=/f,size=1g   # the file\nwd=wd1,sd=sd1 fast\nrd=r,wd=wd1,iorate=max\n");
+    assert!(plain.warnings.0.is_empty(), "{}", plain.warnings);
+}
+
+#[test]
+fn abbreviations_and_times_are_read() {
+    let text = format!("{SD_WD}rd=rd1,wd=wd1,io=max,th=4,el=6,in=2,wa=4");
+    warned(&text, 3, "`th=` is taken for `threads=`");
+    let input = read(&text);
+    let run = &input.runs[0];
+    assert_eq!(
+        (run.elapsed, run.interval, run.warmup, run.jobs[0].threads),
+        (Some(6), 2, 4, 4)
+    );
+    let input = read(&format!(
+        "{SD_WD}rd=rd1,wd=wd1,iorate=max,elapsed=5m,warmup=1m,pause=1h"
+    ));
+    let run = &input.runs[0];
+    assert_eq!((run.elapsed, run.warmup, run.pause), (Some(300), 60, 3600));
+    warned(
+        &format!("{SD_WD}rd=rd1,wd=wd1,iorate=max,threads=0"),
+        3,
+        "Setting some threadcounts to a minimum of 1",
+    );
+}
+
+#[test]
+fn loops_nest_in_their_order_and_rates_are_innermost() {
+    let text =
+        format!("{SD_WD}rd=rd1,wd=wd1,iorate=(100-300,100),forthreads=(1-8,d),forxfersize=(4k,8k)");
+    let input = read(&text);
+    let labels: Vec<String> = input
+        .runs
+        .iter()
+        .map(super::super::Run::loops_label)
+        .collect();
+    assert_eq!(labels.len(), 24);
+    assert_eq!(labels[0], "threads=1 xfersize=4k iorate=100");
+    assert_eq!(labels[1], "threads=1 xfersize=4k iorate=200");
+    assert_eq!(labels[3], "threads=1 xfersize=8k iorate=100");
+    assert_eq!(labels[23], "threads=8 xfersize=8k iorate=300");
+    let input = read(&format!(
+        "{SD_WD}rd=rd1,wd=wd1,iorate=max,forseekpct=(0,100)"
+    ));
+    let seeks: Vec<Option<Seek>> = input.runs.iter().map(|run| run.facts.seek).collect();
+    assert_eq!(
+        seeks,
+        [Some(Seek::Percent(0.0)), Some(Seek::Percent(100.0))]
+    );
+}
+
+#[test]
+fn a_curve_is_a_run_at_full_speed_and_one_for_each_point() {
+    let text = format!(
+        "{SD_WD}rd=default,curve=(50,100),iorate=curve,warmup=2,elapsed=4,iorate=curve\nrd=R,wd=wd1,threads=25\nrd=M,wd=wd1,iorate=max\n"
+    );
+    let input = read(&text);
+    let names: Vec<&str> = input.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["R", "R_(50%)", "R_(100%)", "M"]);
+    assert_eq!(input.runs[0].rate.label(None), "Uncontrolled curve");
+    assert_eq!(
+        input.runs[2].rate,
+        RunRate::Of {
+            run: 0,
+            percent: 100.0
+        }
+    );
+    assert_eq!(input.runs[2].rate.label(Some(62_500)), "62500");
+    assert_eq!(input.runs[3].rate.label(None), "Uncontrolled MAX");
+    assert_eq!(input.runs[0].loops_label(), "threads=25");
+    let from = input.workload.stages[1].rate_from.unwrap();
+    assert_eq!((from.stage, from.total(62_481.3)), (0, 31_300));
+    // Each thread count has a curve of its own.
+    let input = read(&format!(
+        "{SD_WD}rd=R,wd=wd1,iorate=curve,forthreads=(1,2),curve=(10)"
+    ));
+    let of: Vec<RunRate> = input.runs.iter().map(|run| run.rate).collect();
+    assert_eq!(
+        of[3],
+        RunRate::Of {
+            run: 2,
+            percent: 10.0
+        }
+    );
+}
+
+#[test]
+fn one_line_may_hold_several_entries_and_lines_may_be_joined() {
+    let text = "sd=sd1,\n lun=/f,size=1g\nwd=wd1,sd=sd1\nrd=default,elapsed=60,iorate=max,rd=a,wd=wd1,rd=b,wd=wd1\n* end\neof\nnonsense\n";
+    let input = read(text);
+    assert_eq!(input.runs.len(), 2);
+    assert_eq!(input.runs[1].elapsed, Some(60));
+    assert_eq!(input.sds[0].paths[0].lun, "/f");
+}
+
+#[test]
+fn defaults_hold_for_what_follows_and_the_command_line_for_all() {
+    let text = "sd=a,lun=/a\nsd=default,size=2g,threads=3\nsd=b,lun=/b\nsd=default,size=1g\nsd=c,lun=/c\nwd=w,sd=*\nrd=r,wd=w,iorate=max,elapsed=99\n";
+    let input = read_with(text, "-e 10 -w 2 -i 2").unwrap();
+    let sizes: Vec<Option<u64>> = input.sds.iter().map(|sd| sd.size).collect();
+    assert_eq!(sizes, [None, Some(2 << 30), Some(1 << 30)]);
+    assert_eq!([input.sds[0].threads, input.sds[2].threads], [8, 3]);
+    let run = &input.runs[0];
+    assert_eq!((run.elapsed, run.warmup, run.interval), (Some(10), 2, 2));
+}
+
+#[test]
+fn counts_and_hosts_repeat_lines() {
+    let text = "hd=vm1\nhd=vm2\nsd=sd$host-1,lun=/m/file#host-*,size=1g,host=$host,count=(1,3)\nwd=w,sd=*\nrd=r,wd=w,iorate=max\n";
+    let input = read(text);
+    let names: Vec<(&str, &str)> = input
+        .sds
+        .iter()
+        .map(|sd| (sd.name.as_str(), sd.paths[0].lun.as_str()))
+        .collect();
+    assert_eq!(names.len(), 6);
+    assert_eq!(names[0], ("sdvm1-11", "/m/file0-1"));
+    assert_eq!(names[5], ("sdvm2-13", "/m/file1-3"));
+    assert_eq!(input.runs[0].jobs[5].host, 1);
+    let input = read("hd=h,clients=3\nsd=s,lun=/x,size=1g\nwd=w,sd=s\nrd=r,wd=w,iorate=max\n");
+    let labels: Vec<&str> = input.hosts.iter().map(|host| host.label.as_str()).collect();
+    assert_eq!(labels, ["h_cl0", "h_cl1", "h_cl2"]);
+}
+
+#[test]
+fn names_with_a_dash_are_found_where_they_are_quoted() {
+    let text = "sd=sd-1-1,lun=/x,size=1g\nsd=sd-1-2,lun=/y,size=1g\nwd=w,sd=(\"sd-1-1\",\"sd-1-2\")\nrd=r,wd=w,sd=(\"sd*\"),iorate=max\n";
+    assert_eq!(read(text).runs[0].jobs.len(), 2);
+    let numbered = "sd=s1,lun=/1,size=1g\nsd=s2,lun=/2,size=1g\nsd=s3,lun=/3,size=1g\nwd=w,sd=(s2-s3)\nrd=r,wd=w,iorate=max\n";
+    assert_eq!(read(numbered).runs[0].jobs.len(), 2);
+}
+
+#[test]
+fn an_rd_without_workload_takes_the_defaults() {
+    let text = "sd=sd1,lun=/f,size=1g\nrd=default,sd=sd*,xfersize=8k,elapsed=60,seekpct=100,iorate=max,threads=8,hitarea=400m\n\
+                rd=70_30_80%_Hit_8K,rdpct=70,rhpct=80,whpct=72\n";
+    let input = read(text);
+    let job = &input.workload.stages[0].jobs[0];
+    assert_eq!(job.mix.read.basis_points(), 7000);
+    assert_eq!(job.block.read[0].size.get(), 8192);
+    assert_eq!(input.runs[0].jobs[0].wd, None);
+    let placed = job.features.placement.as_ref().unwrap();
+    assert_eq!(
+        placed.distribution[0].to_string(),
+        "zoned_abs:80/419430400B:20/654311424B"
+    );
+}
+
+#[test]
+fn the_published_script_is_144_pieces_of_storage() {
+    let pattern = "wd=RndRead,sd=sd*,rdpct=100,seekpct=100,xfersize=8k\n* Run Defaults\n\
+                   rd=default,curve=(50,100),iorate=curve,warmup=60,elapsed=600,iorate=curve\n\
+                   rd=RndRead,wd=RndRead,sd=(\"sd*\"),threads=25\n";
+    let input = read(&published(24, pattern));
+    assert_eq!(
+        (input.hosts.len(), input.sds.len(), input.runs.len()),
+        (24, 144, 3)
+    );
+    let outstanding: u32 = input.runs[0].jobs.iter().map(|job| job.threads).sum();
+    assert_eq!(outstanding, 3600);
+    assert_eq!(input.runs[0].first_averaged_interval(), 61);
+    assert_eq!(
+        input.workload.stages[0].jobs[143].host.as_deref(),
+        Some("vm24")
+    );
+    assert!(input.warnings.0.is_empty(), "{}", input.warnings);
+    let text = super::super::origins(&input);
+    for line in [
+        "RD=RndRead_(50%); I/O rate: 50%; elapsed=600 warmup=60; For loops: threads=25",
+        "sd=default, p:26",
+        "Vdbench's default",
+    ] {
+        assert!(text.contains(line), "no {line} in\n{}", &text[..2000]);
+    }
+}
+
+#[test]
+fn the_command_line_adds_to_every_run() {
+    let text = format!("{SD_WD}rd=rd1,wd=wd1,iorate=max\nrd=rd2,wd=wd1,iorate=max\n");
+    let input = read_with(&text, "-l 2 + elapsed=7").unwrap();
+    assert_eq!(input.runs.len(), 4);
+    assert!(input.runs.iter().all(|run| run.elapsed == Some(7)));
+    assert_eq!(input.workload.stages[3].name, "rd2 loop=2");
+    let input = read_with(&text, "-r rd2").unwrap();
+    assert_eq!(input.runs.len(), 1);
+}
+
+#[test]
+fn parameter_files_are_told_by_their_content() {
+    for (text, expected) in [
+        ("* x\nsd=sd1,lun=/x\n", true),
+        ("include=a\n", true),
+        ("messagescan=no\n\nhd=default\n", true),
+        ("[global]\nrw=read\n", false),
+        ("target = \"/x\"\n", false),
+        ("", false),
+    ] {
+        assert_eq!(looks_like_parameter_file(text), expected, "{text}");
+    }
+}

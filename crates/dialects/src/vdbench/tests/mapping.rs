@@ -1,0 +1,258 @@
+//! What parameters become in the workload model.
+
+use fathom_units::Bytes;
+use fathom_workload::generator::{SharedCursor, StreamKey, TargetRange, WorkerStream};
+use fathom_workload::{Access, Arrival, Caching, Job, OpenSync, Pacing, Poisson};
+
+use super::{SD_WD, read};
+
+/// The jobs of the first run.
+#[track_caller]
+fn jobs(text: &str) -> Vec<Job> {
+    read(text).workload.stages.remove(0).jobs
+}
+
+/// The only job of a WD with these parameters on an SD of 1 GiB.
+#[track_caller]
+fn job(wd: &str) -> Job {
+    let text = format!(
+        "sd=sd1,lun=/f,size=1g,openflags=o_direct\nwd=wd1,sd=sd1{wd}\nrd=rd1,wd=wd1,iorate=max\n"
+    );
+    jobs(&text).remove(0)
+}
+
+/// The first I/Os of a job, as offsets.
+fn offsets(job: &Job, count: usize) -> Vec<u64> {
+    let key = StreamKey {
+        seed: 1,
+        job: 0,
+        worker: 0,
+        salt: 0,
+    };
+    let ranges: Vec<TargetRange> = job
+        .targets
+        .iter()
+        .map(|target| TargetRange {
+            offset: target.offset.get(),
+            length: target.length.unwrap().get(),
+        })
+        .collect();
+    let mut stream = WorkerStream::new(job, key, &ranges, &SharedCursor::new()).unwrap();
+    (0..count)
+        .map_while(|_| stream.next_io())
+        .map(|io| io.offset)
+        .collect()
+}
+
+#[test]
+fn an_sd_has_one_position_however_many_threads_it_has() {
+    let text = "sd=s,lun=/f,size=10500,openflags=o_direct\nwd=w,sd=s,seekpct=0,rdpct=0,xfersize=1k\nrd=r,wd=w,iorate=max,threads=26\n";
+    let job = jobs(text).remove(0);
+    assert_eq!((job.workers, job.depth), (1, 26));
+    // One stream over the whole blocks, from 0, and from the start again at the end.
+    let expected: Vec<u64> = (0..10).chain(0..3).map(|block| block * 1024).collect();
+    assert_eq!(offsets(&job, 13), expected);
+}
+
+#[test]
+fn eof_is_one_pass() {
+    let text = "sd=s,lun=/f,size=16m\nwd=w,sd=s,rdpct=0,seekpct=eof,xfersize=64k\nrd=r,wd=w,iorate=max,elapsed=259200,forthreads=1\n";
+    let input = read(text);
+    assert!(input.runs[0].until_eof);
+    let job = &input.workload.stages[0].jobs[0];
+    assert_eq!(offsets(job, 1000).len(), 256);
+    assert_eq!((job.limits.time_based, job.limits.warmup.get()), (false, 0));
+}
+
+#[test]
+fn seeks_sizes_and_shares_are_taken() {
+    assert!(matches!(job("").access, Access::Random { run: 1, .. }));
+    assert!(matches!(
+        job(",seekpct=seq").access,
+        Access::Sequential { .. }
+    ));
+    assert!(
+        matches!(job(",seekpct=30").access, Access::Mixed { random } if random.basis_points() == 3000)
+    );
+    assert_eq!(job(",rdpct=65").mix.read.basis_points(), 6500);
+    assert_eq!(job(",wrpct=65").mix.read.basis_points(), 3500);
+    let sizes = |job: &Job| -> Vec<(u64, u32)> {
+        job.block
+            .read
+            .iter()
+            .map(|entry| (entry.size.get(), entry.weight))
+            .collect()
+    };
+    assert_eq!(
+        sizes(&job(",xfersize=(8k,50,64k,50)")),
+        [(8192, 5000), (65536, 5000)]
+    );
+    assert_eq!(
+        sizes(&job(",xfersize=(4k,12k,4k)")),
+        [(4096, 1), (8192, 1), (12288, 1)]
+    );
+    let nonzero = job(",seekpct=seqnz");
+    let walked = offsets(&nonzero, 1 << 18);
+    assert!(
+        walked[0] > 0 && walked.contains(&0),
+        "it starts elsewhere and wraps"
+    );
+    assert_eq!(
+        offsets(&job(",seekpct=0,stride=(1m,1m)"), 3),
+        [0, 1 << 20, 2 << 20]
+    );
+    let streams = jobs(
+        "sd=s,lun=/f,size=1g\nwd=w,sd=s,seekpct=0,streams=4\nrd=r,wd=w,iorate=max,threads=6\n",
+    );
+    let parts: Vec<(u64, u32)> = streams
+        .iter()
+        .map(|job| (job.targets[0].offset.get() >> 28, job.depth))
+        .collect();
+    assert_eq!(parts, [(0, 2), (1, 2), (2, 1), (3, 1)]);
+}
+
+#[test]
+fn parts_of_storage_are_kept_to() {
+    let target = |sd: &str, wd: &str| {
+        let text = format!("sd=s,lun=/f,size=1m{sd}\nwd=w,sd=s{wd}\nrd=r,wd=w,iorate=max\n");
+        let job = jobs(&text).remove(0);
+        let targets = job
+            .targets
+            .iter()
+            .map(|target| (target.offset.get(), target.length.map_or(0, Bytes::get)));
+        targets.collect::<Vec<_>>()
+    };
+    assert_eq!(target("", ",xfersize=3k"), [(0, 341 * 3072)]);
+    assert_eq!(target(",offset=512k", ""), [(512 << 10, 1 << 20)]);
+    assert_eq!(target("", ",range=(50,75)"), [(512 << 10, 256 << 10)]);
+    assert_eq!(target(",range=(64k,128k)", ""), [(64 << 10, 64 << 10)]);
+    assert_eq!(
+        target("", ",range=(75,125),seekpct=0"),
+        [(768 << 10, 256 << 10), (0, 256 << 10)]
+    );
+    // Block 0 of a device is left alone.
+    let text = "sd=s,lun=/dev/sdx,size=1m,openflags=o_direct\nwd=w,sd=s,xfersize=64k\nrd=r,wd=w,iorate=max\n";
+    assert_eq!(jobs(text)[0].targets[0].offset.get(), 64 << 10);
+    assert_eq!(jobs(text)[0].caching, Caching::Direct);
+}
+
+#[test]
+fn threads_of_an_sd_are_shared_by_all_who_use_it() {
+    let depths = |text: &str| -> Vec<u32> { jobs(text).iter().map(|job| job.depth).collect() };
+    let two = "hd=a\nhd=b\nsd=s,lun=/f,size=1g,threads=9\nwd=w1,sd=s\nwd=w2,sd=s,rdpct=0\nrd=r,wd=w*,iorate=max\n";
+    // Hosts get 5 and 4, their workloads 3 + 2 and 2 + 2.
+    assert_eq!(depths(two), [3, 2, 2, 2]);
+    let in_order =
+        "hd=a\nhd=b\nsd=s,lun=/f,size=1g,threads=9\nwd=w1,sd=s,seekpct=0\nrd=r,wd=w*,iorate=max\n";
+    assert_eq!(depths(in_order), [9]);
+    assert_eq!(depths(&format!("{SD_WD}rd=r,wd=wd1,iorate=max")), [8]);
+}
+
+/// I/Os a second of each job, from its own kind of rate.
+fn rates(jobs: &[Job]) -> Vec<f64> {
+    let rate = |job: &Job| match job.arrival {
+        Arrival::Open {
+            rate: Pacing::Iops(rate),
+            ..
+        } => rate.get() as f64,
+        Arrival::Open {
+            rate: Pacing::Bytes(rate),
+            ..
+        } => rate.get() as f64 / job.block.largest(job.mix).get() as f64,
+        Arrival::Closed => 0.0,
+    };
+    jobs.iter().map(rate).collect()
+}
+
+#[test]
+fn rates_are_split_over_workloads_then_storage() {
+    let sds = "sd=a,lun=/a,size=1g\nsd=b,lun=/b,size=1g\nsd=c,lun=/c,size=1g\n";
+    let all = jobs(&format!(
+        "{sds}wd=w1,sd=*,skew=70\nwd=w2,sd=a\nrd=r,wd=w*,iorate=3000\n"
+    ));
+    assert_eq!(rates(&all), [700.0, 700.0, 700.0, 900.0]);
+    // Less than one I/O a second for each, and still what was asked for.
+    let few = rates(&jobs(&format!("{sds}wd=w1,sd=*\nrd=r,wd=w*,iorate=1\n")));
+    assert!((few.iter().sum::<f64>() - 1.0).abs() < 0.001, "{few:?}");
+    let own = jobs(&format!(
+        "{sds}wd=w1,sd=a,iorate=100\nwd=w2,sd=b\nrd=r,wd=w*,iorate=500\n"
+    ));
+    assert_eq!(rates(&own), [100.0, 500.0]);
+    let gaps = |word: &str| match jobs(&format!("{SD_WD}rd=r,wd=wd1,iorate=100{word}"))[0].arrival {
+        Arrival::Open { poisson, .. } => poisson,
+        Arrival::Closed => panic!("closed"),
+    };
+    assert_eq!(gaps(""), Poisson::Exponential);
+    assert_eq!(gaps(",distribution=u"), Poisson::Uniform);
+    assert_eq!(gaps(",distribution=d"), Poisson::Fixed);
+    // Full speed with shares is kept to them.
+    let shared = jobs(&format!(
+        "{sds}wd=w1,sd=a,skew=75\nwd=w2,sd=b,skew=25\nrd=r,wd=w*,iorate=max\n"
+    ));
+    let weights: Vec<u32> = shared
+        .iter()
+        .map(|job| job.features.flow.map_or(0, |flow| flow.weight))
+        .collect();
+    assert_eq!(weights, [750_000, 250_000]);
+}
+
+#[test]
+fn the_first_interval_is_left_out_without_a_warm_up() {
+    let times = |words: &str| {
+        let job = jobs(&format!("{SD_WD}rd=r,wd=wd1,iorate=max,{words}")).remove(0);
+        (
+            job.limits.warmup.as_secs_f64(),
+            job.limits.runtime.unwrap().as_secs_f64(),
+        )
+    };
+    assert_eq!(times("elapsed=60,interval=5"), (5.0, 55.0));
+    assert_eq!(times("elapsed=600,warmup=60"), (60.0, 600.0));
+}
+
+#[test]
+fn maxdata_ends_a_run() {
+    let bytes = |words: &str| {
+        jobs(&format!("{SD_WD}rd=r,wd=wd1,iorate=max,{words}"))[0]
+            .limits
+            .bytes
+    };
+    assert_eq!(bytes("maxdata=5g"), Some(Bytes::gib(5)));
+    assert_eq!(bytes("maxdata=2"), Some(Bytes::gib(2)));
+    assert_eq!(bytes("maxdatawritten=1g"), None);
+}
+
+#[test]
+fn written_data_and_flags_are_what_was_asked_for() {
+    let text = "compratio=4\ndedupratio=2\nsd=s,lun=/f,size=1g,openflags=(o_direct,o_sync,fsync)\nwd=w,sd=s,rdpct=0\nrd=r,wd=w,iorate=max\n";
+    let job = jobs(text).remove(0);
+    assert_eq!(
+        (job.caching, job.sync.open, job.sync.on_close),
+        (Caching::Direct, OpenSync::Dsync, true)
+    );
+    let filling = job.features.filling.unwrap();
+    assert_eq!(
+        (filling.compress, filling.dedupe.unwrap().percent),
+        (75, 50)
+    );
+    let raw = "sd=s,lun=/f,size=1g,openflags=0x5000\nwd=w,sd=s\nrd=r,wd=w,iorate=max,openflags=o_direct\n";
+    assert_eq!(
+        jobs(raw)[0].sync.open,
+        OpenSync::None,
+        "the RD's flags count"
+    );
+}
+
+#[test]
+fn sets_of_storage_are_gone_through() {
+    let text = "sd=a,lun=/a,size=1g\nsd=b,lun=/b,size=1g\nsd=c,lun=/c,size=1g\nwd=w,sd=*\nrd=r,wd=w,iorate=max,sd=";
+    let used = |set: &str| -> Vec<usize> {
+        read(&format!("{text}{set}"))
+            .runs
+            .iter()
+            .map(|run| run.jobs.len())
+            .collect()
+    };
+    assert_eq!(used("single"), [1, 1, 1]);
+    assert_eq!(used("range"), [1, 2, 3]);
+    assert_eq!(used("setsof2"), [2, 1]);
+}

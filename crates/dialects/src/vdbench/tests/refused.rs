@@ -1,0 +1,251 @@
+//! What is refused, with words that users know, its place, and a hint.
+
+use super::{SD_WD, memory, read_with};
+
+/// `text` is refused: one of the complaints has `message`, and points at `place` (line, column).
+#[track_caller]
+fn check(text: &str, message: &str, place: (usize, usize)) {
+    let complaints = match read_with(text, "") {
+        Ok(_) => panic!("taken: {text}"),
+        Err(complaints) => complaints,
+    };
+    let found = complaints
+        .0
+        .iter()
+        .find(|one| one.message.contains(message));
+    let found = found.unwrap_or_else(|| panic!("no `{message}` in\n{complaints}"));
+    let location = found
+        .location
+        .as_ref()
+        .unwrap_or_else(|| panic!("no place: {found}"));
+    assert_eq!((location.line, location.span.start + 1), place, "{found}");
+    assert!(found.hint.is_some(), "{found}");
+}
+
+#[test]
+fn errors_of_the_real_program_are_told_in_its_words() {
+    let rd = "rd=rd1,wd=wd1,iorate=max";
+    check(
+        "sd=sd1, lun=/x,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max",
+        "No lun name specified for sd=sd1",
+        (1, 4),
+    );
+    let dashed = "sd=sd-1-1,lun=/x,size=1m\nwd=w1,sd=(sd-1-1)\nrd=rd1,wd=w1,iorate=max\n";
+    check(
+        dashed,
+        "Could not find sd=sd for wd=w1,host=localhost",
+        (2, 11),
+    );
+    check(
+        "sd=sd1,lun=/x,size=1m\nwd=w1,sd=sd9\nrd=rd1,wd=w1,iorate=max",
+        "Could not find sd=sd9 for wd=w1,host=localhost",
+        (2, 10),
+    );
+    check(
+        &format!("{SD_WD}{rd},elapsed=5s"),
+        "Exception during reading of input parameter file(s).",
+        (3, 34),
+    );
+    check(
+        "sd=sd1,lun=/x,size=1m\nhd=h1,system=h1\n",
+        "Unknown keyword: system",
+        (2, 7),
+    );
+    check("foo=1\nrd=rd1", "Unknown keyword: foo", (1, 1));
+    check(
+        &format!("{SD_WD}{rd}\nwd=wd2,sd=sd1\n"),
+        "the 'wd=' parameter may be specified only once per RD",
+        (4, 1),
+    );
+    check(
+        "sd=sd1,lun=/x,size=1m\nsd=sd1,lun=/y,size=1m\nrd=r",
+        "An SD can only be defined once: sd=sd1",
+        (2, 4),
+    );
+    check(
+        &format!("{SD_WD}{rd},elapsed=10,interval=3"),
+        "'elapsed=10' must be multiple of 'interval=3'.",
+        (3, 4),
+    );
+    check(
+        &format!("{SD_WD}{rd},elapsed=10,interval=2,warmup=3"),
+        "'warmup=3' must be multiple",
+        (3, 4),
+    );
+    check(
+        &format!("{SD_WD}{rd},elapsed=3,interval=3"),
+        "at least twice 'interval=3'",
+        (3, 4),
+    );
+    check(
+        "sd=sd1,lun=/x\nwd=w,sd=sd1,xfersize=(8k,50,64k,40)\nrd=r",
+        "percentages must total 100",
+        (2, 13),
+    );
+    check(
+        &format!("{SD_WD}rd=rd1,wd=wd1,iorate=(10,20,max)"),
+        "Mix of alpha and numeric values not allowed",
+        (3, 15),
+    );
+    check(
+        "sd=sd1,lun=/x,size=$SIZE\nrd=r",
+        "Unknown variable substitution request in parameter file: `$SIZE`",
+        (1, 20),
+    );
+    check(
+        "sd=sd1,lun=/x\nwd=sd1,sd=sd1\nrd=r",
+        "Trying to add report name twice",
+        (2, 4),
+    );
+    let skewed = "sd=sd1,lun=/x,size=1g\nwd=default,sd=sd1\nwd=a,skew=50\nwd=b,skew=30\nrd=rd1,wd=*,iorate=100";
+    check(skewed, "Total skew must add up to 100: 80", (5, 4));
+}
+
+#[test]
+fn traps_that_end_in_an_error_are_explained() {
+    for (text, explained) in [
+        (
+            "sd=sd1,lun=/x,size=1m\nwd=w1,sd=(sd-1-1)\nrd=r,wd=w1,iorate=max",
+            "put the name in double quotes: (\"sd-1-1\")",
+        ),
+        (
+            "sd=sd1, lun=/x\nrd=r",
+            "the blank ends the line: `lun=/x` is a comment",
+        ),
+        (
+            "sd=sd1,lun=/x\nhd=h1,system=h1\nrd=r",
+            "is read as that SD's `host=`",
+        ),
+        (
+            "sd=sd1,lun=/x\nwd=w,sd=sd1\nsd=sd2,lun=/y\nrd=r",
+            "it belongs to an `sd=`, and those come before `wd=`",
+        ),
+        (
+            "sd=sd1,lun=/x\nwd=w,sd=sd1\nrd=r,wd=w,iorate=max,elapsed=90s",
+            "`elapsed=90`; `m` and `h` are minutes and hours",
+        ),
+        (
+            "sd=sd1,lun=/dev/sdx\nwd=w,sd=sd1\nrd=r,wd=w,iorate=max",
+            "add `openflags=o_direct`",
+        ),
+    ] {
+        let complaints = read_with(text, "").unwrap_err().to_string();
+        assert!(complaints.contains(explained), "{complaints}");
+    }
+}
+
+#[test]
+fn what_is_not_done_is_refused_by_name() {
+    for (text, named) in [
+        ("validate=yes\n", "`validate=`"),
+        ("journal=yes\n", "`journal=`"),
+        ("showlba=yes\n", "`showlba=`"),
+        ("startcmd=ls\n", "--run-commands"),
+        ("concatenatesds=yes\n", "`concatenatesds=yes`"),
+    ] {
+        let text = format!("{text}{SD_WD}rd=rd1,wd=wd1,iorate=max");
+        let complaints = read_with(&text, "").unwrap_err().to_string();
+        assert!(
+            complaints.contains(named) && complaints.contains("hint:"),
+            "{complaints}"
+        );
+    }
+    for (parameter, named) in [
+        ("hotband=(10,20)", "hot bands"),
+        ("user=class", "Java classes"),
+        ("seekpct=(poisson,3)", "crowded addresses"),
+        ("stride=(1m,2m)", "strides of random length"),
+    ] {
+        let text =
+            format!("sd=sd1,lun=/x,size=1g\nwd=wd1,sd=sd1,{parameter}\nrd=rd1,wd=wd1,iorate=max");
+        let complaints = read_with(&text, "").unwrap_err().to_string();
+        assert!(complaints.contains(named), "{complaints}");
+    }
+    let complaints = read_with(&format!("{SD_WD}rd=rd1,wd=wd1,iorate=max"), "-vr")
+        .unwrap_err()
+        .to_string();
+    assert!(complaints.contains("data validation"), "{complaints}");
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let text = "sd=sd1,lum=/x\nwd=wd1,sd=sd2,xfersize=4q\nrd=rd1,wd=wd1,iorate=max,elapsed=1x\n";
+    let complaints = read_with(text, "").unwrap_err();
+    let told = complaints.to_string();
+    for part in [
+        "Unknown keyword: lum",
+        "did you mean `lun`?",
+        "No lun name",
+        "`4q`",
+        "`1x`",
+        "Could not find sd=sd2",
+        "p:3:34",
+    ] {
+        assert!(told.contains(part), "no {part} in\n{told}");
+    }
+}
+
+#[test]
+fn substitutions_must_fit() {
+    let text = "sd=sd1,lun=$where/f,size=!size\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max\n";
+    let input = read_with(text, "where=/mnt size=2g").unwrap();
+    assert_eq!(input.sds[0].paths[0].lun, "/mnt/f");
+    assert_eq!(input.sds[0].size, Some(2 << 30));
+    let unused = read_with(text, "where=/mnt size=2g sise=1g")
+        .unwrap_err()
+        .to_string();
+    assert!(unused.contains("`sise=` replaces"), "{unused}");
+    // Of `size` and `sizes`, the longer name is replaced.
+    let longer = read_with(
+        &text.replace("!size", "!sizes"),
+        "where=/mnt size=2g sizes=1g",
+    );
+    assert!(longer.is_err(), "`size` is used nowhere");
+}
+
+#[test]
+fn included_files_are_found_beside_their_file_and_one_level_deep() {
+    let words =
+        |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
+    let rest = "wd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max\n";
+    let outer = format!("include=luns\n{rest}");
+    let files = memory(&[("d/outer", &outer), ("d/luns", "sd=sd1,lun=/x\n")]);
+    assert_eq!(
+        super::super::read(&words("-f d/outer"), &files)
+            .unwrap()
+            .sds
+            .len(),
+        1
+    );
+    let files = memory(&[
+        ("outer", &outer),
+        ("luns", "include=more\n"),
+        ("more", "sd=sd1,lun=/x\n"),
+    ]);
+    let complaints = super::super::read(&words("-f outer"), &files)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        complaints.contains("luns:1:1") && complaints.contains("one level"),
+        "{complaints}"
+    );
+    let complaints = super::super::read(&words("-f gone"), &files)
+        .unwrap_err()
+        .to_string();
+    assert!(complaints.contains("`gone` cannot be read"), "{complaints}");
+}
+
+#[test]
+fn what_would_grow_without_end_is_refused() {
+    let many = |parameter: &str| format!("{SD_WD}rd=rd1,wd=wd1,iorate=max,{parameter}");
+    for text in [
+        many("forthreads=(1-1000000,1)"),
+        many("forthreads=(1-200,1),forrdpct=(0-100,1)"),
+        many("forthreads=(1-5,0)"),
+        "sd=sd1,lun=/x,count=(1,1000000000)\nrd=r".to_owned(),
+        "hd=a,clients=100000\nrd=r".to_owned(),
+        "sd=(sd1-sd99999999)\nrd=r".to_owned(),
+    ] {
+        assert!(read_with(&text, "").is_err(), "{text}");
+    }
+}

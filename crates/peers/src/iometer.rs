@@ -1,0 +1,206 @@
+//! `fathom iometer`: Iometer's configuration files, its results file, and the exit codes of Fathom.
+//!
+//! Iometer is a window and has no exit codes: 0 where all tests ran, and otherwise those of `fathom run`. Each test's results
+//! are added to the file as the test ends, so that those of a run that is stopped are kept.
+
+mod machine;
+mod watcher;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+
+use fathom_dialects::fio::SystemFiles;
+use fathom_dialects::iometer::{self, Action, IometerInput, Record};
+use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
+use fathom_session::{
+    Code, Console, Failure, Input, Keep, Spoken, Start, engine_failure, map_paths, measured,
+    processors, settle_iometer, tell_warnings, watch,
+};
+
+use self::watcher::Watcher;
+
+/// What stands among Iometer's arguments but is ours to do.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Ours {
+    destroy_data: Vec<String>,
+    maps: Vec<String>,
+    record: bool,
+}
+
+/// Does what Iometer would do with `arguments`.
+pub fn iometer(arguments: &[String], console: &dyn Console) -> Code {
+    let (ours, theirs) = take_ours(arguments);
+    if theirs.is_empty() {
+        console.print(iometer::usage());
+        return Code::Usage;
+    }
+    let done = iometer::read(&theirs, &SystemFiles, processors())
+        .map_err(Failure::from)
+        .and_then(|input| act(input, &ours, console));
+    done.unwrap_or_else(|Failure { code, message }| {
+        console.tell(&message);
+        code
+    })
+}
+
+/// Splits `--map`, `--destroy-data` and `--record` from the words of the dialect.
+fn take_ours(arguments: &[String]) -> (Ours, Vec<String>) {
+    let environment = std::env::var("FATHOM_DESTROY_DATA").ok();
+    let mut ours = Ours {
+        destroy_data: environment
+            .into_iter()
+            .filter(|name| !name.is_empty())
+            .collect(),
+        ..Ours::default()
+    };
+    let mut theirs = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (word.as_str(), None),
+        };
+        let mut required = || {
+            value
+                .clone()
+                .or_else(|| words.next().cloned())
+                .unwrap_or_default()
+        };
+        match name {
+            "--record" => ours.record = true,
+            "--destroy-data" => ours.destroy_data.push(required()),
+            "--map" => ours.maps.push(required()),
+            _ => theirs.push(word.clone()),
+        }
+    }
+    (ours, theirs)
+}
+
+fn act(mut input: IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
+    tell_warnings(&input.warnings, console);
+    if input.action == Action::Help {
+        console.print(iometer::usage());
+        return Ok(Code::Success);
+    }
+    map_paths(&ours.maps, &mut input.workload)?;
+    let mut workload = input.workload.clone();
+    settle_iometer(&mut workload, &input)?;
+    input.workload = workload;
+    run(&input, ours, console)
+}
+
+fn run(input: &IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
+    let options = RunOptions {
+        destroy_data: ours.destroy_data.clone(),
+        overwrite: Overwrite::Allowed,
+        on_error: ErrorPolicy::Stop,
+        snapshot_every: None,
+    };
+    let stop = StopFlag::new();
+    stop.install_signal_handlers()
+        .map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let name = input.options.config.as_deref().unwrap_or("iometer");
+    let whole = Input::new(name, input.workload.clone());
+    let whole = whole.spoken(Spoken::Iometer(Box::new(input.clone())));
+    fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
+    let recorded = input.record != Record::Nothing;
+    let results = Output::open(input.options.results.as_deref(), recorded, console)?;
+    let mut percentiles = match &input.options.percentiles {
+        Some(path) => Some(Output::open(Some(path), true, console)?),
+        None => None,
+    };
+    if let Some(file) = percentiles.as_mut().filter(|file| !file.existed) {
+        file.add(iometer::percentiles_header(), console);
+    }
+    let mut start = Start::now(&whole, None);
+    let keep = if ours.record {
+        Keep::Run
+    } else {
+        Keep::Nothing
+    };
+    let mut watcher = Watcher::new(input, results, percentiles, console);
+    watcher.begin(fathom_rawio::wall_clock());
+    let ran = watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
+        fathom_engine::run(&input.workload, &options, &stop, sink)
+    });
+    let interrupted = ran.as_ref().is_ok_and(|(ran, _)| ran.interrupted);
+    let failed = ran.as_ref().map_or(true, |(ran, _)| ran.failure.is_some());
+    let lost = watcher.finish(interrupted || failed);
+    let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
+    let failure = ran.failure.as_ref().map(engine_failure);
+    if let Some(writer) = writer {
+        let record = start.record(&whole, measured(ran));
+        if let Some(problem) = writer.finish(&record) {
+            console.tell(&format!("note: {problem}"));
+        }
+    }
+    match (failure, lost, interrupted) {
+        (Some(failure), _, _) => Err(failure),
+        (None, true, _) => Ok(Code::Target),
+        (None, false, true) => Ok(Code::Interrupted),
+        (None, false, false) => Ok(Code::Success),
+    }
+}
+
+/// Where results go: the end of a file, the standard output, or nowhere.
+struct Output {
+    place: Place,
+    /// Whether the file held something already.
+    existed: bool,
+    lost: bool,
+}
+
+enum Place {
+    File(String, File),
+    Printed,
+    Nowhere,
+}
+
+impl Output {
+    /// The end of the file at `path`, as Iometer adds to it; without one, what is recorded is printed.
+    fn open(path: Option<&str>, recorded: bool, console: &dyn Console) -> Result<Self, Failure> {
+        let of = |place, existed| Self {
+            place,
+            existed,
+            lost: false,
+        };
+        let Some(path) = path else {
+            let place = if recorded {
+                Place::Printed
+            } else {
+                Place::Nowhere
+            };
+            return Ok(of(place, false));
+        };
+        let unusable = |error: std::io::Error| {
+            Failure::new(Code::Input, format!("`{path}` cannot be written: {error}"))
+                .hint("name a file in a folder that is there")
+        };
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map_err(unusable)?;
+        let existed = file.metadata().is_ok_and(|file| file.len() > 0);
+        if existed {
+            console.tell(&format!(
+                "note: `{path}` is there already; these results are added to it"
+            ));
+        }
+        Ok(of(Place::File(path.to_owned(), file), existed))
+    }
+
+    fn add(&mut self, text: &str, console: &dyn Console) {
+        match &mut self.place {
+            Place::Nowhere => {}
+            Place::Printed => console.print(text),
+            Place::File(path, file) => {
+                if let Err(error) = file.write_all(text.as_bytes())
+                    && !std::mem::replace(&mut self.lost, true)
+                {
+                    console.tell(&format!("error: `{path}` cannot be written: {error}"));
+                }
+            }
+        }
+    }
+}

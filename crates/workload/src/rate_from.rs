@@ -1,0 +1,103 @@
+//! A stage's rate that follows from what an earlier stage reached.
+//!
+//! Peers measure how fast storage goes, and then run at percentages of that ("curves"). The rates of such a stage are
+//! known when the earlier one has ended: engine and simulator resolve them as the stage starts, by one rule.
+
+use fathom_units::Iops;
+
+use crate::{Arrival, Pacing, Stage};
+
+/// The rate of a stage, as a share of what an earlier stage reached. Its jobs must have open arrivals in I/Os a second;
+/// the rates that stand there are in proportion what each job gets ([`RateShares::AsGiven`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateFrom {
+    /// Index of the earlier stage, which is reported. Of its repeats, the last counts.
+    pub stage: usize,
+    /// Percent of its average I/Os a second; above 0, at most 10,000.
+    pub percent: f64,
+    /// To which whole number the rate is rounded.
+    pub rounding: RateRounding,
+    /// How the rate is shared out among the jobs.
+    pub shares: RateShares,
+}
+
+/// Rounding of a rate that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RateRounding {
+    /// To the nearest I/O a second.
+    #[default]
+    Nearest,
+    /// Up to a multiple of 100 I/Os a second, of 10 where it is at most 1,000 (Vdbench's curves).
+    UpToHundreds,
+}
+
+/// Who gets how much of a stage's rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RateShares {
+    /// In proportion to the jobs' own rates.
+    #[default]
+    AsGiven,
+    /// In proportion to the I/Os that the job of the same index did in the earlier stage.
+    AsMeasured,
+}
+
+impl RateFrom {
+    /// The rate of the whole stage, where the earlier one reached `iops`; at least 1.
+    ///
+    /// ```
+    /// use fathom_workload::{RateFrom, RateRounding, RateShares};
+    /// let point = RateFrom { stage: 0, percent: 50.0, rounding: RateRounding::UpToHundreds, shares: RateShares::AsGiven };
+    /// assert_eq!(point.total(62_481.3), 31_300);
+    /// assert_eq!(point.total(1_501.0), 760);
+    /// ```
+    pub fn total(&self, iops: f64) -> u64 {
+        // Three digits behind the point are kept, so that 50 % of 62,400 stays 31,200.
+        let exact = (iops * self.percent * 10.0).round() / 1000.0;
+        let rounded = match self.rounding {
+            RateRounding::Nearest => exact.round(),
+            RateRounding::UpToHundreds if exact <= 1000.0 => (exact / 10.0).ceil() * 10.0,
+            RateRounding::UpToHundreds => (exact / 100.0).ceil() * 100.0,
+        };
+        (rounded as u64).max(1)
+    }
+}
+
+impl Stage {
+    /// The stage with its jobs' rates adding up to `total` I/Os a second, in proportion to `weights`, one for each job.
+    /// Each worker gets a whole number and at least 1, so that few I/Os for many workers become more than was asked for.
+    #[must_use]
+    pub fn at_rate(&self, total: u64, weights: &[f64]) -> Self {
+        let mut stage = self.clone();
+        let sum: f64 = weights.iter().sum();
+        // Shares of a running sum: what rounding takes from one job it gives to the next.
+        let mut passed = 0.0;
+        let mut given = 0u64;
+        for (job, weight) in stage.jobs.iter_mut().zip(weights) {
+            passed += weight;
+            let until = if sum > 0.0 {
+                (total as f64 * (passed / sum)).round() as u64
+            } else {
+                total
+            };
+            let of_job = until.saturating_sub(given);
+            given = given.max(until);
+            if let Arrival::Open { rate, .. } = &mut job.arrival {
+                let workers = u64::from(job.workers.max(1));
+                *rate = Pacing::Iops(Iops::new((of_job / workers).max(1)));
+            }
+        }
+        stage
+    }
+
+    /// The jobs' own rates as weights of [`Self::at_rate`].
+    pub fn rate_weights(&self) -> Vec<f64> {
+        let weights = self.jobs.iter().map(|job| match job.arrival {
+            Arrival::Open {
+                rate: Pacing::Iops(iops),
+                ..
+            } => iops.get() as f64 * f64::from(job.workers),
+            _ => 0.0,
+        });
+        weights.collect()
+    }
+}
