@@ -21,6 +21,7 @@ mod fio;
 mod loss;
 mod native;
 mod normal;
+mod vdbench;
 
 use fathom_workload::Workload;
 
@@ -34,19 +35,22 @@ pub enum Dialect {
     Fio,
     /// DISKSPD's command lines, one for each stage.
     Diskspd,
+    /// Vdbench's parameter files.
+    Vdbench,
     /// Fathom's own files.
     Native,
 }
 
 impl Dialect {
     /// All, in the order in which they are listed.
-    pub const ALL: [Self; 3] = [Self::Fio, Self::Diskspd, Self::Native];
+    pub const ALL: [Self; 4] = [Self::Fio, Self::Diskspd, Self::Vdbench, Self::Native];
 
     /// Its word on our command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fio => "fio",
             Self::Diskspd => "diskspd",
+            Self::Vdbench => "vdbench",
             Self::Native => "native",
         }
     }
@@ -78,6 +82,7 @@ pub fn convert(workload: &Workload, to: Dialect, source: &str) -> Converted {
     match to {
         Dialect::Fio => fio::convert(workload, source),
         Dialect::Diskspd => diskspd::convert(workload, source),
+        Dialect::Vdbench => vdbench::convert(workload, source),
         Dialect::Native => native::convert(workload, source),
     }
 }

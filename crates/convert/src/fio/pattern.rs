@@ -262,6 +262,15 @@ fn sizes(block: &BlockSizes, rules: Option<&Placement>, random: bool, section: &
 }
 
 fn rates(job: &Job, section: &mut Section, number: usize, draft: &mut Draft) {
+    let mixed = [job.mix.read, job.mix.write]
+        .iter()
+        .all(|share| *share > Percent::ZERO);
+    let halves = |rates: &DirectionRates| rates.rates[0].is_some() != rates.rates[1].is_some();
+    if job.features.verify.is_some() && mixed && job.features.rates.as_ref().is_some_and(halves) {
+        let message = "fio checks no job with a rate for one direction alone";
+        draft.lost(number, "rates", message);
+        return draft.lost(number, "arrival", message);
+    }
     if let Some(DirectionRates { rates, poisson }) = job.features.rates {
         let kind = |by_ios: bool| {
             rates.map(|rate| match rate {
