@@ -80,20 +80,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
             }
             for (part, target) in job.targets.iter().enumerate() {
                 let (wd, sd) = names_of(job, number, part, jobs.len() > 1);
-                let path = match &target.place {
-                    Place::Path(path) => path.clone(),
-                    Place::FreshFileIn(folder) => {
-                        let path = format!("{folder}/fathom-{number}-{part}.dat");
-                        draft.lost(
-                            number,
-                            "target",
-                            format!(
-                                "a fresh file in `{folder}` is `{path}`, which Vdbench leaves there"
-                            ),
-                        );
-                        path
-                    }
-                };
+                let path = path_of(&target.place, number, part, &mut draft);
                 let _ = writeln!(
                     storage,
                     "sd={sd},lun={path}{}",
@@ -117,17 +104,36 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         }
         let _ = writeln!(runs, "rd={},{}", safe(name, index), of_run(stage, &names));
     }
-    hosts.sort_unstable();
-    hosts.dedup();
-    let hosts: String = hosts
-        .iter()
-        .map(|host| format!("hd={host},system={host}\n"))
-        .collect();
-    let body = format!("{hosts}{storage}{work}{runs}");
+    let body = format!("{}{storage}{work}{runs}", host_lines(hosts));
     let losses = losses(workload, &draft, read(&body), REASONS);
     Converted {
         text: format!("{}\n{body}", header("*", source, &losses)),
         losses,
+    }
+}
+
+/// A line for each machine that a job names.
+fn host_lines(mut hosts: Vec<&str>) -> String {
+    hosts.sort_unstable();
+    hosts.dedup();
+    let mut text = String::new();
+    for host in hosts {
+        let _ = writeln!(text, "hd={host},system={host}");
+    }
+    text
+}
+
+/// Where a target is for Vdbench, which makes no fresh files.
+fn path_of(place: &Place, number: usize, part: usize, draft: &mut Draft) -> String {
+    match place {
+        Place::Path(path) => path.clone(),
+        Place::FreshFileIn(folder) => {
+            let path = format!("{folder}/fathom-{number}-{part}.dat");
+            let message =
+                format!("a fresh file in `{folder}` is `{path}`, which Vdbench leaves there");
+            draft.lost(number, "target", message);
+            path
+        }
     }
 }
 
