@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::convert::ConvertArgs;
 use clap::{Args, Parser, Subcommand};
 use fathom_session::{Keep, Show, Words, is_dialect};
 
@@ -39,6 +40,8 @@ pub enum Verb {
     Calibrate(CalibrateArgs),
     /// Print the resolved workload: every value, and where it came from
     Explain(ExplainArgs),
+    /// Write a workload in another dialect's words, and tell what those cannot say
+    Convert(ConvertArgs),
     /// Take fio's place: its options, its output, its exit codes
     #[command(disable_help_flag = true)]
     Fio(PeerArgs),
@@ -428,6 +431,7 @@ impl Cli {
             Verb::Run(args) => Some(&args.workload.workload),
             Verb::Predict(args) => Some(&args.workload.workload),
             Verb::Explain(args) => Some(&args.workload.workload),
+            Verb::Convert(args) => Some(&args.workload.workload),
             Verb::Calibrate(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)

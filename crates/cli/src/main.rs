@@ -4,6 +4,7 @@
 
 mod args;
 mod calibrate;
+mod convert;
 mod explain;
 mod finish;
 mod lookups;
@@ -50,6 +51,7 @@ fn act() -> ExitCode {
         Verb::Predict(args) => predict::predict(&args),
         Verb::Calibrate(args) => calibrate::calibrate(&args),
         Verb::Explain(args) => explain::explain(&args),
+        Verb::Convert(args) => convert::convert(&args),
         Verb::Fio(args) => Ok(fathom_peers::fio(&args.arguments, &TERMINAL)),
         Verb::Vdbench(args) => Ok(fathom_peers::vdbench(&args.arguments, &TERMINAL)),
         Verb::Diskspd(args) => Ok(fathom_peers::diskspd(&args.arguments, &TERMINAL)),

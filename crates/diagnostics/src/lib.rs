@@ -39,9 +39,18 @@ pub struct Location {
     pub line: usize,
     /// Bytes of `text` that are meant.
     pub span: Range<usize>,
-    /// The whole line, without its end.
+    /// The line, without its end; of a line too long to show, the part around what is meant.
     pub text: String,
+    /// Characters of the line that are left out before `text`.
+    pub skipped: usize,
 }
+
+/// Longest line that is shown whole, and longest part of a longer one, in bytes: many complaints about one long line must not
+/// hold a copy of it each.
+const LINE_MAX: usize = 4096;
+/// What is shown of such a line before what is meant.
+const BEFORE_MAX: usize = 40;
+const PART_MAX: usize = 200;
 
 impl Location {
     /// The line of `source` that holds the byte range `span`; a span over several lines ends with its first.
@@ -51,16 +60,29 @@ impl Location {
         let line_end = source[start..]
             .find('\n')
             .map_or(source.len(), |newline| start + newline);
-        let text = source[line_start..line_end]
-            .trim_end_matches('\r')
-            .to_owned();
-        let end = floor_char_boundary(&text, span.end.saturating_sub(line_start));
+        let text = source[line_start..line_end].trim_end_matches('\r');
+        let end = floor_char_boundary(text, span.end.saturating_sub(line_start));
         let begin = (start - line_start).min(text.len());
+        let line = source[..start].matches('\n').count() + 1;
+        Self::in_line(file, line, text, begin..end.max(begin))
+    }
+
+    /// The bytes `span` of `text`, which is line `line` of `file`. Both ends of the span lie between characters.
+    pub fn in_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Self {
+        let whole = text.len() <= LINE_MAX;
+        let start = floor_char_boundary(text, span.start.saturating_sub(BEFORE_MAX));
+        let part = if whole {
+            0..text.len()
+        } else {
+            start..floor_char_boundary(text, start + PART_MAX).max(start)
+        };
+        let within = |at: usize| at.clamp(part.start, part.end) - part.start;
         Self {
             file: file.to_owned(),
-            line: source[..start].matches('\n').count() + 1,
-            span: begin..end.max(begin),
-            text,
+            line,
+            span: within(span.start)..within(span.end),
+            text: text[part.clone()].to_owned(),
+            skipped: text[..part.start].chars().count(),
         }
     }
 }
@@ -151,7 +173,7 @@ impl fmt::Display for Diagnostic {
                 f,
                 "\n {margin}--> {}:{number}:{}",
                 location.file,
-                indent.chars().count() + 1
+                location.skipped + indent.chars().count() + 1
             )?;
             write!(f, "\n {margin} |\n {number} | {}", location.text)?;
             write!(f, "\n {margin} | {indent}{}", "^".repeat(width))?;
@@ -175,9 +197,25 @@ impl Diagnostics {
             .any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// Adds one more.
+    /// Most complaints about one input that are kept: nobody reads more, and an input may bring about one a byte.
+    pub const MOST: usize = 200;
+
+    /// Adds one more. What comes when there are [`Self::MOST`] is left out, but for the first error, and a last one says so.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.0.push(diagnostic);
+        if self.0.len() == Self::MOST && self.has_errors() {
+            let message = format!("there is more to complain of than these {}", Self::MOST);
+            self.0
+                .push(Diagnostic::error(message).hint("begin with the first ones"));
+        } else if self.0.len() < Self::MOST
+            || (diagnostic.severity == Severity::Error && !self.has_errors())
+        {
+            self.0.push(diagnostic);
+        }
+    }
+
+    /// Whether nothing more is kept, so that a reader may save itself the work.
+    pub fn is_full(&self) -> bool {
+        self.0.len() >= Self::MOST && self.has_errors()
     }
 }
 
@@ -197,13 +235,23 @@ impl std::error::Error for Diagnostics {}
 
 /// The candidate nearest to a misspelt `name`, if any is near enough to be meant.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // No name that anyone would mean is that long, and the work grows with the product of both lengths.
+    if name.len() > NAME_MAX {
+        return None;
+    }
+    let farthest = |candidate: &str| candidate.len().max(name.len()).div_ceil(3);
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len().max(name.len()).div_ceil(3))
+        // Names are no nearer than their lengths are.
+        .filter(|candidate| candidate.len().abs_diff(name.len()) <= farthest(candidate))
+        .map(|candidate| (strsim::osa_distance(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= farthest(candidate))
         .min_by_key(|(distance, candidate)| (*distance, Reverse(shared_start(name, candidate))))
         .map(|(_, candidate)| candidate)
 }
+
+/// Longest name that is compared with others, in bytes.
+const NAME_MAX: usize = 200;
 
 /// Of names equally near, the one that begins alike is meant: `P30` for `P31`, not `P1`.
 fn shared_start(one: &str, other: &str) -> usize {
@@ -230,8 +278,46 @@ mod tests {
             Some("randread")
         );
         assert_eq!(nearest("frobnicate", ["read", "iodepth"]), None);
+        assert_eq!(nearest(&"read".repeat(1 << 18), ["read"]), None);
         assert_eq!(nearest("P31", ["P1", "P3", "P30"]), Some("P3"));
         assert_eq!(nearest("P31", ["P1", "P30"]), Some("P30"));
+    }
+
+    #[test]
+    fn of_a_long_line_a_part_is_shown_with_its_true_column() {
+        let text = format!("a\n{}é!{}", "x".repeat(9_000), "y".repeat(9_000));
+        let at = text.find('é').unwrap();
+        let location = Location::in_text("f", &text, at..at + 2);
+        assert!(location.text.len() <= PART_MAX);
+        assert_eq!(&location.text[location.span.clone()], "é");
+        let shown = Diagnostic::error("x").at(location).to_string();
+        assert!(shown.contains("f:2:9001"), "{shown}");
+        // A span that is longer than what is shown ends with it.
+        let long = Location::in_text("f", &text, at..text.len());
+        assert_eq!(long.span.end, long.text.len());
+    }
+
+    #[test]
+    fn complaints_end_somewhere_and_an_error_is_never_left_out() {
+        let mut many = Diagnostics::default();
+        for _ in 0..2 * Diagnostics::MOST {
+            many.push(Diagnostic::warning("w"));
+        }
+        many.push(Diagnostic::error("e"));
+        assert!(many.has_errors());
+        let before = many.0.len();
+        many.push(Diagnostic::error("f"));
+        assert_eq!(many.0.len(), before);
+        let mut errors = Diagnostics::default();
+        for _ in 0..2 * Diagnostics::MOST {
+            errors.push(Diagnostic::error("e"));
+        }
+        assert_eq!(errors.0.len(), Diagnostics::MOST + 1);
+        assert!(
+            errors
+                .to_string()
+                .contains("more to complain of than these 200")
+        );
     }
 
     #[test]

@@ -21,10 +21,6 @@ use crate::guard::DeviceNumber;
 use crate::marker;
 
 /// A file or device that jobs use.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a fact of its own about the jobs that use it"
-)]
 #[derive(Debug, Clone)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -37,6 +37,9 @@ impl<'a> Complaints<'a> {
 
     /// Complains of what stands at `span`; an empty hint is none.
     pub fn error(&mut self, span: &Range<usize>, message: impl Into<String>, hint: &str) {
+        if self.found.is_full() {
+            return self.found.push(Diagnostic::error(message));
+        }
         let mut diagnostic = Diagnostic::error(message).at(self.location(span));
         if !hint.is_empty() {
             diagnostic = diagnostic.hint(hint);
@@ -46,6 +49,9 @@ impl<'a> Complaints<'a> {
 
     /// Warns of something that was taken otherwise than it stands, and keeps the sentence for the reader's notes.
     pub fn note(&mut self, span: &Range<usize>, message: String) {
+        if self.found.is_full() {
+            return self.found.push(Diagnostic::warning(message));
+        }
         let diagnostic = Diagnostic::warning(message.clone()).at(self.location(span));
         self.found.push(diagnostic);
         self.notes.push(message);

@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`.
+//! The project's own chores: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask fuzz`.
 //!
 //! Not needed by anyone who uses Fathom.
 #![expect(
@@ -9,6 +9,7 @@
 
 mod bench;
 mod command;
+mod fuzz;
 mod packages;
 mod test;
 mod tidy;
@@ -18,7 +19,8 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <chore>
   test    install what the tests need, then run every check and test
   tidy    check the invariants of ARCHITECTURE.md that a program can check
-  bench   measure Fathom against fio, interleaved; raw data under benches/runs/; `bench sim`: the simulator's speed";
+  bench   measure Fathom against fio, interleaved; raw data under benches/runs/; `bench sim`: the simulator's speed
+  fuzz    feed the readers of inputs with damaged ones: `fuzz --minutes 10 fio-file native`; all where none is named";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(),
         ["tidy"] => tidy::run(),
         ["bench", options @ ..] => bench::run(options),
+        ["fuzz", options @ ..] => fuzz::run(options),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

@@ -191,6 +191,10 @@ impl Reader<'_> {
 
     fn option(&mut self, index: usize, typed: &str, value: Option<String>) {
         let Some(name) = complete(typed) else {
+            // The nearest name is looked for among all options.
+            if self.diagnostics.is_full() {
+                return;
+            }
             let location = self.location(index);
             let near = nearest(typed, known_names());
             let error = Diagnostic::error(format!("unrecognized option `--{typed}`")).at(location);
@@ -408,26 +412,16 @@ impl Reader<'_> {
     /// The arguments as one line, pointing at one of them; that one alone where the line would be too long to show.
     fn location(&self, index: usize) -> Location {
         let argument = &self.arguments[index];
-        let file = "command line".to_owned();
         if self.joined.len() > 2_000 {
             let text = argument.replace('\n', " ");
-            return Location {
-                file,
-                line: 1,
-                span: 0..text.len(),
-                text,
-            };
+            return Location::in_line("command line", 1, &text, 0..text.len());
         }
         let start: usize = self.arguments[..index]
             .iter()
             .map(|before| before.len() + 1)
             .sum();
-        Location {
-            file,
-            line: 1,
-            span: start..start + argument.len(),
-            text: self.joined.clone(),
-        }
+        let span = start..start + argument.len();
+        Location::in_line("command line", 1, &self.joined, span)
     }
 
     fn finish(mut self, context: &ReadContext<'_>) -> (CommandLine, Diagnostics) {

@@ -15,7 +15,7 @@ pub const MAX_LINE_BYTES: usize = 8 * 1024;
 /// Deepest nesting of `include`.
 const MAX_INCLUDE_DEPTH: usize = 16;
 /// Most options in all files together.
-const MAX_OPTIONS: usize = 200_000;
+const MAX_OPTIONS: usize = 50_000;
 
 /// One `name=value` as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,12 +245,9 @@ impl<'a> Line<'a> {
     }
 
     fn location(&self, span: std::ops::Range<usize>) -> Location {
-        Location {
-            file: self.path.to_owned(),
-            line: self.number,
-            span,
-            text: self.text.trim_end_matches('\r').to_owned(),
-        }
+        let text = self.text.trim_end_matches('\r');
+        let span = span.start.min(text.len())..span.end.min(text.len());
+        Location::in_line(self.path, self.number, text, span)
     }
 }
 

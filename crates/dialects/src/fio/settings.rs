@@ -255,7 +255,10 @@ impl Settings {
             .chain(options.iter().filter(|it| !is_base(it)))
         {
             let Some(row) = table::find(&option.name) else {
-                diagnostics.push(unknown(option));
+                // The nearest name is looked for among all options.
+                if !diagnostics.is_full() {
+                    diagnostics.push(unknown(option));
+                }
                 continue;
             };
             let typed = option.value.clone().unwrap_or_default();

@@ -133,6 +133,9 @@ pub fn switch(text: &str) -> Option<i64> {
     })
 }
 
+/// Most parts that are told apart.
+const PARTS_MAX: usize = 4;
+
 /// Splits a value into its parts for reads, writes and trims: by `,`, else by `:`, else by `-`.
 ///
 /// A trailing comma ends the list, and the part after it keeps its default.
@@ -144,7 +147,8 @@ pub fn parts(text: &str) -> Vec<&str> {
             let first = usize::from(rest.starts_with('-'));
             rest[first..].find('-').map(|index| index + first)
         });
-        let Some(cut) = cut else {
+        // Each cut looks through all that follows; no more than three parts mean anything.
+        let Some(cut) = cut.filter(|_| parts.len() < PARTS_MAX) else {
             parts.push(rest);
             return parts;
         };

@@ -198,6 +198,7 @@ impl<'t> Source<'t> {
                 text.len()
             },
             text: text.to_owned(),
+            skipped: 0,
         }
     }
 

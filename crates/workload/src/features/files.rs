@@ -1,10 +1,6 @@
 //! What is done to files beside a job's I/O.
 
 /// Treatment of a job's files.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the native file"
-)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -77,6 +77,9 @@ impl<'a> Reader<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
+        if self.diagnostics.is_full() {
+            return self.diagnostics.push(Diagnostic::error(message));
+        }
         let diagnostic = Diagnostic::error(message).at(self.location(span));
         self.diagnostics.push(diagnostic.hint(hint));
     }
@@ -87,6 +90,9 @@ impl<'a> Reader<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
+        if self.diagnostics.is_full() {
+            return self.diagnostics.push(Diagnostic::warning(message));
+        }
         let diagnostic = Diagnostic::warning(message).at(self.location(span));
         self.diagnostics.push(diagnostic.hint(hint));
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use fathom_diagnostics::{Diagnostics, Severity};
 use fathom_units::{Bytes, Nanos};
+use toml::Spanned;
 use toml::de::DeTable;
 
 use super::fields::{Fields, Reader, Value};
@@ -17,6 +18,9 @@ use crate::{
 
 /// Largest file that is read; a workload by hand has a few KiB, one of 100,000 jobs some 100 MiB.
 const TEXT_MAX: usize = 256 << 20;
+
+/// Longest text of which every syntax error is told, in bytes.
+const RECOVERED_MAX: usize = 1 << 16;
 
 /// Seed of a file that names none, so that two runs of it do the same.
 const SEED: u64 = 1;
@@ -81,7 +85,14 @@ fn read_file(
         reader.error(0..0, message, "split it, or give jobs more workers");
         return Err(reader.diagnostics);
     }
-    let (document, errors) = DeTable::parse_recoverable(text);
+    let (document, errors) = match DeTable::parse(text) {
+        Ok(document) => (document, Vec::new()),
+        // There may be an error for every other byte: of a long text, only the first is told.
+        Err(error) if text.len() > RECOVERED_MAX => {
+            (Spanned::new(0..0, DeTable::new()), vec![error])
+        }
+        Err(_) => DeTable::parse_recoverable(text),
+    };
     for error in errors {
         let span = error.span().unwrap_or(0..0);
         let message = error.message().trim_end_matches('\n').replace('\n', "; ");
@@ -204,7 +215,7 @@ impl Reader<'_> {
         let mut fields = self.fields(value, "a stage")?;
         let header = fields
             .get("name")
-            .map_or_else(|| fields.span(), toml::Spanned::span);
+            .map_or_else(|| fields.span(), Spanned::span);
         let name = fields.get("name").and_then(|value| self.text(value));
         let name = name.unwrap_or_else(|| format!("stage {}", earlier.len() + 1));
         let warmup = fields.get("warmup").and_then(|value| self.quantity(value));
@@ -257,7 +268,7 @@ impl Reader<'_> {
         let mut fields = self.fields(value, "a job")?;
         let header = fields
             .get("name")
-            .map_or_else(|| fields.span(), toml::Spanned::span);
+            .map_or_else(|| fields.span(), Spanned::span);
         let mut job = default_job(defaults);
         self.who_and_where(&mut fields, &mut job, defaults);
         self.what(&mut fields, &mut job);

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Finding, read};
 
 /// Each crate of the project and the others it may depend on. Keep in step with ARCHITECTURE.md.
-const MAY_KNOW: [(&str, &[&str]); 22] = [
+const MAY_KNOW: [(&str, &[&str]); 24] = [
     ("units", &[]),
     ("diagnostics", &["units"]),
     ("tables", &["units", "diagnostics"]),
@@ -93,6 +93,19 @@ const MAY_KNOW: [(&str, &[&str]); 22] = [
             "units", "workload", "record", "dialects", "rawio", "engine", "runs", "session",
         ],
     ),
+    ("convert", &["units", "diagnostics", "workload", "dialects"]),
+    (
+        "fuzz",
+        &[
+            "units",
+            "diagnostics",
+            "workload",
+            "dialects",
+            "catalog",
+            "model",
+            "profile",
+        ],
+    ),
     ("xtask", &[]),
     ("cli", ANY),
 ];
@@ -118,6 +131,7 @@ const ANY: &[&str] = &[
     "verify",
     "session",
     "peers",
+    "convert",
 ];
 
 pub fn check(root: &Path) -> Result<Vec<Finding>, String> {

@@ -76,11 +76,17 @@ const RULES: [Rule; 12] = [
 ];
 
 /// A build script speaks to cargo in this way.
-const PRINTERS: &[&str] = &["crates/cli/", "crates/xtask/", "crates/session/build.rs"];
+const PRINTERS: &[&str] = &[
+    "crates/cli/",
+    "crates/xtask/",
+    "crates/fuzz/src/main.rs",
+    "crates/session/build.rs",
+];
 const CLOCKS: &[&str] = &[
     "crates/rawio/src/clock",
     "crates/cli/tests/",
     "crates/xtask/",
+    "crates/fuzz/",
     "clippy.toml",
 ];
 /// Longest file, tests left out.

@@ -1,0 +1,90 @@
+//! `fathom convert`: exit codes, what is told where, and that what was written runs.
+
+use std::process::{Command, Output};
+
+fn fathom(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.args(words).output().expect("fathom starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_job_file_becomes_a_native_file_and_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (job, native, again) = (path("a.fio"), path("a.workload.toml"), path("b.fio"));
+    let data = path("data");
+    let text_of_job = format!(
+        "[global]\nioengine=psync\nsize=1m\nbs=4k\nfilename={data}\n[w]\nrw=write\n[r]\nstonewall\nrw=randread\nnumjobs=2\n"
+    );
+    std::fs::write(&job, text_of_job).unwrap();
+    let output = fathom(&["convert", "--to", "native", "-o", &native, &job]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = fathom(&["convert", "--to", "fio", "--strict", "-o", &again, &native]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "", "nothing is lost");
+    let written = std::fs::read_to_string(&again).unwrap();
+    assert!(
+        written.contains("numjobs=2") && written.contains("stonewall=1"),
+        "{written}"
+    );
+    let explained = |path: &str| {
+        let output = fathom(&["explain", "--json", path]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert_eq!(explained(&again), explained(&job));
+    let output = fathom(&["run", "--no-record", "--quiet", "--json", &again]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // A file that exists is never written over.
+    let output = fathom(&["convert", "--to", "fio", "-o", &again, &native]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("never written over"));
+}
+
+#[test]
+fn what_is_lost_is_told_and_strict_heeds_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.workload.toml").display().to_string();
+    let workload = "target = { path = \"/d/f\", size = \"1GiB\" }\n[[stage]]\nname = \"a\"\nmeasure = \"10s\"\ncooldown = \"5s\"\n\
+        [[stage.job]]\nname = \"j\"\nhost = \"vm1\"\n";
+    std::fs::write(&path, workload).unwrap();
+    let output = fathom(&["convert", "--to", "fio", &path]);
+    assert_eq!(output.status.code(), Some(0));
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    for line in [
+        "lost: stage `a`: cooldown: ",
+        "lost: job `j`: host: `vm1` becomes nothing",
+    ] {
+        assert!(
+            err.contains(line) && out.contains(&format!("# {line}")),
+            "{out}\n{err}"
+        );
+    }
+    assert_eq!(
+        fathom(&["convert", "--to", "fio", "--strict", &path])
+            .status
+            .code(),
+        Some(6)
+    );
+    assert_eq!(
+        fathom(&["convert", "--to", "native", "--strict", &path])
+            .status
+            .code(),
+        Some(0)
+    );
+    assert_eq!(
+        fathom(&["convert", "--to", "toml", &path]).status.code(),
+        Some(2)
+    );
+    let output = fathom(&[
+        "convert", "--to", "diskspd", "diskspd", "-c1M", "-d1", "-W0", "-r", "-o8", "x.dat",
+    ]);
+    assert!(
+        text(&output.stdout).contains("\ndiskspd -c1M -b64K -d1 -W0 -t1 -o8 -r64K -w0 -L x.dat\n")
+    );
+    assert_eq!(text(&output.stderr), "");
+}

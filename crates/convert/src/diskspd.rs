@@ -1,0 +1,128 @@
+//! Writing of DISKSPD's command lines.
+//!
+//! A line has one set of options for all its targets, and runs by itself: each stage becomes a line, or several where its jobs
+//! differ in more than their target. The lines stand in a script that PowerShell and a shell read alike.
+
+pub mod back;
+mod job;
+
+use std::fmt::Write as _;
+
+use fathom_units::Nanos;
+use fathom_workload::{Job, Stage, Workload};
+
+use crate::Converted;
+use crate::back::{Reasons, header, losses};
+use crate::draft::Draft;
+
+const REASONS: Reasons = &[
+    (
+        "access",
+        "DISKSPD draws random offsets independently, or goes in order",
+    ),
+    ("repeats", "run the line that often"),
+    ("discard", "DISKSPD reports every line"),
+    ("host", "start the line there"),
+    ("name", "a target is called by its path"),
+    ("existing", "DISKSPD writes to any file that is there"),
+    ("salt", "DISKSPD draws by `-z` alone"),
+    ("drop_cache", "DISKSPD leaves the cache as it is"),
+    ("measure", "DISKSPD measures for a time of whole seconds"),
+    ("warmup", "DISKSPD counts whole seconds"),
+    ("backend", "DISKSPD has one way to issue I/O"),
+    ("group", "DISKSPD reports all targets together"),
+    ("mix", "DISKSPD reads and writes, in whole percent"),
+    ("block", "DISKSPD has one size for all I/O"),
+];
+
+/// The workload as one line for each stage.
+pub fn convert(workload: &Workload, source: &str) -> Converted {
+    let Workload { stages, seed } = workload;
+    let mut draft = Draft::default();
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut number = 0;
+    for stage in stages {
+        let Stage {
+            // A line has no name.
+            name: _,
+            jobs,
+            cooldown,
+            repeats: _,
+            discard: _,
+            // No line knows what another reached.
+            rate_from: _,
+        } = stage;
+        let mut became = Vec::new();
+        let mut rest = jobs.as_slice();
+        while let Some((first, _)) = rest.split_first() {
+            let options = job::options(first, *seed, *cooldown, number, &mut draft);
+            let alike = rest
+                .iter()
+                .take_while(|job| goes_along(first, job, *seed, *cooldown))
+                .count()
+                .max(1);
+            let mut words = options;
+            let mut place = 0;
+            for job in &rest[..alike] {
+                let targets = job::targets(job, number, &mut draft);
+                let count = targets.len();
+                draft.jobs.push(
+                    (place..place + count)
+                        .map(|place| (lines.len(), place))
+                        .collect(),
+                );
+                if alike < jobs.len() {
+                    let message =
+                        "its line runs by itself, not together with the others of its stage";
+                    draft.lost(number, "stage", message);
+                }
+                words.extend(targets);
+                place += count;
+                number += 1;
+            }
+            became.push(lines.len());
+            lines.push(words);
+            rest = &rest[alike..];
+        }
+        draft.stages.push(became);
+    }
+    let losses = losses(workload, &draft, back::read(&lines), REASONS);
+    let body: String = lines.iter().map(|words| script_line(words)).collect();
+    Converted {
+        text: format!("{}\n{body}", header("#", source, &losses)),
+        losses,
+    }
+}
+
+/// Whether two jobs have the same options, so that one line has both their targets.
+fn goes_along(one: &Job, other: &Job, seed: u64, cooldown: Nanos) -> bool {
+    let options = |job: &Job| job::options(job, seed, cooldown, 0, &mut Draft::default());
+    options(one) == options(other)
+}
+
+/// The words of a line, in quotes where they need them.
+fn script_line(words: &[String]) -> String {
+    let plain = |word: &String| {
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_./:\\,%+=@".contains(c))
+    };
+    let mut line = "diskspd".to_owned();
+    for word in words {
+        line.push(' ');
+        let safe: String = word
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        if plain(word) {
+            line.push_str(word);
+        } else if safe.contains('\'') && !safe.contains(['"', '$', '`', '\\']) {
+            let _ = write!(line, "\"{safe}\"");
+        } else {
+            let _ = write!(line, "'{}'", safe.replace('\'', "'\\''"));
+        }
+    }
+    line.push('\n');
+    line
+}

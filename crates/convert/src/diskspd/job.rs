@@ -1,0 +1,460 @@
+//! One job as the options and targets of a line.
+
+use fathom_units::{Nanos, Percent};
+use fathom_workload::{
+    Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Distribution,
+    Features, FileHandling, FileOperation, Filling, IoLog, Job, Limits, OpenSync, Pacing, Place,
+    Placement, Process, ProcessorSharing, SequentialScope, SyncPolicy, ThinkCounts, ThinkTime,
+    ThreadPriority,
+};
+
+use crate::draft::Draft;
+
+/// The options of a line for `job`, which is the `number`th of all.
+pub fn options(
+    job: &Job,
+    seed: u64,
+    cooldown: Nanos,
+    number: usize,
+    draft: &mut Draft,
+) -> Vec<String> {
+    let Job {
+        // What a line cannot say shows when it is read back: names, groups, machines, salts and guards.
+        name: _,
+        group: _,
+        host: _,
+        targets: _,
+        file_choice: _,
+        workers,
+        depth,
+        mix,
+        access,
+        block,
+        arrival,
+        limits,
+        sync,
+        contents,
+        backend,
+        caching,
+        existing: _,
+        split_latency: _,
+        drop_cache: _,
+        unlink: _,
+        salt: _,
+        features,
+    } = job;
+    let mut words = Vec::new();
+    let mut put = |word: String| words.push(word);
+    extent(job).into_iter().for_each(&mut put);
+    put(format!("-b{}", size(largest(job, block))));
+    times(limits, cooldown).into_iter().for_each(&mut put);
+    put(format!("-t{workers}"));
+    // With one I/O outstanding, DISKSPD issues one at a time.
+    put(format!(
+        "-o{}",
+        if matches!(backend, Backend::Sync | Backend::Mmap) {
+            1
+        } else {
+            *depth
+        }
+    ));
+    order(job, *access, features.placement.as_deref())
+        .into_iter()
+        .for_each(&mut put);
+    let writes = (mix.write.basis_points() + 50) / 100;
+    put(format!("-w{writes}"));
+    if mix.trim > Percent::ZERO {
+        draft.lost(
+            number,
+            "mix",
+            "DISKSPD does not trim; the trims are written as reads",
+        );
+    }
+    cache(*caching, *sync, *backend)
+        .into_iter()
+        .for_each(&mut put);
+    rate(job, *arrival).into_iter().for_each(&mut put);
+    if mix.changes_data() {
+        filled(*contents, features.filling.as_deref(), block, job)
+            .into_iter()
+            .for_each(&mut put);
+    }
+    if seed > 0 {
+        put(format!("-z{}", seed.min(u64::from(u32::MAX))));
+    }
+    extra(features, *workers, number, draft)
+        .into_iter()
+        .for_each(&mut put);
+    // Latencies are measured always; DISKSPD prints them when asked.
+    put("-L".to_owned());
+    words
+}
+
+/// A size with the largest of DISKSPD's letters that is exact.
+fn size(bytes: u64) -> String {
+    let units = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
+    let exact = units
+        .iter()
+        .find(|(_, bits)| bytes > 0 && bytes.trailing_zeros() >= *bits);
+    exact.map_or_else(
+        || bytes.to_string(),
+        |(unit, bits)| format!("{}{unit}", bytes >> bits),
+    )
+}
+
+/// The path of each target.
+pub fn targets(job: &Job, number: usize, draft: &mut Draft) -> Vec<String> {
+    let several = job.targets.len() > 1;
+    if several {
+        let depth = job.effective_depth();
+        let message =
+            format!("DISKSPD keeps {depth} I/Os outstanding on each target, not on all together");
+        draft.lost(number, "target", message);
+    }
+    let path = |(index, place): (usize, &Place)| match place {
+        Place::Path(path) => path.clone(),
+        Place::FreshFileIn(folder) => format!("{folder}/fathom-{number}-{index}.dat"),
+        Place::FileSet(set) => format!("{}/fathom-{number}-{index}.dat", set.anchor),
+    };
+    let mut paths = Vec::new();
+    for (index, target) in job.targets.iter().enumerate() {
+        let path = path((index, &target.place));
+        if let Place::FreshFileIn(folder) = &target.place {
+            let message =
+                format!("a fresh file in `{folder}` is `{path}`, which DISKSPD leaves there");
+            draft.lost(number, "target", message);
+        }
+        // A word that begins with `-` is an option.
+        paths.push(if path.starts_with(['-', '–', '—', '−']) {
+            format!("./{path}")
+        } else {
+            path
+        });
+    }
+    paths
+}
+
+/// What is used of the targets, and whether they are made.
+fn extent(job: &Job) -> Vec<String> {
+    let Some(target) = job.targets.first() else {
+        return Vec::new();
+    };
+    let (offset, length) = (
+        target.offset.get(),
+        target.length.map(fathom_units::Bytes::get),
+    );
+    let end = length.map(|length| offset.saturating_add(length));
+    let mut words = Vec::new();
+    match (end, job.features.files.must_exist) {
+        (Some(end), false) => words.push(format!("-c{}", size(end))),
+        (Some(end), true) => words.push(format!("-f{}", size(end))),
+        (None, _) => {}
+    }
+    if offset > 0 {
+        words.push(format!("-B{}", size(offset)));
+    }
+    words
+}
+
+/// One size for all I/O: the largest where there are several.
+fn largest(job: &Job, block: &BlockSizes) -> u64 {
+    let BlockSizes {
+        read: _,
+        write: _,
+        trim: _,
+        // Stands with `-r`.
+        alignment: _,
+    } = block;
+    block.largest(job.mix).get().max(1)
+}
+
+fn times(limits: &Limits, cooldown: Nanos) -> Vec<String> {
+    let Limits {
+        // DISKSPD begins at once, goes by time, and starts over.
+        start_delay: _,
+        warmup,
+        runtime,
+        time_based: _,
+        bytes: _,
+        ios: _,
+        loops: _,
+    } = limits;
+    let whole = |time: Nanos| time.get().div_ceil(1_000_000_000);
+    let mut words = vec![
+        format!("-d{}", runtime.map_or(10, whole).max(1)),
+        format!("-W{}", whole(*warmup)),
+    ];
+    if cooldown > Nanos::ZERO {
+        words.push(format!("-C{}", whole(cooldown)));
+    }
+    words
+}
+
+fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
+    let block = largest(job, &job.block);
+    let aligned = job.block.alignment.map_or(block, fathom_units::Bytes::get);
+    match access {
+        Access::Sequential { gap, scope } => {
+            let letter = if scope == SequentialScope::Shared {
+                "-si"
+            } else {
+                "-s"
+            };
+            let stride = block.saturating_add(gap.get());
+            if stride == block && scope == SequentialScope::PerWorker {
+                return Vec::new();
+            }
+            vec![format!("{letter}{}", size(stride))]
+        }
+        Access::Mixed { random } => {
+            let share = ((random.basis_points() + 50) / 100).max(1);
+            // DISKSPD's reader takes `-rs` and `-rd` beside an alignment where they stand before it.
+            let alignment = job.block.alignment.map(|_| format!("-r{}", size(aligned)));
+            std::iter::once(format!("-rs{share}"))
+                .chain(alignment)
+                .collect()
+        }
+        Access::Random { coverage, run: _ } => {
+            // One way alone: a difference shows when the line is read back.
+            let (Coverage::Independent | Coverage::EachBlockOnce) = coverage;
+            let drawn = rules.and_then(distribution);
+            drawn
+                .into_iter()
+                .chain([format!("-r{}", size(aligned))])
+                .collect()
+        }
+    }
+}
+
+/// DISKSPD has one distribution for all directions.
+fn distribution(rules: &Placement) -> Option<String> {
+    let Placement {
+        distribution: [first, _, _],
+        random: _,
+        skip: _,
+        between: _,
+        trim_then_write: _,
+        ranges: _,
+        unaligned: _,
+        by_order: _,
+        alignment: _,
+        zones: _,
+        target_distribution: _,
+        ios_per_target: _,
+        past_end: _,
+    } = rules;
+    match first {
+        Distribution::Zoned(zones) => {
+            let zones: Vec<String> = zones
+                .iter()
+                .map(|zone| format!("{}/{}", zone.access, zone.size))
+                .collect();
+            Some(format!("-rdpct{}", zones.join(":")))
+        }
+        Distribution::ZonedAbsolute(zones) => {
+            let zones: Vec<String> = zones
+                .iter()
+                .map(|zone| format!("{}/{}", zone.access, size(zone.size.get())))
+                .collect();
+            Some(format!("-rdabs{}", zones.join(":")))
+        }
+        Distribution::Uniform
+        | Distribution::Zipf { .. }
+        | Distribution::Pareto { .. }
+        | Distribution::Normal { .. }
+        | Distribution::Sequence { .. } => None,
+    }
+}
+
+fn cache(caching: Caching, sync: SyncPolicy, backend: Backend) -> Vec<String> {
+    let SyncPolicy {
+        open,
+        fsync_every,
+        fdatasync_every,
+        // DISKSPD flushes after each write or never.
+        at_end: _,
+        on_close: _,
+    } = sync;
+    let through = open != OpenSync::None;
+    let mapped = backend == Backend::Mmap;
+    let flushes = fsync_every.max(fdatasync_every) == 1;
+    let word = match (caching, through, mapped) {
+        (_, true, true) => "-Smw",
+        (_, false, true) => "-Sm",
+        (Caching::Direct, true, false) => "-Sh",
+        (Caching::Direct, false, false) => "-Su",
+        (Caching::Buffered, true, false) => "-Sw",
+        (Caching::Buffered, false, false) => return Vec::new(),
+    };
+    let flush = (mapped && flushes).then_some("-Nv");
+    std::iter::once(word)
+        .chain(flush)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A limit for each thread on each target.
+fn rate(job: &Job, arrival: Arrival) -> Option<String> {
+    let Arrival::Open {
+        rate,
+        // DISKSPD's gaps are equal, and its threads catch up.
+        poisson: _,
+        when_full: _,
+    } = arrival
+    else {
+        return None;
+    };
+    // A rate for each direction by itself is said as a whole.
+    let _ = job.features.rates;
+    Some(match rate {
+        Pacing::Iops(iops) => format!("-g{}i", iops.get().clamp(1, u64::from(u32::MAX))),
+        Pacing::Bytes(bytes) => {
+            format!("-g{}", (bytes.get() / 1_000).clamp(1, u64::from(u32::MAX)))
+        }
+    })
+}
+
+/// What is written; DISKSPD's own is the bytes 0 to 255 over and over.
+fn filled(
+    contents: BufferContents,
+    filling: Option<&Filling>,
+    block: &BlockSizes,
+    job: &Job,
+) -> Option<String> {
+    let counting: Vec<u8> = (0..=u8::MAX).collect();
+    if let Some(Filling {
+        pattern: Some(pattern),
+        anywhere: false,
+        // Neither is known to DISKSPD.
+        compress: _,
+        chunk: _,
+        dedupe: _,
+    }) = filling
+        && pattern.bytes() == counting
+        && contents == BufferContents::RandomStamped
+    {
+        return None;
+    }
+    Some(match contents {
+        BufferContents::RandomEachWrite => "-Zr".to_owned(),
+        BufferContents::Zeroes => "-Z".to_owned(),
+        BufferContents::RandomStamped | BufferContents::RandomOnce => {
+            format!("-Z{}", size(largest(job, block).max(1 << 20)))
+        }
+    })
+}
+
+fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) -> Vec<String> {
+    let Features {
+        think,
+        batches: _,
+        verify: _,
+        rates: _,
+        flow: _,
+        latency_target: _,
+        steady: _,
+        overlaps: _,
+        // Stands with `-r`.
+        placement: _,
+        lines: _,
+        file_work,
+        // Stands with `-Z`.
+        filling: _,
+        io_log,
+        priorities: _,
+        process,
+        files,
+        errors: _,
+        operation,
+        replay: _,
+        trace_to: _,
+    } = features;
+    let mut words = Vec::new();
+    if file_work.is_some() {
+        let message = "DISKSPD knows no file sets; one file is read or written instead";
+        draft.lost(number, "file_work", message);
+    }
+    if let Some(ThinkTime {
+        pause,
+        spin: _,
+        every,
+        counts,
+        after: _,
+    }) = think
+    {
+        // A burst is shared out among the threads of a target.
+        words.push(format!("-i{}", every.saturating_mul(workers)));
+        words.push(format!(
+            "-j{}",
+            pause.get().div_ceil(1_000_000).min(u64::from(u32::MAX))
+        ));
+        let (ThinkCounts::Issued | ThinkCounts::Completed) = counts;
+    }
+    words.extend(told(*io_log));
+    threads(process, number, &mut words, draft);
+    let FileHandling {
+        // Stands with `-c`.
+        must_exist: _,
+        pre_read: _,
+        grows: _,
+        sync_range: _,
+        end_syncfs: _,
+    } = files;
+    if operation.is_some_and(FileOperation::is_of_names) {
+        draft.lost(
+            number,
+            "operation",
+            "DISKSPD reads and writes alone; the files are read instead",
+        );
+    }
+    words
+}
+
+/// The windows of what is told.
+fn told(log: IoLog) -> Option<String> {
+    let IoLog {
+        each: _,
+        window,
+        histogram: _,
+    } = log;
+    window.map(|window| {
+        let millis = window.get().div_ceil(1_000_000);
+        format!("-D{}", millis.clamp(1, u64::from(u32::MAX)))
+    })
+}
+
+/// Where threads run, and before whom.
+fn threads(process: &Process, number: usize, words: &mut Vec<String>, draft: &mut Draft) {
+    let Process {
+        processors,
+        sharing,
+        // The rest is for jobs that know of each other.
+        nice: _,
+        io_priority,
+        after: _,
+        ends: _,
+        command_before: _,
+        command_after: _,
+    } = process;
+    if !processors.is_empty() {
+        let list: Vec<String> = processors.iter().map(u32::to_string).collect();
+        words.push(format!("-a{}", list.join(",")));
+        if *sharing == ProcessorSharing::Shared {
+            let message = "DISKSPD gives each thread one of the processors, in turn";
+            draft.lost(number, "process", message);
+        }
+    }
+    match io_priority {
+        Some(ThreadPriority {
+            class: 3,
+            level: _,
+            hint: _,
+        }) => words.push("-I1".to_owned()),
+        Some(ThreadPriority {
+            class: 2,
+            level: 5..,
+            hint: _,
+        }) => words.push("-I2".to_owned()),
+        _ => {}
+    }
+}

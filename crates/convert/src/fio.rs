@@ -1,0 +1,227 @@
+//! Writing of a fio job file.
+//!
+//! Every job is a section; jobs that are alike but for their random numbers become clones of one (`numjobs`), and what all
+//! sections say stands in `[global]`. fio's own defaults are written out where the workload asks for something else.
+
+pub mod back;
+mod features;
+mod names;
+mod pattern;
+mod placement;
+mod section;
+
+use std::fmt::Write as _;
+
+use fathom_units::Nanos;
+use fathom_workload::{Job, ReportGroup, Stage, Workload};
+
+use crate::Converted;
+use crate::back::{Reasons, header, losses};
+use crate::draft::Draft;
+
+use section::Section;
+
+/// fio's own seed, which is in force where none is given.
+const SEED: u64 = 0x89;
+
+const REASONS: Reasons = &[
+    ("cooldown", "fio does not wait between stages"),
+    ("repeats", "run it that often"),
+    ("discard", "fio reports every job"),
+    (
+        "rate_from",
+        "fio knows no rate that follows from an earlier job",
+    ),
+    ("lines", "fio draws sizes and directions apart"),
+    (
+        "host",
+        "fio runs a job file on another machine by `--client`",
+    ),
+    ("existing", "fio writes to any file that is there"),
+    ("salt", "fio draws by the place of a job in its file"),
+    (
+        "split_latency",
+        "fio times submission wherever submitting does not complete the I/O",
+    ),
+    ("placement", "fio walks each file by rules of its own"),
+    ("backend", "fio has another engine for it"),
+];
+
+/// The workload as a job file.
+pub fn convert(workload: &Workload, source: &str) -> Converted {
+    let Workload { stages, seed } = workload;
+    let mut draft = Draft::default();
+    let mut sections = Vec::new();
+    let mut number = 0;
+    let mut group = Groups::default();
+    for (index, stage) in stages.iter().enumerate() {
+        draft.stages.push(vec![index]);
+        let Stage {
+            // A stage has the name of its first job; what else a stage is shows when the text is read back.
+            name: _,
+            jobs,
+            cooldown: _,
+            repeats: _,
+            discard: _,
+            rate_from: _,
+        } = stage;
+        group.open_stage();
+        let mut rest = jobs.as_slice();
+        let mut place = 0;
+        while let Some((first, _)) = rest.split_first() {
+            let alike = rest
+                .iter()
+                .take_while(|job| are_clones(first, job))
+                .count()
+                .max(1);
+            let clones = if alike > 1 {
+                alike as u32
+            } else {
+                first.workers
+            };
+            let mut section = Section::of(first, (index, number), &mut draft);
+            if index > 0 && place == 0 {
+                section.put("stonewall", "1");
+            }
+            if group.is_new(first.group) {
+                section.put("new_group", "1");
+            }
+            section.clones(clones);
+            sections.push(section);
+            for clone in 0..alike {
+                let became = if alike > 1 {
+                    place + clone..place + clone + 1
+                } else {
+                    place..place + clones as usize
+                };
+                draft
+                    .jobs
+                    .push(became.map(|place| (index, place)).collect());
+            }
+            if first.workers > 1 {
+                let message = format!("{} workers become as many jobs of one name", first.workers);
+                draft.differs(number, "workers", message);
+            }
+            place += clones as usize;
+            number += alike;
+            rest = &rest[alike..];
+        }
+    }
+    let body = text(*seed, sections);
+    let losses = losses(workload, &draft, back::read(&body), REASONS);
+    Converted {
+        text: format!("{}{body}", header("#", source, &losses)),
+        losses,
+    }
+}
+
+/// Whether two jobs are the same but for their random numbers, each of one worker.
+fn are_clones(one: &Job, other: &Job) -> bool {
+    let salted = Job {
+        salt: one.salt,
+        ..other.clone()
+    };
+    // A clone has a file for its trace, and a state of its checks, of its own.
+    one.workers == 1
+        && one.features.trace_to.is_none()
+        && one.features.verify.is_none()
+        && *one == salted
+}
+
+/// How fio numbers groups of jobs: a new one at each stage, and wherever a job asks for one.
+#[derive(Default)]
+struct Groups {
+    id: Option<u32>,
+    is_open: bool,
+}
+
+impl Groups {
+    fn open_stage(&mut self) {
+        self.id = Some(self.id.map_or(0, |id| id + 1));
+        self.is_open = false;
+    }
+
+    /// Whether the next job must ask for a new group to be in its own.
+    fn is_new(&mut self, group: ReportGroup) -> bool {
+        let ReportGroup { id, together: _ } = group;
+        let current = self.id.unwrap_or_default();
+        let is_new = self.is_open && id == current.wrapping_add(1);
+        self.id = Some(if is_new { id } else { current });
+        self.is_open = true;
+        is_new
+    }
+}
+
+/// The sections, with what they have in common in front.
+fn text(seed: u64, mut sections: Vec<Section>) -> String {
+    let mut global = vec![("thread", "1".to_owned())];
+    if seed != SEED {
+        // fio's numbers end at 2^63.
+        global.push(("randseed", (seed & i64::MAX as u64).to_string()));
+    }
+    if let [first, others @ ..] = sections.as_slice()
+        && !others.is_empty()
+    {
+        let common = first.options.iter().filter(|option| {
+            !Section::OWN.contains(&option.0)
+                && others.iter().all(|other| other.options.contains(option))
+        });
+        let common: Vec<_> = common.cloned().collect();
+        for section in &mut sections {
+            section.options.retain(|option| !common.contains(option));
+        }
+        global.extend(common);
+    }
+    let mut text = String::new();
+    let mut part = |name: &str, options: &[(&'static str, String)]| {
+        let _ = writeln!(text, "\n[{name}]");
+        for (key, value) in options {
+            let line = if value.is_empty() {
+                (*key).to_owned()
+            } else {
+                format!("{key}={value}")
+            };
+            text.push_str(&line);
+            text.push('\n');
+        }
+    };
+    part("global", &global);
+    for section in &sections {
+        part(&section.name, &section.options);
+    }
+    text
+}
+
+/// A size with the largest of fio's letters that is exact: `4k`.
+fn size(bytes: u64) -> String {
+    let units = [("t", 40), ("g", 30), ("m", 20), ("k", 10)];
+    let exact = units
+        .iter()
+        .find(|(_, bits)| bytes > 0 && bytes.trailing_zeros() >= *bits);
+    match exact {
+        Some((unit, bits)) => format!("{}{unit}", bytes >> bits),
+        None => bytes.to_string(),
+    }
+}
+
+/// A time in whole microseconds at least, with its unit.
+fn time(time: Nanos) -> String {
+    let micros = time.get().div_ceil(1_000);
+    let units = [("s", 1_000_000), ("ms", 1_000)];
+    match units
+        .iter()
+        .find(|(_, scale)| micros.is_multiple_of(*scale))
+    {
+        Some((unit, scale)) => format!("{}{unit}", micros / scale),
+        None => format!("{micros}us"),
+    }
+}
+
+/// One value for reads, writes and trims; one alone where they are the same.
+fn triple(values: [String; 3]) -> String {
+    if values[0] == values[1] && values[0] == values[2] {
+        let [first, ..] = values;
+        return first;
+    }
+    values.join(",")
+}

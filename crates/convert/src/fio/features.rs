@@ -1,0 +1,566 @@
+//! What a job does beyond plain I/O, in fio's options.
+
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::{
+    AfterFound, Backend, Backlog, Batches, Dedupe, DedupeFrom, Direction, EndsOthers,
+    ErrorHandling, Features, FileHandling, Filling, Flow, HeaderCheck, IoLog, Job, LatencyTarget,
+    OnMismatch, Overlaps, Pattern, Priorities, PriorityShare, Process, ProcessorSharing, Replay,
+    ReplayPace, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, SyncRange, ThinkCounts,
+    ThinkTime, ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims,
+    VerifyTrust,
+};
+
+use super::section::Section;
+use super::{names, size, time, triple};
+use crate::draft::Draft;
+
+/// Adds the options of all features.
+pub fn put(
+    features: &Features,
+    job: &Job,
+    number: usize,
+    section: &mut Section,
+    draft: &mut Draft,
+) {
+    let Features {
+        think,
+        batches,
+        verify,
+        // Said with the pattern.
+        rates: _,
+        flow,
+        latency_target,
+        steady,
+        overlaps,
+        // Said with the pattern.
+        placement: _,
+        // What they come to is said by mix, access and sizes.
+        lines: _,
+        file_work,
+        filling,
+        io_log,
+        priorities,
+        process,
+        files,
+        errors,
+        // The engine.
+        operation: _,
+        replay,
+        trace_to,
+    } = features;
+    if file_work.is_some() {
+        let message = "fio knows no file sets; one file is read or written instead";
+        draft.lost(number, "file_work", message);
+    }
+    pacing(think.as_ref(), batches.as_ref(), flow.as_ref(), section);
+    section.put_if(*overlaps == Overlaps::Serialized, "serialize_overlap", "1");
+    if let Some(target) = latency_target {
+        latency(*target, section);
+    }
+    if let Some(state) = steady {
+        steadiness(*state, section);
+    }
+    if let Some(filling) = filling {
+        contents(filling, number, section, draft);
+    }
+    log(*io_log, priorities.is_some(), section);
+    if let Some(priorities) = priorities {
+        if matches!(job.backend, Backend::IoUring | Backend::Libaio)
+            && job.features.operation.is_none()
+        {
+            shares(priorities, section);
+        } else {
+            let message = "only fio's engines `io_uring` and `libaio` give single I/Os a priority";
+            draft.lost(number, "priorities", message);
+        }
+    }
+    around(process, number, section, draft);
+    handling(files, section);
+    survived(errors, verify.as_deref(), section);
+    if let Some(replay) = replay {
+        trace(replay, job, number, section, draft);
+    }
+    if let Some(path) = trace_to {
+        text("write_iolog", "trace_to", path, number, section, draft);
+    }
+    if let Some(verify) = verify {
+        checks(verify, section);
+    }
+}
+
+/// Adds a text that fio takes as it is; tells where it would not.
+fn text(
+    option: &'static str,
+    key: &'static str,
+    value: &str,
+    number: usize,
+    section: &mut Section,
+    draft: &mut Draft,
+) {
+    if names::is_plain(value) {
+        section.put(option, value);
+    } else {
+        draft.lost(
+            number,
+            key,
+            format!("`{option}` cannot be `{value}` in a job file"),
+        );
+    }
+}
+
+fn pacing(
+    think: Option<&ThinkTime>,
+    batches: Option<&Batches>,
+    flow: Option<&Flow>,
+    section: &mut Section,
+) {
+    if let Some(ThinkTime {
+        pause,
+        spin,
+        every,
+        counts,
+        after,
+    }) = think
+    {
+        section.put("thinktime", time(*pause));
+        section.put_if(*spin > Nanos::ZERO, "thinktime_spin", time(*spin));
+        section.put_if(*every > 1, "thinktime_blocks", every.to_string());
+        section.put_if(
+            *counts == ThinkCounts::Issued,
+            "thinktime_blocks_type",
+            "issue",
+        );
+        section.put_if(*after > Nanos::ZERO, "thinktime_iotime", time(*after));
+    }
+    if let Some(Batches {
+        submit,
+        complete_min,
+        complete_max,
+        low,
+    }) = batches
+    {
+        section.put("iodepth_batch", submit.to_string());
+        section.put("iodepth_batch_complete_min", complete_min.to_string());
+        section.put("iodepth_batch_complete_max", complete_max.to_string());
+        section.put_if(*low > 0, "iodepth_low", low.to_string());
+    }
+    if let Some(Flow { id, weight, pause }) = flow {
+        section.put("flow", weight.to_string());
+        section.put("flow_id", id.to_string());
+        section.put_if(*pause > Nanos::ZERO, "flow_sleep", time(*pause));
+    }
+}
+
+fn latency(target: LatencyTarget, section: &mut Section) {
+    let LatencyTarget {
+        most,
+        window,
+        percentile,
+        then,
+    } = target;
+    section.put("latency_target", time(most));
+    section.put("latency_window", time(window));
+    section.put("latency_percentile", percentile.to_string());
+    section.put_if(then == AfterFound::GoesOn, "latency_run", "1");
+}
+
+fn steadiness(state: SteadyState, section: &mut Section) {
+    let SteadyState {
+        metric,
+        judgement,
+        limit,
+        window,
+        ramp,
+        interval,
+    } = state;
+    let metric = match metric {
+        SteadyMetric::Iops => "iops",
+        SteadyMetric::Bandwidth => "bw",
+        SteadyMetric::Latency => "lat",
+    };
+    let judgement = match judgement {
+        SteadyJudgement::Deviation => "",
+        SteadyJudgement::Slope => "_slope",
+    };
+    let limit = match limit {
+        SteadyLimit::Absolute(value) => value.to_string(),
+        SteadyLimit::Percent(value) => format!("{value}%"),
+    };
+    section.put("steadystate", format!("{metric}{judgement}:{limit}"));
+    section.put("steadystate_duration", time(window));
+    section.put_if(ramp > Nanos::ZERO, "steadystate_ramp_time", time(ramp));
+    section.put_if(
+        interval != Nanos::from_secs(1),
+        "steadystate_check_interval",
+        time(interval),
+    );
+}
+
+fn contents(filling: &Filling, number: usize, section: &mut Section, draft: &mut Draft) {
+    let Filling {
+        pattern,
+        anywhere,
+        compress,
+        chunk,
+        dedupe,
+    } = filling;
+    if *anywhere {
+        let message = "fio begins each write at the start of its `buffer_pattern`";
+        draft.lost(number, "filling", message);
+    }
+    match pattern {
+        Some(pattern) if pattern.has_offsets() => {
+            draft.lost(
+                number,
+                "filling",
+                "fio writes no offsets into a `buffer_pattern`",
+            );
+        }
+        Some(pattern) if pattern.bytes().len() > 2_000 => {
+            draft.lost(
+                number,
+                "filling",
+                "the pattern is too long for a line of a job file",
+            );
+        }
+        Some(pattern) => section.put("buffer_pattern", pattern.to_string()),
+        None => {}
+    }
+    section.put_if(
+        *compress > 0,
+        "buffer_compress_percentage",
+        compress.to_string(),
+    );
+    // fio's own is 512 bytes; 0 stands for the whole of the smallest write.
+    let pieces = chunk.map_or(0, Bytes::get);
+    section.put_if(
+        pieces != 512 && (*compress > 0 || dedupe.is_some()),
+        "buffer_compress_chunk",
+        size(pieces),
+    );
+    if let Some(Dedupe { percent, from }) = dedupe {
+        section.put("dedupe_percentage", percent.to_string());
+        if let DedupeFrom::WorkingSet { percent, global } = from {
+            section.put("dedupe_mode", "working_set");
+            section.put("dedupe_working_set_percentage", percent.to_string());
+            section.put_if(*global, "dedupe_global", "1");
+        }
+    }
+}
+
+/// Logs are told of every I/O anyway where it has priorities.
+fn log(log: IoLog, has_priorities: bool, section: &mut Section) {
+    let IoLog {
+        each,
+        window,
+        histogram,
+    } = log;
+    let millis = |time: Nanos| time.get().div_ceil(1_000_000).to_string();
+    section.put_if(each && !has_priorities, "write_lat_log", "");
+    if let Some(window) = window {
+        section.put("write_bw_log", "");
+        section.put("write_iops_log", "");
+        section.put("log_avg_msec", millis(window));
+    }
+    if let Some(window) = histogram {
+        section.put("write_hist_log", "");
+        section.put("log_hist_msec", millis(window));
+    }
+}
+
+fn shares(priorities: &Priorities, section: &mut Section) {
+    let Priorities { read, write } = priorities;
+    let plain = |list: &[PriorityShare]| matches!(list, [] | [PriorityShare { size: None, .. }]);
+    if plain(read) && plain(write) {
+        let pair = |of: fn(&PriorityShare) -> u32| {
+            let one = |list: &[PriorityShare]| list.first().map_or(0, of).to_string();
+            format!("{},{}", one(read), one(write))
+        };
+        section.put("cmdprio_percentage", pair(|share| share.percent));
+        section.put("cmdprio_class", pair(|share| share.priority.class().into()));
+        section.put("cmdprio", pair(|share| share.priority.level().into()));
+        section.put("cmdprio_hint", pair(|share| share.priority.hint().into()));
+        return;
+    }
+    let list = |list: &[PriorityShare]| {
+        let entry = |share: &PriorityShare| {
+            let PriorityShare {
+                size: bytes,
+                percent,
+                priority,
+            } = share;
+            let bytes = size(bytes.map_or(0, Bytes::get));
+            let (class, level, hint) = (priority.class(), priority.level(), priority.hint());
+            format!("{bytes}/{percent}/{class}/{level}/{hint}")
+        };
+        list.iter().map(entry).collect::<Vec<_>>().join(":")
+    };
+    section.put("cmdprio_bssplit", format!("{},{}", list(read), list(write)));
+}
+
+fn around(process: &Process, number: usize, section: &mut Section, draft: &mut Draft) {
+    let Process {
+        processors,
+        sharing,
+        nice,
+        io_priority,
+        after,
+        ends,
+        command_before,
+        command_after,
+    } = process;
+    if !processors.is_empty() {
+        let list: Vec<String> = processors.iter().map(u32::to_string).collect();
+        section.put("cpus_allowed", list.join(","));
+        section.put_if(
+            *sharing == ProcessorSharing::Split,
+            "cpus_allowed_policy",
+            "split",
+        );
+    }
+    section.put_if(*nice != 0, "nice", nice.to_string());
+    if let Some(ThreadPriority { class, level, hint }) = io_priority {
+        section.put("prioclass", class.to_string());
+        section.put("prio", level.to_string());
+        section.put_if(*hint > 0, "priohint", hint.to_string());
+    }
+    if let Some(name) = after {
+        let written = names::section(name);
+        section.put("wait_for", written);
+    }
+    let what = match ends {
+        EndsOthers::Nothing => None,
+        EndsOthers::Group => Some("group"),
+        EndsOthers::Stage => Some("stonewall"),
+        EndsOthers::Run => Some("all"),
+    };
+    if let Some(what) = what {
+        section.put("exitall", "1");
+        section.put("exit_what", what);
+    }
+    for (option, key, command) in [
+        ("exec_prerun", "run_before", command_before),
+        ("exec_postrun", "run_after", command_after),
+    ] {
+        if let Some(command) = command {
+            text(option, key, command, number, section, draft);
+        }
+    }
+}
+
+fn handling(files: &FileHandling, section: &mut Section) {
+    let FileHandling {
+        pre_read,
+        must_exist,
+        // fio lays files out before it writes them.
+        grows: _,
+        sync_range,
+        end_syncfs,
+    } = files;
+    section.put_if(*pre_read, "pre_read", "1");
+    section.put_if(*must_exist, "allow_file_create", "0");
+    if let Some(SyncRange {
+        every,
+        wait_before,
+        write,
+        wait_after,
+    }) = sync_range
+    {
+        let words = [
+            ("wait_before", *wait_before),
+            ("write", *write),
+            ("wait_after", *wait_after),
+        ];
+        let words: Vec<&str> = words
+            .into_iter()
+            .filter_map(|(word, used)| used.then_some(word))
+            .collect();
+        section.put_if(
+            !words.is_empty(),
+            "sync_file_range",
+            format!("{}:{every}", words.join(",")),
+        );
+    }
+    section.put_if(*end_syncfs, "end_syncfs", "1");
+}
+
+/// fio names errors for reads and for writes, and counts trims among the writes.
+fn survived(errors: &ErrorHandling, verify: Option<&Verify>, section: &mut Section) {
+    let ErrorHandling {
+        go_on,
+        ignored,
+        latency_max,
+    } = errors;
+    let [reads, writes, _] = *go_on;
+    let checks = verify.is_some_and(|verify| verify.on_mismatch == OnMismatch::GoOn);
+    let what = match (reads, writes, checks) {
+        (false, false, false) => None,
+        (false, false, true) => Some("verify"),
+        (_, _, true) => Some("all"),
+        (true, true, false) => Some("io"),
+        (true, false, false) => Some("read"),
+        (false, true, false) => Some("write"),
+    };
+    if let Some(what) = what {
+        section.put("continue_on_error", what);
+    }
+    let list = |numbers: &[i32]| {
+        numbers
+            .iter()
+            .map(i32::to_string)
+            .collect::<Vec<_>>()
+            .join(":")
+    };
+    let [reads, writes, _] = ignored;
+    if !reads.is_empty() || !writes.is_empty() {
+        section.put("ignore_error", format!("{},{}", list(reads), list(writes)));
+    }
+    if *latency_max != [None; 3] {
+        let limit = |way: Direction| latency_max[way as usize].map_or("0".to_owned(), time);
+        section.put("max_latency", triple(Direction::ALL.map(limit)));
+    }
+}
+
+fn trace(replay: &Replay, job: &Job, number: usize, section: &mut Section, draft: &mut Draft) {
+    let Replay {
+        path,
+        pace,
+        scale,
+        align,
+        skip,
+        redirected,
+    } = replay;
+    if names::is_plain(path) {
+        section.put("read_iolog", path.replace(':', "\\:"));
+    } else {
+        draft.lost(
+            number,
+            "trace",
+            format!("`read_iolog` cannot be `{path}` in a job file"),
+        );
+    }
+    match pace {
+        ReplayPace::AtOnce => section.put("replay_no_stall", "1"),
+        ReplayPace::Timed(100) => {}
+        ReplayPace::Timed(percent) => section.put("replay_time_scale", percent.to_string()),
+    }
+    section.put_if(*scale > 1, "replay_scale", scale.to_string());
+    section.put_if(*align > 0, "replay_align", align.to_string());
+    let kinds = ["read", "write", "trim", "sync"];
+    let left_out: Vec<&str> = kinds
+        .into_iter()
+        .zip(skip)
+        .filter_map(|(kind, skip)| skip.then_some(kind))
+        .collect();
+    section.put_if(!left_out.is_empty(), "replay_skip", left_out.join(","));
+    if *redirected && let Some(target) = job.targets.first() {
+        text(
+            "replay_redirect",
+            "target",
+            target.place.path(),
+            number,
+            section,
+            draft,
+        );
+    }
+}
+
+fn checks(verify: &Verify, section: &mut Section) {
+    let Verify {
+        checksum,
+        interval,
+        header_offset,
+        pattern,
+        pattern_interval,
+        phase,
+        backlog,
+        repeats,
+        sequence,
+        seed,
+        on_mismatch,
+        dump,
+        trust,
+        save_state,
+        load_state,
+        trims,
+    } = verify;
+    section.put("verify", checksum.name());
+    check_layout(
+        *interval,
+        *header_offset,
+        pattern.as_ref(),
+        *pattern_interval,
+        section,
+    );
+    let (only, reads) = match phase {
+        VerifyPhase::AfterPass => (false, true),
+        VerifyPhase::Never => (false, false),
+        VerifyPhase::Only => (true, true),
+        VerifyPhase::Nothing => (true, false),
+    };
+    section.put_if(only, "verify_only", "1");
+    section.put_if(!reads, "do_verify", "0");
+    if let Some(Backlog { writes, batch }) = backlog {
+        section.put("verify_backlog", writes.to_string());
+        section.put_if(batch != writes, "verify_backlog_batch", batch.to_string());
+    }
+    section.put_if(
+        *repeats == VerifyRepeats::EachWrite,
+        "experimental_verify",
+        "1",
+    );
+    let switch = |check: HeaderCheck| {
+        if check == HeaderCheck::Compared {
+            "1"
+        } else {
+            "0"
+        }
+    };
+    section.put("verify_write_sequence", switch(*sequence));
+    section.put("verify_header_seed", switch(*seed));
+    section.put_if(*on_mismatch == OnMismatch::EndAtOnce, "verify_fatal", "1");
+    section.put_if(dump.is_some(), "verify_dump", "1");
+    section.put_if(*trust == VerifyTrust::Synced, "verify_policy", "fsynced");
+    section.put_if(save_state.is_none(), "verify_state_save", "0");
+    section.put_if(load_state.is_some(), "verify_state_load", "1");
+    if let Some(trims) = trims {
+        check_trims(*trims, section);
+    }
+}
+
+fn check_layout(
+    interval: Option<Bytes>,
+    header_offset: u32,
+    pattern: Option<&Pattern>,
+    pattern_interval: Option<Bytes>,
+    section: &mut Section,
+) {
+    if let Some(interval) = interval {
+        section.put("verify_interval", size(interval.get()));
+    }
+    section.put_if(
+        header_offset > 0,
+        "verify_offset",
+        header_offset.to_string(),
+    );
+    if let Some(pattern) = pattern {
+        section.put("verify_pattern", pattern.to_string());
+    }
+    if let Some(interval) = pattern_interval {
+        section.put("verify_pattern_interval", size(interval.get()));
+    }
+}
+
+fn check_trims(trims: VerifyTrims, section: &mut Section) {
+    let VerifyTrims {
+        share,
+        writes,
+        batch,
+        zero,
+    } = trims;
+    let percent = ((share.basis_points() + 50) / 100).max(1);
+    section.put("trim_percentage", percent.to_string());
+    section.put("trim_backlog", writes.to_string());
+    section.put_if(batch != writes, "trim_backlog_batch", batch.to_string());
+    section.put_if(zero == TrimmedData::Anything, "trim_verify_zero", "0");
+}

@@ -1,0 +1,91 @@
+//! A workload in a dialect's own text, and what that text cannot say.
+//!
+//! Every dialect is read into one workload model, so that each can be written in the words of another. A writer says what it
+//! can; what it wrote is then read back by that dialect's own reader and laid beside the workload, so that every difference is
+//! found, whoever forgot it: nothing is dropped in silence.
+//!
+//! Invariants: writers take apart every structure of the model by name, so that a new field does not compile before each of
+//! them has decided about it; the text is read back on a machine without files, so that it depends on the workload alone.
+//!
+//! ```
+//! use fathom_convert::{Dialect, convert};
+//! let workload = fathom_workload::preset("quick", "/mnt/data").unwrap();
+//! let converted = convert(&workload, Dialect::Fio, "quick");
+//! assert!(converted.text.contains("ioengine=io_uring"));
+//! ```
+
+mod back;
+mod diskspd;
+mod draft;
+mod fio;
+mod loss;
+mod native;
+mod normal;
+mod vdbench;
+
+use fathom_workload::Workload;
+
+pub use loss::{Loss, Weight};
+pub use normal::normal_form;
+
+/// A dialect that workloads are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// fio's job files.
+    Fio,
+    /// DISKSPD's command lines, one for each stage.
+    Diskspd,
+    /// Vdbench's parameter files.
+    Vdbench,
+    /// Fathom's own files.
+    Native,
+}
+
+impl Dialect {
+    /// All, in the order in which they are listed.
+    pub const ALL: [Self; 4] = [Self::Fio, Self::Diskspd, Self::Vdbench, Self::Native];
+
+    /// Its word on our command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fio => "fio",
+            Self::Diskspd => "diskspd",
+            Self::Vdbench => "vdbench",
+            Self::Native => "native",
+        }
+    }
+
+    /// The dialect of that name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
+}
+
+/// A workload in a dialect's text.
+#[derive(Debug, Clone)]
+pub struct Converted {
+    /// The whole text, with what it cannot say as comments where the dialect has comments.
+    pub text: String,
+    /// What it cannot say, in the order of the workload.
+    pub losses: Vec<Loss>,
+}
+
+impl Converted {
+    /// Whether the text asks for other I/O than the workload.
+    pub fn is_lossy(&self) -> bool {
+        self.losses.iter().any(|loss| loss.weight == Weight::Lost)
+    }
+}
+
+/// Writes `workload` in the words of `to`. `source` names where it came from, for a comment.
+pub fn convert(workload: &Workload, to: Dialect, source: &str) -> Converted {
+    match to {
+        Dialect::Fio => fio::convert(workload, source),
+        Dialect::Diskspd => diskspd::convert(workload, source),
+        Dialect::Vdbench => vdbench::convert(workload, source),
+        Dialect::Native => native::convert(workload, source),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! What a text cannot say of a workload.
+
+use std::fmt;
+
+/// How much a difference matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// Other I/O is done, or something that was asked for is not done.
+    Lost,
+    /// The same I/O is done, named, drawn, reported or guarded in the dialect's own way.
+    Differs,
+}
+
+/// One difference between a workload and what its text says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// How much it matters.
+    pub weight: Weight,
+    /// What it is about: a job, a stage, or the whole workload.
+    pub place: Place,
+    /// The key of the native file that it is about, such as `placement.distribution`.
+    pub key: String,
+    /// What becomes of it.
+    pub message: String,
+}
+
+/// What a difference is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// All of it.
+    Workload,
+    /// All its jobs alike.
+    EveryJob,
+    /// These stages.
+    Stages(Vec<String>),
+    /// These jobs.
+    Jobs(Vec<String>),
+}
+
+/// Most names that are listed.
+const NAMES_MAX: usize = 4;
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = |one: &str, several: &str, names: &[String]| {
+            let shown: Vec<String> = names
+                .iter()
+                .take(NAMES_MAX)
+                .map(|name| format!("`{name}`"))
+                .collect();
+            let word = if names.len() == 1 { one } else { several };
+            write!(f, "{word} {}", shown.join(", "))?;
+            match names.len().saturating_sub(NAMES_MAX) {
+                0 => Ok(()),
+                more => write!(f, " and {more} more"),
+            }
+        };
+        match self {
+            Self::Workload => f.write_str("workload"),
+            Self::EveryJob => f.write_str("every job"),
+            Self::Stages(names) => list("stage", "stages", names),
+            Self::Jobs(names) => list("job", "jobs", names),
+        }
+    }
+}
+
+/// One line: `lost: job `a`: cooldown: …`.
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let weight = match self.weight {
+            Weight::Lost => "lost",
+            Weight::Differs => "note",
+        };
+        let line = format!("{weight}: {}: {}: {}", self.place, self.key, self.message);
+        // Names and values may hold line ends; a comment must not end before its line does.
+        let safe = line.chars().map(|c| if c.is_control() { ' ' } else { c });
+        safe.collect::<String>().fmt(f)
+    }
+}
+
+/// Joins differences that are alike in all but their job or stage; `jobs` is the number of jobs.
+pub fn joined(losses: Vec<Loss>, jobs: usize) -> Vec<Loss> {
+    let mut joined: Vec<Loss> = Vec::new();
+    for loss in losses {
+        let alike = joined.iter_mut().find(|known| {
+            known.weight == loss.weight && known.key == loss.key && known.message == loss.message
+        });
+        match (alike.map(|known| &mut known.place), &loss.place) {
+            (Some(Place::Jobs(known)), Place::Jobs(more))
+            | (Some(Place::Stages(known)), Place::Stages(more)) => {
+                known.extend_from_slice(more);
+            }
+            _ => joined.push(loss),
+        }
+    }
+    for loss in &mut joined {
+        if matches!(&loss.place, Place::Jobs(names) if names.len() == jobs && jobs > 1) {
+            loss.place = Place::EveryJob;
+        }
+    }
+    joined.sort_by_key(|loss| loss.weight);
+    joined
+}

@@ -1,0 +1,333 @@
+//! What is written says the workload, or tells what it does not say.
+
+mod workloads;
+
+use fathom_diagnostics::Diagnostics;
+use fathom_workload::{Workload, native, preset, validate};
+use proptest::prelude::*;
+
+use self::workloads::workloads;
+use super::*;
+
+/// A native file with one job of these keys.
+fn one_job(keys: &str) -> Workload {
+    let text = format!(
+        "target = {{ path = \"/d/f\", size = \"1GiB\" }}\n[[stage]]\nname = \"a\"\nmeasure = \"10s\"\n\
+         [[stage.job]]\nexisting = \"as-peer\"\n{keys}\n"
+    );
+    native::read(&text, "test")
+        .unwrap_or_else(|errors| panic!("{errors}"))
+        .0
+}
+
+/// The text without comments, on one line.
+fn body(text: &str) -> String {
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with(['#', '*']) && !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+fn told(converted: &Converted) -> Vec<String> {
+    converted.losses.iter().map(Loss::to_string).collect()
+}
+
+#[track_caller]
+fn check(to: Dialect, keys: &str, says: &[&str], tells: &[&str]) {
+    let converted = convert(&one_job(keys), to, "test");
+    let text = body(&converted.text);
+    for part in says {
+        assert!(
+            format!(" {text} ").contains(&format!(" {part} ")),
+            "{keys}: no {part} in\n{}",
+            converted.text
+        );
+    }
+    let told = told(&converted);
+    for part in tells {
+        assert!(
+            told.iter().any(|line| line.contains(part)),
+            "{keys}: {part} is not told\n{}",
+            converted.text
+        );
+        assert!(
+            converted.text.contains(part),
+            "{part} is no comment\n{}",
+            converted.text
+        );
+    }
+    let lost = told.iter().filter(|line| line.starts_with("lost:"));
+    let expected = tells.iter().filter(|line| line.starts_with("lost:"));
+    assert_eq!(
+        lost.count(),
+        expected.count(),
+        "{keys}:\n{}",
+        converted.text
+    );
+}
+
+#[test]
+fn fio_says_what_it_can() {
+    let check = |keys, says: &[&str], tells: &[&str]| check(Dialect::Fio, keys, says, tells);
+    check(
+        "depth = 32\nblock = \"8KiB\"",
+        &[
+            "ioengine=io_uring",
+            "iodepth=32",
+            "bs=8k",
+            "direct=1",
+            "rw=randread",
+            "filename=/d/f",
+            "size=1g",
+            "runtime=10s",
+            "time_based=1",
+        ],
+        &["note: job `a`: salt"],
+    );
+    check(
+        "mix = { read = \"70%\", write = \"30%\" }",
+        &["rw=randrw", "rwmixread=70", "refill_buffers=1"],
+        &[],
+    );
+    check(
+        "mix = { read = \"70.5%\", write = \"29.5%\" }",
+        &["rwmixread=71"],
+        &["lost: job `a`: mix.read", "lost: job `a`: mix.write"],
+    );
+    check(
+        "access = \"independent\"\ndrop_cache = false",
+        &["norandommap=1", "invalidate=0"],
+        &[],
+    );
+    check(
+        "workers = 4\ncontents = \"zeroes\"\nmix = \"write\"",
+        &["numjobs=4", "zero_buffers=1"],
+        &["note: job `a`: workers"],
+    );
+    check(
+        "arrival = { rate = \"200/s\", process = \"poisson\" }",
+        &["rate_iops=200", "rate_process=poisson"],
+        &[],
+    );
+    check(
+        "access = { kind = \"sequential\", scope = \"shared\" }",
+        &["rw=read"],
+        &["lost: job `a`: access: jobs of fio share no position"],
+    );
+    check(
+        "host = \"vm1\"",
+        &[],
+        &["lost: job `a`: host: `vm1` becomes nothing: fio runs a job file on another machine"],
+    );
+    check(
+        "target = \"/d/a;b\"",
+        &[],
+        &["lost: job `a`: target: fio cannot name `/d/a;b`"],
+    );
+    check(
+        "target = { directory = \"/d\", size = \"1MiB\" }",
+        &["filename=/d/fathom-1-0-0.dat", "unlink=1"],
+        &["note: job `a`: target: a fresh file"],
+    );
+    check(
+        "verify = \"crc32c\"\nmix = \"write\"",
+        &["verify=crc32c", "verify_state_save=0"],
+        &[],
+    );
+}
+
+#[test]
+fn diskspd_says_what_it_can() {
+    let check = |keys, says: &[&str], tells: &[&str]| check(Dialect::Diskspd, keys, says, tells);
+    check(
+        "access = \"independent\"\ndepth = 32\nworkers = 4\nblock = \"8KiB\"\nmix = { read = \"70%\", write = \"30%\" }",
+        &["diskspd -c1G -b8K -d10 -W0 -t4 -o32 -r8K -w30 -Su -Zr -z1 -L /d/f"],
+        &[],
+    );
+    check(
+        "depth = 8",
+        &[],
+        &["lost: job `a`: access.kind: `each-block-once` becomes `independent`"],
+    );
+    check(
+        "access = \"sequential\"\nsync = { open = \"dsync\" }\ndepth = 8",
+        &["-Sh"],
+        &[],
+    );
+    check(
+        "access = \"sequential\"\ndepth = 8\nmix = { read = \"50%\", write = \"25%\", trim = \"25%\" }",
+        &["-w25"],
+        &["lost: job `a`: mix: DISKSPD does not trim"],
+    );
+    check(
+        "access = \"sequential\"\ndepth = 8\ntargets = [{ path = \"/d/a b\", size = \"1GiB\" }, { path = \"/d/b\", size = \"1GiB\" }]",
+        &["'/d/a b'"],
+        &["lost: job `a`: target: DISKSPD keeps 8 I/Os outstanding on each target"],
+    );
+}
+
+#[test]
+fn vdbench_says_what_it_can() {
+    check(
+        Dialect::Vdbench,
+        "access = \"independent\"\ndepth = 32\nblock = \"8KiB\"\nmix = { read = \"70%\", write = \"30%\" }\nwarmup = \"5s\"\n\
+         contents = \"random-stamped\"",
+        &[
+            "sd=a,lun=/d/f,size=1g,threads=32,openflags=o_direct",
+            "wd=wd1,sd=a,xfersize=8k,rdpct=70,seekpct=100",
+            "rd=a,wd=wd1,iorate=max,interval=1,warmup=5,elapsed=10",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn jobs_that_share_options_are_written_once() {
+    let text = "target = { path = \"/d/f\", size = \"1GiB\" }\n[[stage]]\nname = \"a\"\nmeasure = \"10s\"\n\
+        [[stage.job]]\nname = \"one\"\ndepth = 4\n[[stage.job]]\nname = \"two\"\ndepth = 8\n";
+    let (workload, _) = native::read(text, "test").unwrap();
+    let converted = convert(&workload, Dialect::Fio, "two.workload.toml");
+    let (global, jobs) = converted.text.split_once("[one]").unwrap();
+    assert!(
+        global.contains("from two.workload.toml") && global.contains("filename=/d/f"),
+        "{global}"
+    );
+    assert_eq!(jobs, "\niodepth=4\n\n[two]\niodepth=8\nnew_group=1\n");
+    let converted = convert(&workload, Dialect::Diskspd, "x");
+    assert_eq!(body(&converted.text).matches("diskspd ").count(), 2);
+    assert!(
+        told(&converted)
+            .iter()
+            .any(|line| line.contains("runs by itself"))
+    );
+}
+
+#[test]
+fn native_loses_nothing() {
+    let workload = preset("quick", "/mnt/data").unwrap();
+    let converted = convert(&workload, Dialect::Native, "quick");
+    assert_eq!(native::read(&converted.text, "x").unwrap().0, workload);
+    assert!(converted.losses.is_empty() && !converted.is_lossy());
+}
+
+/// Published job files come back as they were.
+#[test]
+fn examples_come_back() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut count = 0;
+    for guide in ["guide-2016", "guide-2021"] {
+        for entry in std::fs::read_dir(format!("{folder}/{guide}")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|it| it == "ini") {
+                let workload = fio::back::read(&std::fs::read_to_string(&path).unwrap()).unwrap();
+                let converted = convert(&workload, Dialect::Fio, "x");
+                assert!(
+                    converted.losses.is_empty(),
+                    "{}: {:?}",
+                    path.display(),
+                    told(&converted)
+                );
+                assert_eq!(fio::back::read(&converted.text).unwrap(), workload);
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(count, 8);
+}
+
+/// What a dialect's reader gives, it can say: written and read again, it is the same, and nothing is told.
+fn comes_back(
+    workload: &Workload,
+    to: Dialect,
+    read: impl Fn(&str) -> Result<Workload, Diagnostics>,
+) -> Result<(), TestCaseError> {
+    let first = convert(workload, to, "a test");
+    let sayable = read(&first.text);
+    prop_assert!(
+        sayable.is_ok(),
+        "refused: {}\n{}",
+        sayable.unwrap_err(),
+        first.text
+    );
+    let sayable = sayable.unwrap();
+    let again = convert(&sayable, to, "a test");
+    prop_assert!(
+        again.losses.is_empty(),
+        "{:?}\n{}",
+        told(&again),
+        again.text
+    );
+    let read = read(&again.text);
+    prop_assert!(read.is_ok(), "{:?}\n{}", read, again.text);
+    prop_assert_eq!(
+        normal_form(&read.unwrap()),
+        normal_form(&sayable),
+        "{}",
+        again.text
+    );
+    // What is not told is said.
+    if first.losses.is_empty() {
+        prop_assert_eq!(
+            normal_form(&sayable),
+            normal_form(workload),
+            "{}",
+            first.text
+        );
+    }
+    Ok(())
+}
+
+fn read_script(text: &str) -> Result<Workload, Diagnostics> {
+    let words = |line: &str| -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quote = None;
+        let mut characters = line.chars();
+        while let Some(character) = characters.next() {
+            match (quote, character) {
+                (None, '\'' | '"') => quote = Some(character),
+                (Some(open), close) if open == close => quote = None,
+                (None, ' ') => words.push(String::new()),
+                (None, '\\') if characters.as_str().starts_with('\'') => {
+                    words.last_mut().unwrap().extend(characters.next());
+                }
+                (_, other) => words.last_mut().unwrap().push(other),
+            }
+        }
+        words
+    };
+    let lines = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("diskspd "));
+    diskspd::back::read(&lines.map(words).collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, max_global_rejects: 200, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::default() })]
+
+    #[test]
+    fn native_to_fio_and_back(workload in workloads()) {
+        prop_assume!(validate(&workload).is_ok());
+        comes_back(&workload, Dialect::Fio, fio::back::read)?;
+    }
+
+    #[test]
+    fn native_to_vdbench_and_back(workload in workloads()) {
+        prop_assume!(validate(&workload).is_ok());
+        let read = |text: &str| vdbench::read(text);
+        let first = convert(&workload, Dialect::Vdbench, "a test");
+        // Not every path and name is one of a parameter file: what is refused is told.
+        match read(&first.text) {
+            Err(_) => prop_assert!(first.is_lossy()),
+            Ok(sayable) if first.losses.is_empty() => {
+                prop_assert_eq!(normal_form(&sayable), normal_form(&workload), "{}", first.text);
+            }
+            Ok(_) => {}
+        }
+    }
+
+    #[test]
+    fn native_to_diskspd_and_back(workload in workloads()) {
+        prop_assume!(validate(&workload).is_ok());
+        comes_back(&workload, Dialect::Diskspd, read_script)?;
+    }
+}

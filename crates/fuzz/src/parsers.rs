@@ -1,0 +1,277 @@
+//! The readers that are fed: one row each.
+
+use std::io;
+
+use fathom_catalog::Catalog;
+use fathom_dialects::fio::{self, FileStatus, Files, ReadContext};
+use fathom_dialects::{diskperformance, diskspd, iometer, sqlio, vdbench};
+use fathom_model::Design;
+use fathom_profile::Profile;
+use fathom_units::Bytes;
+use fathom_workload::trace::{TraceReader, TraceSummary};
+use fathom_workload::{Distribution, Pattern, Replay, Sweep, native};
+
+use crate::outcome::Outcome;
+
+/// A reader of inputs.
+#[derive(Debug)]
+pub struct Parser {
+    /// Name of its folder.
+    pub name: &'static str,
+    /// Reads an input, and says what it made of it.
+    pub read: fn(&[u8], &mut Outcome),
+}
+
+/// Every reader.
+pub const PARSERS: &[Parser] = &[
+    Parser {
+        name: "fio-file",
+        read: fio_file,
+    },
+    Parser {
+        name: "fio-line",
+        read: fio_line,
+    },
+    Parser {
+        name: "native",
+        read: native_file,
+    },
+    Parser {
+        name: "design",
+        read: design,
+    },
+    Parser {
+        name: "profile",
+        read: profile,
+    },
+    Parser {
+        name: "diskspd-line",
+        read: diskspd_line,
+    },
+    Parser {
+        name: "diskspd-xml",
+        read: diskspd_xml,
+    },
+    Parser {
+        name: "sqlio",
+        read: sqlio_parameters,
+    },
+    Parser {
+        name: "diskperformance",
+        read: diskperformance_line,
+    },
+    Parser {
+        name: "vdbench",
+        read: vdbench_file,
+    },
+    Parser {
+        name: "iometer",
+        read: iometer_file,
+    },
+    Parser {
+        name: "trace",
+        read: trace,
+    },
+    Parser {
+        name: "values",
+        read: values,
+    },
+];
+
+/// The reader of that name.
+pub fn parser(name: &str) -> Option<&'static Parser> {
+    PARSERS.iter().find(|parser| parser.name == name)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Every line of an input is one argument.
+fn words(bytes: &[u8]) -> Vec<String> {
+    text(bytes)
+        .lines()
+        .take(10_000)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// One text under every name, so that `include` finds it as well; files of every kind.
+struct OneText<'a>(&'a [u8]);
+
+impl Files for OneText<'_> {
+    fn read_text(&self, path: &str) -> io::Result<String> {
+        match path {
+            "job" => Ok(text(self.0)),
+            // What is included may include again, but is short.
+            "short" => Ok("bs=8k\ninclude short\n".to_owned()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn status(&self, path: &str) -> FileStatus {
+        match path.len() % 5 {
+            0 => FileStatus::Regular(Bytes::mib(1)),
+            1 => FileStatus::Special(None),
+            2 => FileStatus::Special(Some(Bytes::gib(1))),
+            3 => FileStatus::Directory,
+            _ => FileStatus::Missing,
+        }
+    }
+}
+
+fn read_fio(arguments: &[String], files: &OneText<'_>, outcome: &mut Outcome) {
+    let context = ReadContext {
+        files,
+        environment: |name| (name.len() > 2).then(|| name.to_owned()),
+        entropy: 1,
+        page_size: Bytes::kib(4),
+        processors: 2,
+        memory_mib: 100,
+    };
+    match fio::read(arguments, &context) {
+        Ok(input) => {
+            outcome.complaints(&input.warnings);
+            outcome.workload(&input.workload);
+        }
+        Err(complaints) => {
+            assert!(complaints.has_errors(), "refused without an error");
+            outcome.complaints(&complaints);
+        }
+    }
+}
+
+fn fio_file(bytes: &[u8], outcome: &mut Outcome) {
+    let _ = fio::looks_like_job_file(&text(bytes));
+    read_fio(&["job".to_owned()], &OneText(bytes), outcome);
+}
+
+fn fio_line(bytes: &[u8], outcome: &mut Outcome) {
+    read_fio(&words(bytes), &OneText(b"[a]\nsize=1m\n"), outcome);
+}
+
+fn native_file(bytes: &[u8], outcome: &mut Outcome) {
+    match native::read(&text(bytes), "fuzzed.workload.toml") {
+        Ok((workload, warnings)) => {
+            outcome.complaints(&warnings);
+            outcome.workload(&workload);
+        }
+        Err(complaints) => outcome.complaints(&complaints),
+    }
+}
+
+fn design(bytes: &[u8], outcome: &mut Outcome) {
+    match Design::read(&text(bytes), "fuzzed.design.toml", Catalog::builtin()) {
+        Ok((design, warnings)) => {
+            outcome.complaints(&warnings);
+            let document = design.to_json().to_string();
+            for part in document.split(',').take(200) {
+                outcome.add(part);
+            }
+        }
+        Err(complaints) => outcome.complaints(&complaints),
+    }
+}
+
+fn profile(bytes: &[u8], outcome: &mut Outcome) {
+    match Profile::read(&text(bytes), "fuzzed.profile.toml") {
+        Ok((profile, warnings)) => {
+            outcome.complaints(&warnings);
+            for part in format!("{profile:?}").split(',').take(200) {
+                outcome.add(part);
+            }
+        }
+        Err(complaints) => outcome.complaints(&complaints),
+    }
+}
+
+fn diskspd_line(bytes: &[u8], outcome: &mut Outcome) {
+    read_diskspd(&words(bytes), b"a profile that is none", outcome);
+}
+
+fn diskspd_xml(bytes: &[u8], outcome: &mut Outcome) {
+    read_diskspd(&["-Xjob".to_owned()], bytes, outcome);
+}
+
+fn read_diskspd(words: &[String], file: &[u8], outcome: &mut Outcome) {
+    match diskspd::read(words, 1, &OneText(file)) {
+        Ok(input) => {
+            outcome.complaints(&input.warnings);
+            outcome.workload(&input.workload);
+            let _ = diskspd::origins(&input);
+        }
+        Err(complaints) => outcome.complaints(&complaints),
+    }
+}
+
+/// A parameter file; its first line is an argument beside it.
+fn sqlio_parameters(bytes: &[u8], outcome: &mut Outcome) {
+    let mut line: Vec<String> = words(bytes).into_iter().take(1).collect();
+    line.push("-Fjob".to_owned());
+    match sqlio::read(&line, &OneText(bytes)) {
+        Ok(input) => {
+            outcome.complaints(&input.warnings);
+            outcome.workload(&input.workload);
+            let _ = sqlio::origins(&input);
+        }
+        Err(complaints) => outcome.complaints(&complaints),
+    }
+}
+
+fn diskperformance_line(bytes: &[u8], outcome: &mut Outcome) {
+    match diskperformance::read(&words(bytes)) {
+        Ok(input) => {
+            outcome.complaints(&input.warnings);
+            outcome.workload(&input.workload);
+        }
+        Err(complaints) => outcome.complaints(&complaints),
+    }
+}
+
+fn vdbench_file(bytes: &[u8], outcome: &mut Outcome) {
+    let _ = vdbench::looks_like_parameter_file(&text(bytes));
+    match vdbench::read_file("job", &OneText(bytes)) {
+        Ok(input) => {
+            outcome.complaints(&input.warnings);
+            outcome.workload(&input.workload);
+        }
+        Err(complaints) => outcome.complaints(&complaints),
+    }
+}
+
+fn iometer_file(bytes: &[u8], outcome: &mut Outcome) {
+    match iometer::read_text("job", &text(bytes), 2) {
+        Ok(input) => {
+            outcome.complaints(&input.warnings);
+            outcome.workload(&input.workload);
+        }
+        Err(complaints) => outcome.complaints(&complaints),
+    }
+}
+
+fn trace(bytes: &[u8], outcome: &mut Outcome) {
+    let input = Box::new(io::Cursor::new(bytes.to_vec()));
+    let replay = Replay::default();
+    let summary = TraceReader::new(input).and_then(|trace| TraceSummary::of(trace, &replay));
+    match summary {
+        Ok(summary) => outcome.add(&format!("{summary:?}")),
+        Err(error) => outcome.add(&error.to_string()),
+    }
+}
+
+/// The short texts within other formats: distributions, patterns, sweeps.
+fn values(bytes: &[u8], outcome: &mut Outcome) {
+    let text = text(bytes);
+    match text.parse::<Distribution>() {
+        Ok(read) => outcome.add(read.to_string().split(':').next().unwrap_or_default()),
+        Err(error) => outcome.add(&error.to_string()),
+    }
+    match Pattern::parse(&text, &|_| Ok(vec![1, 2, 3])) {
+        Ok(read) => outcome.add(&read.to_string()[..1]),
+        Err(error) => outcome.add(&error.to_string()),
+    }
+    match text.parse::<Sweep>() {
+        Ok(read) => outcome.add(&format!("{} points", read.point_count().min(99))),
+        Err(error) => outcome.add(&error.to_string()),
+    }
+}

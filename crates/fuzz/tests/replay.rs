@@ -1,0 +1,77 @@
+//! The kept inputs are answered: no panic, within a second each, within the memory that any input may take.
+
+use std::process::Command;
+
+use fathom_fuzz::{INPUT_MAX, MEMORY_MAX_KIB, PARSERS};
+
+/// The program, under the limit of memory.
+fn limited(words: &str) -> Command {
+    let script = format!("ulimit -d {MEMORY_MAX_KIB}; exec \"$0\" {words}");
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &script, env!("CARGO_BIN_EXE_fathom-fuzz")])
+        .env("MALLOC_ARENA_MAX", "1");
+    command
+}
+
+#[test]
+fn kept_inputs_are_answered_in_time_and_memory() {
+    for parser in PARSERS {
+        let output = limited(&format!("replay {}", parser.name))
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "{}: {}\n{told}",
+            parser.name,
+            output.status
+        );
+        let count = String::from_utf8_lossy(&output.stdout);
+        assert!(!count.contains(": 0 inputs"), "{count}");
+    }
+}
+
+/// Inputs too long to keep, each made of a start and a part that is repeated up to the longest input that is read. Each took
+/// seconds or filled the memory once.
+const LONG: &[(&str, &str, &str)] = &[
+    ("fio-line", "--name=a\n", "-iengine=nu1-9flow1m\n"),
+    ("fio-line", "--name=a\n--ioengi-", "ioengi-"),
+    ("fio-line", "--name=a\n--size=1", "-size=1"),
+    ("fio-file", "[a]\nsize=1m\n", "bufer_patern=1\n"),
+    (
+        "native",
+        "stage = [",
+        "{ mix = { read = \"50%\" }, a%\" }, ",
+    ),
+    ("native", "", "[[stage]]\n"),
+    ("native", "", "[[[["),
+    ("native", "", "m\n"),
+    ("design", "", "[[vm]]\n"),
+    ("design", "[[vm]]\nname = \"a\"\n", "[[vm.volume]]\n"),
+    ("diskspd-line", "-b4K\n", "-q\n"),
+    (
+        "diskspd-line",
+        "-b4K\n",
+        "-f1:{1::]]\"1:{1::0\"1:{1::0\"1:{1::0\"1:{1::0\"1:{1::0\"1:{1\n",
+    ),
+    ("trace", "fio version 2 iolog\n", "/a add\n"),
+];
+
+#[test]
+fn long_inputs_are_answered_in_time_and_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    for (index, (parser, start, part)) in LONG.iter().enumerate() {
+        let path = folder.path().join(index.to_string());
+        let times = (INPUT_MAX - start.len()) / part.len();
+        std::fs::write(&path, format!("{start}{}", part.repeat(times))).unwrap();
+        let words = format!("read {parser} {}", path.display());
+        let output = limited(&words).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "{parser}, {part:?}: {}\n{told}",
+            output.status
+        );
+    }
+}
