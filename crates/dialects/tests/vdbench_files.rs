@@ -269,7 +269,11 @@ fn loops_change_sets_and_workloads() {
         "fwd=fwd1,fsd=fsd1,operation=read\n\
          rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1,format=yes,fordepth=(1,2),foroperations=(read,getattr)\n",
     );
-    let labels: Vec<String> = input.runs.iter().map(|run| run.loops_label()).collect();
+    let labels: Vec<String> = input
+        .runs
+        .iter()
+        .map(fathom_dialects::vdbench::Run::loops_label)
+        .collect();
     let combinations = [
         "depth=1 operations=read",
         "depth=1 operations=getattr",

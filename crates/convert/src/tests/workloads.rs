@@ -233,6 +233,7 @@ prop_compose! {
         Features {
             placement: placement.map(Box::new),
             filling: filling.map(|(bytes, compress, chunk, dedupe)| Box::new(Filling {
+                anywhere: false,
                 pattern: bytes.and_then(|bytes| Pattern::new(bytes, Vec::new())),
                 compress,
                 chunk,
