@@ -56,9 +56,14 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         let mut rest = jobs.as_slice();
         while let Some((first, _)) = rest.split_first() {
             let options = job::options(first, *seed, *cooldown, number, &mut draft);
+            let mut threads = 0;
             let alike = rest
                 .iter()
-                .take_while(|job| goes_along(first, job, *seed, *cooldown))
+                .take_while(|job| {
+                    let before = threads;
+                    threads += job.workers as usize * job.targets.len();
+                    goes_along(first, (job, before), *seed, *cooldown)
+                })
                 .count()
                 .max(1);
             let mut words = options;
@@ -94,10 +99,17 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
     }
 }
 
-/// Whether two jobs have the same options, so that one line has both their targets.
-fn goes_along(one: &Job, other: &Job, seed: u64, cooldown: Nanos) -> bool {
+/// Whether two jobs have the same options, so that one line has both their targets; `threads` of the line stand before
+/// those of `other`. A line's threads get its processors in turn, target after target.
+fn goes_along(one: &Job, (other, threads): (&Job, usize), seed: u64, cooldown: Nanos) -> bool {
     let options = |job: &Job| job::options(job, seed, cooldown, 0, &mut Draft::default());
-    options(one) == options(other)
+    let mut other = other.clone();
+    let processors = &mut other.features.process.processors;
+    if !processors.is_empty() {
+        let turned = threads % processors.len();
+        processors.rotate_right(turned);
+    }
+    options(one) == options(&other)
 }
 
 /// The words of a line, in quotes where they need them.

@@ -2,7 +2,7 @@
 //!
 //! Each reader of [`PARSERS`] has a folder of inputs in `corpora/`. A campaign changes and crosses them, and keeps an input
 //! that made the reader say something it had not said before: the complaints and results of a reader, without the names and
-//! numbers in them, stand for the ways through it ([`outcome`]). `cargo xtask fuzz` runs campaigns under a limit of memory;
+//! numbers in them, stand for the ways through it (`outcome`). `cargo xtask fuzz` runs campaigns under a limit of memory;
 //! the test of this crate replays the corpora.
 //!
 //! Invariants: a campaign of one seed does the same again; nothing is written but into the folders it is given.

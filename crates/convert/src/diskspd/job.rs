@@ -217,7 +217,7 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
         Access::Random { coverage, run: _ } => {
             // One way alone: a difference shows when the line is read back.
             let (Coverage::Independent | Coverage::EachBlockOnce) = coverage;
-            let drawn = rules.and_then(distribution);
+            let drawn = rules.and_then(|rules| distribution(rules, block));
             drawn
                 .into_iter()
                 .chain([format!("-r{}", size(aligned))])
@@ -226,8 +226,8 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
     }
 }
 
-/// DISKSPD has one distribution for all directions.
-fn distribution(rules: &Placement) -> Option<String> {
+/// DISKSPD has one distribution for all directions, and no range of it is smaller than a block.
+fn distribution(rules: &Placement, block: u64) -> Option<String> {
     let Placement {
         distribution: [first, _, _],
         random: _,
@@ -251,7 +251,7 @@ fn distribution(rules: &Placement) -> Option<String> {
                 .collect();
             Some(format!("-rdpct{}", zones.join(":")))
         }
-        Distribution::ZonedAbsolute(zones) => {
+        Distribution::ZonedAbsolute(zones) if zones.iter().all(|zone| zone.size.get() >= block) => {
             let zones: Vec<String> = zones
                 .iter()
                 .map(|zone| format!("{}/{}", zone.access, size(zone.size.get())))
@@ -259,6 +259,7 @@ fn distribution(rules: &Placement) -> Option<String> {
             Some(format!("-rdabs{}", zones.join(":")))
         }
         Distribution::Uniform
+        | Distribution::ZonedAbsolute(_)
         | Distribution::Zipf { .. }
         | Distribution::Pareto { .. }
         | Distribution::Normal { .. }
