@@ -11,25 +11,18 @@ use std::io::Write as _;
 
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::iometer::{self, Action, IometerInput, Record};
-use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
+use fathom_engine::StopFlag;
 use fathom_session::{
-    Code, Console, Failure, Input, Keep, Spoken, Start, engine_failure, map_paths, measured,
-    processors, settle_iometer, tell_warnings, watch,
+    Code, Console, Failure, Input, Spoken, Start, engine_failure, map_paths, measured, processors,
+    settle_iometer, tell_warnings, watch,
 };
 
 use self::watcher::Watcher;
-
-/// What stands among Iometer's arguments but is ours to do.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Ours {
-    destroy_data: Vec<String>,
-    maps: Vec<String>,
-    record: bool,
-}
+use crate::measure::Ours;
 
 /// Does what Iometer would do with `arguments`.
 pub fn iometer(arguments: &[String], console: &dyn Console) -> Code {
-    let (ours, theirs) = take_ours(arguments);
+    let (ours, theirs) = Ours::take(arguments);
     if theirs.is_empty() {
         console.print(iometer::usage());
         return Code::Usage;
@@ -41,39 +34,6 @@ pub fn iometer(arguments: &[String], console: &dyn Console) -> Code {
         console.tell(&message);
         code
     })
-}
-
-/// Splits `--map`, `--destroy-data` and `--record` from the words of the dialect.
-fn take_ours(arguments: &[String]) -> (Ours, Vec<String>) {
-    let environment = std::env::var("FATHOM_DESTROY_DATA").ok();
-    let mut ours = Ours {
-        destroy_data: environment
-            .into_iter()
-            .filter(|name| !name.is_empty())
-            .collect(),
-        ..Ours::default()
-    };
-    let mut theirs = Vec::new();
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let (name, value) = match word.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_owned())),
-            None => (word.as_str(), None),
-        };
-        let mut required = || {
-            value
-                .clone()
-                .or_else(|| words.next().cloned())
-                .unwrap_or_default()
-        };
-        match name {
-            "--record" => ours.record = true,
-            "--destroy-data" => ours.destroy_data.push(required()),
-            "--map" => ours.maps.push(required()),
-            _ => theirs.push(word.clone()),
-        }
-    }
-    (ours, theirs)
 }
 
 fn act(mut input: IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
@@ -90,12 +50,7 @@ fn act(mut input: IometerInput, ours: &Ours, console: &dyn Console) -> Result<Co
 }
 
 fn run(input: &IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
-    let options = RunOptions {
-        destroy_data: ours.destroy_data.clone(),
-        overwrite: Overwrite::Allowed,
-        on_error: ErrorPolicy::Stop,
-        snapshot_every: None,
-    };
+    let options = ours.options();
     let stop = StopFlag::new();
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
@@ -113,16 +68,16 @@ fn run(input: &IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code,
         file.add(iometer::percentiles_header(), console);
     }
     let mut start = Start::now(&whole, None);
-    let keep = if ours.record {
-        Keep::Run
-    } else {
-        Keep::Nothing
-    };
     let mut watcher = Watcher::new(input, results, percentiles, console);
     watcher.begin(fathom_rawio::wall_clock());
-    let ran = watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
-        fathom_engine::run(&input.workload, &options, &stop, sink)
-    });
+    let ran = watch(
+        &mut start,
+        &whole,
+        ours.keep(),
+        &mut watcher,
+        console,
+        |sink| fathom_engine::run(&input.workload, &options, &stop, sink),
+    );
     let interrupted = ran.as_ref().is_ok_and(|(ran, _)| ran.interrupted);
     let failed = ran.as_ref().map_or(true, |(ran, _)| ran.failure.is_some());
     let lost = watcher.finish(interrupted || failed);

@@ -51,6 +51,25 @@ impl Ours {
         }
         (ours, theirs)
     }
+
+    /// A run that writes what its peer would write.
+    pub fn options(&self) -> RunOptions {
+        RunOptions {
+            destroy_data: self.destroy_data.clone(),
+            overwrite: Overwrite::Allowed,
+            on_error: ErrorPolicy::Stop,
+            snapshot_every: None,
+        }
+    }
+
+    /// A peer's verb records only where it is told to.
+    pub fn keep(&self) -> Keep {
+        if self.record {
+            Keep::Run
+        } else {
+            Keep::Nothing
+        }
+    }
 }
 
 /// A consumer of a run's events that shows them.
@@ -87,12 +106,7 @@ pub fn run<V: View>(
     console: &dyn Console,
     print: impl FnOnce(&RunOutcome, &mut V),
 ) -> Result<(), Failure> {
-    let options = RunOptions {
-        destroy_data: ours.destroy_data.clone(),
-        overwrite: Overwrite::Allowed,
-        on_error: ErrorPolicy::Stop,
-        snapshot_every: None,
-    };
+    let options = ours.options();
     let stop = StopFlag::new();
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
@@ -107,12 +121,7 @@ pub fn run<V: View>(
         fathom_engine::ExitClass::Refused => engine_failure(&error),
         _ => unexpected(&error),
     })?;
-    let keep = if ours.record {
-        Keep::Run
-    } else {
-        Keep::Nothing
-    };
-    let ran = watch(&mut start, &whole, keep, view, console, |sink| {
+    let ran = watch(&mut start, &whole, ours.keep(), view, console, |sink| {
         fathom_engine::run(workload, &options, &stop, sink)
     });
     view.close();

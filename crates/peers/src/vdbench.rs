@@ -13,17 +13,17 @@ use std::path::Path;
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::vdbench::output::{Layout, Pages as _, Report, layout};
 use fathom_dialects::vdbench::{self, RunKind, VdbenchInput};
-use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
+use fathom_engine::StopFlag;
 use fathom_record::Record;
 use fathom_session::{
-    Code, Console, Failure, Input, Keep, Start, engine_failure, map_paths, measured, tell_warnings,
-    watch,
+    Code, Console, Failure, Input, Start, engine_failure, map_paths, measured, tell_warnings, watch,
 };
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 pub(crate) use self::directory::Files;
 pub(crate) use self::watcher::{Time, Watcher};
+use crate::measure::Ours;
 
 /// The directory where none is named.
 const DEFAULT_OUTPUT: &str = "output";
@@ -33,43 +33,9 @@ Usage: fathom vdbench -f FILE ... [-o DIR] [-s] [-e SECONDS] [-i SECONDS] [-w SE
   beside them: --map FROM=TO, --destroy-data=NAME, --here=LABEL,...|all, --record
 ";
 
-/// What stands among Vdbench's arguments but is ours.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Ours {
-    destroy_data: Vec<String>,
-    maps: Vec<String>,
-    record: bool,
-}
-
-/// Splits `--map`, `--destroy-data` and `--record` from Vdbench's own words.
-fn take_ours(arguments: &[String]) -> (Ours, Vec<String>) {
-    let environment = std::env::var("FATHOM_DESTROY_DATA").ok();
-    let environment = environment.into_iter().filter(|name| !name.is_empty());
-    let mut ours = Ours {
-        destroy_data: environment.collect(),
-        ..Ours::default()
-    };
-    let mut theirs = Vec::new();
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let (name, value) = match word.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_owned())),
-            None => (word.as_str(), None),
-        };
-        let mut required = || value.clone().or_else(|| words.next().cloned());
-        match name {
-            "--record" => ours.record = true,
-            "--destroy-data" => ours.destroy_data.extend(required()),
-            "--map" => ours.maps.extend(required()),
-            _ => theirs.push(word.clone()),
-        }
-    }
-    (ours, theirs)
-}
-
 /// Does what Vdbench would do with `arguments`.
 pub fn vdbench(arguments: &[String], console: &dyn Console) -> Code {
-    let (ours, theirs) = take_ours(arguments);
+    let (ours, theirs) = Ours::take(arguments);
     if theirs.is_empty() {
         console.print(USAGE);
         return Code::VdbenchFailed;
@@ -264,12 +230,7 @@ fn run(
     words: &[String],
     console: &dyn Console,
 ) -> Result<Code, Failure> {
-    let options = RunOptions {
-        destroy_data: ours.destroy_data.clone(),
-        overwrite: Overwrite::Allowed,
-        on_error: ErrorPolicy::Stop,
-        snapshot_every: None,
-    };
+    let options = ours.options();
     let stop = StopFlag::new();
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::VdbenchFailed, error))?;
@@ -281,20 +242,20 @@ fn run(
     files.flush();
     let whole = Input::new("vdbench", input.workload.clone());
     let mut start = Start::now(&whole, None);
-    let keep = if ours.record {
-        Keep::Run
-    } else {
-        Keep::Nothing
-    };
     let mut watcher = Watcher::new(
         (input, &input.workload),
         (report, files),
         Time::Real,
         stop.clone(),
     );
-    let ran = watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
-        fathom_engine::run(&input.workload, &options, &stop, sink)
-    });
+    let ran = watch(
+        &mut start,
+        &whole,
+        ours.keep(),
+        &mut watcher,
+        console,
+        |sink| fathom_engine::run(&input.workload, &options, &stop, sink),
+    );
     let (report, mut files) = watcher.finish();
     let now = fathom_rawio::wall_clock();
     let (ran, writer) = match ran {
