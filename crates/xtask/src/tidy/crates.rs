@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Finding, read};
 
 /// Each crate of the project and the others it may depend on. Keep in step with ARCHITECTURE.md.
-const MAY_KNOW: [(&str, &[&str]); 24] = [
+const MAY_KNOW: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("diagnostics", &["units"]),
     ("tables", &["units", "diagnostics"]),
@@ -34,6 +34,17 @@ const MAY_KNOW: [(&str, &[&str]); 24] = [
     ("catalog", &["units", "diagnostics"]),
     ("model", &["units", "diagnostics", "tables", "catalog"]),
     ("profile", &["units", "diagnostics", "tables"]),
+    (
+        "observe",
+        &[
+            "units",
+            "diagnostics",
+            "stats",
+            "profile",
+            "rawio",
+            "session",
+        ],
+    ),
     (
         "planner",
         &[
@@ -116,6 +127,7 @@ const ANY: &[&str] = &[
     "tables",
     "profile",
     "planner",
+    "observe",
     "stats",
     "workload",
     "record",

@@ -1,0 +1,1 @@
+//! Readers of what other tools wrote, each into an [`Observation`](crate::Observation).

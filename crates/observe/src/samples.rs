@@ -1,0 +1,125 @@
+//! What was seen, whoever saw it: samples over time of devices and of the machine.
+//!
+//! Counts are kept as counts and times as times; rates and percentiles are read from them at the edge. `None` is
+//! "the source cannot know", which is another thing than zero.
+
+use fathom_stats::Histogram;
+use fathom_units::{Bytes, Nanos, Percent};
+
+/// What was seen of one machine.
+#[derive(Debug, Clone, Default)]
+pub struct Observation {
+    /// Where it comes from, in one sentence: "iostat's JSON `db1.json`".
+    pub source: String,
+    /// In the order of the source.
+    pub devices: Vec<Device>,
+    /// Processors and memory.
+    pub machine: Machine,
+    /// What the source cannot know, each once.
+    pub unknown: Vec<Unknown>,
+    /// What makes a figure doubtful: a gap, a clock that jumped, a counter that went back.
+    pub doubts: Vec<String>,
+}
+
+/// A figure that the source cannot know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// The figure, in the words of the checklist: "latency, 99th percentile".
+    pub figure: &'static str,
+    /// Why: "iostat gives averages of an interval, and an average hides it".
+    pub reason: &'static str,
+}
+
+/// One device, in order of time.
+#[derive(Debug, Clone, Default)]
+pub struct Device {
+    /// As the source names it.
+    pub name: String,
+    /// Physical disks behind it, where known: queue verdicts are per disk.
+    pub disks: Option<u32>,
+    /// Space in use or in all, where known.
+    pub capacity: Option<Bytes>,
+    /// Intervals that do not overlap.
+    pub samples: Vec<Sample>,
+    /// Each I/O, where every one was seen.
+    pub traced: Option<Traced>,
+}
+
+/// What happened on a device in one interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sample {
+    /// Its end, as nanoseconds of the Unix epoch; of the source's own zero where it has no date.
+    pub at_unix_ns: i64,
+    /// Its length.
+    pub length: Nanos,
+    /// Reads that completed.
+    pub reads: Option<Ops>,
+    /// Writes that completed.
+    pub writes: Option<Ops>,
+    /// Where the source does not tell reads from writes: both.
+    pub all: Option<Ops>,
+    /// I/Os outstanding, averaged over the interval's time.
+    pub queue: Option<f64>,
+    /// Share of the interval in which an I/O was outstanding.
+    pub busy: Option<Percent>,
+    /// I/Os a second that were split into several.
+    pub split: Option<f64>,
+}
+
+/// Operations of one direction in one interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Ops {
+    /// How many completed. A fraction where the source gives a rounded rate.
+    pub count: f64,
+    /// Bytes they moved.
+    pub bytes: Option<f64>,
+    /// Time they took in all; divided by `count` their mean latency.
+    pub time: Option<Nanos>,
+    /// Adjacent requests that were merged into these.
+    pub merged: Option<f64>,
+}
+
+/// What is known when every I/O of a device was seen.
+#[derive(Debug, Clone)]
+pub struct Traced {
+    /// From issue to completion, in nanoseconds.
+    pub read_latency: Histogram,
+    /// From issue to completion, in nanoseconds.
+    pub write_latency: Histogram,
+    /// In bytes.
+    pub read_size: Histogram,
+    /// In bytes.
+    pub write_size: Histogram,
+    /// Time at each queue depth, in nanoseconds: place is depth.
+    pub depth: Vec<u64>,
+    /// I/Os that began elsewhere than where the last of their process ended.
+    pub random: u64,
+    /// I/Os whose place could be judged.
+    pub judged: u64,
+    /// I/Os of each process by name, most first; buffered writes are "writeback".
+    pub processes: Vec<(String, u64)>,
+    /// I/Os that the kernel's buffers lost.
+    pub lost: u64,
+}
+
+/// The machine's own samples.
+#[derive(Debug, Clone, Default)]
+pub struct Machine {
+    /// As the source names it.
+    pub name: Option<String>,
+    /// Memory in all.
+    pub memory: Option<Bytes>,
+    /// In order of time.
+    pub samples: Vec<MachineSample>,
+}
+
+/// Processors and memory in one interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MachineSample {
+    /// Its end, as of [`Sample::at_unix_ns`].
+    pub at_unix_ns: i64,
+    /// Share of all processors in use.
+    pub processors: Option<Percent>,
+    /// Memory in use.
+    pub memory: Option<Bytes>,
+}
