@@ -53,6 +53,22 @@ impl Queue {
         self.count += 1;
     }
 
+    /// Takes out the tokens that `goes` says, wherever they stand; gives their bytes.
+    pub fn take_out(&mut self, goes: impl Fn(u32) -> bool) -> Vec<u32> {
+        let mut out = Vec::new();
+        for _ in 0..self.count {
+            let Some((token, bytes)) = self.pop_front() else {
+                break;
+            };
+            if goes(token) {
+                out.push(bytes);
+            } else {
+                self.push_back(token, bytes);
+            }
+        }
+        out
+    }
+
     /// Where the token lies that `ahead` others stand before.
     #[inline]
     fn place(&self, ahead: u32) -> usize {

@@ -340,7 +340,8 @@ impl<'a, 'r> Run<'a, 'r> {
         let kind = match (route.operation, io.direction) {
             (Some(operation), _) => IoKind::Metadata(metadata_of(operation)),
             (None, Direction::Read) => IoKind::Read,
-            (None, Direction::Write | Direction::Trim) => IoKind::Write,
+            (None, Direction::Write) => IoKind::Write,
+            (None, Direction::Trim) => IoKind::Trim,
         };
         let request = Request {
             volume: target.volume,
@@ -434,10 +435,12 @@ fn metadata_of(operation: FileOperation) -> MetadataOp {
     }
 }
 
-/// The number that Linux has for an error: `EMFILE` where too many handles are open.
+/// The number that Linux has for an error: `EMFILE` where too many handles are open, `EIO`, `ENODEV`.
 pub(crate) const fn errno_of(error: IoError) -> i32 {
     match error {
         IoError::TooManyHandles => 24,
+        IoError::Io => 5,
+        IoError::Gone => 19,
     }
 }
 

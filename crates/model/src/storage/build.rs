@@ -14,6 +14,7 @@ use fathom_catalog::{Catalog, Limits as CatalogLimits};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 
 use super::agenda::Agenda;
+use super::changes::Faults;
 use super::path::{DelayLaw, PathId, Paths, Step};
 use super::token::{Slab, TokenWaits, Tokens};
 use super::{DiskPaths, ModelError, NONE, Storage, VolumeKind, VolumeModel};
@@ -36,7 +37,7 @@ use crate::window::{Bounds, Window};
 const VM_TOLERANCE: Nanos = Nanos::from_millis(2);
 
 /// How far ahead of their rate the limits of a stage let I/Os leave.
-const fn tolerance(kind: StageKind) -> Nanos {
+pub(super) const fn tolerance(kind: StageKind) -> Nanos {
     match kind {
         StageKind::VmCached | StageKind::VmUncached => VM_TOLERANCE,
         _ => Nanos::ZERO,
@@ -101,6 +102,8 @@ impl Storage {
             waits: TokenWaits::default(),
             parents: Slab::default(),
             ready: VecDeque::new(),
+            faults: Faults::default(),
+            durability: None,
         }
     }
 }
