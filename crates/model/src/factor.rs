@@ -28,6 +28,11 @@ impl Factor {
         (1..=MOST).contains(&millionths).then_some(Self(millionths))
     }
 
+    /// The nearest floating-point number.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / ONE as f64
+    }
+
     /// `value` multiplied, to the nearest whole number, and at most the largest there is.
     pub fn times(self, value: u64) -> u64 {
         rounded(

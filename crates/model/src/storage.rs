@@ -164,16 +164,24 @@ impl Storage {
     #[inline(always)]
     pub fn submit(&mut self, now: Nanos, request: Request, completed: &mut Vec<Completed>) {
         self.requests += 1;
-        match request.kind {
-            IoKind::Read | IoKind::Write => self.transfer(now, request, completed),
-            IoKind::Trim => self.trim(now, &{ request }, completed),
-            IoKind::Flush => self.flush(now, &{ request }, completed),
-            IoKind::Metadata(operation) => {
-                self.metadata(now, operation, &{ request }, completed);
-            }
+        if matches!(request.kind, IoKind::Read | IoKind::Write) {
+            self.transfer(now, request, completed);
+        } else {
+            self.submit_other(now, &{ request }, completed);
         }
         if !self.ready.is_empty() {
             self.settle(now, completed);
+        }
+    }
+
+    /// The same of what moves no data.
+    #[inline(never)]
+    fn submit_other(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
+        match request.kind {
+            IoKind::Read | IoKind::Write => {}
+            IoKind::Trim => self.trim(now, request, completed),
+            IoKind::Flush => self.flush(now, request, completed),
+            IoKind::Metadata(operation) => self.metadata(now, operation, request, completed),
         }
     }
 
@@ -208,12 +216,29 @@ impl Storage {
         let volume = &mut self.volumes[request.volume.index()];
         volume.meter.count(u64::from(request.length));
         volume.meter.enter(now);
-        match volume.kind {
-            VolumeKind::Disks => self.on_disks(now, request, completed),
-            VolumeKind::Array(array) => self.on_array(now, array, &{ request }, completed),
-            VolumeKind::Nfs(volume) => self.on_nfs(now, volume, &{ request }, completed),
-            VolumeKind::Share(share) => self.on_share(now, share, &{ request }, completed),
-            VolumeKind::Faulty(fault) => self.on_faulty(now, fault, &{ request }, completed),
+        if volume.kind == VolumeKind::Disks {
+            self.on_disks(now, request, completed);
+        } else {
+            let kind = volume.kind;
+            self.transfer_elsewhere(now, kind, &{ request }, completed);
+        }
+    }
+
+    /// A read or write of anything but disks that do not fail.
+    #[inline(never)]
+    fn transfer_elsewhere(
+        &mut self,
+        now: Nanos,
+        kind: VolumeKind,
+        request: &Request,
+        completed: &mut Vec<Completed>,
+    ) {
+        match kind {
+            VolumeKind::Disks => self.on_several_parts(now, request, completed),
+            VolumeKind::Array(array) => self.on_array(now, array, request, completed),
+            VolumeKind::Nfs(volume) => self.on_nfs(now, volume, request, completed),
+            VolumeKind::Share(share) => self.on_share(now, share, request, completed),
+            VolumeKind::Faulty(fault) => self.on_faulty(now, fault, request, completed),
         }
     }
 

@@ -120,26 +120,10 @@ impl Storage {
                 step: path,
             };
             self.launch(now, token, completed);
+        } else if request.kind == IoKind::Trim {
+            self.trim_beneath(now, beneath, request, completed);
         } else {
-            self.transfer_beneath(now, beneath, request, completed);
-        }
-    }
-
-    /// What the volume would do if it did not fail.
-    pub(super) fn transfer_beneath(
-        &mut self,
-        now: Nanos,
-        beneath: VolumeKind,
-        request: &Request,
-        completed: &mut Vec<Completed>,
-    ) {
-        match (beneath, request.kind) {
-            (_, IoKind::Trim) => self.trim_beneath(now, beneath, request, completed),
-            (VolumeKind::Disks, _) => self.on_several_parts(now, request, completed),
-            (VolumeKind::Array(array), _) => self.on_array(now, array, request, completed),
-            (VolumeKind::Nfs(volume), _) => self.on_nfs(now, volume, request, completed),
-            (VolumeKind::Share(share), _) => self.on_share(now, share, request, completed),
-            (VolumeKind::Faulty(_), _) => {}
+            self.transfer_elsewhere(now, beneath, request, completed);
         }
     }
 
