@@ -8,14 +8,17 @@
 
 mod volume;
 
+#[cfg(test)]
+mod tests;
+
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_model::{
     AnyVolume, ClientId, Completed, Design, FileId, IoKind, Layout, Request, Storage, VolumeId,
 };
 use fathom_record::{Event, EventSink, StageResult, stage_record};
 use fathom_units::{Bytes, Nanos};
-use fathom_workload::trace::{ServedEntry, ServedOp, ServedTrace, TraceError};
 use fathom_workload::Workload;
+use fathom_workload::trace::{ServedEntry, ServedOp, ServedTrace, TraceError};
 
 use crate::gauges::Gauges;
 use crate::intervals::Intervals;
