@@ -1,5 +1,6 @@
 //! What is written says the workload, or tells what it does not say.
 
+mod iometer_files;
 mod workloads;
 
 use fathom_diagnostics::Diagnostics;
@@ -323,6 +324,12 @@ proptest! {
             }
             Ok(_) => {}
         }
+    }
+
+    #[test]
+    fn native_to_iometer_and_back(workload in workloads()) {
+        prop_assume!(validate(&workload).is_ok());
+        comes_back(&workload, Dialect::Iometer, iometer::read)?;
     }
 
     #[test]
