@@ -25,9 +25,13 @@ use crate::normal::normal_form;
 
 use names::SpecNames;
 use spec::Lines;
+use target::Volumes;
 
 /// Most workers of Iometer that a job becomes.
 const WORKERS_MAX: u32 = 4_096;
+
+/// Seconds of a test where no job has a run time.
+const RUN_TIME: u64 = 60;
 
 const REASONS: Reasons = &[
     (
@@ -118,6 +122,8 @@ struct Icf {
 struct Part {
     /// Number of the job over all stages.
     number: usize,
+    /// Name of the job.
+    job: String,
     manager: usize,
     hand: Hand,
     lines: Lines,
@@ -140,6 +146,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         ..Icf::default()
     };
     (icf.run_time, icf.ramp_up) = times(&normal);
+    let volumes = Volumes::of(&normal);
     let mut names = SpecNames::default();
     let mut number = 0;
     for (index, stage) in stages.iter().enumerate() {
@@ -156,7 +163,13 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         let mut parts = Vec::new();
         for job in jobs {
             let manager = icf.manager_of(job.host.as_deref());
-            parts.extend(of_job(job, number, manager, &icf, &mut draft));
+            parts.extend(of_job(
+                job,
+                number,
+                (manager, icf.managers.len()),
+                &volumes,
+                &mut draft,
+            ));
             number += 1;
         }
         in_order(&mut parts, &mut draft);
@@ -198,8 +211,12 @@ fn times(workload: &Workload) -> (u64, u64) {
         let all = workload.jobs().map(|(_, job)| whole(of(&job.limits)));
         all.max().unwrap_or(0)
     };
-    let run_time = longest(|limits| limits.runtime.unwrap_or_default());
-    (run_time.max(1), longest(|limits| limits.warmup))
+    let run_time = match longest(|limits| limits.runtime.unwrap_or_default()) {
+        // Iometer would go on until it is stopped.
+        0 => RUN_TIME,
+        seconds => seconds,
+    };
+    (run_time, longest(|limits| limits.warmup))
 }
 
 /// Puts workers of a machine together: that is how they stand in the file.
@@ -215,7 +232,13 @@ fn in_order(parts: &mut [Part], draft: &mut Draft) {
 }
 
 /// The workers of Iometer that a job becomes.
-fn of_job(job: &Job, number: usize, manager: usize, icf: &Icf, draft: &mut Draft) -> Vec<Part> {
+fn of_job(
+    job: &Job,
+    number: usize,
+    (manager, managers): (usize, usize),
+    volumes: &Volumes,
+    draft: &mut Draft,
+) -> Vec<Part> {
     decided(job);
     let lines = spec::lines(job, number, draft);
     let pattern = pattern(job.contents, &job.features);
@@ -224,9 +247,9 @@ fn of_job(job: &Job, number: usize, manager: usize, icf: &Icf, draft: &mut Draft
         let message = format!("{} workers become {workers}", job.workers);
         draft.lost(number, "workers", message);
     }
-    let targets = target::of_job(job, number, draft);
+    let targets = target::of_job(job, number, volumes, draft);
     let depth = depth(job, number, draft);
-    let base = names::worker(job, (icf.managers.len() > 1).then_some(job.host.as_deref()));
+    let base = names::worker(job, (managers > 1).then_some(job.host.as_deref()));
     let count = workers as usize * targets.len();
     if workers > 1 {
         let message = format!("its {workers} workers are workers of Iometer, `{base} 1` and so on");
@@ -250,6 +273,7 @@ fn of_job(job: &Job, number: usize, manager: usize, icf: &Icf, draft: &mut Draft
             };
             parts.push(Part {
                 number,
+                job: base.clone(),
                 manager,
                 hand: Hand {
                     name,

@@ -62,9 +62,11 @@ impl SpecNames {
     /// Begins a stage of that name.
     pub(super) fn begin(&mut self, stage: &str, parts: &[Part]) {
         let mut lines: Vec<&Lines> = Vec::new();
+        let mut jobs = Vec::new();
         for part in parts {
             if !lines.contains(&&part.lines) {
                 lines.push(&part.lines);
+                jobs.push(part.job.as_str());
             }
         }
         let stage = self.without_number(stage);
@@ -73,9 +75,8 @@ impl SpecNames {
             1 => vec![spec(stage)],
             // Read together, the parts are the stage's name again.
             count if count == split.len() => split.into_iter().map(spec).collect(),
-            count => (1..=count)
-                .map(|number| spec(&format!("{stage} {number}")))
-                .collect(),
+            // Otherwise they are called by the first jobs that have them.
+            _ => jobs.into_iter().map(spec).collect(),
         };
         self.wished = lines.into_iter().cloned().zip(names).collect();
         self.stages.insert(stage.to_owned());

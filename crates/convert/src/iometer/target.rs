@@ -2,11 +2,11 @@
 //!
 //! On a volume, Iometer works on one file of its own in the root. A workload's file in a folder is that file of the folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_dialects::iometer::TEST_FILE;
 use fathom_units::Bytes;
-use fathom_workload::{Job, Place, Target};
+use fathom_workload::{Job, Place, Target, Workload};
 
 use crate::draft::Draft;
 
@@ -25,9 +25,37 @@ pub(super) struct Disk {
     pub(super) max_size: u64,
 }
 
+/// How many places of a workload become each volume's file.
+#[derive(Debug)]
+pub(super) struct Volumes(BTreeMap<String, BTreeSet<String>>);
+
+impl Volumes {
+    /// Those of a whole workload.
+    pub(super) fn of(workload: &Workload) -> Self {
+        let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (number, (_, job)) in workload.jobs().enumerate() {
+            for (index, target) in job.targets.iter().enumerate() {
+                let place = match &target.place {
+                    Place::Path(path) => path.clone(),
+                    // No path is two lines.
+                    Place::FreshFileIn(_) | Place::FileSet(_) => format!("\n{number} {index}"),
+                };
+                places
+                    .entry(name_of(&target.place))
+                    .or_default()
+                    .insert(place);
+            }
+        }
+        Self(places)
+    }
+
+    fn count(&self, name: &str) -> usize {
+        self.0.get(name).map_or(0, BTreeSet::len)
+    }
+}
+
 /// The targets of a job. What a range or a name cannot say is told.
-pub(super) fn of_job(job: &Job, number: usize, draft: &mut Draft) -> Vec<Disk> {
-    let mut names: BTreeSet<String> = BTreeSet::new();
+pub(super) fn of_job(job: &Job, number: usize, volumes: &Volumes, draft: &mut Draft) -> Vec<Disk> {
     let mut disks = Vec::new();
     for target in &job.targets {
         let Target {
@@ -35,34 +63,11 @@ pub(super) fn of_job(job: &Job, number: usize, draft: &mut Draft) -> Vec<Disk> {
             offset,
             length,
         } = target;
-        let name = match place {
-            Place::Path(path) => of_path(path, number, draft),
-            Place::FreshFileIn(folder) => {
-                let message = format!(
-                    "a fresh file in `{folder}` is its `{TEST_FILE}`, which Iometer leaves there"
-                );
-                draft.lost(number, "target", message);
-                folder.clone()
-            }
-            Place::FileSet(set) => {
-                let message =
-                    format!("Iometer knows no file sets; it works on `{TEST_FILE}` instead");
-                draft.lost(number, "target", message);
-                set.anchor.clone()
-            }
-        };
-        if !is_sayable(&name) {
-            let message = format!("Iometer cannot name `{name}`");
-            draft.lost(number, "target", message);
-        }
-        let name = super::names::one_line(&name, NAME_MAX);
-        if !names.insert(name.clone()) {
-            let message = format!("several targets of it are `{TEST_FILE}` of `{name}`, one file");
-            draft.lost(number, "target", message);
-        }
+        let name = name_of(place);
+        tell(place, &name, volumes, number, draft);
         sectors(target, number, draft);
         disks.push(Disk {
-            name,
+            name: super::names::one_line(&name, NAME_MAX),
             start: offset.get() / SECTOR,
             // 0 sectors would be all of it.
             max_size: length.map_or(0, |length| (length.get() / SECTOR).max(1)),
@@ -73,6 +78,37 @@ pub(super) fn of_job(job: &Job, number: usize, draft: &mut Draft) -> Vec<Disk> {
         draft.lost(number, "target", message);
     }
     disks
+}
+
+/// Tells what becomes of a place.
+fn tell(place: &Place, name: &str, volumes: &Volumes, number: usize, draft: &mut Draft) {
+    if !is_sayable(name) {
+        let message = format!("Iometer cannot name `{name}`");
+        draft.lost(number, "target", message);
+    }
+    let file = file_of(name);
+    match place {
+        Place::Path(path) if file.as_ref().is_none_or(|file| file == path) => {}
+        Place::Path(_) => {
+            let message = format!("Iometer's file there is `{}`", file.unwrap_or_default());
+            draft.differs(number, "target", message);
+        }
+        Place::FreshFileIn(folder) => {
+            let message = format!(
+                "a fresh file in `{folder}` is its `{TEST_FILE}`, which Iometer leaves there"
+            );
+            draft.lost(number, "target", message);
+        }
+        Place::FileSet(_) => {
+            let message = format!("Iometer knows no file sets; it works on `{TEST_FILE}` instead");
+            draft.lost(number, "target", message);
+        }
+    }
+    let count = volumes.count(name);
+    if count > 1 {
+        let message = format!("{count} files in `{name}` become one, its `{TEST_FILE}`");
+        draft.lost(number, "target", message);
+    }
 }
 
 /// What is used of a target is whole sectors.
@@ -92,28 +128,45 @@ fn is_sayable(name: &str) -> bool {
         && name.trim() == name
 }
 
-/// The volume or device of a path.
-fn of_path(path: &str, number: usize, draft: &mut Draft) -> String {
+/// Whether a path is a device, which has no file on it.
+fn is_device(path: &str) -> bool {
     let starts = |start: &str| {
         let own = path.get(..start.len());
         own.is_some_and(|own| own.eq_ignore_ascii_case(start))
     };
-    if starts("/dev/") || starts("\\\\.\\") || starts("PHYSICALDRIVE") {
-        return path.to_owned();
-    }
+    starts("/dev/") || starts("\\\\.\\") || starts("PHYSICALDRIVE")
+}
+
+fn is_drive(path: &str) -> bool {
     let mut letters = path.chars();
-    let is_drive =
-        letters.next().is_some_and(|c| c.is_ascii_alphabetic()) && letters.next() == Some(':');
-    let (name, file) = if is_drive {
-        (path[..2].to_owned(), format!("{}\\{TEST_FILE}", &path[..2]))
-    } else {
-        let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
-        let name = if folder.is_empty() { "/" } else { folder };
-        (name.to_owned(), format!("{folder}/{TEST_FILE}"))
+    letters.next().is_some_and(|c| c.is_ascii_alphabetic()) && letters.next() == Some(':')
+}
+
+/// The volume or device of a place.
+fn name_of(place: &Place) -> String {
+    let path = match place {
+        Place::FreshFileIn(folder) => return folder.clone(),
+        Place::FileSet(set) => return set.anchor.clone(),
+        Place::Path(path) => path,
     };
-    if file != path {
-        let message = format!("Iometer's file on that volume is `{file}`, in place of `{path}`");
-        draft.differs(number, "target", message);
+    if is_device(path) {
+        return path.clone();
     }
-    name
+    if is_drive(path) {
+        return path[..2].to_owned();
+    }
+    let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
+    if folder.is_empty() { "/" } else { folder }.to_owned()
+}
+
+/// The file that Iometer works on there.
+fn file_of(name: &str) -> Option<String> {
+    if is_device(name) {
+        return None;
+    }
+    Some(if is_drive(name) {
+        format!("{}\\{TEST_FILE}", &name[..2])
+    } else {
+        format!("{}/{TEST_FILE}", name.trim_end_matches('/'))
+    })
 }

@@ -72,9 +72,7 @@ fn iometer_says_what_it_can() {
     check(
         "access = \"independent\"".to_owned(),
         &["\t/d"],
-        &[
-            "note: job `a`: target: Iometer's file on that volume is `/d/iobw.tst`, in place of `/d/f`",
-        ],
+        &["note: job `a`: target: Iometer's file there is `/d/iobw.tst`"],
     );
     check(
         with("arrival = { rate = \"200/s\" }\ncaching = \"buffered\"\nsync = { fsync_every = 1 }"),
@@ -205,4 +203,42 @@ fn configurations_are_written_in_other_words() {
     assert_eq!(lost(Dialect::Fio), Vec::<String>::new());
     assert_eq!(lost(Dialect::Diskspd), Vec::<String>::new());
     assert!(convert(&workload, Dialect::Native, "x").losses.is_empty());
+}
+
+/// Files of one folder would be one file; many differences of a key are one line.
+#[test]
+fn files_of_a_folder_become_one() {
+    let job = |number: u32| {
+        format!(
+            "[[stage.job]]\nname = \"{number}\"\nsalt = {number}\ntarget = \"/d/{number}\"\nblock = \"{number}KiB\"\n"
+        )
+    };
+    let jobs: String = (1..=5).map(job).collect();
+    let text = format!("[[stage]]\nname = \"s\"\nmeasure = \"1s\"\n{jobs}");
+    let workload = fathom_workload::native::read(&text, "x").unwrap().0;
+    let converted = convert(&workload, Dialect::Iometer, "x");
+    let told = told(&converted);
+    let lost = "lost: every job: target: 5 files in `/d` become one, its `iobw.tst`";
+    assert!(told.iter().any(|line| line == lost), "{told:?}");
+    // The first job of each specification gives it its name.
+    assert!(
+        converted.text.contains("\t3,NONE\n")
+            && converted.text.contains("\t3072,100,100,100,0,1,3072,0"),
+        "{}",
+        converted.text
+    );
+    let converted = convert(&workload, Dialect::Fio, "x");
+    let salts = super::told(&converted)
+        .into_iter()
+        .filter(|line| line.contains(": salt: "));
+    assert!(salts.count() <= 1);
+    let diskspd = convert(&workload, Dialect::Diskspd, "x");
+    let salts: Vec<String> = super::told(&diskspd)
+        .into_iter()
+        .filter(|line| line.contains(": salt: "))
+        .collect();
+    assert_eq!(
+        salts,
+        ["note: every job: salt: `1` becomes `0`: DISKSPD draws by `-z` alone; 4 more are alike"]
+    );
 }
