@@ -7,7 +7,8 @@
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
     Access, AccessLine, BufferContents, Direction, EndsOthers, ExistingFiles, FileChoice,
-    FileOperation, Job, LINE_ALIGNMENT, ProcessorSharing, SequentialScope, WeightedSize, Workload,
+    FileOperation, Filling, Job, LINE_ALIGNMENT, ProcessorSharing, SequentialScope, WeightedSize,
+    Workload,
 };
 
 /// The same workload, with everything that makes no difference at one value.
@@ -41,6 +42,9 @@ pub fn normal_form(workload: &Workload) -> Workload {
                 job.contents = BufferContents::default();
                 job.features.filling = None;
             }
+        }
+        if job.features.filling.as_deref() == Some(&Filling::default()) {
+            job.features.filling = None;
         }
         let process = &mut job.features.process;
         if process.processors.is_empty() {
