@@ -56,6 +56,9 @@ const REASONS: Reasons = &[
     ),
 ];
 
+/// The host of a job that names none, where others do: without it, the job would be done on every host.
+const HERE: &str = "localhost";
+
 /// A parameter file that is being written.
 struct Writer {
     general: General,
@@ -64,6 +67,8 @@ struct Writer {
     draft: Draft,
     /// Stages that the text will be read as, so far.
     made: usize,
+    /// Whether any job names a host.
+    has_hosts: bool,
 }
 
 /// The workload as a parameter file.
@@ -84,13 +89,18 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
             ..Draft::default()
         },
         made: 0,
+        has_hosts: false,
     };
     let mut hosts: Vec<&str> = normal
         .jobs()
         .filter_map(|(_, job)| job.host.as_deref())
         .collect();
+    if !hosts.is_empty() && normal.jobs().any(|(_, job)| job.host.is_none()) {
+        hosts.push(HERE);
+    }
     hosts.sort_unstable();
     hosts.dedup();
+    writer.has_hosts = !hosts.is_empty();
     let mut number = 0;
     let mut formatted = None;
     for (index, stage) in stages.iter().enumerate() {
@@ -139,6 +149,15 @@ impl Writer {
         }
         if !on_files.is_empty() {
             self.file_run(stages, index, &on_files, formatted);
+        }
+    }
+
+    /// `host=` of a job.
+    fn host(&self, job: &Job) -> String {
+        match job.host.as_deref() {
+            Some(host) => format!(",host={host}"),
+            None if self.has_hosts => format!(",host={HERE}"),
+            None => String::new(),
         }
     }
 

@@ -159,9 +159,7 @@ impl Writer {
     fn formatter(&mut self, number: usize, job: &Job) -> String {
         let fsd = self.fsd(number, job, 0);
         let mut body = format!(",fsd={fsd}");
-        if let Some(host) = &job.host {
-            let _ = write!(body, ",host={host}");
-        }
+        body.push_str(&self.host(job));
         self.sections.place(
             Kind::Fwd,
             None,
@@ -202,9 +200,7 @@ impl Writer {
         }
         let _ = write!(body, ",{},threads={}", sizes(&job.block, job), job.workers);
         body.push_str(&open_flags(job));
-        if let Some(host) = &job.host {
-            let _ = write!(body, ",host={host}");
-        }
+        body.push_str(&self.host(job));
         if let Some(skew) = skew.filter(|_| several) {
             let _ = write!(body, ",skew={skew}");
         }

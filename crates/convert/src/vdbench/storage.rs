@@ -83,6 +83,7 @@ impl Writer {
             .sections
             .place(Kind::Sd, sd, &format!("sd{fallback}"), body, self.made);
         let mut body = format!(",sd={sd}{}", of_work(job, number, &mut self.draft));
+        body.push_str(&self.host(job));
         if streams.len() > 1 {
             let _ = write!(body, ",streams={}", streams.len());
         }
@@ -157,10 +158,8 @@ fn names_of(job: &Job, several: bool, part: usize) -> (Option<&str>, Option<&str
     if part > 0 {
         return (None, None);
     }
-    let name = job
-        .name
-        .split_once('#')
-        .map_or(job.name.as_str(), |(name, _)| name);
+    // A reader adds the host where several have the SD, and the number of a stream.
+    let name = job.name.split(['@', '#']).next().unwrap_or_default();
     let (wd, sd) = match name.split_once('/').filter(|_| several) {
         Some((wd, sd)) => (Some(wd), Some(sd)),
         None if several => (None, None),
@@ -293,8 +292,11 @@ fn of_work(job: &Job, number: usize, draft: &mut Draft) -> String {
             gap,
             scope: SequentialScope::PerWorker | SequentialScope::Shared,
         } => {
-            let ends = !job.limits.time_based && job.limits.bytes.is_none();
-            text.push_str(if ends { ",seekpct=eof" } else { ",seekpct=0" });
+            text.push_str(if ends_at_eof(job) {
+                ",seekpct=eof"
+            } else {
+                ",seekpct=0"
+            });
             if gap > Bytes::ZERO {
                 let stride = size(job.block.largest(job.mix).get().saturating_add(gap.get()));
                 let _ = write!(text, ",stride=({stride},{stride})");
@@ -304,10 +306,14 @@ fn of_work(job: &Job, number: usize, draft: &mut Draft) -> String {
     if let Some(Hits { reads, writes, .. }) = hits(job) {
         let _ = write!(text, ",rhpct={reads},whpct={writes}");
     }
-    if let Some(host) = &job.host {
-        let _ = write!(text, ",host={host}");
-    }
     text
+}
+
+/// Whether a job goes through its target once.
+fn ends_at_eof(job: &Job) -> bool {
+    matches!(job.access, Access::Sequential { .. })
+        && !job.limits.time_based
+        && job.limits.bytes.is_none()
 }
 
 /// I/Os a second of all workers and streams.
@@ -390,7 +396,16 @@ fn of_run(stage: &Stage, jobs: &[(usize, &Job)], names: &[String]) -> String {
     .max(2);
     let work = list(names);
     let mut text = format!("wd={work},iorate=max,interval=1");
-    if warmup > 0 {
+    // Vdbench leaves the first interval out of what it measures, but of workloads that end with their storage.
+    let whole_runs = jobs.iter().any(|(_, job)| ends_at_eof(job));
+    let leaves_one = |(_, job): &(usize, &Job)| {
+        let warmup = whole(job.limits.warmup);
+        warmup == u64::from(!ends_at_eof(job))
+    };
+    if whole_runs && jobs.iter().all(leaves_one) {
+        let all = limits(|limits| whole(limits.warmup) + limits.runtime.map_or(30, whole)).max(2);
+        let _ = write!(text, ",elapsed={all}");
+    } else if warmup > 0 {
         let _ = write!(text, ",warmup={warmup},elapsed={elapsed}");
     } else {
         // The first interval is left out of what is measured.
