@@ -44,7 +44,9 @@ fn act(mut input: DiskPerformanceInput, ours: &Ours, console: &dyn Console) -> R
         let results = ran.results.iter().filter(|it| it.measured > Nanos::ZERO);
         let results: Vec<_> = results.cloned().collect();
         if settings.output == Output::GridView {
-            console.tell("note: there is no window for `Out-GridView` here; the table follows");
+            console.tell(
+                "note: there is no window for `Out-GridView` here; the table follows. With `--record`, `fathom report --html FILE` makes a page of the run",
+            );
         }
         console.print(&diskperformance::write_table(settings, &results));
     };
