@@ -249,7 +249,7 @@ fn of_job(
     }
     let targets = target::of_job(job, number, volumes, draft);
     let depth = depth(job, number, draft);
-    let base = names::worker(job, (managers > 1).then_some(job.host.as_deref()));
+    let base = names::worker(job, managers > 1);
     let count = workers as usize * targets.len();
     if workers > 1 {
         let message = format!("its {workers} workers are workers of Iometer, `{base} 1` and so on");

@@ -27,9 +27,9 @@ pub(super) fn host(host: Option<&str>) -> String {
 
 /// A worker's name. Where there are several machines, a job's name has its machine's before it when it was read from such
 /// a file.
-pub(super) fn worker(job: &Job, machine: Option<Option<&str>>) -> String {
-    let prefix = machine.map(|machine| format!("{}/", host(machine)));
-    let own = prefix.and_then(|prefix| job.name.strip_prefix(&prefix));
+pub(super) fn worker(job: &Job, has_machines: bool) -> String {
+    let prefix = format!("{}/", host(job.host.as_deref()));
+    let own = job.name.strip_prefix(&prefix).filter(|_| has_machines);
     one_line(own.unwrap_or(&job.name), NAME_MAX)
 }
 

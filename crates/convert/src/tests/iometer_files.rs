@@ -2,13 +2,21 @@
 
 use super::{Dialect, Loss, body, check, convert, iometer, normal_form, told};
 
+/// Keys of a job that Iometer can say as it is, and more.
+fn with(keys: &str) -> String {
+    format!(
+        "target = {{ path = \"/d/iobw.tst\", size = \"1GiB\" }}\naccess = \"independent\"\n{keys}"
+    )
+}
+
+#[track_caller]
+fn says(keys: impl AsRef<str>, says: &[&str], tells: &[&str]) {
+    check(Dialect::Iometer, keys.as_ref(), says, tells);
+}
+
 #[test]
 fn iometer_says_what_it_can() {
-    let check =
-        |keys: String, says: &[&str], tells: &[&str]| check(Dialect::Iometer, &keys, says, tells);
-    let plain = "target = { path = \"/d/iobw.tst\", size = \"1GiB\" }\naccess = \"independent\"\n";
-    let with = |keys: &str| format!("{plain}{keys}");
-    check(
+    says(
         with(
             "depth = 32\nblock = \"8KiB\"\nmix = { read = \"67%\", write = \"33%\" }\nwarmup = \"90s\"",
         ),
@@ -24,7 +32,7 @@ fn iometer_says_what_it_can() {
         &[],
     );
     // Sizes are lines; those of one direction alone have lines of their own.
-    check(
+    says(
         with("block = [{ size = \"4KiB\", weight = 3 }, { size = \"64KiB\", weight = 1 }]"),
         &[
             "\t4096,75,100,100,0,1,4096,0",
@@ -32,7 +40,7 @@ fn iometer_says_what_it_can() {
         ],
         &["note: job `a`: block: its sizes are lines"],
     );
-    check(
+    says(
         with(
             "mix = { read = \"60%\", write = \"40%\" }\nblock = { read = \"4KiB\", write = \"64KiB\" }",
         ),
@@ -42,7 +50,7 @@ fn iometer_says_what_it_can() {
         ],
         &["note: job `a`: block: its sizes are lines"],
     );
-    check(
+    says(
         with("block = [{ size = \"4KiB\", weight = 2 }, { size = \"64KiB\", weight = 1 }]"),
         &[
             "\t4096,67,100,100,0,1,4096,0",
@@ -50,7 +58,7 @@ fn iometer_says_what_it_can() {
         ],
         &["lost: job `a`: block: its 2 sizes are lines of a specification, each of whole percents"],
     );
-    check(
+    says(
         with("access = { kind = \"sequential\", gap = \"4KiB\" }\nblock = \"4KiB\"").replacen(
             "access = \"independent\"\n",
             "",
@@ -59,22 +67,26 @@ fn iometer_says_what_it_can() {
         &["\t4096,100,100,0,0,1,8192,0"],
         &[],
     );
-    check(
+}
+
+#[test]
+fn iometer_has_delays_and_seeds_but_no_rates() {
+    says(
         with("think = { pause = \"5ms\", every = 8, counts = \"issued\" }"),
         &["\t4096,100,100,100,5,8,4096,0"],
         &["note: job `a`: think: its pauses are delays before bursts"],
     );
-    check(
+    says(
         with("workers = 3\nsalt = 7"),
         &["\ta 1", "\ta 3", "\t1,DISABLED,1,ENABLED,7"],
         &["note: job `a`: workers: its 3 workers"],
     );
-    check(
-        "access = \"independent\"".to_owned(),
+    says(
+        "access = \"independent\"",
         &["\t/d"],
         &["note: job `a`: target: Iometer's file there is `/d/iobw.tst`"],
     );
-    check(
+    says(
         with("arrival = { rate = \"200/s\" }\ncaching = \"buffered\"\nsync = { fsync_every = 1 }"),
         &[],
         &[
@@ -118,10 +130,8 @@ const SPECS: &str = "Version 1.1.0\n'TEST SETUP\n'Run Time\n'\thours minutes sec
     'END access specifications\n'MANAGER LIST\n";
 
 fn worker(name: &str, settings: &str, specs: &[&str], targets: &[&str]) -> String {
-    let targets: String = targets
-        .iter()
-        .map(|target| format!("'Target\n\t{target}\n'Target type\n\tDISK\n'End target\n"))
-        .collect();
+    let one = |target: &&str| format!("'Target\n\t{target}\n'Target type\n\tDISK\n'End target\n");
+    let targets = targets.iter().map(one).collect::<Vec<_>>().concat();
     format!(
         "'Worker\n\t{name}\n'Worker type\n\tDISK\n'Default target settings for worker\n'Number of outstanding IOs\n\t{settings}\n\
          'End default target settings for worker\n'Assigned access specs\n\t{}\n'End assigned access specs\n\
@@ -213,7 +223,7 @@ fn files_of_a_folder_become_one() {
             "[[stage.job]]\nname = \"{number}\"\nsalt = {number}\ntarget = \"/d/{number}\"\nblock = \"{number}KiB\"\n"
         )
     };
-    let jobs: String = (1..=5).map(job).collect();
+    let jobs = (1..=5).map(job).collect::<Vec<_>>().concat();
     let text = format!("[[stage]]\nname = \"s\"\nmeasure = \"1s\"\n{jobs}");
     let workload = fathom_workload::native::read(&text, "x").unwrap().0;
     let converted = convert(&workload, Dialect::Iometer, "x");

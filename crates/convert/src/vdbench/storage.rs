@@ -222,7 +222,8 @@ pub(super) fn open_flags(job: &Job) -> String {
     ];
     let flags: Vec<String> = flags
         .into_iter()
-        .filter_map(|(used, flag)| used.then(|| flag.to_owned()))
+        .filter(|(used, _)| *used)
+        .map(|(_, flag)| flag.to_owned())
         .collect();
     if flags.is_empty() {
         return String::new();
