@@ -362,10 +362,14 @@ impl Builder<'_> {
 
     /// Whether a label or wildcard means any host.
     pub(super) fn knows_host(&mut self, pattern: &str) -> bool {
+        let hosts = &self.built.hosts;
+        for host in hosts.iter().skip(self.hosts_indexed) {
+            self.known_hosts.insert(host.label.clone(), true);
+        }
+        self.hosts_indexed = hosts.len();
         if let Some(known) = self.known_hosts.get(pattern) {
             return *known;
         }
-        let hosts = &self.built.hosts;
         let mut labels = hosts.iter().map(|host| host.label.as_str());
         let known = if hosts.is_empty() {
             matches(pattern, "localhost")
