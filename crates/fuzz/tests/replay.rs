@@ -84,6 +84,27 @@ const NUMBERED: &[(&str, &str, &str, usize, &str)] = &[
     ),
     (
         "vdbench",
+        "sd=default,size=1g\nsd=s,lun=/a*,count=(1,9000)\nwd=w,sd=*,xfersize=(4k,4m,4k)\n",
+        "",
+        0,
+        "rd=r,wd=w,iorate=max,elapsed=10,interval=1,forthreads=(1-10)\n",
+    ),
+    (
+        "vdbench",
+        "sd=s,lun=/a*,size=1g,count=(1,49000)\nwd=w1,sd=*\nwd=w2,sd=*\n",
+        "rd=r#,wd=w*,iorate=1000,elapsed=10,interval=1\n",
+        800,
+        "",
+    ),
+    (
+        "vdbench",
+        "sd=s,lun=/a*,size=1g,count=(1,100000)\nwd=w,sd=*\n",
+        "",
+        0,
+        "rd=r,wd=w,sd=single,iorate=1000,elapsed=10,interval=1\n",
+    ),
+    (
+        "vdbench",
         "",
         "hd=h#\n",
         9_000,

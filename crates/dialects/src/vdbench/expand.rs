@@ -19,7 +19,7 @@ use super::sections::{Loop, LoopKey, LoopValue, Name, Rate, Rd, Repeat, Wd, matc
 use super::values::Values;
 
 /// Most names that wildcards are held against.
-const LOOKUPS_MAX: usize = 20_000_000;
+const LOOKUPS_MAX: usize = 5_000_000;
 
 const TOO_MANY_NAMES: &str = "the names and wildcards of all RDs are held against too many names";
 
@@ -71,7 +71,7 @@ pub fn expand(
     }
     for (index, rd) in built.rds.iter().enumerate().skip(first.unwrap_or(0)) {
         expander.rd(index, rd);
-        if expander.budget.is_spent() {
+        if expander.budget.is_spent() || expander.lookups > LOOKUPS_MAX {
             break;
         }
     }
@@ -208,13 +208,15 @@ impl<'a> Expander<'a> {
         let mut sds = Vec::new();
         for name in names {
             let found = self.lookup(name, |built| &built.sds, |sd| &sd.name, false);
-            if found.is_empty() {
+            if found.is_empty() && self.lookups <= LOOKUPS_MAX {
                 self.storage_missing(workload, name);
             }
             sds.extend(found);
         }
-        let mut seen = BTreeSet::new();
-        sds.retain(|sd| seen.insert(*sd));
+        if names.len() > 1 {
+            let mut seen = BTreeSet::new();
+            sds.retain(|sd| seen.insert(*sd));
+        }
         sds
     }
 

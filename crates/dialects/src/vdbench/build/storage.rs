@@ -189,6 +189,10 @@ impl Builder<'_> {
             None => self.add_sd(sd),
             Some(count) => {
                 for number in count.start..count.start.saturating_add(count.number) {
+                    // One more than there may be says that there are too many.
+                    if self.built.sds.len() > SDS_MAX {
+                        return;
+                    }
                     self.add_sd(numbered(&sd, number));
                 }
             }
