@@ -335,7 +335,11 @@ fn runs_on_files_have_the_rows_of_files() {
 fn a_prediction_on_files_has_the_rows_of_files() {
     let home = disk_folder();
     let design = example("guide-2021/d8ds_v4.design.toml");
-    std::fs::write(home.path().join("parm"), tree("/mnt/nocache/tree")).unwrap();
+    std::fs::write(
+        home.path().join("parm"),
+        tree("/mnt/nocache/tree").replace("fwdrate=max", "fwdrate=1000"),
+    )
+    .unwrap();
     let words = [
         "predict",
         "--on",

@@ -1,7 +1,7 @@
 //! From what was read to what the output needs to know.
 
 use fathom_units::Nanos;
-use fathom_workload::{FileTask, Job, SetFormat, SetOperation};
+use fathom_workload::{FileTask, Job, SetFormat, SetOperation, Workload};
 use jiff::tz::TimeZone;
 
 use super::{Asked, Asks, Detail, JobPlace, Layout, Rate, RunLayout};
@@ -72,9 +72,10 @@ fn sorted(indices: impl Iterator<Item = usize>) -> Vec<usize> {
     indices
 }
 
-/// What the output of `input` in `directory` needs to know; `program` and `process` are ours.
+/// What the output of `input` in `directory` needs to know; `program` and `process` are ours. `workload` is what runs,
+/// which may have been taken out of the input.
 pub fn layout(
-    input: &VdbenchInput,
+    (input, workload): (&VdbenchInput, &Workload),
     directory: String,
     zone: TimeZone,
     (program, process): (String, u32),
@@ -108,7 +109,7 @@ pub fn layout(
         jobs: run
             .jobs
             .iter()
-            .zip(asks_of(input, run))
+            .zip(asks_of(workload, run))
             .map(|(job, asks)| JobPlace {
                 host: hosts.place(job.host).unwrap_or(0),
                 sd: sds.of_kind(run.kind, job.sd).unwrap_or(0),
@@ -153,8 +154,8 @@ fn is_format(run: &Run) -> bool {
 }
 
 /// What each job of a run is asked to do.
-fn asks_of<'i>(input: &'i VdbenchInput, run: &'i Run) -> impl Iterator<Item = Asks> + 'i {
-    let stage = input.workload.stages.get(run.stage);
+fn asks_of<'i>(workload: &'i Workload, run: &'i Run) -> impl Iterator<Item = Asks> + 'i {
+    let stage = workload.stages.get(run.stage);
     let jobs = stage.map_or(&[][..], |stage| &stage.jobs);
     (0..run.jobs.len()).map(|index| jobs.get(index).map_or(Asks::Storage, asks))
 }
