@@ -5,7 +5,18 @@
 //!
 //! Invariants: nothing is written to a device; what a source cannot know is unknown with its reason, never guessed.
 
+mod checklist;
 pub mod import;
+mod periods;
 mod samples;
+mod shares;
+mod table;
+mod verdict;
 
-pub use samples::{Device, Machine, MachineSample, Observation, Ops, Sample, Traced, Unknown};
+pub use checklist::{About, Checklist};
+pub use periods::{DayTime, DayTimeError, Given, Periods};
+pub use table::page;
+pub use verdict::{Finding, Verdict, verdicts};
+pub use samples::{
+    Device, Machine, MachineSample, Observation, Ops, Placed, Sample, Stretch, Traced, Unknown,
+};
