@@ -60,6 +60,8 @@ pub enum Verb {
     /// Take the place of the script DiskPerformance.ps1
     #[command(disable_help_flag = true)]
     Diskperformance(PeerArgs),
+    /// Watch what a running application does to its storage
+    Observe(fathom_observe::ObserveArgs),
     /// Write down what an application needs of its storage
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
@@ -439,6 +441,7 @@ impl Cli {
             | Verb::Vdbench(_)
             | Verb::Sqlio(_)
             | Verb::Diskperformance(_)
+            | Verb::Observe(_)
             | Verb::Profile(_)
             | Verb::Plan(_)
             | Verb::Catalog(_)

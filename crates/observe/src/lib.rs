@@ -7,15 +7,18 @@
 
 mod checklist;
 pub mod import;
+pub mod live;
 mod periods;
 mod samples;
 mod shares;
 mod table;
+mod verb;
 mod verdict;
 
 pub use checklist::{About, Checklist};
 pub use periods::{DayTime, DayTimeError, Given, Periods};
 pub use table::page;
+pub use verb::{ObserveArgs, run};
 pub use verdict::{Finding, Verdict, verdicts};
 pub use samples::{
     Device, Machine, MachineSample, Observation, Ops, Placed, Sample, Stretch, Traced, Unknown,

@@ -87,6 +87,16 @@ pub struct Given {
     pub off_hours: Vec<DayTime>,
 }
 
+impl Given {
+    /// Where a time is both, in one sentence.
+    pub fn contradiction(&self) -> Option<String> {
+        self.peak.iter().find_map(|peak| {
+            let off = self.off_hours.iter().find(|off| peak.overlaps(**off))?;
+            Some(format!("`--peak {peak}` and `--off-hours {off}` overlap: make them meet"))
+        })
+    }
+}
+
 /// The period of each moment.
 #[derive(Debug, Clone)]
 pub struct Periods {
@@ -113,10 +123,8 @@ impl Periods {
         if given.peak.is_empty() && given.off_hours.is_empty() {
             return Ok(Self::found(seen, zone, dated));
         }
-        for peak in &given.peak {
-            if let Some(off) = given.off_hours.iter().find(|off| peak.overlaps(**off)) {
-                return Err(format!("`--peak {peak}` and `--off-hours {off}` overlap: make them meet"));
-            }
+        if let Some(wrong) = given.contradiction() {
+            return Err(wrong);
         }
         if !dated {
             let message = "the samples have no dates, so that no time of the day can be the peak";
