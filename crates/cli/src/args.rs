@@ -38,7 +38,7 @@ pub enum Verb {
     Predict(PredictArgs),
     /// Fit a design's media latencies to a measured run
     Calibrate(CalibrateArgs),
-    /// Print the resolved workload: every value, and where it came from
+    /// Print the resolved workload, or a guide's table: `counters`, `factors`
     Explain(ExplainArgs),
     /// Write a workload in another dialect's words, and tell what those cannot say
     Convert(ConvertArgs),

@@ -69,7 +69,9 @@ impl Checklist {
         if !unknown.is_empty() {
             let names: Vec<_> = seen.devices.iter().map(|it| it.name.as_str()).collect();
             let (logs, names) = (unknown.join(", "), names.join(", "));
-            return Err(format!("`--log` names {logs}, which was not observed: observed were {names}"));
+            return Err(format!(
+                "`--log` names {logs}, which was not observed: observed were {names}"
+            ));
         }
         let periods = Periods::of(seen, &about.periods, zone)?;
         let mut list = Self {
@@ -108,14 +110,21 @@ impl Checklist {
             periods: Vec::new(),
         };
         for kind in PeriodKind::ALL {
-            let of = |sample: &&Sample| periods.at(middle(sample.at_unix_ns, sample.length)) == kind;
+            let of =
+                |sample: &&Sample| periods.at(middle(sample.at_unix_ns, sample.length)) == kind;
             let samples: Vec<Sample> = device.samples.iter().filter(of).copied().collect();
             if samples.is_empty() {
                 continue;
             }
-            if !samples.iter().any(|it| it.ios().is_some_and(|ios| ios > 0.0)) {
+            if !samples
+                .iter()
+                .any(|it| it.ios().is_some_and(|ios| ios > 0.0))
+            {
                 let name = &device.name;
-                let why = format!("`{name}` had no I/O in the period `{}`, which is left out", kind.name());
+                let why = format!(
+                    "`{name}` had no I/O in the period `{}`, which is left out",
+                    kind.name()
+                );
                 self.notes.push(why);
                 continue;
             }
@@ -124,7 +133,10 @@ impl Checklist {
             volume.periods.push(period);
         }
         if volume.periods.is_empty() {
-            self.notes.push(format!("`{}` is left out: no I/O was seen on it", device.name));
+            self.notes.push(format!(
+                "`{}` is left out: no I/O was seen on it",
+                device.name
+            ));
         } else {
             self.profile.volumes.push(volume);
         }
@@ -148,7 +160,10 @@ impl Checklist {
         }
         Period {
             iops: self.rates(device, kind, samples),
-            reads: map(mix(samples, |sample| Some((sample.reads?.count, sample.ios()?))), percent),
+            reads: map(
+                mix(samples, |sample| Some((sample.reads?.count, sample.ios()?))),
+                percent,
+            ),
             random: map(
                 mix(samples, |sample| {
                     let placed = sample.placed?;
@@ -156,9 +171,10 @@ impl Checklist {
                 }),
                 percent,
             ),
-            size: map(mix(samples, |sample| Some((sample.bytes()?, sample.ios()?))), |size| {
-                Bytes::new((size.round() as u64).max(1))
-            }),
+            size: map(
+                mix(samples, |sample| Some((sample.bytes()?, sample.ios()?))),
+                |size| Bytes::new((size.round() as u64).max(1)),
+            ),
             throughput: map(over_time(held(samples, bytes)), throughput),
             average_throughput: map(average, throughput),
             peak_throughput: map(peak, throughput),
@@ -209,12 +225,13 @@ impl Checklist {
         }
         let span = stretch_of(timed.iter().map(|it| it.1));
         let figures = |of: &dyn Fn(&MachineSample) -> Option<f64>| {
-            let parts = timed.iter().filter_map(|(sample, length)| {
-                Some((sample.at_unix_ns, *length, of(sample)?))
-            });
+            let parts = timed
+                .iter()
+                .filter_map(|(sample, length)| Some((sample.at_unix_ns, *length, of(sample)?)));
             stretches(parts, span)
         };
-        let share = |sample: &MachineSample| Some(f64::from(sample.processors?.basis_points()) / 1e4);
+        let share =
+            |sample: &MachineSample| Some(f64::from(sample.processors?.basis_points()) / 1e4);
         let memory = |sample: &MachineSample| Some(sample.memory?.get() as f64);
         let (average, peak) = figures(&share);
         self.profile.processors = map(average, percent);
@@ -239,7 +256,10 @@ fn single_ios(device: &Device, kind: PeriodKind, periods: &Periods) -> Traces {
     let is_of = |end: i64, length: Nanos| periods.at(middle(end, length)) == kind;
     let (mut latency, mut size, mut depth) = (Histogram::new(), Histogram::new(), Vec::new());
     if device.stretches.is_empty() {
-        let all = device.samples.iter().all(|it| is_of(it.at_unix_ns, it.length));
+        let all = device
+            .samples
+            .iter()
+            .all(|it| is_of(it.at_unix_ns, it.length));
         if let Some(traced) = device.traced.as_ref().filter(|_| all) {
             latency.merge(&traced.read_latency);
             latency.merge(&traced.write_latency);
@@ -351,16 +371,21 @@ fn stretches(
     type Sums = (u64, f64, f64);
     let mut stretches: BTreeMap<i64, Sums> = BTreeMap::new();
     for (end, length, value) in parts {
-        let sums = stretches.entry(place(end, length, span)).or_insert((0, 0.0, value));
+        let sums = stretches
+            .entry(place(end, length, span))
+            .or_insert((0, 0.0, value));
         sums.0 += length.get();
         sums.1 += value * length.get() as f64;
         sums.2 = sums.2.max(value);
     }
     let held = |of: &dyn Fn(&Sums) -> f64| {
-        let held = stretches.values().filter(|sums| sums.0 > 0).map(|sums| Held {
-            value: of(sums),
-            length: Nanos::new(sums.0),
-        });
+        let held = stretches
+            .values()
+            .filter(|sums| sums.0 > 0)
+            .map(|sums| Held {
+                value: of(sums),
+                length: Nanos::new(sums.0),
+            });
         over_time(held.collect())
     };
     (held(&|sums| sums.1 / sums.0 as f64), held(&|sums| sums.2))
@@ -402,5 +427,7 @@ fn depths(samples: &[Sample], traced: &Traces) -> Levels<u64> {
         });
         held.collect()
     };
-    map(over_time(held), |depth| (depth - 1e-9).ceil().max(0.0) as u64)
+    map(over_time(held), |depth| {
+        (depth - 1e-9).ceil().max(0.0) as u64
+    })
 }

@@ -30,7 +30,9 @@ pub struct DayTime {
 
 /// Why a text is no stretch of the day.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no stretch of the day: write one such as `09:00-12:00`, or `22:00-06:00` over midnight")]
+#[error(
+    "`{0}` is no stretch of the day: write one such as `09:00-12:00`, or `22:00-06:00` over midnight"
+)]
 pub struct DayTimeError(String);
 
 impl DayTime {
@@ -92,7 +94,9 @@ impl Given {
     pub fn contradiction(&self) -> Option<String> {
         self.peak.iter().find_map(|peak| {
             let off = self.off_hours.iter().find(|off| peak.overlaps(**off))?;
-            Some(format!("`--peak {peak}` and `--off-hours {off}` overlap: make them meet"))
+            Some(format!(
+                "`--peak {peak}` and `--off-hours {off}` overlap: make them meet"
+            ))
         })
     }
 }
@@ -135,8 +139,8 @@ impl Periods {
             times.join(", ")
         };
         let peak = (!given.peak.is_empty()).then(|| format!("peak {}", words(&given.peak)));
-        let off = (!given.off_hours.is_empty())
-            .then(|| format!("off hours {}", words(&given.off_hours)));
+        let off =
+            (!given.off_hours.is_empty()).then(|| format!("off hours {}", words(&given.off_hours)));
         let both: Vec<_> = peak.into_iter().chain(off).collect();
         Ok(Self {
             rule: format!("periods as given: {}, otherwise normal", both.join(", ")),
@@ -146,14 +150,21 @@ impl Periods {
     }
 
     fn found(seen: &Observation, zone: TimeZone, dated: bool) -> Self {
-        let rates = if dated { hour_rates(seen, &zone) } else { [None; 24] };
+        let rates = if dated {
+            hour_rates(seen, &zone)
+        } else {
+            [None; 24]
+        };
         let known: Vec<(usize, f64)> = rates
             .iter()
             .enumerate()
             .filter_map(|(hour, rate)| Some((hour, (*rate)?)))
             .collect();
-        let busiest = known.iter().max_by(|left, right| left.1.total_cmp(&right.1));
-        let Some((hour, most)) = busiest.filter(|(_, most)| known.len() >= HOURS_LEAST && *most > 0.0)
+        let busiest = known
+            .iter()
+            .max_by(|left, right| left.1.total_cmp(&right.1));
+        let Some((hour, most)) =
+            busiest.filter(|(_, most)| known.len() >= HOURS_LEAST && *most > 0.0)
         else {
             return Self {
                 how: How::All(PeriodKind::Peak),
@@ -254,7 +265,15 @@ mod tests {
         check("09:00-12:00", Some("09:00-12:00"));
         check("22:30-06:00", Some("22:30-06:00"));
         check("00:00-24:00", Some("00:00-24:00"));
-        for wrong in ["9-12", "09:00", "09:60-10:00", "25:00-26:00", "09:00-09:00", "24:00-01:00", "+9:00-12:00"] {
+        for wrong in [
+            "9-12",
+            "09:00",
+            "09:60-10:00",
+            "25:00-26:00",
+            "09:00-09:00",
+            "24:00-01:00",
+            "+9:00-12:00",
+        ] {
             check(wrong, None);
         }
     }
@@ -286,8 +305,13 @@ mod tests {
         let periods = Periods::of(&seen, &Given::default(), TimeZone::UTC).unwrap();
         assert!(periods.rule.contains("`busiest-hour`"), "{}", periods.rule);
         let hourly = seen.devices[0].samples.iter().step_by(60);
-        let kinds: Vec<_> = hourly.map(|it| periods.at(middle(it.at_unix_ns, it.length)).name()).collect();
-        assert_eq!(kinds, ["off-hours", "normal", "peak", "normal", "off-hours"]);
+        let kinds: Vec<_> = hourly
+            .map(|it| periods.at(middle(it.at_unix_ns, it.length)).name())
+            .collect();
+        assert_eq!(
+            kinds,
+            ["off-hours", "normal", "peak", "normal", "off-hours"]
+        );
     }
 
     #[test]
@@ -309,11 +333,18 @@ mod tests {
         let periods = Periods::of(&seen, &given, TimeZone::UTC).unwrap();
         let hour = 3_600_000_000_000i64;
         let at = |hours: i64| periods.at(1_795_305_600_000_000_000 + hours * hour).name();
-        assert_eq!([at(3), at(9), at(12), at(23)], ["off-hours", "peak", "normal", "off-hours"]);
+        assert_eq!(
+            [at(3), at(9), at(12), at(23)],
+            ["off-hours", "peak", "normal", "off-hours"]
+        );
         let overlapping = Given {
             peak: vec![time("05:00-07:00")],
             ..given
         };
-        assert!(Periods::of(&seen, &overlapping, TimeZone::UTC).unwrap_err().contains("overlap"));
+        assert!(
+            Periods::of(&seen, &overlapping, TimeZone::UTC)
+                .unwrap_err()
+                .contains("overlap")
+        );
     }
 }

@@ -120,13 +120,19 @@ mod tests {
     fn percentiles_are_over_time() {
         check(vec![], [None; 3]);
         check(vec![held(7.0, 1)], [Some(7.0); 3]);
-        let even: Vec<_> = (1..=100).rev().map(|value| held(f64::from(value), 1)).collect();
+        let even: Vec<_> = (1..=100)
+            .rev()
+            .map(|value| held(f64::from(value), 1))
+            .collect();
         check(even, [Some(50.0), Some(90.0), Some(99.0)]);
         // One long interval outweighs nine short ones.
         let mut uneven: Vec<_> = (1..=9).map(|value| held(f64::from(value), 1)).collect();
         uneven.push(held(100.0, 9));
         check(uneven, [Some(9.0), Some(100.0), Some(100.0)]);
-        check(vec![held(1.0, 0), held(f64::NAN, 1), held(2.0, 1)], [Some(2.0); 3]);
+        check(
+            vec![held(1.0, 0), held(f64::NAN, 1), held(2.0, 1)],
+            [Some(2.0); 3],
+        );
     }
 
     #[test]

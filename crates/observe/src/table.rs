@@ -18,7 +18,10 @@ const PROSE: usize = 100;
 
 /// The whole page: a table for each volume and period, rules, what is unknown and why, doubts, verdicts.
 pub fn page(seen: &Observation, list: &Checklist) -> String {
-    let mut text = format!("Checklist of `{}`, from {}\n", list.profile.name, seen.source);
+    let mut text = format!(
+        "Checklist of `{}`, from {}\n",
+        list.profile.name, seen.source
+    );
     for volume in &list.profile.volumes {
         for period in &volume.periods {
             table(&mut text, list, volume, period);
@@ -45,41 +48,104 @@ fn table(text: &mut String, list: &Checklist, volume: &Volume, period: &Period) 
         Role::Log => "log",
     };
     let heading = format!("{} ({role}), {}", volume.name, period.kind.name());
-    let _ = writeln!(text, "\n{heading:NAMES$} {:>FIGURE$} {:>FIGURE$} {:>FIGURE$}", "p50", "p90", "p99");
+    let _ = writeln!(
+        text,
+        "\n{heading:NAMES$} {:>FIGURE$} {:>FIGURE$} {:>FIGURE$}",
+        "p50", "p90", "p99"
+    );
     let profile = &list.profile;
     match profile.transactions_per_sec {
-        Some(rate) => row(text, "transactions a second", &Levels::all(rate), |it| group_digits(*it)),
+        Some(rate) => row(text, "transactions a second", &Levels::all(rate), |it| {
+            group_digits(*it)
+        }),
         None => {
-            let _ = writeln!(text, "  {:24} unknown: `--transactions N/s` says it", "transactions a second");
+            let _ = writeln!(
+                text,
+                "  {:24} unknown: `--transactions N/s` says it",
+                "transactions a second"
+            );
         }
     }
-    row(text, "I/Os a second", &period.iops, |it| group_digits(it.get()));
+    row(text, "I/Os a second", &period.iops, |it| {
+        group_digits(it.get())
+    });
     row(text, "% reads", &period.reads, Percent::to_string);
     row(text, "% writes", &period.reads, |it| it.rest().to_string());
     row(text, "% random", &period.random, Percent::to_string);
-    row(text, "% sequential", &period.random, |it| it.rest().to_string());
+    row(text, "% sequential", &period.random, |it| {
+        it.rest().to_string()
+    });
     row(text, "I/O size, mean", &period.size, Bytes::to_string);
     let place = (volume.name.clone(), period.kind.name());
     if let Some(sizes) = list.sizes.get(&place) {
         row(text, "I/O size, each", sizes, Bytes::to_string);
     }
-    row(text, "throughput", &period.throughput, BytesPerSec::to_string);
-    row(text, "  average", &period.average_throughput, BytesPerSec::to_string);
-    row(text, "  peak", &period.peak_throughput, BytesPerSec::to_string);
-    row(text, "minimum latency", &period.minimum_latency, ToString::to_string);
-    row(text, "average latency", &period.average_latency, ToString::to_string);
-    row(text, "latency, each I/O", &period.latency, ToString::to_string);
-    row(text, "peak CPU", &profile.peak_processors, Percent::to_string);
+    row(
+        text,
+        "throughput",
+        &period.throughput,
+        BytesPerSec::to_string,
+    );
+    row(
+        text,
+        "  average",
+        &period.average_throughput,
+        BytesPerSec::to_string,
+    );
+    row(
+        text,
+        "  peak",
+        &period.peak_throughput,
+        BytesPerSec::to_string,
+    );
+    row(
+        text,
+        "minimum latency",
+        &period.minimum_latency,
+        ToString::to_string,
+    );
+    row(
+        text,
+        "average latency",
+        &period.average_latency,
+        ToString::to_string,
+    );
+    row(
+        text,
+        "latency, each I/O",
+        &period.latency,
+        ToString::to_string,
+    );
+    row(
+        text,
+        "peak CPU",
+        &profile.peak_processors,
+        Percent::to_string,
+    );
     row(text, "average CPU", &profile.processors, Percent::to_string);
     row(text, "peak memory", &profile.peak_memory, Bytes::to_string);
     row(text, "average memory", &profile.memory, Bytes::to_string);
-    row(text, "queue depth", &period.queue_depth, |it| group_digits(*it));
+    row(text, "queue depth", &period.queue_depth, |it| {
+        group_digits(*it)
+    });
 }
 
-fn row<T: Copy + PartialEq>(text: &mut String, name: &str, levels: &Levels<T>, write: impl Fn(&T) -> String) {
-    let figure = |level| levels.at(level).map_or_else(|| "unknown".to_owned(), |it| write(&it));
+fn row<T: Copy + PartialEq>(
+    text: &mut String,
+    name: &str,
+    levels: &Levels<T>,
+    write: impl Fn(&T) -> String,
+) {
+    let figure = |level| {
+        levels
+            .at(level)
+            .map_or_else(|| "unknown".to_owned(), |it| write(&it))
+    };
     let [p50, p90, p99] = Level::ALL.map(figure);
-    let _ = writeln!(text, "  {name:24} {p50:>FIGURE$} {p90:>FIGURE$} {p99:>FIGURE$}");
+    let _ = writeln!(
+        text,
+        "  {name:24} {p50:>FIGURE$} {p90:>FIGURE$} {p99:>FIGURE$}"
+    );
 }
 
 /// Who issued a device's I/Os, where they were traced.
@@ -98,7 +164,11 @@ fn processes(text: &mut String, seen: &Observation) {
             0 => String::new(),
             more => format!(", {more} more"),
         };
-        let line = format!("I/Os on `{}` by process: {}{rest}", device.name, shown.join(", "));
+        let line = format!(
+            "I/Os on `{}` by process: {}{rest}",
+            device.name,
+            shown.join(", ")
+        );
         let _ = write!(text, "\n{}", wrapped(&line, 0));
     }
 }

@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::checklist::{About, Checklist};
-use crate::live::{LiveError, Options, Seen, Tracing, watch};
+use crate::live::{LiveError, Options, Seen, Tracing, USE_MOST, names, watch};
 use crate::page;
 use crate::periods::{DayTime, Given};
 
@@ -85,39 +85,67 @@ pub fn run(args: &ObserveArgs, console: &dyn Console) -> Result<Code, Failure> {
     check(args)?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(|error| Failure::new(Code::Unexpected, error))?;
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|error| Failure::new(Code::Unexpected, error))?;
     }
     let options = Options {
         devices: args.device.clone(),
         processes: args.pid.clone(),
         duration: args.duration,
         interval: args.interval,
-        tracing: if args.no_trace { Tracing::Off } else { Tracing::WherePossible },
+        tracing: if args.no_trace {
+            Tracing::Off
+        } else {
+            Tracing::WherePossible
+        },
+        use_most: USE_MOST,
     };
+    let names = names(&options).map_err(failure)?;
+    let stranger = args.log.iter().find(|log| !names.contains(log));
+    if let Some(log) = stranger {
+        let message = format!("`--log {log}` is none of the devices that are watched");
+        return Err(
+            Failure::new(Code::Input, message).hint(format!("watched are {}", names.join(", ")))
+        );
+    }
     let draws = console.is_terminal();
     let mut show = |line: &str| {
         if draws {
             console.draw(&format!("\r{line:60}"));
         }
     };
-    let seen = watch(&options, &stop, &mut show).map_err(|error| match error {
-        LiveError::Named(_) => Failure::new(Code::Input, error),
-        LiveError::Counters { .. } => Failure::new(Code::Unsupported, error).hint("observing needs Linux's /proc"),
-    })?;
+    let seen = watch(&options, &stop, &mut show).map_err(failure)?;
     if draws {
         console.draw(&format!("\r{:60}\r", ""));
     }
     tell(args, seen, console)
 }
 
+fn failure(error: LiveError) -> Failure {
+    match error {
+        LiveError::Named(_) => Failure::new(Code::Input, error),
+        LiveError::Counters { .. } => {
+            Failure::new(Code::Unsupported, error).hint("observing needs Linux's /proc")
+        }
+    }
+}
+
 /// All that is wrong with the arguments, before anything is watched.
 fn check(args: &ObserveArgs) -> Result<(), Failure> {
     let mut wrong = Vec::new();
     if !INTERVALS.contains(&args.interval) {
-        wrong.push(format!("`--interval` is {}: it takes from {} to {}", args.interval, INTERVALS.start(), INTERVALS.end()));
+        wrong.push(format!(
+            "`--interval` is {}: it takes from {} to {}",
+            args.interval,
+            INTERVALS.start(),
+            INTERVALS.end()
+        ));
     }
     if args.duration < args.interval || args.duration > DURATION_MOST {
-        wrong.push(format!("`--duration` is {}: it takes from one interval to {DURATION_MOST}", args.duration));
+        wrong.push(format!(
+            "`--duration` is {}: it takes from one interval to {DURATION_MOST}",
+            args.duration
+        ));
     }
     if args.duration.get() / args.interval.get().max(1) > INTERVALS_MOST {
         wrong.push("so many intervals do not fit into memory: make `--interval` longer".to_owned());
@@ -131,7 +159,10 @@ fn check(args: &ObserveArgs) -> Result<(), Failure> {
     };
     wrong.extend(given.contradiction());
     if let Some(path) = args.output.as_ref().filter(|path| path.exists()) {
-        wrong.push(format!("`{}` exists, and nothing is written over: name another file with `-o`", path.display()));
+        wrong.push(format!(
+            "`{}` exists, and nothing is written over: name another file with `-o`",
+            path.display()
+        ));
     }
     if wrong.is_empty() {
         return Ok(());
@@ -142,7 +173,10 @@ fn check(args: &ObserveArgs) -> Result<(), Failure> {
 /// Prints the page, and writes the profile.
 fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, Failure> {
     let about = About {
-        name: args.name.clone().unwrap_or_else(|| name_of(args.output.as_deref())),
+        name: args
+            .name
+            .clone()
+            .unwrap_or_else(|| name_of(args.output.as_deref())),
         transactions_per_sec: args.transactions.map(Iops::get),
         growth: args.growth,
         logs: args.log.clone(),
@@ -153,22 +187,48 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
     };
     let made = Checklist::of(&seen.observation, &about, TimeZone::system());
     let mut list = made.map_err(|why| {
-        let doubts: String = seen.observation.doubts.iter().map(|it| format!("\n  doubt: {it}")).collect();
+        let doubts: String = seen
+            .observation
+            .doubts
+            .iter()
+            .map(|it| format!("\n  doubt: {it}"))
+            .collect();
         Failure::new(Code::Input, why + &doubts)
     })?;
     list.notes.extend(seen.notes);
-    console.print(&page(&seen.observation, &list));
+    let mut observation = seen.observation;
+    if about.transactions_per_sec.is_some() {
+        observation
+            .unknown
+            .retain(|it| it.figure != "transactions a second");
+    }
+    console.print(&page(&observation, &list));
     if let Some(path) = &args.output {
-        let written = File::create_new(path).and_then(|mut file| file.write_all(list.profile.to_toml().as_bytes()));
-        written.map_err(|error| Failure::new(Code::Target, format!("`{}` cannot be written: {error}", path.display())))?;
+        let written = File::create_new(path)
+            .and_then(|mut file| file.write_all(list.profile.to_toml().as_bytes()));
+        written.map_err(|error| {
+            Failure::new(
+                Code::Target,
+                format!("`{}` cannot be written: {error}", path.display()),
+            )
+        })?;
         console.tell(&format!("the profile is in `{}`", path.display()));
     }
-    Ok(if seen.interrupted { Code::Interrupted } else { Code::Success })
+    Ok(if seen.interrupted {
+        Code::Interrupted
+    } else {
+        Code::Success
+    })
 }
 
 /// `shop` of `dir/shop.profile.toml`.
 fn name_of(output: Option<&Path>) -> String {
-    let file = output.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-    let stem = file.as_deref().and_then(|name| name.split('.').next()).filter(|stem| !stem.is_empty());
+    let file = output
+        .and_then(Path::file_name)
+        .map(|name| name.to_string_lossy().into_owned());
+    let stem = file
+        .as_deref()
+        .and_then(|name| name.split('.').next())
+        .filter(|stem| !stem.is_empty());
     stem.unwrap_or("observed").to_owned()
 }

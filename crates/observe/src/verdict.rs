@@ -56,7 +56,11 @@ impl fmt::Display for Verdict {
             Finding::Concern => "concern",
             Finding::Unknown => "unknown",
         };
-        write!(f, "`{}`, {}: {word}. {}", self.device, self.what, self.evidence)
+        write!(
+            f,
+            "`{}`, {}: {word}. {}",
+            self.device, self.what, self.evidence
+        )
     }
 }
 
@@ -64,7 +68,11 @@ impl fmt::Display for Verdict {
 pub fn verdicts(seen: &Observation) -> Vec<Verdict> {
     let mut found = Vec::new();
     for device in &seen.devices {
-        if !device.samples.iter().any(|it| it.ios().is_some_and(|ios| ios > 0.0)) {
+        if !device
+            .samples
+            .iter()
+            .any(|it| it.ios().is_some_and(|ios| ios > 0.0))
+        {
             continue;
         }
         let mut add = |what, (finding, evidence)| {
@@ -112,17 +120,24 @@ fn at(device: &Device, level: Level, of: impl Fn(&Sample) -> Option<f64>) -> Opt
 fn latency(device: &Device) -> (Finding, String) {
     let nanos = |value: Option<f64>| Nanos::new(value.unwrap_or(0.0) as u64);
     let samples = &device.samples;
-    let over = |limit: Nanos| {
-        move |sample: &Sample| Some(mean_latency(sample)? > limit.get() as f64)
-    };
+    let over =
+        |limit: Nanos| move |sample: &Sample| Some(mean_latency(sample)? > limit.get() as f64);
     let (slow, whole) = share_of_time(samples, over(ANY_LATENCY));
     if whole == Nanos::ZERO {
         let why = "The source has no latency, so that it cannot be held against 10 ms and 25 ms.";
         return (Finding::Unknown, why.to_owned());
     }
-    let is_busy = |sample: &Sample| sample.busy.is_some_and(|busy| busy.basis_points() >= BUSY_POINTS);
+    let is_busy = |sample: &Sample| {
+        sample
+            .busy
+            .is_some_and(|busy| busy.basis_points() >= BUSY_POINTS)
+    };
     let (busy_slow, busy) = share_of_time(samples, |sample| {
-        if is_busy(sample) { over(BUSY_LATENCY)(sample) } else { None }
+        if is_busy(sample) {
+            over(BUSY_LATENCY)(sample)
+        } else {
+            None
+        }
     });
     let figures = format!(
         "The intervals' mean latency is {} at p50 and {} at p99",
@@ -133,7 +148,9 @@ fn latency(device: &Device) -> (Finding, String) {
         let share = percent(slow);
         return (
             Finding::Concern,
-            format!("{figures}; it was over 25 ms in {share} of the time: the storage does not keep up."),
+            format!(
+                "{figures}; it was over 25 ms in {share} of the time: the storage does not keep up."
+            ),
         );
     }
     if busy_slow >= CONCERN {
@@ -164,7 +181,10 @@ fn queue(device: &Device) -> (Finding, String) {
     let limit = QUEUE_PER_DISK * disks;
     let (over, whole) = share_of_time(&device.samples, |sample| Some(sample.queue? > limit));
     if whole == Nanos::ZERO {
-        return (Finding::Unknown, "The source has no queue length.".to_owned());
+        return (
+            Finding::Unknown,
+            "The source has no queue length.".to_owned(),
+        );
     }
     let behind = match device.disks {
         Some(1) => "one disk".to_owned(),
@@ -173,7 +193,8 @@ fn queue(device: &Device) -> (Finding, String) {
     };
     let figure = |level| at(device, level, |sample| sample.queue).unwrap_or(0.0);
     let (p50, p99) = (figure(Level::P50), figure(Level::P99));
-    let figures = format!("The intervals' mean queue is {p50:.1} at p50 and {p99:.1} at p99, for {behind}");
+    let figures =
+        format!("The intervals' mean queue is {p50:.1} at p50 and {p99:.1} at p99, for {behind}");
     if over >= CONCERN {
         return (
             Finding::Concern,
@@ -184,7 +205,10 @@ fn queue(device: &Device) -> (Finding, String) {
             ),
         );
     }
-    (Finding::Fine, format!("{figures}, within {limit:.0} (2 per disk)."))
+    (
+        Finding::Fine,
+        format!("{figures}, within {limit:.0} (2 per disk)."),
+    )
 }
 
 fn split(device: &Device) -> (Finding, String) {
@@ -197,7 +221,10 @@ fn split(device: &Device) -> (Finding, String) {
         }
     }
     if !known {
-        return (Finding::Unknown, "The source does not count split I/Os.".to_owned());
+        return (
+            Finding::Unknown,
+            "The source does not count split I/Os.".to_owned(),
+        );
     }
     let share: f64 = if ios > 0.0 { split / ios } else { 0.0 };
     if share > SPLIT {
@@ -210,13 +237,19 @@ fn split(device: &Device) -> (Finding, String) {
             ),
         );
     }
-    (Finding::Fine, format!("{split:.0} of {ios:.0} I/Os were split."))
+    (
+        Finding::Fine,
+        format!("{split:.0} of {ios:.0} I/Os were split."),
+    )
 }
 
 /// A device that is written one after another looks like one of logs; only the user knows.
 fn log_like(device: &Device) -> Option<(Finding, String)> {
     let traced = device.traced.as_ref()?;
-    let (reads, writes) = (traced.read_size.count() as f64, traced.write_size.count() as f64);
+    let (reads, writes) = (
+        traced.read_size.count() as f64,
+        traced.write_size.count() as f64,
+    );
     let written = writes / (reads + writes).max(1.0);
     let random = traced.random as f64 / (traced.judged as f64).max(1.0);
     (traced.judged > 100 && written >= 0.9 && random <= 0.2).then(|| {

@@ -53,7 +53,9 @@ pub fn read_diskstats(text: &str) -> HashMap<&str, Counters> {
             weighted_ms: next()?,
         })
     };
-    let named = text.lines().filter_map(|it| Some((it.split_ascii_whitespace().nth(2)?, line(it)?)));
+    let named = text
+        .lines()
+        .filter_map(|it| Some((it.split_ascii_whitespace().nth(2)?, line(it)?)));
     named.collect()
 }
 
@@ -69,7 +71,11 @@ fn since(earlier: u64, later: u64) -> Result<u64, WentBack> {
     }
     // Only a counter in its upper quarter that is now in its lower one has wrapped; anything else began anew.
     let wrapped = earlier < WIDTH && earlier > WIDTH / 4 * 3 && later < WIDTH / 4;
-    if wrapped { Ok(WIDTH - earlier + later) } else { Err(WentBack) }
+    if wrapped {
+        Ok(WIDTH - earlier + later)
+    } else {
+        Err(WentBack)
+    }
 }
 
 impl Counters {
@@ -77,7 +83,12 @@ impl Counters {
     ///
     /// # Errors
     /// A counter went back: the device was replaced, or its counters reset.
-    pub fn since(&self, earlier: &Self, length: Nanos, at_unix_ns: i64) -> Result<Sample, WentBack> {
+    pub fn since(
+        &self,
+        earlier: &Self,
+        length: Nanos,
+        at_unix_ns: i64,
+    ) -> Result<Sample, WentBack> {
         let busy = since(earlier.busy_ms, self.busy_ms)? as f64 * 1e6;
         let weighted = since(earlier.weighted_ms, self.weighted_ms)? as f64 * 1e6;
         let nanos = (length.get() as f64).max(1.0);
@@ -115,10 +126,17 @@ pub struct Processors {
 /// The first line of /proc/stat. Waiting for I/O is not use; a guest's time is part of its user's.
 pub fn read_stat(text: &str) -> Option<Processors> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
-    let ticks: Vec<u64> = line.split_ascii_whitespace().take(8).map_while(|it| it.parse().ok()).collect();
+    let ticks: Vec<u64> = line
+        .split_ascii_whitespace()
+        .take(8)
+        .map_while(|it| it.parse().ok())
+        .collect();
     let idle = ticks.get(3)? + ticks.get(4).unwrap_or(&0);
     let all: u64 = ticks.iter().sum();
-    Some(Processors { used: all.saturating_sub(idle), all })
+    Some(Processors {
+        used: all.saturating_sub(idle),
+        all,
+    })
 }
 
 impl Processors {
@@ -134,7 +152,9 @@ impl Processors {
 /// Memory in all and in use, of /proc/meminfo: in use is what is not available to a new program without swapping.
 pub fn read_meminfo(text: &str) -> Option<(Bytes, Bytes)> {
     let kib = |key: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
         line.split_ascii_whitespace().next()?.parse::<u64>().ok()
     };
     let all = kib("MemTotal")?;
@@ -156,14 +176,17 @@ pub fn read_process_io(text: &str) -> Option<(u64, u64)> {
 mod tests {
     use super::*;
 
-    const EARLIER: &str = "   8       0 sda 100 5 8000 50 200 7 1600 4294967290 1 4000 90\n  8 1 sda1 1 2\n";
+    const EARLIER: &str =
+        "   8       0 sda 100 5 8000 50 200 7 1600 4294967290 1 4000 90\n  8 1 sda1 1 2\n";
     const LATER: &str = "   8       0 sda 300 6 16000 250 210 7 1680 10 1 4500 190 0 0 0 0 3 9\n";
 
     #[test]
     fn an_interval_is_what_lies_between_two_readings() {
         let (earlier, later) = (read_diskstats(EARLIER), read_diskstats(LATER));
         assert_eq!(earlier.len(), 1, "a line cut short is none");
-        let sample = later["sda"].since(&earlier["sda"], Nanos::from_secs(2), 7).unwrap();
+        let sample = later["sda"]
+            .since(&earlier["sda"], Nanos::from_secs(2), 7)
+            .unwrap();
         let expected = Sample {
             at_unix_ns: 7,
             length: Nanos::from_secs(2),
@@ -187,12 +210,20 @@ mod tests {
         assert_eq!(sample.reads, expected.reads);
         assert_eq!(sample.writes, expected.writes);
         assert_eq!((sample.queue, sample.busy), (expected.queue, expected.busy));
-        assert_eq!(earlier["sda"].since(&later["sda"], Nanos::from_secs(2), 0).map(|_| ()), Err(WentBack));
+        assert_eq!(
+            earlier["sda"]
+                .since(&later["sda"], Nanos::from_secs(2), 0)
+                .map(|_| ()),
+            Err(WentBack)
+        );
     }
 
     #[test]
     fn processors_and_memory_are_read() {
-        let (earlier, later) = ("cpu  100 0 50 800 50 0 0 0 0 0\n", "cpu  160 0 70 900 70 0 0 0 60 0\n");
+        let (earlier, later) = (
+            "cpu  100 0 50 800 50 0 0 0 0 0\n",
+            "cpu  160 0 70 900 70 0 0 0 60 0\n",
+        );
         let (earlier, later) = (read_stat(earlier).unwrap(), read_stat(later).unwrap());
         assert_eq!(later.since(&earlier), Percent::whole(40));
         assert_eq!(earlier.since(&earlier), None);

@@ -66,26 +66,45 @@ pub fn choose(sys: &Path, names: &[String]) -> Result<Chosen, String> {
         let lowest = lowest(sys, &name);
         if lowest != [name.as_str()] {
             let disks = lowest.join(", ");
-            chosen.notes.push(format!("`{given}` is watched by the disks it lies on: {disks}"));
+            chosen.notes.push(format!(
+                "`{given}` is watched by the disks it lies on: {disks}"
+            ));
         }
         wanted.extend(lowest);
     }
     if !wrong.is_empty() {
-        return Err(format!("{} is no block device here: there are {}", wrong.join(", "), known.join(", ")));
+        return Err(format!(
+            "{} is no block device here: there are {}",
+            wrong.join(", "),
+            known.join(", ")
+        ));
     }
     // A partition of a disk that is watched as a whole would be counted twice.
-    let partitions: Vec<String> = wanted.iter().filter(|name| disk_of(sys, name).is_some_and(|disk| wanted.contains(&disk))).cloned().collect();
+    let partitions: Vec<String> = wanted
+        .iter()
+        .filter(|name| disk_of(sys, name).is_some_and(|disk| wanted.contains(&disk)))
+        .cloned()
+        .collect();
     for name in partitions {
-        chosen.notes.push(format!("`{name}` is part of a disk that is watched as a whole"));
+        chosen.notes.push(format!(
+            "`{name}` is part of a disk that is watched as a whole"
+        ));
         wanted.remove(&name);
     }
     if wanted.len() > MOST {
-        return Err(format!("{} devices are more than the {MOST} that can be watched: name some with `--device`", wanted.len()));
+        return Err(format!(
+            "{} devices are more than the {MOST} that can be watched: name some with `--device`",
+            wanted.len()
+        ));
     }
     for name in wanted {
         match watched(sys, &name) {
             Some(device) => chosen.devices.push(device),
-            None => return Err(format!("`{name}` went away while it was looked at: start again")),
+            None => {
+                return Err(format!(
+                    "`{name}` went away while it was looked at: start again"
+                ));
+            }
         }
     }
     Ok(chosen)
@@ -93,7 +112,9 @@ pub fn choose(sys: &Path, names: &[String]) -> Result<Chosen, String> {
 
 fn list(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
@@ -101,17 +122,26 @@ fn list(directory: &Path) -> Vec<String> {
 /// `/dev/disk/by-id/x`, `/dev/sda` and `sda` are all `sda`; a slash in a kernel name is an exclamation mark in sysfs.
 fn kernel_name(given: &str) -> String {
     let path = PathBuf::from(given);
-    let real = if given.starts_with('/') { fs::canonicalize(&path).unwrap_or(path) } else { path };
+    let real = if given.starts_with('/') {
+        fs::canonicalize(&path).unwrap_or(path)
+    } else {
+        path
+    };
     let text = real.to_string_lossy();
-    text.strip_prefix("/dev/").unwrap_or(&text).replace('/', "!")
+    text.strip_prefix("/dev/")
+        .unwrap_or(&text)
+        .replace('/', "!")
 }
 
 /// A disk with hardware (or a hypervisor) behind it and a size; no optical or floppy drive, nothing made of others.
 fn is_physical(sys: &Path, name: &str) -> bool {
     let place = sys.join("block").join(name);
-    let is_other = ["loop", "ram", "zram", "sr", "fd", "nbd"].iter().any(|prefix| {
-        name.strip_prefix(prefix).is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_digit()))
-    });
+    let is_other = ["loop", "ram", "zram", "sr", "fd", "nbd"]
+        .iter()
+        .any(|prefix| {
+            name.strip_prefix(prefix)
+                .is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_digit()))
+        });
     !is_other
         && place.join("device").exists()
         && list(&place.join("slaves")).is_empty()
@@ -154,14 +184,19 @@ fn watched(sys: &Path, name: &str) -> Option<Watched> {
     let sectors = number(&place.join("size"))?;
     let start = number(&place.join("start")).unwrap_or(0);
     let is_part = place.join("partition").exists();
-    let disk = disk_of(sys, name).map_or_else(|| place.clone(), |disk| sys.join("class/block").join(disk));
+    let disk =
+        disk_of(sys, name).map_or_else(|| place.clone(), |disk| sys.join("class/block").join(disk));
     let text = fs::read_to_string(disk.join("dev")).ok()?;
     let (major, minor) = text.trim().split_once(':')?;
     let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
     Some(Watched {
         name: name.to_owned(),
         number: major << 20 | (minor & 0xf_ffff),
-        sectors: if is_part { start..start.saturating_add(sectors) } else { 0..u64::MAX },
+        sectors: if is_part {
+            start..start.saturating_add(sectors)
+        } else {
+            0..u64::MAX
+        },
         capacity: (sectors > 0).then(|| Bytes::new(sectors.saturating_mul(SECTOR))),
     })
 }
@@ -188,7 +223,10 @@ mod tests {
             ("md0", 4096, false, vec!["sdb", "sdc"]),
             ("dm-0", 4096, false, vec!["md0"]),
             ("loop0", 64, false, vec![]),
-        ].into_iter().enumerate() {
+        ]
+        .into_iter()
+        .enumerate()
+        {
             let place = root.path().join("devices").join(name);
             fs::create_dir_all(place.join("slaves")).unwrap();
             fs::write(place.join("size"), format!("{sectors}\n")).unwrap();
@@ -205,7 +243,12 @@ mod tests {
         }
         let part = root.path().join("devices/sda/sda1");
         fs::create_dir(&part).unwrap();
-        for (file, text) in [("size", "100"), ("start", "8"), ("partition", "1"), ("dev", "8:99")] {
+        for (file, text) in [
+            ("size", "100"),
+            ("start", "8"),
+            ("partition", "1"),
+            ("dev", "8:99"),
+        ] {
             fs::write(part.join(file), text).unwrap();
         }
         std::os::unix::fs::symlink(&part, class.join("sda1")).unwrap();
@@ -233,7 +276,10 @@ mod tests {
         check(&["md0", "sdb", "/dev/sda"], Ok(&["sda", "sdb", "sdc"]));
         check(&["loop0"], Ok(&["loop0"]));
         check(&["sda1", "sda"], Ok(&["sda"]));
-        check(&["sdx", "sda", "nope"], Err("`sdx`, `nope` is no block device here"));
+        check(
+            &["sdx", "sda", "nope"],
+            Err("`sdx`, `nope` is no block device here"),
+        );
     }
 
     #[test]

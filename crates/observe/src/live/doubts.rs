@@ -44,10 +44,16 @@ mod tests {
             doubts.add("the clock jumped".to_owned());
         }
         doubts.add("`sda` went away".to_owned());
-        assert_eq!(doubts.told(), ["the clock jumped (3 times)", "`sda` went away"]);
+        assert_eq!(
+            doubts.told(),
+            ["the clock jumped (3 times)", "`sda` went away"]
+        );
         for number in 0..200 {
             doubts.add(number.to_string());
         }
-        assert_eq!(doubts.told().last().map(String::as_str), Some("102 more doubts"));
+        assert_eq!(
+            doubts.told().last().map(String::as_str),
+            Some("102 more doubts")
+        );
     }
 }

@@ -16,7 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fathom_rawio::{Clock, sleep_until, thread_usage, wall_clock};
 use fathom_units::Nanos;
 
-use self::counters::{Counters, Processors, read_diskstats, read_meminfo, read_process_io, read_stat};
+use self::counters::{
+    Counters, Processors, read_diskstats, read_meminfo, read_process_io, read_stat,
+};
 use self::devices::{Chosen, choose};
 use self::doubts::Doubts;
 use self::trace::{Interval, Tracer, Wanted, tracefs};
@@ -46,6 +48,20 @@ pub struct Options {
     pub interval: Nanos,
     /// Whether each I/O is traced where there is a right to.
     pub tracing: Tracing,
+    /// Share of one processor that the program may use itself before it traces parts of the time alone.
+    pub use_most: f64,
+}
+
+/// Share of one processor that the program may use itself, where nobody says another.
+pub const USE_MOST: f64 = 0.02;
+
+/// The names under which the devices of `options` would be watched.
+///
+/// # Errors
+/// A device that was named is not there.
+pub fn names(options: &Options) -> Result<Vec<String>, LiveError> {
+    let chosen = choose(Path::new("/sys"), &options.devices).map_err(LiveError::Named)?;
+    Ok(chosen.devices.into_iter().map(|it| it.name).collect())
 }
 
 /// Whether each I/O is traced.
@@ -88,11 +104,23 @@ pub enum LiveError {
 ///
 /// # Errors
 /// What was named is not there, or there are no counters.
-pub fn watch(options: &Options, stop: &AtomicBool, show: &mut dyn FnMut(&str)) -> Result<Seen, LiveError> {
+pub fn watch(
+    options: &Options,
+    stop: &AtomicBool,
+    show: &mut dyn FnMut(&str),
+) -> Result<Seen, LiveError> {
     let chosen = choose(Path::new("/sys"), &options.devices).map_err(LiveError::Named)?;
-    let missing: Vec<_> = options.processes.iter().filter(|it| !is_there(**it)).map(u32::to_string).collect();
+    let missing: Vec<_> = options
+        .processes
+        .iter()
+        .filter(|it| !is_there(**it))
+        .map(u32::to_string)
+        .collect();
     if !missing.is_empty() {
-        return Err(LiveError::Named(format!("there is no process {}: `--pid` takes running ones", missing.join(", "))));
+        return Err(LiveError::Named(format!(
+            "there is no process {}: `--pid` takes running ones",
+            missing.join(", ")
+        )));
     }
     let mut watcher = Watcher::new(options, chosen)?;
     let mut interrupted = false;
@@ -105,7 +133,9 @@ pub fn watch(options: &Options, stop: &AtomicBool, show: &mut dyn FnMut(&str)) -
             break;
         }
         if !options.processes.is_empty() && !options.processes.iter().any(|it| is_there(*it)) {
-            watcher.notes.push("every process that was named has ended, and the observation with it".to_owned());
+            watcher.notes.push(
+                "every process that was named has ended, and the observation with it".to_owned(),
+            );
             break;
         }
         watcher.step()?;
@@ -171,18 +201,27 @@ impl<'a> Watcher<'a> {
             capacity: watched.capacity,
             ..Device::default()
         });
-        let memory = fs::read_to_string("/proc/meminfo").ok().and_then(|text| read_meminfo(&text));
+        let memory = fs::read_to_string("/proc/meminfo")
+            .ok()
+            .and_then(|text| read_meminfo(&text));
         let mut seen = Observation {
             devices: devices.collect(),
             ..Observation::default()
         };
         seen.machine.memory = memory.map(|it| it.0);
-        seen.machine.name = fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|it| it.trim().to_owned());
+        seen.machine.name = fs::read_to_string("/proc/sys/kernel/hostname")
+            .ok()
+            .map(|it| it.trim().to_owned());
         let mut doubts = Doubts::default();
         for watched in &chosen.devices {
-            let place = PathBuf::from("/sys/class/block").join(&watched.name).join("queue/iostats");
+            let place = PathBuf::from("/sys/class/block")
+                .join(&watched.name)
+                .join("queue/iostats");
             if fs::read_to_string(place).is_ok_and(|text| text.trim() == "0") {
-                doubts.add(format!("the kernel does not count I/O on `{}`: write 1 to its queue/iostats", watched.name));
+                doubts.add(format!(
+                    "the kernel does not count I/O on `{}`: write 1 to its queue/iostats",
+                    watched.name
+                ));
             }
         }
         let text = read("/proc/diskstats")?;
@@ -201,7 +240,9 @@ impl<'a> Watcher<'a> {
             stretch,
             stretch_ends: now.saturating_add(stretch),
             counters: owned(&read_diskstats(&text)),
-            processors: fs::read_to_string("/proc/stat").ok().and_then(|text| read_stat(&text)),
+            processors: fs::read_to_string("/proc/stat")
+                .ok()
+                .and_then(|text| read_stat(&text)),
             own: (own_use(), now),
             own_begun: own_use(),
             used_most: 0.0,
@@ -248,7 +289,10 @@ impl<'a> Watcher<'a> {
         self.advance(now);
         let length = now.saturating_sub(self.last.0);
         // Times of samples are those of the clock as it was at the start, so that intervals never overlap.
-        let at = self.begun.1.saturating_add_unsigned(now.saturating_sub(self.begun.0).get());
+        let at = self
+            .begun
+            .1
+            .saturating_add_unsigned(now.saturating_sub(self.begun.0).get());
         self.look_at_clock(length, wall);
         let used = self.own_share(now);
         let traced = self.tracer.as_mut().map(|it| it.end_interval(length, used));
@@ -313,19 +357,26 @@ impl<'a> Watcher<'a> {
         if jump.abs() > JUMP {
             let way = if jump > 0 { "ahead" } else { "back" };
             let by = Nanos::new(jump.unsigned_abs());
-            self.doubts.add(format!("the machine's clock was set {way} by {by}; times go on as they began"));
+            self.doubts.add(format!(
+                "the machine's clock was set {way} by {by}; times go on as they began"
+            ));
         }
         if length.get() > self.options.interval.get().saturating_mul(2) && length > MINUTE {
-            self.doubts.add(format!("an interval took {length}: the machine slept or stood still"));
+            self.doubts.add(format!(
+                "an interval took {length}: the machine slept or stood still"
+            ));
         }
     }
 
     fn look_for_new(&mut self, current: &HashMap<String, Counters>) {
         if self.options.devices.is_empty() && current.len() > self.counters.len() {
             let is_watched = |name: &String| self.seen.devices.iter().any(|it| it.name == *name);
-            let new = current.keys().filter(|name| !self.counters.contains_key(*name) && !is_watched(name));
+            let new = current
+                .keys()
+                .filter(|name| !self.counters.contains_key(*name) && !is_watched(name));
             for name in new {
-                self.doubts.add(format!("`{name}` appeared meanwhile and is not watched"));
+                self.doubts
+                    .add(format!("`{name}` appeared meanwhile and is not watched"));
             }
         }
     }
@@ -344,10 +395,16 @@ impl<'a> Watcher<'a> {
     }
 
     fn sample_machine(&mut self, at_unix_ns: i64) {
-        let stat = fs::read_to_string("/proc/stat").ok().and_then(|text| read_stat(&text));
-        let processors = stat.zip(self.processors).and_then(|(now, before)| now.since(&before));
+        let stat = fs::read_to_string("/proc/stat")
+            .ok()
+            .and_then(|text| read_stat(&text));
+        let processors = stat
+            .zip(self.processors)
+            .and_then(|(now, before)| now.since(&before));
         self.processors = stat.or(self.processors);
-        let memory = fs::read_to_string("/proc/meminfo").ok().and_then(|text| read_meminfo(&text));
+        let memory = fs::read_to_string("/proc/meminfo")
+            .ok()
+            .and_then(|text| read_meminfo(&text));
         self.seen.machine.samples.push(MachineSample {
             at_unix_ns,
             processors,
@@ -360,7 +417,10 @@ impl<'a> Watcher<'a> {
         for process in &self.options.processes {
             let text = fs::read_to_string(format!("/proc/{process}/io")).ok();
             if let Some((reads, writes)) = text.and_then(|text| read_process_io(&text)) {
-                let there = self.moved.entry(*process).or_insert((reads, writes, reads, writes));
+                let there = self
+                    .moved
+                    .entry(*process)
+                    .or_insert((reads, writes, reads, writes));
                 (there.2, there.3) = (reads, writes);
             }
         }
@@ -375,14 +435,24 @@ impl<'a> Watcher<'a> {
     }
 
     fn end_tracing(&mut self) {
-        let at = self.begun.1.saturating_add_unsigned(self.last.0.saturating_sub(self.begun.0).get());
+        let at = self
+            .begun
+            .1
+            .saturating_add_unsigned(self.last.0.saturating_sub(self.begun.0).get());
         self.close_stretch(at);
         let Some(tracer) = self.tracer.take() else {
             return;
         };
         let (totals, cost) = (tracer.totals(), tracer.cost_of_event);
-        let watched = self.last.0.saturating_sub(self.begun.0).as_secs_f64().max(1e-9);
-        let sampled = tracer.is_sampling().then(|| percent(totals.traced.as_secs_f64() / watched));
+        let watched = self
+            .last
+            .0
+            .saturating_sub(self.begun.0)
+            .as_secs_f64()
+            .max(1e-9);
+        let sampled = tracer
+            .is_sampling()
+            .then(|| percent(totals.traced.as_secs_f64() / watched));
         let spent = totals.events as f64 * cost.as_secs_f64() / watched;
         self.notes.push(format!(
             "the tracepoints used an estimated {} of a processor: {} events, and recording one takes {cost} here as \
@@ -392,12 +462,16 @@ impl<'a> Watcher<'a> {
         ));
         if let Some(share) = sampled {
             self.notes.push(format!(
-                "tracing was sampled: in {share} of the time, since all of it would have used more than 2 % of a \
-                 processor; rates and throughput are of all I/Os, shares and latencies of those"
+                "tracing was sampled: in {share} of the time, since all of it used more than {} of a \
+                 processor; rates and throughput are of all I/Os, shares and latencies of those",
+                percent(self.options.use_most)
             ));
         }
         if totals.lost > 0 {
-            self.doubts.add(format!("{} events were lost by the kernel's buffers; I/Os around them are left out", totals.lost));
+            self.doubts.add(format!(
+                "{} events were lost by the kernel's buffers; I/Os around them are left out",
+                totals.lost
+            ));
         }
         if totals.cut > 0 {
             self.doubts.add(format!("{} I/Os had not ended a second after their part of the time; their latency is not known", totals.cut));
@@ -412,12 +486,16 @@ impl<'a> Watcher<'a> {
         let watched = self.last.0.saturating_sub(self.begun.0);
         let tracing = self.tracer.is_some();
         self.end_tracing();
-        let used = own_use().saturating_sub(self.own_begun).as_secs_f64() / watched.as_secs_f64().max(1e-9);
-        self.notes.insert(0, format!(
-            "observing used {} of a processor, {} in its busiest interval",
-            percent(used),
-            percent(self.used_most)
-        ));
+        let used = own_use().saturating_sub(self.own_begun).as_secs_f64()
+            / watched.as_secs_f64().max(1e-9);
+        self.notes.insert(
+            0,
+            format!(
+                "observing used {} of a processor, {} in its busiest interval",
+                percent(used),
+                percent(self.used_most)
+            ),
+        );
         self.tell_processes(tracing);
         if let Some(why) = &self.no_trace {
             self.notes.push(format!("I/Os were not traced: {why}"));
@@ -427,8 +505,17 @@ impl<'a> Watcher<'a> {
             figure: "transactions a second",
             reason: "no counter of storage sees a transaction; only its application can count them",
         });
-        let names: Vec<_> = self.chosen.devices.iter().map(|it| format!("`{}`", it.name)).collect();
-        let ways = if tracing { "counters and block tracepoints" } else { "counters" };
+        let names: Vec<_> = self
+            .chosen
+            .devices
+            .iter()
+            .map(|it| format!("`{}`", it.name))
+            .collect();
+        let ways = if tracing {
+            "counters and block tracepoints"
+        } else {
+            "counters"
+        };
         self.seen.source = format!(
             "{} watched live for {watched} by the kernel's {ways}, {} intervals",
             names.join(", "),
@@ -455,7 +542,10 @@ impl<'a> Watcher<'a> {
             ));
         }
         if !self.options.processes.is_empty() && !tracing {
-            self.doubts.add("without tracing the figures are those of the whole devices, whoever used them".to_owned());
+            self.doubts.add(
+                "without tracing the figures are those of the whole devices, whoever used them"
+                    .to_owned(),
+            );
         } else if !self.options.processes.is_empty() {
             let what = "buffered writes of the named processes are issued by the kernel later, and are not among the figures";
             self.notes.push(what.to_owned());
@@ -487,13 +577,18 @@ fn begin_tracing(options: &Options, chosen: &Chosen) -> Result<Tracer, String> {
     if options.tracing == Tracing::Off {
         return Err("`--no-trace` was given".to_owned());
     }
-    let mounts = fs::read_to_string("/proc/mounts").map_err(|error| format!("`/proc/mounts` cannot be read: {error}"))?;
+    let mounts = fs::read_to_string("/proc/mounts")
+        .map_err(|error| format!("`/proc/mounts` cannot be read: {error}"))?;
     let place = tracefs(&mounts)?;
-    Tracer::new(&place, &chosen.devices, Wanted(options.processes.clone()))
+    let wanted = Wanted(options.processes.clone());
+    Tracer::new(&place, &chosen.devices, wanted, options.use_most)
 }
 
 fn owned(counters: &HashMap<&str, Counters>) -> HashMap<String, Counters> {
-    counters.iter().map(|(name, it)| ((*name).to_owned(), *it)).collect()
+    counters
+        .iter()
+        .map(|(name, it)| ((*name).to_owned(), *it))
+        .collect()
 }
 
 /// Adds what was traced. Where only some processes count, rates are theirs too; else they are those of the counters.

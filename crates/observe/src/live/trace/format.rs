@@ -80,7 +80,9 @@ impl Layout {
             sector: number(event, self.sector)?,
             bytes,
             operation: text(event, self.operation)?,
-            command: self.command.map_or(Some(&[][..]), |field| text(event, field))?,
+            command: self
+                .command
+                .map_or(Some(&[][..]), |field| text(event, field))?,
         })
     }
 }
@@ -144,7 +146,10 @@ fn number(event: &[u8], field: Field) -> Option<u64> {
 #[inline]
 fn text(event: &[u8], field: Field) -> Option<&[u8]> {
     let bytes = event.get(field.offset..field.offset + field.size)?;
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let end = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
     Some(&bytes[..end])
 }
 

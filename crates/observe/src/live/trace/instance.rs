@@ -6,6 +6,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use fathom_rawio::{Clock, open_nonblocking};
 use fathom_units::Nanos;
@@ -14,6 +15,8 @@ use super::super::devices::Watched;
 
 /// Before the process's number in an instance's name.
 const PREFIX: &str = "fathom-";
+/// Instances that this program made so far.
+static MADE: AtomicU32 = AtomicU32::new(0);
 /// Each processor's buffer in KiB: about 16,000 I/Os, read ten times a second.
 const BUFFER_KIB: u32 = 2048;
 /// Bytes that one read gives where the kernel lets us choose, in KiB: fewer reads.
@@ -46,12 +49,17 @@ pub struct Instance {
 /// Why it cannot be used and what to do, in one sentence.
 pub fn tracefs(mounts: &str) -> Result<PathBuf, String> {
     let mounted = |kind: &str, below: &str| {
-        let line = mounts.lines().find(|line| line.split(' ').nth(2) == Some(kind))?;
+        let line = mounts
+            .lines()
+            .find(|line| line.split(' ').nth(2) == Some(kind))?;
         let place = line.split(' ').nth(1)?.replace("\\040", " ");
         Some(PathBuf::from(place).join(below))
     };
     let Some(place) = mounted("tracefs", "").or_else(|| mounted("debugfs", "tracing")) else {
-        return Err("tracefs is not mounted: `mount -t tracefs none /sys/kernel/tracing` as root does it".to_owned());
+        return Err(
+            "tracefs is not mounted: `mount -t tracefs none /sys/kernel/tracing` as root does it"
+                .to_owned(),
+        );
     };
     let name = place.display();
     match fs::metadata(place.join("instances")) {
@@ -70,9 +78,15 @@ impl Instance {
     /// What the kernel refused, in one sentence.
     pub fn new(tracefs: &Path) -> Result<Self, String> {
         remove_stale(tracefs);
-        let place = tracefs.join("instances").join(format!("{PREFIX}{}", std::process::id()));
+        let place = tracefs.join("instances").join(format!(
+            "{PREFIX}{}-{}",
+            std::process::id(),
+            MADE.fetch_add(1, Ordering::Relaxed)
+        ));
         fs::create_dir(&place).map_err(|error| match error.kind() {
-            io::ErrorKind::PermissionDenied => format!("there is no right to `{}`: root has it", tracefs.display()),
+            io::ErrorKind::PermissionDenied => {
+                format!("there is no right to `{}`: root has it", tracefs.display())
+            }
             _ => format!("`{}` cannot be made: {error}", place.display()),
         })?;
         let instance = Self { place };
@@ -87,14 +101,18 @@ impl Instance {
     /// A control file's new value.
     pub fn set(&self, file: &str, value: &str) -> Result<(), String> {
         let place = self.place.join(file);
-        let written = OpenOptions::new().write(true).open(&place).and_then(|mut it| it.write_all(value.as_bytes()));
+        let written = OpenOptions::new()
+            .write(true)
+            .open(&place)
+            .and_then(|mut it| it.write_all(value.as_bytes()));
         written.map_err(|error| format!("`{}` does not take `{value}`: {error}", place.display()))
     }
 
     /// A file's text.
     pub fn text(&self, file: &str) -> Result<String, String> {
         let place = self.place.join(file);
-        fs::read_to_string(&place).map_err(|error| format!("`{}` cannot be read: {error}", place.display()))
+        fs::read_to_string(&place)
+            .map_err(|error| format!("`{}` cannot be read: {error}", place.display()))
     }
 
     /// Lets the events of `devices` be recorded, once tracing is on.
@@ -102,7 +120,10 @@ impl Instance {
         let mut numbers: Vec<_> = devices.iter().map(|device| device.number).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let terms: Vec<_> = numbers.iter().map(|number| format!("dev == {number}")).collect();
+        let terms: Vec<_> = numbers
+            .iter()
+            .map(|number| format!("dev == {number}"))
+            .collect();
         for event in EVENTS {
             if numbers.len() <= FILTERED_MOST {
                 self.set(&format!("events/block/{event}/filter"), &terms.join(" || "))?;
@@ -116,7 +137,8 @@ impl Instance {
     pub fn page_size(&self) -> usize {
         let kib = self.text("buffer_subbuf_size_kb").ok();
         let kib = kib.and_then(|text| text.trim().parse::<usize>().ok());
-        kib.filter(|kib| (1..=1024).contains(kib)).map_or(4096, |kib| kib * 1024)
+        kib.filter(|kib| (1..=1024).contains(kib))
+            .map_or(4096, |kib| kib * 1024)
     }
 
     /// Each processor's raw buffer, and the file that tells what it lost.
@@ -150,16 +172,16 @@ impl Instance {
             }
             Ok(Clock::now().saturating_sub(start).get() / u64::from(MARKS))
         };
-        let mut differences = Vec::new();
+        // The least of each: whatever else the machine did made others longer, none shorter.
+        let (mut least_off, mut least_on) = (u64::MAX, u64::MAX);
         for _ in 0..ROUNDS {
-            let (off, on) = (round("0")?, round("1")?);
-            differences.push(on.saturating_sub(off));
+            least_off = least_off.min(round("0")?);
+            least_on = least_on.min(round("1")?);
         }
         self.set("tracing_on", "0")?;
         // Opening for writing with truncation is how a buffer is emptied.
         let _ = File::create(self.place.join("trace"));
-        differences.sort_unstable();
-        Ok(Nanos::new(differences[ROUNDS / 2]))
+        Ok(Nanos::new(least_on.saturating_sub(least_off)))
     }
 }
 
@@ -178,19 +200,33 @@ pub fn lost(stats: &Path) -> u64 {
         return 0;
     }
     let of = |key: &str| {
-        let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
         value.trim().parse::<u64>().ok()
     };
-    ["overrun", "commit overrun", "dropped events"].into_iter().filter_map(of).sum()
+    ["overrun", "commit overrun", "dropped events"]
+        .into_iter()
+        .filter_map(of)
+        .sum()
 }
 
 /// Removes the instances of programs that are no more.
 fn remove_stale(tracefs: &Path) {
-    for entry in fs::read_dir(tracefs.join("instances")).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(tracefs.join("instances"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
-        let own = std::process::id();
-        if process.is_some_and(|it| it == own || !Path::new(&format!("/proc/{it}")).exists()) {
+        let process = name.to_str().and_then(|name| {
+            name.strip_prefix(PREFIX)?
+                .split('-')
+                .next()?
+                .parse::<u32>()
+                .ok()
+        });
+        if process.is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists()) {
             let _ = fs::remove_dir(entry.path());
         }
     }
@@ -214,11 +250,18 @@ mod tests {
     fn only_the_instances_of_the_dead_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let instances = place.path().join("instances");
-        for name in ["fathom-1", "fathom-4294967294", "other-4294967294"] {
+        for name in ["fathom-1-0", "fathom-4294967294-3", "other-4294967294"] {
             fs::create_dir_all(instances.join(name)).unwrap();
         }
         remove_stale(place.path());
         let left = |name: &str| instances.join(name).exists();
-        assert_eq!([left("fathom-1"), left("fathom-4294967294"), left("other-4294967294")], [true, false, true]);
+        assert_eq!(
+            [
+                left("fathom-1-0"),
+                left("fathom-4294967294-3"),
+                left("other-4294967294")
+            ],
+            [true, false, true]
+        );
     }
 }

@@ -52,7 +52,11 @@ impl Outstanding {
             return false;
         }
         self.count += 1;
-        let issued = Issued { at, bytes, left: bytes };
+        let issued = Issued {
+            at,
+            bytes,
+            left: bytes,
+        };
         match self.first.entry(key) {
             Entry::Vacant(place) => {
                 place.insert(issued);
@@ -173,7 +177,13 @@ mod tests {
         let mut outstanding = Outstanding::default();
         assert!(outstanding.issue(key(8), 100, 4096));
         assert!(outstanding.issue(key(8), 200, 4096));
-        let issued = |at| Completed::All(Issued { at, bytes: 4096, left: 4096 });
+        let issued = |at| {
+            Completed::All(Issued {
+                at,
+                bytes: 4096,
+                left: 4096,
+            })
+        };
         assert_eq!(outstanding.complete(key(8), 4096), issued(100));
         assert_eq!(outstanding.complete(key(8), 4096), issued(200));
         assert_eq!(outstanding.complete(key(8), 4096), Completed::Unknown);
@@ -185,7 +195,11 @@ mod tests {
         let mut outstanding = Outstanding::default();
         outstanding.issue(key(0), 100, 8192);
         assert_eq!(outstanding.complete(key(0), 4096), Completed::Part);
-        let whole = Issued { at: 100, bytes: 8192, left: 4096 };
+        let whole = Issued {
+            at: 100,
+            bytes: 8192,
+            left: 4096,
+        };
         assert_eq!(outstanding.complete(key(8), 4096), Completed::All(whole));
         assert_eq!(outstanding.len(), 0);
     }
@@ -193,7 +207,8 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let mut outstanding = Outstanding::default();
-        let kept = (0..OUTSTANDING_MOST as u64 + 10).filter(|sector| outstanding.issue(key(*sector), 0, 512));
+        let kept = (0..OUTSTANDING_MOST as u64 + 10)
+            .filter(|sector| outstanding.issue(key(*sector), 0, 512));
         assert_eq!(kept.count(), OUTSTANDING_MOST);
     }
 }

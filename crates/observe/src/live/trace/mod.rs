@@ -97,16 +97,25 @@ impl Tracer {
     ///
     /// # Errors
     /// Why that cannot be, in one sentence; nothing is left behind.
-    pub fn new(tracefs: &Path, devices: &[Watched], wanted: Wanted) -> Result<Self, String> {
+    pub fn new(
+        tracefs: &Path,
+        devices: &[Watched],
+        wanted: Wanted,
+        use_most: f64,
+    ) -> Result<Self, String> {
         let instance = Instance::new(tracefs)?;
         let cost_of_event = instance.cost_of_event()?;
         let mut layouts = Vec::new();
         for event in EVENTS {
             let text = instance.text(&format!("events/block/{event}/format"))?;
             let layout = Layout::read(&text);
-            layouts.push(layout.ok_or_else(|| format!("the event `{event}` of this kernel has other fields than are known"))?);
+            layouts.push(layout.ok_or_else(|| {
+                format!("the event `{event}` of this kernel has other fields than are known")
+            })?);
         }
-        let layouts = layouts.try_into().map_err(|_| "events are missing".to_owned())?;
+        let layouts = layouts
+            .try_into()
+            .map_err(|_| "events are missing".to_owned())?;
         instance.enable(devices)?;
         let page = vec![0; instance.page_size()];
         let mut tracer = Self {
@@ -119,7 +128,7 @@ impl Tracer {
             streams: Streams::new(wanted, PathBuf::from("/proc")),
             page,
             held: Vec::new(),
-            sampling: Sampling::default(),
+            sampling: Sampling::new(use_most),
             totals: Totals::default(),
             cost_of_event,
         };
@@ -297,7 +306,11 @@ impl Tracer {
         if self.sampling.phase() != Phase::On || event.bytes == 0 {
             return;
         }
-        let name = event.command.iter().position(|byte| *byte == 0).unwrap_or(16);
+        let name = event
+            .command
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(16);
         let begun = self.streams.begin(Begin {
             device: event.device,
             thread: event.thread,
@@ -328,7 +341,7 @@ impl Tracer {
         for tally in &mut self.tallies {
             tally.lengthen(length);
         }
-        self.sampling.adapt(used, Clock::now());
+        self.sampling.adapt(used, length, Clock::now());
         self.streams.forget_threads();
         self.totals.lost = self.buffers.iter().map(|(_, stats)| lost(stats)).sum();
         ended

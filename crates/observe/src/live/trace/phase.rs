@@ -13,12 +13,10 @@ const TAIL_TICK: Nanos = Nanos::from_millis(5);
 const CYCLE: Nanos = Nanos::from_secs(2);
 /// What a slow I/O may take before its part is given up.
 const TAIL_MOST: Nanos = Nanos::from_secs(1);
-/// Share of one processor that the program may use.
-pub const USE_MOST: f64 = 0.02;
-/// Share it aims at when it was more.
-const USE_WANTED: f64 = 0.012;
+/// What it aims at when it used too much, of what it may use.
+const WANTED: f64 = 0.6;
 /// Least part of a cycle that is traced.
-const DUTY_LEAST: f64 = 0.005;
+const DUTY_LEAST: f64 = 0.05;
 /// Most of it, so that the tail has room.
 const DUTY_MOST: f64 = 0.45;
 
@@ -39,23 +37,28 @@ pub struct Sampling {
     phase: Phase,
     /// Share of a cycle that counts; 1 is all the time.
     duty: f64,
+    /// Share of one processor that the program may use.
+    use_most: f64,
+    /// What it used since the last decision, as time of a processor and of the clock.
+    used: (f64, Nanos),
     begun: Nanos,
     /// End of the phase; `None` for no end.
     until: Option<Nanos>,
 }
 
-impl Default for Sampling {
-    fn default() -> Self {
+impl Sampling {
+    /// All the time, as long as the program uses no more than `use_most` of one processor.
+    pub fn new(use_most: f64) -> Self {
         Self {
             phase: Phase::On,
             duty: 1.0,
+            use_most,
+            used: (0.0, Nanos::ZERO),
             begun: Nanos::ZERO,
             until: None,
         }
     }
-}
 
-impl Sampling {
     /// What is going on.
     #[inline]
     pub fn phase(&self) -> Phase {
@@ -81,7 +84,9 @@ impl Sampling {
     /// The end of the part that counts, where `moment` lies behind it; from then on it is the tail.
     #[inline]
     pub fn ends_by(&mut self, moment: u64) -> Option<u64> {
-        let end = self.until.filter(|end| self.phase == Phase::On && moment > end.get())?;
+        let end = self
+            .until
+            .filter(|end| self.phase == Phase::On && moment > end.get())?;
         self.phase = Phase::Tail;
         self.until = Some(end + TAIL_MOST);
         Some(end.get())
@@ -100,7 +105,11 @@ impl Sampling {
 
     /// When to look again.
     pub fn wake_at(&self, now: Nanos) -> Nanos {
-        let tick = if self.phase == Phase::Tail { TAIL_TICK } else { TICK };
+        let tick = if self.phase == Phase::Tail {
+            TAIL_TICK
+        } else {
+            TICK
+        };
         let tick = now + tick;
         match (self.phase, self.until) {
             (_, None) => tick,
@@ -109,12 +118,21 @@ impl Sampling {
         }
     }
 
-    /// The program used the share `used` of a processor: where that is too much, less of the time is traced from now on.
-    pub fn adapt(&mut self, used: f64, now: Nanos) {
-        if used <= USE_MOST {
+    /// The program used the share `used` of a processor for `length`: where that is too much over some seconds, less of
+    /// the time is traced from now on.
+    pub fn adapt(&mut self, used: f64, length: Nanos, now: Nanos) {
+        self.used.0 += used * length.as_secs_f64();
+        self.used.1 = self.used.1.saturating_add(length);
+        // A cycle at least, so that its parts weigh as they should; a spike is no habit.
+        if self.used.1 < CYCLE {
             return;
         }
-        self.duty = (self.duty * USE_WANTED / used).clamp(DUTY_LEAST, DUTY_MOST);
+        let used = self.used.0 / self.used.1.as_secs_f64();
+        self.used = (0.0, Nanos::ZERO);
+        if used <= self.use_most {
+            return;
+        }
+        self.duty = (self.duty * WANTED * self.use_most / used).clamp(DUTY_LEAST, DUTY_MOST);
         if self.phase == Phase::On {
             self.begun = now;
             self.until = Some(now + self.part());
@@ -129,12 +147,14 @@ mod tests {
     #[test]
     fn too_much_use_makes_it_sample() {
         let second = Nanos::from_secs(1);
-        let mut sampling = Sampling::default();
+        let mut sampling = Sampling::new(0.02);
         sampling.begin(second);
-        sampling.adapt(0.019, second);
+        sampling.adapt(0.019, CYCLE, second);
         assert!(!sampling.is_sampling());
         assert_eq!(sampling.ends_by(u64::MAX), None);
-        sampling.adapt(0.12, second);
+        sampling.adapt(0.12, second, second);
+        assert!(!sampling.is_sampling(), "a spike is no habit");
+        sampling.adapt(0.12, second, second);
         assert!(sampling.is_sampling());
         let end = second + Nanos::from_millis(200);
         assert_eq!(sampling.ends_by(end.get()), None);

@@ -120,17 +120,31 @@ mod tests {
     #[test]
     fn events_have_their_times() {
         let words = [
-            100 << 5 | 2, 7, 8,           // two words, 100 ns after the page's time
-            5 << 5 | TIME_EXTEND, 1,      // 2^27 + 5 ns later
-            1 << 5, 8, 9,                 // the length in front: one word
-            9 << 5 | PADDING, 8, 0,       // discarded
-            3 << 5 | TIME_STAMP, 16,      // 16 × 2^27 + 3
-            0 << 5 | 1, 10,
-            PADDING, 0,                   // the rest is unused
-            1 << 5 | 1, 11,
+            100 << 5 | 2,
+            7,
+            8, // two words, 100 ns after the page's time
+            5 << 5 | TIME_EXTEND,
+            1, // 2^27 + 5 ns later
+            1 << 5,
+            8,
+            9, // the length in front: one word
+            9 << 5 | PADDING,
+            8,
+            0, // discarded
+            3 << 5 | TIME_STAMP,
+            16, // 16 × 2^27 + 3
+            0 << 5 | 1,
+            10,
+            PADDING,
+            0, // the rest is unused
+            1 << 5 | 1,
+            11,
         ];
         let bytes = page(1000, words.len() as u64 * 4, &words);
-        let found: Vec<_> = Page::new(&bytes).unwrap().map(|(time, event)| (time, event[0])).collect();
+        let found: Vec<_> = Page::new(&bytes)
+            .unwrap()
+            .map(|(time, event)| (time, event[0]))
+            .collect();
         let extended = 1100 + (1 << 27) + 5 + 1;
         assert_eq!(found, [(1100, 7), (extended, 9), ((16 << 27) + 3, 10)]);
     }
@@ -153,7 +167,9 @@ mod tests {
             state
         };
         for _ in 0..2000 {
-            let words: Vec<u32> = (0..random() % 64).map(|_| random() as u32 >> (random() % 32)).collect();
+            let words: Vec<u32> = (0..random() % 64)
+                .map(|_| random() as u32 >> (random() % 32))
+                .collect();
             let bytes = page(random() >> 8, random() % 300, &words);
             let count = Page::new(&bytes).map_or(0, Iterator::count);
             assert!(count <= words.len());

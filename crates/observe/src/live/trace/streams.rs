@@ -100,7 +100,11 @@ impl Streams {
     #[inline]
     pub fn begin(&mut self, io: Begin<'_>) -> Place {
         let kernel = kernel_name(io.command, io.direction);
-        let thread = if kernel == Some(WRITEBACK) { 0 } else { io.thread };
+        let thread = if kernel == Some(WRITEBACK) {
+            0
+        } else {
+            io.thread
+        };
         let key = (io.device, thread);
         if !self.known.contains_key(&key) {
             self.add(key, io.command, kernel);
@@ -133,15 +137,20 @@ impl Streams {
         let counts = !self.is_narrowed() || (kernel.is_none() && self.descends(key.1));
         let name = match kernel {
             Some(name) => name.to_owned(),
-            None => self.process_name(key.1).unwrap_or_else(|| String::from_utf8_lossy(command).into_owned()),
+            None => self
+                .process_name(key.1)
+                .unwrap_or_else(|| String::from_utf8_lossy(command).into_owned()),
         };
         let name = self.name(key.0, name);
-        self.known.insert(key, Stream {
-            ends: [None; 2],
-            name,
-            epoch: self.epoch,
-            counts,
-        });
+        self.known.insert(
+            key,
+            Stream {
+                ends: [None; 2],
+                name,
+                epoch: self.epoch,
+                counts,
+            },
+        );
     }
 
     fn name(&mut self, device: u32, name: String) -> usize {
@@ -149,7 +158,11 @@ impl Streams {
         if let Some(place) = self.names.iter().position(|it| is(it, &name)) {
             return place;
         }
-        let name = if self.names.len() < NAMES_MOST { name } else { OTHERS.to_owned() };
+        let name = if self.names.len() < NAMES_MOST {
+            name
+        } else {
+            OTHERS.to_owned()
+        };
         let there = self.names.iter().position(|it| is(it, &name));
         there.unwrap_or_else(|| {
             self.names.push((device, name, 0));
@@ -171,7 +184,9 @@ impl Streams {
         let is_narrowed = !self.wanted.0.is_empty();
         // Without a choice of processes a wrong name is all that could come of it, and only for a moment.
         if is_narrowed {
-            self.known.retain(|key, stream| key.1 == 0 || (stream.counts && proc.join(key.1.to_string()).exists()));
+            self.known.retain(|key, stream| {
+                key.1 == 0 || (stream.counts && proc.join(key.1.to_string()).exists())
+            });
         }
     }
 
@@ -240,7 +255,9 @@ mod tests {
     fn each_thread_and_direction_is_a_stream() {
         use Direction::{Read, Write};
         let mut streams = Streams::new(Wanted::default(), PathBuf::from("/nonexistent"));
-        let mut at = |thread, command, direction, from, to| streams.begin(begin(thread, command, direction, (from, to)));
+        let mut at = |thread, command, direction, from, to| {
+            streams.begin(begin(thread, command, direction, (from, to)))
+        };
         assert_eq!(at(1, "a", Read, 0, 8), Place::First);
         assert_eq!(at(2, "b", Read, 100, 108), Place::First);
         assert_eq!(at(1, "a", Read, 8, 16), Place::Sequential);
@@ -249,7 +266,8 @@ mod tests {
         assert_eq!(at(2, "b", Read, 300, 308), Place::Random);
         assert_eq!(at(7, "kworker/u8:1", Write, 0, 8), Place::First);
         assert_eq!(at(8, "kworker/u8:2", Write, 8, 16), Place::Sequential);
-        let expected = [("a", 4), ("b", 2), (WRITEBACK, 2)].map(|(name, ios)| (name.to_owned(), ios));
+        let expected =
+            [("a", 4), ("b", 2), (WRITEBACK, 2)].map(|(name, ios)| (name.to_owned(), ios));
         assert_eq!(streams.processes(0), expected);
         streams.forget_ends();
         assert_eq!(streams.begin(begin(1, "a", Read, (24, 32))), Place::First);
@@ -260,8 +278,17 @@ mod tests {
         let own = std::process::id();
         let (_, parent) = status(std::path::Path::new("/proc"), own).unwrap();
         let mut streams = Streams::new(Wanted(vec![parent]), PathBuf::from("/proc"));
-        assert_eq!(streams.begin(begin(own, "x", Direction::Read, (0, 8))), Place::First);
-        assert_eq!(streams.begin(begin(4_194_999, "x", Direction::Read, (0, 8))), Place::Other);
-        assert_eq!(streams.begin(begin(9, "kworker/u8:0", Direction::Write, (0, 8))), Place::Other);
+        assert_eq!(
+            streams.begin(begin(own, "x", Direction::Read, (0, 8))),
+            Place::First
+        );
+        assert_eq!(
+            streams.begin(begin(4_194_999, "x", Direction::Read, (0, 8))),
+            Place::Other
+        );
+        assert_eq!(
+            streams.begin(begin(9, "kworker/u8:0", Direction::Write, (0, 8))),
+            Place::Other
+        );
     }
 }

@@ -189,8 +189,16 @@ impl Tally {
     pub fn complete(&mut self, at: u64, direction: Direction, bytes: u64, latency: u64) {
         self.depths.change(at, -1);
         let (way, latencies, sizes) = match direction {
-            Direction::Read => (&mut self.interval.reads, &mut self.read_latency, &mut self.read_size),
-            Direction::Write => (&mut self.interval.writes, &mut self.write_latency, &mut self.write_size),
+            Direction::Read => (
+                &mut self.interval.reads,
+                &mut self.read_latency,
+                &mut self.read_size,
+            ),
+            Direction::Write => (
+                &mut self.interval.writes,
+                &mut self.write_latency,
+                &mut self.write_size,
+            ),
         };
         way.ios += 1;
         way.bytes += bytes;
@@ -307,7 +315,10 @@ mod tests {
         assert_eq!((stretch.latency.count(), stretch.size.max()), (1, 4096));
         assert_eq!(interval.fastest, Some(40));
         let total = tally.into_total();
-        assert_eq!((total.read_latency.count(), total.depth), (1, vec![50, 30, 20]));
+        assert_eq!(
+            (total.read_latency.count(), total.depth),
+            (1, vec![50, 30, 20])
+        );
     }
 
     #[test]
