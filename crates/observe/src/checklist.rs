@@ -324,7 +324,7 @@ fn mix(samples: &[Sample], of: impl Fn(&Sample) -> Option<(f64, f64)>) -> Levels
         Some(Part {
             rate: sample.per_second(sample.ios()?),
             length: sample.length,
-            part,
+            of: part,
             whole,
         })
     });

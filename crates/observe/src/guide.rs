@@ -3,6 +3,8 @@
 //! `counters`: what each figure of the checklist is called in PerfMon and in iostat. `factors`: what makes I/Os a second,
 //! throughput and latency best, "at a glance".
 
+use std::fmt::Write as _;
+
 /// Columns of prose in a cell.
 const CELL: usize = 34;
 /// Columns of a row's name.
@@ -225,7 +227,7 @@ fn row(name: &str, cells: [&str; 3]) -> String {
         let mut line = format!("{name:NAME$}");
         for cell in &cells {
             let part = cell.get(place).map_or("", String::as_str);
-            line.push_str(&format!("  {part:CELL$}"));
+            let _ = write!(line, "  {part:CELL$}");
         }
         text.push_str(line.trim_end());
         text.push('\n');

@@ -58,7 +58,7 @@ pub struct Part {
     /// Its length.
     pub length: Nanos,
     /// The part.
-    pub part: f64,
+    pub of: f64,
     /// Of what.
     pub whole: f64,
 }
@@ -75,7 +75,7 @@ pub fn at_load(mut parts: Vec<Part>) -> Levels<f64> {
             let begin = passed;
             passed += one.length.get() as f64;
             if passed > from * time && begin < to * time {
-                part += one.part;
+                part += one.of;
                 whole += one.whole;
             }
         }
@@ -141,7 +141,7 @@ mod tests {
         let parts = (0..100u32).map(|place| Part {
             rate: f64::from(place),
             length: Nanos::from_secs(1),
-            part: if place < 90 { 10.0 } else { 1.0 },
+            of: if place < 90 { 10.0 } else { 1.0 },
             whole: 10.0,
         });
         let found = at_load(parts.collect());

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_profile::{Level, Levels, Period, Role, Volume};
-use fathom_units::{Bytes, BytesPerSec, Percent, group_digits};
+use fathom_units::{Bytes, BytesPerSec, Nanos, Percent, group_digits};
 
 use crate::checklist::Checklist;
 use crate::samples::{Observation, Unknown};
@@ -54,10 +54,10 @@ fn table(text: &mut String, list: &Checklist, volume: &Volume, period: &Period) 
         "p50", "p90", "p99"
     );
     let profile = &list.profile;
+    let (rate, time) = (BytesPerSec::to_string, Nanos::to_string);
+    let (share, count) = (Percent::to_string, |it: &u64| group_digits(*it));
     match profile.transactions_per_sec {
-        Some(rate) => row(text, "transactions a second", &Levels::all(rate), |it| {
-            group_digits(*it)
-        }),
+        Some(known) => row(text, "transactions a second", &Levels::all(known), count),
         None => {
             let _ = writeln!(
                 text,
@@ -69,9 +69,9 @@ fn table(text: &mut String, list: &Checklist, volume: &Volume, period: &Period) 
     row(text, "I/Os a second", &period.iops, |it| {
         group_digits(it.get())
     });
-    row(text, "% reads", &period.reads, Percent::to_string);
+    row(text, "% reads", &period.reads, share);
     row(text, "% writes", &period.reads, |it| it.rest().to_string());
-    row(text, "% random", &period.random, Percent::to_string);
+    row(text, "% random", &period.random, share);
     row(text, "% sequential", &period.random, |it| {
         it.rest().to_string()
     });
@@ -80,54 +80,17 @@ fn table(text: &mut String, list: &Checklist, volume: &Volume, period: &Period) 
     if let Some(sizes) = list.sizes.get(&place) {
         row(text, "I/O size, each", sizes, Bytes::to_string);
     }
-    row(
-        text,
-        "throughput",
-        &period.throughput,
-        BytesPerSec::to_string,
-    );
-    row(
-        text,
-        "  average",
-        &period.average_throughput,
-        BytesPerSec::to_string,
-    );
-    row(
-        text,
-        "  peak",
-        &period.peak_throughput,
-        BytesPerSec::to_string,
-    );
-    row(
-        text,
-        "minimum latency",
-        &period.minimum_latency,
-        ToString::to_string,
-    );
-    row(
-        text,
-        "average latency",
-        &period.average_latency,
-        ToString::to_string,
-    );
-    row(
-        text,
-        "latency, each I/O",
-        &period.latency,
-        ToString::to_string,
-    );
-    row(
-        text,
-        "peak CPU",
-        &profile.peak_processors,
-        Percent::to_string,
-    );
-    row(text, "average CPU", &profile.processors, Percent::to_string);
+    row(text, "throughput", &period.throughput, rate);
+    row(text, "  average", &period.average_throughput, rate);
+    row(text, "  peak", &period.peak_throughput, rate);
+    row(text, "minimum latency", &period.minimum_latency, time);
+    row(text, "average latency", &period.average_latency, time);
+    row(text, "latency, each I/O", &period.latency, time);
+    row(text, "peak CPU", &profile.peak_processors, share);
+    row(text, "average CPU", &profile.processors, share);
     row(text, "peak memory", &profile.peak_memory, Bytes::to_string);
     row(text, "average memory", &profile.memory, Bytes::to_string);
-    row(text, "queue depth", &period.queue_depth, |it| {
-        group_digits(*it)
-    });
+    row(text, "queue depth", &period.queue_depth, count);
 }
 
 fn row<T: Copy + PartialEq>(

@@ -187,13 +187,9 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
     };
     let made = Checklist::of(&seen.observation, &about, TimeZone::system());
     let mut list = made.map_err(|why| {
-        let doubts: String = seen
-            .observation
-            .doubts
-            .iter()
-            .map(|it| format!("\n  doubt: {it}"))
-            .collect();
-        Failure::new(Code::Input, why + &doubts)
+        let doubts = seen.observation.doubts.iter();
+        let told = doubts.fold(why, |told, doubt| told + "\n  doubt: " + doubt);
+        Failure::new(Code::Input, told)
     })?;
     list.notes.extend(seen.notes);
     let mut observation = seen.observation;

@@ -1,4 +1,5 @@
 //! What is seen live against what fio says of itself, on loop devices. Needs root, fio and losetup.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -496,7 +497,7 @@ fn nothing_is_left_in_the_kernel() {
     };
     let mut most = 0;
     let seen = watch(&options, &AtomicBool::new(false), &mut |_| {
-        most = most.max(own())
+        most = most.max(own());
     })
     .unwrap();
     assert!(

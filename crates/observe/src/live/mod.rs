@@ -6,6 +6,7 @@
 mod counters;
 mod devices;
 mod doubts;
+mod ending;
 mod trace;
 
 use std::collections::HashMap;
@@ -22,8 +23,7 @@ use self::counters::{
 use self::devices::{Chosen, choose};
 use self::doubts::Doubts;
 use self::trace::{Interval, Tracer, Wanted, tracefs};
-use crate::samples::{Device, MachineSample, Observation, Sample, Unknown};
-use crate::shares::percent;
+use crate::samples::{Device, MachineSample, Observation, Sample};
 
 /// Between two looks at whether to stop.
 const LOOK: Nanos = Nanos::from_millis(100);
@@ -433,145 +433,7 @@ impl<'a> Watcher<'a> {
             }
         }
     }
-
-    fn end_tracing(&mut self) {
-        let at = self
-            .begun
-            .1
-            .saturating_add_unsigned(self.last.0.saturating_sub(self.begun.0).get());
-        self.close_stretch(at);
-        let Some(tracer) = self.tracer.take() else {
-            return;
-        };
-        let (totals, cost) = (tracer.totals(), tracer.cost_of_event);
-        let watched = self
-            .last
-            .0
-            .saturating_sub(self.begun.0)
-            .as_secs_f64()
-            .max(1e-9);
-        let sampled = tracer
-            .is_sampling()
-            .then(|| percent(totals.traced.as_secs_f64() / watched));
-        let spent = totals.events as f64 * cost.as_secs_f64() / watched;
-        self.notes.push(format!(
-            "the tracepoints used an estimated {} of a processor: {} events, and recording one takes {cost} here as \
-             measured at the start",
-            percent(spent),
-            fathom_units::group_digits(totals.events),
-        ));
-        if let Some(share) = sampled {
-            self.notes.push(format!(
-                "tracing was sampled: in {share} of the time, since all of it used more than {} of a \
-                 processor; rates and throughput are of all I/Os, shares and latencies of those",
-                percent(self.options.use_most)
-            ));
-        }
-        if totals.lost > 0 {
-            self.doubts.add(format!(
-                "{} events were lost by the kernel's buffers; I/Os around them are left out",
-                totals.lost
-            ));
-        }
-        if totals.cut > 0 {
-            self.doubts.add(format!("{} I/Os had not ended a second after their part of the time; their latency is not known", totals.cut));
-        }
-        for (device, traced) in self.seen.devices.iter_mut().zip(tracer.finish()) {
-            device.traced = Some(traced);
-            device.sampled = sampled;
-        }
-    }
-
-    fn finish(mut self, interrupted: bool) -> Seen {
-        let watched = self.last.0.saturating_sub(self.begun.0);
-        let tracing = self.tracer.is_some();
-        self.end_tracing();
-        let used = own_use().saturating_sub(self.own_begun).as_secs_f64()
-            / watched.as_secs_f64().max(1e-9);
-        self.notes.insert(
-            0,
-            format!(
-                "observing used {} of a processor, {} in its busiest interval",
-                percent(used),
-                percent(self.used_most)
-            ),
-        );
-        self.tell_processes(tracing);
-        if let Some(why) = &self.no_trace {
-            self.notes.push(format!("I/Os were not traced: {why}"));
-            self.seen.unknown.extend(UNTRACED);
-        }
-        self.seen.unknown.push(Unknown {
-            figure: "transactions a second",
-            reason: "no counter of storage sees a transaction; only its application can count them",
-        });
-        let names: Vec<_> = self
-            .chosen
-            .devices
-            .iter()
-            .map(|it| format!("`{}`", it.name))
-            .collect();
-        let ways = if tracing {
-            "counters and block tracepoints"
-        } else {
-            "counters"
-        };
-        self.seen.source = format!(
-            "{} watched live for {watched} by the kernel's {ways}, {} intervals",
-            names.join(", "),
-            self.seen.machine.samples.len()
-        );
-        self.seen.doubts = self.doubts.told();
-        Seen {
-            observation: self.seen,
-            notes: self.notes,
-            interrupted,
-        }
-    }
-
-    fn tell_processes(&mut self, tracing: bool) {
-        let mut processes: Vec<_> = self.moved.iter().collect();
-        processes.sort();
-        for (process, (read, written, read_now, written_now)) in processes {
-            let moved = |from: u64, to: u64| fathom_units::Bytes::new(to.saturating_sub(from));
-            self.notes.push(format!(
-                "process {process} itself caused {} to be read and {} to be written, by its own counters, which take \
-                 buffered writes when they are made",
-                moved(*read, *read_now),
-                moved(*written, *written_now)
-            ));
-        }
-        if !self.options.processes.is_empty() && !tracing {
-            self.doubts.add(
-                "without tracing the figures are those of the whole devices, whoever used them"
-                    .to_owned(),
-            );
-        } else if !self.options.processes.is_empty() {
-            let what = "buffered writes of the named processes are issued by the kernel later, and are not among the figures";
-            self.notes.push(what.to_owned());
-        }
-    }
 }
-
-/// What counters alone cannot know.
-const UNTRACED: [Unknown; 4] = [
-    Unknown {
-        figure: "latency, each I/O (50th, 90th, 99th percentile)",
-        reason: "counters give the sum of an interval, and an average hides the slow ones",
-    },
-    Unknown {
-        figure: "minimum latency",
-        reason: "counters give the sum of an interval, in which the fastest I/O does not show",
-    },
-    Unknown {
-        figure: "% random, % sequential",
-        reason: "counters do not say where I/Os begin",
-    },
-    Unknown {
-        figure: "I/O size, each",
-        reason: "counters give the bytes of an interval, and an average hides their distribution",
-    },
-];
 
 fn begin_tracing(options: &Options, chosen: &Chosen) -> Result<Tracer, String> {
     if options.tracing == Tracing::Off {

@@ -136,11 +136,11 @@ fn field_named(line: &str, name: &str) -> Option<Field> {
 #[inline]
 fn number(event: &[u8], field: Field) -> Option<u64> {
     let bytes = event.get(field.offset..field.offset + field.size)?;
-    Some(match *bytes {
-        [a, b, c, d] => u64::from(u32::from_ne_bytes([a, b, c, d])),
-        [a, b, c, d, e, f, g, h] => u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
-        _ => return None,
-    })
+    match field.size {
+        4 => Some(u64::from(u32::from_ne_bytes(bytes.try_into().ok()?))),
+        8 => Some(u64::from_ne_bytes(bytes.try_into().ok()?)),
+        _ => None,
+    }
 }
 
 #[inline]

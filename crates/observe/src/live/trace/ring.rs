@@ -133,7 +133,7 @@ mod tests {
             0, // discarded
             3 << 5 | TIME_STAMP,
             16, // 16 × 2^27 + 3
-            0 << 5 | 1,
+            1,
             10,
             PADDING,
             0, // the rest is unused

@@ -115,7 +115,9 @@ impl Depths {
         self.settle();
         let mut found = Vec::new();
         for (depth, time) in self.times.drain() {
-            let depth = (depth + self.before).clamp(0, DEPTH_MOST as i64) as usize;
+            let depth = usize::try_from(depth + self.before)
+                .unwrap_or(0)
+                .min(DEPTH_MOST);
             if found.len() <= depth {
                 found.resize(depth + 1, 0);
             }
