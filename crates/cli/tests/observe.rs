@@ -105,11 +105,10 @@ impl<'a> Server<'a> {
 impl Drop for Server<'_> {
     fn drop(&mut self) {
         let stop = self.programs.join("pg_ctl");
-        let stopped = Command::new("runuser")
-            .args(["-u", "postgres", "--"])
-            .arg(stop)
-            .args(["-D", &self.directory(), "-m", "immediate", "stop"]);
-        let _ = stopped.output();
+        let mut words = Command::new("runuser");
+        words.args(["-u", "postgres", "--"]).arg(stop);
+        words.args(["-D", &self.directory(), "-m", "immediate", "stop"]);
+        let _ = words.output();
     }
 }
 

@@ -440,34 +440,61 @@ fn sampling_leaves_no_slow_io_out() {
 fn a_device_may_go_and_come_back() {
     let _alone = alone();
     let bench = Bench::new();
+    let image = bench.image.to_str().unwrap();
+    // A partition, of 4 MiB from sector 2048 on, can be taken away and given back.
+    output("losetup", &["-d", &bench.device]);
+    output("losetup", &["-P", &bench.device, image]);
+    let add = || output("addpart", &[&bench.device, "1", "2048", "8192"]);
+    let part = format!("{}p1", bench.device);
+    let read = |skip: &str| {
+        let from = format!("if={part}");
+        let words = [
+            "bs=4k",
+            "count=100",
+            "iflag=direct",
+            "of=/dev/null",
+            "status=none",
+        ];
+        let mut all = vec![from.as_str(), skip];
+        all.extend(words);
+        output("dd", &all)
+    };
+    add();
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
     let options = Options {
+        devices: vec![part.clone()],
         interval: Nanos::from_millis(200),
         ..bench.options()
     };
     let watching = std::thread::spawn(move || watch(&options, &stop, &mut |_| ()));
-    let wait = || fathom_rawio::sleep_until(fathom_rawio::Clock::now() + Nanos::from_millis(700));
+    let wait = || {
+        fathom_rawio::sleep_until(fathom_rawio::Clock::now() + Nanos::from_millis(700));
+    };
     wait();
-    output("losetup", &["-d", &bench.device]);
+    read("skip=0");
     wait();
-    output("losetup", &[&bench.device, bench.image.to_str().unwrap()]);
-    output(
-        "dd",
-        &[
-            &format!("if={}", bench.device),
-            "of=/dev/null",
-            "bs=1M",
-            "count=8",
-            "iflag=direct",
-            "status=none",
-        ],
-    );
+    output("delpart", &[&bench.device, "1"]);
+    wait();
+    add();
+    wait();
+    read("skip=500");
     wait();
     raised.store(true, Ordering::Relaxed);
     let seen = watching.join().unwrap().unwrap();
-    let read = sum(&seen.observation.devices[0], |it| it.reads);
-    near("bytes read", read.1, f64::from(8 << 20), 0.1, 0.0);
+    output("delpart", &[&bench.device, "1"]);
+    let device = &seen.observation.devices[0];
+    assert_eq!(sum(device, |it| it.reads), (200.0, 200.0 * 4096.0));
+    let traced = device.traced.as_ref().unwrap();
+    assert_eq!((traced.read_size.count(), traced.random), (200, 0));
+    for part in ["went away", "came back"] {
+        let told = seen
+            .observation
+            .doubts
+            .iter()
+            .any(|doubt| doubt.contains(part));
+        assert!(told, "{part}: {:?}", seen.observation.doubts);
+    }
 }
 
 #[test]

@@ -22,6 +22,13 @@ impl Doubts {
         }
     }
 
+    /// Adds those.
+    pub fn extend(&mut self, doubts: impl IntoIterator<Item = String>) {
+        for doubt in doubts {
+            self.add(doubt);
+        }
+    }
+
     /// One sentence each, in the order in which they first came up.
     pub fn told(&self) -> Vec<String> {
         let each = self.found.iter().map(|(doubt, times)| match times {

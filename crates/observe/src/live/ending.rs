@@ -4,7 +4,7 @@
 use fathom_units::{Bytes, group_digits};
 
 use super::{Seen, Watcher, own_use};
-use crate::samples::Unknown;
+use crate::samples::{Device, Sample, Traced, Unknown};
 use crate::shares::percent;
 
 /// What counters alone cannot know.
@@ -26,6 +26,22 @@ const UNTRACED: [Unknown; 4] = [
         reason: "counters give the bytes of an interval, and an average hides their distribution",
     },
 ];
+
+/// Counters and tracepoints count the same I/Os; where they do not, a driver takes I/O around the kernel's request queue, or
+/// events are missing.
+fn disagreement(device: &Device, traced: &Traced) -> Option<String> {
+    let counted: f64 = device.samples.iter().filter_map(Sample::ios).sum();
+    let seen = (traced.read_size.count() + traced.write_size.count()) as f64;
+    // I/Os under way at either end are in one of the two alone.
+    let differ = (counted - seen).abs() > counted * 0.01 + 1_000.0;
+    differ.then(|| {
+        format!(
+            "of `{}` the counters show {counted:.0} I/Os and the tracepoints {seen:.0}: what is said of single I/Os is of \
+             those",
+            device.name
+        )
+    })
+}
 
 impl Watcher<'_> {
     pub(super) fn end_tracing(&mut self) {
@@ -71,6 +87,9 @@ impl Watcher<'_> {
             self.doubts.add(format!("{} I/Os had not ended a second after their part of the time; their latency is not known", totals.cut));
         }
         for (device, traced) in self.seen.devices.iter_mut().zip(tracer.finish()) {
+            if sampled.is_none() && self.options.processes.is_empty() {
+                self.doubts.extend(disagreement(device, &traced));
+            }
             device.traced = Some(traced);
             device.sampled = sampled;
         }
