@@ -173,7 +173,7 @@ impl Checklist {
             ),
             size: map(
                 mix(samples, |sample| Some((sample.bytes()?, sample.ios()?))),
-                |size| Bytes::new((size.round() as u64).max(1)),
+                |size| sectors(size),
             ),
             throughput: map(over_time(held(samples, bytes)), throughput),
             average_throughput: map(average, throughput),
@@ -302,6 +302,12 @@ pub fn add_depths(to: &mut Vec<u64>, from: &[u64]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to += from;
     }
+}
+
+/// A mean size in whole sectors, since no I/O to a device has another size.
+fn sectors(size: f64) -> Bytes {
+    const SECTOR: f64 = 512.0;
+    Bytes::new((size / SECTOR).round().max(1.0) as u64 * SECTOR as u64)
 }
 
 fn nanos(value: f64) -> Nanos {

@@ -83,6 +83,8 @@ pub struct Tracer {
     devices: Vec<Watched>,
     tallies: Vec<Tally>,
     outstanding: Outstanding,
+    /// Of those, the ones that count.
+    pending: usize,
     streams: Streams,
     page: Vec<u8>,
     held: Vec<Event>,
@@ -125,6 +127,7 @@ impl Tracer {
             devices: devices.to_vec(),
             tallies: devices.iter().map(|_| Tally::default()).collect(),
             outstanding: Outstanding::default(),
+            pending: 0,
             streams: Streams::new(wanted, PathBuf::from("/proc")),
             page,
             held: Vec::new(),
@@ -184,10 +187,10 @@ impl Tracer {
             }
         }
         if self.sampling.phase() == Phase::Tail
-            && (self.outstanding.len() == 0 || self.sampling.is_over(moment))
+            && (self.pending == 0 || self.sampling.is_over(moment))
         {
             self.instance.set("tracing_on", "0")?;
-            self.totals.cut += self.outstanding.len() as u64;
+            self.totals.cut += self.pending as u64;
             self.begin_anew();
             self.held.clear();
             self.sampling.rest(moment);
@@ -206,6 +209,7 @@ impl Tracer {
 
     fn begin_anew(&mut self) {
         self.outstanding.clear();
+        self.pending = 0;
         for tally in &mut self.tallies {
             tally.pause();
         }
@@ -282,16 +286,19 @@ impl Tracer {
         match event.kind {
             Kind::Issue => self.issue(event, key),
             Kind::Complete => match self.outstanding.complete(key, event.bytes) {
-                Completed::All(issued) => {
+                Completed::All(issued) if issued.counts => {
+                    self.pending -= 1;
                     let latency = event.at.saturating_sub(issued.at);
                     self.tallies[place].complete(event.at, event.direction, issued.bytes, latency);
                 }
-                Completed::Part => {}
+                // One that began when I/Os did not count any more.
+                Completed::All(_) | Completed::Part => {}
                 Completed::Unknown if self.streams.is_narrowed() => {}
                 Completed::Unknown => self.tallies[place].complete_unknown(event.at),
             },
             Kind::Requeue => {
-                if self.outstanding.take(key).is_some() {
+                if self.outstanding.take(key).is_some_and(|it| it.counts) {
+                    self.pending -= 1;
                     self.tallies[place].requeue(event.at);
                 }
             }
@@ -303,7 +310,12 @@ impl Tracer {
 
     #[inline]
     fn issue(&mut self, event: &Event, key: Key) {
-        if self.sampling.phase() != Phase::On || event.bytes == 0 {
+        if event.bytes == 0 {
+            return;
+        }
+        if self.sampling.phase() != Phase::On {
+            // Its completion must not be taken for that of an I/O from before.
+            self.outstanding.issue(key, event.at, event.bytes, false);
             return;
         }
         let name = event
@@ -325,7 +337,8 @@ impl Tracer {
             Place::Sequential => Some(false),
             Place::Random => Some(true),
         });
-        if self.outstanding.issue(key, event.at, event.bytes) {
+        if self.outstanding.issue(key, event.at, event.bytes, true) {
+            self.pending += 1;
             tally.issue(event.at);
         } else {
             self.totals.cut += 1;
