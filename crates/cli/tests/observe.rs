@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use support::{expect_code, fathom, system};
 
@@ -139,76 +139,52 @@ impl Drop for Tracing {
     }
 }
 
+/// Observes the disks while pgbench runs, until Ctrl-C, which still prints and writes: the page and the profile.
+fn observe(home: &Path, server: &Server<'_>, data: &Disk, log: &Disk) -> (String, String) {
+    let devices = format!("{},{}", data.device, log.device);
+    let words = "--transactions 200/s --interval 500ms --duration 2min -o shop.profile.toml";
+    let mut observer = fathom(home);
+    observer.args(["observe", "--device", &devices, "--log", log.name()]);
+    observer
+        .args(words.split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let observer = observer.spawn().unwrap();
+    let load = "-c 4 -R 200 -T 8 -n postgres";
+    let socket = server.socket();
+    let mut pgbench = vec!["-h", &socket];
+    pgbench.extend(load.split(' '));
+    server.act("pgbench", &pgbench);
+    system("kill", &["-INT", &observer.id().to_string()]);
+    let done = observer.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let page = text(&done.stdout) + &text(&done.stderr);
+    assert_eq!(done.status.code(), Some(130), "{page}");
+    let profile = fs::read_to_string(home.join("shop.profile.toml")).unwrap();
+    (page, profile)
+}
+
 #[test]
 fn a_running_database_becomes_a_predicted_design() {
     let folder = support::disk_folder();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let home = tempfile::tempdir().unwrap();
     let _tracing = Tracing::new(folder.path());
-    let (data, log) = (
-        Disk::new(folder.path(), "data"),
-        Disk::new(folder.path(), "log"),
-    );
+    let data = Disk::new(folder.path(), "data");
+    let log = Disk::new(folder.path(), "log");
     let server = Server::new(&data, &log);
-    let devices = format!("{},{}", data.device, log.device);
-    let mut observer = fathom(home.path());
-    observer.args([
-        "observe",
-        "--device",
-        &devices,
-        "--log",
-        log.name(),
-        "--transactions",
-        "200/s",
-    ]);
-    observer.args([
-        "--interval",
-        "500ms",
-        "--duration",
-        "2min",
-        "-o",
-        "shop.profile.toml",
-    ]);
-    observer
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    let observer = observer.spawn().unwrap();
-    server.act(
-        "pgbench",
-        &[
-            "-h",
-            &server.socket(),
-            "-c",
-            "4",
-            "-R",
-            "200",
-            "-T",
-            "8",
-            "-n",
-            "postgres",
-        ],
-    );
-    // Ctrl-C ends it, and it still prints and writes.
-    system("kill", &["-INT", &observer.id().to_string()]);
-    let done = observer.wait_with_output().unwrap();
-    let (page, told) = (
-        String::from_utf8_lossy(&done.stdout),
-        String::from_utf8_lossy(&done.stderr),
-    );
-    assert_eq!(done.status.code(), Some(130), "{page}\n{told}");
-    let heads = [
-        format!("{} (data), peak", data.name()),
-        format!("{} (log), peak", log.name()),
-    ];
-    let says = [
+    let (page, profile) = observe(home.path(), &server, &data, &log);
+    let data_head = format!("{} (data), peak", data.name());
+    let log_head = format!("{} (log), peak", log.name());
+    for part in [
         "transactions a second              200",
         "postgres",
         "latency, each I/O",
-    ];
-    for part in says.into_iter().chain(heads.iter().map(String::as_str)) {
-        assert!(page.contains(part), "`{part}` is not in\n{page}\n{told}");
+        &data_head,
+        &log_head,
+    ] {
+        assert!(page.contains(part), "`{part}` is not in\n{page}");
     }
-    let profile = fs::read_to_string(home.path().join("shop.profile.toml")).unwrap();
     for part in [
         "role = \"log\"",
         "transactions_per_sec = 200",
@@ -216,32 +192,13 @@ fn a_running_database_becomes_a_predicted_design() {
         "random",
         "peak_throughput",
     ] {
-        assert!(
-            profile.contains(part),
-            "`{part}` is not in\n{profile}\n{page}"
-        );
+        assert!(profile.contains(part), "`{part}` is not in\n{profile}");
     }
-    let plan = [
-        "plan",
-        "shop.profile.toml",
-        "--era",
-        "2016",
-        "--series",
-        "DS",
-        "-o",
-        "shop",
-    ];
-    let (plan, _) = expect_code(home.path(), &plan, 0);
+    let words = "plan shop.profile.toml --era 2016 --series DS -o shop";
+    let (plan, _) = expect_code(home.path(), &words.split(' ').collect::<Vec<_>>(), 0);
     assert!(plan.contains(log.name()), "{plan}");
-    let predict = [
-        "predict",
-        "--no-record",
-        "-q",
-        "--on",
-        "shop.design.toml",
-        "shop.workload.toml",
-    ];
-    expect_code(home.path(), &predict, 0);
+    let words = "predict --no-record -q --on shop.design.toml shop.workload.toml";
+    expect_code(home.path(), &words.split(' ').collect::<Vec<_>>(), 0);
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl Checklist {
             ),
             size: map(
                 mix(samples, |sample| Some((sample.bytes()?, sample.ios()?))),
-                |size| sectors(size),
+                sectors,
             ),
             throughput: map(over_time(held(samples, bytes)), throughput),
             average_throughput: map(average, throughput),
