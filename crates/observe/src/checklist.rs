@@ -437,3 +437,95 @@ fn depths(samples: &[Sample], traced: &Traces) -> Levels<u64> {
         (depth - 1e-9).ceil().max(0.0) as u64
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Ops;
+
+    /// Second by second `1, 2, … 100` I/Os of 8 KiB and 1 ms, of which the tenth part reads above 90.
+    fn device(name: &str, factor: u32) -> Device {
+        let samples = (1..=100u32).map(|second| {
+            let ios = f64::from(second * factor);
+            let reads = if second > 90 { ios / 10.0 } else { ios };
+            let ops = |count: f64| Ops {
+                count,
+                bytes: Some(count * 8192.0),
+                time: Some(Nanos::new((count * 1e6) as u64)),
+                merged: None,
+            };
+            Sample {
+                at_unix_ns: i64::from(second) * 1_000_000_000,
+                length: Nanos::from_secs(1),
+                reads: Some(ops(reads)),
+                writes: Some(ops(ios - reads)),
+                queue: Some(ios / 1000.0),
+                ..Sample::default()
+            }
+        });
+        Device {
+            name: name.to_owned(),
+            samples: samples.collect(),
+            ..Device::default()
+        }
+    }
+
+    #[test]
+    fn figures_are_those_of_their_percentile_and_unknown_stays_so() {
+        let seen = Observation {
+            devices: vec![device("busy", 10), device("idle", 0)],
+            ..Observation::default()
+        };
+        let about = About {
+            logs: vec!["busy".to_owned()],
+            ..About::default()
+        };
+        let list = Checklist::of(&seen, &about, TimeZone::UTC).unwrap();
+        assert_eq!(list.profile.volumes.len(), 1);
+        assert!(
+            list.notes
+                .iter()
+                .any(|note| note.contains("`idle` is left out"))
+        );
+        let volume = &list.profile.volumes[0];
+        assert_eq!((volume.role, volume.periods.len()), (Role::Log, 1));
+        let period = &volume.periods[0];
+        let levels = |p50, p90, p99| Levels {
+            p50: Some(Iops::new(p50)),
+            p90: Some(Iops::new(p90)),
+            p99: Some(Iops::new(p99)),
+        };
+        assert_eq!(period.iops, levels(500, 900, 990));
+        assert_eq!(period.size, Levels::all(Bytes::kib(8)));
+        assert_eq!(period.average_latency, Levels::all(Nanos::from_millis(1)));
+        assert_eq!(period.queue_depth, Levels::all(1));
+        assert_eq!(period.reads.p50, Some(percent(1.0)));
+        assert_eq!(period.reads.p99, Some(percent(0.1)));
+        // Stretches of ten seconds: the first has 10 to 100 I/Os a second.
+        assert!(period.peak_throughput.p50 > period.average_throughput.p50);
+        assert!(period.latency.is_unknown() && period.minimum_latency.is_unknown());
+        assert!(period.random.is_unknown() && list.profile.memory.is_unknown());
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        let of = |devices, logs: &[&str]| {
+            let seen = Observation {
+                devices,
+                ..Observation::default()
+            };
+            let about = About {
+                logs: logs.iter().map(|&log| log.to_owned()).collect(),
+                ..About::default()
+            };
+            Checklist::of(&seen, &about, TimeZone::UTC).unwrap_err()
+        };
+        let idle = of(vec![device("idle", 0)], &[]);
+        assert!(idle.contains("no I/O was seen on it"), "{idle}");
+        let log = of(vec![device("busy", 1)], &["other"]);
+        assert!(
+            log.contains("`--log` names `other`, which was not observed"),
+            "{log}"
+        );
+    }
+}

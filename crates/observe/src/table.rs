@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fathom_profile::{Level, Levels, Period, Role, Volume};
+use fathom_profile::{Growth, Level, Levels, Period, Role, Volume};
 use fathom_units::{Bytes, BytesPerSec, Nanos, Percent, group_digits};
 
 use crate::checklist::Checklist;
@@ -22,6 +22,13 @@ pub fn page(seen: &Observation, list: &Checklist) -> String {
         "Checklist of `{}`, from {}\n",
         list.profile.name, seen.source
     );
+    if list.profile.growth != Growth::NONE {
+        let _ = writeln!(
+            text,
+            "Figures are as seen; the plan multiplies them by a growth of {}",
+            list.profile.growth
+        );
+    }
     for volume in &list.profile.volumes {
         for period in &volume.periods {
             table(&mut text, list, volume, period);
