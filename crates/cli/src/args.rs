@@ -39,7 +39,7 @@ pub enum Verb {
     Predict(PredictArgs),
     /// Fit a design's media latencies to a measured run
     Calibrate(CalibrateArgs),
-    /// Print the resolved workload: every value, and where it came from
+    /// Print the resolved workload, or a guide's table: `counters`, `factors`
     Explain(ExplainArgs),
     /// Write a workload in another dialect's words, and tell what those cannot say
     Convert(ConvertArgs),
@@ -61,6 +61,8 @@ pub enum Verb {
     /// Take the place of the script DiskPerformance.ps1
     #[command(disable_help_flag = true)]
     Diskperformance(PeerArgs),
+    /// Watch what a running application does to its storage
+    Observe(fathom_observe::ObserveArgs),
     /// Write down what an application needs of its storage
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
@@ -453,6 +455,7 @@ impl Cli {
             | Verb::Vdbench(_)
             | Verb::Sqlio(_)
             | Verb::Diskperformance(_)
+            | Verb::Observe(_)
             | Verb::Profile(_)
             | Verb::Plan(_)
             | Verb::Catalog(_)

@@ -60,6 +60,7 @@ fn act() -> ExitCode {
         Verb::Diskperformance(args) => {
             Ok(fathom_peers::diskperformance(&args.arguments, &TERMINAL))
         }
+        Verb::Observe(args) => fathom_observe::run(&args, &TERMINAL),
         Verb::Profile(args) => plan::profile(&args.action),
         Verb::Plan(args) => plan::plan(&args),
         Verb::Catalog(args) => lookups::catalog(&args.action),
