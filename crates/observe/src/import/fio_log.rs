@@ -340,11 +340,15 @@ fn averages(job: &str, logs: &Logs) -> Result<Device, Box<Diagnostic>> {
     let mut slots: BTreeMap<u64, [Ops; 2]> = BTreeMap::new();
     let seconds = width as f64 / 1e3;
     for entry in iops {
-        slots.entry(slot(entry)).or_default()[entry.direction].count = entry.value as f64 * seconds;
+        let ops = &mut slots.entry(slot(entry)).or_default()[entry.direction];
+        if ops.count == 0.0 {
+            ops.count = entry.value as f64 * seconds;
+        }
     }
     for entry in logs.get(&Kind::Bandwidth).into_iter().flatten() {
         if let Some(ops) = slots.get_mut(&slot(entry)) {
-            ops[entry.direction].bytes = Some(entry.value as f64 * 1024.0 * seconds);
+            let bytes = entry.value as f64 * 1024.0 * seconds;
+            ops[entry.direction].bytes.get_or_insert(bytes);
         }
     }
     let latency = logs
@@ -353,7 +357,9 @@ fn averages(job: &str, logs: &Logs) -> Result<Device, Box<Diagnostic>> {
     for entry in latency.into_iter().flatten() {
         if let Some(ops) = slots.get_mut(&slot(entry)) {
             let ops = &mut ops[entry.direction];
-            ops.time = Some(Nanos::new((entry.value as f64 * ops.count) as u64));
+            // What fio writes at its end of the last few I/Os comes second in its interval.
+            let time = Nanos::new((entry.value as f64 * ops.count) as u64);
+            ops.time.get_or_insert(time);
         }
     }
     if slots.len() > MOST_INTERVALS {

@@ -39,6 +39,7 @@ pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Dia
         if trimmed.starts_with("(PDH-") {
             reader.header = Some(Header::read(&line, options)?);
             reader.fresh = true;
+            reader.ended = None;
         } else if line.text.trim().is_empty() {
         } else if let Some(header) = reader.header.take() {
             let read = reader.row(&line, &header);
@@ -64,6 +65,8 @@ struct Reader<'a> {
     complaints: Diagnostics,
     doubts: Vec<String>,
     blanks: usize,
+    /// The line after the last row.
+    ended: Option<usize>,
     seen: Seen,
 }
 
@@ -93,6 +96,7 @@ impl<'a> Reader<'a> {
             complaints: Diagnostics::default(),
             doubts: Vec::new(),
             blanks: 0,
+            ended: None,
             seen: Seen::default(),
         }
     }
@@ -106,8 +110,15 @@ impl<'a> Reader<'a> {
         let date_like = row[0]
             .trim_start()
             .starts_with(|one: char| one.is_ascii_digit());
-        if row.len() == 1 && !(line.cut && date_like) {
-            // What typeperf says at its end, in any language, has no columns.
+        if !date_like && !line.text.trim_start().starts_with('"') {
+            // What typeperf says at its end, in any language, is no row.
+            self.ended.get_or_insert(line.number);
+            return Ok(());
+        }
+        if let Some(ended) = self.ended {
+            let message = format!("a row stands after line {ended}, which is none");
+            let hint = "give each log a file of its own";
+            self.complaints.push(line.error("", message).hint(hint));
             return Ok(());
         }
         let wanted = header.targets.len() + 1;
