@@ -279,8 +279,9 @@ fn iostat_and_perfmon_of_one_load_tell_the_same() {
         moments.push(counters(disk.name()));
     }
     assert!(fio.0.wait().unwrap().success());
+    sleep(Duration::from_millis(500));
     moments.push(counters(disk.name()));
-    sleep(Duration::from_millis(1_300));
+    sleep(Duration::from_millis(1_100));
     // As a person ends it.
     let interrupted = Command::new("kill")
         .args(["-INT", &iostat.0.id().to_string()])
