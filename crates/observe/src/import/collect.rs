@@ -200,6 +200,7 @@ impl Collector {
         let mut doubts = Vec::new();
         let spans = spans(&self.reports, resolution, &mut doubts);
         for device in &mut self.devices {
+            once(device, &mut doubts);
             let before = device.samples.len();
             cover(&mut device.samples, &spans);
             missing(device, before, self.reports.len(), &mut doubts);
@@ -215,6 +216,20 @@ impl Collector {
             machine: self.machine,
             doubts,
         }
+    }
+}
+
+/// Samples in the order of their reports, one each: of two the first.
+fn once(device: &mut Device, doubts: &mut Vec<String>) {
+    device.samples.sort_by_key(|sample| sample.at_unix_ns);
+    let before = device.samples.len();
+    device.samples.dedup_by_key(|sample| sample.at_unix_ns);
+    let twice = before - device.samples.len();
+    if twice > 0 {
+        doubts.push(format!(
+            "`{}` is told twice in {twice} reports: the first counts",
+            device.name
+        ));
     }
 }
 
@@ -304,7 +319,7 @@ fn without_gaps(
     let mean = if count > 0 { sum / count } else { 0 };
     let even = coarse >= 1_000_000_000 && !given;
     let mut gaps: Option<(usize, i128, i128)> = None;
-    let mut last: Option<i128> = None;
+    let (mut last, mut end): (Option<i128>, i128) = (None, i128::MIN);
     let mut spans = Vec::with_capacity(covered.len());
     for (mut at, length) in covered {
         let span = length.and_then(|mut length| {
@@ -316,11 +331,15 @@ fn without_gaps(
                 length = mean;
                 at = last.map_or(at, |last| last + mean);
             }
+            // No interval reaches back into one before it, however odd the times are.
+            let length = length.min(at.saturating_sub(end));
             let length = u64::try_from(length).ok().filter(|length| *length > 0)?;
-            Some(Span {
+            let span = Span {
                 at: i64::try_from(at).ok()?,
                 length: Nanos::new(length),
-            })
+            };
+            end = at;
+            Some(span)
         });
         last = Some(at);
         spans.push(span);

@@ -78,7 +78,7 @@ fn all_texts_and_the_json_of_iostat_tell_the_same() {
             assert!(apart <= 10_000.0 + 0.05 * latency(other), "{apart}");
             // Hundredths of a MiB a second.
             let apart = (one.bytes.unwrap() - other.bytes.unwrap()).abs();
-            assert!(apart <= 8.0 * 8192.0 + 0.005 * 1048576.0, "{apart}");
+            assert!(apart <= 8.0 * 8192.0 + 0.005 * 1_048_576.0, "{apart}");
         }
     }
 }

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, SystemTime};
 
 use fathom_observe::Observation;
 use fathom_observe::import::{self, Options};
+use fathom_rawio::{Clock, sleep_until, wall_clock};
+use fathom_units::Nanos;
 
 use crate::{device, in_order, near, only, total};
 
@@ -51,6 +51,10 @@ impl Drop for Process {
     }
 }
 
+fn sleep(time: Nanos) {
+    sleep_until(Clock::now() + time);
+}
+
 /// The counters of a disk at a moment.
 struct Counters {
     at: jiff::Timestamp,
@@ -59,7 +63,7 @@ struct Counters {
 
 fn counters(name: &str) -> Counters {
     let text = fs::read_to_string("/proc/diskstats").unwrap();
-    let at = jiff::Timestamp::try_from(SystemTime::now()).unwrap();
+    let at = jiff::Timestamp::from_nanosecond(i128::from(wall_clock())).unwrap();
     let line = text
         .lines()
         .find(|line| line.split_whitespace().nth(2) == Some(name))
@@ -150,7 +154,7 @@ fn csv(moments: &[Counters], style: &Style) -> String {
         let whole = at.strftime(style.date);
         let text = format!("{whole}{:03}", at.subsec_millisecond());
         if style.comma {
-            text.replacen(".", "#", 2)
+            text.replacen('.', "#", 2)
                 .replace('.', ",")
                 .replace('#', ".")
         } else {
@@ -271,17 +275,17 @@ fn iostat_and_perfmon_of_one_load_tell_the_same() {
             .unwrap(),
     );
     // The load begins after iostat's first report and ends before its last.
-    sleep(Duration::from_millis(1_500));
+    sleep(Nanos::from_millis(1_500));
     let mut moments = vec![counters(disk.name())];
     let mut fio = load(&disk);
     while fio.0.try_wait().unwrap().is_none() {
-        sleep(Duration::from_millis(1_003));
+        sleep(Nanos::from_millis(1_003));
         moments.push(counters(disk.name()));
     }
     assert!(fio.0.wait().unwrap().success());
-    sleep(Duration::from_millis(500));
+    sleep(Nanos::from_millis(500));
     moments.push(counters(disk.name()));
-    sleep(Duration::from_millis(1_100));
+    sleep(Nanos::from_millis(1_100));
     // As a person ends it.
     let interrupted = Command::new("kill")
         .args(["-INT", &iostat.0.id().to_string()])

@@ -174,10 +174,11 @@ fn disks(columns: &[&str], options: &Options) -> Observation {
         .flat_map(|place| counters.map(|counter| format!(",\"\\\\H\\{place}\\{counter}\"")));
     let names: String = names.collect();
     let row = |second: u8| {
-        let values: String = (0..columns.len() * 2)
-            .map(|value| format!(",\"{value}\""))
+        let values: Vec<String> = (0..columns.len() * 2)
+            .map(|value| value.to_string())
             .collect();
-        format!("\"11/22/2026 08:03:0{second}.000\"{values}\n")
+        let values = values.join("\",\"");
+        format!("\"11/22/2026 08:03:0{second}.000\",\"{values}\"\n")
     };
     let log = format!("\"(PDH-CSV 4.0)\"{names}\n{}{}", row(1), row(2));
     read_text(&log, options)

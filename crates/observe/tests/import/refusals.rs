@@ -202,6 +202,10 @@ fn devices_that_come_and_go() {
     let gone = good.replacen(&format!("{line}\n"), "", 1);
     let observation = read_text(&gone, &only(&["loop0"]));
     says(&observation, "`loop0` is in 4 of 6 reports");
+    let twice = good.replacen(line, &format!("{line}\n{line}"), 1);
+    let observation = read_text(&twice, &only(&["loop0"]));
+    says(&observation, "`loop0` is told twice in 1 reports");
+    in_order(&observation);
 }
 
 #[test]
