@@ -77,7 +77,7 @@ pub(super) struct Tracker {
     open: HashMap<Place, Open>,
     traced: Traced,
     slots: BTreeMap<u64, Slot>,
-    ends: HashMap<u32, u64>,
+    ends: HashMap<(u32, bool), u64>,
     processes: HashMap<u32, u64>,
     /// Completions whose issue was not seen.
     pub orphans: u64,
@@ -155,8 +155,10 @@ impl Tracker {
             self.dropped += 1;
         }
         let end = place.sector.saturating_add(bytes.div_ceil(512));
-        if (self.ends.len() < MOST_PROCESSES || self.ends.contains_key(&process))
-            && let Some(last) = self.ends.insert(process, end)
+        // Reads and writes of a process are streams of their own.
+        let stream = (process, place.write);
+        if (self.ends.len() < MOST_PROCESSES || self.ends.contains_key(&stream))
+            && let Some(last) = self.ends.insert(stream, end)
         {
             self.traced.judged += 1;
             self.traced.random += u64::from(last != place.sector);
@@ -288,7 +290,7 @@ mod tests {
         let device = tracker.finish("d".to_owned(), 6_000, 500, &names);
         let traced = device.traced.unwrap();
         assert_eq!(traced.depth, [1_000, 3_000, 1_000]);
-        assert_eq!((traced.random, traced.judged), (0, 1));
+        assert_eq!((traced.random, traced.judged), (0, 0));
         assert_eq!(traced.read_latency.max(), 2_000);
         assert_eq!(traced.write_latency.max(), 3_000);
         assert_eq!(traced.processes, [("writeback".to_owned(), 2)]);

@@ -212,7 +212,7 @@ fn a_trace_knows_every_i_o() {
     let mean = traced.read_latency.mean();
     assert!(mean < 4_109_275.2 && mean > 0.9 * 2_571_774.8, "{mean}");
     assert!(traced.read_latency.max() <= 29_559_019);
-    assert_eq!((traced.lost, traced.judged), (0, 119));
+    assert_eq!((traced.lost, traced.judged), (0, 118));
     assert!(traced.random > 110, "{}", traced.random);
     let span: u64 = traced.depth.iter().sum();
     let weighted: f64 = traced

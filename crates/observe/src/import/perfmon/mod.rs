@@ -258,6 +258,12 @@ impl<'a> Reader<'a> {
                 all.latency.is_none() || (reads.latency.is_some() && writes.latency.is_some())
             })
         });
+        // What both together do not tell themselves follows from the directions.
+        let sum = |of: fn(Flow) -> Option<f64>| Some(of(reads?)? + of(writes?)?);
+        let all = all.map(|all| Flow {
+            bytes: all.bytes.or_else(|| sum(|flow| flow.bytes)),
+            ..all
+        });
         Some(Sample {
             reads: reads.map(Flow::ops),
             writes: writes.map(Flow::ops),
