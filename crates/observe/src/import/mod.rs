@@ -5,6 +5,7 @@
 //! clocks that jump, devices that come and go, rows cut short) in [`Observation::doubts`]; what cannot be read is refused with
 //! its line.
 
+mod arguments;
 mod blktrace;
 mod collect;
 mod detect;
@@ -30,6 +31,7 @@ use std::str::FromStr;
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos};
 
+pub use arguments::ImportArgs;
 pub use detect::Format;
 pub use perfmon::Meaning;
 
