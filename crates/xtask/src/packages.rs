@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::command;
 
 /// A program the tests call and the package that brings it.
-const NEEDED: [(&str, &str); 12] = [
+const NEEDED: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("mkfs.ext4", "e2fsprogs"),
     ("losetup", "mount"),
@@ -19,6 +19,7 @@ const NEEDED: [(&str, &str); 12] = [
     ("valgrind", "valgrind"),
     ("chrt", "util-linux"),
     ("pgbench", "postgresql"),
+    ("iostat", "sysstat"),
 ];
 
 /// Installs what is missing, where this user may.

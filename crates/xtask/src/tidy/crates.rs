@@ -115,6 +115,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "catalog",
             "model",
             "profile",
+            "observe",
         ],
     ),
     ("xtask", &[]),
