@@ -67,7 +67,7 @@ fn arrivals_are_those_of_the_trace_whatever_storage_does() {
         (2, 9_000_000, 16_384)
     );
     let flushes = result.workers[1].sync.as_ref().unwrap();
-    assert_eq!((flushes.ios(), flushes.latency.max()), (1, Some(0)));
+    assert_eq!((flushes.ios(), flushes.latency.max()), (1, 0));
     assert_eq!(result.measured, Nanos::from_millis(10));
     let waited = &result.workers[0].waited_ns[Direction::Read as usize];
     assert_eq!(waited["device-iops"], 45_000_000);

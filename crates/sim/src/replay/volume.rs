@@ -180,15 +180,12 @@ impl VolumeRun {
         self.stats.depth_levels[depth_level(self.outstanding)] += 1;
         let number = self.begun;
         self.begun += 1;
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.slots[place as usize] = slot;
-                place
-            }
-            None => {
-                self.slots.push(slot);
-                self.slots.len() as u32 - 1
-            }
+        let place = if let Some(place) = self.free.pop() {
+            self.slots[place as usize] = slot;
+            place
+        } else {
+            self.slots.push(slot);
+            self.slots.len() as u32 - 1
         };
         (place, number)
     }
