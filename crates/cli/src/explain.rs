@@ -11,6 +11,10 @@ use crate::terminal::TERMINAL;
 
 /// Prints the workload as a native file that `fathom run` reads, and before it, as comments, every option in force.
 pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
+    if args.workload.workload == ["factors"] {
+        crate::print(fathom_planner::factors());
+        return Ok(Code::Success);
+    }
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
     if args.json {
         crate::print_json(&native::to_json(&input.workload))?;
