@@ -129,7 +129,8 @@ pub fn script(build: &Build<'_>) -> String {
     }
     let machines: Vec<_> = build.machines.iter().map(|name| sh(name)).collect();
     let size = sh(build.offer.candidate.vm.name);
-    let _ = writeln!(text, "\nfor vm in {}; do", machines.join(" "));
+    let _ = writeln!(text, "\nmachines=({})", machines.join(" "));
+    text.push_str("for vm in \"${machines[@]}\"; do\n");
     let _ = writeln!(text, "    machine \"$vm\" {size}{ultra}");
     for set in &sets {
         let name = &set.volume.slug;

@@ -4,8 +4,6 @@ use fathom_catalog::{DiskKind, ShareMedia, Sold};
 use fathom_model::HostCaching;
 use fathom_planner::{Choice, Disks, NfsVolumes, Offer, Plan, SmbShares, Storage, VolumeNeed};
 
-use crate::quote::comment;
-
 /// An offer, and the names that its parts have in scripts: letters, digits, `-` and `_` alone.
 pub struct Build<'p> {
     pub plan: &'p Plan,
@@ -113,14 +111,20 @@ impl<'p> Build<'p> {
         parts
     }
 
+    /// Drive letters on Windows: what is mounted on Linux at these places.
+    pub fn drives(&self) -> Vec<(String, char)> {
+        let striped = self.disks();
+        let striped = striped.iter().map(|set| set.volume.slug.clone());
+        let shares = self.shares().into_iter().map(|part| part.name);
+        let mounts = striped.chain(shares).map(|name| format!("/mnt/{name}"));
+        mounts.zip('F'..='Z').collect()
+    }
+
     /// Comments at the head of a script.
     pub fn head(&self, mark: &str, lines: &[&str]) -> String {
-        let title = format!(
-            "{} for {}",
-            self.offer.title(),
-            comment(&self.plan.need.name)
-        );
-        let mut text = format!("{mark} {title}\n{mark}\n");
+        // Not every reader of scripts takes a file as UTF-8.
+        let title = self.offer.title().replace('×', "x");
+        let mut text = format!("{mark} {title}, for {}\n{mark}\n", self.app);
         for line in lines {
             let line = format!("{mark} {line}");
             text.push_str(line.trim_end());

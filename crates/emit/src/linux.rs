@@ -120,8 +120,9 @@ fn script(
              if findmnt --noheadings {directory} >/dev/null; then\n    \
              echo {directory} is mounted and left as it is\n\
              else\n    \
+             luns=({})\n    \
              devices=()\n    \
-             for number in {}; do\n        \
+             for number in \"${{luns[@]}}\"; do\n        \
              device=\"$(lun \"$number\")\"\n        \
              empty \"$device\"\n        \
              devices+=(\"$device\")\n    \

@@ -1,7 +1,6 @@
 //! Values as literals of the languages that scripts are written in.
 //!
-//! Invariant: whatever a value holds, it stays a value: no quote ends it, nothing in it is expanded, no comment goes on past
-//! its line.
+//! Invariant: whatever a value holds, it stays a value: no quote ends it, nothing in it is expanded.
 
 use std::fmt::Write as _;
 
@@ -65,14 +64,6 @@ pub fn bicep(text: &str) -> String {
     quoted
 }
 
-/// Text of a comment that ends with its line.
-pub fn comment(text: &str) -> String {
-    let ends_line = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
-    text.chars()
-        .map(|letter| if ends_line(letter) { ' ' } else { letter })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,7 +85,6 @@ mod tests {
             bicep(WORST),
             "'a\\'b\"c$(id)`id`\\${x}%{x}\\\\\\n\u{2019}$'"
         );
-        assert_eq!(comment("a\nrm -rf /\u{2028}x"), "a rm -rf / x");
     }
 
     #[test]

@@ -312,10 +312,11 @@ fn smb(build: &Build<'_>) -> Vec<Item> {
         let shares = part.shares;
         let (kind, redundancy) = account(shares);
         let (tier, replication) = redundancy.split_once('_').unwrap_or((redundancy, "LRS"));
-        let mut own = vec![set(
-            "name",
-            format!("\"${{var.storage_account_name}}{}\"", part.suffix),
-        )];
+        let name = match part.suffix.as_str() {
+            "" => "var.storage_account_name".to_owned(),
+            suffix => format!("\"${{var.storage_account_name}}{suffix}\""),
+        };
+        let mut own = vec![set("name", name)];
         own.extend(placed());
         // The resource takes the tier and the version of how shares are billed apart.
         let (tier, version) = match tier.strip_suffix("V2") {

@@ -48,12 +48,18 @@ pub fn script(build: &Build<'_>) -> Result<String, String> {
     if !sets.is_empty() {
         text.push_str(STRIPE);
     }
-    let mut letters = 'F'..='Z';
-    for set in &sets {
-        let letter = letters.next().unwrap_or('Z');
+    let drives = build.drives();
+    let pieces = sets.len() + build.shares().len();
+    if drives.len() < pieces {
+        return Err(format!(
+            "{pieces} volumes have no drive letters: Windows has them up to Z"
+        ));
+    }
+    let mut letters = drives.iter().map(|(_, letter)| *letter);
+    for (set, letter) in sets.iter().zip(&mut letters) {
         stripe(&mut text, set, letter);
     }
-    smb(&mut text, build, &mut letters);
+    smb(&mut text, build, letters);
     Ok(text)
 }
 
@@ -71,19 +77,21 @@ fn stripe(text: &mut String, set: &DiskSet<'_>, letter: char) {
     );
 }
 
-fn smb(text: &mut String, build: &Build<'_>, letters: &mut impl Iterator<Item = char>) {
+fn smb(text: &mut String, build: &Build<'_>, letters: impl Iterator<Item = char>) {
     let most = build.smb().iter().map(|(_, shares)| shares.channels).max();
     let Some(channels) = most else {
         return;
     };
-    let _ = write!(
-        text,
-        "\nif (-not $env:STORAGE_ACCOUNT) {{ throw 'set STORAGE_ACCOUNT to the name of the storage account' }}\n\
-         Set-SmbClientConfiguration -EnableMultiChannel ${} -ConnectionCountPerRssNetworkInterface {channels} -Force\n",
-        if channels > 1 { "true" } else { "false" }
+    text.push_str(
+        "\nif (-not $env:STORAGE_ACCOUNT) { throw 'set STORAGE_ACCOUNT to the name of the storage account' }\n",
     );
-    for part in build.shares() {
-        let letter = letters.next().unwrap_or('Z');
+    if channels > 1 {
+        let _ = writeln!(
+            text,
+            "Set-SmbClientConfiguration -EnableMultiChannel $true -ConnectionCountPerRssNetworkInterface {channels} -Force"
+        );
+    }
+    for (part, letter) in build.shares().into_iter().zip(letters) {
         let _ = write!(
             text,
             "if (-not (Get-SmbMapping -LocalPath '{letter}:' -ErrorAction SilentlyContinue)) {{\n    \

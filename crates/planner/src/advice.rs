@@ -73,14 +73,16 @@ fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
             } else {
                 ""
             };
-            let media = match shares.model.media {
-                ShareMedia::Ssd => "SMB multichannel",
-                ShareMedia::Hdd => "no multichannel, which HDD shares do not have",
+            let channels = match (shares.model.media, shares.channels) {
+                (ShareMedia::Hdd, _) => "one SMB channel, since HDD shares have no more".to_owned(),
+                (ShareMedia::Ssd, 1) => "one SMB channel is enough".to_owned(),
+                (ShareMedia::Ssd, several) => format!("SMB multichannel with {several} channels"),
             };
-            sentences.push(format!(
-                "{media}, channels: {}; {} files of each share at least{threads}",
-                shares.channels, shares.files
-            ));
+            let files = match shares.files {
+                1 => String::new(),
+                several => format!("; the I/O spread over {several} files of each share at least"),
+            };
+            sentences.push(format!("{channels}{files}{threads}"));
         }
     }
     if machines > 1 {

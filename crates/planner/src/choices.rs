@@ -5,10 +5,10 @@ use fathom_model::{CachedDisk, HostCaching, caching_obstacle, figures};
 use fathom_profile::Role;
 use fathom_units::{Bytes, BytesPerSec, Iops, Percent};
 
-use crate::candidate::{Choice, Disks, Storage};
+use crate::candidate::{Candidate, Choice, Disks, Storage};
 use crate::limits::{self, Figure, Terms};
 use crate::line::Line;
-use crate::need::VolumeNeed;
+use crate::need::{Need, VolumeNeed};
 use crate::{Cost, Family, Prices, Request};
 
 /// Names in designs of the disks whose limits the buyer sets.
@@ -91,15 +91,16 @@ pub fn of_volume(
         .collect()
 }
 
-/// Of all disks that a machine takes, as many as it takes, those that come closest to carrying `part`: the limit that they
-/// miss, with the least that is missing.
+/// Of all disks that a machine takes, as many as it takes, those that come closest to carrying `part`, which is of one
+/// volume: their worst limit, or the machine's.
 pub fn closest(
-    part: &VolumeNeed,
+    part: &Need,
     vm: &'static VmSize,
     request: &Request,
     terms: &Terms<'_>,
 ) -> Option<Line> {
-    let stripe_unit = stripe_unit(part);
+    let volume = part.volumes.first()?;
+    let stripe_unit = stripe_unit(volume);
     let missed = disks_of(vm, request, terms.catalog)
         .into_iter()
         .filter_map(|product| {
@@ -107,7 +108,7 @@ pub fn closest(
             let kind = match product {
                 Product::Named(disk) => Choice::Named(disk),
                 // Where no such disk could be given a part of the need, its limits are no measure.
-                Product::Set(row, name) => set(part, row, name, count, stripe_unit)?,
+                Product::Set(row, name) => set(volume, row, name, count, stripe_unit)?,
             };
             let disks = Disks {
                 kind,
@@ -115,16 +116,26 @@ pub fn closest(
                 stripe_unit,
                 caching: HostCaching::None,
             };
-            let figures = limits::of_disks(part, &disks, vm, terms);
-            let worst = figures.into_iter().filter(|it| !it.carries());
-            let worst = worst.max_by(|one, other| missing(one).total_cmp(&missing(other)))?;
-            let title = Storage::Disks(disks).title();
-            Some(worst.owned(format!("{} with {title}", vm.name)))
+            let own = limits::of_disks(volume, &disks, vm, terms);
+            let storage = Storage::Disks(disks);
+            let title = format!("{} with {}", vm.name, storage.title());
+            let own = own.map(|figure| (title.clone(), figure));
+            let candidate = Candidate {
+                vm,
+                machines: 1,
+                volumes: vec![storage],
+            };
+            let all = limits::of_machine(part, &candidate, terms).into_iter();
+            let failing = all.chain(own).filter(|(_, it)| !it.carries());
+            let worst =
+                failing.max_by(|(_, one), (_, other)| missing(one).total_cmp(&missing(other)));
+            worst.map(|(owner, figure)| figure.owned(owner))
         });
     missed.min_by(|one, other| one.missing().total_cmp(&other.missing()))
 }
 
-fn missing(figure: &Figure) -> f64 {
+/// How many times what it gives is asked of a limit.
+pub fn missing(figure: &Figure) -> f64 {
     figure.need as f64 / figure.have.max(1) as f64
 }
 

@@ -211,6 +211,8 @@ pub struct Plan {
     pub offers: Vec<Offer>,
     /// Designs that carry it by their limits and fail their proof: what they are, and how they fail.
     pub unproven: Vec<String>,
+    /// Headroom in percent that was planned with, because designs without any fail their proof; 0 otherwise.
+    pub headroom: u64,
     /// Machine sizes considered.
     pub sizes: usize,
     /// How many machines each design has.
@@ -271,26 +273,28 @@ pub fn plan(
     catalog: &'static Catalog,
 ) -> Result<Plan, PlanError> {
     let need = Need::of(profile, request.level)?;
-    let found = search(&need, request, prices.as_ref(), catalog)?;
     let terms = Terms::of(request, catalog)?;
     let mut budget = offer::Budget::new(request.prove);
-    let mut offers = Vec::new();
-    let mut unproven = Vec::new();
-    for priced in found.candidates {
-        if offers.len() == request.offers {
-            break;
-        }
-        let context = (request, &terms);
-        let offer = Offer::new(&need, priced, context, (&mut budget, catalog))?;
-        match offer.proof.proof().and_then(Proof::failure) {
-            None => offers.push(offer),
-            Some(failure) => unproven.push(format!("{}: {failure}", offer.title())),
-        }
+    let mut found = search(&need, request, prices.as_ref(), catalog)?;
+    let candidates = std::mem::take(&mut found.candidates);
+    let context = (request, &terms);
+    let mut proven = offers(&need, candidates, context, (&mut budget, catalog))?;
+    let mut headroom = 0;
+    if proven.offers.is_empty() && proven.falls_short {
+        // Stripes whose disks are wholly used fall short of their sum by a little.
+        headroom = HEADROOM_PERCENT;
+        let raised = need.raised(headroom);
+        found = search(&raised, request, prices.as_ref(), catalog)?;
+        let candidates = std::mem::take(&mut found.candidates);
+        let failed = std::mem::take(&mut proven.failed);
+        proven = offers(&need, candidates, context, (&mut budget, catalog))?;
+        proven.failed.splice(0..0, failed);
     }
     Ok(Plan {
         need,
-        offers,
-        unproven,
+        offers: proven.offers,
+        unproven: proven.failed,
+        headroom,
         sizes: found.sizes,
         machines: found.machines,
         single: found.single,
@@ -299,4 +303,44 @@ pub fn plan(
         round_trip: terms.round_trip,
         prices,
     })
+}
+
+/// Headroom that is planned with where designs without any fail their proof.
+const HEADROOM_PERCENT: u64 = 5;
+
+/// Candidates that were looked at.
+struct Judged {
+    offers: Vec<Offer>,
+    failed: Vec<String>,
+    /// Whether one failed for too few I/Os a second.
+    falls_short: bool,
+}
+
+/// Explains and proves candidates until there are enough offers.
+fn offers(
+    need: &Need,
+    candidates: Vec<(Candidate, Cost)>,
+    context: (&Request, &Terms<'_>),
+    (budget, catalog): (&mut offer::Budget, &'static Catalog),
+) -> Result<Judged, PlanError> {
+    let mut judged = Judged {
+        offers: Vec::new(),
+        failed: Vec::new(),
+        falls_short: false,
+    };
+    for priced in candidates {
+        if judged.offers.len() == context.0.offers {
+            break;
+        }
+        let offer = Offer::new(need, priced, context, (&mut *budget, catalog))?;
+        match offer.proof.proof().and_then(Proof::failure) {
+            None => judged.offers.push(offer),
+            Some(failure) => {
+                let keeps_up = offer.proof.proof().is_some_and(Proof::keeps_up);
+                judged.falls_short |= !keeps_up;
+                judged.failed.push(format!("{}: {failure}", offer.title()));
+            }
+        }
+    }
+    Ok(judged)
 }

@@ -447,7 +447,7 @@ fn of_storage(
                 let count = shares.channels;
                 Line {
                     raise: grow::channels(shares, terms.catalog),
-                    ..it.owned(format!("{}: {count} channels, {way}", total.name))
+                    ..it.owned(format!("{}: SMB channels: {count}, {way}", total.name))
                 }
             }));
             lines

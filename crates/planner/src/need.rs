@@ -124,6 +124,21 @@ impl Need {
         part
     }
 
+    /// The same with every rate larger by so many percent.
+    #[must_use]
+    pub fn raised(&self, percent: u64) -> Self {
+        let more = |rate: u64| {
+            let rate = u128::from(rate) * u128::from(100 + percent);
+            u64::try_from(rate.div_ceil(100)).unwrap_or(u64::MAX)
+        };
+        let mut raised = self.clone();
+        for load in raised.volumes.iter_mut().flat_map(|it| &mut it.loads) {
+            load.iops = Iops::new(more(load.iops.get()));
+            load.bandwidth = BytesPerSec::new(more(load.bandwidth.get()));
+        }
+        raised
+    }
+
     /// Periods that any volume has a load in.
     pub fn periods(&self) -> impl Iterator<Item = PeriodKind> {
         let has = |kind: &PeriodKind| self.volumes.iter().any(|it| it.load(*kind).is_some());

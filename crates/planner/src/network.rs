@@ -9,6 +9,7 @@ use fathom_units::{Bytes, BytesPerSec, Iops};
 
 use crate::candidate::Storage;
 use crate::limits::{self, Terms};
+use crate::line::{Line, Unit};
 use crate::need::VolumeNeed;
 use crate::{Family, Request};
 
@@ -122,6 +123,34 @@ pub fn choices(
         }
     }
     found
+}
+
+/// What the most volumes or shares that are spread over come closest to, in bytes a second: where nothing carries `total`.
+pub fn closest(total: &VolumeNeed, request: &Request, terms: &Terms<'_>) -> Option<Line> {
+    let fastest_volume = terms.catalog.netapp_volume().large_max_bandwidth.get();
+    let models = terms.catalog.share_models().iter();
+    let models = models.filter(|model| request.takes(&smb_item(model)));
+    let fastest_share = models.map(|model| model.max_mibps * MIB).max();
+    let families = [
+        (Family::Nfs, "volumes over NFS", Some(fastest_volume)),
+        (Family::Smb, "shares over SMB", fastest_share),
+    ];
+    let asked = most(total, |load| load.bandwidth.get());
+    let lines = families.into_iter().filter_map(|(family, what, rate)| {
+        let rate = rate.filter(|_| request.families.contains(&family))?;
+        let have = rate.saturating_mul(u64::from(MOST_PIECES));
+        Some(Line {
+            owner: format!("{}: {MOST_PIECES} {what}", total.name),
+            unit: Unit::BinaryBandwidth,
+            need: asked,
+            have,
+            steady: have,
+            period: None,
+            raise: String::new(),
+        })
+    });
+    let failing = lines.filter(|line| !line.carries());
+    failing.min_by(|one, other| one.missing().total_cmp(&other.missing()))
 }
 
 /// The most that is asked for in any period.

@@ -98,7 +98,7 @@ impl Offer {
         let lines = limits::lines(need, &candidate, terms);
         let rates = lines.iter().filter(|line| line.unit.is_rate());
         let headroom = rates.filter_map(Line::headroom);
-        let drive = Drive::of(&candidate, headroom.fold(f64::INFINITY, f64::min));
+        let drive = Drive::of(need, &candidate, headroom.fold(f64::INFINITY, f64::min));
         let periods: Vec<_> = need.periods().collect();
         let operations = drive.operations(need, &candidate);
         let proof = if budget.allows(operations) {
@@ -123,9 +123,8 @@ impl Offer {
     /// The workload of one of its machines, from 1 on, as that machine itself runs it.
     pub fn workload_of(&self, need: &Need, machine: u32) -> String {
         let periods: Vec<_> = need.periods().collect();
-        let drive = Drive::of(&self.candidate, f64::INFINITY).lasting(Nanos::from_secs(60));
         let of = (periods.as_slice(), Some(machine));
-        workload::text(need, &self.candidate, &drive, of)
+        workload::text(need, &self.candidate, &Drive::real(), of)
     }
 
     /// The machines and their storage in one line.

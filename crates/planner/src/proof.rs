@@ -146,6 +146,11 @@ fn proven(
 }
 
 impl Proof {
+    /// Whether every I/O that is needed comes, however late.
+    pub fn keeps_up(&self) -> bool {
+        self.volumes.iter().all(ProvenVolume::keeps_up)
+    }
+
     /// How the design fails; `None` where it carries everything.
     pub fn failure(&self) -> Option<String> {
         self.volumes.iter().find_map(ProvenVolume::failure)
@@ -153,9 +158,13 @@ impl Proof {
 }
 
 impl ProvenVolume {
+    fn keeps_up(&self) -> bool {
+        self.iops >= self.iops_needed as f64 * ENOUGH
+    }
+
     fn failure(&self) -> Option<String> {
         let place = format!("`{}`, {}", self.volume, self.period.name());
-        if self.iops < self.iops_needed as f64 * ENOUGH {
+        if !self.keeps_up() {
             return Some(format!(
                 "{place}: {} of {} I/Os a second are predicted",
                 group_digits(self.iops.round() as u64),

@@ -11,11 +11,12 @@
 use fathom_catalog::VmSize;
 
 use crate::candidate::{Candidate, Storage};
+use crate::choices::{self, missing};
 use crate::limits::{self, Figure, Terms};
 use crate::line::Line;
 use crate::need::Need;
 use crate::ruled_out::{Rule, RuledOut};
-use crate::{Cost, PlanError, Prices, Request, choices, network};
+use crate::{Cost, PlanError, Prices, Request, network};
 
 /// Most machines of a design.
 pub const MOST_MACHINES: u32 = 64;
@@ -176,7 +177,16 @@ impl Search<'_> {
             }
             if choices.is_empty() {
                 let why = format!("{}: `{}`", vm.name, part.name);
-                let missed = choices::closest(part, vm, self.request, self.terms);
+                let alone = Need {
+                    volumes: vec![part.clone()],
+                    ..self.part.clone()
+                };
+                let total = &self.need.volumes[index];
+                let missed = if takes_disks {
+                    choices::closest(&alone, vm, self.request, self.terms)
+                } else {
+                    network::closest(total, self.request, self.terms)
+                };
                 return Err((Rule::NoStorage, why, missed));
             }
             options.push(choices);
@@ -229,10 +239,6 @@ struct Walk<'a> {
     best: Option<(Candidate, Cost)>,
     /// Of all combinations' worst limits of the machine, the one that misses least.
     closest: Option<(String, Figure)>,
-}
-
-fn missing(figure: &Figure) -> f64 {
-    figure.need as f64 / figure.have.max(1) as f64
 }
 
 impl Walk<'_> {

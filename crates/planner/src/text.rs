@@ -10,6 +10,9 @@ use crate::line::{Line, Unit};
 use crate::offer::{Offer, Proven};
 use crate::proof::ProvenVolume;
 
+/// Most designs that are named for failing their proof.
+const MOST_FAILURES: usize = 3;
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
@@ -125,10 +128,11 @@ impl Plan {
 
     fn write_rest(&self, text: &mut String) {
         if self.offers.is_empty() {
-            let _ = writeln!(
-                text,
-                "\nNOTHING in the catalogue, as it was searched, carries this."
-            );
+            text.push_str(if self.unproven.is_empty() {
+                "\nNOTHING in the catalogue, as it was searched, carries this.\n"
+            } else {
+                "\nNOTHING in the catalogue, as it was searched, carries this and passes its proof.\n"
+            });
             if let Some(line) = &self.ruled_out.closest {
                 let _ = writeln!(
                     text,
@@ -139,7 +143,11 @@ impl Plan {
                     line.missing()
                 );
             }
-            let _ = writeln!(text, "  tried with up to {} machines", self.machines);
+            let tried = match self.machines {
+                1 => "1 machine".to_owned(),
+                several => format!("up to {several} machines"),
+            };
+            let _ = writeln!(text, "  tried with {tried}");
         }
         if let Some(line) = self.single.as_ref().filter(|_| !self.offers.is_empty()) {
             let _ = writeln!(
@@ -151,8 +159,19 @@ impl Plan {
                 self.machines
             );
         }
-        for failure in &self.unproven {
+        for failure in self.unproven.iter().take(MOST_FAILURES) {
             let _ = writeln!(text, "\nnot offered, though its limits suffice: {failure}");
+        }
+        if self.unproven.len() > MOST_FAILURES {
+            let more = self.unproven.len() - MOST_FAILURES;
+            let _ = writeln!(text, "  and {more} more");
+        }
+        if self.headroom > 0 {
+            let _ = writeln!(
+                text,
+                "\nplanned with {} % of headroom, since designs without any fall short",
+                self.headroom
+            );
         }
         let _ = writeln!(text, "\nsearched in full: {} machine sizes", self.sizes);
         for (rule, (count, example)) in &self.ruled_out.rules {

@@ -24,19 +24,48 @@ pub struct Drive {
     warmup: Nanos,
     measure: Nanos,
     tight: bool,
+    /// For the real thing: a job for each file, and offsets that every peer can draw.
+    real: bool,
 }
 
 impl Drive {
-    /// `headroom` is the least of the design's limits, as a multiple of the need. A stripe whose disks are wholly used fills
-    /// them unevenly: I/Os gather at one disk while another waits. How far the rate falls short shrinks with the square root
-    /// of time, so that a stripe with next to no headroom is driven for longer and deeper.
-    pub fn of(candidate: &Candidate, headroom: f64) -> Self {
-        let is_striped = |storage: &Storage| storage.disks().is_some_and(|it| it.count > 1);
-        let tight = headroom < TIGHT && candidate.volumes.iter().any(is_striped);
+    /// How the real thing is driven.
+    pub const fn real() -> Self {
+        Self {
+            warmup: Nanos::from_secs(10),
+            measure: Nanos::from_secs(60),
+            tight: false,
+            real: true,
+        }
+    }
+
+    /// `headroom` is the least of the design's limits, as a multiple of the need. Random I/O fills the disks of a stripe
+    /// unevenly: I/Os gather at one disk while another waits. How far the rate falls short shrinks with the square root of
+    /// the I/Os of a disk, so that a stripe whose headroom is less than that is driven for longer and deeper.
+    pub fn of(need: &Need, candidate: &Candidate, headroom: f64) -> Self {
+        const SECONDS: u64 = 4;
+        let is_tight = |volume: &VolumeNeed, storage: &Storage| {
+            let Some(disks) = storage.disks().filter(|disks| disks.count > 1) else {
+                return false;
+            };
+            let rates = volume.loads.iter().map(|load| {
+                let parts = limits::parts(load.size, disks.count, disks.stripe_unit);
+                load.iops.get().saturating_mul(parts)
+            });
+            let each = u64::from(disks.count) * u64::from(candidate.machines);
+            let ios = rates.max().unwrap_or(0).saturating_mul(SECONDS) / each;
+            // Three standard deviations of a disk's share.
+            headroom < TIGHT.max(1.0 + 3.0 / (ios.max(1) as f64).sqrt())
+        };
+        let volumes = need.volumes.iter().zip(&candidate.volumes);
+        let tight = volumes
+            .into_iter()
+            .any(|(volume, storage)| is_tight(volume, storage));
         Self {
             warmup: Nanos::from_secs(1),
-            measure: Nanos::from_secs(if tight { 60 } else { 4 }),
+            measure: Nanos::from_secs(if tight { 60 } else { SECONDS }),
             tight,
+            real: false,
         }
     }
 
@@ -98,7 +127,10 @@ pub fn text(
                     (Some(_), _) | (None, 1) => String::new(),
                     (None, _) => format!("host = {}\n", quoted(&job.host)),
                 };
-                job.write(&mut text, &host, load, drive);
+                let split = if drive.real { job.by_file() } else { vec![job] };
+                for job in split {
+                    job.write(&mut text, &host, load, drive);
+                }
             }
         }
     }
@@ -179,6 +211,25 @@ fn jobs(volume: &VolumeNeed, storage: &Storage, load: &Load, machines: u32) -> V
 }
 
 impl PlannedJob {
+    /// The same with a job for each file, since not every peer shares a rate among files.
+    fn by_file(self) -> Vec<Self> {
+        let count = self.paths.len() as u64;
+        if count < 2 {
+            return vec![self];
+        }
+        let rate_up_to = |file: u64| self.rate * file / count;
+        let parts = self.paths.iter().zip(0_u64..);
+        let parts = parts.map(|(path, number)| Self {
+            name: format!("{} file {}", self.name, number + 1),
+            machine: self.machine,
+            host: self.host.clone(),
+            paths: vec![path.clone()],
+            file: self.file,
+            rate: (rate_up_to(number + 1) - rate_up_to(number)).max(1),
+        });
+        parts.collect()
+    }
+
     fn write(&self, text: &mut String, host: &str, load: &Load, drive: &Drive) {
         let targets = self.paths.iter().map(|path| {
             let (path, file) = (quoted(path), size(self.file));
@@ -200,7 +251,7 @@ impl PlannedJob {
             "[[stage.job]]\nname = {}\n{host}{targets}\n{}\
              block = {}\narrival = {{ rate = \"{}/s\" }}\ndepth = {depth}\n\n",
             quoted(&self.name),
-            shares(load),
+            shares(load, drive.real),
             size(load.size),
             self.rate,
         );
@@ -208,7 +259,7 @@ impl PlannedJob {
 }
 
 /// Shares of reads and of random I/O.
-fn shares(load: &Load) -> String {
+fn shares(load: &Load, real: bool) -> String {
     let reads = load.reads.unwrap_or_default();
     let percent = |share: Percent| {
         let points = share.basis_points();
@@ -220,6 +271,7 @@ fn shares(load: &Load) -> String {
         percent(reads.rest())
     );
     let access = match load.random {
+        Percent::ALL if real => "access = \"independent\"\n".to_owned(),
         Percent::ALL => "access = \"random\"\n".to_owned(),
         Percent::ZERO => "access = \"sequential\"\n".to_owned(),
         share => format!(

@@ -173,7 +173,7 @@ fn what_nothing_carries_says_which_limit_and_by_how_much() {
     // 8 KiB × 200,000 are 1,638.4 MB/s; the largest of the series carries 512 MB/s of them, or 51,200 IOPS.
     let closest = "closest: Standard_DS14 uncached gives 51,200 IOPS, 200,000 IOPS are needed: 3.91 times as much";
     assert!(text.contains(closest), "{text}");
-    assert!(text.contains("their own limits are too low"), "{text}");
+    assert!(text.contains("no storage that they take"), "{text}");
 }
 
 #[test]
@@ -291,8 +291,14 @@ fn channels_and_shares_are_added_where_one_is_not_enough() {
     let Storage::Smb(shares) = &plan.offers[0].candidate.volumes[0] else {
         panic!("{plan}")
     };
-    // 102,400 are the most of a share.
-    assert_eq!(shares.count, 2, "{plan}");
+    // 102,400 are the most of a share; two have eight channels, which read 120,000 a second for one machine.
+    assert_eq!(shares.count, 3, "{plan}");
+    let two = Request {
+        machines: Some(2),
+        ..network("smb-ssd-v2")
+    };
+    let plan = planned(&need, &two, None);
+    assert_eq!(plan.offers[0].candidate.volumes[0].count(), 2, "{plan}");
 }
 
 #[test]
@@ -300,7 +306,7 @@ fn a_millisecond_at_5000_iops_is_a_depth_of_5() {
     assert_eq!(depth_for(5000, Nanos::from_millis(1)), 5);
     let need = volume("data", "data", "iops = 5000\nsize = \"8KiB\"").replace(
         "[[volume.period]]",
-        "latency_goal = { p99 = \"1ms\" }\n[[volume.period]]",
+        "latency_goal = { p50 = \"1ms\" }\n[[volume.period]]",
     );
     let premium = Request {
         families: vec![Family::Ultra],
@@ -310,7 +316,7 @@ fn a_millisecond_at_5000_iops_is_a_depth_of_5() {
     let plan = planned(&need, &premium, None);
     let advice = plan.offers[0].advice.join("\n");
     assert!(
-        advice.contains("5,000 IOPS at 1 ms (p99) are 5 I/Os outstanding"),
+        advice.contains("5,000 IOPS at 1 ms (p50) are 5 I/Os outstanding"),
         "{advice}"
     );
 }
@@ -332,7 +338,13 @@ fn credits_are_used_only_where_asked_for() {
         ..Request::default()
     };
     let steady = planned(&need, &of(None), None);
-    assert_eq!(steady.offers[0].candidate.volumes[0].count(), 25);
+    // 25 × 120 are 3,000, which random I/O on a stripe does not quite reach: 5 % more are 27 disks.
+    assert_eq!(
+        steady.offers[0].candidate.volumes[0].count(),
+        27,
+        "{steady}"
+    );
+    assert_eq!(steady.headroom, 5);
     let half_an_hour = planned(&need, &of(Some(Nanos::from_secs(1800))), None);
     let offer = &half_an_hour.offers[0];
     assert_eq!(offer.candidate.volumes[0].count(), 1, "{half_an_hour}");
@@ -370,7 +382,7 @@ fn names_that_are_code_elsewhere_are_plain_in_designs() {
     let need = volume("$(reboot) '{1..3}'", "data", "iops = 100\nsize = \"8KiB\"");
     let plan = planned(&need, &request("DS"), None);
     assert!(!plan.offers[0].design.contains('$'), "{plan}");
-    assert!(plan.offers[0].design.contains("/mnt/reboot---1--3"));
+    assert!(plan.offers[0].design.contains("/mnt/reboot----1--3"));
 }
 
 #[test]
