@@ -124,6 +124,9 @@ pub struct OutputArgs {
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,
+    /// Write a page with charts to this file as well
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// `peer`: print what the peer would whose words or file these are
     #[arg(long, value_name = "FORMAT", value_parser = ["peer"], conflicts_with_all = ["json", "full"])]
     pub format: Option<String>,
@@ -258,8 +261,9 @@ Example:
   fathom calibrate last --on vm.design.toml -o vm-fitted.design.toml
   fathom predict --on vm-fitted.design.toml oltp.workload.toml";
 
-/// `fathom explain`.
+/// `fathom explain`; `fathom explain factors` prints what makes storage faster.
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "`fathom explain factors` prints what makes storage faster, factor by factor.")]
 pub struct ExplainArgs {
     /// Directory a preset's file is taken to be in
     #[arg(long, value_name = "DIR")]
@@ -344,6 +348,9 @@ pub struct ReportArgs {
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,
+    /// Write a page with charts to this file instead
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "full"])]
+    pub html: Option<PathBuf>,
 }
 
 /// The program's own name, without its folder.
