@@ -263,7 +263,9 @@ Example:
 
 /// `fathom explain`; `fathom explain factors` prints what makes storage faster.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "`fathom explain factors` prints what makes storage faster, factor by factor.")]
+#[command(
+    after_help = "`fathom explain factors` prints what makes storage faster, factor by factor."
+)]
 pub struct ExplainArgs {
     /// Directory a preset's file is taken to be in
     #[arg(long, value_name = "DIR")]

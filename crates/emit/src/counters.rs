@@ -1,5 +1,7 @@
 //! Performance counters of Windows, as a batch file for `logman`.
 
+use std::fmt::Write as _;
+
 use crate::build::Build;
 
 /// Seconds between two samples: what the guide to measuring IOPS on Windows takes.
@@ -44,19 +46,20 @@ pub fn script(build: &Build<'_>) -> String {
     }
     for (counter, meaning) in COUNTERS {
         if !meaning.is_empty() {
-            text.push_str(&format!("rem {counter}: {meaning}\n"));
+            let _ = writeln!(text, "rem {counter}: {meaning}");
         }
     }
-    text.push_str(&format!(
-        "logman create counter {set} -f csv -si {INTERVAL} ^\n"
-    ));
-    text.push_str(&format!("  -o \"%SystemDrive%\\PerfLogs\\{set}\" ^\n  -c"));
+    let _ = write!(
+        text,
+        "logman create counter {set} -f csv -si {INTERVAL} ^\n  \
+         -o \"%SystemDrive%\\PerfLogs\\{set}\" ^\n  -c"
+    );
     for (counter, _) in COUNTERS {
-        text.push_str(&format!(" ^\n  \"\\PhysicalDisk(*)\\{counter}\""));
+        let _ = write!(text, " ^\n  \"\\PhysicalDisk(*)\\{counter}\"");
     }
-    text.push_str("\nif errorlevel 1 exit /b 1\n");
-    text.push_str(&format!(
-        "echo Created {set}: start it with logman start {set}\n"
-    ));
+    let _ = write!(
+        text,
+        "\nif errorlevel 1 exit /b 1\necho Created {set}: start it with logman start {set}\n"
+    );
     text.replace('\n', "\r\n")
 }

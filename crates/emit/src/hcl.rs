@@ -1,5 +1,7 @@
 //! Terraform's language, laid out as its own formatter does.
 
+use std::fmt::Write as _;
+
 /// A line or a block of a body.
 pub enum Item {
     /// `name = value`; neighbours have their `=` in one column.
@@ -27,29 +29,31 @@ pub fn write(text: &mut String, body: &[Item], depth: usize) {
     let margin = "  ".repeat(depth);
     for (index, item) in body.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|before| body.get(before));
-        let apart = match (before, item) {
-            (None | Some(Item::Comment(_)), _) => false,
-            (Some(Item::Set(..)), Item::Set(..) | Item::Object(..)) => false,
-            _ => true,
-        };
-        if apart {
+        let close = matches!(
+            (before, item),
+            (None | Some(Item::Comment(_)), _)
+                | (Some(Item::Set(..)), Item::Set(..) | Item::Object(..))
+        );
+        if !close {
             text.push('\n');
         }
         match item {
-            Item::Comment(comment) => text.push_str(&format!("{margin}# {comment}\n")),
+            Item::Comment(comment) => {
+                let _ = writeln!(text, "{margin}# {comment}");
+            }
             Item::Set(name, value) => {
                 let width = column(body, index);
-                text.push_str(&format!("{margin}{name:width$} = {value}\n"));
+                let _ = writeln!(text, "{margin}{name:width$} = {value}");
             }
             Item::Block(header, inner) => {
-                text.push_str(&format!("{margin}{header} {{\n"));
+                let _ = writeln!(text, "{margin}{header} {{");
                 write(text, inner, depth + 1);
-                text.push_str(&format!("{margin}}}\n"));
+                let _ = writeln!(text, "{margin}}}");
             }
             Item::Object(head, inner, tail) => {
-                text.push_str(&format!("{margin}{head}\n"));
+                let _ = writeln!(text, "{margin}{head}");
                 write(text, inner, depth + 1);
-                text.push_str(&format!("{margin}{tail}\n"));
+                let _ = writeln!(text, "{margin}{tail}");
             }
         }
     }

@@ -96,7 +96,7 @@ fn placed() -> Vec<Item> {
     ]
 }
 
-fn machines(build: &Build<'_>) -> Vec<Item> {
+fn card() -> Item {
     let mut card = vec![
         set("for_each", "local.machines"),
         set("name", "\"${each.key}-nic\""),
@@ -110,6 +110,10 @@ fn machines(build: &Build<'_>) -> Vec<Item> {
             set("private_ip_address_allocation", hcl("Dynamic")),
         ],
     ));
+    block("resource \"azurerm_network_interface\" \"machine\"", card)
+}
+
+fn machines(build: &Build<'_>) -> Vec<Item> {
     let mut machine = vec![set("for_each", "local.machines"), set("name", "each.key")];
     machine.extend(placed());
     machine.extend([
@@ -163,7 +167,7 @@ fn machines(build: &Build<'_>) -> Vec<Item> {
         vec![set("ignore_changes", "[os_disk[0].caching]")],
     ));
     vec![
-        block("resource \"azurerm_network_interface\" \"machine\"", card),
+        card(),
         block(
             "resource \"azurerm_linux_virtual_machine\" \"machine\"",
             machine,

@@ -258,11 +258,11 @@ fn taken(path: &str) -> Failure {
 fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     let file = std::fs::File::create_new(path);
     let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => taken(&path.display().to_string()),
-        _ => {
-            let message = format!("`{}` cannot be written: {error}", path.display());
-            Failure::new(Code::Target, message)
+    written.map_err(|error| {
+        if error.kind() == std::io::ErrorKind::AlreadyExists {
+            return taken(&path.display().to_string());
         }
+        let message = format!("`{}` cannot be written: {error}", path.display());
+        Failure::new(Code::Target, message)
     })
 }

@@ -99,18 +99,18 @@ mod tests {
 
     #[test]
     fn a_full_bucket_lasts_its_seconds_at_the_highest_rate_and_longer_below_it() {
-        // P4: 120 I/Os a second, 3,500 while credits last, 30 minutes from a full bucket.
-        let p4 = Given {
-            steady: 120,
-            burst: 3500,
-            seconds: 1800,
-        };
         #[track_caller]
         fn check(given: &Given, minutes: u64, expected: u64) {
             let peak = Some(Nanos::from_secs(minutes * 60));
             assert_eq!(given.in_period(PeriodKind::Peak, peak), expected);
             assert_eq!(given.in_period(PeriodKind::Normal, peak), given.steady);
         }
+        // P4: 120 I/Os a second, 3,500 while credits last, 30 minutes from a full bucket.
+        let p4 = Given {
+            steady: 120,
+            burst: 3500,
+            seconds: 1800,
+        };
         check(&p4, 1, 3500);
         check(&p4, 30, 3500);
         check(&p4, 60, 120 + 1690);

@@ -83,7 +83,7 @@ pub fn text(
     let volumes = || need.volumes.iter().zip(&candidate.volumes);
     for (volume, storage) in volumes() {
         if let Storage::Disks(disks) = storage {
-            of_disks(&mut text, volume, disks, spend.keys(spends(disks, vm)));
+            of_disks(&mut text, volume, disks, &spend.keys(spends(disks, vm)));
         }
     }
     for (volume, storage) in volumes() {
@@ -107,7 +107,7 @@ fn spends(disks: &Disks, vm: &fathom_catalog::VmSize) -> bool {
         .any(|given| given.seconds > 0)
 }
 
-fn of_disks(text: &mut String, volume: &VolumeNeed, disks: &Disks, spend: String) {
+fn of_disks(text: &mut String, volume: &VolumeNeed, disks: &Disks, spend: &str) {
     let role = match volume.role {
         Role::Data => "data",
         Role::Log => "log",

@@ -339,13 +339,12 @@ pub fn of_machine(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<
         let slots = Figure::lasting(Unit::Disks, count, u64::from(vm.max_data_disks));
         lines.push((vm.name.to_owned(), slots));
     }
-    let is_cached = |disks: &Disks| disks.caching != HostCaching::None;
-    let any = |_: &Disks| true;
-    let budgets: [(&str, Limits, Limits, &dyn Fn(&Disks) -> bool); 2] = [
-        ("uncached", vm.uncached, vm.burst_uncached, &any),
-        ("cached", vm.cached, vm.burst_cached, &is_cached),
+    let budgets = [
+        ("uncached", vm.uncached, vm.burst_uncached, false),
+        ("cached", vm.cached, vm.burst_cached, true),
     ];
-    for (name, base, raised, is_met) in budgets {
+    for (name, base, raised, by_cached) in budgets {
+        let is_met = |disks: &Disks| !by_cached || disks.caching != HostCaching::None;
         if !disks().any(is_met) {
             continue;
         }

@@ -206,7 +206,7 @@ fn premium_volumes_need_70_31_tib_for_4500_mib() {
         panic!("{plan}")
     };
     // 4,500 ÷ 64 = 70.3125 TiB.
-    assert_eq!(volumes.quota.get() * 10_000 >> 40, 703_125);
+    assert_eq!((volumes.quota.get() * 10_000) >> 40, 703_125);
     assert_eq!((volumes.count, volumes.large), (1, false));
     let proof = plan.offers[0].proof.proof().expect("a proof");
     assert!(proof.volumes[0].iops >= 71_900.0, "{proof:?}");
