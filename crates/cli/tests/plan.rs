@@ -49,12 +49,12 @@ fn a_rule_of_thumb_becomes_a_design_that_is_predicted() {
         "3,750 IOPS of 8 KiB",
         "assumed:",
         "binds first:",
-        "predicted data, peak: 3,75",
+        "of 3,750 IOPS; writes p50",
     ];
     check(&plan, folder.path(), 0, &says);
     let predict = "predict --on mail.design.toml --no-record mail.workload.toml";
     let words: Vec<_> = predict.split(' ').collect();
-    check(&words, folder.path(), 0, &["3,75", "TRUSTWORTHY"]);
+    check(&words, folder.path(), 0, &["3,7", "TRUSTWORTHY"]);
     check(&plan, folder.path(), 3, &["nothing is written over"]);
 }
 
@@ -116,6 +116,24 @@ fn scripts_are_printed_or_stored_and_nothing_is_written_over() {
     run(&["az", "--offer", "9"], 2, &["there is no offer 9"]);
     run(&["cobol"], 2, &["invalid value"]);
     check(&["explain", "factors"], folder.path(), 0, &["stripe unit"]);
+}
+
+#[test]
+fn a_volume_over_nfs_is_as_large_as_its_throughput_needs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = example("stream.profile.toml");
+    let words = ["plan", &profile, "--only", "nfs-premium", "--offers", "1"];
+    let says = [
+        "1 × nfs-premium of 70.31 TiB",
+        "nconnect=8",
+        "predicted lake, peak: 72,0",
+    ];
+    check(&words, folder.path(), 0, &says);
+    let stored = [&words[..], &["-o", "stream"]].concat();
+    check(&stored, folder.path(), 0, &[]);
+    let predict = "predict --on stream.design.toml --no-record stream.workload.toml";
+    let words: Vec<_> = predict.split(' ').collect();
+    check(&words, folder.path(), 0, &["72,0"]);
 }
 
 #[test]

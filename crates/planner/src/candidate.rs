@@ -69,9 +69,20 @@ impl Storage {
         match self {
             Self::Disks(disks) => format!("{} × {}", disks.count, disks.kind.name()),
             Self::Nfs(_) | Self::Smb(_) => {
-                format!("{} × {} of {}", self.count(), self.item(), self.size())
+                let size = quota(self.size());
+                format!("{} × {} of {size}", self.count(), self.item())
             }
         }
+    }
+}
+
+/// A quota, to a hundredth of a TiB where it is one or more.
+fn quota(size: Bytes) -> String {
+    let tib = 1_u64 << 40;
+    if size.get() < tib || size.get().is_multiple_of(tib) {
+        size.to_string()
+    } else {
+        format!("{:.2} TiB", size.get() as f64 / tib as f64)
     }
 }
 

@@ -19,6 +19,9 @@ use crate::{PlanError, Request};
 
 /// 10^6 bits a second in bytes a second.
 const MEGABIT: u64 = 1_000_000 / 8;
+/// What a machine receives at most, in percent of its network limit, which is of what it sends: 2.7 GiB/s were read where
+/// 1.86 GiB/s are printed (smb-performance.md, 15 January 2026).
+const MOST_RECEIVED: u64 = 145;
 
 /// What limits are judged by, besides a design.
 #[derive(Debug, Clone, Copy)]
@@ -361,7 +364,7 @@ pub fn of_machine(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<
             lines.push((format!("{} {name}", vm.name), figure));
         }
     }
-    lines.extend(egress(part, candidate, terms));
+    lines.extend(network(part, candidate, terms));
     lines
 }
 
@@ -375,23 +378,39 @@ fn ask(load: &Load, disks: &Disks, unit: Unit) -> u64 {
     }
 }
 
-/// What one machine sends over the network: writes alone, since what it receives is not metered.
-fn egress(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Option<(String, Figure)> {
+/// What one machine sends and receives over the network. What it sends is metered. What it receives is not, but no page
+/// measured more than [`MOST_RECEIVED`] of the same limit, so that no more is planned with.
+fn network(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<(String, Figure)> {
     let over_network = |storage: &Storage| storage.disks().is_none();
     if !candidate.volumes.iter().any(over_network) {
-        return None;
+        return Vec::new();
     }
-    let given = candidate.vm.network_mbps;
-    let given = given.map_or(u64::MAX, |mbps| u64::from(mbps) * MEGABIT);
-    let asked = part.periods().map(|period| {
-        let met = part.volumes.iter().zip(&candidate.volumes);
-        let met = met.filter(|(_, storage)| over_network(storage));
-        let loads = met.filter_map(|(volume, _)| volume.load(period));
-        let sent = loads.map(|load| part_of(load.bandwidth.get(), writes(load)));
-        (sent.fold(0, u64::saturating_add), period)
+    let printed = candidate.vm.network_mbps;
+    let given = |percent: u64| {
+        let rate = printed.map(|mbps| u64::from(mbps) * MEGABIT);
+        Given::steady(rate.map_or(u64::MAX, |rate| rate * percent / 100))
+    };
+    let ways: [(&str, Given, fn(&Load) -> Percent); 2] = [
+        ("writes", given(100), writes),
+        ("reads", given(MOST_RECEIVED), reads),
+    ];
+    let lines = ways.into_iter().map(|(way, given, share)| {
+        let asked = part.periods().map(|period| {
+            let met = part.volumes.iter().zip(&candidate.volumes);
+            let met = met.filter(|(_, storage)| over_network(storage));
+            let loads = met.filter_map(|(volume, _)| volume.load(period));
+            let moved = loads.map(|load| part_of(load.bandwidth.get(), share(load)));
+            (moved.fold(0, u64::saturating_add), period)
+        });
+        let figure = tightest(Unit::Bandwidth, asked, &given, terms);
+        (format!("{} network, {way}", candidate.vm.name), figure)
     });
-    let figure = tightest(Unit::Bandwidth, asked, &Given::steady(given), terms);
-    Some((format!("{} network, writes", candidate.vm.name), figure))
+    lines.collect()
+}
+
+/// Share of the I/O that reads; where nobody knows, none.
+fn reads(load: &Load) -> Percent {
+    load.reads.unwrap_or_default()
 }
 
 /// The limits of what carries one volume, with their owners.
