@@ -122,6 +122,9 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
     match script.transpose()? {
         None => console.print(&planned.to_string()),
         Some(script) => {
+            if chosen.proof.proof().is_none() {
+                console.tell("note: this offer is not proven; `--prove` predicts it first");
+            }
             for note in &script.notes {
                 console.tell(note);
             }

@@ -390,8 +390,8 @@ fn network(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<(String
         let rate = printed.map(|mbps| u64::from(mbps) * MEGABIT);
         Given::steady(rate.map_or(u64::MAX, |rate| rate * percent / 100))
     };
-    let ways: [(&str, Given, fn(&Load) -> Percent); 2] = [
-        ("writes", given(100), writes),
+    let ways = [
+        ("writes", given(100), writes as fn(&Load) -> Percent),
         ("reads", given(MOST_RECEIVED), reads),
     ];
     let lines = ways.into_iter().map(|(way, given, share)| {
@@ -455,7 +455,8 @@ fn of_storage(
                 .collect();
             let [files, channels] = paths_of_smb(total, part, shares, terms);
             let count = u64::from(shares.files) * u64::from(shares.count);
-            let name = format!("{}: {count} files at least", total.name);
+            let files_word = if count == 1 { "file" } else { "files" };
+            let name = format!("{}: {count} {files_word} at least", total.name);
             lines.extend(files.into_iter().map(|it| Line {
                 raise: "the I/O spread over more files".to_owned(),
                 ..it.owned(name.clone())
