@@ -66,7 +66,7 @@ pub enum Verb {
     /// Write down what an application needs of its storage
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
-    Plan(PlanArgs),
+    Plan(Box<fathom_emit::PlanArgs>),
     /// Look into the catalogue of VM sizes and disks
     Catalog(CatalogArgs),
     /// List the stored runs
@@ -271,8 +271,11 @@ Example:
   fathom calibrate last --on vm.design.toml -o vm-fitted.design.toml
   fathom predict --on vm-fitted.design.toml oltp.workload.toml";
 
-/// `fathom explain`.
+/// `fathom explain`; `fathom explain factors` prints what makes storage faster.
 #[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "`fathom explain factors` prints what makes storage faster, factor by factor."
+)]
 pub struct ExplainArgs {
     /// Directory a preset's file is taken to be in
     #[arg(long, value_name = "DIR")]
@@ -324,51 +327,6 @@ pub enum ProfileAction {
         output: Option<PathBuf>,
     },
 }
-
-/// `fathom plan`.
-#[derive(Debug, Clone, Args)]
-#[command(after_help = PLAN_HELP)]
-pub struct PlanArgs {
-    /// What the application needs
-    #[arg(value_name = "PROFILE")]
-    pub profile: PathBuf,
-    /// Take machine sizes from the pages of this era
-    #[arg(long, default_value = "current")]
-    pub era: String,
-    /// Take machine sizes from these series alone, such as `DS` or `Dsv3`
-    #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    pub series: Vec<String>,
-    /// Products to search: premium, standard, v2, ultra [default: the first two; all with --prices]
-    #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    pub family: Vec<String>,
-    /// Your price list; without one, designs are ranked by what is provisioned
-    #[arg(long, value_name = "FILE")]
-    pub prices: Option<PathBuf>,
-    /// The most a month
-    #[arg(long, value_name = "AMOUNT", requires = "prices")]
-    pub max_price: Option<f64>,
-    /// Multiply the profile's figures, in place of its own growth
-    #[arg(long, value_name = "1.5x")]
-    pub growth: Option<String>,
-    /// The percentile to carry: 50, 90 or 99
-    #[arg(long, default_value = "99", value_parser = ["50", "90", "99"])]
-    pub percentile: String,
-    /// How many designs to offer
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=100))]
-    pub offers: u8,
-    /// Write the first design and its workload as PREFIX.design.toml and PREFIX.workload.toml
-    #[arg(short, long, value_name = "PREFIX")]
-    pub output: Option<String>,
-}
-
-const PLAN_HELP: &str = "\
-Each offer is proven: the profile's own I/O is predicted on it, without credits.
-A design that fails is not offered.
-
-Example:
-  fathom profile new --app sql-server --tps 3500 -o shop.profile.toml
-  fathom plan shop.profile.toml --series DSv2 -o shop
-  fathom predict --on shop.design.toml shop.workload.toml";
 
 /// `fathom catalog`.
 #[derive(Debug, Clone, Args)]

@@ -80,6 +80,7 @@ pub use limit::{Limit, Wait, Waits};
 pub use limiter::{
     CreditBucket, CreditRate, Levels, Limiter, Limits, Rate, SecondOfUse, on_demand_transactions,
 };
+pub use network::smb::{channel_reads, channel_writes};
 pub use request::{Completed, FileId, IoError, IoKind, MetadataOp, Request};
 pub use statistics::{Gauge, PartStatistics};
 pub use storage::{ModelError, Storage};

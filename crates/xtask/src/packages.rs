@@ -20,6 +20,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("chrt", "util-linux"),
     ("pgbench", "postgresql"),
     ("iostat", "sysstat"),
+    ("shellcheck", "shellcheck"),
 ];
 
 /// Installs what is missing, where this user may.

@@ -60,6 +60,12 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "emit",
+        &[
+            "units", "profile", "catalog", "model", "planner", "workload", "convert", "session",
+        ],
+    ),
+    (
         "sim",
         &[
             "units",
@@ -128,6 +134,7 @@ const ANY: &[&str] = &[
     "tables",
     "profile",
     "planner",
+    "emit",
     "observe",
     "stats",
     "workload",
