@@ -14,6 +14,7 @@ use jiff::tz::TimeZone;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::checklist::{About, Checklist};
+use crate::import::{ImportArgs, read_files};
 use crate::live::{LiveError, Options, Seen, Tracing, USE_MOST, names, watch};
 use crate::page;
 use crate::periods::{DayTime, Given};
@@ -33,17 +34,30 @@ pub struct ObserveArgs {
     #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
     pub device: Vec<String>,
     /// Count the I/O of this process and its descendants alone; may be repeated
-    #[arg(long, value_name = "PID", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "PID",
+        value_delimiter = ',',
+        conflicts_with = "from"
+    )]
     pub pid: Vec<u32>,
     /// How long; Ctrl-C ends it earlier and keeps what was seen
-    #[arg(long, value_name = "TIME", default_value = "1h")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "1h",
+        conflicts_with = "from"
+    )]
     pub duration: Nanos,
-    /// Length of an interval
-    #[arg(long, value_name = "TIME", default_value = "1s")]
-    pub interval: Nanos,
+    /// Length of an interval [default: 1s; of a log, what it says itself]
+    #[arg(long, value_name = "TIME")]
+    pub interval: Option<Nanos>,
     /// Read the counters alone, not each I/O from the kernel's tracepoints
-    #[arg(long)]
+    #[arg(long, conflicts_with = "from")]
     pub no_trace: bool,
+    /// What other tools wrote, in place of this machine.
+    #[command(flatten)]
+    pub import: ImportArgs,
     /// What the application does a second, as you count it, such as `350/s`
     #[arg(long, value_name = "N/s")]
     pub transactions: Option<Iops>,
@@ -75,6 +89,7 @@ and what they cannot know is told as unknown.
 Examples:
   fathom observe --duration 10min -o shop.profile.toml
   fathom observe --device sdc,sdd --log sdd --transactions 350/s
+  fathom observe --from perfmon.csv -o shop.profile.toml
   fathom plan shop.profile.toml";
 
 /// Watches, prints the checklist and writes the profile.
@@ -83,6 +98,29 @@ Examples:
 /// What was asked for cannot be, or the file cannot be written.
 pub fn run(args: &ObserveArgs, console: &dyn Console) -> Result<Code, Failure> {
     check(args)?;
+    let seen = if args.import.from.is_empty() {
+        live(args, console)?
+    } else {
+        let options = args.import.options(&args.device, args.interval);
+        let observation = read_files(&args.import.from, &options)?;
+        let devices = observation.devices.iter();
+        check_logs(
+            args,
+            &devices
+                .map(|device| device.name.clone())
+                .collect::<Vec<_>>(),
+        )?;
+        Seen {
+            observation,
+            notes: Vec::new(),
+            interrupted: false,
+        }
+    };
+    tell(args, seen, console)
+}
+
+/// Watches this machine.
+fn live(args: &ObserveArgs, console: &dyn Console) -> Result<Seen, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))
@@ -92,7 +130,7 @@ pub fn run(args: &ObserveArgs, console: &dyn Console) -> Result<Code, Failure> {
         devices: args.device.clone(),
         processes: args.pid.clone(),
         duration: args.duration,
-        interval: args.interval,
+        interval: args.interval(),
         tracing: if args.no_trace {
             Tracing::Off
         } else {
@@ -100,14 +138,7 @@ pub fn run(args: &ObserveArgs, console: &dyn Console) -> Result<Code, Failure> {
         },
         use_most: USE_MOST,
     };
-    let names = names(&options).map_err(failure)?;
-    let stranger = args.log.iter().find(|log| !names.contains(log));
-    if let Some(log) = stranger {
-        let message = format!("`--log {log}` is none of the devices that are watched");
-        return Err(
-            Failure::new(Code::Input, message).hint(format!("watched are {}", names.join(", ")))
-        );
-    }
+    check_logs(args, &names(&options).map_err(failure)?)?;
     let draws = console.is_terminal();
     let mut show = |line: &str| {
         if draws {
@@ -118,7 +149,23 @@ pub fn run(args: &ObserveArgs, console: &dyn Console) -> Result<Code, Failure> {
     if draws {
         console.draw(&format!("\r{:60}\r", ""));
     }
-    tell(args, seen, console)
+    Ok(seen)
+}
+
+impl ObserveArgs {
+    /// Length of an interval of a live observation.
+    fn interval(&self) -> Nanos {
+        self.interval.unwrap_or(Nanos::from_secs(1))
+    }
+}
+
+/// What is said to hold logs must be one of the devices.
+fn check_logs(args: &ObserveArgs, names: &[String]) -> Result<(), Failure> {
+    let Some(log) = args.log.iter().find(|log| !names.contains(log)) else {
+        return Ok(());
+    };
+    let failure = Failure::new(Code::Input, format!("`--log {log}` is none of the devices"));
+    Err(failure.hint(format!("there are {}", names.join(", "))))
 }
 
 fn failure(error: LiveError) -> Failure {
@@ -133,21 +180,22 @@ fn failure(error: LiveError) -> Failure {
 /// All that is wrong with the arguments, before anything is watched.
 fn check(args: &ObserveArgs) -> Result<(), Failure> {
     let mut wrong = Vec::new();
-    if !INTERVALS.contains(&args.interval) {
+    let interval = args.interval();
+    if !INTERVALS.contains(&interval) {
         wrong.push(format!(
             "`--interval` is {}: it takes from {} to {}",
-            args.interval,
+            interval,
             INTERVALS.start(),
             INTERVALS.end()
         ));
     }
-    if args.duration < args.interval || args.duration > DURATION_MOST {
+    if args.duration < interval || args.duration > DURATION_MOST {
         wrong.push(format!(
             "`--duration` is {}: it takes from one interval to {DURATION_MOST}",
             args.duration
         ));
     }
-    if args.duration.get() / args.interval.get().max(1) > INTERVALS_MOST {
+    if args.duration.get() / interval.get().max(1) > INTERVALS_MOST {
         wrong.push("so many intervals do not fit into memory: make `--interval` longer".to_owned());
     }
     if args.transactions.is_some_and(|rate| rate.get() == 0) {
