@@ -31,6 +31,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "verify",
         ],
     ),
+    ("fuse", &[]),
     ("catalog", &["units", "diagnostics"]),
     ("model", &["units", "diagnostics", "tables", "catalog"]),
     ("profile", &["units", "diagnostics", "tables"]),
