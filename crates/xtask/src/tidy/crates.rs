@@ -104,6 +104,14 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "units", "workload", "record", "dialects", "rawio", "engine", "runs", "session",
         ],
     ),
+    ("nbd", &[]),
+    (
+        "emulator",
+        &[
+            "units", "stats", "workload", "catalog", "model", "record", "runs", "report", "rawio", "nbd",
+            "session",
+        ],
+    ),
     ("convert", &["units", "diagnostics", "workload", "dialects"]),
     (
         "fuzz",
@@ -114,6 +122,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "dialects",
             "catalog",
             "model",
+            "nbd",
             "profile",
         ],
     ),
