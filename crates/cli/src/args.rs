@@ -36,6 +36,8 @@ pub enum Verb {
     Run(RunArgs),
     /// Run a workload on modelled storage in virtual time
     Predict(PredictArgs),
+    /// Serve a design's volumes to any program, as NBD exports in real time
+    Serve(fathom_emulator::ServeArgs),
     /// Fit a design's media latencies to a measured run
     Calibrate(CalibrateArgs),
     /// Print the resolved workload: every value, and where it came from
@@ -439,6 +441,7 @@ impl Cli {
             Verb::Explain(args) => Some(&args.workload.workload),
             Verb::Convert(args) => Some(&args.workload.workload),
             Verb::Calibrate(_)
+            | Verb::Serve(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)
             | Verb::Iometer(_)

@@ -133,6 +133,7 @@ fn record() -> Record {
             over: Nanos::from_secs(10),
             ..DeviceCounters::default()
         }],
+        emulation: None,
         notes: vec!["a note".to_owned()],
     };
     let mut stage = stage_record(&stage(), &result);

@@ -80,6 +80,11 @@ impl Design {
             .chain(self.smb.iter().map(AnyVolume::Smb))
     }
 
+    /// The numbers of all volumes, in the order of [`Self::volumes`].
+    pub fn volume_ids(&self) -> impl Iterator<Item = VolumeId> + use<> {
+        (0..self.volume_count()).map(VolumeId::new)
+    }
+
     /// One of its volumes; `None` for an index of another design.
     pub fn volume(&self, volume: VolumeId) -> Option<AnyVolume<'_>> {
         self.volumes().nth(volume.index())

@@ -105,6 +105,14 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "units", "workload", "record", "dialects", "rawio", "engine", "runs", "session",
         ],
     ),
+    ("nbd", &[]),
+    (
+        "emulator",
+        &[
+            "units", "stats", "workload", "catalog", "model", "record", "runs", "report", "rawio", "nbd",
+            "session",
+        ],
+    ),
     ("convert", &["units", "diagnostics", "workload", "dialects"]),
     (
         "fuzz",
@@ -115,6 +123,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "dialects",
             "catalog",
             "model",
+            "nbd",
             "profile",
         ],
     ),
