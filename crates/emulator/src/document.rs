@@ -101,7 +101,11 @@ pub(crate) fn check(emulation: &Emulation) -> Check {
         id: "emulation-error".to_owned(),
         passed,
         evidence,
-        remedy: if passed { String::new() } else { remedy.to_owned() },
+        remedy: if passed {
+            String::new()
+        } else {
+            remedy.to_owned()
+        },
     }
 }
 
@@ -116,7 +120,12 @@ pub(crate) struct Session<'a> {
 }
 
 /// The record of a session.
-pub(crate) fn record(session: Session<'_>, stage: StageRecord, result: StageResult, check: Check) -> Record {
+pub(crate) fn record(
+    session: Session<'_>,
+    stage: StageRecord,
+    result: StageResult,
+    check: Check,
+) -> Record {
     let checks = vec![check];
     Record {
         schema: SCHEMA.to_owned(),

@@ -7,6 +7,7 @@
 //! - `server` is the one thread that does it all; `pace` is the model with its clocks, `path` what messages cost.
 //! - `client` is a connection, `in_flight` the I/Os under way, `backing` and `allocation` the bytes.
 //! - `meter`, `live`, `trace` and `document` count, show, write down and record.
+//! - `mount` and `attach` make files and block devices of volumes, `clean` removes what killed servers left of them.
 //! - `run` is the verb.
 //!
 //! Invariants: no limit is decided here, all are the model's; nothing is answered before it is due; what a client makes the
@@ -14,7 +15,9 @@
 
 mod allocation;
 mod args;
+mod attach;
 mod backing;
+mod clean;
 mod client;
 mod document;
 mod exports;
@@ -22,6 +25,7 @@ mod in_flight;
 mod listen;
 mod live;
 mod meter;
+mod mount;
 mod pace;
 mod path;
 mod run;
@@ -30,6 +34,8 @@ mod sync;
 mod trace;
 
 pub use args::ServeArgs;
+pub use attach::AttachError;
 pub use backing::BackingError;
 pub use listen::ListenError;
+pub use mount::MountError;
 pub use run::run;

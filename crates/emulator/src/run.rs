@@ -1,10 +1,12 @@
 //! The verb: from arguments to a server, and from what it served to a record.
 
+use std::io::Write;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use fathom_catalog::Catalog;
+use fathom_fuse::Tree;
 use fathom_model::{Design, Layout, Storage};
 use fathom_rawio::{Clock, inherited_sockets, precise_timers, thread_usage, wall_clock};
 use fathom_record::{CpuRecord, Record, StageResult, Verdict};
@@ -16,15 +18,18 @@ use fathom_workload::Stage;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::args::ServeArgs;
+use crate::attach;
 use crate::backing::{Budget, Disk, Medium};
+use crate::clean::clean;
 use crate::document::{self, Emulation, Session};
 use crate::exports::{EXPORTS_MOST, ExportTable};
 use crate::listen::{Listener, Place, Reach};
 use crate::live::{Keeper, Shown};
 use crate::meter::{Meter, Second};
+use crate::mount::Mount;
 use crate::pace::{Pace, Spin};
 use crate::path;
-use crate::server::Server;
+use crate::server::{Files, Server};
 use crate::trace::{TraceFile, Tracer, trace};
 
 /// Seconds that may wait to be shown.
@@ -36,16 +41,20 @@ const SECONDS_WAITING: usize = 4;
 ///
 /// What kept it from serving: all of it before the first client is let in.
 pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
+    let Some(path) = args.design.as_ref().filter(|_| !args.clean) else {
+        return clean(console);
+    };
     let started_unix_ns = wall_clock();
-    let (design, text) = read(&args.design, console)?;
+    let (design, text) = read(path, console)?;
     let (exports, layout) = tables(&design)?;
     let storage = model(&design, &layout, args.seed)?;
     let disks = disks(args, &exports)?;
     let listeners = listeners(args)?;
+    let files = files(args, &exports, started_unix_ns)?;
     let traced = open_trace(args, &exports)?;
     let stage = document::stage(&exports);
     let stage = stage.map_err(|error| Failure::new(Code::Unexpected, error))?;
-    let title = format!("{} served", file_name(&args.design));
+    let title = format!("{} served", file_name(path));
     let writer = store(args, &title, &text, started_unix_ns, console);
     announce(args, &exports, &listeners, console);
     let session = Session {
@@ -62,9 +71,13 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         stage: &stage,
         session,
     };
-    let (record, writer) = serving.serve((storage, disks, listeners), traced, writer, console)?;
+    let ways = (listeners, files);
+    let (record, writer) = serving.serve((storage, disks, ways), traced, writer, console)?;
     finish(&record, writer, args, console)
 }
+
+/// How clients come: over the network's protocol, and as files.
+type Ways = (Vec<Listener>, Option<Files>);
 
 /// What stays the same while serving.
 struct Serving<'a> {
@@ -77,30 +90,57 @@ struct Serving<'a> {
 impl Serving<'_> {
     fn serve(
         self,
-        (storage, disks, listeners): (Storage, (Vec<Disk>, Budget), Vec<Listener>),
+        (storage, disks, (listeners, files)): (Storage, (Vec<Disk>, Budget), Ways),
         traced: Option<(Tracer, TraceFile)>,
         writer: Option<RunWriter>,
         console: &dyn Console,
     ) -> Result<(Record, Option<RunWriter>), Failure> {
         let failed = |error: std::io::Error| Failure::new(Code::Unexpected, error);
-        let stop = interrupts().map_err(failed)?;
+        let (signals, bell) = interrupts().map_err(failed)?;
+        let (stop, ended) = UnixStream::pair().map_err(failed)?;
         let path = path::measure().map_err(failed)?;
         precise_timers();
         let (seconds, coming) = sync_channel(SECONDS_WAITING);
         let (tracer, file) = traced.map_or((None, None), |(one, other)| (Some(one), Some(other)));
         let start = Clock::now();
         let parts = storage.gauges(start).map(|gauge| gauge.name.to_owned());
-        let shown = if self.args.quiet { Shown::No } else { Shown::Yes };
+        let shown = if self.args.quiet {
+            Shown::No
+        } else {
+            Shown::Yes
+        };
         let keeper = Keeper::new(console, shown, writer, parts.collect());
         let meter = self.meter(start, seconds, tracer);
         let mut pace = Pace::new(storage, path, spin());
         pace.storage.restart_statistics(start);
-        let mut server = Server::new(self.exports, disks, pace, meter, listeners).map_err(failed)?;
-        let end = self.args.duration.map(|length| start + length);
+        let attached = match &files {
+            Some(files) if self.args.attach => Some(self.paths(files.mount.path())),
+            _ => None,
+        };
+        let mut server =
+            Server::new(self.exports, disks, pace, meter, listeners).map_err(failed)?;
+        if let Some(files) = files {
+            server.show(files).map_err(failed)?;
+        }
+        let length = self.args.duration;
         let before = cpu();
         let (served, result, emulation, keeper) = std::thread::scope(|scope| {
             let keeper = scope.spawn(move || keeper.work(&coming));
-            let served = server.run(&stop, end);
+            let served = match &attached {
+                None => server.run(&signals, length.map(|length| start + length)),
+                Some(paths) => {
+                    let (signals, ended) = (&signals, &ended);
+                    let keep = move || attach::keep(paths, signals, length, ended, console);
+                    let loops = scope.spawn(keep);
+                    let served = server.run(&stop, None);
+                    server.hide();
+                    // Twice, for where the server failed while a device was in use.
+                    let _ = (&bell).write(&[1; 2]);
+                    let kept = loops.join().map_err(|_| ended_early());
+                    served.and(kept.and_then(|kept| kept.map_err(std::io::Error::other)))
+                }
+            };
+            server.hide();
             let cpu = cpu();
             let now = Clock::now();
             let Server { pace, meter, .. } = server;
@@ -127,7 +167,7 @@ impl Serving<'_> {
             };
             (served, result, emulation, keeper.join())
         });
-        let mut keeper = keeper.map_err(|_| Failure::new(Code::Unexpected, "a thread ended early"))?;
+        let mut keeper = keeper.map_err(|_| failed(ended_early()))?;
         if let Some(Err(error)) = file.map(TraceFile::finish) {
             console.tell(&format!("note: the trace is not whole: {error}"));
         }
@@ -142,10 +182,20 @@ impl Serving<'_> {
         Ok((record, keeper.writer))
     }
 
+    /// The files of all exports below `folder`.
+    fn paths(&self, folder: &Path) -> Vec<PathBuf> {
+        let exports = self.exports.exports.iter();
+        exports.map(|export| folder.join(&export.name)).collect()
+    }
+
     fn meter(&self, start: Nanos, seconds: SyncSender<Second>, tracer: Option<Tracer>) -> Meter {
         let instant = self.exports.exports.iter().map(|export| export.instant);
         Meter::new(start, instant, seconds, tracer)
     }
+}
+
+fn ended_early() -> std::io::Error {
+    std::io::Error::other("a thread ended early")
 }
 
 /// Processor time of this thread until now.
@@ -164,13 +214,35 @@ fn spin() -> Spin {
     }
 }
 
-/// A socket that becomes readable at the first SIGINT or SIGTERM.
-fn interrupts() -> std::io::Result<UnixStream> {
+/// A socket that becomes readable at the first SIGINT or SIGTERM, and its other side.
+fn interrupts() -> std::io::Result<(UnixStream, UnixStream)> {
     let (stop, told) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM] {
         signal_hook::low_level::pipe::register(signal, told.try_clone()?)?;
     }
-    Ok(stop)
+    Ok((stop, told))
+}
+
+/// The volumes as files, where they are to be shown as such.
+fn files(
+    args: &ServeArgs,
+    exports: &ExportTable,
+    started_unix_ns: u64,
+) -> Result<Option<Files>, Failure> {
+    let Some(folder) = &args.fuse else {
+        return Ok(None);
+    };
+    let names = exports.exports.iter();
+    let names = names.map(|export| (export.name.as_str(), export.size));
+    let owner = (rustix::process::getuid(), rustix::process::getgid());
+    let owner = (owner.0.as_raw(), owner.1.as_raw());
+    let tree = Tree::new(names, started_unix_ns / 1_000_000_000, owner);
+    let tree = tree.map_err(|error| {
+        Failure::new(Code::Input, error)
+            .hint("give the volume another name, or serve over NBD alone")
+    })?;
+    let mount = Mount::new(folder).map_err(|error| Failure::new(Code::Target, error))?;
+    Ok(Some(Files::new(mount, tree)))
 }
 
 fn read(path: &Path, console: &dyn Console) -> Result<(Design, String), Failure> {
@@ -232,14 +304,20 @@ fn disks(args: &ServeArgs, exports: &ExportTable) -> Result<(Vec<Disk>, Budget),
 /// Three quarters of the memory that is available.
 fn available_memory() -> Bytes {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
     // Where the kernel does not tell: so much that small designs work.
     Bytes::kib(kib.unwrap_or(4 << 20) / 4 * 3)
 }
 
 fn listeners(args: &ServeArgs) -> Result<Vec<Listener>, Failure> {
-    let reach = if args.insecure { Reach::Anybody } else { Reach::Local };
+    let reach = if args.insecure {
+        Reach::Anybody
+    } else {
+        Reach::Local
+    };
     let usage = |error: &dyn std::fmt::Display| Failure::new(Code::Usage, error);
     let mut listeners = Vec::new();
     for place in &args.nbd {
@@ -254,10 +332,11 @@ fn listeners(args: &ServeArgs) -> Result<Vec<Listener>, Failure> {
         let listener = Listener::inherited(socket);
         listeners.push(listener.map_err(|error| Failure::new(Code::Target, error))?);
     }
-    if listeners.is_empty() {
+    if listeners.is_empty() && args.fuse.is_none() {
         let message = "nothing says where clients come";
-        return Err(Failure::new(Code::Usage, message)
-            .hint("name a directory for the socket: `--nbd unix:/tmp/disks`"));
+        return Err(Failure::new(Code::Usage, message).hint(
+            "name a directory for the socket, `--nbd unix:/tmp/disks`, or for files, `--fuse /mnt/disks`",
+        ));
     }
     Ok(listeners)
 }
@@ -308,14 +387,23 @@ fn store(
 }
 
 /// Says where each export is found.
-fn announce(args: &ServeArgs, exports: &ExportTable, listeners: &[Listener], console: &dyn Console) {
+fn announce(
+    args: &ServeArgs,
+    exports: &ExportTable,
+    listeners: &[Listener],
+    console: &dyn Console,
+) {
     if args.quiet {
         return;
     }
-    for listener in listeners {
-        for export in &exports.exports {
-            let size = Bytes::new(export.size);
+    let folder = args.fuse.as_deref().map(Path::display);
+    for export in &exports.exports {
+        let size = Bytes::new(export.size);
+        for listener in listeners {
             console.tell(&format!("serving {} ({size})", listener.uri(&export.name)));
+        }
+        if let Some(folder) = &folder {
+            console.tell(&format!("serving {folder}/{} ({size})", export.name));
         }
     }
 }
@@ -334,7 +422,11 @@ fn finish(
         let text = text.map_err(|error| Failure::new(Code::Unexpected, error))?;
         console.print(&(text + "\n"));
     } else {
-        let how_much = if args.full { Summary::Full } else { Summary::Short };
+        let how_much = if args.full {
+            Summary::Full
+        } else {
+            Summary::Short
+        };
         console.print(&summary(record, how_much));
     }
     Ok(if args.strict && record.verdict == Verdict::Questionable {

@@ -27,7 +27,10 @@ use crate::meter::Meter;
 use crate::pace::{CARRY_MAX, Pace};
 use crate::sync::Syncer;
 
+mod files;
 mod inbound;
+
+pub(crate) use files::Files;
 
 /// Most clients at once.
 const CLIENTS_MOST: usize = 1024;
@@ -45,7 +48,8 @@ const LOOKOUT: Nanos = Nanos::from_micros(0);
 /// What the kernel tells of: the lowest numbers are not clients.
 const STOP: u64 = 0;
 const BELL: u64 = 1;
-const LISTENERS: u64 = 2;
+const FILES: u64 = 2;
+const LISTENERS: u64 = 3;
 const CLIENTS: u64 = 1 << 32;
 
 /// An answer to a client: place and generation, what is sent, and the bytes of the request.
@@ -62,6 +66,10 @@ pub(crate) struct Server<'a> {
     listeners: Vec<Listener>,
     epoll: OwnedFd,
     syncer: Syncer,
+    /// Volumes as files, where they are shown as such.
+    files: Option<Files>,
+    /// I/Os of files that are over.
+    files_ready: Vec<Io>,
     clients: Vec<Option<Box<Client>>>,
     generation: u32,
     ios: InFlight,
@@ -93,7 +101,12 @@ impl<'a> Server<'a> {
             epoll::add(&epoll, listener, place, EventFlags::IN)?;
         }
         let syncer = Syncer::new()?;
-        epoll::add(&epoll, syncer.bell(), EventData::new_u64(BELL), EventFlags::IN)?;
+        epoll::add(
+            &epoll,
+            syncer.bell(),
+            EventData::new_u64(BELL),
+            EventFlags::IN,
+        )?;
         Ok(Self {
             exports,
             disks,
@@ -103,6 +116,8 @@ impl<'a> Server<'a> {
             listeners,
             epoll,
             syncer,
+            files: None,
+            files_ready: Vec::new(),
             clients: Vec::new(),
             generation: 0,
             ios: InFlight::default(),
@@ -114,6 +129,19 @@ impl<'a> Server<'a> {
             resume: Vec::new(),
             busy_at: Nanos::ZERO,
         })
+    }
+
+    /// Shows volumes as files too.
+    pub fn show(&mut self, files: Files) -> io::Result<()> {
+        let place = EventData::new_u64(FILES);
+        epoll::add(&self.epoll, files.mount.device(), place, EventFlags::IN)?;
+        self.files = Some(files);
+        Ok(())
+    }
+
+    /// Shows no files any more: what still waits for one fails.
+    pub fn hide(&mut self) {
+        self.files = None;
     }
 
     /// Serves until `stop` becomes readable, or until `end`.
@@ -134,6 +162,11 @@ impl<'a> Server<'a> {
                 match event.data.u64() {
                     STOP => return Ok(()),
                     BELL => self.hear(),
+                    FILES if self.take_files()? == files::Mounted::No => {
+                        // Somebody has unmounted it: its device goes with it.
+                        self.files = None;
+                    }
+                    FILES => {}
                     client if client >= CLIENTS => {
                         self.attend((client - CLIENTS) as u32, event.flags);
                     }
@@ -279,6 +312,10 @@ impl<'a> Server<'a> {
         let Some(io) = self.ios.take(number) else {
             return;
         };
+        if io.client == files::KERNEL {
+            self.files_ready.push(io);
+            return;
+        }
         let outgoing = self.outgoing(&io);
         self.ready.push((io.client, outgoing, io.length));
         self.answered.push(io);
@@ -313,7 +350,7 @@ impl<'a> Server<'a> {
 
     /// Sends all that is ready, and counts it.
     fn deliver(&mut self) {
-        if self.ready.is_empty() && self.dirty.is_empty() {
+        if self.ready.is_empty() && self.dirty.is_empty() && self.files_ready.is_empty() {
             return;
         }
         let now = Clock::now();
@@ -330,14 +367,20 @@ impl<'a> Server<'a> {
                 self.dirty.push(place);
             }
         }
+        self.answer_files();
         for io in &self.answered {
             let due = io.due.unwrap_or(time);
-            let late = time.saturating_sub(due);
-            if io.waits.iter().next().is_some()
+            let late = time.saturating_sub(due).min(CARRY_MAX);
+            let waited = io.waits.iter().next().is_some();
+            if waited && io.client == files::KERNEL {
+                if let Some(files) = &mut self.files {
+                    files.was_late(late);
+                }
+            } else if waited
                 && let Some(Some(client)) = self.clients.get_mut(io.client.0 as usize)
                 && client.generation == io.client.1
             {
-                client.was_late(late.min(CARRY_MAX));
+                client.was_late(late);
             }
             self.meter.count(io, now, time, self.pace.path());
         }
@@ -403,7 +446,10 @@ fn next_step(io: &mut Io, number: u32, exports: &ExportTable) -> Request {
         Command::Trim => {
             io.left = 0;
             let most = export.size - io.offset.min(export.size);
-            (io.offset, TRIM_COST.min(most.min(u64::from(TRIM_COST)) as u32))
+            (
+                io.offset,
+                TRIM_COST.min(most.min(u64::from(TRIM_COST)) as u32),
+            )
         }
         _ => {
             let length = io.left.min(STEP);

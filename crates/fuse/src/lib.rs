@@ -13,11 +13,10 @@ mod tree;
 mod wire;
 
 pub use reply::{
-    HEAD_BYTES, Head, attributes, entry, failed, head, initialised, opened, seeked, space, written,
+    HEAD_BYTES, Head, attributes, entry, failed, head, initialised, opened, space, written,
 };
 pub use request::{
-    Fallocate, FileOp, Init, Malformed, READ_LEAST, REQUEST_MOST, Request, Transfer, WRITE_MOST,
-    What,
+    Fallocate, FileOp, Init, Malformed, REQUEST_MOST, Request, Transfer, WRITE_MOST, What,
 };
 pub use tree::{Attributes, ROOT, Tree, TreeError};
 
@@ -29,8 +28,6 @@ pub mod errno {
     pub const NO_ENTRY: i32 = 2;
     /// An I/O failed.
     pub const IO: i32 = 5;
-    /// No such device or address: nothing there to seek to.
-    pub const NO_ADDRESS: i32 = 6;
     /// A directory where a file was wanted.
     pub const IS_DIRECTORY: i32 = 21;
     /// An argument makes no sense.

@@ -162,11 +162,6 @@ pub fn written(unique: u64, bytes: u32) -> [u8; HEAD_BYTES + 8] {
     reply
 }
 
-/// Where data or a hole begins.
-pub fn seeked(unique: u64, offset: u64) -> Vec<u8> {
-    whole(unique, &offset.to_ne_bytes())
-}
-
 /// Space of a file system whose files have `bytes` in all, and never more.
 pub fn space(unique: u64, bytes: u64, files: u64) -> Vec<u8> {
     let mut body = Vec::with_capacity(80);
@@ -204,7 +199,6 @@ mod tests {
             (attributes(9, &of), 16 + 104),
             (opened(9), 16 + 16),
             (space(9, 1 << 30, 3), 16 + 80),
-            (seeked(9, 4), 16 + 8),
             (initialised(9, &init).unwrap(), 16 + 64),
             (written(9, 4096).to_vec(), 16 + 8),
             (failed(9, 5).bytes().to_vec(), 16),

@@ -8,8 +8,6 @@ pub const WRITE_MOST: u32 = 1 << 20;
 const HEADS: usize = 4096;
 /// Bytes that one read of the device must have room for.
 pub const REQUEST_MOST: usize = WRITE_MOST as usize + HEADS;
-/// The smallest buffer that the kernel reads into.
-pub const READ_LEAST: usize = 8192;
 
 /// Why a request cannot be understood at all: the kernel does not speak this protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -82,13 +80,6 @@ pub enum FileOp<'a> {
     Sync,
     /// Space is given or taken back.
     Allocate(Fallocate),
-    /// Where data or a hole begins.
-    Seek {
-        /// From here on.
-        offset: u64,
-        /// `lseek`'s own number: 3 for data, 4 for a hole.
-        whence: u32,
-    },
 }
 
 /// A range that is read or written.
@@ -217,11 +208,6 @@ fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
                 length: body.u64()?,
                 mode: body.u32()?,
             }))
-        }
-        46 => {
-            body.u64()?;
-            let (offset, whence) = (body.u64()?, body.u32()?);
-            What::File(FileOp::Seek { offset, whence })
         }
         other => What::Other(other),
     })

@@ -6,9 +6,10 @@ use std::process::Command;
 use crate::command;
 
 /// A program the tests call and the package that brings it.
-const NEEDED: [(&str, &str); 10] = [
+const NEEDED: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.xfs", "xfsprogs"),
     ("losetup", "mount"),
     ("sfdisk", "fdisk"),
     ("mkswap", "util-linux"),

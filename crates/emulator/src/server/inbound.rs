@@ -5,8 +5,7 @@ use std::os::fd::AsFd;
 
 use fathom_model::Waits;
 use fathom_nbd::{
-    Command, NbdError, Outcome, ProtocolError, REQUEST_BYTES, Request, Session,
-    check, reply,
+    Command, NbdError, Outcome, ProtocolError, REQUEST_BYTES, Request, Session, check, reply,
 };
 use fathom_rawio::{Clock, receive_into};
 use fathom_units::Nanos;
@@ -117,7 +116,11 @@ impl Server<'_> {
             client.landing = None;
             self.landed(number, client, Clock::now());
         }
-        Ok(if count == most { Got::Full } else { Got::Drained })
+        Ok(if count == most {
+            Got::Full
+        } else {
+            Got::Drained
+        })
     }
 
     fn receive_messages(&mut self, place: u32, client: &mut Client) -> io::Result<Got> {
@@ -138,7 +141,11 @@ impl Server<'_> {
                 let taken = self.understand(place, client, all, now);
                 taken.map(|taken| {
                     client.stash.extend_from_slice(&all[taken..]);
-                    if count == BUFFER { Got::Full } else { Got::Drained }
+                    if count == BUFFER {
+                        Got::Full
+                    } else {
+                        Got::Drained
+                    }
                 })
             }
             Err(error) => Err(error.into()),
@@ -260,7 +267,11 @@ impl Server<'_> {
             return;
         }
         if request.command == Command::BlockStatus {
-            let most = if request.flags.request_one() { 1 } else { EXTENTS_MOST };
+            let most = if request.flags.request_one() {
+                1
+            } else {
+                EXTENTS_MOST
+            };
             let extents = disk.extents(offset, request.length, most);
             client.owe(Outgoing::Text(reply::status(request.cookie, &extents)));
             return;
@@ -289,7 +300,11 @@ impl Server<'_> {
             fua: request.flags.fua(),
             cookie: request.cookie,
             offset: request.offset,
-            length: if request.command == Command::Flush { 0 } else { request.length },
+            length: if request.command == Command::Flush {
+                0
+            } else {
+                request.length
+            },
             left: request.length,
             index: self.meter.next_index(session.export),
             received: now,

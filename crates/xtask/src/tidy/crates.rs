@@ -109,8 +109,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     (
         "emulator",
         &[
-            "units", "stats", "workload", "catalog", "model", "record", "runs", "report", "rawio", "nbd",
-            "session",
+            "units", "stats", "workload", "catalog", "model", "record", "runs", "report", "rawio",
+            "nbd", "fuse", "session",
         ],
     ),
     ("convert", &["units", "diagnostics", "workload", "dialects"]),
