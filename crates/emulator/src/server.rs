@@ -76,6 +76,7 @@ pub(crate) struct Server<'a> {
     resume: Vec<u32>,
     /// When the last request came.
     busy_at: Nanos,
+    lookout: Nanos,
 }
 
 impl<'a> Server<'a> {
@@ -113,6 +114,7 @@ impl<'a> Server<'a> {
             dirty: Vec::new(),
             resume: Vec::new(),
             busy_at: Nanos::ZERO,
+            lookout: std::env::var("FATHOM_LOOKOUT").ok().and_then(|t| t.parse().ok()).unwrap_or(LOOKOUT),
         })
     }
 
@@ -154,7 +156,7 @@ impl<'a> Server<'a> {
         let due = self.pace.wake_at();
         let other = end.map_or(self.meter.next(), |end| end.min(self.meter.next()));
         let wake = due.map_or(other, |due| due.min(other));
-        let keep_looking = !self.resume.is_empty() || now.saturating_sub(self.busy_at) < LOOKOUT;
+        let keep_looking = !self.resume.is_empty() || now.saturating_sub(self.busy_at) < self.lookout;
         let sleep = if keep_looking {
             Nanos::ZERO
         } else {

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::command;
 
 /// A program the tests call and the package that brings it.
-const NEEDED: [(&str, &str); 10] = [
+const NEEDED: [(&str, &str); 14] = [
     ("fio", "fio"),
     ("mkfs.ext4", "e2fsprogs"),
     ("losetup", "mount"),
@@ -17,6 +17,10 @@ const NEEDED: [(&str, &str); 10] = [
     ("dmsetup", "dmsetup"),
     ("fsfreeze", "util-linux"),
     ("valgrind", "valgrind"),
+    ("nbdinfo", "libnbd-bin"),
+    ("nbdkit", "nbdkit"),
+    ("nbdsh", "python3-libnbd"),
+    ("qemu-img", "qemu-utils"),
 ];
 
 /// Installs what is missing, where this user may.
