@@ -126,6 +126,9 @@ pub struct OutputArgs {
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,
+    /// Write a page with charts to this file as well
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// `peer`: print what the peer would whose words or file these are
     #[arg(long, value_name = "FORMAT", value_parser = ["peer"], conflicts_with_all = ["json", "full"])]
     pub format: Option<String>,
@@ -391,6 +394,9 @@ pub struct ReportArgs {
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,
+    /// Write a page with charts to this file instead
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "full"])]
+    pub html: Option<PathBuf>,
 }
 
 /// The program's own name, without its folder.

@@ -5,18 +5,19 @@ use fathom_peers::View;
 use fathom_record::{Record, RunKind, Verdict};
 use fathom_report::{Summary, summary};
 use fathom_runs::RunWriter;
-use fathom_session::{Code, Failure, Input};
+use fathom_session::{Code, Failure, Input, Page};
 
 use crate::args::OutputArgs;
 use crate::terminal::TERMINAL;
 
-/// The peer's view, where `output` asks for it.
+/// The peer's view, where `output` asks for it; what it wants written can be written.
 pub fn view<'a>(
     output: &OutputArgs,
     input: &'a Input,
     kind: RunKind,
     stop: &StopFlag,
 ) -> Result<Option<Box<dyn View + 'a>>, Failure> {
+    output.html.as_deref().map(Page::at).transpose()?;
     let asked = output.format.as_ref();
     asked
         .map(|_| fathom_peers::view(input, kind, stop, &TERMINAL))
@@ -36,6 +37,9 @@ pub fn finish(
     match view {
         Some(view) => view.finish(record)?,
         None => show(record, output.json, output.full)?,
+    }
+    if let Some(path) = &output.html {
+        Page::at(path)?.write(record)?;
     }
     let failed = record.verdict != Verdict::Trustworthy;
     Ok(match (record.interrupted, output.strict && failed) {

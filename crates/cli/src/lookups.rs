@@ -6,7 +6,7 @@ use fathom_catalog::Catalog;
 use fathom_record::Record;
 use fathom_report::{RunRow, runs_table};
 use fathom_runs::{Store, StoreError};
-use fathom_session::{Code, Failure};
+use fathom_session::{Code, Failure, Page};
 
 use crate::args::{CatalogAction, ReportArgs};
 use crate::finish::show;
@@ -97,6 +97,9 @@ pub fn run_name(run: &str) -> Result<String, Failure> {
 /// `fathom report RUN`.
 pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
     let record = stored(&args.run)?;
-    show(&record, args.json, args.full)?;
+    match &args.html {
+        Some(path) => Page::at(path)?.write(&record)?,
+        None => show(&record, args.json, args.full)?,
+    }
     Ok(Code::Success)
 }

@@ -31,7 +31,7 @@ fn measured_seconds(home: &Path) -> Vec<[u64; 2]> {
         .filter_map(|line| serde_json::from_str(line).ok());
     events
         .filter(|event: &Value| event["event"] == "interval" && event["measured"] == true)
-        .map(|event| ["read", "write"].map(|way| event[way]["ios"].as_u64().unwrap()))
+        .map(|event| ["read", "write"].map(|way| event[way]["ios"].as_u64().unwrap_or(0)))
         .collect()
 }
 
@@ -104,4 +104,55 @@ fn a_killed_run_is_readable_up_to_its_last_second() {
     );
     let (runs, _) = expect_code(home, &["runs"], 0);
     assert!(runs.contains("cut short"), "{runs}");
+}
+
+#[test]
+fn a_killed_run_on_a_file_set_keeps_its_operations() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let text = r#"
+[[stage]]
+name = "make"
+[[stage.job]]
+target = { tree = "tree", depth = 1, width = 4, files = 25, sizes = "4KiB" }
+block = "4KiB"
+caching = "buffered"
+file_work = "format"
+
+[[stage]]
+name = "look"
+measure = "60s"
+[[stage.job]]
+target = { tree = "tree", depth = 1, width = 4, files = 25, sizes = "4KiB" }
+block = "4KiB"
+caching = "buffered"
+file_work = "getattr"
+"#;
+    std::fs::write(home.join("tree.workload.toml"), text).unwrap();
+    let child = fathom(home)
+        .args(["run", "tree.workload.toml"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    kill_in_mid_run(child.unwrap(), home);
+
+    let (stdout, _) = expect_code(home, &["report", "--json", "last"], 0);
+    let record: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(record["interrupted"], true);
+    let stage = record["stages"].as_array().unwrap().last().unwrap();
+    assert_eq!(stage["name"], "look");
+    let seconds = stage["intervals"].as_array().unwrap();
+    assert!(!seconds.is_empty(), "{record}");
+    let of_seconds = |key: &str| -> Vec<u64> {
+        let of = seconds.iter().map(|second| &second["meta"]["getattr"][key]);
+        of.map(|figure| figure.as_u64().unwrap()).collect()
+    };
+    let done: u64 = of_seconds("ios").iter().sum();
+    assert!(done > 0);
+    let total = &stage["total"]["meta"]["getattr"];
+    assert_eq!(total["ios"], done);
+    assert_eq!(
+        total["latency_ns"]["max"],
+        *of_seconds("max_ns").iter().max().unwrap()
+    );
 }

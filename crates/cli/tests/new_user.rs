@@ -198,3 +198,50 @@ fn a_prediction_in_a_pipe_tells_notes_alone() {
         "{stderr}"
     );
 }
+
+#[test]
+fn a_page_stands_by_itself_and_replaces_nothing_but_a_page() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let design = example("guide-2016/ds14.design.toml");
+    let job = example("guide-2016/fioread.ini");
+    let predict = |page: &str, code: i32| {
+        let words = [
+            "predict",
+            "-q",
+            "--on",
+            design.as_str(),
+            "--html",
+            page,
+            "fio",
+            "--runtime",
+            "5",
+            job.as_str(),
+        ];
+        expect_code(home, &words, code)
+    };
+    predict("page.html", 0);
+    let page = std::fs::read_to_string(home.join("page.html")).unwrap();
+    for expected in [
+        "62,50",
+        "Distribution of latency",
+        "Over time",
+        "<svg",
+        "vm-cached",
+    ] {
+        assert!(page.contains(expected), "no {expected}");
+    }
+    for outside in ["http:", "https:", "<script", "url(", "NaN"] {
+        assert!(!page.contains(outside), "{outside} in the page");
+    }
+    predict("page.html", 0);
+    std::fs::write(home.join("mine.html"), "mine").unwrap();
+    let (_, complaint) = predict("mine.html", 4);
+    assert!(complaint.contains("no report of Fathom"), "{complaint}");
+    assert_eq!(
+        std::fs::read_to_string(home.join("mine.html")).unwrap(),
+        "mine"
+    );
+    expect_code(home, &["report", "last", "--html", "again.html"], 0);
+    assert!(home.join("again.html").exists());
+}

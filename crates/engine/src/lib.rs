@@ -24,6 +24,7 @@ mod order;
 mod preflight;
 mod run;
 mod shell;
+mod space;
 mod stage;
 mod start;
 mod steady;

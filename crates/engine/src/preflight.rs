@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_rawio::{
@@ -19,7 +18,7 @@ use fathom_workload::{Arrival, Backend, Caching, FileSet, Job, Pacing, Stage, Wo
 
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
-use crate::{EngineError, Overwrite, Refusal, RunOptions, file_sets, guard, trace};
+use crate::{EngineError, Overwrite, Refusal, RunOptions, file_sets, guard, space, trace};
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
 const WORKERS_MAX: u32 = 8192;
@@ -98,7 +97,7 @@ pub(crate) fn preflight_with(
     for object in &targets.objects {
         check_opening(object)?;
     }
-    check_space(&targets)?;
+    space::check(workload, &targets)?;
     let laid_out = targets.objects.iter().filter(|object| !object.grown);
     let layout = laid_out.filter_map(|object| {
         let from = layout_start(object)?;
@@ -405,45 +404,6 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
         Err(error) => Err(open_error(&object.path, how, error)),
         Ok(_) => Ok(()),
     }
-}
-
-/// Whether everything to be written fits, for each file system at once.
-fn check_space(targets: &Targets) -> Result<(), EngineError> {
-    let mut needs: BTreeMap<u64, (PathBuf, u64)> = BTreeMap::new();
-    for object in &targets.objects {
-        let Some(from) = layout_start(object) else {
-            continue;
-        };
-        let directory = match &object.kind {
-            Kind::File { full, .. } => full.parent().unwrap_or(Path::new("/")),
-            Kind::Fresh { directory } => directory,
-            Kind::Device { .. }
-            | Kind::Directory { .. }
-            | Kind::FileSet { .. }
-            | Kind::Nothing { .. } => continue,
-        };
-        let metadata = fs::metadata(directory);
-        let metadata = metadata.map_err(|error| {
-            EngineError::target(&object.path, "looking at its directory", error)
-        })?;
-        let need = needs
-            .entry(metadata.dev())
-            .or_insert_with(|| (directory.to_owned(), 0));
-        need.1 = need.1.saturating_add(object.needed - from);
-    }
-    for (directory, needed) in needs.into_values() {
-        let name = directory.display().to_string();
-        let free = rawio::free_space(&directory)
-            .map_err(|error| EngineError::target(&name, "asking for its free space", error))?;
-        if Bytes::new(needed) > free {
-            return Err(EngineError::NoSpace {
-                directory: name,
-                needed: Bytes::new(needed),
-                free,
-            });
-        }
-    }
-    Ok(())
 }
 
 fn planned_stages(workload: &Workload) -> Vec<PlannedStage> {

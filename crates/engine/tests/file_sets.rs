@@ -525,3 +525,21 @@ fn failures_are_told_with_their_file_or_counted() {
     assert_eq!(record.jobs[0].meta["create"].errors, 1);
     assert_eq!(record.jobs[0].errors[0].direction, "create");
 }
+
+#[test]
+fn a_format_that_does_not_fit_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let anchor = folder.path().join("anchor");
+    let big = FileSet {
+        files: 1000,
+        sizes: FileSizes::uniform(Bytes::gib(10 << 10)),
+        ..set(&anchor)
+    };
+    let error = run_all(vec![task(&big, FORMAT)]).unwrap_err();
+    assert!(matches!(error, EngineError::NoSpace { .. }), "{error}");
+    assert!(
+        error.to_string().contains("ask for smaller files"),
+        "{error}"
+    );
+    assert!(!anchor.exists());
+}

@@ -82,8 +82,13 @@ pub fn total_of(workers: &[&WorkerStats], direction: Direction) -> Option<OpStat
     )
 }
 
-/// The total of a stage of which only its seconds are known, by [`Direction`]: failures and synchronisations are not.
-pub fn total_of_seconds(directions: &[Option<OpStats>; 3], measured: Nanos) -> TotalRecord {
+/// The total of a stage of which only its seconds are known, by [`Direction`] and, on file sets, by operation: failures and
+/// synchronisations are not.
+pub fn total_of_seconds(
+    directions: &[Option<OpStats>; 3],
+    operations: &SetStats,
+    measured: Nanos,
+) -> TotalRecord {
     let figures = |stats: &OpStats| of_stats(stats, 0, measured);
     let [read, write, trim] = directions.each_ref().map(|way| way.as_ref().map(figures));
     let all = merged(directions.iter().flatten());
@@ -92,7 +97,11 @@ pub fn total_of_seconds(directions: &[Option<OpStats>; 3], measured: Nanos) -> T
         write,
         trim,
         sync: None,
-        meta: BTreeMap::new(),
+        meta: {
+            let done = operations.0.iter().filter(|(_, stats)| stats.ios() > 0);
+            done.map(|(operation, stats)| (operation.name().to_owned(), figures(stats)))
+                .collect()
+        },
         all: all.as_ref().map(figures),
     }
 }

@@ -1,13 +1,15 @@
-//! Views of a record: what a person reads at the end of a run and while it goes.
+//! Views of a record: what a person reads at the end of a run and while it goes, and the page that is kept or sent.
 //!
 //! Invariant: a record (or an event) goes in, text comes out; nothing here knows the engine or prints.
 
 mod format;
+mod html;
 mod plot;
 mod progress;
 mod runs_table;
 mod summary;
 
+pub use html::{PAGE_MARK, html_page};
 pub use progress::{Progress, layout_line};
 pub use runs_table::{RunRow, runs_table};
 pub use summary::{Summary, summary};

@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use fathom_record::{
-    IntervalDirection, IntervalRecord, OpStats, Record, RunKind, SCHEMA, StageRecord, ToolRecord,
-    TotalRecord, Verdict, total_of_seconds,
+    IntervalDirection, IntervalRecord, OpStats, Record, RunKind, SCHEMA, SetStats, StageRecord,
+    ToolRecord, TotalRecord, Verdict, total_of_seconds,
 };
 use fathom_stats::from_hdr_base64;
 use fathom_units::Nanos;
-use fathom_workload::Direction;
+use fathom_workload::{Direction, SetOperation};
 use serde_json::Value;
 
 use crate::files;
@@ -94,17 +94,24 @@ fn total_so_far(folder: &Path, index: &Value, stage: &StageRecord) -> TotalRecor
     let log = std::fs::read(folder.join(files::HISTOGRAMS)).unwrap_or_default();
     let log = String::from_utf8_lossy(&log);
     let mut directions: [Option<OpStats>; 3] = [None, None, None];
+    let mut operations = SetStats::new(&SetOperation::ALL, false);
     let heading = format!("{STAGE_LINE}{index}: ");
     let own = log
         .split_inclusive('\n')
         .skip_while(|line| !line.starts_with(&heading));
     // A line without its end is torn.
     for line in own.filter(|line| line.ends_with('\n')) {
-        let Some((way, histogram)) = histogram_line(line.trim_end()) else {
+        let Some((what, histogram)) = histogram_line(line.trim_end()) else {
             continue;
         };
-        let stats = directions[way as usize].get_or_insert_with(|| OpStats::new(false, false));
-        stats.latency.merge(&histogram);
+        let way = Direction::ALL.into_iter().find(|way| way.name() == what);
+        let operation = SetOperation::ALL.into_iter().find(|it| it.name() == what);
+        if let Some(way) = way {
+            let stats = directions[way as usize].get_or_insert_with(|| OpStats::new(false, false));
+            stats.latency.merge(&histogram);
+        } else if let Some(stats) = operation.and_then(|it| operations.of_mut(it)) {
+            stats.latency.merge(&histogram);
+        }
     }
     let seconds = |way: usize| {
         let seconds = stage.intervals.iter();
@@ -115,7 +122,15 @@ fn total_so_far(folder: &Path, index: &Value, stage: &StageRecord) -> TotalRecor
             stats.bytes = seconds(way).map(|figures| figures.bytes).sum();
         }
     }
-    let mut total = total_of_seconds(&directions, Nanos::new(stage.measured_ns));
+    let mut total = total_of_seconds(&directions, &operations, Nanos::new(stage.measured_ns));
+    for (name, figures) in &mut total.meta {
+        let largest = stage
+            .intervals
+            .iter()
+            .filter_map(|second| second.meta.get(name));
+        figures.latency_ns.max =
+            (largest.map(|figures| figures.max_ns).max()).unwrap_or(figures.latency_ns.max);
+    }
     // The interval log knows the largest value by its bucket alone, the seconds know it exactly.
     let largest = [0, 1, 2].map(|way| seconds(way).map(|figures| figures.max_ns).max());
     let ways = [&mut total.read, &mut total.write, &mut total.trim];
@@ -130,13 +145,12 @@ fn total_so_far(folder: &Path, index: &Value, stage: &StageRecord) -> TotalRecor
     total
 }
 
-/// `Tag=read,START,LENGTH,MAX,HISTOGRAM`.
-fn histogram_line(line: &str) -> Option<(Direction, fathom_stats::Histogram)> {
+/// `Tag=read,START,LENGTH,MAX,HISTOGRAM`: the tag is a direction's name, or that of an operation on a file set.
+fn histogram_line(line: &str) -> Option<(&str, fathom_stats::Histogram)> {
     let mut fields = line.strip_prefix("Tag=")?.split(',');
     let tag = fields.next()?;
-    let way = Direction::ALL.into_iter().find(|way| way.name() == tag)?;
     let histogram = from_hdr_base64(fields.nth(3)?).ok()?;
-    Some((way, histogram))
+    Some((tag, histogram))
 }
 
 fn empty_stage(name: &Value) -> StageRecord {
@@ -160,8 +174,7 @@ fn empty_stage(name: &Value) -> StageRecord {
 }
 
 fn push_interval(stage: &mut StageRecord, event: &Value) {
-    let direction = |name: &str| {
-        let figures = event.get(name)?;
+    let figures = |figures: &Value| {
         let figure = |key: &str| figures[key].as_u64();
         Some(IntervalDirection {
             ios: figure("ios")?,
@@ -171,12 +184,16 @@ fn push_interval(stage: &mut StageRecord, event: &Value) {
             max_ns: figure("max_ns")?,
         })
     };
+    let direction = |name: &str| figures(event.get(name)?);
+    let meta = event["meta"].as_object().into_iter().flatten();
     stage.measured_ns += event["length_ns"].as_u64().unwrap_or(0);
     stage.intervals.push(IntervalRecord {
         at_ns: stage.measured_ns,
         read: direction("read"),
         write: direction("write"),
         trim: direction("trim"),
-        meta: std::collections::BTreeMap::new(),
+        meta: meta
+            .filter_map(|(name, value)| Some((name.clone(), figures(value)?)))
+            .collect(),
     });
 }

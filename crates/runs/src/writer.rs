@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use fathom_record::{Event, EventSink, IntervalStats, Phase, Record};
+use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, Record};
 use fathom_stats::to_hdr_log_base64;
 use fathom_units::Nanos;
 use fathom_workload::Direction;
@@ -138,15 +138,16 @@ impl RunWriter {
         let mut text = String::new();
         let start = self.stage_begins + interval.at.saturating_sub(interval.length);
         let (start, length) = (start.as_secs_f64(), interval.length.as_secs_f64());
-        for direction in Direction::ALL {
-            let stats = interval.directions[direction as usize].as_ref();
-            let Some(stats) = stats.filter(|stats| stats.ios() > 0) else {
-                continue;
-            };
+        let ways = Direction::ALL.into_iter().filter_map(|way| {
+            let stats = interval.directions[way as usize].as_ref();
+            Some((way.name(), stats?))
+        });
+        let operations = interval.set.0.iter();
+        let operations = operations.map(|(operation, stats)| (operation.name(), stats));
+        for (name, stats) in ways.chain(operations).filter(|(_, stats)| stats.ios() > 0) {
             let max = stats.latency.max() as f64 / 1e6;
             match to_hdr_log_base64(&stats.latency) {
                 Ok(encoded) => {
-                    let name = direction.name();
                     let _ = writeln!(text, "Tag={name},{start:.3},{length:.3},{max:.3},{encoded}");
                 }
                 Err(error) => self.fail(&error),
@@ -226,19 +227,20 @@ impl EventSink for RunWriter {
 }
 
 fn interval_json(index: usize, measured: bool, interval: &IntervalStats) -> serde_json::Value {
-    let direction = |direction: Direction| {
-        interval.directions[direction as usize]
-            .as_ref()
-            .map(|stats| {
-                json!({
-                    "ios": stats.ios(),
-                    "bytes": stats.bytes,
-                    "p50_ns": stats.latency.percentile(50.0),
-                    "p99_ns": stats.latency.percentile(99.0),
-                    "max_ns": stats.latency.max(),
-                })
-            })
+    let figures = |stats: &OpStats| {
+        json!({
+            "ios": stats.ios(),
+            "bytes": stats.bytes,
+            "p50_ns": stats.latency.percentile(50.0),
+            "p99_ns": stats.latency.percentile(99.0),
+            "max_ns": stats.latency.max(),
+        })
     };
+    let direction = |way: Direction| interval.directions[way as usize].as_ref().map(figures);
+    let done = interval.set.0.iter().filter(|(_, stats)| stats.ios() > 0);
+    let meta: serde_json::Map<_, _> = done
+        .map(|(operation, stats)| (operation.name().to_owned(), figures(stats)))
+        .collect();
     json!({
         "event": "interval",
         "index": index,
@@ -248,5 +250,6 @@ fn interval_json(index: usize, measured: bool, interval: &IntervalStats) -> serd
         "read": direction(Direction::Read),
         "write": direction(Direction::Write),
         "trim": direction(Direction::Trim),
+        "meta": meta,
     })
 }

@@ -6,6 +6,7 @@
 mod console;
 mod exit;
 mod input;
+mod page;
 mod places;
 mod screen;
 mod spoken;
@@ -14,6 +15,7 @@ mod start;
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
 pub use input::{Input, Words, load, map_paths, tell_warnings};
+pub use page::Page;
 pub use screen::{Fan, Screen, Show};
 pub use spoken::{
     Spoken, is_dialect, prepare_diskperformance, processors, read_context, settle_iometer,

@@ -10,18 +10,24 @@ use crate::format::{rate, short_time};
 
 /// Adds the lines of every stage.
 pub(super) fn write_limits(text: &mut String, record: &Record) {
-    let stages = stages_with_repeats(record);
-    for (name, repeats) in &stages {
-        let head = if stages.len() > 1 {
-            format!("  {name}: ")
-        } else {
-            "  ".to_owned()
-        };
-        let lines = time::sentence(record.kind, repeats).into_iter();
-        for line in lines.chain(shortfalls(repeats)).chain(responses(repeats)) {
-            write_wrapped(text, &head, &line, 4);
-        }
+    for sentence in sentences(record) {
+        write_wrapped(text, "  ", &sentence, 4);
     }
+}
+
+/// What is to be said of every stage, with its name where there are several.
+pub(crate) fn sentences(record: &Record) -> Vec<String> {
+    let stages = stages_with_repeats(record);
+    let mut sentences = Vec::new();
+    for (name, repeats) in &stages {
+        let lines = time::sentence(record.kind, repeats).into_iter();
+        let lines = lines.chain(shortfalls(repeats)).chain(responses(repeats));
+        sentences.extend(lines.map(|line| match stages.len() {
+            0 | 1 => line,
+            _ => format!("{name}: {line}"),
+        }));
+    }
+    sentences
 }
 
 /// Open loops that asked for one rate and were held by one limit.

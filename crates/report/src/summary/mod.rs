@@ -15,6 +15,9 @@ mod verdict;
 
 use fathom_record::{JobRecord, Record, StageRecord};
 
+pub(crate) use self::limits::sentences;
+pub(crate) use self::table::{Row, rows_of};
+pub(crate) use self::verdict::{notes, verdict_words};
 use crate::format::WIDTH;
 
 /// How much to show.

@@ -13,26 +13,26 @@ use super::{jobs_in_words, merged, names_of, stages_with_repeats};
 use crate::format::{WIDTH, mebibytes, rate, short_mean, short_time, shortened};
 
 /// Figures of one line: one for each repeat of its stage.
-struct Row {
-    name: String,
+pub(crate) struct Row {
+    pub(crate) name: String,
     /// Whether it moves bytes; operations on names have none of their own.
-    moves: bool,
-    repeats: Vec<DirectionRecord>,
+    pub(crate) moves: bool,
+    pub(crate) repeats: Vec<DirectionRecord>,
 }
 
 impl Row {
-    fn mean_of(&self, figure: fn(&DirectionRecord) -> f64) -> f64 {
+    pub(crate) fn mean_of(&self, figure: fn(&DirectionRecord) -> f64) -> f64 {
         self.repeats.iter().map(figure).sum::<f64>() / self.repeats.len() as f64
     }
 
     /// Latency over all repeats: percentiles of the merged histograms, the mean over all I/Os.
-    fn latency(&self) -> LatencyRecord {
+    pub(crate) fn latency(&self) -> LatencyRecord {
         let repeats: Vec<&DirectionRecord> = self.repeats.iter().collect();
         merged::latency(&repeats).unwrap_or_else(|| self.repeats[0].latency_ns.clone())
     }
 
     /// The spread over the repeats where there are any in the table, the mean latency otherwise.
-    fn second_column(&self, repeated: bool) -> String {
+    pub(crate) fn second_column(&self, repeated: bool) -> String {
         let rates: Vec<f64> = self.repeats.iter().map(|repeat| repeat.iops).collect();
         match confidence_95(&rates) {
             Some(interval) if interval.mean > 0.0 => {
@@ -45,7 +45,7 @@ impl Row {
 }
 
 /// A line for each stage (repeats together), job name and direction; a total where a stage has several.
-fn rows_of(record: &Record) -> Vec<Row> {
+pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
     let stages = stages_with_repeats(record);
     let mut rows: Vec<Row> = Vec::new();
     for (base, repeats) in &stages {

@@ -8,35 +8,10 @@ use super::{Summary, write_wrapped};
 
 /// Adds notes, verdict, failed checks and the next command.
 pub(super) fn write_verdict(text: &mut String, record: &Record, how_much: Summary) {
-    let mut notes: Vec<&String> = Vec::new();
-    for note in record
-        .notes
-        .iter()
-        .chain(record.stages.iter().flat_map(|stage| &stage.notes))
-    {
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
+    for note in notes(record) {
+        write_wrapped(text, "note     ", &note, 9);
     }
-    for note in notes {
-        write_wrapped(text, "note     ", note, 9);
-    }
-    if record.interrupted {
-        let note = "stopped before its end; these figures cover what was measured until then";
-        write_wrapped(text, "note     ", note, 9);
-    }
-    let failed = record.checks.iter().filter(|check| !check.passed).count();
-    let passed = record.checks.len() - failed;
-    let verdict = match record.verdict {
-        Verdict::Trustworthy => format!("TRUSTWORTHY: {passed} checks passed"),
-        Verdict::Questionable if record.checks.is_empty() => "CUT SHORT: not checked".to_owned(),
-        Verdict::Questionable => format!(
-            "QUESTIONABLE: {failed} of {} checks failed",
-            record.checks.len()
-        ),
-        Verdict::Empty => "NOTHING MEASURED".to_owned(),
-    };
-    let _ = writeln!(text, "verdict  {verdict}");
+    let _ = writeln!(text, "verdict  {}", verdict_words(record));
     for check in record
         .checks
         .iter()
@@ -58,5 +33,37 @@ pub(super) fn write_verdict(text: &mut String, record: &Record, how_much: Summar
     };
     if how_much == Summary::Short {
         let _ = writeln!(text, "next     {next}");
+    }
+}
+
+/// What a reader should know of the run and its stages, each once.
+pub(crate) fn notes(record: &Record) -> Vec<String> {
+    let of_stages = record.stages.iter().flat_map(|stage| &stage.notes);
+    let mut notes: Vec<String> = Vec::new();
+    for note in record.notes.iter().chain(of_stages) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    if record.interrupted {
+        notes.push(
+            "stopped before its end; these figures cover what was measured until then".to_owned(),
+        );
+    }
+    notes
+}
+
+/// The verdict in words, with how many checks it rests on.
+pub(crate) fn verdict_words(record: &Record) -> String {
+    let failed = record.checks.iter().filter(|check| !check.passed).count();
+    let passed = record.checks.len() - failed;
+    match record.verdict {
+        Verdict::Trustworthy => format!("TRUSTWORTHY: {passed} checks passed"),
+        Verdict::Questionable if record.checks.is_empty() => "CUT SHORT: not checked".to_owned(),
+        Verdict::Questionable => format!(
+            "QUESTIONABLE: {failed} of {} checks failed",
+            record.checks.len()
+        ),
+        Verdict::Empty => "NOTHING MEASURED".to_owned(),
     }
 }

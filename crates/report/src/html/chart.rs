@@ -1,0 +1,246 @@
+//! A line chart as SVG: readable without scripts, in print, and by those who do not see colours (each line has its own
+//! dashes as well).
+
+use std::fmt::Write as _;
+
+use super::axis::{Axis, Scale};
+use super::text::escaped;
+
+/// Size of a chart in its own units; it grows and shrinks with the page.
+const WIDTH: f64 = 900.0;
+const HEIGHT: f64 = 260.0;
+/// Room for the figures beside the axes.
+const LEFT: f64 = 84.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 34.0;
+/// Most points of a line: more than the width could show.
+const POINTS_MAX: usize = 1_200;
+/// How many kinds of lines the style knows.
+pub(super) const LINES: usize = 6;
+
+/// What is drawn along one side.
+pub(super) struct Side {
+    /// What its figures are, with their unit.
+    pub(super) label: &'static str,
+    /// How they are laid.
+    pub(super) scale: Scale,
+    /// A figure in words.
+    pub(super) figure: fn(f64) -> String,
+    /// Ticks of its own, where round figures are not what a reader looks for.
+    pub(super) ticks: Option<Vec<f64>>,
+}
+
+/// One line.
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) points: Vec<(f64, f64)>,
+    /// Whether each point is marked, and with which words where it is special.
+    pub(super) marks: Option<Vec<String>>,
+}
+
+/// A chart: what it shows, its sides, its lines.
+pub(super) struct Chart {
+    pub(super) title: String,
+    pub(super) across: Side,
+    pub(super) up: Side,
+    pub(super) lines: Vec<Line>,
+}
+
+impl Chart {
+    /// The chart as a figure of a page; empty where there is nothing to draw.
+    pub(super) fn to_html(&self) -> String {
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let across = Axis::holding(self.across.scale, points().map(|point| point.0));
+        let up = Axis::holding(self.up.scale, points().map(|point| point.1));
+        let (Some(across), Some(up)) = (across, up) else {
+            return String::new();
+        };
+        let title = escaped(&self.title);
+        let mut svg = format!(
+            "<figure>\n<figcaption>{title}</figcaption>\n{}<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+             aria-label=\"{title}\">\n",
+            self.legend()
+        );
+        self.write_axes(&mut svg, &across, &up);
+        for (index, line) in self.lines.iter().enumerate() {
+            write_line(&mut svg, index % LINES, line, &across, &up);
+        }
+        svg.push_str("</svg>\n</figure>\n");
+        svg
+    }
+
+    fn legend(&self) -> String {
+        let mut legend = String::from("<p class=\"legend\">");
+        for (index, line) in self.lines.iter().enumerate() {
+            let _ = write!(
+                legend,
+                "<span><svg class=\"key\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path class=\"line l{}\" d=\"M0 4H28\"/></svg>{}</span> ",
+                index % LINES,
+                escaped(&line.name)
+            );
+        }
+        legend.push_str("</p>\n");
+        legend
+    }
+
+    fn write_axes(&self, svg: &mut String, across: &Axis, up: &Axis) {
+        let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+        for tick in up.ticks() {
+            let Some(place) = up.place(tick) else {
+                continue;
+            };
+            let y = vertical(place);
+            let _ = writeln!(
+                svg,
+                "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/><text class=\"tick end\" x=\"{}\" y=\"{:.1}\">{}</text>",
+                LEFT - 6.0,
+                y + 4.0,
+                escaped(&(self.up.figure)(tick))
+            );
+        }
+        let own = self.across.ticks.clone();
+        for tick in own.unwrap_or_else(|| across.ticks()) {
+            let Some(place) = across.place(tick) else {
+                continue;
+            };
+            let x = horizontal(place);
+            let _ = writeln!(
+                svg,
+                "<path class=\"grid\" d=\"M{x:.1} {TOP}V{bottom}\"/><text class=\"tick middle\" x=\"{x:.1}\" y=\"{}\">{}</text>",
+                bottom + 15.0,
+                escaped(&(self.across.figure)(tick))
+            );
+        }
+        let _ = writeln!(
+            svg,
+            "<path class=\"axis\" d=\"M{LEFT} {TOP}V{bottom}H{right}\"/>\
+             <text class=\"side end\" x=\"{right}\" y=\"{}\">{}</text>\
+             <text class=\"side\" x=\"{}\" y=\"{}\">{}</text>",
+            HEIGHT - 4.0,
+            escaped(self.across.label),
+            LEFT + 5.0,
+            TOP + 9.0,
+            escaped(self.up.label)
+        );
+    }
+}
+
+fn horizontal(place: f64) -> f64 {
+    LEFT + place * (WIDTH - LEFT - RIGHT)
+}
+
+fn vertical(place: f64) -> f64 {
+    HEIGHT - BOTTOM - place * (HEIGHT - TOP - BOTTOM)
+}
+
+fn write_line(svg: &mut String, kind: usize, line: &Line, across: &Axis, up: &Axis) {
+    let mut path = String::new();
+    let mut drawn = false;
+    for (x, y) in thinned(&line.points) {
+        let (Some(x), Some(y)) = (across.place(x), up.place(y)) else {
+            // A gap: nothing was there.
+            drawn = false;
+            continue;
+        };
+        let command = if drawn { 'L' } else { 'M' };
+        let _ = write!(path, "{command}{:.1} {:.1}", horizontal(x), vertical(y));
+        drawn = true;
+    }
+    let _ = writeln!(svg, "<path class=\"line l{kind}\" d=\"{path}\"/>");
+    let marks = line.marks.iter().flatten();
+    for ((x, y), words) in line.points.iter().zip(marks) {
+        let (Some(x), Some(y)) = (across.place(*x), up.place(*y)) else {
+            continue;
+        };
+        let (x, y) = (horizontal(x), vertical(y));
+        let _ = write!(
+            svg,
+            "<circle class=\"mark l{kind}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>"
+        );
+        if !words.is_empty() {
+            let _ = write!(
+                svg,
+                "<text class=\"tick middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+                y - 7.0,
+                escaped(words)
+            );
+        }
+        svg.push('\n');
+    }
+}
+
+/// At most so many points: of each stretch its smallest and its largest, in their order, so that no peak is lost.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if points.len() <= POINTS_MAX {
+        return points.to_vec();
+    }
+    let stretch = points.len().div_ceil(POINTS_MAX / 2);
+    let mut kept = Vec::with_capacity(POINTS_MAX);
+    for part in points.chunks(stretch) {
+        let order = |a: &usize, b: &usize| part[*a].1.total_cmp(&part[*b].1);
+        let least = (0..part.len()).min_by(order).unwrap_or(0);
+        let most = (0..part.len()).max_by(order).unwrap_or(0);
+        kept.push(part[least.min(most)]);
+        if least != most {
+            kept.push(part[least.max(most)]);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(scale: Scale) -> Side {
+        Side {
+            label: "side",
+            scale,
+            figure: |figure| figure.to_string(),
+            ticks: None,
+        }
+    }
+
+    #[test]
+    fn a_long_line_keeps_its_peaks() {
+        let mut points: Vec<(f64, f64)> = (0..100_000).map(|x| (f64::from(x), 10.0)).collect();
+        points[54_321].1 = 99.0;
+        points[12_345].1 = 1.0;
+        let kept = thinned(&points);
+        assert!(kept.len() <= POINTS_MAX, "{}", kept.len());
+        assert!(kept.contains(&(54_321.0, 99.0)) && kept.contains(&(12_345.0, 1.0)));
+        assert!(kept.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn what_has_no_place_leaves_a_gap() {
+        let chart = Chart {
+            title: "a < b".to_owned(),
+            across: side(Scale::FromZero),
+            up: side(Scale::Log),
+            lines: vec![Line {
+                name: "reads".to_owned(),
+                points: vec![(0.0, 1.0), (1.0, 2.0), (2.0, 0.0), (3.0, 3.0), (4.0, 4.0)],
+                marks: None,
+            }],
+        };
+        let html = chart.to_html();
+        assert!(html.contains("a &lt; b") && !html.contains("a < b"));
+        let drawn = html.split("class=\"line l0\" d=\"").nth(2).unwrap();
+        let drawn = drawn.split('"').next().unwrap();
+        assert_eq!(drawn.matches('M').count(), 2, "{drawn}");
+        assert_eq!(drawn.matches('L').count(), 2, "{drawn}");
+    }
+
+    #[test]
+    fn nothing_to_draw_is_no_chart() {
+        let chart = Chart {
+            title: "none".to_owned(),
+            across: side(Scale::FromZero),
+            up: side(Scale::Log),
+            lines: Vec::new(),
+        };
+        assert_eq!(chart.to_html(), "");
+    }
+}

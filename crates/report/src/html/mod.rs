@@ -1,0 +1,180 @@
+//! A record as one page: a file that can be sent by mail, opened without a network and printed.
+//!
+//! The verdict and what failed come first, then the figures, then how they went over time. There are no scripts and
+//! nothing is fetched: charts are SVG in the page itself.
+
+mod axis;
+mod chart;
+mod course;
+mod nines;
+mod storage;
+mod sweep;
+mod text;
+
+use std::fmt::Write as _;
+
+use fathom_record::{Check, Record, RunKind, Verdict};
+
+use self::text::{escaped, row, table};
+use crate::format::{mebibytes, rate, short_mean, short_time};
+use crate::summary::{self, Row};
+
+const STYLE: &str = include_str!("style.css");
+/// How every page begins: a file that begins so may be replaced by another page.
+pub const PAGE_MARK: &str = "<!DOCTYPE html>\n<!-- A report of Fathom -->\n";
+/// Most stages whose course is drawn: a sweep may have a thousand.
+const STAGES_DRAWN: usize = 24;
+
+/// The record as an HTML page.
+pub fn html_page(record: &Record) -> String {
+    let title = escaped(&record.title);
+    let mut page = format!(
+        "{PAGE_MARK}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+    );
+    page.push_str(&heading(record));
+    page.push_str(&verdict(record));
+    page.push_str(&figures(record));
+    if let Some(swept) = &record.sweep {
+        page.push_str(&sweep::section(swept));
+    }
+    page.push_str(&nines::section(record, STAGES_DRAWN));
+    page.push_str(&course::section(record, STAGES_DRAWN));
+    page.push_str(&storage::section(record, STAGES_DRAWN));
+    page.push_str(&what_was_run(record));
+    page.push_str("</body>\n</html>\n");
+    page
+}
+
+/// What kind of run it was, by which program.
+fn heading(record: &Record) -> String {
+    let kind = match record.kind {
+        RunKind::Run => "measured on real storage",
+        RunKind::Predict => "predicted on modelled storage, in virtual time",
+        RunKind::Serve => "served on modelled storage, in real time",
+    };
+    let tool = &record.tool;
+    let text = format!("{kind} by {} {} {}", tool.name, tool.version, tool.git);
+    format!("<p class=\"soft\">{}</p>\n", escaped(text.trim_end()))
+}
+
+fn verdict(record: &Record) -> String {
+    let class = match record.verdict {
+        Verdict::Trustworthy => "good",
+        Verdict::Questionable | Verdict::Empty => "bad",
+    };
+    let mut html = format!(
+        "<p class=\"verdict {class}\">{}</p>\n",
+        escaped(&summary::verdict_words(record))
+    );
+    html.push_str(&list(
+        record
+            .checks
+            .iter()
+            .filter(|check| !check.passed)
+            .map(check),
+    ));
+    let sentences = summary::sentences(record).into_iter();
+    let sentences = sentences.chain(summary::notes(record));
+    html.push_str(&list(sentences.map(|sentence| escaped(&sentence))));
+    let passed = list(record.checks.iter().filter(|check| check.passed).map(check));
+    if !passed.is_empty() {
+        html.push_str("<details><summary>Checks that passed</summary>\n");
+        html.push_str(&passed);
+        html.push_str("</details>\n");
+    }
+    html
+}
+
+fn check(check: &Check) -> String {
+    let (id, evidence) = (escaped(&check.id), escaped(&check.evidence));
+    let mut item = format!("<strong>{id}</strong>: {evidence}");
+    if !check.remedy.is_empty() {
+        item.push_str("<br><span class=\"soft\">");
+        item.push_str(&escaped(&check.remedy));
+        item.push_str("</span>");
+    }
+    item
+}
+
+/// A list of items that are markup already; nothing where there are none.
+fn list(items: impl Iterator<Item = String>) -> String {
+    let mut html = String::new();
+    for item in items {
+        html.push_str("<li>");
+        html.push_str(&item);
+        html.push_str("</li>\n");
+    }
+    if html.is_empty() {
+        return html;
+    }
+    format!("<ul>\n{html}</ul>\n")
+}
+
+/// The table of the one screen, with more of the distribution.
+fn figures(record: &Record) -> String {
+    let rows = summary::rows_of(record);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let repeated = rows.iter().any(|row| row.repeats.len() > 1);
+    let mut headings = vec!["", "IOPS"];
+    headings.extend(repeated.then_some("± 95 %"));
+    headings.extend([
+        "MiB/s", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max", "failed",
+    ]);
+    let rows: String = rows.iter().map(|line| figure_row(line, repeated)).collect();
+    format!(
+        "<h2>Figures</h2>\n{}<p class=\"soft\">Latency from submission to completion; percentiles of merged \
+         histograms.</p>\n",
+        table(&headings, &rows)
+    )
+}
+
+fn figure_row(line: &Row, repeated: bool) -> String {
+    let latency = line.latency();
+    let mut cells = vec![rate(line.mean_of(|repeat| repeat.iops))];
+    if repeated {
+        cells.push(line.second_column(true));
+    }
+    cells.push(if line.moves {
+        mebibytes(line.mean_of(|repeat| repeat.bandwidth_bytes_per_sec))
+    } else {
+        "-".to_owned()
+    });
+    cells.push(short_mean(latency.mean));
+    let percentiles = [
+        latency.p50,
+        latency.p90,
+        latency.p99,
+        latency.p99_9,
+        latency.p99_99,
+        latency.max,
+    ];
+    cells.extend(percentiles.map(short_time));
+    let failed: u64 = line.repeats.iter().map(|repeat| repeat.errors).sum();
+    cells.push(rate(failed as f64));
+    row(&line.name, &cells)
+}
+
+/// Workload, design and environment, folded away.
+fn what_was_run(record: &Record) -> String {
+    let parts = [
+        ("Workload", &record.workload),
+        ("Design", &record.design),
+        ("Environment", &record.environment),
+    ];
+    let mut html = String::new();
+    for (name, value) in parts.iter().filter(|(_, value)| !value.is_null()) {
+        // A tree of plain values has nothing that could not be written.
+        let text = serde_json::to_string_pretty(value).unwrap_or_default();
+        let _ = write!(
+            html,
+            "<details><summary>{name}</summary>\n<pre>{}</pre>\n</details>\n",
+            escaped(&text)
+        );
+    }
+    format!("<h2>What was run</h2>\n{html}")
+}
