@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fathom_model::{Design, Storage};
 use fathom_record::{
-    Check, CpuRecord, EmulationRecord, Record, RunKind, SCHEMA, StageRecord, StageResult,
-    StorageRecord, latency_record, stage_record, verdict,
+    Check, CpuRecord, EmulationRecord, JobRecord, Record, RunKind, SCHEMA, StageRecord,
+    StageResult, StorageRecord, latency_record, stage_record, verdict,
 };
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
@@ -63,10 +63,14 @@ pub(crate) fn rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRec
 /// The record of the one stage.
 pub(crate) fn stage_of(stage: &Stage, result: &StageResult, emulation: &Emulation) -> StageRecord {
     let mut record = stage_record(stage, result);
-    record.jobs.retain(|job| {
+    let used = |job: &JobRecord| {
         let moved = job.read.is_some() || job.write.is_some() || job.trim.is_some();
         moved || job.sync.is_some() || !job.errors.is_empty()
-    });
+    };
+    // A stage without jobs is one that was cut off.
+    if record.jobs.iter().any(used) {
+        record.jobs.retain(used);
+    }
     record.emulation = Some(EmulationRecord {
         error_ns: latency_record(&emulation.error),
         error_bound_ns: emulation.bound.map(Nanos::get),

@@ -84,6 +84,7 @@ pub(crate) struct Server<'a> {
     resume: Vec<u32>,
     /// When the last request came.
     busy_at: Nanos,
+    lookout: Nanos,
 }
 
 impl<'a> Server<'a> {
@@ -128,6 +129,10 @@ impl<'a> Server<'a> {
             dirty: Vec::new(),
             resume: Vec::new(),
             busy_at: Nanos::ZERO,
+            lookout: std::env::var("FATHOM_LOOKOUT")
+                .ok()
+                .and_then(|t| t.parse().ok())
+                .unwrap_or(LOOKOUT),
         })
     }
 
@@ -187,7 +192,8 @@ impl<'a> Server<'a> {
         let due = self.pace.wake_at();
         let other = end.map_or(self.meter.next(), |end| end.min(self.meter.next()));
         let wake = due.map_or(other, |due| due.min(other));
-        let keep_looking = !self.resume.is_empty() || now.saturating_sub(self.busy_at) < LOOKOUT;
+        let keep_looking =
+            !self.resume.is_empty() || now.saturating_sub(self.busy_at) < self.lookout;
         let sleep = if keep_looking {
             Nanos::ZERO
         } else {

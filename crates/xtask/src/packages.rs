@@ -18,6 +18,10 @@ const NEEDED: &[(&str, &str)] = &[
     ("dmsetup", "dmsetup"),
     ("fsfreeze", "util-linux"),
     ("valgrind", "valgrind"),
+    ("nbdinfo", "libnbd-bin"),
+    ("nbdkit", "nbdkit"),
+    ("nbdsh", "python3-libnbd"),
+    ("qemu-img", "qemu-utils"),
 ];
 
 /// Installs what is missing, where this user may.
