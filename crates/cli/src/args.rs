@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::convert::ConvertArgs;
 use clap::{Args, Parser, Subcommand};
+use fathom_model::Factor;
 use fathom_session::{Keep, Show, Words, is_dialect};
 
 /// Will this storage carry this application, and how do we know?
@@ -210,10 +211,17 @@ pub struct RunArgs {
 
 /// `fathom predict`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("workload", |arg| arg.required(false).required_unless_present("replay")))]
 pub struct PredictArgs {
     /// The design to predict on
     #[arg(long, value_name = "DESIGN")]
     pub on: PathBuf,
+    /// Multiply every rate and every bucket of credits of the design; latencies and depths stay
+    #[arg(long, value_name = "FACTOR")]
+    pub scale: Option<Factor>,
+    /// Predict the I/O of a served run's trace (CSV) at the times at which it came, in place of a workload
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["workload", "maps", "dialect", "target", "include_layout", "sweeps", "format"])]
+    pub replay: Option<PathBuf>,
     /// Directory a preset's file is taken to be in
     #[arg(long, value_name = "DIR")]
     pub target: Option<PathBuf>,
