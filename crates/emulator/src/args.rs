@@ -34,6 +34,9 @@ pub struct ServeArgs {
     /// Remove mounts and block devices that killed servers have left, and serve nothing
     #[arg(long, exclusive = true)]
     pub clean: bool,
+    /// Where orders of `fathom ctl` come [default: a socket in $XDG_RUNTIME_DIR, where that is set]
+    #[arg(long, value_name = "SOCKET")]
+    pub control: Option<PathBuf>,
     /// Let clients of other machines come, who may then read and write every volume
     #[arg(long)]
     pub insecure: bool,

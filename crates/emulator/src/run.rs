@@ -21,6 +21,7 @@ use crate::args::ServeArgs;
 use crate::attach;
 use crate::backing::{Budget, Disk, Medium};
 use crate::clean::clean;
+use crate::control::{Control, usual_place};
 use crate::document::{self, Emulation, Session};
 use crate::exports::{EXPORTS_MOST, ExportTable};
 use crate::listen::{Listener, Place, Reach};
@@ -71,13 +72,14 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         stage: &stage,
         session,
     };
-    let ways = (listeners, files);
+    let control = control(args, console)?;
+    let ways = (listeners, files, control);
     let (record, writer) = serving.serve((storage, disks, ways), traced, writer, console)?;
     finish(&record, writer, args, console)
 }
 
-/// How clients come: over the network's protocol, and as files.
-type Ways = (Vec<Listener>, Option<Files>);
+/// How clients come, over the network's protocol and as files, and how orders do.
+type Ways = (Vec<Listener>, Option<Files>, Control);
 
 /// What stays the same while serving.
 struct Serving<'a> {
@@ -90,7 +92,7 @@ struct Serving<'a> {
 impl Serving<'_> {
     fn serve(
         self,
-        (storage, disks, (listeners, files)): (Storage, (Vec<Disk>, Budget), Ways),
+        (storage, disks, (listeners, files, control)): (Storage, (Vec<Disk>, Budget), Ways),
         traced: Option<(Tracer, TraceFile)>,
         writer: Option<RunWriter>,
         console: &dyn Console,
@@ -122,6 +124,7 @@ impl Serving<'_> {
         if let Some(files) = files {
             server.show(files).map_err(failed)?;
         }
+        server.take_orders(control).map_err(failed)?;
         let length = self.args.duration;
         let before = cpu();
         let (served, result, emulation, keeper) = std::thread::scope(|scope| {
@@ -221,6 +224,29 @@ fn interrupts() -> std::io::Result<(UnixStream, UnixStream)> {
         signal_hook::low_level::pipe::register(signal, told.try_clone()?)?;
     }
     Ok((stop, told))
+}
+
+/// A way for orders, at the place asked for or the usual one.
+fn control(args: &ServeArgs, console: &dyn Console) -> Result<Control, Failure> {
+    let mut control = Control::new().map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let Some(place) = args.control.clone().or_else(usual_place) else {
+        return Ok(control);
+    };
+    let opened = control.listen(&place);
+    opened.map_err(|error| {
+        let message = format!(
+            "the control socket `{}` cannot be made: {error}",
+            place.display()
+        );
+        Failure::new(Code::Target, message).hint("name another with `--control`")
+    })?;
+    if let Some(place) = control.path().filter(|_| !args.quiet) {
+        console.tell(&format!(
+            "orders: fathom ctl --control {} …",
+            place.display()
+        ));
+    }
+    Ok(control)
 }
 
 /// The volumes as files, where they are to be shown as such.

@@ -11,7 +11,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use fathom_model::{Completed, IoKind, Request};
+use fathom_model::{Completed, Durability, IoKind, Request};
 use fathom_nbd::{Command, NbdError, reply};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
@@ -20,15 +20,18 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 use crate::backing::{Budget, Disk};
 use crate::client::{Client, Life, OWED_MOST, Outgoing};
+use crate::control::Control;
 use crate::exports::ExportTable;
 use crate::in_flight::{InFlight, Io, Sync};
 use crate::listen::Listener;
 use crate::meter::Meter;
 use crate::pace::{CARRY_MAX, Pace};
 use crate::sync::Syncer;
+use crate::undo::Undo;
 
 mod files;
 mod inbound;
+mod obey;
 
 pub(crate) use files::Files;
 
@@ -49,7 +52,8 @@ const LOOKOUT: Nanos = Nanos::from_micros(0);
 const STOP: u64 = 0;
 const BELL: u64 = 1;
 const FILES: u64 = 2;
-const LISTENERS: u64 = 3;
+const CONTROL: u64 = 3;
+const LISTENERS: u64 = 4;
 const CLIENTS: u64 = 1 << 32;
 
 /// An answer to a client: place and generation, what is sent, and the bytes of the request.
@@ -70,6 +74,14 @@ pub(crate) struct Server<'a> {
     files: Option<Files>,
     /// I/Os of files that are over.
     files_ready: Vec<Io>,
+    /// Where orders come from.
+    control: Option<Control>,
+    /// What of each volume is in its host's cache alone; whether any volume may have such; what the model has told of it.
+    undo: Vec<Option<Undo>>,
+    write_back: bool,
+    told: Vec<Durability>,
+    /// How many times hosts have failed.
+    crashes: u64,
     clients: Vec<Option<Box<Client>>>,
     generation: u32,
     ios: InFlight,
@@ -92,10 +104,19 @@ impl<'a> Server<'a> {
     pub fn new(
         exports: &'a ExportTable,
         (disks, budget): (Vec<Disk>, Budget),
-        pace: Pace,
+        mut pace: Pace,
         meter: Meter,
         listeners: Vec<Listener>,
     ) -> io::Result<Self> {
+        let undo = exports
+            .exports
+            .iter()
+            .map(|export| export.write_back.then(Undo::default));
+        let undo: Vec<Option<Undo>> = undo.collect();
+        let write_back = undo.iter().any(Option::is_some);
+        if write_back {
+            pace.storage.watch_durability();
+        }
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         for (number, listener) in listeners.iter().enumerate() {
             let place = EventData::new_u64(LISTENERS + number as u64);
@@ -119,6 +140,11 @@ impl<'a> Server<'a> {
             syncer,
             files: None,
             files_ready: Vec::new(),
+            control: None,
+            undo,
+            write_back,
+            told: Vec::new(),
+            crashes: 0,
             clients: Vec::new(),
             generation: 0,
             ios: InFlight::default(),
@@ -141,6 +167,14 @@ impl<'a> Server<'a> {
         let place = EventData::new_u64(FILES);
         epoll::add(&self.epoll, files.mount.device(), place, EventFlags::IN)?;
         self.files = Some(files);
+        Ok(())
+    }
+
+    /// Takes orders too.
+    pub fn take_orders(&mut self, control: Control) -> io::Result<()> {
+        let place = EventData::new_u64(CONTROL);
+        epoll::add(&self.epoll, control.bell(), place, EventFlags::IN)?;
+        self.control = Some(control);
         Ok(())
     }
 
@@ -172,6 +206,7 @@ impl<'a> Server<'a> {
                         self.files = None;
                     }
                     FILES => {}
+                    CONTROL => self.obey(),
                     client if client >= CLIENTS => {
                         self.attend((client - CLIENTS) as u32, event.flags);
                     }
@@ -269,10 +304,12 @@ impl<'a> Server<'a> {
         while let Some(due) = self.pace.advance(time, &mut self.completed) {
             self.settle(due);
         }
+        self.hear_durability();
     }
 
     /// Takes what the model has completed at `due`.
     fn settle(&mut self, due: Nanos) {
+        self.hear_durability();
         while let Some(completed) = self.completed.pop() {
             let number = completed.tag as u32;
             let Some(io) = self.ios.get_mut(number) else {
@@ -318,6 +355,7 @@ impl<'a> Server<'a> {
         let Some(io) = self.ios.take(number) else {
             return;
         };
+        self.landed_on_disk(&io);
         if io.client == files::KERNEL {
             self.files_ready.push(io);
             return;

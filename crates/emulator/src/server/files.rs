@@ -194,6 +194,9 @@ impl Server<'_> {
             Ok(None) => return files.say(fuse::head(unique, 0).bytes()),
             Err(error) => return files.fail(unique, error),
         };
+        if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
+            self.will_write(export, wanted.offset, u64::from(wanted.length));
+        }
         let disk = &mut self.disks[export];
         let (offset, length) = (wanted.offset, u64::from(wanted.length));
         let done = match (wanted.command, operation) {
@@ -232,6 +235,7 @@ impl Server<'_> {
             } else {
                 Sync::Done
             },
+            cached: false,
             error: None,
         };
         self.enter(io);
