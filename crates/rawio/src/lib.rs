@@ -13,12 +13,14 @@ mod clock;
 mod cycles;
 mod extents;
 mod file;
+mod inherited;
 mod mapped;
 mod one_by_one;
 mod operations;
 mod placement;
 mod plain;
 mod queue;
+mod region;
 mod uring;
 
 pub use aio::AioQueue;
@@ -32,10 +34,12 @@ pub use file::{
     open_nonblocking, open_unnamed, raise_open_files_limit, reopen, sector_size, set_attribute,
     size_of,
 };
+pub use inherited::inherited_sockets;
 pub use mapped::{MappedFiles, MappedWrites};
 pub use one_by_one::{OneByOne, Performer};
 pub use operations::{NameOperation, Names, RangeOperation, Ranges, punch_hole};
 pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_system, sync_range};
 pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
+pub use region::{Piece, Region, receive_into, send_pieces, write_pieces};
 pub use uring::{UringQueue, probe_uring};

@@ -41,6 +41,7 @@ pub fn stage_record(stage: &Stage, result: &StageResult) -> StageRecord {
         total: total_record(&everyone, result.measured),
         intervals: interval_records(&result.intervals),
         storage,
+        emulation: None,
         notes: result.notes.clone(),
     }
 }
@@ -297,7 +298,8 @@ fn set_waits(
     record.waited_share = Some((total as f64 / stats.latency.sum().max(1) as f64).min(1.0));
 }
 
-fn latency_record(histogram: &Histogram) -> LatencyRecord {
+/// Figures and encoding of a histogram of times in ns.
+pub fn latency_record(histogram: &Histogram) -> LatencyRecord {
     LatencyRecord {
         min: histogram.min(),
         mean: histogram.mean(),

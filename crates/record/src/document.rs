@@ -83,8 +83,25 @@ pub struct StageRecord {
     pub intervals: Vec<IntervalRecord>,
     /// By name: disks, volumes and VMs of a design, or block devices of a real run.
     pub storage: BTreeMap<String, StorageRecord>,
+    /// Of served storage: how far it was from the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<EmulationRecord>,
     /// What a reader should know about this stage's figures.
     pub notes: Vec<String>,
+}
+
+/// How far served storage was from the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EmulationRecord {
+    /// Time from when the model was done with an I/O to when its answer was seen; nothing is answered earlier.
+    pub error_ns: LatencyRecord,
+    /// The 99th percentile of it that was to be kept.
+    pub error_bound_ns: Option<u64>,
+    /// What messages take on their way there and back, measured before the first client came and taken off every latency
+    /// that the model adds.
+    pub path_ns: u64,
+    /// Processor time of the thread that serves.
+    pub cpu: CpuRecord,
 }
 
 /// One job of a stage, over all its workers.

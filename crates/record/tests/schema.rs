@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_record::{
-    Check, DeviceCounters, EndReason, HalfSecond, IntervalStats, IoErrors, OpStats, OverTimeRecord,
-    Record, RunKind, SCHEMA, SetStats, StageRecord, StageResult, StorageRecord, SweepRecord,
-    ToolRecord, Verdict, WorkerStats, stage_record, sweep_record,
+    Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, IntervalStats,
+    IoErrors, OpStats, OverTimeRecord, Record, RunKind, SCHEMA, SetStats, StageRecord, StageResult,
+    StorageRecord, SweepRecord, ToolRecord, Verdict, WorkerStats, stage_record, sweep_record,
 };
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Direction, SetOperation, Stage, SweepPoint, native};
@@ -138,7 +138,14 @@ fn record() -> Record {
     let mut stage = stage_record(&stage(), &result);
     // Nothing makes operations on names yet, but their place is part of the schema.
     let opened = stage.jobs[0].read.clone().expect("the job reads");
-    stage.jobs[0].meta.insert("open".to_owned(), opened);
+    stage.jobs[0].meta.insert("open".to_owned(), opened.clone());
+    let late = opened.latency_ns.clone();
+    stage.emulation = Some(EmulationRecord {
+        error_ns: late,
+        error_bound_ns: Some(1),
+        path_ns: 1,
+        cpu: CpuRecord::default(),
+    });
     let text = |text: &str| text.to_owned();
     Record {
         schema: text(SCHEMA),

@@ -91,6 +91,7 @@ fn stage(name: &str, jobs: Vec<JobRecord>, write: &DirectionRecord) -> StageReco
         total,
         intervals: vec![],
         storage: BTreeMap::new(),
+        emulation: None,
         notes: vec![],
     }
 }

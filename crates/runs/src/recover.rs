@@ -27,10 +27,10 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
     let first = events.first()?;
-    let kind = if first["kind"] == "predict" {
-        RunKind::Predict
-    } else {
-        RunKind::Run
+    let kind = match first["kind"].as_str() {
+        Some("predict") => RunKind::Predict,
+        Some("serve") => RunKind::Serve,
+        _ => RunKind::Run,
     };
     let mut record = Record {
         schema: SCHEMA.to_owned(),
@@ -168,6 +168,7 @@ fn empty_stage(name: &Value) -> StageRecord {
         },
         intervals: Vec::new(),
         storage: std::collections::BTreeMap::new(),
+        emulation: None,
         notes: Vec::new(),
     }
 }

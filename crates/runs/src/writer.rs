@@ -19,7 +19,7 @@ pub(crate) const STAGE_LINE: &str = "#[Stage ";
 /// What is known of a run before its first I/O.
 #[derive(Debug, Clone, Copy)]
 pub struct RunStart<'a> {
-    /// `run` or `predict`.
+    /// `run`, `predict` or `serve`.
     pub kind: &'a str,
     /// Short name of what is run, for lists.
     pub what: &'a str,

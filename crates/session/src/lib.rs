@@ -21,4 +21,4 @@ pub use spoken::{
     Spoken, is_dialect, make_folder, prepare_diskperformance, processors, read_context,
     settle_iometer, settle_paths, settle_vdbench,
 };
-pub use start::{Keep, Outcome, Start, measured, watch};
+pub use start::{Keep, Outcome, Start, measured, tool, watch};

@@ -128,11 +128,7 @@ impl Start {
             schema: SCHEMA.to_owned(),
             title: self.title,
             stored: self.stored,
-            tool: ToolRecord {
-                name: "fathom".to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                git: env!("FATHOM_GIT").to_owned(),
-            },
+            tool: tool(),
             kind: self.kind,
             started_unix_ns: self.started_unix_ns,
             workload: native::to_json(&input.workload),
@@ -145,6 +141,15 @@ impl Start {
             notes,
             interrupted,
         }
+    }
+}
+
+/// The program, as records name it.
+pub fn tool() -> ToolRecord {
+    ToolRecord {
+        name: "fathom".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        git: env!("FATHOM_GIT").to_owned(),
     }
 }
 

@@ -31,6 +31,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "verify",
         ],
     ),
+    ("fuse", &[]),
     ("catalog", &["units", "diagnostics"]),
     ("model", &["units", "diagnostics", "tables", "catalog"]),
     ("profile", &["units", "diagnostics", "tables"]),
@@ -110,6 +111,14 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "units", "workload", "record", "dialects", "rawio", "engine", "runs", "session",
         ],
     ),
+    ("nbd", &[]),
+    (
+        "emulator",
+        &[
+            "units", "stats", "workload", "catalog", "model", "record", "runs", "report", "rawio",
+            "nbd", "fuse", "session",
+        ],
+    ),
     ("convert", &["units", "diagnostics", "workload", "dialects"]),
     (
         "fuzz",
@@ -120,6 +129,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "dialects",
             "catalog",
             "model",
+            "nbd",
             "profile",
             "observe",
         ],

@@ -1,0 +1,229 @@
+//! One client's connection: what has come from it, and what is owed to it.
+//!
+//! Invariant: what a client makes the server keep is bounded: at most [`OWED_MOST`] requests and [`BYTES_MOST`] bytes of them
+//! are taken in before answers have left, and what was received beyond that is at most one buffer.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use fathom_nbd::reply::Head;
+use fathom_nbd::{Handshake, Session};
+use fathom_rawio::{Piece, send_pieces};
+use fathom_units::Nanos;
+use rustix::event::epoll::EventFlags;
+
+use crate::backing::Disk;
+
+/// Most requests of one client that are not answered yet.
+pub(crate) const OWED_MOST: usize = 1024;
+/// Most bytes of those requests: the model may take a line of memory for each stripe unit of them.
+pub(crate) const BYTES_MOST: u64 = 256 << 20;
+/// Pieces that are sent in one call.
+const PIECES: usize = 256;
+
+/// How far a client has come.
+#[derive(Debug)]
+pub(crate) enum Phase {
+    /// It has not chosen an export yet.
+    Handshake(Handshake),
+    /// It sends requests.
+    Requests(Session),
+}
+
+/// The data of a write on its way in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Landing {
+    /// The write; `None`: it was refused, and its data is thrown away.
+    pub io: Option<u32>,
+    pub export: u32,
+    /// Where the next byte goes.
+    pub offset: u64,
+    /// Bytes to come.
+    pub left: u32,
+}
+
+/// Something to be sent.
+#[derive(Debug)]
+pub(crate) enum Outgoing {
+    /// A head alone.
+    Head(Head),
+    /// A head and bytes of an export.
+    Bytes {
+        head: Head,
+        export: u32,
+        offset: u64,
+        length: u32,
+    },
+    /// A text of any length.
+    Text(Vec<u8>),
+}
+
+impl Outgoing {
+    fn length(&self) -> u64 {
+        match self {
+            Self::Head(head) => head.bytes().len() as u64,
+            Self::Bytes { head, length, .. } => head.bytes().len() as u64 + u64::from(*length),
+            Self::Text(text) => text.len() as u64,
+        }
+    }
+
+    /// Appends what is left of it after `sent` bytes.
+    #[inline]
+    fn pieces<'a>(&'a self, sent: u64, disks: &'a [Disk], pieces: &mut Vec<Piece<'a>>) {
+        let head = match self {
+            Self::Head(head) | Self::Bytes { head, .. } => head.bytes(),
+            Self::Text(text) => text,
+        };
+        if let Some(rest) = head.get(sent as usize..).filter(|rest| !rest.is_empty()) {
+            pieces.push(Piece::Bytes(rest));
+        }
+        if let Self::Bytes {
+            export,
+            offset,
+            length,
+            ..
+        } = self
+            && let Some(disk) = disks.get(*export as usize)
+        {
+            let begun = sent.saturating_sub(head.len() as u64);
+            let end = offset + u64::from(*length);
+            disk.pieces(offset + begun, end, PIECES, pieces);
+        }
+    }
+}
+
+/// Whether a connection goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// It does.
+    Open,
+    /// It ends when everything owed has been sent.
+    Leaving,
+    /// It is over.
+    Over,
+}
+
+/// A client.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub socket: OwnedFd,
+    /// Tells it from others that had its place before.
+    pub generation: u32,
+    pub phase: Phase,
+    pub life: Life,
+    /// Received and not understood yet: a part of a message, or what came while too much was owed.
+    pub stash: Vec<u8>,
+    pub landing: Option<Landing>,
+    /// Whether requests in the stash wait until answers have left.
+    pub held: bool,
+    /// Requests under way, and their bytes.
+    pub in_flight: usize,
+    pub in_flight_bytes: u64,
+    /// By how much each of the last answers was late that still may be made good.
+    pub late: VecDeque<Nanos>,
+    /// What its socket is asked for.
+    pub asked: EventFlags,
+    out: VecDeque<Outgoing>,
+    /// Bytes of the first of `out` that have gone.
+    sent: u64,
+    blocked: bool,
+}
+
+impl Client {
+    pub fn new(socket: OwnedFd, generation: u32) -> Self {
+        let mut out = VecDeque::new();
+        out.push_back(Outgoing::Text(fathom_nbd::GREETING.to_vec()));
+        Self {
+            socket,
+            generation,
+            phase: Phase::Handshake(Handshake::new()),
+            life: Life::Open,
+            stash: Vec::new(),
+            landing: None,
+            held: false,
+            in_flight: 0,
+            in_flight_bytes: 0,
+            late: VecDeque::new(),
+            asked: EventFlags::IN,
+            out,
+            sent: 0,
+            blocked: false,
+        }
+    }
+
+    /// Whether no more requests are taken in until some are answered.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.in_flight + self.out.len() >= OWED_MOST || self.in_flight_bytes >= BYTES_MOST
+    }
+
+    /// What its socket should be asked for now.
+    pub fn interest(&self) -> EventFlags {
+        let mut flags = EventFlags::empty();
+        if self.life == Life::Open && !self.is_full() {
+            flags |= EventFlags::IN;
+        }
+        if self.blocked {
+            flags |= EventFlags::OUT;
+        }
+        flags
+    }
+
+    /// Owes it something.
+    #[inline]
+    pub fn owe(&mut self, outgoing: Outgoing) {
+        self.out.push_back(outgoing);
+    }
+
+    /// An answer was late by `late`; a request will follow it.
+    #[inline]
+    pub fn was_late(&mut self, late: Nanos) {
+        if self.late.len() >= OWED_MOST {
+            self.late.pop_front();
+        }
+        self.late.push_back(late);
+    }
+
+    /// Sends as much as the socket takes.
+    pub fn send(&mut self, disks: &[Disk]) -> io::Result<()> {
+        while !self.out.is_empty() {
+            let mut pieces = Vec::with_capacity(PIECES);
+            let mut sent = self.sent;
+            for outgoing in &self.out {
+                outgoing.pieces(sent, disks, &mut pieces);
+                sent = 0;
+                if pieces.len() >= PIECES {
+                    break;
+                }
+            }
+            match send_pieces(self.socket.as_fd(), &pieces) {
+                Ok(count) => self.take_off(count as u64),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.blocked = true;
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.blocked = false;
+        if self.life == Life::Leaving && self.in_flight == 0 {
+            self.life = Life::Over;
+        }
+        Ok(())
+    }
+
+    fn take_off(&mut self, mut count: u64) {
+        while let Some(first) = self.out.front() {
+            let left = first.length() - self.sent;
+            if count < left {
+                self.sent += count;
+                return;
+            }
+            count -= left;
+            self.sent = 0;
+            self.out.pop_front();
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! From what was served to a record, as every other run leaves one.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Design, Storage};
+use fathom_record::{
+    Check, CpuRecord, EmulationRecord, JobRecord, Record, RunKind, SCHEMA, StageRecord,
+    StageResult, StorageRecord, latency_record, stage_record, verdict,
+};
+use fathom_stats::Histogram;
+use fathom_units::Nanos;
+use fathom_workload::{Stage, native};
+
+use crate::exports::ExportTable;
+use crate::live::STAGE;
+
+/// How far served storage was from the model, and what of that is allowed.
+#[derive(Debug)]
+pub(crate) struct Emulation {
+    pub error: Histogram,
+    pub bound: Option<Nanos>,
+    pub path: Nanos,
+    pub cpu: CpuRecord,
+}
+
+/// A stage with a job for each export: what clients did, as far as a workload can say it. The mix and the sizes are theirs.
+pub(crate) fn stage(exports: &ExportTable) -> Result<Stage, String> {
+    use std::fmt::Write as _;
+    let mut text = format!("[[stage]]\nname = \"{STAGE}\"\n");
+    for export in &exports.exports {
+        let name = serde_json::Value::from(export.name.as_str());
+        let path = serde_json::Value::from(format!("nbd:{}", export.name));
+        let _ = write!(
+            text,
+            "[[stage.job]]\nname = {name}\ntarget = {{ path = {path}, size = \"{}B\" }}\n\
+             mix = {{ read = \"50%\", write = \"40%\", trim = \"10%\" }}\nmeasure = \"1s\"\n",
+            export.size
+        );
+    }
+    let (mut workload, _) = native::read(&text, STAGE).map_err(|error| error.to_string())?;
+    Ok(workload.stages.remove(0))
+}
+
+/// The model's parts as rows of a record.
+pub(crate) fn rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord> {
+    let rows = storage.statistics(now).into_iter().map(|(name, row)| {
+        let record = StorageRecord {
+            kind: row.kind.to_owned(),
+            ios: row.ios,
+            bytes: row.bytes,
+            depth: Some(row.depth),
+            busy_share: row.busy_share,
+            hit_share: row.hit_share,
+            over_time: None,
+            limits: row.limits,
+            counters: None,
+        };
+        (name, record)
+    });
+    rows.collect()
+}
+
+/// The record of the one stage.
+pub(crate) fn stage_of(stage: &Stage, result: &StageResult, emulation: &Emulation) -> StageRecord {
+    let mut record = stage_record(stage, result);
+    let used = |job: &JobRecord| {
+        let moved = job.read.is_some() || job.write.is_some() || job.trim.is_some();
+        moved || job.sync.is_some() || !job.errors.is_empty()
+    };
+    // A stage without jobs is one that was cut off.
+    if record.jobs.iter().any(used) {
+        record.jobs.retain(used);
+    }
+    record.emulation = Some(EmulationRecord {
+        error_ns: latency_record(&emulation.error),
+        error_bound_ns: emulation.bound.map(Nanos::get),
+        path_ns: emulation.path.get(),
+        cpu: emulation.cpu,
+    });
+    record
+}
+
+/// The check that what was served is what the model says.
+pub(crate) fn check(emulation: &Emulation) -> Check {
+    let (p50, p99) = (
+        Nanos::new(emulation.error.percentile(50.0)),
+        Nanos::new(emulation.error.percentile(99.0)),
+    );
+    let most = Nanos::new(emulation.error.max());
+    let passed = emulation.bound.is_none_or(|bound| p99 <= bound);
+    let bound = emulation.bound.map_or_else(
+        || "no bound was asked for".to_owned(),
+        |bound| format!("at most {bound} was asked for"),
+    );
+    let evidence = if emulation.error.count() == 0 {
+        "no I/O took time in the model".to_owned()
+    } else {
+        format!(
+            "answers were later than the model by {p50} at the median, {p99} at the 99th percentile ({bound}), {most} at \
+             most"
+        )
+    };
+    let remedy = "leave a processor free for the server, serve a design with lower limits, or allow more with `--max-error`";
+    Check {
+        id: "emulation-error".to_owned(),
+        passed,
+        evidence,
+        remedy: if passed {
+            String::new()
+        } else {
+            remedy.to_owned()
+        },
+    }
+}
+
+/// What is known of the session beside its stage.
+pub(crate) struct Session<'a> {
+    pub title: String,
+    pub stored: bool,
+    pub started_unix_ns: u64,
+    pub environment: serde_json::Value,
+    pub design: &'a Design,
+    pub notes: Vec<String>,
+}
+
+/// The record of a session.
+pub(crate) fn record(
+    session: Session<'_>,
+    stage: StageRecord,
+    result: StageResult,
+    check: Check,
+) -> Record {
+    let checks = vec![check];
+    Record {
+        schema: SCHEMA.to_owned(),
+        title: session.title,
+        stored: session.stored,
+        tool: fathom_session::tool(),
+        kind: RunKind::Serve,
+        started_unix_ns: session.started_unix_ns,
+        // What clients did was no workload of ours.
+        workload: serde_json::Value::Null,
+        design: session.design.to_json(),
+        environment: session.environment,
+        sweep: None,
+        verdict: verdict(&checks, &[result]),
+        stages: vec![stage],
+        checks,
+        notes: session.notes,
+        interrupted: false,
+    }
+}

@@ -1,0 +1,205 @@
+//! Sockets that clients come to.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::net::SocketFlags;
+
+/// Where clients come, as the command line has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// `fathom.sock` in this directory.
+    Unix(PathBuf),
+    /// This address.
+    Tcp(String),
+}
+
+/// Name of the socket in its directory.
+pub(crate) const SOCKET: &str = "fathom.sock";
+
+/// A place could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// What was asked for is no place.
+    #[error("`{0}` is no place to serve at: say `unix:DIR` or `tcp:ADDRESS:PORT`")]
+    Unknown(String),
+    /// The system does not give it.
+    #[error("`{place}` cannot be served at: {source}")]
+    Io {
+        /// The place.
+        place: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Somebody answers there.
+    #[error("another server answers at `{0}`; stop that one first, or name another directory")]
+    Busy(PathBuf),
+    /// Something else has the name.
+    #[error("`{0}` exists and is no socket; move it away, or name another directory")]
+    NoSocket(PathBuf),
+    /// Anybody could reach it.
+    #[error(
+        "`{0}` can be reached from other machines, and whoever reaches it may read and write every volume: serve at \
+         127.0.0.1, or say `--insecure`"
+    )]
+    Open(SocketAddr),
+}
+
+impl Place {
+    pub fn parse(text: &str) -> Result<Self, ListenError> {
+        match text.split_once(':') {
+            Some(("unix", directory)) if !directory.is_empty() => Ok(Self::Unix(directory.into())),
+            Some(("tcp", address)) if address.contains(':') => Ok(Self::Tcp(address.to_owned())),
+            _ => Err(ListenError::Unknown(text.to_owned())),
+        }
+    }
+}
+
+/// Whether clients of other machines may come without TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// This machine's alone.
+    Local,
+    /// Everybody's.
+    Anybody,
+}
+
+/// A socket that clients come to. One in the file system goes with it.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    socket: OwnedFd,
+    /// How clients are told of an export there: with its name at the place of the brace.
+    uri: String,
+    /// The socket's file, with its device and inode.
+    file: Option<(PathBuf, (u64, u64))>,
+    is_tcp: bool,
+}
+
+impl Listener {
+    pub fn new(place: &Place, reach: Reach) -> Result<Self, ListenError> {
+        match place {
+            Place::Unix(directory) => Self::unix(directory),
+            Place::Tcp(address) => Self::tcp(address, reach),
+        }
+    }
+
+    fn unix(directory: &Path) -> Result<Self, ListenError> {
+        let path = directory.join(SOCKET);
+        let failed = |source| ListenError::Io {
+            place: path.display().to_string(),
+            source,
+        };
+        if !directory.exists() {
+            std::fs::create_dir(directory).map_err(failed)?;
+        }
+        let directory = directory.canonicalize().map_err(failed)?;
+        let path = directory.join(SOCKET);
+        let failed = |source| ListenError::Io {
+            place: path.display().to_string(),
+            source,
+        };
+        if let Ok(facts) = std::fs::symlink_metadata(&path) {
+            if !facts.file_type().is_socket() {
+                return Err(ListenError::NoSocket(path));
+            }
+            if UnixStream::connect(&path).is_ok() {
+                return Err(ListenError::Busy(path));
+            }
+            // Of a server that was killed.
+            std::fs::remove_file(&path).map_err(failed)?;
+        }
+        let listener = UnixListener::bind(&path).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        // Whoever may connect may write: the owner alone, until the owner says otherwise.
+        let owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&path, owner).map_err(failed)?;
+        let facts = std::fs::symlink_metadata(&path).map_err(failed)?;
+        Ok(Self {
+            uri: format!("nbd+unix:///{{}}?socket={}", path.display()),
+            socket: listener.into(),
+            file: Some((path, (facts.dev(), facts.ino()))),
+            is_tcp: false,
+        })
+    }
+
+    fn tcp(text: &str, reach: Reach) -> Result<Self, ListenError> {
+        let failed = |source| ListenError::Io {
+            place: format!("tcp:{text}"),
+            source,
+        };
+        let mut addresses = text.to_socket_addrs().map_err(failed)?;
+        let address = addresses.next();
+        let address = address.ok_or_else(|| ListenError::Unknown(format!("tcp:{text}")))?;
+        if reach == Reach::Local && !address.ip().is_loopback() {
+            return Err(ListenError::Open(address));
+        }
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self {
+            socket: listener.into(),
+            uri: format!("nbd://{address}/{{}}"),
+            file: None,
+            is_tcp: true,
+        })
+    }
+
+    /// A socket that whoever started this program has opened.
+    pub fn inherited(socket: OwnedFd) -> Result<Self, ListenError> {
+        let failed = |source: rustix::io::Errno| ListenError::Io {
+            place: "the inherited socket".to_owned(),
+            source: source.into(),
+        };
+        let domain = rustix::net::sockopt::socket_domain(&socket).map_err(failed)?;
+        rustix::io::ioctl_fionbio(&socket, true).map_err(failed)?;
+        Ok(Self {
+            socket,
+            uri: "export `{}` at the inherited socket".to_owned(),
+            file: None,
+            is_tcp: domain != rustix::net::AddressFamily::UNIX,
+        })
+    }
+
+    /// Where an export is found.
+    pub fn uri(&self, export: &str) -> String {
+        self.uri.replace("{}", export)
+    }
+
+    /// The next client that waits, if any does.
+    pub fn accept(&self) -> io::Result<Option<OwnedFd>> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        match rustix::net::accept_with(&self.socket, flags) {
+            Ok(client) => {
+                if self.is_tcp {
+                    rustix::net::sockopt::set_tcp_nodelay(&client, true)?;
+                }
+                Ok(Some(client))
+            }
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::CONNABORTED) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let Some((path, identity)) = &self.file else {
+            return;
+        };
+        // Another server may have taken the name meanwhile.
+        let facts = std::fs::symlink_metadata(path);
+        if facts.is_ok_and(|facts| (facts.dev(), facts.ino()) == *identity) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! What was served: counts and latencies of every export, seconds as they go by, and how far all that was from the model.
+//!
+//! Invariant: counting an I/O allocates nothing but a second's first of its direction; what is handed over each second goes
+//! to a thread of its own.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::SyncSender;
+
+use fathom_model::{Limit, Waits};
+use fathom_nbd::{Command, NbdError, Request};
+use fathom_record::{IntervalStats, IoErrors, OpStats, SetStats, WorkerStats};
+use fathom_stats::Histogram;
+use fathom_units::Nanos;
+use fathom_workload::Direction;
+
+use crate::in_flight::Io;
+use crate::pace::Pace;
+use crate::trace::{Entry, Tracer};
+
+const SECOND: Nanos = Nanos::from_secs(1);
+/// Offsets of failed I/Os that are kept.
+const OFFSETS_KEPT: usize = 8;
+
+/// What an I/O of these counts as.
+fn direction(command: Command) -> Option<Direction> {
+    match command {
+        Command::Read => Some(Direction::Read),
+        Command::Write | Command::WriteZeroes => Some(Direction::Write),
+        Command::Trim => Some(Direction::Trim),
+        _ => None,
+    }
+}
+
+/// The limit that an I/O waited for longest.
+pub(crate) fn binding(waits: &Waits) -> Option<Limit> {
+    let waits = waits.iter().filter(|wait| wait.time > Nanos::ZERO);
+    waits.max_by_key(|wait| wait.time).map(|wait| wait.limit)
+}
+
+/// One export's figures.
+#[derive(Debug)]
+struct ExportMeter {
+    stats: WorkerStats,
+    waited: [[u128; Limit::ALL.len()]; 3],
+    errors: BTreeMap<(Direction, i32), IoErrors>,
+    next_index: u64,
+    first: Option<Nanos>,
+    last: Nanos,
+    instant: bool,
+}
+
+/// What happened in a second, for those who show and keep it.
+#[derive(Debug)]
+pub(crate) struct Second {
+    pub interval: IntervalStats,
+    /// How late answers were, in ns.
+    pub error: Histogram,
+    /// How long was waited for each limit, in ns.
+    pub waited: [u128; Limit::ALL.len()],
+    /// Gauges of the model, in its order.
+    pub gauges: Vec<GaugeSample>,
+}
+
+/// What a part of the model holds at the end of a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct GaugeSample {
+    pub reads: u64,
+    pub hits: u64,
+    pub iops_credits: Option<f64>,
+    pub bytes_credits: Option<f64>,
+    pub dirty_bytes: Option<u64>,
+}
+
+/// All figures of a server.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    start: Nanos,
+    exports: Vec<ExportMeter>,
+    /// The second that is going on.
+    present: [Option<OpStats>; 3],
+    present_error: Histogram,
+    present_waited: [u128; Limit::ALL.len()],
+    /// Start of that second, and when it is to end.
+    from: Nanos,
+    next: Nanos,
+    error: Histogram,
+    seconds: SyncSender<Second>,
+    tracer: Option<Tracer>,
+}
+
+impl Meter {
+    /// Nothing served yet, at `start`; of each export whether its I/O takes no time in the model.
+    pub fn new(
+        start: Nanos,
+        instant: impl Iterator<Item = bool>,
+        seconds: SyncSender<Second>,
+        tracer: Option<Tracer>,
+    ) -> Self {
+        let exports = instant.enumerate().map(|(job, instant)| ExportMeter {
+            stats: WorkerStats::new(job, 0),
+            waited: [[0; Limit::ALL.len()]; 3],
+            errors: BTreeMap::new(),
+            next_index: 0,
+            first: None,
+            last: Nanos::ZERO,
+            instant,
+        });
+        Self {
+            start,
+            exports: exports.collect(),
+            present: [None, None, None],
+            present_error: Histogram::new(),
+            present_waited: [0; Limit::ALL.len()],
+            from: start,
+            next: start + SECOND,
+            error: Histogram::new(),
+            seconds,
+            tracer,
+        }
+    }
+
+    /// The number of an export's next I/O.
+    #[inline]
+    pub fn next_index(&mut self, export: usize) -> u64 {
+        let next = &mut self.exports[export].next_index;
+        *next += 1;
+        *next - 1
+    }
+
+    /// Counts a request that was refused.
+    pub fn refuse(&mut self, export: usize, request: &Request, error: NbdError) {
+        let way = direction(request.command).unwrap_or(Direction::Read);
+        self.exports[export].fail(way, error as i32, request.offset);
+    }
+
+    /// Counts an I/O that is answered at `now` by the clock, which is `time` in the model.
+    #[inline]
+    pub fn count(&mut self, io: &Io, now: Nanos, time: Nanos, path: Nanos) {
+        let export = &mut self.exports[io.export as usize];
+        let (due, way) = (io.due.unwrap_or(time), direction(io.command));
+        if let Some(error) = io.error {
+            return export.fail(way.unwrap_or(Direction::Read), error as i32, io.offset);
+        }
+        export.first.get_or_insert(io.received);
+        export.last = now;
+        let latency = now.saturating_sub(io.received).saturating_add(path);
+        let late = time.saturating_sub(due).get();
+        if !export.instant {
+            self.error.record(late);
+            self.present_error.record(late);
+        }
+        let Some(way) = way else {
+            let sync = &mut export.stats.sync;
+            let sync = sync.get_or_insert_with(|| OpStats::new(false, false));
+            sync.latency.record(latency.get());
+            return self.trace(io, due, time);
+        };
+        let both = [
+            &mut export.stats.directions[way as usize],
+            &mut self.present[way as usize],
+        ];
+        for stats in both {
+            let stats = stats.get_or_insert_with(|| OpStats::new(false, false));
+            stats.bytes += u64::from(io.length);
+            stats.latency.record(latency.get());
+        }
+        export.stats.outstanding_ns += u128::from(latency.get());
+        io.waits.add_to(&mut export.waited[way as usize]);
+        io.waits.add_to(&mut self.present_waited);
+        self.trace(io, due, time);
+    }
+
+    #[inline]
+    fn trace(&mut self, io: &Io, due: Nanos, time: Nanos) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.add(Entry {
+                arrival: io.sent.saturating_sub(self.start),
+                export: io.export,
+                command: io.command,
+                offset: io.offset,
+                length: io.length,
+                due: due.saturating_sub(self.start),
+                done: time.saturating_sub(self.start),
+                limit: binding(&io.waits),
+            });
+        }
+    }
+
+    /// When the second that is going on ends.
+    pub fn next(&self) -> Nanos {
+        self.next
+    }
+
+    /// Hands over the second that has ended by `now`, if one has.
+    #[inline]
+    pub fn roll(&mut self, now: Nanos, pace: &Pace) {
+        if now >= self.next {
+            self.hand_over(now, pace);
+        }
+    }
+
+    fn hand_over(&mut self, now: Nanos, pace: &Pace) {
+        let length = now.saturating_sub(self.from);
+        self.next = now + SECOND;
+        let gauges = pace.storage.gauges(now).map(|gauge| GaugeSample {
+            reads: gauge.reads,
+            hits: gauge.hits,
+            iops_credits: gauge.iops_credits,
+            bytes_credits: gauge.bytes_credits,
+            dirty_bytes: gauge.dirty_bytes,
+        });
+        let second = Second {
+            interval: IntervalStats {
+                at: now.saturating_sub(self.start),
+                length,
+                directions: std::mem::take(&mut self.present),
+                set: SetStats::default(),
+            },
+            error: std::mem::replace(&mut self.present_error, Histogram::new()),
+            waited: std::mem::replace(&mut self.present_waited, [0; Limit::ALL.len()]),
+            gauges: gauges.collect(),
+        };
+        // Whoever shows and keeps seconds may be slow; then this one is shown with the next.
+        if let Err(error) = self.seconds.try_send(second) {
+            self.take_back(error);
+        } else {
+            self.from = now;
+        }
+        if let Some(tracer) = &mut self.tracer {
+            tracer.flush();
+        }
+    }
+
+    /// A second that nobody took goes on.
+    fn take_back(&mut self, error: std::sync::mpsc::TrySendError<Second>) {
+        let (std::sync::mpsc::TrySendError::Full(second)
+        | std::sync::mpsc::TrySendError::Disconnected(second)) = error;
+        self.present = second.interval.directions;
+        self.present_error = second.error;
+        self.present_waited = second.waited;
+    }
+
+    /// Ends at `now`: the last second, and the figures of each export; and how late answers were in all.
+    pub fn finish(mut self, now: Nanos, pace: &Pace) -> (Vec<WorkerStats>, Histogram) {
+        self.hand_over(now, pace);
+        let exports = self.exports.into_iter();
+        let start = self.start;
+        let stats = exports.map(|export| export.finish(start));
+        (stats.collect(), self.error)
+    }
+}
+
+impl ExportMeter {
+    fn fail(&mut self, direction: Direction, errno: i32, offset: u64) {
+        let errors = self.errors.entry((direction, errno));
+        let errors = errors.or_insert_with(|| IoErrors {
+            direction,
+            operation: None,
+            errno,
+            count: 0,
+            first_offsets: Vec::new(),
+        });
+        errors.count += 1;
+        if errors.first_offsets.len() < OFFSETS_KEPT {
+            errors.first_offsets.push((0, offset));
+        }
+    }
+
+    fn finish(self, start: Nanos) -> WorkerStats {
+        let mut stats = self.stats;
+        stats.errors = self.errors.into_values().collect();
+        let first = self.first.unwrap_or(start);
+        stats.started = first.saturating_sub(start);
+        stats.measured = self.last.saturating_sub(first);
+        for (way, waited) in self.waited.iter().enumerate() {
+            for (limit, ns) in Limit::ALL.iter().zip(waited).filter(|(_, ns)| **ns > 0) {
+                stats.waited_ns[way].insert(limit.name().to_owned(), *ns);
+            }
+        }
+        stats
+    }
+}

@@ -1,0 +1,234 @@
+//! The model in real time: when it must be looked at again, and what is due.
+//!
+//! **Two clocks.** The client's moments are the model's: a request arrives in the model when the client sent it, and is due
+//! when the client should have the answer. The server sees requests later than that and its answers are seen later still; it
+//! therefore lets the model run ahead of the clock by what an answer takes on its way, and dates arrivals back by a whole
+//! way there and back ([`crate::path`]).
+//!
+//! **Lateness.** A wake-up that comes late makes an answer late, and a client that waits for it sends its next request late.
+//! An I/O that waited for a limit hands its lateness on to the next request of its connection, which is dated back by as
+//! much (at most [`CARRY_MAX`]): so a limit keeps its rate whatever wake-ups do. I/Os that waited for no limit hand nothing on: their
+//! latency would be cut short.
+//!
+//! Invariants: an arrival is never dated before what the model has already let happen; nothing is answered before it is due.
+
+use fathom_model::{Change, ChangeError, ClientId, Completed, Crash, Lost, Request, Storage};
+use fathom_rawio::Clock;
+use fathom_units::Nanos;
+
+/// Most lateness that is made good: a scheduler's slice and some more. After a longer stall the limit loses its allowance, as
+/// that of a device does which nobody uses.
+pub(crate) const CARRY_MAX: Nanos = Nanos::from_millis(10);
+/// Longest time by which a wake-up is brought forward, and so the longest spin.
+const LEAD_MAX: u64 = 80_000;
+/// How fast the lead follows: a thousandth of a millisecond a wake-up.
+const LEAD_STEP: u64 = 1_000;
+/// The share of wake-ups that are to come in time: nine in ten.
+const LEAD_TENTHS: u64 = 9;
+
+/// The model and its two clocks.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    /// The model itself.
+    pub storage: Storage,
+    /// A way there and back.
+    path: Nanos,
+    /// The time of the last that happened in the model.
+    floor: Nanos,
+    /// What wake-ups are brought forward by.
+    lead: u64,
+}
+
+impl Pace {
+    /// A model whose clients are `path` away, there and back; `can_spin`: a processor can be kept busy for some
+    /// microseconds before something is due.
+    pub fn new(storage: Storage, path: Nanos, can_spin: Spin) -> Self {
+        Self {
+            storage,
+            path,
+            floor: Nanos::ZERO,
+            lead: match can_spin {
+                Spin::Yes => LEAD_MAX / 2,
+                Spin::No => 0,
+            },
+        }
+    }
+
+    /// A way there and back.
+    pub fn path(&self) -> Nanos {
+        self.path
+    }
+
+    /// The model's time at a moment of the clock.
+    #[inline]
+    pub fn at(&self, moment: Nanos) -> Nanos {
+        moment.saturating_add(Nanos::new(self.path.get() / 2))
+    }
+
+    /// The model's time at which a request was sent that is here at `moment`, after an answer that was `late`.
+    #[inline]
+    pub fn sent_at(&self, moment: Nanos, late: Nanos) -> Nanos {
+        let back = self.path.saturating_add(late);
+        self.at(moment).saturating_sub(back).max(self.floor)
+    }
+
+    /// Lets happen what is due at `time`, until I/Os complete; gives when they did. `None`: nothing more is due.
+    #[inline]
+    pub fn advance(&mut self, time: Nanos, completed: &mut Vec<Completed>) -> Option<Nanos> {
+        let happened = self.storage.advance_until(time, completed)?;
+        self.floor = self.floor.max(happened);
+        Some(happened)
+    }
+
+    /// A request enters at `time`, before which everything due has happened.
+    #[inline]
+    pub fn submit(&mut self, time: Nanos, request: Request, completed: &mut Vec<Completed>) {
+        self.floor = self.floor.max(time);
+        self.storage.submit(self.floor, request, completed);
+    }
+
+    /// Hosts fail at `time`, before which everything due has happened.
+    pub fn crash(
+        &mut self,
+        time: Nanos,
+        machine: Option<ClientId>,
+        completed: &mut Vec<Completed>,
+    ) -> Crash {
+        self.floor = self.floor.max(time);
+        self.storage.crash(self.floor, machine, completed)
+    }
+
+    /// A part of the storage changes at `time`, before which everything due has happened.
+    pub fn change(
+        &mut self,
+        time: Nanos,
+        change: &Change,
+        completed: &mut Vec<Completed>,
+    ) -> Result<Vec<Lost>, ChangeError> {
+        self.floor = self.floor.max(time);
+        self.storage.change(self.floor, change, completed)
+    }
+
+    /// When to wake up for what is due next; `None`: nothing is.
+    pub fn wake_at(&mut self) -> Option<Nanos> {
+        let due = self.storage.next_due()?;
+        let answer = due.saturating_sub(Nanos::new(self.path.get() / 2));
+        Some(answer.saturating_sub(Nanos::new(self.lead)))
+    }
+
+    /// A sleep that was to end at `wake` has ended, by itself: the lead follows what it was late by.
+    pub fn woke(&mut self, wake: Nanos) {
+        if self.lead == 0 {
+            return;
+        }
+        let late = Clock::now().saturating_sub(wake).get();
+        self.lead = if late > self.lead {
+            (self.lead + LEAD_STEP * LEAD_TENTHS / 10).min(LEAD_MAX)
+        } else {
+            (self.lead - LEAD_STEP * (10 - LEAD_TENTHS) / 10).max(LEAD_STEP)
+        };
+    }
+}
+
+/// Whether a processor can be kept busy for some microseconds before something is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spin {
+    /// There is another one for the client.
+    Yes,
+    /// There is only one.
+    No,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_catalog::Catalog;
+    use fathom_model::{ClientId, Design, FileId, IoKind, Layout};
+
+    fn pace(limits: &str, path: Nanos) -> Pace {
+        let text = format!("[[device]]\nname = 'd'\nmount = '/d'\nsize = '1GiB'\n{limits}\n");
+        let (design, _) = Design::read(&text, "d", Catalog::builtin()).unwrap();
+        let storage = Storage::new(&design, &Layout::new(&design, []).unwrap(), 1).unwrap();
+        Pace::new(storage, path, Spin::Yes)
+    }
+
+    fn read(tag: u64) -> Request {
+        let text = "[[device]]\nname = 'd'\nmount = '/d'\nsize = '1GiB'\n";
+        let (design, _) = Design::read(text, "d", Catalog::builtin()).unwrap();
+        Request {
+            volume: design.volume_ids().next().unwrap(),
+            client: ClientId::NONE,
+            file: FileId::NONE,
+            kind: IoKind::Read,
+            fua: false,
+            offset: 0,
+            length: 4096,
+            stream: 0,
+            index: tag,
+            tag,
+        }
+    }
+
+    /// One I/O at a time whose answers are late by what `late` says; gives the model's time of the last answer.
+    fn closed_loop(pace: &mut Pace, count: u64, late: impl Fn(u64) -> Nanos) -> Nanos {
+        let mut completed = Vec::new();
+        // The client's own time; a message takes half a way.
+        let half = Nanos::new(pace.path().get() / 2);
+        let (mut client, mut carry, mut due) = (Nanos::from_secs(1), Nanos::ZERO, Nanos::ZERO);
+        for tag in 0..count {
+            let sent = pace.sent_at(client + half, carry);
+            while pace.advance(sent, &mut completed).is_some() {}
+            pace.submit(sent, read(tag), &mut completed);
+            due = sent;
+            if completed.is_empty() {
+                due = pace.advance(Nanos::MAX, &mut completed).unwrap();
+            }
+            let waited = completed.pop().unwrap().waits.iter().next().is_some();
+            let answered = due.max(client) + late(tag);
+            carry = if waited {
+                answered.saturating_sub(due).min(CARRY_MAX)
+            } else {
+                Nanos::ZERO
+            };
+            client = answered;
+        }
+        due
+    }
+
+    #[test]
+    fn a_limit_keeps_its_rate_though_answers_are_late() {
+        let mut pace = pace("iops = 5000\nlatency = 'none'", Nanos::from_micros(40));
+        // Every hundredth answer is late by 3 ms, all others by 50 µs.
+        let late = |tag| match tag % 100 {
+            99 => Nanos::from_millis(3),
+            _ => Nanos::from_micros(50),
+        };
+        let last = closed_loop(&mut pace, 10_000, late);
+        let taken = last.saturating_sub(Nanos::from_secs(1));
+        let rate = 10_000.0 / taken.as_secs_f64();
+        assert!((rate - 5000.0).abs() < 2.0, "{rate}");
+    }
+
+    #[test]
+    fn a_delay_is_not_cut_short_by_lateness() {
+        let limits = "latency = { median = '2ms', p99 = '2ms' }";
+        let mut pace = pace(limits, Nanos::from_micros(40));
+        let last = closed_loop(&mut pace, 100, |_| Nanos::from_micros(100));
+        let taken = last.saturating_sub(Nanos::from_secs(1));
+        // 100 delays and 99 times the lateness before the next request.
+        assert_eq!(taken, Nanos::from_micros(100 * 2000 + 99 * 100));
+    }
+
+    #[test]
+    fn arrivals_are_dated_back_but_never_before_what_has_happened() {
+        let mut pace = pace("latency = 'none'", Nanos::from_micros(40));
+        let moment = Nanos::from_secs(1);
+        assert_eq!(
+            pace.sent_at(moment, Nanos::ZERO),
+            moment - Nanos::from_micros(20)
+        );
+        let mut completed = Vec::new();
+        pace.submit(moment, read(0), &mut completed);
+        assert_eq!(pace.sent_at(moment, Nanos::from_millis(1)), moment);
+    }
+}

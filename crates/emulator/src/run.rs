@@ -1,0 +1,463 @@
+//! The verb: from arguments to a server, and from what it served to a record.
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use fathom_catalog::Catalog;
+use fathom_fuse::Tree;
+use fathom_model::{Design, Layout, Storage};
+use fathom_rawio::{Clock, inherited_sockets, precise_timers, thread_usage, wall_clock};
+use fathom_record::{CpuRecord, Record, StageResult, Verdict};
+use fathom_report::{Summary, summary};
+use fathom_runs::{RunStart, RunWriter, Store, environment};
+use fathom_session::{Code, Console, Failure, tell_warnings};
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::Stage;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::args::ServeArgs;
+use crate::attach;
+use crate::backing::{Budget, Disk, Medium};
+use crate::clean::clean;
+use crate::control::{Control, usual_place};
+use crate::document::{self, Emulation, Session};
+use crate::exports::{EXPORTS_MOST, ExportTable};
+use crate::listen::{Listener, Place, Reach};
+use crate::live::{Keeper, Shown};
+use crate::meter::{Meter, Second};
+use crate::mount::Mount;
+use crate::pace::{Pace, Spin};
+use crate::path;
+use crate::server::{Files, Server};
+use crate::trace::{TraceFile, Tracer, trace};
+
+/// Seconds that may wait to be shown.
+const SECONDS_WAITING: usize = 4;
+
+/// Serves a design until it is interrupted; shows and stores what was served.
+///
+/// # Errors
+///
+/// What kept it from serving: all of it before the first client is let in.
+pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
+    let Some(path) = args.design.as_ref().filter(|_| !args.clean) else {
+        return clean(console);
+    };
+    let started_unix_ns = wall_clock();
+    let (design, text) = read(path, console)?;
+    let (exports, layout) = tables(&design)?;
+    let storage = model(&design, &layout, args.seed)?;
+    let disks = disks(args, &exports)?;
+    let listeners = listeners(args)?;
+    let files = files(args, &exports, started_unix_ns)?;
+    let traced = open_trace(args, &exports)?;
+    let stage = document::stage(&exports);
+    let stage = stage.map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let title = format!("{} served", file_name(path));
+    let writer = store(args, &title, &text, started_unix_ns, console);
+    announce(args, &exports, &listeners, console);
+    let session = Session {
+        title,
+        stored: writer.is_some(),
+        started_unix_ns,
+        environment: environment(),
+        design: &design,
+        notes: design.notes.clone(),
+    };
+    let serving = Serving {
+        args,
+        exports: &exports,
+        stage: &stage,
+        session,
+    };
+    let control = control(args, console)?;
+    let ways = (listeners, files, control);
+    let (record, writer) = serving.serve((storage, disks, ways), traced, writer, console)?;
+    finish(&record, writer, args, console)
+}
+
+/// How clients come, over the network's protocol and as files, and how orders do.
+type Ways = (Vec<Listener>, Option<Files>, Control);
+
+/// What stays the same while serving.
+struct Serving<'a> {
+    args: &'a ServeArgs,
+    exports: &'a ExportTable,
+    stage: &'a Stage,
+    session: Session<'a>,
+}
+
+impl Serving<'_> {
+    fn serve(
+        self,
+        (storage, disks, (listeners, files, control)): (Storage, (Vec<Disk>, Budget), Ways),
+        traced: Option<(Tracer, TraceFile)>,
+        writer: Option<RunWriter>,
+        console: &dyn Console,
+    ) -> Result<(Record, Option<RunWriter>), Failure> {
+        let failed = |error: std::io::Error| Failure::new(Code::Unexpected, error);
+        let (signals, bell) = interrupts().map_err(failed)?;
+        let (stop, ended) = UnixStream::pair().map_err(failed)?;
+        let path = path::measure().map_err(failed)?;
+        precise_timers();
+        let (seconds, coming) = sync_channel(SECONDS_WAITING);
+        let (tracer, file) = traced.map_or((None, None), |(one, other)| (Some(one), Some(other)));
+        let start = Clock::now();
+        let parts = storage.gauges(start).map(|gauge| gauge.name.to_owned());
+        let shown = if self.args.quiet {
+            Shown::No
+        } else {
+            Shown::Yes
+        };
+        let keeper = Keeper::new(console, shown, writer, parts.collect());
+        let meter = self.meter(start, seconds, tracer);
+        let mut pace = Pace::new(storage, path, spin());
+        pace.storage.restart_statistics(start);
+        let attached = match &files {
+            Some(files) if self.args.attach => Some(self.paths(files.mount.path())),
+            _ => None,
+        };
+        let mut server =
+            Server::new(self.exports, disks, pace, meter, listeners).map_err(failed)?;
+        if let Some(files) = files {
+            server.show(files).map_err(failed)?;
+        }
+        server.take_orders(control).map_err(failed)?;
+        let length = self.args.duration;
+        let before = cpu();
+        let (served, result, emulation, keeper) = std::thread::scope(|scope| {
+            let keeper = scope.spawn(move || keeper.work(&coming));
+            let served = match &attached {
+                None => server.run(&signals, length.map(|length| start + length)),
+                Some(paths) => {
+                    let (signals, ended) = (&signals, &ended);
+                    let keep = move || attach::keep(paths, signals, length, ended, console);
+                    let loops = scope.spawn(keep);
+                    let served = server.run(&stop, None);
+                    server.hide();
+                    // Twice, for where the server failed while a device was in use.
+                    let _ = (&bell).write(&[1; 2]);
+                    let kept = loops.join().map_err(|_| ended_early());
+                    served.and(kept.and_then(|kept| kept.map_err(std::io::Error::other)))
+                }
+            };
+            server.hide();
+            let cpu = cpu();
+            let now = Clock::now();
+            let Server { pace, meter, .. } = server;
+            let (workers, error) = meter.finish(now, &pace);
+            let result = StageResult {
+                name: self.stage.name.clone(),
+                stage: 0,
+                started_unix_ns: self.session.started_unix_ns,
+                measured: now.saturating_sub(start),
+                workers,
+                intervals: Vec::new(),
+                storage: document::rows(&pace.storage, now),
+                devices: Vec::new(),
+                notes: Vec::new(),
+            };
+            let emulation = Emulation {
+                error,
+                bound: self.args.max_error,
+                path,
+                cpu: CpuRecord {
+                    user_ns: cpu.user_ns - before.user_ns,
+                    system_ns: cpu.system_ns - before.system_ns,
+                },
+            };
+            (served, result, emulation, keeper.join())
+        });
+        let mut keeper = keeper.map_err(|_| failed(ended_early()))?;
+        if let Some(Err(error)) = file.map(TraceFile::finish) {
+            console.tell(&format!("note: the trace is not whole: {error}"));
+        }
+        served.map_err(failed)?;
+        let mut result = result;
+        result.intervals = std::mem::take(&mut keeper.intervals);
+        keeper.fill(&mut result.storage);
+        let stage = document::stage_of(self.stage, &result, &emulation);
+        keeper.finished(&stage);
+        let check = document::check(&emulation);
+        let record = document::record(self.session, stage, result, check);
+        Ok((record, keeper.writer))
+    }
+
+    /// The files of all exports below `folder`.
+    fn paths(&self, folder: &Path) -> Vec<PathBuf> {
+        let exports = self.exports.exports.iter();
+        exports.map(|export| folder.join(&export.name)).collect()
+    }
+
+    fn meter(&self, start: Nanos, seconds: SyncSender<Second>, tracer: Option<Tracer>) -> Meter {
+        let instant = self.exports.exports.iter().map(|export| export.instant);
+        Meter::new(start, instant, seconds, tracer)
+    }
+}
+
+fn ended_early() -> std::io::Error {
+    std::io::Error::other("a thread ended early")
+}
+
+/// Processor time of this thread until now.
+fn cpu() -> CpuRecord {
+    let usage = thread_usage().unwrap_or_default();
+    CpuRecord {
+        user_ns: usage.user.get(),
+        system_ns: usage.system.get(),
+    }
+}
+
+fn spin() -> Spin {
+    match std::thread::available_parallelism() {
+        Ok(count) if count.get() > 1 => Spin::Yes,
+        _ => Spin::No,
+    }
+}
+
+/// A socket that becomes readable at the first SIGINT or SIGTERM, and its other side.
+fn interrupts() -> std::io::Result<(UnixStream, UnixStream)> {
+    let (stop, told) = UnixStream::pair()?;
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::low_level::pipe::register(signal, told.try_clone()?)?;
+    }
+    Ok((stop, told))
+}
+
+/// A way for orders, at the place asked for or the usual one.
+fn control(args: &ServeArgs, console: &dyn Console) -> Result<Control, Failure> {
+    let mut control = Control::new().map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let Some(place) = args.control.clone().or_else(usual_place) else {
+        return Ok(control);
+    };
+    let opened = control.listen(&place);
+    opened.map_err(|error| {
+        let message = format!(
+            "the control socket `{}` cannot be made: {error}",
+            place.display()
+        );
+        Failure::new(Code::Target, message).hint("name another with `--control`")
+    })?;
+    if let Some(place) = control.path().filter(|_| !args.quiet) {
+        console.tell(&format!(
+            "orders: fathom ctl --control {} …",
+            place.display()
+        ));
+    }
+    Ok(control)
+}
+
+/// The volumes as files, where they are to be shown as such.
+fn files(
+    args: &ServeArgs,
+    exports: &ExportTable,
+    started_unix_ns: u64,
+) -> Result<Option<Files>, Failure> {
+    let Some(folder) = &args.fuse else {
+        return Ok(None);
+    };
+    let names = exports.exports.iter();
+    let names = names.map(|export| (export.name.as_str(), export.size));
+    let owner = (rustix::process::getuid(), rustix::process::getgid());
+    let owner = (owner.0.as_raw(), owner.1.as_raw());
+    let tree = Tree::new(names, started_unix_ns / 1_000_000_000, owner);
+    let tree = tree.map_err(|error| {
+        Failure::new(Code::Input, error)
+            .hint("give the volume another name, or serve over NBD alone")
+    })?;
+    let mount = Mount::new(folder).map_err(|error| Failure::new(Code::Target, error))?;
+    Ok(Some(Files::new(mount, tree)))
+}
+
+fn read(path: &Path, console: &dyn Console) -> Result<(Design, String), Failure> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let message = format!("the design `{name}` cannot be read: {error}");
+        Failure::new(Code::Input, message)
+    })?;
+    let (design, warnings) = Design::read(&text, &name, Catalog::builtin())?;
+    tell_warnings(&warnings, console);
+    Ok((design, text))
+}
+
+fn tables(design: &Design) -> Result<(ExportTable, Layout), Failure> {
+    let count = design.volume_count();
+    if count == 0 || count > EXPORTS_MOST {
+        let message = format!("the design has {count} volumes; 1 to {EXPORTS_MOST} can be served");
+        return Err(Failure::new(Code::Input, message));
+    }
+    ExportTable::new(design).map_err(|overfull| {
+        let names = overfull.iter().map(|one| design.volume_name(one.volume));
+        let names = names.collect::<Vec<_>>().join(", ");
+        Failure::new(Code::Input, format!("these volumes have no room: {names}"))
+    })
+}
+
+fn model(design: &Design, layout: &Layout, seed: u64) -> Result<Storage, Failure> {
+    let storage = Storage::new(design, layout, seed);
+    let mut storage = storage.map_err(|error| Failure::new(Code::Input, error))?;
+    for volume in design.volume_ids() {
+        if design.starts_warm(volume) {
+            storage.warm(volume, 0, design.capacity(volume).get());
+        }
+    }
+    Ok(storage)
+}
+
+fn disks(args: &ServeArgs, exports: &ExportTable) -> Result<(Vec<Disk>, Budget), Failure> {
+    let medium = if args.backing == "mem" {
+        Medium::Memory
+    } else {
+        let directory = Path::new(&args.backing);
+        if !directory.is_dir() {
+            let message = format!("the backing `{}` is no directory", args.backing);
+            return Err(Failure::new(Code::Input, message)
+                .hint("make it, or serve from memory with `--backing mem`"));
+        }
+        Medium::Directory(directory.to_owned())
+    };
+    let disks = exports.exports.iter().map(|export| {
+        let disk = Disk::new(&medium, &export.name, export.size);
+        disk.map_err(|error| Failure::new(Code::Target, error))
+    });
+    let disks = disks.collect::<Result<Vec<_>, _>>()?;
+    let memory = args.memory.unwrap_or_else(available_memory);
+    Ok((disks, Budget(memory.get() / crate::allocation::BLOCK)))
+}
+
+/// Three quarters of the memory that is available.
+fn available_memory() -> Bytes {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
+    // Where the kernel does not tell: so much that small designs work.
+    Bytes::kib(kib.unwrap_or(4 << 20) / 4 * 3)
+}
+
+fn listeners(args: &ServeArgs) -> Result<Vec<Listener>, Failure> {
+    let reach = if args.insecure {
+        Reach::Anybody
+    } else {
+        Reach::Local
+    };
+    let usage = |error: &dyn std::fmt::Display| Failure::new(Code::Usage, error);
+    let mut listeners = Vec::new();
+    for place in &args.nbd {
+        let place = Place::parse(place).map_err(|error| usage(&error))?;
+        let listener = Listener::new(&place, reach);
+        listeners.push(listener.map_err(|error| match error {
+            crate::listen::ListenError::Open(_) => Failure::new(Code::Refused, error),
+            _ => Failure::new(Code::Target, error),
+        })?);
+    }
+    for socket in inherited_sockets() {
+        let listener = Listener::inherited(socket);
+        listeners.push(listener.map_err(|error| Failure::new(Code::Target, error))?);
+    }
+    if listeners.is_empty() && args.fuse.is_none() {
+        let message = "nothing says where clients come";
+        return Err(Failure::new(Code::Usage, message).hint(
+            "name a directory for the socket, `--nbd unix:/tmp/disks`, or for files, `--fuse /mnt/disks`",
+        ));
+    }
+    Ok(listeners)
+}
+
+fn open_trace(
+    args: &ServeArgs,
+    exports: &ExportTable,
+) -> Result<Option<(Tracer, TraceFile)>, Failure> {
+    let names = exports.exports.iter().map(|export| export.name.as_str());
+    let opened = args.trace.as_ref().map(|path| {
+        trace(path, names).map_err(|error| {
+            let message = format!("the trace `{}` cannot be written: {error}", path.display());
+            Failure::new(Code::Target, message).hint("a file that exists is never written over")
+        })
+    });
+    opened.transpose()
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn store(
+    args: &ServeArgs,
+    title: &str,
+    design: &str,
+    started_unix_ns: u64,
+    console: &dyn Console,
+) -> Option<RunWriter> {
+    if args.no_record {
+        return None;
+    }
+    let environment = environment();
+    let start = RunStart {
+        kind: "serve",
+        what: title,
+        started_unix_ns,
+        workload: "# Served storage: the workload was whatever clients did.\n",
+        design: Some(design),
+        environment: &environment,
+    };
+    let store = Store::of_user(|name| std::env::var(name).ok());
+    let writer = store.and_then(|store| store.begin(&start));
+    writer
+        .map_err(|error| console.tell(&format!("note: this session is not stored: {error}")))
+        .ok()
+}
+
+/// Says where each export is found.
+fn announce(
+    args: &ServeArgs,
+    exports: &ExportTable,
+    listeners: &[Listener],
+    console: &dyn Console,
+) {
+    if args.quiet {
+        return;
+    }
+    let folder = args.fuse.as_deref().map(Path::display);
+    for export in &exports.exports {
+        let size = Bytes::new(export.size);
+        for listener in listeners {
+            console.tell(&format!("serving {} ({size})", listener.uri(&export.name)));
+        }
+        if let Some(folder) = &folder {
+            console.tell(&format!("serving {folder}/{} ({size})", export.name));
+        }
+    }
+}
+
+fn finish(
+    record: &Record,
+    writer: Option<RunWriter>,
+    args: &ServeArgs,
+    console: &dyn Console,
+) -> Result<Code, Failure> {
+    if let Some(problem) = writer.and_then(|writer| writer.finish(record)) {
+        console.tell(&format!("note: {problem}"));
+    }
+    if args.json {
+        let text = serde_json::to_string(record);
+        let text = text.map_err(|error| Failure::new(Code::Unexpected, error))?;
+        console.print(&(text + "\n"));
+    } else {
+        let how_much = if args.full {
+            Summary::Full
+        } else {
+            Summary::Short
+        };
+        console.print(&summary(record, how_much));
+    }
+    Ok(if args.strict && record.verdict == Verdict::Questionable {
+        Code::Check
+    } else {
+        Code::Success
+    })
+}

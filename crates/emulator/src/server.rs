@@ -1,0 +1,517 @@
+//! One thread that serves: the model, every connection, and the bytes of every volume.
+//!
+//! A turn of the loop lets everything happen in the model that is due, sends what came of it, and waits for the next due time
+//! or the next request, whichever comes first. All that one read of a socket brings is understood in one go, and all that is
+//! owed to a client leaves in one call, straight out of the volume's mapping. There are no locks, since there is one
+//! thread; what may wait (making files durable, telling a person, writing a trace) has threads of its own.
+//!
+//! Invariants: an I/O is answered once, when the model is done with it and what it must wait for beside that is done too;
+//! never before it is due; the order of answers is the model's.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use fathom_model::{Completed, Durability, IoKind, Request};
+use fathom_nbd::{Command, NbdError, reply};
+use fathom_rawio::Clock;
+use fathom_units::Nanos;
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+
+use crate::backing::{Budget, Disk};
+use crate::client::{Client, Life, OWED_MOST, Outgoing};
+use crate::control::Control;
+use crate::exports::ExportTable;
+use crate::in_flight::{InFlight, Io, Sync};
+use crate::listen::Listener;
+use crate::meter::Meter;
+use crate::pace::{CARRY_MAX, Pace};
+use crate::sync::Syncer;
+use crate::undo::Undo;
+
+mod files;
+mod inbound;
+mod obey;
+
+pub(crate) use files::Files;
+
+/// Most clients at once.
+const CLIENTS_MOST: usize = 1024;
+/// Most I/Os under way with which a new client is let in: those of clients that have left count too.
+const IN_FLIGHT_MOST: usize = 256 * OWED_MOST;
+/// Bytes that one read of a socket brings at most. They stay in a processor's second cache until they are understood.
+const BUFFER: usize = 256 << 10;
+/// The longest range that enters the model as one I/O.
+const STEP: u32 = fathom_nbd::BLOCK_MAX;
+/// What the model is given for a trim, whatever its length: a command of one block.
+const TRIM_COST: u32 = 4096;
+/// How long the loop looks out for the next request before it sleeps.
+const LOOKOUT: Nanos = Nanos::from_micros(0);
+
+/// What the kernel tells of: the lowest numbers are not clients.
+const STOP: u64 = 0;
+const BELL: u64 = 1;
+const FILES: u64 = 2;
+const CONTROL: u64 = 3;
+const LISTENERS: u64 = 4;
+const CLIENTS: u64 = 1 << 32;
+
+/// An answer to a client: place and generation, what is sent, and the bytes of the request.
+type Ready = ((u32, u32), Outgoing, u32);
+
+/// Everything that serves.
+#[derive(Debug)]
+pub(crate) struct Server<'a> {
+    exports: &'a ExportTable,
+    disks: Vec<Disk>,
+    budget: Budget,
+    pub pace: Pace,
+    pub meter: Meter,
+    listeners: Vec<Listener>,
+    epoll: OwnedFd,
+    syncer: Syncer,
+    /// Volumes as files, where they are shown as such.
+    files: Option<Files>,
+    /// I/Os of files that are over.
+    files_ready: Vec<Io>,
+    /// Where orders come from.
+    control: Option<Control>,
+    /// What of each volume is in its host's cache alone; whether any volume may have such; what the model has told of it.
+    undo: Vec<Option<Undo>>,
+    write_back: bool,
+    told: Vec<Durability>,
+    /// How many times hosts have failed.
+    crashes: u64,
+    clients: Vec<Option<Box<Client>>>,
+    generation: u32,
+    ios: InFlight,
+    buffer: Vec<u8>,
+    /// Filled by the model; empty between calls.
+    completed: Vec<Completed>,
+    ready: Vec<Ready>,
+    answered: Vec<Io>,
+    /// Clients that something is owed to, or whose life has changed.
+    dirty: Vec<u32>,
+    /// Clients that may go on with what they have sent already.
+    resume: Vec<u32>,
+    /// When the last request came.
+    busy_at: Nanos,
+    lookout: Nanos,
+}
+
+impl<'a> Server<'a> {
+    /// A server of `exports`, which have their bytes in `disks`.
+    pub fn new(
+        exports: &'a ExportTable,
+        (disks, budget): (Vec<Disk>, Budget),
+        mut pace: Pace,
+        meter: Meter,
+        listeners: Vec<Listener>,
+    ) -> io::Result<Self> {
+        let undo = exports
+            .exports
+            .iter()
+            .map(|export| export.write_back.then(Undo::default));
+        let undo: Vec<Option<Undo>> = undo.collect();
+        let write_back = undo.iter().any(Option::is_some);
+        if write_back {
+            pace.storage.watch_durability();
+        }
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        for (number, listener) in listeners.iter().enumerate() {
+            let place = EventData::new_u64(LISTENERS + number as u64);
+            epoll::add(&epoll, listener, place, EventFlags::IN)?;
+        }
+        let syncer = Syncer::new()?;
+        epoll::add(
+            &epoll,
+            syncer.bell(),
+            EventData::new_u64(BELL),
+            EventFlags::IN,
+        )?;
+        Ok(Self {
+            exports,
+            disks,
+            budget,
+            pace,
+            meter,
+            listeners,
+            epoll,
+            syncer,
+            files: None,
+            files_ready: Vec::new(),
+            control: None,
+            undo,
+            write_back,
+            told: Vec::new(),
+            crashes: 0,
+            clients: Vec::new(),
+            generation: 0,
+            ios: InFlight::default(),
+            buffer: vec![0; BUFFER],
+            completed: Vec::new(),
+            ready: Vec::new(),
+            answered: Vec::new(),
+            dirty: Vec::new(),
+            resume: Vec::new(),
+            busy_at: Nanos::ZERO,
+            lookout: std::env::var("FATHOM_LOOKOUT")
+                .ok()
+                .and_then(|t| t.parse().ok())
+                .unwrap_or(LOOKOUT),
+        })
+    }
+
+    /// Shows volumes as files too.
+    pub fn show(&mut self, files: Files) -> io::Result<()> {
+        let place = EventData::new_u64(FILES);
+        epoll::add(&self.epoll, files.mount.device(), place, EventFlags::IN)?;
+        self.files = Some(files);
+        Ok(())
+    }
+
+    /// Takes orders too.
+    pub fn take_orders(&mut self, control: Control) -> io::Result<()> {
+        let place = EventData::new_u64(CONTROL);
+        epoll::add(&self.epoll, control.bell(), place, EventFlags::IN)?;
+        self.control = Some(control);
+        Ok(())
+    }
+
+    /// Shows no files any more: what still waits for one fails.
+    pub fn hide(&mut self) {
+        self.files = None;
+    }
+
+    /// Serves until `stop` becomes readable, or until `end`.
+    pub fn run(&mut self, stop: impl AsFd, end: Option<Nanos>) -> io::Result<()> {
+        epoll::add(&self.epoll, stop, EventData::new_u64(STOP), EventFlags::IN)?;
+        let mut events: Vec<Event> = Vec::with_capacity(256);
+        loop {
+            let now = Clock::now();
+            self.let_happen(self.pace.at(now));
+            self.deliver();
+            self.meter.roll(now, &self.pace);
+            if end.is_some_and(|end| now >= end) {
+                return Ok(());
+            }
+            self.wait(now, end, &mut events)?;
+            let mut listening = false;
+            for event in events.drain(..) {
+                match event.data.u64() {
+                    STOP => return Ok(()),
+                    BELL => self.hear(),
+                    FILES if self.take_files()? == files::Mounted::No => {
+                        // Somebody has unmounted it: its device goes with it.
+                        self.files = None;
+                    }
+                    FILES => {}
+                    CONTROL => self.obey(),
+                    client if client >= CLIENTS => {
+                        self.attend((client - CLIENTS) as u32, event.flags);
+                    }
+                    _ => listening = true,
+                }
+            }
+            if listening {
+                self.accept()?;
+            }
+            for client in std::mem::take(&mut self.resume) {
+                self.inbound(client, inbound::More::No);
+            }
+        }
+    }
+
+    /// Waits for the next thing to do.
+    fn wait(&mut self, now: Nanos, end: Option<Nanos>, events: &mut Vec<Event>) -> io::Result<()> {
+        let due = self.pace.wake_at();
+        let other = end.map_or(self.meter.next(), |end| end.min(self.meter.next()));
+        let wake = due.map_or(other, |due| due.min(other));
+        let keep_looking =
+            !self.resume.is_empty() || now.saturating_sub(self.busy_at) < self.lookout;
+        let sleep = if keep_looking {
+            Nanos::ZERO
+        } else {
+            wake.saturating_sub(now)
+        };
+        let timeout = Timespec {
+            tv_sec: (sleep.get() / 1_000_000_000).cast_signed(),
+            tv_nsec: (sleep.get() % 1_000_000_000).cast_signed(),
+        };
+        let spare = rustix::buffer::spare_capacity(events);
+        match epoll::wait(&self.epoll, spare, Some(&timeout)) {
+            Ok(0) if sleep > Nanos::ZERO && due == Some(wake) => self.pace.woke(wake),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Takes in every client that waits.
+    fn accept(&mut self) -> io::Result<()> {
+        for number in 0..self.listeners.len() {
+            while let Some(socket) = self.listeners[number].accept()? {
+                let alive = self.clients.iter().flatten().count();
+                if alive >= CLIENTS_MOST || self.ios.len() >= IN_FLIGHT_MOST {
+                    continue;
+                }
+                self.generation = self.generation.wrapping_add(1);
+                let client = Box::new(Client::new(socket, self.generation));
+                let free = self.clients.iter().position(Option::is_none);
+                let place = free.unwrap_or(self.clients.len());
+                let name = EventData::new_u64(CLIENTS + place as u64);
+                epoll::add(&self.epoll, &client.socket, name, client.asked)?;
+                if place == self.clients.len() {
+                    self.clients.push(Some(client));
+                } else {
+                    self.clients[place] = Some(client);
+                }
+                self.dirty.push(place as u32);
+            }
+        }
+        Ok(())
+    }
+
+    /// A client's socket has something, takes something, or is gone.
+    fn attend(&mut self, client: u32, flags: EventFlags) {
+        if flags.intersects(EventFlags::OUT) {
+            self.dirty.push(client);
+        }
+        if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
+            self.inbound(client, inbound::More::Yes);
+        }
+    }
+
+    /// Files have become durable.
+    fn hear(&mut self) {
+        self.syncer.heard();
+        while let Some((number, durable)) = self.syncer.next() {
+            if let Some(io) = self.ios.get_mut(number) {
+                io.sync = Sync::Done;
+                if !durable {
+                    io.error = Some(NbdError::Io);
+                }
+                if io.due.is_some() {
+                    self.answer(number);
+                }
+            }
+        }
+    }
+
+    /// Lets everything happen in the model that is due at `time`.
+    #[inline]
+    fn let_happen(&mut self, time: Nanos) {
+        while let Some(due) = self.pace.advance(time, &mut self.completed) {
+            self.settle(due);
+        }
+        self.hear_durability();
+    }
+
+    /// Takes what the model has completed at `due`.
+    fn settle(&mut self, due: Nanos) {
+        self.hear_durability();
+        while let Some(completed) = self.completed.pop() {
+            let number = completed.tag as u32;
+            let Some(io) = self.ios.get_mut(number) else {
+                continue;
+            };
+            io.waits = completed.waits;
+            if completed.error.is_some() {
+                io.error = Some(NbdError::Io);
+                io.left = 0;
+            }
+            if io.left > 0 {
+                let request = next_step(io, number, self.exports);
+                self.pace.submit(due, request, &mut self.completed);
+                continue;
+            }
+            io.due = Some(due);
+            if io.sync == Sync::Done {
+                self.answer(number);
+            }
+        }
+    }
+
+    /// An I/O comes into the model at the time it was sent.
+    fn enter(&mut self, io: Io) {
+        let number = self.ios.put(io);
+        if io.sync == Sync::Pending
+            && let Some(file) = self.disks[io.export as usize].durable_file()
+        {
+            self.syncer.ask(number, file);
+        }
+        self.let_happen(io.sent);
+        let Some(io) = self.ios.get_mut(number) else {
+            return;
+        };
+        let request = next_step(io, number, self.exports);
+        let sent = io.sent;
+        self.pace.submit(sent, request, &mut self.completed);
+        self.settle(sent);
+    }
+
+    /// An I/O is over: its answer is ready.
+    fn answer(&mut self, number: u32) {
+        let Some(io) = self.ios.take(number) else {
+            return;
+        };
+        self.landed_on_disk(&io);
+        if io.client == files::KERNEL {
+            self.files_ready.push(io);
+            return;
+        }
+        let outgoing = self.outgoing(&io);
+        self.ready.push((io.client, outgoing, io.length));
+        self.answered.push(io);
+    }
+
+    fn outgoing(&self, io: &Io) -> Outgoing {
+        let (cookie, offset, length) = (io.cookie, io.offset, io.length);
+        match (io.error, io.structured) {
+            (Some(error), false) => Outgoing::Head(reply::simple(cookie, Some(error))),
+            (Some(error), true) => Outgoing::Head(reply::failed(cookie, error)),
+            (None, false) if io.command == Command::Read => Outgoing::Bytes {
+                head: reply::simple(cookie, None),
+                export: io.export,
+                offset,
+                length,
+            },
+            (None, true) if io.command == Command::Read && length > 0 => {
+                if self.disks[io.export as usize].is_hole(offset, length) {
+                    return Outgoing::Head(reply::hole(cookie, offset, length));
+                }
+                Outgoing::Bytes {
+                    head: reply::data(cookie, offset, length),
+                    export: io.export,
+                    offset,
+                    length,
+                }
+            }
+            (None, true) if io.command == Command::Read => Outgoing::Head(reply::done(cookie)),
+            (None, _) => Outgoing::Head(reply::simple(cookie, None)),
+        }
+    }
+
+    /// Sends all that is ready, and counts it.
+    fn deliver(&mut self) {
+        if self.ready.is_empty() && self.dirty.is_empty() && self.files_ready.is_empty() {
+            return;
+        }
+        let now = Clock::now();
+        let time = self.pace.at(now);
+        for ((place, generation), outgoing, length) in self.ready.drain(..) {
+            let client = self.clients.get_mut(place as usize);
+            let Some(client) = client.and_then(Option::as_mut) else {
+                continue;
+            };
+            if client.generation == generation {
+                client.in_flight -= 1;
+                client.in_flight_bytes -= u64::from(length);
+                client.owe(outgoing);
+                self.dirty.push(place);
+            }
+        }
+        self.answer_files();
+        for io in &self.answered {
+            let due = io.due.unwrap_or(time);
+            let late = time.saturating_sub(due).min(CARRY_MAX);
+            let waited = io.waits.iter().next().is_some();
+            if waited && io.client == files::KERNEL {
+                if let Some(files) = &mut self.files {
+                    files.was_late(late);
+                }
+            } else if waited
+                && let Some(Some(client)) = self.clients.get_mut(io.client.0 as usize)
+                && client.generation == io.client.1
+            {
+                client.was_late(late);
+            }
+            self.meter.count(io, now, time, self.pace.path());
+        }
+        self.answered.clear();
+        self.send_dirty();
+    }
+
+    fn send_dirty(&mut self) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        if dirty.len() > 1 {
+            dirty.sort_unstable();
+            dirty.dedup();
+        }
+        for place in dirty.drain(..) {
+            let Some(Some(client)) = self.clients.get_mut(place as usize) else {
+                continue;
+            };
+            if client.life == Life::Over || client.send(&self.disks).is_err() {
+                client.life = Life::Over;
+            }
+            if client.life == Life::Over {
+                self.drop_client(place);
+                continue;
+            }
+            if client.life == Life::Open && client.held && !client.is_full() {
+                self.resume.push(place);
+            }
+            let interest = client.interest();
+            if interest != client.asked {
+                client.asked = interest;
+                let name = EventData::new_u64(CLIENTS + u64::from(place));
+                if epoll::modify(&self.epoll, &client.socket, name, interest).is_err() {
+                    self.drop_client(place);
+                }
+            }
+        }
+        self.dirty = dirty;
+    }
+
+    fn drop_client(&mut self, place: u32) {
+        let client = self.clients.get_mut(place as usize);
+        let Some(client) = client.and_then(Option::take) else {
+            return;
+        };
+        if let Some(io) = client.landing.and_then(|landing| landing.io) {
+            self.ios.take(io);
+        }
+    }
+}
+
+/// The next part of an I/O as the model takes it.
+///
+/// Reads, writes and zeroes are charged in full, whether or not anything is stored there; a trim is a command of one block.
+fn next_step(io: &mut Io, number: u32, exports: &ExportTable) -> Request {
+    let export = &exports.exports[io.export as usize];
+    let kind = match io.command {
+        Command::Read => IoKind::Read,
+        Command::Flush => IoKind::Flush,
+        _ => IoKind::Write,
+    };
+    let (offset, length) = match io.command {
+        Command::Flush => (0, 0),
+        Command::Trim => {
+            io.left = 0;
+            let most = export.size - io.offset.min(export.size);
+            (
+                io.offset,
+                TRIM_COST.min(most.min(u64::from(TRIM_COST)) as u32),
+            )
+        }
+        _ => {
+            let length = io.left.min(STEP);
+            let offset = io.offset + u64::from(io.length - io.left);
+            io.left -= length;
+            (offset, length)
+        }
+    };
+    Request {
+        volume: export.volume,
+        client: export.client,
+        file: export.file,
+        kind,
+        fua: io.fua,
+        offset,
+        length,
+        stream: u64::from(io.export),
+        index: io.index,
+        tag: u64::from(number),
+    }
+}

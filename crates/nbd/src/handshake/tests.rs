@@ -1,0 +1,168 @@
+use super::*;
+use crate::options::ExportFacts;
+
+struct Two;
+
+impl Exports for Two {
+    fn each_name(&self, each: &mut dyn FnMut(&str)) {
+        each("a");
+        each("b");
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        ["a", "b"].iter().position(|known| *known == name)
+    }
+
+    fn facts(&self, export: usize) -> ExportFacts {
+        ExportFacts {
+            size: 100 + export as u64,
+        }
+    }
+}
+
+fn option(number: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    bytes.put64(OPTION_MAGIC);
+    bytes.put32(number);
+    bytes.put32(body.len() as u32);
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+fn named(name: &str, rest: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    body.put32(name.len() as u32);
+    body.extend_from_slice(name.as_bytes());
+    body.extend_from_slice(rest);
+    body
+}
+
+/// Feeds a handshake whole and byte by byte; both must give the same. Gives kinds of replies and the outcome.
+#[track_caller]
+fn check(flags: u32, sent: &[Vec<u8>], expected: Result<(&[u32], Outcome), ProtocolError>) {
+    let mut input = flags.to_be_bytes().to_vec();
+    input.extend(sent.concat());
+    let mut out = Vec::new();
+    let whole = Handshake::new().take(&input, &Two, &mut out);
+    let (mut bit_by_bit, mut answers, mut waiting) = (Handshake::new(), Vec::new(), Vec::new());
+    let mut last = Ok(Outcome::More);
+    for byte in &input {
+        waiting.push(*byte);
+        match bit_by_bit.take(&waiting, &Two, &mut answers) {
+            Ok((taken, outcome)) => {
+                waiting.drain(..taken);
+                last = Ok(outcome);
+            }
+            Err(error) => last = Err(error),
+        }
+        if last != Ok(Outcome::More) {
+            break;
+        }
+    }
+    assert_eq!(whole.map(|(_, outcome)| outcome), last);
+    assert_eq!(out, answers);
+    match expected {
+        Ok((kinds, outcome)) => {
+            assert_eq!(last, Ok(outcome));
+            assert_eq!(reply_kinds(&out), kinds);
+        }
+        Err(error) => assert_eq!(last, Err(error)),
+    }
+}
+
+fn reply_kinds(out: &[u8]) -> Vec<u32> {
+    let mut reader = Reader(out);
+    let mut kinds = Vec::new();
+    while let Some(magic) = reader.u64() {
+        assert_eq!(magic, 0x0003_e889_0455_65a9);
+        let _option = reader.u32();
+        kinds.extend(reader.u32());
+        let length = reader.u32().expect("a length follows");
+        reader.take(length as usize).expect("the body is whole");
+    }
+    kinds
+}
+
+const ERROR: u32 = 1 << 31;
+
+#[test]
+fn a_client_chooses_an_export_with_go() {
+    let session = |export, structured, allocation| {
+        Outcome::Begin(Session {
+            export,
+            structured,
+            allocation,
+        })
+    };
+    let go = |name| option(OPT_GO, &named(name, &[0, 0]));
+    check(3, &[go("b")], Ok((&[3, 3, 1], session(1, false, false))));
+    let structured = option(OPT_STRUCTURED, &[]);
+    let mut query = 1u32.to_be_bytes().to_vec();
+    query.extend(named("base:allocation", &[]));
+    let set = option(OPT_SET_CONTEXT, &named("a", &query));
+    let sent = [structured.clone(), set.clone(), go("a")];
+    check(3, &sent, Ok((&[1, 4, 1, 3, 3, 1], session(0, true, true))));
+    // The context was chosen for another export.
+    let sent = [structured, set, go("b")];
+    check(3, &sent, Ok((&[1, 4, 1, 3, 3, 1], session(1, true, false))));
+}
+
+#[test]
+fn what_is_not_served_is_refused_and_the_handshake_goes_on() {
+    let unknown = option(OPT_GO, &named("c", &[0, 0]));
+    let short = option(OPT_GO, &[0, 0, 0, 9, 1]);
+    let miscounted = option(OPT_INFO, &named("a", &[0, 2, 0]));
+    let future = option(11, &[]);
+    let tls = option(OPT_STARTTLS, &[]);
+    let huge = option(99, &vec![0; OPTION_MAX as usize + 1]);
+    let early = option(OPT_SET_CONTEXT, &named("a", &0u32.to_be_bytes()));
+    let list = option(OPT_LIST, &[]);
+    let leave = option(OPT_ABORT, &[]);
+    let sent = [
+        unknown, short, miscounted, future, tls, huge, early, list, leave,
+    ];
+    let kinds = [6, 3, 3, 1, 1, 9, 3].map(|kind| ERROR | kind);
+    let kinds: Vec<u32> = kinds.into_iter().chain([2, 2, 1, 1]).collect();
+    check(1, &sent, Ok((&kinds, Outcome::Close)));
+}
+
+#[test]
+fn what_cannot_be_answered_ends_the_connection() {
+    check(4, &[], Err(ProtocolError::Flags));
+    check(1, &[vec![7; 16]], Err(ProtocolError::Magic));
+    let unknown = option(OPT_EXPORT_NAME, b"c");
+    check(1, &[unknown], Err(ProtocolError::Unknown));
+    let endless = vec![option(99, &[]); OPTIONS_MOST as usize + 1];
+    check(1, &endless, Err(ProtocolError::Endless));
+    let endless = vec![option(OPT_LIST, &[]); LISTS_MOST as usize + 1];
+    check(1, &endless, Err(ProtocolError::Endless));
+}
+
+#[test]
+fn the_oldest_way_to_an_export_has_its_zeroes() {
+    for (flags, length) in [(1u32, 8 + 2 + 124), (3, 8 + 2)] {
+        let mut input = flags.to_be_bytes().to_vec();
+        input.extend(option(OPT_EXPORT_NAME, b"b"));
+        let mut out = Vec::new();
+        let (taken, outcome) = Handshake::new().take(&input, &Two, &mut out).unwrap();
+        assert_eq!((taken, out.len()), (input.len(), length));
+        assert!(matches!(outcome, Outcome::Begin(session) if session.export == 1));
+        assert_eq!(out[..8], 101u64.to_be_bytes());
+    }
+}
+
+#[test]
+fn tls_comes_first_where_it_is_required() {
+    let mut input = 3u32.to_be_bytes().to_vec();
+    input.extend(option(OPT_LIST, &[]));
+    input.extend(option(OPT_STARTTLS, &[]));
+    let mut out = Vec::new();
+    let mut handshake = Handshake::before_tls();
+    let (taken, outcome) = handshake.take(&input, &Two, &mut out).unwrap();
+    assert_eq!((taken, outcome), (input.len(), Outcome::Tls));
+    assert_eq!(reply_kinds(&out), [ERROR | 5, 1]);
+    let mut out = Vec::new();
+    let go = option(OPT_GO, &named("a", &[0, 0]));
+    let (_, outcome) = handshake.secured().take(&go, &Two, &mut out).unwrap();
+    assert!(matches!(outcome, Outcome::Begin(_)));
+}
