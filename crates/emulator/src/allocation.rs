@@ -115,7 +115,9 @@ mod tests {
         let mut flags = [false; BLOCKS as usize];
         let mut state = 1u64;
         for step in 0..2000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             let first = (state >> 33) % BLOCKS;
             let last = (first + 1 + (state >> 50) % 90).min(BLOCKS);
             let holds = step % 3 != 0;
@@ -130,7 +132,9 @@ mod tests {
             let start = first * BLOCK + 1;
             let (end, found) = allocation.run(start, BLOCKS * BLOCK - 100);
             let same = flags[first as usize..].iter();
-            let same = same.take_while(|flag| **flag == flags[first as usize]).count() as u64;
+            let same = same
+                .take_while(|flag| **flag == flags[first as usize])
+                .count() as u64;
             assert_eq!(found, flags[first as usize]);
             assert_eq!(end, ((first + same) * BLOCK).min(BLOCKS * BLOCK - 100));
         }

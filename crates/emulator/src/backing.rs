@@ -158,7 +158,12 @@ impl Disk {
 
     /// Takes the room that a write to a range needs.
     #[inline]
-    pub fn reserve(&mut self, budget: &mut Budget, offset: u64, length: u64) -> Result<(), NbdError> {
+    pub fn reserve(
+        &mut self,
+        budget: &mut Budget,
+        offset: u64,
+        length: u64,
+    ) -> Result<(), NbdError> {
         if self.in_memory {
             let missing = self.allocation.missing(offset, length);
             let left = budget.0.checked_sub(missing).ok_or(NbdError::NoSpace)?;
@@ -180,7 +185,12 @@ impl Disk {
     }
 
     /// Makes a range read as zeroes, and gives its room back where it can.
-    pub fn discard(&mut self, budget: &mut Budget, offset: u64, length: u64) -> Result<(), NbdError> {
+    pub fn discard(
+        &mut self,
+        budget: &mut Budget,
+        offset: u64,
+        length: u64,
+    ) -> Result<(), NbdError> {
         if length == 0 {
             return Ok(());
         }
@@ -328,7 +338,12 @@ mod tests {
         let mut disk = Disk::new(medium, "vm/a b", SIZE).unwrap();
         let mut budget = Budget(100);
         let mut expected = vec![0u8; SIZE as usize];
-        for (offset, length) in [(0, 5000), (70_000, 1), (SIZE - 10_000, 10_000), (4096, 8192)] {
+        for (offset, length) in [
+            (0, 5000),
+            (70_000, 1),
+            (SIZE - 10_000, 10_000),
+            (4096, 8192),
+        ] {
             disk.reserve(&mut budget, offset, length).unwrap();
             let block = vec![(offset % 251) as u8 + 1; length as usize];
             disk.write(offset, &block).unwrap();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fathom_model::{Design, Storage};
 use fathom_record::{
-    Check, CpuRecord, EmulationRecord, JobRecord, Record, RunKind, SCHEMA, StageRecord, StageResult,
-    StorageRecord, latency_record, stage_record, verdict,
+    Check, CpuRecord, EmulationRecord, JobRecord, Record, RunKind, SCHEMA, StageRecord,
+    StageResult, StorageRecord, latency_record, stage_record, verdict,
 };
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
@@ -105,7 +105,11 @@ pub(crate) fn check(emulation: &Emulation) -> Check {
         id: "emulation-error".to_owned(),
         passed,
         evidence,
-        remedy: if passed { String::new() } else { remedy.to_owned() },
+        remedy: if passed {
+            String::new()
+        } else {
+            remedy.to_owned()
+        },
     }
 }
 
@@ -120,7 +124,12 @@ pub(crate) struct Session<'a> {
 }
 
 /// The record of a session.
-pub(crate) fn record(session: Session<'_>, stage: StageRecord, result: StageResult, check: Check) -> Record {
+pub(crate) fn record(
+    session: Session<'_>,
+    stage: StageRecord,
+    result: StageResult,
+    check: Check,
+) -> Record {
     let checks = vec![check];
     Record {
         schema: SCHEMA.to_owned(),

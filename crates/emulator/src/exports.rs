@@ -44,7 +44,9 @@ impl ExportTable {
             };
             found.push((volume, name, design.capacity(volume)));
         }
-        let files = found.iter().map(|(volume, name, size)| (*volume, name.clone(), *size));
+        let files = found
+            .iter()
+            .map(|(volume, name, size)| (*volume, name.clone(), *size));
         let layout = Layout::new(design, files)?;
         let mut table = Self::default();
         for (volume, name, size) in found {

@@ -258,7 +258,11 @@ mod tests {
         };
         let all = merged((0..9).map(interval).collect());
         assert_eq!(all.len(), 5);
-        let ios: u64 = all.iter().flat_map(|it| it.directions.iter().flatten()).map(OpStats::ios).sum();
+        let ios: u64 = all
+            .iter()
+            .flat_map(|it| it.directions.iter().flatten())
+            .map(OpStats::ios)
+            .sum();
         assert_eq!(ios, 6);
         let length: u64 = all.iter().map(|it| it.length.get()).sum();
         assert_eq!((length, all[4].at), (9_000_000_000, Nanos::from_secs(9)));

@@ -59,6 +59,11 @@ impl Pace {
         self.path
     }
 
+    /// A way there and back takes this long now.
+    pub fn set_path(&mut self, path: Nanos) {
+        self.path = path;
+    }
+
     /// The model's time at a moment of the clock.
     #[inline]
     pub fn at(&self, moment: Nanos) -> Nanos {
@@ -201,7 +206,10 @@ mod tests {
     fn arrivals_are_dated_back_but_never_before_what_has_happened() {
         let mut pace = pace("latency = 'none'", Nanos::from_micros(40));
         let moment = Nanos::from_secs(1);
-        assert_eq!(pace.sent_at(moment, Nanos::ZERO), moment - Nanos::from_micros(20));
+        assert_eq!(
+            pace.sent_at(moment, Nanos::ZERO),
+            moment - Nanos::from_micros(20)
+        );
         let mut completed = Vec::new();
         pace.submit(moment, read(0), &mut completed);
         assert_eq!(pace.sent_at(moment, Nanos::from_millis(1)), moment);

@@ -6,7 +6,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use fathom_catalog::Catalog;
 use fathom_model::{Design, Layout, Storage};
-use fathom_rawio::{Clock, inherited_sockets, precise_timers, thread_usage, wall_clock};
+use fathom_rawio::{
+    Clock, inherited_sockets, precise_timers, raise_open_files_limit, thread_usage, wall_clock,
+};
 use fathom_record::{CpuRecord, Record, StageResult, Verdict};
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
@@ -23,7 +25,7 @@ use crate::listen::{Listener, Place, Reach};
 use crate::live::{Keeper, Shown};
 use crate::meter::{Meter, Second};
 use crate::pace::{Pace, Spin};
-use crate::path;
+use crate::path::Echo;
 use crate::server::Server;
 use crate::trace::{TraceFile, Tracer, trace};
 
@@ -42,6 +44,8 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
     let storage = model(&design, &layout, args.seed)?;
     let disks = disks(args, &exports)?;
     let listeners = listeners(args)?;
+    // Without more of them fewer clients are let in.
+    let _ = raise_open_files_limit();
     let traced = open_trace(args, &exports)?;
     let stage = document::stage(&exports);
     let stage = stage.map_err(|error| Failure::new(Code::Unexpected, error))?;
@@ -84,18 +88,23 @@ impl Serving<'_> {
     ) -> Result<(Record, Option<RunWriter>), Failure> {
         let failed = |error: std::io::Error| Failure::new(Code::Unexpected, error);
         let stop = interrupts().map_err(failed)?;
-        let path = path::measure().map_err(failed)?;
         precise_timers();
+        let (echo, path) = Echo::new().map_err(failed)?;
         let (seconds, coming) = sync_channel(SECONDS_WAITING);
         let (tracer, file) = traced.map_or((None, None), |(one, other)| (Some(one), Some(other)));
         let start = Clock::now();
         let parts = storage.gauges(start).map(|gauge| gauge.name.to_owned());
-        let shown = if self.args.quiet { Shown::No } else { Shown::Yes };
+        let shown = if self.args.quiet {
+            Shown::No
+        } else {
+            Shown::Yes
+        };
         let keeper = Keeper::new(console, shown, writer, parts.collect());
         let meter = self.meter(start, seconds, tracer);
         let mut pace = Pace::new(storage, path, spin());
         pace.storage.restart_statistics(start);
-        let mut server = Server::new(self.exports, disks, pace, meter, listeners).map_err(failed)?;
+        let mut server =
+            Server::new(self.exports, disks, (pace, echo), meter, listeners).map_err(failed)?;
         let end = self.args.duration.map(|length| start + length);
         let before = cpu();
         let (served, result, emulation, keeper) = std::thread::scope(|scope| {
@@ -119,7 +128,7 @@ impl Serving<'_> {
             let emulation = Emulation {
                 error,
                 bound: self.args.max_error,
-                path,
+                path: pace.path(),
                 cpu: CpuRecord {
                     user_ns: cpu.user_ns - before.user_ns,
                     system_ns: cpu.system_ns - before.system_ns,
@@ -127,7 +136,8 @@ impl Serving<'_> {
             };
             (served, result, emulation, keeper.join())
         });
-        let mut keeper = keeper.map_err(|_| Failure::new(Code::Unexpected, "a thread ended early"))?;
+        let mut keeper =
+            keeper.map_err(|_| Failure::new(Code::Unexpected, "a thread ended early"))?;
         if let Some(Err(error)) = file.map(TraceFile::finish) {
             console.tell(&format!("note: the trace is not whole: {error}"));
         }
@@ -232,14 +242,20 @@ fn disks(args: &ServeArgs, exports: &ExportTable) -> Result<(Vec<Disk>, Budget),
 /// Three quarters of the memory that is available.
 fn available_memory() -> Bytes {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
     // Where the kernel does not tell: so much that small designs work.
     Bytes::kib(kib.unwrap_or(4 << 20) / 4 * 3)
 }
 
 fn listeners(args: &ServeArgs) -> Result<Vec<Listener>, Failure> {
-    let reach = if args.insecure { Reach::Anybody } else { Reach::Local };
+    let reach = if args.insecure {
+        Reach::Anybody
+    } else {
+        Reach::Local
+    };
     let usage = |error: &dyn std::fmt::Display| Failure::new(Code::Usage, error);
     let mut listeners = Vec::new();
     for place in &args.nbd {
@@ -308,7 +324,12 @@ fn store(
 }
 
 /// Says where each export is found.
-fn announce(args: &ServeArgs, exports: &ExportTable, listeners: &[Listener], console: &dyn Console) {
+fn announce(
+    args: &ServeArgs,
+    exports: &ExportTable,
+    listeners: &[Listener],
+    console: &dyn Console,
+) {
     if args.quiet {
         return;
     }
@@ -334,7 +355,11 @@ fn finish(
         let text = text.map_err(|error| Failure::new(Code::Unexpected, error))?;
         console.print(&(text + "\n"));
     } else {
-        let how_much = if args.full { Summary::Full } else { Summary::Short };
+        let how_much = if args.full {
+            Summary::Full
+        } else {
+            Summary::Short
+        };
         console.print(&summary(record, how_much));
     }
     Ok(if args.strict && record.verdict == Verdict::Questionable {

@@ -111,8 +111,7 @@ pub(crate) const fn transmission_flags(structured: bool) -> u16 {
     const SEND_WRITE_ZEROES: u16 = 1 << 6;
     const SEND_DF: u16 = 1 << 7;
     const CAN_MULTI_CONN: u16 = 1 << 8;
-    let flags =
-        HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_TRIM | SEND_WRITE_ZEROES | CAN_MULTI_CONN;
+    let flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_TRIM | SEND_WRITE_ZEROES | CAN_MULTI_CONN;
     if structured { flags | SEND_DF } else { flags }
 }
 

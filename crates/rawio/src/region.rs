@@ -168,14 +168,7 @@ pub fn receive_into(
 ) -> io::Result<usize> {
     let to = region.range(offset, length)?;
     // SAFETY: the range lies within the mapping, to which no references exist.
-    let received = unsafe {
-        libc::recv(
-            socket.as_raw_fd(),
-            to.cast(),
-            length,
-            libc::MSG_DONTWAIT,
-        )
-    };
+    let received = unsafe { libc::recv(socket.as_raw_fd(), to.cast(), length, libc::MSG_DONTWAIT) };
     usize::try_from(received).map_err(|_| io::Error::last_os_error())
 }
 

@@ -19,8 +19,8 @@ pub use build::{latency_record, stage_record, total_of, total_of_seconds};
 pub use checks::{Evidence, TargetFacts, run_checks, verdict};
 pub use document::{
     Check, CpuRecord, DetailRecord, DeviceCountersRecord, DirectionRecord, EmulationRecord,
-    ErrorRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, OverTimeRecord, Record, RunKind,
-    SCHEMA, StageRecord, StorageRecord, ToolRecord, TotalRecord, Verdict,
+    ErrorRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, OverTimeRecord,
+    Record, RunKind, SCHEMA, StageRecord, StorageRecord, ToolRecord, TotalRecord, Verdict,
 };
 pub use event::{Event, EventSink, Ignore, Phase};
 pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};

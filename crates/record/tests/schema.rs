@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_record::{
-    Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, IntervalStats, IoErrors, OpStats, OverTimeRecord,
-    Record, RunKind, SCHEMA, SetStats, StageRecord, StageResult, StorageRecord, SweepRecord,
-    ToolRecord, Verdict, WorkerStats, stage_record, sweep_record,
+    Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, IntervalStats,
+    IoErrors, OpStats, OverTimeRecord, Record, RunKind, SCHEMA, SetStats, StageRecord, StageResult,
+    StorageRecord, SweepRecord, ToolRecord, Verdict, WorkerStats, stage_record, sweep_record,
 };
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Direction, SetOperation, Stage, SweepPoint, native};

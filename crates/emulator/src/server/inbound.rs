@@ -5,8 +5,7 @@ use std::os::fd::AsFd;
 
 use fathom_model::Waits;
 use fathom_nbd::{
-    Command, NbdError, Outcome, ProtocolError, REQUEST_BYTES, Request, Session,
-    check, reply,
+    Command, NbdError, Outcome, ProtocolError, REQUEST_BYTES, Request, Session, check, reply,
 };
 use fathom_rawio::{Clock, receive_into};
 use fathom_units::Nanos;
@@ -47,7 +46,6 @@ impl Server<'_> {
             return;
         };
         if client.life == Life::Open {
-            self.busy_at = Clock::now();
             let went = match more {
                 More::Yes => self.receive(place, &mut client),
                 More::No => self.resume(place, &mut client),
@@ -63,7 +61,7 @@ impl Server<'_> {
     /// Understands what was received while too much was owed.
     fn resume(&mut self, place: u32, client: &mut Client) -> io::Result<()> {
         let stash = std::mem::take(&mut client.stash);
-        let taken = self.understand(place, client, &stash, self.busy_at)?;
+        let taken = self.understand(place, client, &stash, Clock::now())?;
         client.stash = stash;
         client.stash.drain(..taken);
         Ok(())
@@ -117,7 +115,11 @@ impl Server<'_> {
             client.landing = None;
             self.landed(number, client, Clock::now());
         }
-        Ok(if count == most { Got::Full } else { Got::Drained })
+        Ok(if count == most {
+            Got::Full
+        } else {
+            Got::Drained
+        })
     }
 
     fn receive_messages(&mut self, place: u32, client: &mut Client) -> io::Result<Got> {
@@ -138,7 +140,11 @@ impl Server<'_> {
                 let taken = self.understand(place, client, all, now);
                 taken.map(|taken| {
                     client.stash.extend_from_slice(&all[taken..]);
-                    if count == BUFFER { Got::Full } else { Got::Drained }
+                    if count == BUFFER {
+                        Got::Full
+                    } else {
+                        Got::Drained
+                    }
                 })
             }
             Err(error) => Err(error.into()),
@@ -260,7 +266,11 @@ impl Server<'_> {
             return;
         }
         if request.command == Command::BlockStatus {
-            let most = if request.flags.request_one() { 1 } else { EXTENTS_MOST };
+            let most = if request.flags.request_one() {
+                1
+            } else {
+                EXTENTS_MOST
+            };
             let extents = disk.extents(offset, request.length, most);
             client.owe(Outgoing::Text(reply::status(request.cookie, &extents)));
             return;
@@ -289,7 +299,11 @@ impl Server<'_> {
             fua: request.flags.fua(),
             cookie: request.cookie,
             offset: request.offset,
-            length: if request.command == Command::Flush { 0 } else { request.length },
+            length: if request.command == Command::Flush {
+                0
+            } else {
+                request.length
+            },
             left: request.length,
             index: self.meter.next_index(session.export),
             received: now,

@@ -118,7 +118,9 @@ fn what_is_not_served_is_refused_and_the_handshake_goes_on() {
     let early = option(OPT_SET_CONTEXT, &named("a", &0u32.to_be_bytes()));
     let list = option(OPT_LIST, &[]);
     let leave = option(OPT_ABORT, &[]);
-    let sent = [unknown, short, miscounted, future, tls, huge, early, list, leave];
+    let sent = [
+        unknown, short, miscounted, future, tls, huge, early, list, leave,
+    ];
     let kinds = [6, 3, 3, 1, 1, 9, 3].map(|kind| ERROR | kind);
     let kinds: Vec<u32> = kinds.into_iter().chain([2, 2, 1, 1]).collect();
     check(1, &sent, Ok((&kinds, Outcome::Close)));

@@ -108,8 +108,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     (
         "emulator",
         &[
-            "units", "stats", "workload", "catalog", "model", "record", "runs", "report", "rawio", "nbd",
-            "session",
+            "units", "stats", "workload", "catalog", "model", "record", "runs", "report", "rawio",
+            "nbd", "session",
         ],
     ),
     ("convert", &["units", "diagnostics", "workload", "dialects"]),
