@@ -152,6 +152,8 @@ const ANY: &[&str] = &[
     "verify",
     "session",
     "peers",
+    "nbd",
+    "emulator",
     "convert",
 ];
 
