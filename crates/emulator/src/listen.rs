@@ -169,19 +169,15 @@ impl Listener {
         self.uri.replace("{}", export)
     }
 
-    /// The next client that waits, if any does.
-    pub fn accept(&self) -> io::Result<Option<OwnedFd>> {
+    /// The next client that waits, if any does. One that cannot be let in now is as good as none.
+    pub fn accept(&self) -> Option<OwnedFd> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        match rustix::net::accept_with(&self.socket, flags) {
-            Ok(client) => {
-                if self.is_tcp {
-                    rustix::net::sockopt::set_tcp_nodelay(&client, true)?;
-                }
-                Ok(Some(client))
-            }
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::CONNABORTED) => Ok(None),
-            Err(error) => Err(error.into()),
+        let client = rustix::net::accept_with(&self.socket, flags).ok()?;
+        if self.is_tcp {
+            // Without it answers are late, and nothing else is wrong.
+            let _ = rustix::net::sockopt::set_tcp_nodelay(&client, true);
         }
+        Some(client)
     }
 }
 

@@ -252,7 +252,7 @@ mod tests {
             IntervalStats {
                 at: Nanos::from_secs(index + 1),
                 length: Nanos::from_secs(1),
-                directions: [None, (index % 3 > 0).then_some(stats), None],
+                directions: [None, (!index.is_multiple_of(3)).then_some(stats), None],
                 set: SetStats::default(),
             }
         };

@@ -128,7 +128,8 @@ fn new_limits(words: &[String]) -> Result<Action, OrderError> {
         match word.split_once('=') {
             Some(("iops", "none")) => iops = NewLimit::Lift,
             Some(("iops", rate)) => {
-                iops = NewLimit::Set(whole(rate).map_or_else(|| value::<Iops>(rate), Ok)?)
+                let rate = whole(rate).map_or_else(|| value::<Iops>(rate), Ok);
+                iops = NewLimit::Set(rate?);
             }
             Some(("bandwidth", "none")) => bandwidth = NewLimit::Lift,
             Some(("bandwidth", rate)) => bandwidth = NewLimit::Set(value::<BytesPerSec>(rate)?),

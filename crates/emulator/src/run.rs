@@ -8,8 +8,10 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use fathom_catalog::Catalog;
 use fathom_fuse::Tree;
 use fathom_model::{Design, Layout, Storage};
-use fathom_rawio::{Clock, inherited_sockets, precise_timers, thread_usage, wall_clock};
-use fathom_record::{CpuRecord, Record, StageResult, Verdict};
+use fathom_rawio::{
+    Clock, inherited_sockets, precise_timers, raise_open_files_limit, thread_usage, wall_clock,
+};
+use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
 use fathom_session::{Code, Console, Failure, tell_warnings};
@@ -29,7 +31,7 @@ use crate::live::{Keeper, Shown};
 use crate::meter::{Meter, Second};
 use crate::mount::Mount;
 use crate::pace::{Pace, Spin};
-use crate::path;
+use crate::path::Echo;
 use crate::server::{Files, Server};
 use crate::trace::{TraceFile, Tracer, trace};
 
@@ -52,6 +54,8 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
     let disks = disks(args, &exports)?;
     let listeners = listeners(args)?;
     let files = files(args, &exports, started_unix_ns)?;
+    // Without more of them fewer clients are let in.
+    let _ = raise_open_files_limit();
     let traced = open_trace(args, &exports)?;
     let stage = document::stage(&exports);
     let stage = stage.map_err(|error| Failure::new(Code::Unexpected, error))?;
@@ -98,10 +102,9 @@ impl Serving<'_> {
         console: &dyn Console,
     ) -> Result<(Record, Option<RunWriter>), Failure> {
         let failed = |error: std::io::Error| Failure::new(Code::Unexpected, error);
-        let (signals, bell) = interrupts().map_err(failed)?;
-        let (stop, ended) = UnixStream::pair().map_err(failed)?;
-        let path = path::measure().map_err(failed)?;
+        let stops = Stops::new().map_err(failed)?;
         precise_timers();
+        let (echo, path) = Echo::new().map_err(failed)?;
         let (seconds, coming) = sync_channel(SECONDS_WAITING);
         let (tracer, file) = traced.map_or((None, None), |(one, other)| (Some(one), Some(other)));
         let start = Clock::now();
@@ -120,49 +123,31 @@ impl Serving<'_> {
             _ => None,
         };
         let mut server =
-            Server::new(self.exports, disks, pace, meter, listeners).map_err(failed)?;
+            Server::new(self.exports, disks, (pace, echo), meter, listeners).map_err(failed)?;
         if let Some(files) = files {
             server.show(files).map_err(failed)?;
         }
         server.take_orders(control).map_err(failed)?;
-        let length = self.args.duration;
         let before = cpu();
         let (served, result, emulation, keeper) = std::thread::scope(|scope| {
             let keeper = scope.spawn(move || keeper.work(&coming));
             let served = match &attached {
-                None => server.run(&signals, length.map(|length| start + length)),
-                Some(paths) => {
-                    let (signals, ended) = (&signals, &ended);
-                    let keep = move || attach::keep(paths, signals, length, ended, console);
-                    let loops = scope.spawn(keep);
-                    let served = server.run(&stop, None);
-                    server.hide();
-                    // Twice, for where the server failed while a device was in use.
-                    let _ = (&bell).write(&[1; 2]);
-                    let kept = loops.join().map_err(|_| ended_early());
-                    served.and(kept.and_then(|kept| kept.map_err(std::io::Error::other)))
-                }
+                None => server.run(
+                    &stops.signals,
+                    self.args.duration.map(|length| start + length),
+                ),
+                Some(paths) => self.with_devices(&mut server, paths, &stops, console),
             };
             server.hide();
             let cpu = cpu();
             let now = Clock::now();
             let Server { pace, meter, .. } = server;
             let (workers, error) = meter.finish(now, &pace);
-            let result = StageResult {
-                name: self.stage.name.clone(),
-                stage: 0,
-                started_unix_ns: self.session.started_unix_ns,
-                measured: now.saturating_sub(start),
-                workers,
-                intervals: Vec::new(),
-                storage: document::rows(&pace.storage, now),
-                devices: Vec::new(),
-                notes: Vec::new(),
-            };
+            let result = self.result((start, now), workers, &pace);
             let emulation = Emulation {
                 error,
                 bound: self.args.max_error,
-                path,
+                path: pace.path(),
                 cpu: CpuRecord {
                     user_ns: cpu.user_ns - before.user_ns,
                     system_ns: cpu.system_ns - before.system_ns,
@@ -183,6 +168,46 @@ impl Serving<'_> {
         let check = document::check(&emulation);
         let record = document::record(self.session, stage, result, check);
         Ok((record, keeper.writer))
+    }
+
+    /// Serves while another thread keeps block devices of the files.
+    fn with_devices(
+        &self,
+        server: &mut Server<'_>,
+        files: &[PathBuf],
+        stops: &Stops,
+        console: &dyn Console,
+    ) -> std::io::Result<()> {
+        let length = self.args.duration;
+        std::thread::scope(|scope| {
+            let (signals, ended) = (&stops.signals, &stops.ended);
+            let loops = scope.spawn(move || attach::keep(files, signals, length, ended, console));
+            let served = server.run(&stops.stop, None);
+            server.hide();
+            // Twice, for where the server failed while a device was in use.
+            let _ = (&stops.bell).write(&[1; 2]);
+            let kept = loops.join().map_err(|_| ended_early());
+            served.and(kept.and_then(|kept| kept.map_err(std::io::Error::other)))
+        })
+    }
+
+    fn result(
+        &self,
+        (start, now): (Nanos, Nanos),
+        workers: Vec<WorkerStats>,
+        pace: &Pace,
+    ) -> StageResult {
+        StageResult {
+            name: self.stage.name.clone(),
+            stage: 0,
+            started_unix_ns: self.session.started_unix_ns,
+            measured: now.saturating_sub(start),
+            workers,
+            intervals: Vec::new(),
+            storage: document::rows(&pace.storage, now),
+            devices: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     /// The files of all exports below `folder`.
@@ -217,13 +242,30 @@ fn spin() -> Spin {
     }
 }
 
-/// A socket that becomes readable at the first SIGINT or SIGTERM, and its other side.
-fn interrupts() -> std::io::Result<(UnixStream, UnixStream)> {
-    let (stop, told) = UnixStream::pair()?;
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::low_level::pipe::register(signal, told.try_clone()?)?;
+/// What ends serving.
+struct Stops {
+    /// Readable after the first SIGINT or SIGTERM, and its other side.
+    signals: UnixStream,
+    bell: UnixStream,
+    /// Readable after block devices were given up, and its other side.
+    stop: UnixStream,
+    ended: UnixStream,
+}
+
+impl Stops {
+    fn new() -> std::io::Result<Self> {
+        let (signals, bell) = UnixStream::pair()?;
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::low_level::pipe::register(signal, bell.try_clone()?)?;
+        }
+        let (stop, ended) = UnixStream::pair()?;
+        Ok(Self {
+            signals,
+            bell,
+            stop,
+            ended,
+        })
     }
-    Ok((stop, told))
 }
 
 /// A way for orders, at the place asked for or the usual one.

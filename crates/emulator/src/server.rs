@@ -26,6 +26,7 @@ use crate::in_flight::{InFlight, Io, Sync};
 use crate::listen::Listener;
 use crate::meter::Meter;
 use crate::pace::{CARRY_MAX, Pace};
+use crate::path::Echo;
 use crate::sync::Syncer;
 use crate::undo::Undo;
 
@@ -45,15 +46,14 @@ const BUFFER: usize = 256 << 10;
 const STEP: u32 = fathom_nbd::BLOCK_MAX;
 /// What the model is given for a trim, whatever its length: a command of one block.
 const TRIM_COST: u32 = 4096;
-/// How long the loop looks out for the next request before it sleeps.
-const LOOKOUT: Nanos = Nanos::from_micros(0);
 
 /// What the kernel tells of: the lowest numbers are not clients.
 const STOP: u64 = 0;
 const BELL: u64 = 1;
-const FILES: u64 = 2;
-const CONTROL: u64 = 3;
-const LISTENERS: u64 = 4;
+const ECHO: u64 = 2;
+const FILES: u64 = 3;
+const CONTROL: u64 = 4;
+const LISTENERS: u64 = 5;
 const CLIENTS: u64 = 1 << 32;
 
 /// An answer to a client: place and generation, what is sent, and the bytes of the request.
@@ -82,6 +82,7 @@ pub(crate) struct Server<'a> {
     told: Vec<Durability>,
     /// How many times hosts have failed.
     crashes: u64,
+    echo: Echo,
     clients: Vec<Option<Box<Client>>>,
     generation: u32,
     ios: InFlight,
@@ -94,9 +95,6 @@ pub(crate) struct Server<'a> {
     dirty: Vec<u32>,
     /// Clients that may go on with what they have sent already.
     resume: Vec<u32>,
-    /// When the last request came.
-    busy_at: Nanos,
-    lookout: Nanos,
 }
 
 impl<'a> Server<'a> {
@@ -104,7 +102,7 @@ impl<'a> Server<'a> {
     pub fn new(
         exports: &'a ExportTable,
         (disks, budget): (Vec<Disk>, Budget),
-        mut pace: Pace,
+        (mut pace, echo): (Pace, Echo),
         meter: Meter,
         listeners: Vec<Listener>,
     ) -> io::Result<Self> {
@@ -123,6 +121,7 @@ impl<'a> Server<'a> {
             epoll::add(&epoll, listener, place, EventFlags::IN)?;
         }
         let syncer = Syncer::new()?;
+        epoll::add(&epoll, &echo, EventData::new_u64(ECHO), EventFlags::IN)?;
         epoll::add(
             &epoll,
             syncer.bell(),
@@ -145,6 +144,7 @@ impl<'a> Server<'a> {
             write_back,
             told: Vec::new(),
             crashes: 0,
+            echo,
             clients: Vec::new(),
             generation: 0,
             ios: InFlight::default(),
@@ -154,11 +154,6 @@ impl<'a> Server<'a> {
             answered: Vec::new(),
             dirty: Vec::new(),
             resume: Vec::new(),
-            busy_at: Nanos::ZERO,
-            lookout: std::env::var("FATHOM_LOOKOUT")
-                .ok()
-                .and_then(|t| t.parse().ok())
-                .unwrap_or(LOOKOUT),
         })
     }
 
@@ -192,6 +187,7 @@ impl<'a> Server<'a> {
             self.let_happen(self.pace.at(now));
             self.deliver();
             self.meter.roll(now, &self.pace);
+            self.echo.call(now)?;
             if end.is_some_and(|end| now >= end) {
                 return Ok(());
             }
@@ -207,6 +203,11 @@ impl<'a> Server<'a> {
                     }
                     FILES => {}
                     CONTROL => self.obey(),
+                    ECHO => {
+                        if let Some(path) = self.echo.heard()? {
+                            self.pace.set_path(path);
+                        }
+                    }
                     client if client >= CLIENTS => {
                         self.attend((client - CLIENTS) as u32, event.flags);
                     }
@@ -214,7 +215,7 @@ impl<'a> Server<'a> {
                 }
             }
             if listening {
-                self.accept()?;
+                self.accept();
             }
             for client in std::mem::take(&mut self.resume) {
                 self.inbound(client, inbound::More::No);
@@ -225,14 +226,13 @@ impl<'a> Server<'a> {
     /// Waits for the next thing to do.
     fn wait(&mut self, now: Nanos, end: Option<Nanos>, events: &mut Vec<Event>) -> io::Result<()> {
         let due = self.pace.wake_at();
-        let other = end.map_or(self.meter.next(), |end| end.min(self.meter.next()));
+        let tick = self.meter.next().min(self.echo.next());
+        let other = end.map_or(tick, |end| end.min(tick));
         let wake = due.map_or(other, |due| due.min(other));
-        let keep_looking =
-            !self.resume.is_empty() || now.saturating_sub(self.busy_at) < self.lookout;
-        let sleep = if keep_looking {
-            Nanos::ZERO
-        } else {
+        let sleep = if self.resume.is_empty() {
             wake.saturating_sub(now)
+        } else {
+            Nanos::ZERO
         };
         let timeout = Timespec {
             tv_sec: (sleep.get() / 1_000_000_000).cast_signed(),
@@ -248,9 +248,9 @@ impl<'a> Server<'a> {
     }
 
     /// Takes in every client that waits.
-    fn accept(&mut self) -> io::Result<()> {
+    fn accept(&mut self) {
         for number in 0..self.listeners.len() {
-            while let Some(socket) = self.listeners[number].accept()? {
+            while let Some(socket) = self.listeners[number].accept() {
                 let alive = self.clients.iter().flatten().count();
                 if alive >= CLIENTS_MOST || self.ios.len() >= IN_FLIGHT_MOST {
                     continue;
@@ -260,7 +260,9 @@ impl<'a> Server<'a> {
                 let free = self.clients.iter().position(Option::is_none);
                 let place = free.unwrap_or(self.clients.len());
                 let name = EventData::new_u64(CLIENTS + place as u64);
-                epoll::add(&self.epoll, &client.socket, name, client.asked)?;
+                if epoll::add(&self.epoll, &client.socket, name, client.asked).is_err() {
+                    continue;
+                }
                 if place == self.clients.len() {
                     self.clients.push(Some(client));
                 } else {
@@ -269,7 +271,6 @@ impl<'a> Server<'a> {
                 self.dirty.push(place as u32);
             }
         }
-        Ok(())
     }
 
     /// A client's socket has something, takes something, or is gone.
@@ -277,7 +278,15 @@ impl<'a> Server<'a> {
         if flags.intersects(EventFlags::OUT) {
             self.dirty.push(client);
         }
-        if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
+        let gone = flags.intersects(EventFlags::HUP | EventFlags::ERR);
+        if let Some(Some(one)) = self.clients.get_mut(client as usize)
+            && gone
+            && (one.life != Life::Open || one.is_full())
+        {
+            // Nothing of it will be read any more, and no answer can reach it.
+            one.life = Life::Over;
+            self.dirty.push(client);
+        } else if gone || flags.intersects(EventFlags::IN) {
             self.inbound(client, inbound::More::Yes);
         }
     }

@@ -117,6 +117,7 @@ impl Handshake {
     }
 
     /// The handshake as it goes on inside TLS: nothing agreed on before counts but the client's flags.
+    #[must_use]
     pub fn secured(&self) -> Self {
         Self {
             greeted: self.greeted,

@@ -149,10 +149,9 @@ pub fn check(request: &Request, size: u64, allocation: bool) -> Result<(), NbdEr
     }
     match request.command {
         Command::Read if request.length > BLOCK_MAX => Err(NbdError::Overflow),
-        Command::Read | Command::Trim if within => Ok(()),
-        Command::Write | Command::WriteZeroes if within => Ok(()),
-        Command::Write | Command::WriteZeroes => Err(NbdError::NoSpace),
         Command::Flush => Ok(()),
+        Command::Read | Command::Trim | Command::Write | Command::WriteZeroes if within => Ok(()),
+        Command::Write | Command::WriteZeroes => Err(NbdError::NoSpace),
         Command::BlockStatus if allocation && within && request.length > 0 => Ok(()),
         _ => Err(NbdError::Invalid),
     }

@@ -97,8 +97,7 @@ pub struct EmulationRecord {
     pub error_ns: LatencyRecord,
     /// The 99th percentile of it that was to be kept.
     pub error_bound_ns: Option<u64>,
-    /// What messages take on their way there and back, measured before the first client came and taken off every latency
-    /// that the model adds.
+    /// What messages took on their way there and back at the end; it is taken off every latency that the model adds.
     pub path_ns: u64,
     /// Processor time of the thread that serves.
     pub cpu: CpuRecord,

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_record::{
     Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, IntervalStats,
-    IoErrors, OpStats, OverTimeRecord, Record, RunKind, SCHEMA, SetStats, StageRecord, StageResult,
-    StorageRecord, SweepRecord, ToolRecord, Verdict, WorkerStats, stage_record, sweep_record,
+    IoErrors, LatencyRecord, OpStats, OverTimeRecord, Record, RunKind, SCHEMA, SetStats,
+    StageRecord, StageResult, StorageRecord, SweepRecord, ToolRecord, Verdict, WorkerStats,
+    stage_record, sweep_record,
 };
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Direction, SetOperation, Stage, SweepPoint, native};
@@ -99,6 +100,15 @@ fn sweep(stage: &StageRecord) -> SweepRecord {
     sweep_record(&points, &stages).expect("there are points")
 }
 
+fn emulation(error_ns: LatencyRecord) -> EmulationRecord {
+    EmulationRecord {
+        error_ns,
+        error_bound_ns: Some(1),
+        path_ns: 1,
+        cpu: CpuRecord::default(),
+    }
+}
+
 fn record() -> Record {
     let modelled = StorageRecord {
         kind: "volume".to_owned(),
@@ -139,13 +149,7 @@ fn record() -> Record {
     // Nothing makes operations on names yet, but their place is part of the schema.
     let opened = stage.jobs[0].read.clone().expect("the job reads");
     stage.jobs[0].meta.insert("open".to_owned(), opened.clone());
-    let late = opened.latency_ns.clone();
-    stage.emulation = Some(EmulationRecord {
-        error_ns: late,
-        error_bound_ns: Some(1),
-        path_ns: 1,
-        cpu: CpuRecord::default(),
-    });
+    stage.emulation = Some(emulation(opened.latency_ns.clone()));
     let text = |text: &str| text.to_owned();
     Record {
         schema: text(SCHEMA),

@@ -46,7 +46,6 @@ impl Server<'_> {
             return;
         };
         if client.life == Life::Open {
-            self.busy_at = Clock::now();
             let went = match more {
                 More::Yes => self.receive(place, &mut client),
                 More::No => self.resume(place, &mut client),
@@ -62,7 +61,7 @@ impl Server<'_> {
     /// Understands what was received while too much was owed.
     fn resume(&mut self, place: u32, client: &mut Client) -> io::Result<()> {
         let stash = std::mem::take(&mut client.stash);
-        let taken = self.understand(place, client, &stash, self.busy_at)?;
+        let taken = self.understand(place, client, &stash, Clock::now())?;
         client.stash = stash;
         client.stash.drain(..taken);
         Ok(())

@@ -1,3 +1,5 @@
+//! Handshakes as clients hold them, whole and byte by byte.
+
 use super::*;
 use crate::options::ExportFacts;
 

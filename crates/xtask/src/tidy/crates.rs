@@ -161,6 +161,8 @@ const ANY: &[&str] = &[
     "verify",
     "session",
     "peers",
+    "nbd",
+    "emulator",
     "convert",
 ];
 
