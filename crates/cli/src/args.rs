@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::convert::ConvertArgs;
 use clap::{Args, Parser, Subcommand};
+use fathom_model::Factor;
 use fathom_session::{Keep, Show, Words, is_dialect};
 
 /// Will this storage carry this application, and how do we know?
@@ -40,7 +41,7 @@ pub enum Verb {
     Serve(fathom_emulator::ServeArgs),
     /// Fit a design's media latencies to a measured run
     Calibrate(CalibrateArgs),
-    /// Print the resolved workload: every value, and where it came from
+    /// Print the resolved workload, or a guide's table: `counters`, `factors`
     Explain(ExplainArgs),
     /// Write a workload in another dialect's words, and tell what those cannot say
     Convert(ConvertArgs),
@@ -62,10 +63,12 @@ pub enum Verb {
     /// Take the place of the script DiskPerformance.ps1
     #[command(disable_help_flag = true)]
     Diskperformance(PeerArgs),
+    /// Watch what a running application does to its storage
+    Observe(fathom_observe::ObserveArgs),
     /// Write down what an application needs of its storage
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
-    Plan(PlanArgs),
+    Plan(Box<fathom_emit::PlanArgs>),
     /// Look into the catalogue of VM sizes and disks
     Catalog(CatalogArgs),
     /// List the stored runs
@@ -210,10 +213,17 @@ pub struct RunArgs {
 
 /// `fathom predict`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("workload", |arg| arg.required(false).required_unless_present("replay")))]
 pub struct PredictArgs {
     /// The design to predict on
     #[arg(long, value_name = "DESIGN")]
     pub on: PathBuf,
+    /// Multiply every rate and every bucket of credits of the design; latencies and depths stay
+    #[arg(long, value_name = "FACTOR")]
+    pub scale: Option<Factor>,
+    /// Predict the I/O of a served run's trace (CSV) at the times at which it came, in place of a workload
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["workload", "maps", "dialect", "target", "include_layout", "sweeps", "format"])]
+    pub replay: Option<PathBuf>,
     /// Directory a preset's file is taken to be in
     #[arg(long, value_name = "DIR")]
     pub target: Option<PathBuf>,
@@ -263,8 +273,11 @@ Example:
   fathom calibrate last --on vm.design.toml -o vm-fitted.design.toml
   fathom predict --on vm-fitted.design.toml oltp.workload.toml";
 
-/// `fathom explain`.
+/// `fathom explain`; `fathom explain factors` prints what makes storage faster.
 #[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "`fathom explain factors` prints what makes storage faster, factor by factor."
+)]
 pub struct ExplainArgs {
     /// Directory a preset's file is taken to be in
     #[arg(long, value_name = "DIR")]
@@ -316,51 +329,6 @@ pub enum ProfileAction {
         output: Option<PathBuf>,
     },
 }
-
-/// `fathom plan`.
-#[derive(Debug, Clone, Args)]
-#[command(after_help = PLAN_HELP)]
-pub struct PlanArgs {
-    /// What the application needs
-    #[arg(value_name = "PROFILE")]
-    pub profile: PathBuf,
-    /// Take machine sizes from the pages of this era
-    #[arg(long, default_value = "current")]
-    pub era: String,
-    /// Take machine sizes from these series alone, such as `DS` or `Dsv3`
-    #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    pub series: Vec<String>,
-    /// Products to search: premium, standard, v2, ultra [default: the first two; all with --prices]
-    #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    pub family: Vec<String>,
-    /// Your price list; without one, designs are ranked by what is provisioned
-    #[arg(long, value_name = "FILE")]
-    pub prices: Option<PathBuf>,
-    /// The most a month
-    #[arg(long, value_name = "AMOUNT", requires = "prices")]
-    pub max_price: Option<f64>,
-    /// Multiply the profile's figures, in place of its own growth
-    #[arg(long, value_name = "1.5x")]
-    pub growth: Option<String>,
-    /// The percentile to carry: 50, 90 or 99
-    #[arg(long, default_value = "99", value_parser = ["50", "90", "99"])]
-    pub percentile: String,
-    /// How many designs to offer
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=100))]
-    pub offers: u8,
-    /// Write the first design and its workload as PREFIX.design.toml and PREFIX.workload.toml
-    #[arg(short, long, value_name = "PREFIX")]
-    pub output: Option<String>,
-}
-
-const PLAN_HELP: &str = "\
-Each offer is proven: the profile's own I/O is predicted on it, without credits.
-A design that fails is not offered.
-
-Example:
-  fathom profile new --app sql-server --tps 3500 -o shop.profile.toml
-  fathom plan shop.profile.toml --series DSv2 -o shop
-  fathom predict --on shop.design.toml shop.workload.toml";
 
 /// `fathom catalog`.
 #[derive(Debug, Clone, Args)]
@@ -448,6 +416,7 @@ impl Cli {
             | Verb::Vdbench(_)
             | Verb::Sqlio(_)
             | Verb::Diskperformance(_)
+            | Verb::Observe(_)
             | Verb::Profile(_)
             | Verb::Plan(_)
             | Verb::Catalog(_)

@@ -35,7 +35,8 @@ reported in the dialect's own way.
 Examples:
   fathom convert --to fio oltp.workload.toml
   fathom convert --to native -o job.workload.toml fio --rw=read --size=1g
-  fathom convert --to diskspd --strict job.fio";
+  fathom convert --to diskspd --strict job.fio
+  fathom convert --to iometer -o oltp.icf oltp.workload.toml";
 
 /// Prints or stores the text, and tells what it cannot say.
 pub fn convert(args: &ConvertArgs) -> Result<Code, Failure> {

@@ -9,8 +9,14 @@ use fathom_workload::native;
 use crate::args::ExplainArgs;
 use crate::terminal::TERMINAL;
 
-/// Prints the workload as a native file that `fathom run` reads, and before it, as comments, every option in force.
+/// Prints one of the guides' tables, or the workload as a native file that `fathom run` reads, and before it, as comments, every option in force.
 pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
+    if let [name] = args.workload.workload.as_slice()
+        && let Some(table) = fathom_observe::guide_table(name)
+    {
+        crate::print(&table);
+        return Ok(Code::Success);
+    }
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
     if args.json {
         crate::print_json(&native::to_json(&input.workload))?;

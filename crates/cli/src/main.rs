@@ -8,8 +8,8 @@ mod convert;
 mod explain;
 mod finish;
 mod lookups;
-mod plan;
 mod predict;
+mod profile;
 mod run;
 mod terminal;
 
@@ -61,8 +61,9 @@ fn act() -> ExitCode {
         Verb::Diskperformance(args) => {
             Ok(fathom_peers::diskperformance(&args.arguments, &TERMINAL))
         }
-        Verb::Profile(args) => plan::profile(&args.action),
-        Verb::Plan(args) => plan::plan(&args),
+        Verb::Observe(args) => fathom_observe::run(&args, &TERMINAL),
+        Verb::Profile(args) => profile::profile(&args.action),
+        Verb::Plan(args) => fathom_emit::plan(&args, &TERMINAL),
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),

@@ -1,14 +1,17 @@
 //! `fathom predict`: a workload on modelled storage.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_model::Design;
 use fathom_peers::Shown;
-use fathom_record::RunKind;
-use fathom_session::{Code, Failure, Outcome, Screen, Start, load, tell_warnings, watch};
-use fathom_sim::{PredictError, predict as simulate};
+use fathom_record::{EventSink, RunKind};
+use fathom_session::{Code, Failure, Input, Outcome, Screen, Start, load, tell_warnings, watch};
+use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
+use fathom_workload::trace::ServedTrace;
 
 use crate::args::PredictArgs;
 use crate::finish::{finish, view};
@@ -31,6 +34,20 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     let (path, text) = read_design(&args.on)?;
     let (design, warnings) = Design::read(&text, &path, Catalog::builtin())?;
     tell_warnings(&warnings, &TERMINAL);
+    let design = design.scaled(args.scale.unwrap_or_default());
+    if let Some(trace) = &args.replay {
+        let open = || open_trace(trace);
+        let name = trace.display().to_string();
+        let mut replay = Replay::new(&name, open()?, &design)?;
+        let input = Input::new(file_name(trace), replay.workload().clone());
+        return simulated(args, (&design, text), &input, |sink, stop| {
+            let predicted = replay.predict(open()?, &design, sink, stop);
+            let predicted = predicted.map_err(|error| failure(&input, error))?;
+            // It knows now how much was outstanding.
+            let replayed = Input::new(file_name(trace), replay.workload().clone());
+            Ok((predicted, Some(replayed)))
+        });
+    }
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
     let input = if args.include_layout {
         input.with_layout()?
@@ -41,34 +58,65 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
         .without_logs(&TERMINAL)
         .on_machines(design.vms.iter().map(|vm| vm.name.as_str()))?
         .with_sweep(&args.sweep.sweeps)?;
+    simulated(args, (&design, text), &input, |sink, stop| {
+        let predicted = simulate(&input.workload, &design, sink, stop);
+        Ok((predicted.map_err(|error| failure(&input, error))?, None))
+    })
+}
+
+/// A trace, which is read twice.
+fn open_trace(path: &Path) -> Result<ServedTrace, Failure> {
+    let refused = |error: &dyn std::fmt::Display| {
+        let message = format!("the trace `{}` cannot be read: {error}", path.display());
+        Failure::new(Code::Input, message)
+    };
+    let file = File::open(path).map_err(|error| refused(&error))?;
+    let kind = file.metadata().map_err(|error| refused(&error))?;
+    if !kind.is_file() {
+        return Err(refused(&"it is no regular file").hint("write it to a file: it is read twice"));
+    }
+    ServedTrace::new(Box::new(BufReader::new(file))).map_err(|error| refused(&error))
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn failure(input: &Input, error: PredictError) -> Failure {
+    match error {
+        PredictError::Input(complaints) => input.located(complaints).into(),
+        PredictError::Model(error) => Failure::new(Code::Input, error),
+    }
+}
+
+/// A prediction, and the input as it is known afterwards where that is another.
+type Predicted = (Prediction, Option<Input>);
+
+/// Shows and stores what `run` predicts of `input`; with the text of the design.
+fn simulated(
+    args: &PredictArgs,
+    (design, text): (&Design, String),
+    input: &Input,
+    run: impl FnOnce(&mut dyn EventSink, &dyn Fn() -> bool) -> Result<Predicted, Failure>,
+) -> Result<Code, Failure> {
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);
     }
-    let design_name = args
-        .on
-        .file_name()
-        .map_or(path, |name| name.to_string_lossy().into_owned());
     let stop = StopFlag::new();
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
-    let mut start = Start::now(&input, Some((&design_name, text)));
+    let mut start = Start::now(input, Some((&file_name(&args.on), text)));
     let screen = Screen::new(args.output.show_virtual(), &TERMINAL);
-    let view = view(&args.output, &input, RunKind::Predict, &stop)?;
+    let view = view(&args.output, input, RunKind::Predict, &stop)?;
     let mut shown = Shown::new(screen, view);
-    let prediction = watch(
-        &mut start,
-        &input,
-        args.output.keep(),
-        &mut shown,
-        &TERMINAL,
-        |sink| simulate(&input.workload, &design, sink, &|| stop.is_requested()),
-    );
+    let keep = args.output.keep();
+    let predicted = watch(&mut start, input, keep, &mut shown, &TERMINAL, |sink| {
+        run(sink, &|| stop.is_requested())
+    });
     let view = shown.close();
-    let (prediction, writer) = prediction.map_err(|error| match error {
-        PredictError::Input(complaints) => input.located(complaints).into(),
-        PredictError::Model(error) => Failure::new(Code::Input, error),
-    })?;
+    let ((prediction, known), writer) = predicted?;
     let outcome = Outcome {
         results: prediction.results,
         targets: Vec::new(),
@@ -76,6 +124,6 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
         interrupted: stop.is_requested(),
         design: design.to_json(),
     };
-    let record = start.record(&input, outcome);
+    let record = start.record(known.as_ref().unwrap_or(input), outcome);
     finish(&record, writer, &args.output, view)
 }

@@ -17,11 +17,17 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         .with_sweep(&args.sweep.sweeps)?;
     let options = options(&args.safety);
     if args.output.dry_run {
-        fathom_engine::preflight(&input.workload, &options)
-            .map_err(|error| engine_failure(&error))?;
+        if let Some(folder) = input.missing_folder() {
+            let folder = folder.display();
+            crate::tell(&format!("note: `{folder}` would be made first"));
+        } else {
+            fathom_engine::preflight(&input.workload, &options)
+                .map_err(|error| engine_failure(&error))?;
+        }
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);
     }
+    input.make_folders()?;
     let stop = StopFlag::new();
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;

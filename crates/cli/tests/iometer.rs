@@ -264,7 +264,7 @@ fn the_scenarios_of_the_2016_guide_are_predicted() {
         ("RandomReads_8K", 62_000.0, 64_100.0, "iops"),
         ("RandomWrites_8K", 48_700.0, 50_000.0, "iops"),
         (
-            "RandomWrites_8K + RandomReads_8K",
+            "RandomReads_8K + RandomWrites_8K",
             110_000.0,
             114_000.0,
             "iops",
@@ -272,7 +272,7 @@ fn the_scenarios_of_the_2016_guide_are_predicted() {
         ("RandomReads_64K", 505e6, 520e6, "bandwidth_bytes_per_sec"),
         ("RandomWrites_64K", 505e6, 520e6, "bandwidth_bytes_per_sec"),
         (
-            "RandomWrites_64K + RandomReads_64K",
+            "RandomReads_64K + RandomWrites_64K",
             1_010e6,
             1_035e6,
             "bandwidth_bytes_per_sec",

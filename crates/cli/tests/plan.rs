@@ -49,12 +49,12 @@ fn a_rule_of_thumb_becomes_a_design_that_is_predicted() {
         "3,750 IOPS of 8 KiB",
         "assumed:",
         "binds first:",
-        "predicted data, peak: 3,75",
+        "of 3,750 IOPS; writes p50",
     ];
     check(&plan, folder.path(), 0, &says);
     let predict = "predict --on mail.design.toml --no-record mail.workload.toml";
     let words: Vec<_> = predict.split(' ').collect();
-    check(&words, folder.path(), 0, &["3,75", "TRUSTWORTHY"]);
+    check(&words, folder.path(), 0, &["3,7", "TRUSTWORTHY"]);
     check(&plan, folder.path(), 3, &["nothing is written over"]);
 }
 
@@ -85,10 +85,62 @@ fn the_guide_s_cheaper_machine_is_found_by_its_own_prices() {
 }
 
 #[test]
+fn scripts_are_printed_or_stored_and_nothing_is_written_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = example("shop.profile.toml");
+    let words = |more: &[&'static str]| -> Vec<String> {
+        let first = ["plan", profile.as_str(), "--only", "P30", "--emit"];
+        first
+            .iter()
+            .chain(more)
+            .map(|it| (*it).to_owned())
+            .collect()
+    };
+    let run = |more: &[&'static str], code, says: &[&str]| {
+        let words = words(more);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        check(&words, folder.path(), code, says)
+    };
+    let script = run(&["mdadm"], 0, &["--raid-devices=4 --chunk=64"]);
+    assert!(script.starts_with("#!/usr/bin/env bash\n"), "{script}");
+    let plan = run(&["mdadm", "--emit-to", "shop.sh"], 0, &["binds first"]);
+    assert!(!plan.contains("mdadm --create"), "{plan}");
+    let stored = std::fs::read_to_string(folder.path().join("shop.sh"));
+    assert_eq!(stored.expect("the script"), script);
+    run(
+        &["az", "--emit-to", "shop.sh"],
+        3,
+        &["nothing is written over"],
+    );
+    run(&["mount"], 2, &["no volumes over the network"]);
+    run(&["az", "--offer", "9"], 2, &["there is no offer 9"]);
+    run(&["cobol"], 2, &["invalid value"]);
+    check(&["explain", "factors"], folder.path(), 0, &["stripe size"]);
+}
+
+#[test]
+fn a_volume_over_nfs_is_as_large_as_its_throughput_needs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = example("stream.profile.toml");
+    let words = ["plan", &profile, "--only", "nfs-premium", "--offers", "1"];
+    let says = [
+        "1 × nfs-premium of 70.31 TiB",
+        "nconnect=8",
+        "predicted lake, peak: 72,0",
+    ];
+    check(&words, folder.path(), 0, &says);
+    let stored = [&words[..], &["-o", "stream"]].concat();
+    check(&stored, folder.path(), 0, &[]);
+    let predict = "predict --on stream.design.toml --no-record stream.workload.toml";
+    let words: Vec<_> = predict.split(' ').collect();
+    check(&words, folder.path(), 0, &["72,0"]);
+}
+
+#[test]
 fn wrong_words_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let profile = example("shop.profile.toml");
-    let cases: [(&[&str], i32, &str); 7] = [
+    let cases: [(&[&str], i32, &str); 10] = [
         (
             &["profile", "new", "--app", "orcl"],
             2,
@@ -115,6 +167,21 @@ fn wrong_words_are_told() {
             &["plan", &profile, "--family", "tape"],
             2,
             "`tape` is no family",
+        ),
+        (
+            &["plan", &profile, "--only", "P31"],
+            2,
+            "`P31` is no product",
+        ),
+        (
+            &["plan", &profile, "--rtt", "afar"],
+            2,
+            "`afar` is no distance",
+        ),
+        (
+            &["plan", &profile, "--burst", "1s"],
+            2,
+            "no length of a peak",
         ),
     ];
     for (words, code, says) in cases {

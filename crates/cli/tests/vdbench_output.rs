@@ -274,6 +274,91 @@ fn a_run_ends_when_it_is_told_or_has_enough() {
     assert!(names_in(home.path()).contains(&"out001".to_owned()));
 }
 
+/// Ten files in two directories; one workload reads them, the other asks for their attributes.
+fn tree(anchor: &str) -> String {
+    format!(
+        "create_anchors=yes\nfsd=fsd1,anchor={anchor},depth=1,width=2,files=5,size=64k\n\
+         fwd=default,xfersize=4k,fileselect=random,fileio=random,threads=2\n\
+         fwd=fwd1,fsd=fsd1,operation=read,skew=70\nfwd=fwd2,fsd=fsd1,operation=getattr,skew=30\n\
+         rd=rd2,fwd=fwd*,fwdrate=max,format=yes,elapsed=3,interval=1\n"
+    )
+}
+
+#[test]
+fn runs_on_files_have_the_rows_of_files() {
+    let home = disk_folder();
+    let anchor = home.path().join("tree").display().to_string();
+    std::fs::write(home.path().join("parm"), tree(&anchor)).unwrap();
+    let stdout = vdbench(home.path(), &[]);
+    let summary = page(home.path(), "summary.html");
+    let runs = averages(&summary);
+    let labels: Vec<&str> = runs.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["avg_1-1", "avg_2-3"], "{summary}");
+    // 25 numbers, and two for `getattr`.
+    assert!(
+        runs.iter().all(|(_, numbers)| numbers.len() == 27),
+        "{summary}"
+    );
+    // The format makes each directory and file once, whatever its rate.
+    for (kind, count) in [("mkdir", 2), ("create", 10), ("close", 10)] {
+        assert_eq!(
+            counted(home.path(), "format_for_rd2", kind),
+            count,
+            "{kind}"
+        );
+    }
+    let numbers = &runs[1].1;
+    let (requested, reads, attributes) = (numbers[0], numbers[5], numbers[25]);
+    assert!(reads > 0.0 && attributes > 0.0, "{summary}");
+    // What is asked for are reads and attributes; files are opened and closed beside that.
+    assert!((requested - reads - attributes).abs() <= 2.0, "{summary}");
+    assert!((attributes / requested - 0.3).abs() < 0.03, "{summary}");
+    assert!(numbers[19] > 0.0 && numbers[21] > 0.0, "{summary}");
+    for row in ["std_2-3", "max_2-3"] {
+        assert!(summary.contains(row) && stdout.contains(row), "{summary}");
+        assert!(!page(home.path(), "totals.html").contains(row));
+    }
+    let of_fwd = averages(&page(home.path(), "fwd2.html")).pop().unwrap();
+    assert_eq!((of_fwd.1[5], of_fwd.1[25]), (0.0, attributes));
+    assert!(page(home.path(), "format.html").contains("avg_1-1"));
+    let flat = flat_rows(&page(home.path(), "flatfile.html"));
+    let last = flat.last().unwrap();
+    assert_eq!(
+        (last["Run"].as_str(), last["Interval"].as_str()),
+        ("rd2", "avg_2-3")
+    );
+    let rate: f64 = last["Getattr_rate"].parse().unwrap();
+    assert!((rate - attributes).abs() <= 1.0, "{last:?}");
+}
+
+#[test]
+fn a_prediction_on_files_has_the_rows_of_files() {
+    let home = disk_folder();
+    let design = example("guide-2021/d8ds_v4.design.toml");
+    std::fs::write(
+        home.path().join("parm"),
+        tree("/mnt/nocache/tree").replace("fwdrate=max", "fwdrate=1000"),
+    )
+    .unwrap();
+    let words = [
+        "predict",
+        "--on",
+        &design,
+        "--no-record",
+        "--quiet",
+        "--format",
+        "peer",
+    ];
+    let words = [&words[..], &["vdbench", "-f", "parm"]].concat();
+    let stdout = expect_code(home.path(), &words, 0).0;
+    let rows = averages(&stdout);
+    let (label, numbers) = rows.last().unwrap();
+    assert_eq!(label, "avg_2-3", "{stdout}");
+    // There are no processors in a prediction.
+    assert_eq!(numbers.len(), 25, "{stdout}");
+    assert!(numbers[3] > 0.0 && numbers[23] > 0.0, "{stdout}");
+}
+
 #[test]
 fn a_prediction_has_the_peers_layout() {
     let home = disk_folder();

@@ -105,8 +105,12 @@ fn lost_job(job: &Job) -> Loss {
 }
 
 fn told_keys(draft: &Draft, job: usize) -> Vec<&'static str> {
-    let told = draft.told.iter().filter(|told| told.job == job);
-    told.map(|told| told.key).collect()
+    let told = draft.told.iter().map(|told| (told.job, told.key));
+    let decided = told.chain(draft.same.iter().copied());
+    decided
+        .filter(|(number, _)| *number == job)
+        .map(|(_, key)| key)
+        .collect()
 }
 
 fn compare_job(

@@ -11,6 +11,8 @@ pub struct Draft {
     pub stages: Vec<Vec<usize>>,
     /// What the writer tells of by itself: the job's number, the key, and what becomes of it.
     pub told: Vec<Told>,
+    /// The job's number and a key that is read back otherwise, and yet means the same.
+    pub same: Vec<(usize, &'static str)>,
 }
 
 /// A difference that a writer knows of.
@@ -35,6 +37,11 @@ impl Draft {
     /// Tells that a job's key is said in another way.
     pub fn differs(&mut self, job: usize, key: &'static str, message: impl Into<String>) {
         self.tell(job, key, Weight::Differs, message.into());
+    }
+
+    /// Says that a job's key is read back otherwise, and yet means the same or was told under another key.
+    pub fn same(&mut self, job: usize, key: &'static str) {
+        self.same.push((job, key));
     }
 
     fn tell(&mut self, job: usize, key: &'static str, weight: Weight, message: String) {

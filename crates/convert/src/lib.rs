@@ -18,6 +18,7 @@ mod back;
 mod diskspd;
 mod draft;
 mod fio;
+mod iometer;
 mod loss;
 mod native;
 mod normal;
@@ -37,13 +38,21 @@ pub enum Dialect {
     Diskspd,
     /// Vdbench's parameter files.
     Vdbench,
+    /// Iometer's configurations (.icf).
+    Iometer,
     /// Fathom's own files.
     Native,
 }
 
 impl Dialect {
     /// All, in the order in which they are listed.
-    pub const ALL: [Self; 4] = [Self::Fio, Self::Diskspd, Self::Vdbench, Self::Native];
+    pub const ALL: [Self; 5] = [
+        Self::Fio,
+        Self::Diskspd,
+        Self::Vdbench,
+        Self::Iometer,
+        Self::Native,
+    ];
 
     /// Its word on our command line.
     pub const fn name(self) -> &'static str {
@@ -51,6 +60,7 @@ impl Dialect {
             Self::Fio => "fio",
             Self::Diskspd => "diskspd",
             Self::Vdbench => "vdbench",
+            Self::Iometer => "iometer",
             Self::Native => "native",
         }
     }
@@ -83,6 +93,7 @@ pub fn convert(workload: &Workload, to: Dialect, source: &str) -> Converted {
         Dialect::Fio => fio::convert(workload, source),
         Dialect::Diskspd => diskspd::convert(workload, source),
         Dialect::Vdbench => vdbench::convert(workload, source),
+        Dialect::Iometer => iometer::convert(workload, source),
         Dialect::Native => native::convert(workload, source),
     }
 }

@@ -1,6 +1,6 @@
 //! What a text cannot say of a workload.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// How much a difference matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,26 +78,58 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Joins differences that are alike in all but their job or stage; `jobs` is the number of jobs.
+/// Most differences of a key that are told apart.
+const ALIKE_MAX: usize = 3;
+
+/// Joins differences that are alike in all but their job or stage, and many of one key; `jobs` is the number of jobs.
 pub fn joined(losses: Vec<Loss>, jobs: usize) -> Vec<Loss> {
-    let mut joined: Vec<Loss> = Vec::new();
-    for loss in losses {
-        let alike = joined.iter_mut().find(|known| {
-            known.weight == loss.weight && known.key == loss.key && known.message == loss.message
-        });
-        match (alike.map(|known| &mut known.place), &loss.place) {
-            (Some(Place::Jobs(known)), Place::Jobs(more))
-            | (Some(Place::Stages(known)), Place::Stages(more)) => {
-                known.extend_from_slice(more);
-            }
-            _ => joined.push(loss),
-        }
-    }
+    let same = |known: &Loss, loss: &Loss| known.message == loss.message;
+    let joined = join(losses, same);
+    let alike = |known: &Loss, loss: &Loss| known.weight == loss.weight && known.key == loss.key;
+    let count = |loss: &Loss| joined.iter().filter(|other| alike(other, loss)).count();
+    let counts: Vec<usize> = joined.iter().map(count).collect();
+    let (many, few): (Vec<_>, Vec<_>) = joined
+        .into_iter()
+        .zip(counts)
+        .partition(|(_, count)| *count > ALIKE_MAX);
+    let many = many.into_iter().map(|(mut loss, count)| {
+        // The first stands for all.
+        let _ = write!(loss.message, "; {} more are alike", count - 1);
+        loss
+    });
+    let mut joined: Vec<Loss> = few.into_iter().map(|(loss, _)| loss).collect();
+    joined.extend(
+        join(many.collect(), |_, _| true)
+            .into_iter()
+            .map(|mut loss| {
+                if let Place::Jobs(names) | Place::Stages(names) = &mut loss.place {
+                    let mut seen = std::collections::HashSet::new();
+                    names.retain(|name| seen.insert(name.clone()));
+                }
+                loss
+            }),
+    );
     for loss in &mut joined {
         if matches!(&loss.place, Place::Jobs(names) if names.len() == jobs && jobs > 1) {
             loss.place = Place::EveryJob;
         }
     }
     joined.sort_by_key(|loss| loss.weight);
+    joined
+}
+
+/// Joins differences of one weight and key that are `alike`; the first one's message stays.
+fn join(losses: Vec<Loss>, alike: impl Fn(&Loss, &Loss) -> bool) -> Vec<Loss> {
+    let mut joined: Vec<Loss> = Vec::new();
+    for loss in losses {
+        let known = joined.iter_mut().find(|known| {
+            known.weight == loss.weight && known.key == loss.key && alike(known, &loss)
+        });
+        match (known.map(|known| &mut known.place), &loss.place) {
+            (Some(Place::Jobs(known)), Place::Jobs(more))
+            | (Some(Place::Stages(known)), Place::Stages(more)) => known.extend_from_slice(more),
+            _ => joined.push(loss),
+        }
+    }
     joined
 }

@@ -6,8 +6,9 @@
 
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
-    Access, BufferContents, Direction, EndsOthers, ExistingFiles, FileChoice, FileOperation, Job,
-    ProcessorSharing, SequentialScope, WeightedSize, Workload,
+    Access, AccessLine, BufferContents, Direction, EndsOthers, ExistingFiles, FileChoice,
+    FileOperation, Filling, Job, LINE_ALIGNMENT, ProcessorSharing, SequentialScope, WeightedSize,
+    Workload,
 };
 
 /// The same workload, with everything that makes no difference at one value.
@@ -30,6 +31,7 @@ pub fn normal_form(workload: &Workload) -> Workload {
             names(job);
         }
         limits(job);
+        lines(job);
         blocks(job);
         if job.targets.len() == 1 {
             job.file_choice = FileChoice::RoundRobin;
@@ -40,6 +42,9 @@ pub fn normal_form(workload: &Workload) -> Workload {
                 job.contents = BufferContents::default();
                 job.features.filling = None;
             }
+        }
+        if job.features.filling.as_deref() == Some(&Filling::default()) {
+            job.features.filling = None;
         }
         let process = &mut job.features.process;
         if process.processors.is_empty() {
@@ -69,6 +74,25 @@ fn limits(job: &mut Job) {
         limits.ios = None;
         limits.loops = 1;
     }
+}
+
+/// Lines that are never drawn are left out, and the others say what the job's mix, access and sizes are.
+fn lines(job: &mut Job) {
+    let own = std::mem::take(&mut job.features.lines);
+    let drawn: Vec<AccessLine> = own.into_iter().filter(|line| line.weight > 0).collect();
+    if drawn.is_empty() {
+        return;
+    }
+    let divisor = drawn
+        .iter()
+        .fold(0, |sum, line| common(sum, line.weight))
+        .max(1);
+    let reduced = drawn.into_iter().map(|line| AccessLine {
+        weight: line.weight / divisor,
+        alignment: line.alignment.or(Some(LINE_ALIGNMENT)),
+        ..line
+    });
+    job.set_lines(reduced.collect());
 }
 
 /// Weights are as small as they can be; what no I/O uses is as the first direction that is used; random offsets are aligned to

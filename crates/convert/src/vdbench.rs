@@ -1,7 +1,15 @@
 //! Writing of a Vdbench parameter file.
 //!
 //! Each job is a workload (WD) on storage of its own (SD), and each stage a run (RD) of its jobs' workloads. Vdbench's threads
-//! on a piece of storage share its position, which is what one worker with as many I/Os outstanding does.
+//! on a piece of storage share its position, which is what one worker with as many I/Os outstanding does. Jobs on file sets are
+//! workloads (FWD) on trees (FSD); what formats them stands with the run that follows.
+//!
+//! Invariant: storage and workloads that are alike stand once, and no name stands for two.
+
+mod files;
+mod general;
+mod sections;
+mod storage;
 
 use std::fmt::Write as _;
 use std::io;
@@ -9,15 +17,16 @@ use std::io;
 use fathom_diagnostics::Diagnostics;
 use fathom_dialects::fio::{FileStatus, Files};
 use fathom_dialects::vdbench;
-use fathom_units::{Bytes, Nanos, Percent};
-use fathom_workload::{
-    Access, Arrival, BlockSizes, Caching, Features, Job, Limits, OpenSync, Pacing, Place, Poisson,
-    SequentialScope, Stage, SyncPolicy, Workload,
-};
+use fathom_units::{Nanos, Percent};
+use fathom_workload::{Features, Job, Limits, Stage, Workload};
 
 use crate::Converted;
 use crate::back::{Reasons, header, losses};
 use crate::draft::Draft;
+use crate::normal::normal_form;
+
+use general::General;
+use sections::Sections;
 
 const REASONS: Reasons = &[
     (
@@ -29,6 +38,10 @@ const REASONS: Reasons = &[
     ("contents", "Vdbench writes data of its own"),
     ("discard", "Vdbench reports every run"),
     ("drop_cache", "Vdbench leaves the cache as it is"),
+    (
+        "filling",
+        "Vdbench has one way to compress and to repeat for a whole run",
+    ),
     ("existing", "Vdbench writes to any file that is there"),
     ("group", "Vdbench reports each SD"),
     ("measure", "Vdbench runs for `elapsed=`, in whole seconds"),
@@ -43,23 +56,56 @@ const REASONS: Reasons = &[
     ),
 ];
 
+/// The host of a job that names none, where others do: without it, the job would be done on every host.
+const HERE: &str = "localhost";
+
+/// A parameter file that is being written.
+struct Writer {
+    general: General,
+    sections: Sections,
+    runs: String,
+    draft: Draft,
+    /// Stages that the text will be read as, so far.
+    made: usize,
+    /// Whether any job names a host.
+    has_hosts: bool,
+}
+
 /// The workload as a parameter file.
 pub fn convert(workload: &Workload, source: &str) -> Converted {
+    let normal = normal_form(workload);
     let Workload {
         stages,
         // Runs are drawn by Vdbench's own seeds.
         seed: _,
-    } = workload;
-    let mut draft = Draft::default();
-    let (mut storage, mut work, mut runs) = (String::new(), String::new(), String::new());
-    let mut hosts: Vec<&str> = Vec::new();
+    } = &normal;
+    let mut writer = Writer {
+        general: General::of(&normal),
+        sections: Sections::new(),
+        runs: String::new(),
+        draft: Draft {
+            jobs: vec![Vec::new(); normal.jobs().count()],
+            stages: vec![Vec::new(); stages.len()],
+            ..Draft::default()
+        },
+        made: 0,
+        has_hosts: false,
+    };
+    let mut hosts: Vec<&str> = normal
+        .jobs()
+        .filter_map(|(_, job)| job.host.as_deref())
+        .collect();
+    if !hosts.is_empty() && normal.jobs().any(|(_, job)| job.host.is_none()) {
+        hosts.push(HERE);
+    }
+    hosts.sort_unstable();
+    hosts.dedup();
+    writer.has_hosts = !hosts.is_empty();
     let mut number = 0;
+    let mut formatted = None;
     for (index, stage) in stages.iter().enumerate() {
-        draft.stages.push(vec![index]);
-        let mut names = Vec::new();
-        let mut place = 0;
         let Stage {
-            name,
+            name: _,
             jobs,
             // Both stand with the RD; the others show when the text is read back.
             cooldown: _,
@@ -67,80 +113,62 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
             repeats: _,
             discard: _,
         } = stage;
-        for job in jobs {
-            decided(job);
-            let mut became = Vec::new();
-            if job.workers > 1 {
-                let message = format!(
-                    "{} workers become one queue of as many I/Os outstanding",
-                    job.workers
-                );
-                draft.lost(number, "workers", message.clone());
-                draft.lost(number, "depth", message);
-            }
-            for (part, target) in job.targets.iter().enumerate() {
-                let (wd, sd) = names_of(job, number, part, jobs.len() > 1);
-                let path = path_of(&target.place, number, part, &mut draft);
-                let _ = writeln!(
-                    storage,
-                    "sd={sd},lun={path}{}",
-                    of_storage(job, target.offset, target.length)
-                );
-                let _ = writeln!(work, "wd={wd},sd={sd}{}", of_work(job, number, &mut draft));
-                names.push(wd);
-                became.push((index, place));
-                place += 1;
-            }
-            if became.len() > 1 {
-                draft.lost(
-                    number,
-                    "target",
-                    "Vdbench keeps its threads on each SD, not on all together",
-                );
-            }
-            hosts.extend(job.host.as_deref());
-            draft.jobs.push(became);
-            number += 1;
-        }
-        let _ = writeln!(runs, "rd={},{}", safe(name, index), of_run(stage, &names));
+        jobs.iter().for_each(decided);
+        writer.stage(stages, (index, number), &mut formatted);
+        number += jobs.len();
     }
-    let body = format!("{}{storage}{work}{runs}", host_lines(hosts));
-    let losses = losses(workload, &draft, read(&body), REASONS);
+    let body = writer.text(&hosts);
+    let losses = losses(workload, &writer.draft, read(&body), REASONS);
     Converted {
         text: format!("{}\n{body}", header("*", source, &losses)),
         losses,
     }
 }
 
-/// A line for each machine that a job names.
-fn host_lines(mut hosts: Vec<&str>) -> String {
-    hosts.sort_unstable();
-    hosts.dedup();
-    let mut text = String::new();
-    for host in hosts {
-        let _ = writeln!(text, "hd={host},system={host}");
+impl Writer {
+    /// A stage: one run, or two where some of its jobs work on file sets and others do not. `formatted` is what a stage
+    /// before it has formatted, to be written with it.
+    fn stage(
+        &mut self,
+        stages: &[Stage],
+        (index, number): (usize, usize),
+        formatted: &mut Option<files::Formatted>,
+    ) {
+        let stage = &stages[index];
+        let numbered = (number..).zip(&stage.jobs);
+        let (on_files, on_storage): (Vec<_>, Vec<_>) =
+            numbered.partition(|(_, job)| job.features.file_work.is_some());
+        if !on_files.is_empty() && !on_storage.is_empty() {
+            for (number, _) in on_files.iter().chain(&on_storage) {
+                let message = "its jobs on file sets are a run by themselves";
+                self.draft.lost(*number, "stage", message);
+            }
+        }
+        if !on_storage.is_empty() {
+            self.storage_run(stage, index, &on_storage);
+        }
+        if !on_files.is_empty() {
+            self.file_run(stages, index, &on_files, formatted);
+        }
     }
-    text
-}
 
-/// Where a target is for Vdbench, which makes no fresh files.
-fn path_of(place: &Place, number: usize, part: usize, draft: &mut Draft) -> String {
-    match place {
-        Place::Path(path) => path.clone(),
-        Place::FileSet(set) => {
-            let path = format!("{}/fathom-{number}-{part}.dat", set.anchor);
-            let message =
-                "file sets are not written as FSDs yet; one file is read or written instead";
-            draft.lost(number, "file_work", message);
-            path
+    /// `host=` of a job.
+    fn host(&self, job: &Job) -> String {
+        match job.host.as_deref() {
+            Some(host) => format!(",host={host}"),
+            None if self.has_hosts => format!(",host={HERE}"),
+            None => String::new(),
         }
-        Place::FreshFileIn(folder) => {
-            let path = format!("{folder}/fathom-{number}-{part}.dat");
-            let message =
-                format!("a fresh file in `{folder}` is `{path}`, which Vdbench leaves there");
-            draft.lost(number, "target", message);
-            path
+    }
+
+    fn text(&self, hosts: &[&str]) -> String {
+        let mut text = self.general.text();
+        for host in hosts {
+            let _ = writeln!(text, "hd={host},system={host}");
         }
+        text.push_str(&self.sections.text());
+        text.push_str(&self.runs);
+        text
     }
 }
 
@@ -204,21 +232,6 @@ fn decided(job: &Job) {
     } = features;
 }
 
-/// Names of a job's WD and SD: those that it is called by where it came from such a file.
-fn names_of(job: &Job, number: usize, part: usize, several: bool) -> (String, String) {
-    let split = job.name.split_once('/').filter(|_| several);
-    match split {
-        Some((wd, sd)) if is_name(wd) && is_name(sd) && part == 0 => (wd.to_owned(), sd.to_owned()),
-        _ if !several && part == 0 && is_name(&job.name) => {
-            (format!("wd{}", number + 1), job.name.clone())
-        }
-        _ => (
-            format!("wd{}_{part}", number + 1),
-            format!("sd{}_{part}", number + 1),
-        ),
-    }
-}
-
 fn is_name(name: &str) -> bool {
     (1..=32).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -246,189 +259,22 @@ fn size(bytes: u64) -> String {
     )
 }
 
-fn of_storage(job: &Job, offset: Bytes, length: Option<Bytes>) -> String {
-    let mut text = String::new();
-    if let Some(length) = length {
-        let _ = write!(text, ",size={}", size(length.get()));
-    }
-    if offset > Bytes::ZERO {
-        let _ = write!(text, ",offset={}", size(offset.get()));
-    }
-    if let Some(alignment) = job.block.alignment {
-        let _ = write!(text, ",align={}", size(alignment.get()));
-    }
-    let threads = job.effective_depth().saturating_mul(job.workers);
-    let _ = write!(text, ",threads={threads}");
-    let SyncPolicy {
-        open,
-        // Vdbench flushes when it closes, or never.
-        fsync_every: _,
-        fdatasync_every: _,
-        at_end: _,
-        on_close,
-    } = job.sync;
-    let flags = [
-        (job.caching == Caching::Direct, "o_direct"),
-        (open != OpenSync::None, "o_dsync"),
-        (on_close, "fsync"),
-    ];
-    let flags: Vec<&str> = flags
-        .into_iter()
-        .filter_map(|(used, flag)| used.then_some(flag))
-        .collect();
-    match flags.as_slice() {
-        [] => {}
-        [one] => {
-            let _ = write!(text, ",openflags={one}");
-        }
-        several => {
-            let _ = write!(text, ",openflags=({})", several.join(","));
-        }
-    }
-    text
-}
-
 /// A share in percent with as many decimals as it has.
 fn percent(share: Percent) -> String {
     (f64::from(share.basis_points()) / 100.0).to_string()
 }
 
-fn of_work(job: &Job, number: usize, draft: &mut Draft) -> String {
-    let mut text = format!(
-        ",{},rdpct={}",
-        sizes(&job.block, job),
-        percent(job.mix.read)
-    );
-    if job.mix.trim > Percent::ZERO {
-        draft.lost(
-            number,
-            "mix",
-            "Vdbench does not trim; the trims are written as writes",
-        );
-    }
-    match job.access {
-        Access::Random {
-            coverage: _,
-            run: _,
-        } => text.push_str(",seekpct=100"),
-        Access::Mixed { random } => {
-            let _ = write!(text, ",seekpct={}", percent(random));
-        }
-        Access::Sequential {
-            gap: _,
-            scope: SequentialScope::PerWorker | SequentialScope::Shared,
-        } => {
-            let ends = !job.limits.time_based && job.limits.bytes.is_none();
-            text.push_str(if ends { ",seekpct=eof" } else { ",seekpct=0" });
-        }
-    }
-    if let Some(host) = &job.host {
-        let _ = write!(text, ",host={host}");
-    }
-    if let Arrival::Open {
-        rate,
-        poisson: _,
-        when_full: _,
-    } = job.arrival
-    {
-        let of_all = |rate: u64| rate.saturating_mul(job.workers.into()).max(1);
-        let ios = match rate {
-            Pacing::Iops(iops) => of_all(iops.get()),
-            Pacing::Bytes(bytes) => of_all(bytes.get() / job.block.largest(job.mix).get().max(1)),
-        };
-        let _ = write!(text, ",iorate={ios}");
-    }
-    text
+/// Whole seconds, rounded up.
+fn whole(time: Nanos) -> u64 {
+    time.get().div_ceil(1_000_000_000)
 }
 
-fn sizes(block: &BlockSizes, job: &Job) -> String {
-    let BlockSizes {
-        read,
-        write,
-        trim: _,
-        // Stands with the SD.
-        alignment: _,
-    } = block;
-    let list = if job.mix.read > Percent::ZERO {
-        read
-    } else {
-        write
-    };
-    let total: u64 = list.iter().map(|entry| u64::from(entry.weight)).sum();
-    if let [only] = list.as_slice() {
-        return format!("xfersize={}", size(only.size.get()));
-    }
-    let mut left = 10_000;
-    let mut parts = Vec::new();
-    for (place, entry) in list.iter().enumerate() {
-        let points = u64::from(entry.weight) * 10_000 / total.max(1);
-        let points = if place + 1 == list.len() {
-            left
-        } else {
-            points.min(left)
-        };
-        left -= points;
-        parts.push(format!(
-            "{},{}",
-            size(entry.size.get()),
-            points as f64 / 100.0
-        ));
-    }
-    format!("xfersize=({})", parts.join(","))
-}
-
-/// The times of a run are those of its longest job.
-fn of_run(stage: &Stage, names: &[String]) -> String {
-    let whole = |time: Nanos| time.get().div_ceil(1_000_000_000);
-    let limits = |of: fn(&Limits) -> u64| {
-        stage
-            .jobs
-            .iter()
-            .map(|job| of(&job.limits))
-            .max()
-            .unwrap_or(0)
-    };
-    let warmup = limits(|limits| limits.warmup.get().div_ceil(1_000_000_000));
-    let elapsed = limits(|limits| {
-        limits
-            .runtime
-            .map_or(30, |time| time.get().div_ceil(1_000_000_000))
-    })
-    .max(2);
-    let work = match names {
+/// One word, or a list of them in parentheses.
+fn list(words: &[String]) -> String {
+    match words {
         [only] => only.clone(),
         several => format!("({})", several.join(",")),
-    };
-    let mut text = format!("wd={work},iorate=max,interval=1");
-    if warmup > 0 {
-        let _ = write!(text, ",warmup={warmup},elapsed={elapsed}");
-    } else {
-        // The first interval is left out of what is measured.
-        let _ = write!(text, ",elapsed={}", elapsed + 1);
     }
-    if stage.cooldown > Nanos::ZERO {
-        let _ = write!(text, ",pause={}", whole(stage.cooldown));
-    }
-    let paced = stage.jobs.iter().find_map(|job| match job.arrival {
-        Arrival::Open {
-            rate: _,
-            poisson,
-            when_full: _,
-        } => Some(poisson),
-        Arrival::Closed => None,
-    });
-    match paced {
-        Some(Poisson::Fixed) => text.push_str(",distribution=deterministic"),
-        Some(Poisson::Uniform) => text.push_str(",distribution=uniform"),
-        Some(Poisson::Exponential) => text.push_str(",distribution=exponential"),
-        None => {}
-    }
-    if let [job] = stage.jobs.as_slice()
-        && let Some(bytes) = job.limits.bytes
-    {
-        let _ = write!(text, ",maxdata={}", size(bytes.get()));
-    }
-    text
 }
 
 struct OneText<'a>(&'a str);

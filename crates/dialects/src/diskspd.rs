@@ -12,6 +12,7 @@
 //! ```
 
 mod check;
+mod effective;
 mod explain;
 mod fit;
 mod line;

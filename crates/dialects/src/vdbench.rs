@@ -4,6 +4,8 @@
 //! runs (RD). It becomes one stage of the workload for each run, and one job for each workload on each piece of storage
 //! and host. What is taken, and each deliberate difference, stands in `docs/dialects/vdbench.md`.
 
+mod blocks;
+mod budget;
 mod build;
 mod contents;
 mod expand;
@@ -17,6 +19,7 @@ pub mod output;
 mod place;
 mod run;
 mod sections;
+mod shares;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -243,7 +246,9 @@ fn runs_of(
 ) -> (Vec<Run>, Workload) {
     let storage = Storage {
         hosts: hosts_of_sds(built, complaints),
+        devices: built.sds.iter().map(Sd::is_device).collect(),
         filling: contents::filling(&built.general, files, complaints),
+        total: sum(built.sds.iter().filter_map(|sd| sd.size)),
     };
     refuse_general(built, options, complaints);
     let values = Values {
@@ -301,8 +306,13 @@ fn refuse_general(built: &build::Built, options: &Options, complaints: &mut Comp
     }
 }
 
-/// For each SD the hosts that have a path to it.
-fn hosts_of_sds(built: &build::Built, complaints: &mut Complaints) -> Vec<Vec<usize>> {
+/// A sum of sizes, which may be more than there is.
+fn sum(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.fold(0, u64::saturating_add)
+}
+
+/// For each SD the hosts that have a path to it, each with the number of the first such path.
+fn hosts_of_sds(built: &build::Built, complaints: &mut Complaints) -> Vec<Vec<(usize, usize)>> {
     let labels = built.hosts.iter().enumerate();
     let by_label: std::collections::HashMap<&str, usize> = labels
         .map(|(index, host)| (host.label.as_str(), index))
@@ -311,42 +321,30 @@ fn hosts_of_sds(built: &build::Built, complaints: &mut Complaints) -> Vec<Vec<us
     let mut all = Vec::with_capacity(built.sds.len());
     for sd in &built.sds {
         let mut hosts = Vec::new();
-        for path in &sd.paths {
-            let exact: Option<Vec<usize>> = path
-                .hosts
-                .iter()
-                .map(|label| by_label.get(label.as_str()).copied())
-                .collect();
-            match exact {
-                Some(exact) if !exact.is_empty() => hosts.extend(exact),
-                _ => {
-                    total += built.hosts.len();
-                    let uses = |host: &Host| {
-                        path.hosts.is_empty()
-                            || path
-                                .hosts
-                                .iter()
-                                .any(|pattern| matches(pattern, &host.label))
-                    };
-                    let found = built
-                        .hosts
-                        .iter()
-                        .enumerate()
-                        .filter(|(_, host)| uses(host));
-                    hosts.extend(found.map(|(index, _)| index));
+        for (number, path) in sd.paths.iter().enumerate() {
+            let labels = path.hosts.iter().map(String::as_str);
+            let everywhere = path.hosts.is_empty().then_some("*");
+            for label in labels.chain(everywhere) {
+                if !label.ends_with('*') {
+                    hosts.extend(by_label.get(label).map(|host| (*host, number)));
+                    continue;
                 }
-            }
-            if total > PATHS_MAX {
-                let message = format!("over {PATHS_MAX} paths from hosts to SDs");
-                complaints.plain(
-                    Diagnostic::error(message)
-                        .hint("use fewer hosts or SDs, or name hosts with `host=`"),
-                );
-                return Vec::new();
+                total += built.hosts.len();
+                if total > PATHS_MAX {
+                    let message = format!("over {PATHS_MAX} paths from hosts to SDs");
+                    complaints.plain(
+                        Diagnostic::error(message)
+                            .hint("use fewer hosts or SDs, or name hosts with `host=`"),
+                    );
+                    return Vec::new();
+                }
+                let known = built.hosts.iter().enumerate();
+                let found = known.filter(|(_, host)| matches(label, &host.label));
+                hosts.extend(found.map(|(host, _)| (host, number)));
             }
         }
         hosts.sort_unstable();
-        hosts.dedup();
+        hosts.dedup_by_key(|(host, _)| *host);
         all.push(hosts);
     }
     all

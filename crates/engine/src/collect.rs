@@ -48,7 +48,7 @@ struct JobIntervals {
     /// Job of each worker.
     of_worker: Vec<usize>,
     /// By end on the run's clock, then by job.
-    by_end: BTreeMap<Nanos, BTreeMap<usize, Directions>>,
+    by_end: BTreeMap<Nanos, BTreeMap<usize, Latencies>>,
 }
 
 /// By [`fathom_workload::Direction`].
@@ -143,7 +143,9 @@ impl Collector {
         let end = set.end.max(self.next_shown);
         let job = jobs.of_worker[set.worker];
         let of_end = jobs.by_end.entry(end).or_default();
-        merge(of_end.entry(job).or_default(), &set.directions);
+        let of_job = of_end.entry(job).or_default();
+        merge(&mut of_job.directions, &set.directions);
+        of_job.set.merge(&set.set);
     }
 
     /// Tells what each job did up to `end`.
@@ -151,21 +153,24 @@ impl Collector {
         let Some(jobs) = &mut self.jobs else {
             return;
         };
-        let mut told: BTreeMap<usize, Directions> = BTreeMap::new();
+        let mut told: BTreeMap<usize, Latencies> = BTreeMap::new();
         while let Some(first) = jobs
             .by_end
             .first_entry()
             .filter(|first| *first.key() <= end)
         {
-            for (job, directions) in first.remove() {
-                merge(told.entry(job).or_default(), &directions);
+            for (job, more) in first.remove() {
+                let of_job = told.entry(job).or_default();
+                merge(&mut of_job.directions, &more.directions);
+                of_job.set.merge(&more.set);
             }
         }
-        for (job, directions) in &told {
+        for (job, Latencies { directions, set }) in &told {
             sink.event(&Event::JobInterval {
                 index: self.index,
                 job: *job,
                 directions,
+                set,
             });
         }
     }

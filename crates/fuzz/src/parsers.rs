@@ -7,8 +7,10 @@ use fathom_dialects::fio::{self, FileStatus, Files, ReadContext};
 use fathom_dialects::{diskperformance, diskspd, iometer, sqlio, vdbench};
 use fathom_model::Design;
 use fathom_nbd::{ExportFacts, Exports, Handshake, REQUEST_BYTES, Request};
+use fathom_observe::Observation;
+use fathom_observe::import::{self, Format};
 use fathom_profile::Profile;
-use fathom_units::Bytes;
+use fathom_units::{Bytes, Nanos};
 use fathom_workload::trace::{TraceReader, TraceSummary};
 use fathom_workload::{Distribution, Pattern, Replay, Sweep, native};
 
@@ -84,6 +86,30 @@ pub const PARSERS: &[Parser] = &[
     Parser {
         name: "values",
         read: values,
+    },
+    Parser {
+        name: "perfmon",
+        read: |bytes, outcome| imported(bytes, "log.csv", Format::PerfMon, outcome),
+    },
+    Parser {
+        name: "iostat",
+        read: |bytes, outcome| imported(bytes, "log", Format::Iostat, outcome),
+    },
+    Parser {
+        name: "sysstat-json",
+        read: |bytes, outcome| imported(bytes, "log.json", Format::SysstatJson, outcome),
+    },
+    Parser {
+        name: "sadf",
+        read: |bytes, outcome| imported(bytes, "log", Format::Sadf, outcome),
+    },
+    Parser {
+        name: "blktrace",
+        read: |bytes, outcome| imported(bytes, "sda.blktrace.0", Format::Blktrace, outcome),
+    },
+    Parser {
+        name: "observed",
+        read: recognised,
     },
 ];
 
@@ -353,5 +379,67 @@ fn values(bytes: &[u8], outcome: &mut Outcome) {
     match text.parse::<Sweep>() {
         Ok(read) => outcome.add(&format!("{} points", read.point_count().min(99))),
         Err(error) => outcome.add(&error.to_string()),
+    }
+}
+
+/// A log of a named format. An even length of it stands for what the user may say beside it.
+fn imported(bytes: &[u8], name: &str, format: Format, outcome: &mut Outcome) {
+    let told = bytes.len().is_multiple_of(2);
+    let options = import::Options {
+        format: Some(format),
+        interval: told.then_some(Nanos::from_secs(1)),
+        memory: told.then_some(Bytes::gib(8)),
+        ..import::Options::default()
+    };
+    read_log(bytes, name, &options, outcome);
+}
+
+/// A log of whatever format it shows, under a name that fio gives its own.
+fn recognised(bytes: &[u8], outcome: &mut Outcome) {
+    read_log(bytes, "job_lat.1.log", &import::Options::default(), outcome);
+}
+
+fn read_log(bytes: &[u8], name: &str, options: &import::Options, outcome: &mut Outcome) {
+    match import::read(bytes, name, options) {
+        Ok(observation) => {
+            consistent(&observation);
+            for doubt in observation.doubts.iter().take(40) {
+                outcome.add(doubt);
+            }
+            for unknown in &observation.unknown {
+                outcome.add(unknown.reason);
+            }
+        }
+        Err(complaints) => {
+            assert!(complaints.has_errors(), "refused without an error");
+            outcome.complaints(&complaints);
+        }
+    }
+}
+
+/// Intervals are in order and apart, and no figure is out of this world.
+fn consistent(observation: &Observation) {
+    for device in &observation.devices {
+        let mut last = i128::MIN;
+        for sample in &device.samples {
+            let end = i128::from(sample.at_unix_ns);
+            assert!(
+                end - i128::from(sample.length.get()) >= last,
+                "intervals overlap"
+            );
+            assert!(sample.length > Nanos::ZERO, "an interval is empty");
+            last = end;
+            for ops in [sample.reads, sample.writes, sample.all].iter().flatten() {
+                let figures = [Some(ops.count), ops.bytes, ops.merged];
+                let sane = |figure: &f64| figure.is_finite() && *figure >= 0.0;
+                assert!(figures.iter().flatten().all(sane), "a figure is none");
+            }
+        }
+        if let Some(traced) = &device.traced {
+            assert!(
+                traced.random <= traced.judged,
+                "more is random than was judged"
+            );
+        }
     }
 }

@@ -58,6 +58,80 @@ const LONG: &[(&str, &str, &str)] = &[
     ("trace", "fio version 2 iolog\n", "/a add\n"),
 ];
 
+/// Inputs of many entries: a start, a part for each number in the place of `#` so many times, and an end. Each asked for
+/// hundreds of megabytes or took seconds once.
+const NUMBERED: &[(&str, &str, &str, usize, &str)] = &[
+    (
+        "vdbench",
+        "sd=s1,lun=/a,size=1g\n",
+        "wd=w#,sd=s1,rdpct=70,seekpct=50,xfersize=(4k,50,8k,50)\n",
+        17_000,
+        "rd=r,wd=w*,iorate=(100-300,100),elapsed=10,interval=1,forthreads=(1-8,d)\n",
+    ),
+    (
+        "vdbench",
+        "sd=s1,lun=/a,size=1g\nwd=default,sd=s1,rdpct=70,rhpct=50\n",
+        "wd=w#\n",
+        33_000,
+        "rd=r,wd=w*,iorate=max,elapsed=10,interval=1,forthreads=(1-3)\n",
+    ),
+    (
+        "vdbench",
+        "fsd=f,anchor=/a,depth=1,width=1,files=1,size=4k\nfwd=default,fsd=f,xfersize=(4k,4m,4k)\n",
+        "fwd=w#\n",
+        33_000,
+        "rd=r,fwd=w*,fwdrate=max,elapsed=10,interval=1,forthreads=(1-3),format=yes\n",
+    ),
+    (
+        "vdbench",
+        "sd=default,size=1g\nsd=s,lun=/a*,count=(1,9000)\nwd=w,sd=*,xfersize=(4k,4m,4k)\n",
+        "",
+        0,
+        "rd=r,wd=w,iorate=max,elapsed=10,interval=1,forthreads=(1-10)\n",
+    ),
+    (
+        "vdbench",
+        "sd=s,lun=/a*,size=1g,count=(1,49000)\nwd=w1,sd=*\nwd=w2,sd=*\n",
+        "rd=r#,wd=w*,iorate=1000,elapsed=10,interval=1\n",
+        800,
+        "",
+    ),
+    (
+        "vdbench",
+        "sd=s,lun=/a*,size=1g,count=(1,100000)\nwd=w,sd=*\n",
+        "",
+        0,
+        "rd=r,wd=w,sd=single,iorate=1000,elapsed=10,interval=1\n",
+    ),
+    (
+        "vdbench",
+        "",
+        "hd=h#\n",
+        9_000,
+        "sd=s,lun=/a,size=1g\nwd=w,sd=s\nrd=r,wd=w,iorate=1000,elapsed=10,interval=1,forthreads=(1-10)\n",
+    ),
+];
+
+#[test]
+fn inputs_of_many_entries_are_answered_in_time_and_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    for (index, (parser, start, part, times, end)) in NUMBERED.iter().enumerate() {
+        let path = folder.path().join(index.to_string());
+        let parts = (0..*times).map(|number| part.replace('#', &number.to_string()));
+        let text = format!("{start}{}{end}", parts.collect::<String>());
+        assert!(text.len() <= INPUT_MAX, "{part:?}");
+        std::fs::write(&path, text).unwrap();
+        let words = format!("read {parser} {}", path.display());
+        let output = limited(&words).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "{parser}, {part:?}: {}\n{told}",
+            output.status
+        );
+    }
+}
+
 #[test]
 fn long_inputs_are_answered_in_time_and_memory() {
     let folder = tempfile::tempdir().unwrap();

@@ -31,7 +31,7 @@ use lines::{BLOCK, line_of, lines_of};
 use write_back::WriteBack;
 
 pub use lines::LINE;
-pub use write_back::{FLUSH_DEPTH, FLUSH_PERIOD, Run};
+pub use write_back::{FLUSH_DEPTH, FLUSH_PERIOD, LostBlocks, Run};
 
 /// Most bytes of state that the cache of one machine may take.
 pub const MOST_STATE_BYTES: u64 = 1 << 30;
@@ -180,6 +180,16 @@ impl HostCache {
         self.lines.fill(0);
         self.occupied.fill(0);
         (self.hand, self.resident) = (0, 0);
+    }
+
+    /// Forgets the blocks of a range, which may end behind the last disk. None of them may be dirty.
+    pub fn forget(&mut self, offset: u64, length: u64) {
+        let first = (offset / LINE) as usize;
+        let count = usize::try_from(length.div_ceil(LINE)).unwrap_or(usize::MAX);
+        let end = first.saturating_add(count).min(self.lines.len());
+        for line in first..end {
+            self.drop_blocks(line, u16::MAX);
+        }
     }
 
     fn valid(&self, line: usize) -> u16 {

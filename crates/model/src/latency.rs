@@ -46,6 +46,18 @@ impl LatencyTable {
         }
     }
 
+    /// The law of this latency, each time as `change` says; longer times must stay the longer ones.
+    #[must_use]
+    pub fn changed(&self, change: impl Fn(u64) -> u64) -> Self {
+        let body: Vec<u64> = self.body.iter().map(|time| change(*time)).collect();
+        let narrow = body.iter().map(|time| u32::try_from(*time).ok());
+        Self {
+            narrow: narrow.collect::<Option<_>>().unwrap_or_default(),
+            tail: self.tail.iter().map(|time| change(*time)).collect(),
+            body,
+        }
+    }
+
     /// The latency at the quantile `number` / 2^64.
     #[inline]
     pub fn at(&self, number: u64) -> Nanos {

@@ -45,7 +45,9 @@
 //! ```
 
 mod cache;
+mod change;
 mod design;
+mod factor;
 mod latency;
 mod layout;
 mod limit;
@@ -62,18 +64,23 @@ mod stripe;
 mod window;
 
 pub use cache::{FLUSH_DEPTH, FLUSH_PERIOD};
+pub use change::{
+    Action, Change, ChangeError, Crash, Durability, InFlight, Lost, NewLimit, VolumeRange,
+};
 pub use design::figures;
 pub use design::{
     AnyVolume, Burst, CacheStart, CachedDisk, Client, ClientId, Credits, Design, Device, DiskSpec,
     FigureOrigin, HostCaching, LatencyChoice, LatencyOrigin, LocateError, Media, Mount, NfsVersion,
     NfsVolume, Obstacle, Raid5, Role, SmbShare, Vm, Volume, VolumeId, caching_obstacle,
 };
+pub use factor::{Factor, FactorError};
 pub use latency::LatencyTable;
 pub use layout::{Layout, OverfullVolume};
 pub use limit::{Limit, Wait, Waits};
 pub use limiter::{
     CreditBucket, CreditRate, Levels, Limiter, Limits, Rate, SecondOfUse, on_demand_transactions,
 };
+pub use network::smb::{channel_reads, channel_writes};
 pub use request::{Completed, FileId, IoError, IoKind, MetadataOp, Request};
 pub use statistics::{Gauge, PartStatistics};
 pub use storage::{ModelError, Storage};

@@ -53,11 +53,13 @@ pub enum Limit {
     ConnectionSlots,
     /// Bytes that a connection may have in flight.
     ConnectionBytes,
+    /// A part of the storage that lets nothing go for a time.
+    Stall,
 }
 
 impl Limit {
     /// All limits, in the order of their numbers.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::DiskIops,
         Self::DiskBytes,
         Self::VmCachedIops,
@@ -80,6 +82,7 @@ impl Limit {
         Self::MetadataBytes,
         Self::ConnectionSlots,
         Self::ConnectionBytes,
+        Self::Stall,
     ];
 
     /// The key that records use in `bound_by`.
@@ -107,6 +110,7 @@ impl Limit {
             Self::MetadataBytes => "metadata-bytes",
             Self::ConnectionSlots => "connection-slots",
             Self::ConnectionBytes => "connection-bytes",
+            Self::Stall => "stall",
         }
     }
 }

@@ -84,6 +84,15 @@ impl Limiter {
         }
     }
 
+    /// The same with a theoretical arrival time: whole nanoseconds, and `rate`-ths of one.
+    pub(crate) fn arriving(self, arrival_ns: u64, arrival_fraction: u64) -> Self {
+        Self {
+            arrival_ns,
+            arrival_fraction,
+            ..self
+        }
+    }
+
     /// The first moment at which an I/O may leave.
     #[inline]
     pub fn earliest(&self) -> Nanos {

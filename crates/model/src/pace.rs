@@ -125,6 +125,15 @@ impl Pace {
         }
     }
 
+    /// The same as limits that anything can become of.
+    pub fn limits(&self) -> Limits {
+        let limiter = |rate: &Rate| {
+            let limit = Limiter::new(rate.limit?, Nanos::new(self.tolerance_ns));
+            Some(limit.arriving(rate.arrival_ns, rate.fraction))
+        };
+        Limits::of_limiters(limiter(&self.ios), limiter(&self.bytes_rate))
+    }
+
     #[cold]
     fn price(&mut self, bytes: u64, units: u64) {
         self.bytes = bytes;

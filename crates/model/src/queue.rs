@@ -53,6 +53,16 @@ impl Queue {
         self.count += 1;
     }
 
+    /// Takes out the tokens that `goes` says, wherever they stand; gives their bytes.
+    #[cold]
+    pub fn take_out(&mut self, goes: impl Fn(u32) -> bool) -> Vec<u32> {
+        let all = (0..self.count).map(|ahead| self.ring[self.place(ahead)]);
+        let (out, kept): (Vec<_>, Vec<_>) = all.partition(|(token, _)| goes(*token));
+        (self.first, self.count) = (0, kept.len() as u32);
+        self.ring[..kept.len()].copy_from_slice(&kept);
+        out.into_iter().map(|(_, bytes)| bytes).collect()
+    }
+
     /// Where the token lies that `ahead` others stand before.
     #[inline]
     fn place(&self, ahead: u32) -> usize {
@@ -87,6 +97,12 @@ mod tests {
             for step in 0..5_000u32 {
                 assert_eq!(queue.front(), plain.front().copied());
                 assert_eq!(queue.is_empty(), plain.is_empty());
+                if step % 100 == 99 {
+                    let out = queue.take_out(|token| token % 7 == 0);
+                    let gone = plain.iter().filter(|(token, _)| token % 7 == 0);
+                    assert_eq!(out, gone.map(|(_, bytes)| *bytes).collect::<Vec<_>>());
+                    plain.retain(|(token, _)| token % 7 != 0);
+                }
                 if mix(seed ^ mix(u64::from(step))) % 8 < grows_of_8 {
                     queue.push_back(step, step * 2);
                     plain.push_back((step, step * 2));

@@ -45,8 +45,11 @@ pub enum MetadataOp {
 pub enum IoKind {
     /// Moves data to the host.
     Read,
-    /// Moves data to storage, or discards it.
+    /// Moves data to storage. So does what fills a range with zeroes, which is charged as if they were sent.
     Write,
+    /// Says that the data of a range is not needed any more. Charged as one I/O of no bytes at each disk that it touches;
+    /// the host cache stays as it is.
+    Trim,
     /// Completes when every write of the volume that completed before it was submitted is durable.
     Flush,
     /// Does something to the file itself.
@@ -68,7 +71,7 @@ pub struct Request {
     pub fua: bool,
     /// First byte on the volume.
     pub offset: u64,
-    /// Bytes; the I/O must end within the volume. 0 for flushes and metadata.
+    /// Bytes; the I/O must end within the volume. 0 for flushes and metadata; a trim has those of its range.
     pub length: u32,
     /// Which stream it belongs to; with `index` it chooses the I/O's media latency.
     pub stream: u64,
@@ -84,6 +87,12 @@ pub enum IoError {
     /// A file, or the whole share, has as many open handles as it may have.
     #[error("too many open handles")]
     TooManyHandles,
+    /// Its volume fails ([`crate::Action::Fail`]).
+    #[error("input/output error")]
+    Io,
+    /// Its volume is detached ([`crate::Action::Detach`]).
+    #[error("no such device")]
+    Gone,
 }
 
 /// A finished I/O.

@@ -10,7 +10,7 @@
 use fathom_units::Nanos;
 
 use crate::limit::Limit;
-use crate::limiter::{Levels, Limits};
+use crate::limiter::{Levels, Limits, Rate};
 use crate::pace::{Pace, Taken};
 use crate::queue::Queue;
 use crate::statistics::Meter;
@@ -174,6 +174,51 @@ impl Stage {
         (!self.queue.is_empty()).then_some(self.open_at)
     }
 
+    /// Its limits on I/Os and on bytes.
+    pub fn rates(&self) -> (Option<Rate>, Option<Rate>) {
+        match &self.gate {
+            Gate::Plain(pace) => pace.limits().rates(),
+            Gate::Limits(limits) => limits.rates(),
+        }
+    }
+
+    /// It has other limits from `now` on, or lets nothing go. Its departure must be put in its new place.
+    pub fn change(
+        &mut self,
+        now: Nanos,
+        rates: (Option<Rate>, Option<Rate>),
+        (tolerance, stalled): (Nanos, bool),
+    ) {
+        let mut limits = match &self.gate {
+            Gate::Plain(pace) => pace.limits(),
+            Gate::Limits(limits) => limits.as_ref().clone(),
+        };
+        limits.change(now, rates, tolerance);
+        self.meter.busy_until_only(now, limits.paid_at());
+        self.has_limits = limits.iops.is_some() || limits.bytes.is_some();
+        let was_stalled = self.held_by == Limit::Stall && !self.queue.is_empty();
+        self.open_at = if stalled {
+            Nanos::MAX
+        } else {
+            limits.earliest()
+        };
+        let (by_ios, by_bytes) = self.names;
+        self.held_by = match limits.bytes_bind() {
+            // What waits at a stage that was stalled has waited for that.
+            _ if stalled || was_stalled => Limit::Stall,
+            true => by_bytes,
+            false => by_ios,
+        };
+        self.gate = Gate::Limits(Box::new(limits));
+    }
+
+    /// Takes out the tokens that wait and that `goes` says. Its departure must be put in its new place.
+    pub fn take_out(&mut self, now: Nanos, goes: impl Fn(u32) -> bool) {
+        for _ in self.queue.take_out(goes) {
+            self.meter.leave(now);
+        }
+    }
+
     /// Credits left at `now`.
     pub fn levels(&self, now: Nanos) -> Levels {
         match &self.gate {
@@ -226,7 +271,6 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limiter::Rate;
 
     fn stage(iops: u64, bytes: u64, io_unit: u64) -> Stage {
         let rate = |rate| Some(Rate::Steady(rate));

@@ -81,6 +81,14 @@ impl Meter {
         self.busy_until = self.busy_until.max(until);
     }
 
+    /// The limits have changed, and leave nothing over until `until` alone.
+    pub fn busy_until_only(&mut self, now: Nanos, until: Nanos) {
+        let until = until.max(now);
+        self.busy -= self.busy_until.saturating_sub(until).get();
+        self.busy_until = self.busy_until.min(until);
+        self.busy(now, until);
+    }
+
     /// Begins a new window at `now`; what is inside stays inside.
     pub fn restart(&mut self, now: Nanos) {
         self.ios = 0;

@@ -24,6 +24,7 @@ use std::collections::VecDeque;
 use fathom_units::{Bytes, Nanos};
 
 use crate::cache::{HostCache, Run, Warmed};
+use crate::change::Durability;
 use crate::design::VolumeId;
 use crate::limit::Waits;
 use crate::random::draw;
@@ -33,13 +34,19 @@ use crate::statistics::Meter;
 use crate::stripe::{Stripe, StripePart};
 use crate::window::Window;
 
+mod abort;
 mod agenda;
 mod array;
 mod build;
+mod changes;
+mod crash;
+mod faulty;
 mod network;
+mod parts;
 mod path;
 mod report;
 mod token;
+mod trim;
 mod write_back;
 
 #[cfg(test)]
@@ -47,6 +54,7 @@ mod tests;
 
 use agenda::{Agenda, Event};
 use array::Array;
+use changes::Faults;
 use network::{NfsModel, ShareModel};
 use path::{DelayLaw, NONE, PathId, Paths, Step};
 use token::{Effect, Parent, Slab, Token, TokenWaits, Tokens};
@@ -97,6 +105,8 @@ enum VolumeKind {
     Nfs(u32),
     /// A share over SMB.
     Share(u32),
+    /// One of these that fails or is detached.
+    Faulty(u32),
 }
 
 #[derive(Debug)]
@@ -139,6 +149,10 @@ pub struct Storage {
     parents: Slab<Parent>,
     /// Tokens that may move on at the present time.
     ready: VecDeque<u32>,
+    /// What is not as the design says.
+    faults: Faults,
+    /// What is told of where written bytes are; `None`: nobody asks.
+    durability: Option<Vec<Durability>>,
 }
 
 impl Storage {
@@ -150,15 +164,24 @@ impl Storage {
     #[inline(always)]
     pub fn submit(&mut self, now: Nanos, request: Request, completed: &mut Vec<Completed>) {
         self.requests += 1;
-        match request.kind {
-            IoKind::Read | IoKind::Write => self.transfer(now, request, completed),
-            IoKind::Flush => self.flush(now, &{ request }, completed),
-            IoKind::Metadata(operation) => {
-                self.metadata(now, operation, &{ request }, completed);
-            }
+        if matches!(request.kind, IoKind::Read | IoKind::Write) {
+            self.transfer(now, request, completed);
+        } else {
+            self.submit_other(now, &{ request }, completed);
         }
         if !self.ready.is_empty() {
             self.settle(now, completed);
+        }
+    }
+
+    /// The same of what moves no data.
+    #[inline(never)]
+    fn submit_other(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
+        match request.kind {
+            IoKind::Read | IoKind::Write => {}
+            IoKind::Trim => self.trim(now, request, completed),
+            IoKind::Flush => self.flush(now, request, completed),
+            IoKind::Metadata(operation) => self.metadata(now, operation, request, completed),
         }
     }
 
@@ -193,11 +216,29 @@ impl Storage {
         let volume = &mut self.volumes[request.volume.index()];
         volume.meter.count(u64::from(request.length));
         volume.meter.enter(now);
-        match volume.kind {
-            VolumeKind::Disks => self.on_disks(now, request, completed),
-            VolumeKind::Array(array) => self.on_array(now, array, &{ request }, completed),
-            VolumeKind::Nfs(volume) => self.on_nfs(now, volume, &{ request }, completed),
-            VolumeKind::Share(share) => self.on_share(now, share, &{ request }, completed),
+        if volume.kind == VolumeKind::Disks {
+            self.on_disks(now, request, completed);
+        } else {
+            let kind = volume.kind;
+            self.transfer_elsewhere(now, kind, &{ request }, completed);
+        }
+    }
+
+    /// A read or write of anything but disks that do not fail.
+    #[inline(never)]
+    fn transfer_elsewhere(
+        &mut self,
+        now: Nanos,
+        kind: VolumeKind,
+        request: &Request,
+        completed: &mut Vec<Completed>,
+    ) {
+        match kind {
+            VolumeKind::Disks => self.on_several_parts(now, request, completed),
+            VolumeKind::Array(array) => self.on_array(now, array, request, completed),
+            VolumeKind::Nfs(volume) => self.on_nfs(now, volume, request, completed),
+            VolumeKind::Share(share) => self.on_share(now, share, request, completed),
+            VolumeKind::Faulty(fault) => self.on_faulty(now, fault, request, completed),
         }
     }
 
@@ -220,6 +261,7 @@ impl Storage {
             VolumeKind::Share(share) => {
                 self.share_metadata(now, share, (operation, request), completed);
             }
+            VolumeKind::Faulty(fault) => self.at_once(now, fault, request, completed),
         }
     }
 
@@ -609,10 +651,11 @@ impl Storage {
             Effect::None => {}
             Effect::Fill(cache, offset) => self.caches[cache as usize].fill(offset, length),
             Effect::Dirty(flusher, offset) => {
+                self.tell_cached(token.tag, flusher, (offset, length));
                 self.cached_write(now, flusher, (offset, length), completed);
             }
             Effect::Written(run) => self.background_written(now, run, completed),
-            Effect::Refused => return Some(IoError::TooManyHandles),
+            Effect::Failed(error) => return Some(error),
         }
         None
     }
@@ -628,6 +671,16 @@ impl Storage {
                 self.waits.add(slot, limit, now - next.entered);
                 self.ready.push_back(slot);
             }
+        }
+    }
+
+    /// Everything enters a window that may.
+    fn admit_all(&mut self, now: Nanos, window: u32) {
+        while let Some((slot, limit)) = self.windows[window as usize].admit_next() {
+            let next = self.tokens.get_mut(slot);
+            next.step += 1;
+            self.waits.add(slot, limit, now - next.entered);
+            self.ready.push_back(slot);
         }
     }
 

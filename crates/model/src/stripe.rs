@@ -117,6 +117,26 @@ impl Stripe {
         }
     }
 
+    /// The ranges (offset, length) of the volume that a range of one of its disks is, in order.
+    pub fn volume_ranges(self, disk: u32, offset: u64, length: u64) -> Vec<(u64, u64)> {
+        let columns = self.columns.value;
+        let (group, column) = (u64::from(disk) / columns, u64::from(disk) % columns);
+        let start = group * self.group_size;
+        if columns == 1 {
+            return vec![(start + offset, length)];
+        }
+        let unit = self.unit.value;
+        let (mut at, end) = (offset, offset + length);
+        let mut ranges = Vec::new();
+        while at < end {
+            let (row, into) = (at / unit, at % unit);
+            let part = (unit - into).min(end - at);
+            ranges.push((start + (row * columns + column) * unit + into, part));
+            at += part;
+        }
+        ranges
+    }
+
     /// Bytes of the disk number `disk` that the first `used` bytes of the volume can touch, rounded up to whole units.
     pub fn used_of_disk(self, disk: u32, used: u64) -> u64 {
         let columns = self.columns.value;
@@ -185,6 +205,26 @@ mod tests {
         let single = Stripe::new(1, 64, 1000);
         check(single, 900, 200, &[(0, 900, 100), (1, 0, 100)]);
         check(single, 0, 512, &[(0, 0, 512)]);
+    }
+
+    #[test]
+    fn what_lies_on_a_disk_is_found_again_on_the_volume() {
+        for (columns, disks) in [(1, 1), (1, 3), (3, 3), (2, 6)] {
+            let group = 64 * 40 * columns;
+            let stripe = Stripe::new(columns as u32, 64, group);
+            for offset in (0..group * disks / columns - 500).step_by(97) {
+                for part in stripe.parts(offset, 333) {
+                    let ranges = stripe.volume_ranges(part.disk, part.offset, part.length);
+                    let back = ranges
+                        .iter()
+                        .flat_map(|(at, length)| stripe.parts(*at, *length));
+                    assert_eq!(back.collect::<Vec<_>>(), [part], "{columns} of {disks}");
+                }
+            }
+        }
+        let three = Stripe::new(3, 64, 64 * 30);
+        let found = three.volume_ranges(1, 100, 100);
+        assert_eq!(found, [(64 * 4 + 36, 28), (64 * 7, 64), (64 * 10, 8)]);
     }
 
     #[test]

@@ -82,6 +82,13 @@ impl Window {
         Some((token, held_by))
     }
 
+    /// Takes out the tokens that wait and that `goes` says.
+    pub fn take_out(&mut self, now: Nanos, goes: impl Fn(u32) -> bool) {
+        for _ in self.queue.take_out(goes) {
+            self.meter.leave(now);
+        }
+    }
+
     /// Whether a token of `bytes` may enter; if not, notes which bound keeps it out.
     #[inline]
     fn open_to(&mut self, bytes: u32) -> bool {

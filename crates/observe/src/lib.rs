@@ -5,7 +5,23 @@
 //!
 //! Invariants: nothing is written to a device; what a source cannot know is unknown with its reason, never guessed.
 
+mod checklist;
+mod guide;
 pub mod import;
+pub mod live;
+mod periods;
 mod samples;
+mod shares;
+mod table;
+mod verb;
+mod verdict;
 
-pub use samples::{Device, Machine, MachineSample, Observation, Ops, Sample, Traced, Unknown};
+pub use checklist::{About, Checklist};
+pub use guide::guide_table;
+pub use periods::{DayTime, DayTimeError, Given, Periods};
+pub use samples::{
+    Device, Machine, MachineSample, Observation, Ops, Placed, Sample, Stretch, Traced, Unknown,
+};
+pub use table::page;
+pub use verb::{ObserveArgs, run};
+pub use verdict::{Finding, Verdict, verdicts};

@@ -43,6 +43,10 @@ pub struct Device {
     pub samples: Vec<Sample>,
     /// Each I/O, where every one was seen.
     pub traced: Option<Traced>,
+    /// The same by stretches of time, in order; empty where the source has it as a whole alone.
+    pub stretches: Vec<Stretch>,
+    /// Share of the time in which I/Os were traced; `None` is all of it.
+    pub sampled: Option<Percent>,
 }
 
 /// What happened on a device in one interval.
@@ -64,6 +68,52 @@ pub struct Sample {
     pub busy: Option<Percent>,
     /// I/Os a second that were split into several.
     pub split: Option<f64>,
+    /// Where its I/Os began.
+    pub placed: Option<Placed>,
+    /// The least latency of any of its I/Os.
+    pub fastest: Option<Nanos>,
+}
+
+impl Sample {
+    /// I/Os of both directions that completed.
+    pub fn ios(&self) -> Option<f64> {
+        self.sum(|ops| Some(ops.count))
+    }
+
+    /// Bytes of both directions.
+    pub fn bytes(&self) -> Option<f64> {
+        self.sum(|ops| ops.bytes)
+    }
+
+    /// Nanoseconds that the I/Os of both directions took in all.
+    pub fn time(&self) -> Option<f64> {
+        self.sum(|ops| ops.time.map(|time| time.get() as f64))
+    }
+
+    /// `what` a second.
+    pub fn per_second(&self, what: f64) -> f64 {
+        if self.length == Nanos::ZERO {
+            0.0
+        } else {
+            what / self.length.as_secs_f64()
+        }
+    }
+
+    fn sum(&self, of: impl Fn(&Ops) -> Option<f64>) -> Option<f64> {
+        if let Some(all) = &self.all {
+            return of(all);
+        }
+        Some(of(self.reads.as_ref()?)? + of(self.writes.as_ref()?)?)
+    }
+}
+
+/// Where I/Os began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Placed {
+    /// I/Os that began elsewhere than where the last of their process and direction ended.
+    pub random: u64,
+    /// I/Os whose place could be judged.
+    pub judged: u64,
 }
 
 /// Operations of one direction in one interval.
@@ -80,7 +130,7 @@ pub struct Ops {
 }
 
 /// What is known when every I/O of a device was seen.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Traced {
     /// From issue to completion, in nanoseconds.
     pub read_latency: Histogram,
@@ -92,7 +142,7 @@ pub struct Traced {
     pub write_size: Histogram,
     /// Time at each queue depth, in nanoseconds: place is depth.
     pub depth: Vec<u64>,
-    /// I/Os that began elsewhere than where the last of their process ended.
+    /// I/Os that began elsewhere than where the last of their process and direction ended.
     pub random: u64,
     /// I/Os whose place could be judged.
     pub judged: u64,
@@ -100,6 +150,21 @@ pub struct Traced {
     pub processes: Vec<(String, u64)>,
     /// I/Os that the kernel's buffers lost.
     pub lost: u64,
+}
+
+/// Traced I/Os of one stretch of time, reads and writes together.
+#[derive(Debug, Clone, Default)]
+pub struct Stretch {
+    /// Its end, as of [`Sample::at_unix_ns`].
+    pub at_unix_ns: i64,
+    /// Its length.
+    pub length: Nanos,
+    /// From issue to completion, in nanoseconds.
+    pub latency: Histogram,
+    /// In bytes.
+    pub size: Histogram,
+    /// Time at each queue depth, in nanoseconds: place is depth.
+    pub depth: Vec<u64>,
 }
 
 /// The machine's own samples.

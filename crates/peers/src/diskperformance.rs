@@ -6,7 +6,7 @@
 use fathom_dialects::diskperformance::{self, DiskPerformanceInput, Existing, Output};
 use fathom_engine::RunOutcome;
 use fathom_session::{
-    Code, Console, Failure, Screen, map_paths, prepare_diskperformance, tell_warnings,
+    Code, Console, Failure, Screen, make_folder, map_paths, prepare_diskperformance, tell_warnings,
 };
 use fathom_units::Nanos;
 
@@ -31,6 +31,7 @@ fn act(mut input: DiskPerformanceInput, ours: &Ours, console: &dyn Console) -> R
     let shown = settings.path();
     console.print(&format!("Checking for {shown}\n"));
     let path = prepare_diskperformance(settings, &mut input.workload)?;
+    make_folder(&path)?;
     if settings.existing == Existing::Remove && std::path::Path::new(&path).exists() {
         std::fs::remove_file(&path).map_err(|error| {
             let message = format!("`{path}` cannot be removed: {error}");
@@ -43,7 +44,9 @@ fn act(mut input: DiskPerformanceInput, ours: &Ours, console: &dyn Console) -> R
         let results = ran.results.iter().filter(|it| it.measured > Nanos::ZERO);
         let results: Vec<_> = results.cloned().collect();
         if settings.output == Output::GridView {
-            console.tell("note: there is no window for `Out-GridView` here; the table follows");
+            console.tell(
+                "note: there is no window for `Out-GridView` here; the table follows. With `--record`, `fathom report --html FILE` makes a page of the run",
+            );
         }
         console.print(&diskperformance::write_table(settings, &results));
     };

@@ -18,6 +18,7 @@ use fathom_record::Record;
 use fathom_session::{
     Code, Console, Failure, Input, Start, engine_failure, map_paths, measured, tell_warnings, watch,
 };
+use fathom_workload::Workload;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
@@ -62,11 +63,14 @@ fn failed(failure: Failure) -> Failure {
 }
 
 /// What the output of `input` needs to know.
-pub(crate) fn output_layout(input: &VdbenchInput, directory: &Path) -> Layout {
+pub(crate) fn output_layout(
+    (input, workload): (&VdbenchInput, &Workload),
+    directory: &Path,
+) -> Layout {
     let program = format!("Fathom {}", env!("CARGO_PKG_VERSION"));
     let us = (program, std::process::id());
     layout(
-        input,
+        (input, workload),
         directory.display().to_string(),
         TimeZone::system(),
         us,
@@ -102,7 +106,7 @@ pub(crate) fn begin(
 
 /// Makes the directory that is named and begins its files; without one, text is shown alone.
 pub(crate) fn open<'a>(
-    input: &VdbenchInput,
+    (input, workload): (&VdbenchInput, &Workload),
     output: Option<&str>,
     words: &[String],
     console: &'a dyn Console,
@@ -113,7 +117,7 @@ pub(crate) fn open<'a>(
         directory::prepare(directory)?;
     }
     let mut files = Files::new(directory.clone(), console);
-    let layout = output_layout(input, &directory.unwrap_or_default());
+    let layout = output_layout((input, workload), &directory.unwrap_or_default());
     let report = begin(input, layout, &mut files, words);
     files.flush();
     written(&files)?;
@@ -158,7 +162,7 @@ fn simulate(
     directory::prepare(&directory)?;
     let mut files = Files::new(Some(directory.clone()), console);
     // Nothing runs: there are no files for parts of it.
-    let mut layout = output_layout(input, &directory);
+    let mut layout = output_layout((input, &input.workload), &directory);
     layout.hosts.clear();
     layout.sds.clear();
     layout.wds.clear();
@@ -237,7 +241,7 @@ fn run(
     // What is refused makes no directory.
     fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
     let output = input.options.output.as_deref().unwrap_or(DEFAULT_OUTPUT);
-    let (report, mut files) = open(input, Some(output), words, console)?;
+    let (report, mut files) = open((input, &input.workload), Some(output), words, console)?;
     note_sizes(input, &report, &mut files);
     files.flush();
     let whole = Input::new("vdbench", input.workload.clone());

@@ -196,7 +196,12 @@ impl<'a> VdbenchView<'a> {
         stop: &StopFlag,
         console: &'a dyn Console,
     ) -> Result<Self, Failure> {
-        let parts = vdbench::open(input, input.options.output.as_deref(), &[], console)?;
+        let parts = vdbench::open(
+            (input, workload),
+            input.options.output.as_deref(),
+            &[],
+            console,
+        )?;
         Ok(Self {
             watcher: Watcher::new((input, workload), parts, time, stop.clone()),
         })

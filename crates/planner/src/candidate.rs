@@ -1,21 +1,107 @@
-//! A design under consideration, and what it costs.
+//! A design under consideration: machines, and what carries each volume.
 
 use fathom_catalog::{Disk, DiskKind, VmSize};
 use fathom_model::HostCaching;
 use fathom_units::{Bytes, BytesPerSec, Iops};
 
-use crate::Prices;
+use crate::network::{NfsVolumes, SmbShares};
 
-/// One machine and the disks of each of its volumes.
+/// Equal machines, and the storage of each volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The machine.
     pub vm: &'static VmSize,
+    /// How many; each does an equal part of the I/O.
+    pub machines: u32,
     /// In the order of the need's volumes.
-    pub volumes: Vec<Disks>,
+    pub volumes: Vec<Storage>,
 }
 
-/// The disks of one volume.
+/// What carries one volume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Storage {
+    /// Disks of each machine, for the machine's part of the I/O.
+    Disks(Disks),
+    /// Volumes over NFS that all machines mount.
+    Nfs(NfsVolumes),
+    /// Shares over SMB that all machines mount.
+    Smb(SmbShares),
+}
+
+impl Storage {
+    /// The disks, if it is made of such.
+    pub const fn disks(&self) -> Option<&Disks> {
+        match self {
+            Self::Disks(disks) => Some(disks),
+            Self::Nfs(_) | Self::Smb(_) => None,
+        }
+    }
+
+    /// How many disks of each machine, or volumes, or shares.
+    pub const fn count(&self) -> u32 {
+        match self {
+            Self::Disks(disks) => disks.count,
+            Self::Nfs(volumes) => volumes.count,
+            Self::Smb(shares) => shares.count,
+        }
+    }
+
+    /// Its name on price lists.
+    pub fn item(&self) -> String {
+        match self {
+            Self::Disks(disks) => disks.kind.name().to_owned(),
+            Self::Nfs(volumes) => volumes.item(),
+            Self::Smb(shares) => shares.item(),
+        }
+    }
+
+    /// Size of each disk, volume or share.
+    pub fn size(&self) -> Bytes {
+        match self {
+            Self::Disks(disks) => disks.kind.size(),
+            Self::Nfs(volumes) => volumes.quota,
+            Self::Smb(shares) => shares.size,
+        }
+    }
+
+    /// Number and product, such as `4 × P30`.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Disks(disks) => format!("{} × {}", disks.count, disks.kind.name()),
+            Self::Nfs(_) | Self::Smb(_) => {
+                let size = quota(self.size());
+                format!("{} × {} of {size}", self.count(), self.item())
+            }
+        }
+    }
+}
+
+/// A quota, to a hundredth of a TiB where it is one or more.
+fn quota(size: Bytes) -> String {
+    let tib = 1_u64 << 40;
+    if size.get() < tib || size.get().is_multiple_of(tib) {
+        size.to_string()
+    } else {
+        format!("{:.2} TiB", size.get() as f64 / tib as f64)
+    }
+}
+
+impl Candidate {
+    /// Machines and storage in one line.
+    pub fn title(&self) -> String {
+        let storage: Vec<_> = self.volumes.iter().map(Storage::title).collect();
+        let storage = storage.join(" and ");
+        match self.machines {
+            1 => format!("{} with {storage}", self.vm.name),
+            several if self.volumes.iter().all(|it| it.disks().is_some()) => {
+                format!("{several} × {} with {storage} each", self.vm.name)
+            }
+            several => format!("{several} × {} with {storage}", self.vm.name),
+        }
+    }
+}
+
+/// The disks of one volume on one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disks {
     /// Each of them.
@@ -89,79 +175,5 @@ impl Choice {
             Self::Named(disk) => disk.limits.bandwidth.map_or(u64::MAX, BytesPerSec::get),
             Self::Set { bandwidth, .. } => bandwidth.get(),
         }
-    }
-}
-
-/// What designs are ranked by: prices, or where nobody gave any, what is provisioned.
-///
-/// It adds up: the cost of a design is that of its machine and of each volume's disks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Cost {
-    /// Hundredths of the currency a month; 0 without prices.
-    pub price: u64,
-    /// Virtual processors.
-    pub vcpus: u64,
-    /// Bytes of memory.
-    pub memory: u64,
-    /// I/Os a second provisioned at disks.
-    pub iops: u64,
-    /// Bytes provisioned at disks.
-    pub capacity: u64,
-    /// Disks.
-    pub disks: u64,
-}
-
-impl std::ops::Add for Cost {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            price: self.price.saturating_add(other.price),
-            vcpus: self.vcpus + other.vcpus,
-            memory: self.memory + other.memory,
-            iops: self.iops.saturating_add(other.iops),
-            capacity: self.capacity.saturating_add(other.capacity),
-            disks: self.disks + other.disks,
-        }
-    }
-}
-
-impl Cost {
-    /// Cost of a machine; `None` where there is a price list without it.
-    pub fn of_machine(vm: &VmSize, prices: Option<&Prices>) -> Option<Self> {
-        let price = match prices {
-            Some(prices) => prices.of(vm.name, 1)?,
-            None => 0,
-        };
-        Some(Self {
-            price,
-            vcpus: u64::from(vm.vcpus),
-            memory: vm.memory.get(),
-            ..Self::default()
-        })
-    }
-
-    /// Cost of one volume's disks; `None` where there is a price list without them.
-    pub fn of_disks(disks: &Disks, vm: &VmSize, prices: Option<&Prices>) -> Option<Self> {
-        let count = u64::from(disks.count);
-        let price = match prices {
-            Some(prices) => prices.of(disks.kind.name(), count)?,
-            None => 0,
-        };
-        Some(Self {
-            price,
-            iops: disks.kind.iops(vm).saturating_mul(count),
-            capacity: disks.kind.size().get().saturating_mul(count),
-            disks: count,
-            ..Self::default()
-        })
-    }
-
-    /// Cost of the whole design; `None` where there is a price list without a part of it.
-    pub fn of(candidate: &Candidate, prices: Option<&Prices>) -> Option<Self> {
-        let machine = Self::of_machine(candidate.vm, prices)?;
-        candidate.volumes.iter().try_fold(machine, |sum, disks| {
-            Some(sum + Self::of_disks(disks, candidate.vm, prices)?)
-        })
     }
 }

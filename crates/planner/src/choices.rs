@@ -5,10 +5,11 @@ use fathom_model::{CachedDisk, HostCaching, caching_obstacle, figures};
 use fathom_profile::Role;
 use fathom_units::{Bytes, BytesPerSec, Iops, Percent};
 
-use crate::candidate::{Choice, Cost, Disks};
-use crate::limits;
-use crate::need::VolumeNeed;
-use crate::{Family, Prices, Request};
+use crate::candidate::{Candidate, Choice, Disks, Storage};
+use crate::limits::{self, Figure, Terms};
+use crate::line::Line;
+use crate::need::{Need, VolumeNeed};
+use crate::{Cost, Family, Prices, Request};
 
 /// Names in designs of the disks whose limits the buyer sets.
 const SET: [(DiskKind, &str); 2] = [
@@ -19,6 +20,11 @@ const SET: [(DiskKind, &str); 2] = [
 /// Stripe unit for I/Os of up to its size: for the small random I/O of transactions; and for larger ones, of scans (guide
 /// on premium storage, "disk striping").
 const STRIPE_UNITS: [Bytes; 2] = [Bytes::kib(64), Bytes::kib(256)];
+
+/// The names of disks whose limits the buyer sets, as on price lists.
+pub fn set_names() -> [&'static str; 2] {
+    SET.map(|(_, name)| name)
+}
 
 /// The stripe unit that suits a volume's I/O.
 pub fn stripe_unit(need: &VolumeNeed) -> Bytes {
@@ -49,21 +55,22 @@ pub fn recommended_caching(need: &VolumeNeed) -> (HostCaching, &'static str) {
     )
 }
 
-/// Every choice of disks that by itself carries `need` on `vm`, with its cost: for each disk and caching the fewest that do,
+/// Every choice of disks that by itself carries `part` on `vm`, with its cost: for each disk and caching the fewest that do,
 /// without those that another choice beats in cost and in number.
 pub fn of_volume(
-    need: &VolumeNeed,
+    part: &VolumeNeed,
     vm: &'static VmSize,
     request: &Request,
     prices: Option<&Prices>,
-    catalog: &Catalog,
-) -> Vec<(Disks, Cost)> {
+    terms: &Terms<'_>,
+) -> Vec<(Storage, Cost)> {
     let mut found: Vec<(Disks, Cost)> = Vec::new();
-    for choose in disks_of(vm, request, catalog) {
-        for caching in cachings(need, vm, &choose, catalog) {
-            let fewest = fewest(need, vm, &choose, caching, catalog);
+    for choose in disks_of(vm, request, terms.catalog) {
+        for caching in cachings(part, vm, &choose, terms.catalog) {
+            let fewest = fewest(part, vm, &choose, caching, terms);
             let priced = fewest.and_then(|disks| {
-                let cost = Cost::of_disks(&disks, vm, prices)?;
+                let storage = Storage::Disks(disks.clone());
+                let cost = Cost::of_storage(&storage, vm, prices)?;
                 Some((disks, cost))
             });
             found.extend(priced);
@@ -79,7 +86,57 @@ pub fn of_volume(
     let kept = kept.filter(|one| !found.iter().any(|other| beats(other, one)));
     let mut kept: Vec<_> = kept.cloned().collect();
     kept.sort_by_key(|(disks, cost)| (*cost, disks.caching == HostCaching::None));
-    kept
+    kept.into_iter()
+        .map(|(disks, cost)| (Storage::Disks(disks), cost))
+        .collect()
+}
+
+/// Of all disks that a machine takes, as many as it takes, those that come closest to carrying `part`, which is of one
+/// volume: their worst limit, or the machine's.
+pub fn closest(
+    part: &Need,
+    vm: &'static VmSize,
+    request: &Request,
+    terms: &Terms<'_>,
+) -> Option<Line> {
+    let volume = part.volumes.first()?;
+    let stripe_unit = stripe_unit(volume);
+    let missed = disks_of(vm, request, terms.catalog)
+        .into_iter()
+        .filter_map(|product| {
+            let count = vm.max_data_disks;
+            let kind = match product {
+                Product::Named(disk) => Choice::Named(disk),
+                // Where no such disk could be given a part of the need, its limits are no measure.
+                Product::Set(row, name) => set(volume, row, name, count, stripe_unit)?,
+            };
+            let disks = Disks {
+                kind,
+                count,
+                stripe_unit,
+                caching: HostCaching::None,
+            };
+            let own = limits::of_disks(volume, &disks, vm, terms);
+            let storage = Storage::Disks(disks);
+            let title = format!("{} with {}", vm.name, storage.title());
+            let own = own.map(|figure| (title.clone(), figure));
+            let candidate = Candidate {
+                vm,
+                machines: 1,
+                volumes: vec![storage],
+            };
+            let all = limits::of_machine(part, &candidate, terms).into_iter();
+            let failing = all.chain(own).filter(|(_, it)| !it.carries());
+            let worst =
+                failing.max_by(|(_, one), (_, other)| missing(one).total_cmp(&missing(other)));
+            worst.map(|(owner, figure)| figure.owned(owner))
+        });
+    missed.min_by(|one, other| one.missing().total_cmp(&other.missing()))
+}
+
+/// How many times what it gives is asked of a limit.
+pub fn missing(figure: &Figure) -> f64 {
+    figure.need as f64 / figure.have.max(1) as f64
 }
 
 /// A disk before it is known how much of it is bought.
@@ -94,6 +151,13 @@ impl Product {
         match self {
             Self::Named(disk) => disk.kind,
             Self::Set(row, _) => row.kind,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Named(disk) => disk.name,
+            Self::Set(_, name) => name,
         }
     }
 }
@@ -119,6 +183,7 @@ fn disks_of(vm: &'static VmSize, request: &Request, catalog: &Catalog) -> Vec<Pr
     found.retain(|product| {
         let family = Family::of(product.kind());
         family.is_some_and(|family| request.families.contains(&family))
+            && request.takes(product.name())
             && (vm.premium || !product.kind().is_premium())
     });
     found
@@ -135,12 +200,12 @@ fn cachings(
     if recommended == HostCaching::None {
         return vec![HostCaching::None];
     }
-    let (name, size) = match product {
-        Product::Named(disk) => (disk.name, disk.size),
-        Product::Set(row, name) => (*name, row.min_size),
+    let size = match product {
+        Product::Named(disk) => disk.size,
+        Product::Set(row, _) => row.min_size,
     };
     let disk = CachedDisk {
-        name,
+        name: product.name(),
         kind: product.kind(),
         size,
     };
@@ -156,7 +221,7 @@ fn fewest(
     vm: &'static VmSize,
     product: &Product,
     caching: HostCaching,
-    catalog: &Catalog,
+    terms: &Terms<'_>,
 ) -> Option<Disks> {
     let stripe_unit = stripe_unit(need);
     let with = |count: u32| {
@@ -170,8 +235,8 @@ fn fewest(
             stripe_unit,
             caching,
         };
-        let lines = limits::of_volume(need, &disks, vm, catalog);
-        lines.iter().all(limits::Line::carries).then_some(disks)
+        let figures = limits::of_disks(need, &disks, vm, terms);
+        figures.iter().all(Figure::carries).then_some(disks)
     };
     // One disk splits nothing, so that it may carry what two do not; from two on, more carry more.
     if let Some(disks) = with(1) {

@@ -1,82 +1,132 @@
 //! Every limit that a design's I/O meets: what is needed of it, and what it gives.
 //!
 //! The accounting is that of the model (docs/model.md, "Which limits an I/O meets"), with a host cache that is cold: a read
-//! passes the cached budget, the disk and the uncached budget. Credits are left out: they run out.
+//! passes the cached budget, the disk and the uncached budget. Credits are left out, for they run out, unless a length of
+//! the peak was given that they are to last.
 
-use fathom_catalog::Catalog;
-use fathom_model::HostCaching;
+use fathom_catalog::{BurstScope, Catalog, Limits, ShareModel, VmSize};
+use fathom_model::{HostCaching, channel_reads, channel_writes, figures};
 use fathom_profile::PeriodKind;
-use fathom_units::{Bytes, BytesPerSec, Iops};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
-use crate::candidate::{Candidate, Disks};
+use crate::burst::{self, Given};
+use crate::candidate::{Candidate, Disks, Storage};
+use crate::grow;
+use crate::line::{Line, Unit};
 use crate::need::{Load, Need, VolumeNeed};
+use crate::network::{NfsVolumes, SmbShares};
+use crate::{PlanError, Request};
 
-/// One limit of a design.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Whose limit it is.
-    pub owner: String,
+/// 10^6 bits a second in bytes a second.
+const MEGABIT: u64 = 1_000_000 / 8;
+/// What a machine receives at most, in percent of its network limit, which is of what it sends: 2.7 GiB/s were read where
+/// 1.86 GiB/s are printed (smb-performance.md, 15 January 2026).
+const MOST_RECEIVED: u64 = 145;
+
+/// What limits are judged by, besides a design.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'c> {
+    /// Where facts come from.
+    pub catalog: &'c Catalog,
+    /// How long credits are to carry the peak; `None`: credits are left out.
+    pub burst: Option<Nanos>,
+    /// Round trip to volumes and shares over the network.
+    pub round_trip: Nanos,
+    /// Mean time of an I/O over NFS that meets no queue: the round trip and the storage's own latency.
+    pub nfs_latency: Nanos,
+}
+
+impl<'c> Terms<'c> {
+    /// Those of a request.
+    ///
+    /// # Errors
+    /// A distance that the catalogue does not have.
+    pub fn of(request: &Request, catalog: &'c Catalog) -> Result<Self, PlanError> {
+        let rtt = request.round_trip(catalog)?;
+        let media = catalog.media_latency("netapp_files");
+        let mean = media.map_or(0.0, |row| log_normal_mean(row.median, row.p99));
+        Ok(Self {
+            catalog,
+            burst: request.burst,
+            round_trip: rtt,
+            nfs_latency: rtt.saturating_add(Nanos::new(mean.ceil() as u64)),
+        })
+    }
+}
+
+/// Mean of the log-normal law with this median and 99th percentile, in ns: median × e^(σ²/2), σ = ln(p99/median)/2.326.
+pub(crate) fn log_normal_mean(median: Nanos, p99: Nanos) -> f64 {
+    const NORMAL_P99: f64 = 2.326_347_874;
+    let median = median.get().max(1) as f64;
+    let sigma = (p99.get() as f64 / median).max(1.0).ln() / NORMAL_P99;
+    median * (sigma * sigma / 2.0).exp()
+}
+
+/// A limit in figures alone, without the name of its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figure {
     /// What is limited.
     pub unit: Unit,
-    /// What is asked of it, in the period that asks most.
+    /// What is asked of it, in the period that leaves least headroom.
     pub need: u64,
-    /// What it gives; `u64::MAX` where there is no limit.
+    /// What it gives then; `u64::MAX` where there is no limit.
     pub have: u64,
-    /// The period that asks most; `None` for what does not change over the day.
+    /// What it gives without credits.
+    pub steady: u64,
+    /// That period; `None` for what does not change over the day.
     pub period: Option<PeriodKind>,
 }
 
-/// What a limit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// I/Os a second.
-    Iops,
-    /// Bytes a second.
-    Bandwidth,
-    /// Bytes.
-    Capacity,
-    /// Data disks.
-    Disks,
-}
-
-impl Unit {
-    /// Whether it is used up by I/O, and not by what lies there.
-    pub const fn is_rate(self) -> bool {
-        matches!(self, Self::Iops | Self::Bandwidth)
+impl Figure {
+    /// Whether the limit is enough.
+    pub const fn carries(&self) -> bool {
+        self.need <= self.have
     }
 
-    /// A figure of this unit.
-    pub fn figure(self, value: u64) -> String {
-        match (self, value) {
-            (_, u64::MAX) => "no limit".to_owned(),
-            (Self::Iops, value) => Iops::new(value).to_string(),
-            (Self::Bandwidth, value) => rate(value),
-            (Self::Capacity, value) => Bytes::new(value).to_string(),
-            (Self::Disks, 1) => "1 disk".to_owned(),
-            (Self::Disks, value) => format!("{value} disks"),
+    pub(crate) fn owned(self, owner: String) -> Line {
+        Line {
+            owner,
+            unit: self.unit,
+            need: self.need,
+            have: self.have,
+            steady: self.steady,
+            period: self.period,
+            raise: String::new(),
+        }
+    }
+
+    /// What is there once and for all.
+    const fn lasting(unit: Unit, need: u64, have: u64) -> Self {
+        Self {
+            unit,
+            need,
+            have,
+            steady: have,
+            period: None,
         }
     }
 }
 
-/// A rate in the clouds' unit, to a tenth.
-fn rate(bytes_per_sec: u64) -> String {
-    if bytes_per_sec.is_multiple_of(1_000_000) {
-        BytesPerSec::new(bytes_per_sec).to_string()
-    } else {
-        format!("{:.1} MB/s", bytes_per_sec as f64 / 1e6)
-    }
-}
-
-impl Line {
-    /// Whether the limit is enough.
-    pub fn carries(&self) -> bool {
-        self.need <= self.have
-    }
-
-    /// How many times the need the limit gives; `None` where it has no limit, or nothing is asked of it.
-    pub fn headroom(&self) -> Option<f64> {
-        (self.need > 0 && self.have != u64::MAX).then(|| self.have as f64 / self.need as f64)
-    }
+/// The period that leaves least headroom: of `asked` for each load, and what is `given` in its period.
+fn tightest(
+    unit: Unit,
+    asked: impl Iterator<Item = (u64, PeriodKind)>,
+    given: &Given,
+    terms: &Terms<'_>,
+) -> Figure {
+    let figures = asked.map(|(need, period)| Figure {
+        unit,
+        need,
+        have: given.in_period(period, terms.burst),
+        steady: given.steady,
+        period: Some(period),
+    });
+    let worst = figures.reduce(|worst, next| {
+        let more = u128::from(next.need) * u128::from(worst.have)
+            > u128::from(worst.need) * u128::from(next.have);
+        if more { next } else { worst }
+    });
+    worst.unwrap_or_else(|| Figure::lasting(unit, 0, given.steady))
 }
 
 /// Parts that an I/O of a load is split into: one for each stripe unit begun, where there are several disks.
@@ -97,98 +147,224 @@ fn cost_at_disks(size: Bytes, disks: &Disks, catalog: &Catalog) -> u64 {
     parts * unit.map_or(1, |unit| part.div_ceil(unit.get()).max(1))
 }
 
-/// What a volume's own disks are asked for and give: I/Os, bytes, space.
-pub fn of_volume(
-    need: &VolumeNeed,
-    disks: &Disks,
-    vm: &fathom_catalog::VmSize,
-    catalog: &Catalog,
-) -> [Line; 3] {
+/// What the disks of one machine are asked for by its part of a volume, and give: I/Os, bytes, space.
+pub fn of_disks(part: &VolumeNeed, disks: &Disks, vm: &VmSize, terms: &Terms<'_>) -> [Figure; 3] {
     let count = u64::from(disks.count);
-    let owner = format!("{}: {} × {}", need.name, disks.count, disks.kind.name());
-    let most = |ask: &dyn Fn(&Load) -> u64| {
-        let loads = need.loads.iter();
-        let asked = loads.map(|load| (ask(load), load.period));
-        asked.max_by_key(|(asked, _)| *asked)
-    };
-    let line = |unit, asked: Option<(u64, PeriodKind)>, have: u64| Line {
-        owner: owner.clone(),
-        unit,
-        need: asked.map_or(0, |(need, _)| need),
-        have,
-        period: asked.map(|(_, period)| period),
-    };
-    let iops = most(&|load| {
-        let cost = cost_at_disks(load.size, disks, catalog);
-        load.iops.get().saturating_mul(cost)
+    let [iops, bandwidth] = burst::of_disk(&disks.kind, vm);
+    let costs = part.loads.iter().map(|load| {
+        let cost = cost_at_disks(load.size, disks, terms.catalog);
+        (load.iops.get().saturating_mul(cost), load.period)
     });
-    let bandwidth = most(&|load| load.bandwidth.get());
-    let space = Line {
-        owner: owner.clone(),
-        unit: Unit::Capacity,
-        need: need.capacity.get(),
-        have: disks.kind.size().get().saturating_mul(count),
-        period: None,
-    };
-    let iops_given = disks.kind.iops(vm).saturating_mul(count);
-    let bandwidth_given = disks.kind.bandwidth().saturating_mul(count);
+    let bytes = part
+        .loads
+        .iter()
+        .map(|load| (load.bandwidth.get(), load.period));
+    let space = disks.kind.size().get().saturating_mul(count);
     [
-        line(Unit::Iops, iops, iops_given),
-        line(Unit::Bandwidth, bandwidth, bandwidth_given),
-        space,
+        tightest(Unit::Iops, costs, &iops.times(count), terms),
+        tightest(Unit::Bandwidth, bytes, &bandwidth.times(count), terms),
+        Figure::lasting(Unit::Capacity, part.capacity.get(), space),
     ]
 }
 
-/// What the machine's budgets are asked for and give.
-pub fn of_machine(need: &Need, candidate: &Candidate) -> Vec<Line> {
-    let vm = candidate.vm;
-    let disks: u64 = candidate.volumes.iter().map(|it| u64::from(it.count)).sum();
-    let mut lines = vec![Line {
-        owner: vm.name.to_owned(),
-        unit: Unit::Disks,
-        need: disks,
-        have: u64::from(vm.max_data_disks),
-        period: None,
-    }];
-    let cached = |disks: &Disks| disks.caching != HostCaching::None;
-    for (name, limits, is_met) in [
-        (
-            "uncached",
-            vm.uncached,
-            &(|_: &Disks| true) as &dyn Fn(&Disks) -> bool,
+/// What volumes over NFS are asked for and give: bytes, space, and I/Os in flight of each machine.
+pub fn of_nfs(
+    total: &VolumeNeed,
+    part: &VolumeNeed,
+    volumes: &NfsVolumes,
+    terms: &Terms<'_>,
+) -> [Figure; 3] {
+    let count = u64::from(volumes.count);
+    let bytes = total
+        .loads
+        .iter()
+        .map(|load| (load.bandwidth.get(), load.period));
+    let rate = Given::steady(volumes.bandwidth.get().saturating_mul(count));
+    let rules = terms.catalog.nfs();
+    let slots = u64::from(rules.slots_per_connection) * u64::from(volumes.connections) * count;
+    let flying = part.loads.iter().map(|load| {
+        let calls = load.size.get().div_ceil(rules.recommended_io.get().max(1));
+        let rate = load.iops.get().saturating_mul(calls.max(1));
+        (depth_for(rate, terms.nfs_latency), load.period)
+    });
+    let space = volumes.quota.get().saturating_mul(count);
+    [
+        tightest(Unit::BinaryBandwidth, bytes, &rate, terms),
+        Figure::lasting(Unit::Capacity, total.capacity.get(), space),
+        tightest(Unit::Outstanding, flying, &Given::steady(slots), terms),
+    ]
+}
+
+/// I/Os outstanding that reach a rate at a latency: Little's law, rounded up. 5,000 a second at 1 ms are 5.
+pub fn depth_for(iops: u64, latency: Nanos) -> u64 {
+    let product = u128::from(iops) * u128::from(latency.get());
+    u64::try_from(product.div_ceil(1_000_000_000)).unwrap_or(u64::MAX)
+}
+
+/// A share of a rate, rounded up.
+fn part_of(rate: u64, share: Percent) -> u64 {
+    let points = u128::from(rate) * u128::from(share.basis_points());
+    u64::try_from(points.div_ceil(10_000)).unwrap_or(u64::MAX)
+}
+
+/// Share of the I/O that writes; where nobody knows, all of it.
+fn writes(load: &Load) -> Percent {
+    load.reads.map_or(Percent::ALL, Percent::rest)
+}
+
+/// Whether so many shares of this size and these limits are enough by themselves: I/Os, bytes, bytes written, space.
+pub fn share_suffices(
+    total: &VolumeNeed,
+    model: &ShareModel,
+    (size, limits, count): (Bytes, &Limits, u64),
+    terms: &Terms<'_>,
+) -> bool {
+    let figures = share_figures(total, model, (size, limits, count), terms);
+    figures.iter().all(Figure::carries)
+}
+
+fn share_figures(
+    total: &VolumeNeed,
+    model: &ShareModel,
+    (size, limits, count): (Bytes, &Limits, u64),
+    terms: &Terms<'_>,
+) -> Vec<Figure> {
+    let iops = limits.iops.unwrap_or_default();
+    let given = Given {
+        steady: iops.get(),
+        burst: figures::share_burst(model, size, iops).map_or(0, Iops::get),
+        seconds: u64::from(terms.catalog.bucket_seconds(BurstScope::Share)),
+    };
+    let bandwidth = limits.bandwidth.map_or(u64::MAX, BytesPerSec::get);
+    let loads = || total.loads.iter();
+    let space = size.get().saturating_mul(count);
+    let mut figures = vec![
+        tightest(
+            Unit::Iops,
+            loads().map(|load| (load.iops.get(), load.period)),
+            &given.times(count),
+            terms,
         ),
-        ("cached", vm.cached, &cached),
-    ] {
-        if !candidate.volumes.iter().any(is_met) {
+        tightest(
+            Unit::BinaryBandwidth,
+            loads().map(|load| (load.bandwidth.get(), load.period)),
+            &Given::steady(bandwidth.saturating_mul(count)),
+            terms,
+        ),
+        Figure::lasting(Unit::Capacity, total.capacity.get(), space),
+    ];
+    if let Some(rate) = model.write_bandwidth {
+        let written =
+            loads().map(|load| (part_of(load.bandwidth.get(), writes(load)), load.period));
+        let given = Given::steady(rate.get().saturating_mul(count));
+        figures.push(tightest(
+            Unit::BinaryBandwidthWritten,
+            written,
+            &given,
+            terms,
+        ));
+    }
+    figures
+}
+
+/// What shares are asked for and give: their own limits, their files', and the channels' of each machine.
+pub fn of_smb(
+    total: &VolumeNeed,
+    part: &VolumeNeed,
+    shares: &SmbShares,
+    terms: &Terms<'_>,
+) -> Vec<Figure> {
+    let own = own_of_smb(total, shares, terms);
+    let [files, channels] = paths_of_smb(total, part, shares, terms);
+    [own, files, channels].concat()
+}
+
+fn own_of_smb(total: &VolumeNeed, shares: &SmbShares, terms: &Terms<'_>) -> Vec<Figure> {
+    let limits = Limits {
+        iops: Some(shares.iops),
+        bandwidth: Some(shares.bandwidth),
+    };
+    let count = u64::from(shares.count);
+    share_figures(total, shares.model, (shares.size, &limits, count), terms)
+}
+
+/// Limits of the files and of the channels.
+fn paths_of_smb(
+    total: &VolumeNeed,
+    part: &VolumeNeed,
+    shares: &SmbShares,
+    terms: &Terms<'_>,
+) -> [Vec<Figure>; 2] {
+    let pair = |limits: Limits, times: u64, asked: &dyn Fn(&Load) -> Percent, of: &VolumeNeed| {
+        let iops = limits.iops.map_or(u64::MAX, Iops::get);
+        let bytes = limits.bandwidth.map_or(u64::MAX, BytesPerSec::get);
+        let ios = of
+            .loads
+            .iter()
+            .map(|load| (part_of(load.iops.get(), asked(load)), load.period));
+        let moved = of
+            .loads
+            .iter()
+            .map(|load| (part_of(load.bandwidth.get(), asked(load)), load.period));
+        let iops = Given::steady(iops.saturating_mul(times));
+        let bytes = Given::steady(bytes.saturating_mul(times));
+        [
+            tightest(Unit::Iops, ios, &iops, terms),
+            tightest(Unit::BinaryBandwidth, moved, &bytes, terms),
+        ]
+    };
+    let count = u64::from(shares.count);
+    let files = terms.catalog.share_file(shares.model.media);
+    let files = files.map_or(Vec::new(), |row| {
+        let times = u64::from(shares.files).saturating_mul(count);
+        pair(row.limits, times, &|_| Percent::ALL, total).to_vec()
+    });
+    let channel = terms.catalog.share_channel();
+    let channels = u64::from(shares.channels) * count;
+    let reads = channel_reads(channel, shares.channels);
+    let reads = pair(
+        reads,
+        channels,
+        &|load| load.reads.unwrap_or_default(),
+        part,
+    );
+    let written = pair(channel_writes(channel), channels, &writes, part);
+    [files, [reads, written].concat()]
+}
+
+/// What the budgets of one machine are asked for and give; with the name of each.
+pub fn of_machine(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<(String, Figure)> {
+    let vm = candidate.vm;
+    let disks = || candidate.volumes.iter().filter_map(Storage::disks);
+    let mut lines = Vec::new();
+    if disks().next().is_some() {
+        let count = disks().map(|disks| u64::from(disks.count)).sum();
+        let slots = Figure::lasting(Unit::Disks, count, u64::from(vm.max_data_disks));
+        lines.push((vm.name.to_owned(), slots));
+    }
+    let budgets = [
+        ("uncached", vm.uncached, vm.burst_uncached, false),
+        ("cached", vm.cached, vm.burst_cached, true),
+    ];
+    for (name, base, raised, by_cached) in budgets {
+        let is_met = |disks: &Disks| !by_cached || disks.caching != HostCaching::None;
+        if !disks().any(is_met) {
             continue;
         }
-        let asked = |unit: Unit| {
-            let of_period = |period: PeriodKind| {
-                let volumes = need.volumes.iter().zip(&candidate.volumes);
-                let met = volumes.filter(|(_, disks)| is_met(disks));
-                let loads = met.filter_map(|(volume, disks)| Some((volume.load(period)?, disks)));
-                loads.fold(0_u64, |sum, (load, disks)| {
-                    sum.saturating_add(ask(load, disks, unit))
-                })
-            };
-            let asked = need.periods().map(|period| (of_period(period), period));
-            asked.max_by_key(|(asked, _)| *asked)
-        };
-        let given = [
-            (Unit::Iops, limits.iops.map(Iops::get)),
-            (Unit::Bandwidth, limits.bandwidth.map(BytesPerSec::get)),
-        ];
-        for (unit, have) in given {
-            let asked = asked(unit);
-            lines.push(Line {
-                owner: format!("{} {name}", vm.name),
-                unit,
-                need: asked.map_or(0, |(need, _)| need),
-                have: have.unwrap_or(u64::MAX),
-                period: asked.map(|(_, period)| period),
+        let given = burst::of_pair(&base, &raised, terms.catalog.bucket_seconds(BurstScope::Vm));
+        for (unit, given) in [Unit::Iops, Unit::Bandwidth].into_iter().zip(given) {
+            let asked = part.periods().map(|period| {
+                let met = part.volumes.iter().zip(&candidate.volumes);
+                let met = met.filter_map(|(volume, it)| Some((volume.load(period)?, it.disks()?)));
+                let met = met.filter(|(_, disks)| is_met(disks));
+                let asks = met.map(|(load, disks)| ask(load, disks, unit));
+                (asks.fold(0, u64::saturating_add), period)
             });
+            let figure = tightest(unit, asked, &given, terms);
+            lines.push((format!("{} {name}", vm.name), figure));
         }
     }
+    lines.extend(network(part, candidate, terms));
     lines
 }
 
@@ -202,12 +378,117 @@ fn ask(load: &Load, disks: &Disks, unit: Unit) -> u64 {
     }
 }
 
-/// Every limit of a design.
-pub fn lines(need: &Need, candidate: &Candidate, catalog: &Catalog) -> Vec<Line> {
-    let volumes = need.volumes.iter().zip(&candidate.volumes);
+/// What one machine sends and receives over the network. What it sends is metered. What it receives is not, but no page
+/// measured more than [`MOST_RECEIVED`] of the same limit, so that no more is planned with.
+fn network(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<(String, Figure)> {
+    let over_network = |storage: &Storage| storage.disks().is_none();
+    if !candidate.volumes.iter().any(over_network) {
+        return Vec::new();
+    }
+    let printed = candidate.vm.network_mbps;
+    let given = |percent: u64| {
+        let rate = printed.map(|mbps| u64::from(mbps) * MEGABIT);
+        Given::steady(rate.map_or(u64::MAX, |rate| rate * percent / 100))
+    };
+    let ways = [
+        ("writes", given(100), writes as fn(&Load) -> Percent),
+        ("reads", given(MOST_RECEIVED), reads),
+    ];
+    let lines = ways.into_iter().map(|(way, given, share)| {
+        let asked = part.periods().map(|period| {
+            let met = part.volumes.iter().zip(&candidate.volumes);
+            let met = met.filter(|(_, storage)| over_network(storage));
+            let loads = met.filter_map(|(volume, _)| volume.load(period));
+            let moved = loads.map(|load| part_of(load.bandwidth.get(), share(load)));
+            (moved.fold(0, u64::saturating_add), period)
+        });
+        let figure = tightest(Unit::Bandwidth, asked, &given, terms);
+        (format!("{} network, {way}", candidate.vm.name), figure)
+    });
+    lines.collect()
+}
+
+/// Share of the I/O that reads; where nobody knows, none.
+fn reads(load: &Load) -> Percent {
+    load.reads.unwrap_or_default()
+}
+
+/// The limits of what carries one volume, with their owners.
+fn of_storage(
+    (total, part): (&VolumeNeed, &VolumeNeed),
+    storage: &Storage,
+    vm: &VmSize,
+    terms: &Terms<'_>,
+) -> Vec<Line> {
+    let owner = format!("{}: {}", total.name, storage.title());
+    match storage {
+        Storage::Disks(disks) => {
+            let figures = of_disks(part, disks, vm, terms);
+            let raise = grow::disks(disks, vm);
+            let line = |it: Figure| Line {
+                raise: raise.clone(),
+                ..it.owned(owner.clone())
+            };
+            figures.map(line).to_vec()
+        }
+        Storage::Nfs(volumes) => {
+            let [rate, space, flying] = of_nfs(total, part, volumes, terms);
+            let slots = format!("{}: {} connections", total.name, volumes.connections);
+            let quota = grow::quota(volumes, terms.catalog);
+            let own = [rate, space].map(|it| Line {
+                raise: quota.clone(),
+                ..it.owned(owner.clone())
+            });
+            let slots = Line {
+                raise: grow::slots(volumes, terms.catalog),
+                ..flying.owned(slots)
+            };
+            own.into_iter().chain([slots]).collect()
+        }
+        Storage::Smb(shares) => {
+            let own = own_of_smb(total, shares, terms).into_iter();
+            let mut lines: Vec<Line> = own
+                .map(|it| Line {
+                    raise: grow::share(shares),
+                    ..it.owned(owner.clone())
+                })
+                .collect();
+            let [files, channels] = paths_of_smb(total, part, shares, terms);
+            let count = u64::from(shares.files) * u64::from(shares.count);
+            let files_word = if count == 1 { "file" } else { "files" };
+            let name = format!("{}: {count} {files_word} at least", total.name);
+            lines.extend(files.into_iter().map(|it| Line {
+                raise: "the I/O spread over more files".to_owned(),
+                ..it.owned(name.clone())
+            }));
+            let ways = ["reads", "reads", "writes", "writes"];
+            lines.extend(channels.into_iter().zip(ways).map(|(it, way)| {
+                let count = shares.channels;
+                Line {
+                    raise: grow::channels(shares, terms.catalog),
+                    ..it.owned(format!("{}: SMB channels: {count}, {way}", total.name))
+                }
+            }));
+            lines
+        }
+    }
+}
+
+/// Every limit of a design: those of disks and machines are of one machine and its part of the I/O.
+pub fn lines(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<Line> {
+    let part = need.part(candidate.machines);
+    let volumes = need.volumes.iter().zip(&part.volumes);
+    let volumes = volumes.zip(&candidate.volumes);
     let mut lines: Vec<Line> = volumes
-        .flat_map(|(volume, disks)| of_volume(volume, disks, candidate.vm, catalog))
+        .flat_map(|(volume, storage)| of_storage(volume, storage, candidate.vm, terms))
         .collect();
-    lines.extend(of_machine(need, candidate));
+    let own = of_machine(&part, candidate, terms).into_iter();
+    lines.extend(own.map(|(owner, figure)| {
+        let raise = grow::machine(candidate.vm, &owner, &figure, terms.catalog);
+        Line {
+            raise,
+            ..figure.owned(owner)
+        }
+    }));
     lines
 }

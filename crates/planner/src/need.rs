@@ -14,6 +14,8 @@ const ASSUMED_SIZE: Bytes = Bytes::kib(8);
 /// What a design has to carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
+    /// Name of the application.
+    pub name: String,
     /// The percentile it was read at.
     pub level: Level,
     /// Volumes in the order of the profile.
@@ -27,6 +29,8 @@ pub struct Need {
 pub struct VolumeNeed {
     /// Its name.
     pub name: String,
+    /// Its name in paths, designs and scripts: letters, digits, `-` and `_` alone, unique.
+    pub slug: String,
     /// What lies on it.
     pub role: Role,
     /// Space; 0 where nobody knows.
@@ -87,25 +91,91 @@ impl Need {
             let goal = goal.filter_map(|at| Some((*at, volume.latency_goal.at(*at)?)));
             Ok(VolumeNeed {
                 name: volume.name.clone(),
+                slug: String::new(),
                 role: volume.role,
                 capacity: Bytes::new(profile.growth.of(volume.capacity.unwrap_or_default().get())),
                 goal: goal.collect(),
                 loads: loads.collect::<Result<_, PlanError>>()?,
             })
         });
-        let volumes = volumes.collect::<Result<_, PlanError>>()?;
+        let mut volumes = volumes.collect::<Result<Vec<VolumeNeed>, PlanError>>()?;
+        name_all(&mut volumes);
         assumed.dedup();
         Ok(Self {
+            name: profile.name.clone(),
             level,
             volumes,
             assumed,
         })
     }
 
+    /// The part that each of so many machines does, rounded up.
+    #[must_use]
+    pub fn part(&self, machines: u32) -> Self {
+        let machines = u64::from(machines.max(1));
+        let mut part = self.clone();
+        for volume in &mut part.volumes {
+            volume.capacity = Bytes::new(volume.capacity.get().div_ceil(machines));
+            for load in &mut volume.loads {
+                load.iops = Iops::new(load.iops.get().div_ceil(machines));
+                load.bandwidth = BytesPerSec::new(load.bandwidth.get().div_ceil(machines));
+            }
+        }
+        part
+    }
+
+    /// The same with every rate larger by so many percent.
+    #[must_use]
+    pub fn raised(&self, percent: u64) -> Self {
+        let more = |rate: u64| {
+            let rate = u128::from(rate) * u128::from(100 + percent);
+            u64::try_from(rate.div_ceil(100)).unwrap_or(u64::MAX)
+        };
+        let mut raised = self.clone();
+        for load in raised.volumes.iter_mut().flat_map(|it| &mut it.loads) {
+            load.iops = Iops::new(more(load.iops.get()));
+            load.bandwidth = BytesPerSec::new(more(load.bandwidth.get()));
+        }
+        raised
+    }
+
     /// Periods that any volume has a load in.
     pub fn periods(&self) -> impl Iterator<Item = PeriodKind> {
         let has = |kind: &PeriodKind| self.volumes.iter().any(|it| it.load(*kind).is_some());
         PeriodKind::ALL.into_iter().filter(has)
+    }
+}
+
+/// Longest name in paths.
+const LONGEST_SLUG: usize = 32;
+
+/// `text` with letters, digits, `-` and `_` alone, for paths and names of resources.
+pub fn slug(text: &str) -> String {
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() || letter == '-' || letter == '_' {
+            letter
+        } else {
+            '-'
+        }
+    };
+    let slug: String = text.chars().map(plain).take(LONGEST_SLUG).collect();
+    let slug = slug.trim_matches('-');
+    if slug.is_empty() {
+        "volume".to_owned()
+    } else {
+        slug.to_owned()
+    }
+}
+
+/// Gives each volume its name in paths.
+fn name_all(volumes: &mut [VolumeNeed]) {
+    for index in 0..volumes.len() {
+        let own = slug(&volumes[index].name);
+        let taken = |name: &String| volumes[..index].iter().any(|other| other.slug == *name);
+        let numbered = (2..).map(|number| format!("{own}-{number}"));
+        let free = std::iter::once(own.clone()).chain(numbered);
+        let free = free.into_iter().find(|name| !taken(name));
+        volumes[index].slug = free.unwrap_or(own);
     }
 }
 

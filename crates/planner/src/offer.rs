@@ -1,13 +1,25 @@
 //! A design that carries the need, with all that is to be said about it.
 
 use fathom_catalog::Catalog;
+use fathom_profile::PeriodKind;
+use fathom_units::{Nanos, Percent};
 
-use crate::candidate::{Candidate, Cost};
+use crate::advice;
+use crate::candidate::Candidate;
 use crate::design::{self, Spend};
-use crate::limits::{self, Line};
+use crate::limits::{self, Terms};
+use crate::line::{Line, Unit};
 use crate::need::Need;
 use crate::proof::{self, Proof};
-use crate::{PlanError, workload};
+use crate::workload::{self, Drive};
+use crate::{Cost, PlanError, Prove, Request};
+
+/// Operations a second that a prediction is taken to go through, on one core: the least of what was measured.
+const OPERATIONS_PER_SEC: u64 = 1_000_000;
+/// Seconds that are spent on proofs without being asked for.
+const PROOF_SECONDS: u64 = 5;
+/// Seconds that a peak on credits is predicted for at least.
+const CREDITS_FOR: Nanos = Nanos::from_secs(5);
 
 /// A design that carries the need.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,50 +32,147 @@ pub struct Offer {
     pub lines: Vec<Line>,
     /// The design file.
     pub design: String,
-    /// The workload file that proved it, and will prove the real thing.
+    /// The workload file that proves it, and will prove the real thing.
     pub workload: String,
     /// What was predicted.
-    pub proof: Proof,
+    pub proof: Proven,
+    /// What to do with each volume, and why: one sentence each.
+    pub advice: Vec<String>,
+}
+
+/// What is known of an offer from prediction.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Proven {
+    /// It was predicted.
+    Yes(Proof),
+    /// It was not; a prediction would take about so many seconds.
+    No(u64),
+}
+
+impl Proven {
+    /// The proof, where there is one.
+    pub const fn proof(&self) -> Option<&Proof> {
+        match self {
+            Self::Yes(proof) => Some(proof),
+            Self::No(_) => None,
+        }
+    }
+}
+
+/// Proofs of one plan: what they may still cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    mode: Prove,
+    left: u64,
+}
+
+impl Budget {
+    pub(crate) const fn new(mode: Prove) -> Self {
+        Self {
+            mode,
+            left: PROOF_SECONDS * OPERATIONS_PER_SEC,
+        }
+    }
+
+    fn allows(&mut self, operations: u64) -> bool {
+        match self.mode {
+            Prove::Always => true,
+            Prove::Never => false,
+            Prove::Soon => {
+                let is_within = operations <= self.left;
+                self.left = self.left.saturating_sub(operations);
+                is_within
+            }
+        }
+    }
 }
 
 impl Offer {
-    /// Explains and proves a candidate. The proof spends no credits.
+    /// Explains and proves a candidate. The proof spends no credits but those that were asked for.
     pub(crate) fn new(
         need: &Need,
-        candidate: Candidate,
-        cost: Cost,
-        catalog: &'static Catalog,
+        (candidate, cost): (Candidate, Cost),
+        (request, terms): (&Request, &Terms<'_>),
+        (budget, catalog): (&mut Budget, &'static Catalog),
     ) -> Result<Self, PlanError> {
-        let lines = limits::lines(need, &candidate, catalog);
+        let lines = limits::lines(need, &candidate, terms);
         let rates = lines.iter().filter(|line| line.unit.is_rate());
         let headroom = rates.filter_map(Line::headroom);
-        let headroom = headroom.fold(f64::INFINITY, f64::min);
-        let workload = workload::text(need, &candidate, headroom);
-        let steady = design::text(need, &candidate, Spend::Nothing);
-        let proof = proof::prove(need, &steady, &workload, catalog)?;
+        let drive = Drive::of(need, &candidate, headroom.fold(f64::INFINITY, f64::min));
+        let periods: Vec<_> = need.periods().collect();
+        let operations = drive.operations(need, &candidate);
+        let proof = if budget.allows(operations) {
+            let spends = lines.iter().any(Line::spends_credits);
+            let asked = request.burst.filter(|_| spends);
+            let context = (request, terms);
+            Proven::Yes(prove(need, (&candidate, drive), (asked, context), catalog)?)
+        } else {
+            Proven::No(operations.div_ceil(OPERATIONS_PER_SEC))
+        };
         Ok(Self {
             lines,
-            design: design::text(need, &candidate, Spend::Credits),
-            workload,
+            design: design::text(need, &candidate, Spend::Credits, (request, terms)),
+            workload: workload::text(need, &candidate, &drive, (&periods, None)),
+            advice: advice::of(need, &candidate, terms),
             candidate,
             cost,
             proof,
         })
     }
 
-    /// The machine and its disks in one line.
+    /// The workload of one of its machines, from 1 on, as that machine itself runs it.
+    pub fn workload_of(&self, need: &Need, machine: u32) -> String {
+        let periods: Vec<_> = need.periods().collect();
+        let of = (periods.as_slice(), Some(machine));
+        workload::text(need, &self.candidate, &Drive::real(), of)
+    }
+
+    /// The machines and their storage in one line.
     pub fn title(&self) -> String {
-        let disks = self.candidate.volumes.iter();
-        let disks = disks.map(|disks| format!("{} × {}", disks.count, disks.kind.name()));
-        let disks: Vec<_> = disks.collect();
-        format!("{} with {}", self.candidate.vm.name, disks.join(" and "))
+        self.candidate.title()
     }
 
     /// The limit that binds first when everything grows alike, and how many times the need it gives.
     pub fn first_to_bind(&self) -> Option<(&Line, f64)> {
         let bound = self.lines.iter();
-        let bound = bound.filter(|line| line.unit != limits::Unit::Disks);
+        let bound = bound.filter(|line| line.unit != Unit::Disks);
         let bound = bound.filter_map(|line| Some((line, line.headroom()?)));
         bound.min_by(|(_, one), (_, other)| one.total_cmp(other))
     }
+}
+
+/// Predicts the need on a candidate; a peak that spends credits by itself, on so much of them as is its share of the time
+/// that they are to last.
+fn prove(
+    need: &Need,
+    (candidate, drive): (&Candidate, Drive),
+    (credits_for, context): (Option<Nanos>, (&Request, &Terms<'_>)),
+    catalog: &'static Catalog,
+) -> Result<Proof, PlanError> {
+    let one = |periods: &[PeriodKind], drive: &Drive, spend| {
+        let design = design::text(need, candidate, spend, context);
+        let workload = workload::text(need, candidate, drive, (periods, None));
+        proof::prove(need, periods, (&design, &workload), catalog)
+    };
+    let Some(peak) = credits_for else {
+        let periods: Vec<_> = need.periods().collect();
+        return one(&periods, &drive, Spend::Nothing);
+    };
+    let (spending, steady): (Vec<_>, Vec<_>) = need
+        .periods()
+        .partition(|period| *period == PeriodKind::Peak);
+    let mut proof = if steady.is_empty() {
+        Proof::default()
+    } else {
+        one(&steady, &drive, Spend::Nothing)?
+    };
+    // Credits of a design are given in hundredths of a percent.
+    let point = (peak.get() / 10_000).max(1);
+    let points = CREDITS_FOR.get().max(drive.lasts().get()).div_ceil(point);
+    let points = u32::try_from(points.min(10_000)).unwrap_or(10_000);
+    let share = Percent::from_basis_points(points).unwrap_or(Percent::ALL);
+    let drive = drive.lasting(Nanos::new(point * u64::from(points)));
+    let spent = one(&spending, &drive, Spend::Share(share))?;
+    proof.volumes.extend(spent.volumes);
+    Ok(proof)
 }

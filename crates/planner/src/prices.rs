@@ -6,6 +6,10 @@
 //! [[price]]
 //! item = "P30"
 //! month = 135.17
+//! [[price]]
+//! item = "nfs-premium"
+//! per = "TiB"
+//! month = 300
 //! ```
 
 use std::collections::BTreeMap;
@@ -16,17 +20,74 @@ use toml::de::{DeTable, DeValue};
 
 /// Largest price list.
 const MOST_BYTES: usize = 4 << 20;
-/// The highest price, in hundredths.
-const MOST_HUNDREDTHS: f64 = 1e13;
+/// The highest price, in millionths.
+const MOST_MILLIONTHS: f64 = 1e17;
 
-/// Prices a month, in hundredths of the currency.
+/// What a price is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Per {
+    /// One of the item.
+    Each,
+    /// A GiB.
+    Gib,
+    /// A TiB.
+    Tib,
+    /// An I/O a second.
+    Iops,
+    /// 10^6 bytes a second.
+    Mbps,
+    /// 2^20 bytes a second.
+    Mibps,
+}
+
+impl Per {
+    const WORDS: [(&'static str, Self); 5] = [
+        ("GiB", Self::Gib),
+        ("TiB", Self::Tib),
+        ("IOPS", Self::Iops),
+        ("MB/s", Self::Mbps),
+        ("MiB/s", Self::Mibps),
+    ];
+
+    /// How much of the thing counted one unit is: bytes, I/Os a second or bytes a second.
+    const fn one(self) -> u64 {
+        match self {
+            Self::Each | Self::Iops => 1,
+            Self::Gib => 1 << 30,
+            Self::Tib => 1 << 40,
+            Self::Mbps => 1_000_000,
+            Self::Mibps => 1 << 20,
+        }
+    }
+
+    /// Whether both count the same thing, in whatever unit.
+    const fn counts_as(self, other: Self) -> bool {
+        use Per::{Each, Gib, Iops, Mbps, Mibps, Tib};
+        matches!(
+            (self, other),
+            (Each, Each) | (Iops, Iops) | (Gib | Tib, Gib | Tib) | (Mbps | Mibps, Mbps | Mibps)
+        )
+    }
+}
+
+/// One price of an item, which may have several: for its space, for its I/Os a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Price {
+    per: Per,
+    /// Millionths of the currency a month.
+    month: u64,
+    /// So many units are included.
+    above: u64,
+}
+
+/// Prices a month.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prices {
     /// Name of the currency.
     pub currency: String,
     /// When the prices held.
     pub as_of: Option<String>,
-    each: BTreeMap<String, u64>,
+    each: BTreeMap<String, Vec<Price>>,
 }
 
 impl Prices {
@@ -55,15 +116,17 @@ impl Prices {
         if !top.has("price") {
             top.missing("price", "[[price]]", &mut complaints);
         }
-        let mut each = BTreeMap::new();
+        let mut each: BTreeMap<String, Vec<Price>> = BTreeMap::new();
         for entry in top.tables("price", "a price", &mut complaints) {
-            let Some((item, month)) = read_price(&entry, &mut complaints) else {
+            let Some((item, price)) = read_price(&entry, &mut complaints) else {
                 continue;
             };
-            if each.insert(item.clone(), month).is_some() {
-                let message = format!("`{item}` has two prices");
+            let prices = each.entry(item.clone()).or_default();
+            if prices.iter().any(|other| other.per.counts_as(price.per)) {
+                let message = format!("`{item}` has two prices for the same");
                 complaints.error(&entry.span_of("item"), message, "leave one out");
             }
+            prices.push(price);
         }
         if complaints.found.has_errors() {
             return Err(complaints.in_order());
@@ -75,13 +138,23 @@ impl Prices {
         })
     }
 
-    /// What `count` of an item cost a month, in hundredths; `None` where the list has no price of it.
-    pub fn of(&self, item: &str, count: u64) -> Option<u64> {
-        self.each.get(item)?.checked_mul(count)
+    /// What one of an item costs a month, in millionths, by how much of what it has: bytes, I/Os and bytes a second. `None`
+    /// where the list has no price of it, or one for what it does not have.
+    pub fn of(&self, item: &str, amounts: &[(Per, u64)]) -> Option<u64> {
+        let prices = self.each.get(item)?;
+        let cost = prices.iter().try_fold(0_u128, |sum, price| {
+            let (_, amount) = amounts.iter().find(|(per, _)| price.per.counts_as(*per))?;
+            let one = price.per.one();
+            let charged = amount.saturating_sub(price.above.saturating_mul(one));
+            let cost = u128::from(price.month) * u128::from(charged);
+            Some(sum + cost.div_ceil(u128::from(one)))
+        })?;
+        u64::try_from(cost).ok()
     }
 
-    /// Hundredths as an amount with its currency.
-    pub fn amount(&self, hundredths: u64) -> String {
+    /// Millionths as an amount with its currency.
+    pub fn amount(&self, millionths: u64) -> String {
+        let hundredths = millionths.saturating_add(5_000) / 10_000;
         let (whole, part) = (hundredths / 100, hundredths % 100);
         let whole = fathom_units::group_digits(whole);
         match self.currency.as_str() {
@@ -91,11 +164,21 @@ impl Prices {
     }
 }
 
-fn read_price(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<(String, u64)> {
-    entry.check_keys(&["item", "month", "source"], complaints);
+fn read_price(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<(String, Price)> {
+    entry.check_keys(&["item", "month", "per", "above", "source"], complaints);
     let item = entry.required_text("item", "item = \"P30\"", complaints);
     if !entry.has("month") {
         entry.missing("month", "month = 135.17", complaints);
+    }
+    let per = entry.word("per", &Per::WORDS, complaints);
+    let above = entry.number("above", 0..=1 << 40, complaints);
+    if entry.has("above") && !entry.has("per") {
+        let message = "`above` has no meaning for a price of the whole item";
+        complaints.error(
+            &entry.span_of("above"),
+            message,
+            "add `per`, or leave it out",
+        );
     }
     let value = entry.table.get("month")?;
     let number = match value.get_ref() {
@@ -103,11 +186,16 @@ fn read_price(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<(Str
         DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
         _ => None,
     };
-    let hundredths = number.map(|number| (number * 100.0).round());
-    let hundredths = hundredths.filter(|it| (0.0..=MOST_HUNDREDTHS).contains(it));
-    if hundredths.is_none() {
+    let millionths = number.map(|number| (number * 1e6).round());
+    let millionths = millionths.filter(|it| (0.0..=MOST_MILLIONTHS).contains(it));
+    if millionths.is_none() {
         let message = "`month` must be a price a month, such as 135.17";
         complaints.error(&value.span(), message, "");
     }
-    Some((item?.value.to_owned(), hundredths? as u64))
+    let price = Price {
+        per: per.map_or(Per::Each, |per| per.value),
+        month: millionths? as u64,
+        above: above.map_or(0, |above| above.value),
+    };
+    Some((item?.value.to_owned(), price))
 }

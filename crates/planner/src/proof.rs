@@ -3,18 +3,19 @@
 use fathom_catalog::Catalog;
 use fathom_model::Design;
 use fathom_profile::{Level, PeriodKind};
-use fathom_record::{DirectionRecord, Event, EventSink, LatencyRecord, stage_record};
+use fathom_record::{Event, EventSink, OpStats, StageResult, total_of};
 use fathom_units::{Nanos, group_digits};
-use fathom_workload::native;
+use fathom_workload::{Direction, Stage, native};
 
 use crate::PlanError;
-use crate::need::Need;
+use crate::need::{Need, VolumeNeed};
+use crate::workload::volume_of;
 
 /// Share of the wanted I/Os a second that must come: a limit that is just enough lets its last I/Os wait a little.
 const ENOUGH: f64 = 0.99;
 
 /// What a design did with the workload it has to carry.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Proof {
     /// Each volume in each period.
     pub volumes: Vec<ProvenVolume>,
@@ -32,9 +33,47 @@ pub struct ProvenVolume {
     /// I/Os a second that were predicted.
     pub iops: f64,
     /// Predicted response times, from the intended start: reads, then writes.
-    pub response: Vec<(&'static str, LatencyRecord)>,
+    pub response: Vec<(&'static str, Response)>,
     /// Latency goals.
     pub goal: Vec<(Level, Nanos)>,
+}
+
+/// Predicted response times of all I/O of one direction, over all machines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Response {
+    /// Mean, in ns.
+    pub mean: f64,
+    /// The median.
+    pub p50: Nanos,
+    /// The 90th percentile.
+    pub p90: Nanos,
+    /// The 99th percentile.
+    pub p99: Nanos,
+    /// The longest.
+    pub max: Nanos,
+}
+
+impl Response {
+    fn of(stats: &OpStats) -> Option<Self> {
+        let times = stats.response.as_ref().unwrap_or(&stats.latency);
+        let at = |percent| Nanos::new(times.percentile(percent));
+        (times.count() > 0).then(|| Self {
+            mean: times.mean(),
+            p50: at(50.0),
+            p90: at(90.0),
+            p99: at(99.0),
+            max: Nanos::new(times.max()),
+        })
+    }
+
+    /// The time at a percentile.
+    pub const fn at(&self, level: Level) -> Nanos {
+        match level {
+            Level::P50 => self.p50,
+            Level::P90 => self.p90,
+            Level::P99 => self.p99,
+        }
+    }
 }
 
 struct Silent;
@@ -43,14 +82,14 @@ impl EventSink for Silent {
     fn event(&mut self, _: &Event<'_>) {}
 }
 
-/// Predicts `workload` on `design`, both as texts.
+/// Predicts `workload`, which has a stage for each of `periods`, on `design`, both as texts.
 ///
 /// # Errors
 /// [`PlanError::Broken`] where one of them cannot be read, which is a fault of the planner.
 pub fn prove(
     need: &Need,
-    design: &str,
-    workload: &str,
+    periods: &[PeriodKind],
+    (design, workload): (&str, &str),
     catalog: &'static Catalog,
 ) -> Result<Proof, PlanError> {
     let broken = |error: String| PlanError::Broken(error);
@@ -61,47 +100,57 @@ pub fn prove(
     let prediction = fathom_sim::predict(&workload, &design, &mut Silent, &|| false)
         .map_err(|error| broken(error.to_string()))?;
     let mut volumes = Vec::new();
-    for (stage, (period, result)) in workload
-        .stages
-        .iter()
-        .zip(need.periods().zip(&prediction.results))
-    {
-        let record = stage_record(stage, result);
-        for job in &record.jobs {
-            let Some(volume) = need.volumes.iter().find(|volume| volume.name == job.name) else {
-                continue;
-            };
-            let ways = [("reads", &job.read), ("writes", &job.write)];
-            let ways = ways.map(|(name, way)| Some((name, way.as_ref()?)));
-            let ways = || ways.iter().flatten();
-            let response = ways().filter_map(|(name, way)| Some((*name, response(way)?)));
-            volumes.push(ProvenVolume {
-                volume: job.name.clone(),
-                period,
-                iops_needed: volume.load(period).map_or(0, |load| load.iops.get()),
-                iops: ways().map(|(_, way)| way.iops).sum(),
-                response: response.collect(),
-                goal: volume.goal.clone(),
-            });
+    let stages = workload.stages.iter().zip(&prediction.results);
+    for ((stage, result), period) in stages.zip(periods) {
+        for volume in &need.volumes {
+            volumes.extend(proven(need, volume, *period, (stage, result)));
         }
     }
     Ok(Proof { volumes })
 }
 
-fn response(way: &DirectionRecord) -> Option<LatencyRecord> {
-    (way.ios > 0).then(|| way.response_ns.as_ref().unwrap_or(&way.latency_ns).clone())
-}
-
-/// The figure of a latency at a percentile.
-pub(crate) fn at(latency: &LatencyRecord, level: Level) -> Nanos {
-    Nanos::new(match level {
-        Level::P50 => latency.p50,
-        Level::P90 => latency.p90,
-        Level::P99 => latency.p99,
+/// What one volume did in one period; `None` where it had nothing to do.
+fn proven(
+    need: &Need,
+    volume: &VolumeNeed,
+    period: PeriodKind,
+    (stage, result): (&Stage, &StageResult),
+) -> Option<ProvenVolume> {
+    let load = volume.load(period)?;
+    let is_own = |job: usize| {
+        let job = stage.jobs.get(job);
+        let of = job.and_then(|job| volume_of(need, &job.name));
+        of.is_some_and(|of| of.slug == volume.slug)
+    };
+    let workers: Vec<_> = result
+        .workers
+        .iter()
+        .filter(|worker| is_own(worker.job))
+        .collect();
+    let ways = [("reads", Direction::Read), ("writes", Direction::Write)];
+    let ways = ways.map(|(name, way)| Some((name, total_of(&workers, way)?)));
+    let ways = || ways.iter().flatten();
+    let ios: u64 = ways().map(|(_, stats)| stats.ios()).sum();
+    let measured = workers.iter().map(|worker| worker.measured.get()).max();
+    let seconds = measured.unwrap_or(0).max(1) as f64 / 1e9;
+    Some(ProvenVolume {
+        volume: volume.name.clone(),
+        period,
+        iops_needed: load.iops.get(),
+        iops: ios as f64 / seconds,
+        response: ways()
+            .filter_map(|(name, stats)| Some((*name, Response::of(stats)?)))
+            .collect(),
+        goal: volume.goal.clone(),
     })
 }
 
 impl Proof {
+    /// Whether every I/O that is needed comes, however late.
+    pub fn keeps_up(&self) -> bool {
+        self.volumes.iter().all(ProvenVolume::keeps_up)
+    }
+
     /// How the design fails; `None` where it carries everything.
     pub fn failure(&self) -> Option<String> {
         self.volumes.iter().find_map(ProvenVolume::failure)
@@ -109,9 +158,13 @@ impl Proof {
 }
 
 impl ProvenVolume {
+    fn keeps_up(&self) -> bool {
+        self.iops >= self.iops_needed as f64 * ENOUGH
+    }
+
     fn failure(&self) -> Option<String> {
         let place = format!("`{}`, {}", self.volume, self.period.name());
-        if self.iops < self.iops_needed as f64 * ENOUGH {
+        if !self.keeps_up() {
             return Some(format!(
                 "{place}: {} of {} I/Os a second are predicted",
                 group_digits(self.iops.round() as u64),
@@ -120,10 +173,10 @@ impl ProvenVolume {
         }
         self.goal.iter().find_map(|(level, goal)| {
             let mut ways = self.response.iter();
-            let (name, latency) = ways.find(|(_, latency)| at(latency, *level) > *goal)?;
+            let (name, times) = ways.find(|(_, times)| times.at(*level) > *goal)?;
             Some(format!(
                 "{place}: the {level} of {name} is predicted as {}, above the goal of {goal}",
-                at(latency, *level)
+                times.at(*level)
             ))
         })
     }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use crate::line::Line;
+
 /// A rule that left a machine size out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
-    /// No disks that it takes carry one of the volumes.
-    NoDisks,
+    /// No storage that it takes carries one of the volumes.
+    NoStorage,
     /// Its own limits are too low.
     Machine,
-    /// Its pages print no limits of disk traffic.
+    /// Its pages print no limits of traffic to disks, or over the network.
     NoLimitsPrinted,
     /// It, or what it needs, is on no price list.
     NoPrice,
@@ -21,23 +23,37 @@ impl Rule {
     /// The rule in words, after "N machine sizes:".
     pub const fn words(self) -> &'static str {
         match self {
-            Self::NoDisks => "no disks that they take, as many as they take, carry the volume",
+            Self::NoStorage => {
+                "no storage that they take, as much as they take, carries the volume"
+            }
             Self::Machine => "their own limits are too low",
-            Self::NoLimitsPrinted => "their pages print no limits of disk traffic",
+            Self::NoLimitsPrinted => "their pages print no limits of such traffic",
             Self::NoPrice => "the price list has no price of them",
             Self::TooDear => "what carries the need costs more than --max-price",
         }
     }
 }
 
-/// Machine sizes left out, by rule: how many, and one of them.
+/// Machine sizes left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RuledOut(pub BTreeMap<Rule, (usize, String)>);
+pub struct RuledOut {
+    /// By rule: how many, and one of them.
+    pub rules: BTreeMap<Rule, (usize, String)>,
+    /// Of all limits that are too low, the one that misses least.
+    pub closest: Option<Line>,
+}
 
 impl RuledOut {
     /// Counts one more.
-    pub fn add(&mut self, rule: Rule, example: String) {
-        let (count, _) = self.0.entry(rule).or_insert((0, example));
+    pub fn add(&mut self, rule: Rule, example: String, missed: Option<Line>) {
+        let (count, _) = self.rules.entry(rule).or_insert((0, example));
         *count += 1;
+        let Some(missed) = missed else {
+            return;
+        };
+        let is_closer = |known: &Line| missed.missing() < known.missing();
+        if self.closest.as_ref().is_none_or(is_closer) {
+            self.closest = Some(missed);
+        }
     }
 }

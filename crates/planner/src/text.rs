@@ -2,15 +2,16 @@
 
 use std::fmt::{self, Write as _};
 
-use fathom_model::HostCaching;
 use fathom_profile::Level;
-use fathom_units::{Nanos, group_digits};
+use fathom_units::group_digits;
 
-use crate::candidate::Disks;
-use crate::need::VolumeNeed;
-use crate::offer::Offer;
-use crate::proof::{ProvenVolume, at};
-use crate::{Plan, choices};
+use crate::Plan;
+use crate::line::{Line, Unit};
+use crate::offer::{Offer, Proven};
+use crate::proof::ProvenVolume;
+
+/// Most designs that are named for failing their proof.
+const MOST_FAILURES: usize = 3;
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,7 +41,7 @@ impl Plan {
                     load.period.name(),
                     load.iops,
                     load.size,
-                    crate::Unit::Bandwidth.figure(load.bandwidth.get()),
+                    Unit::Bandwidth.figure(load.bandwidth.get()),
                     load.random,
                 );
             }
@@ -51,19 +52,12 @@ impl Plan {
     }
 
     fn write_offer(&self, text: &mut String, number: usize, offer: &Offer) {
-        let price = match &self.prices {
-            Some(prices) => format!("{} a month", prices.amount(offer.cost.price)),
-            None => format!(
-                "{} vCPU, {} provisioned at disks",
-                offer.cost.vcpus,
-                fathom_units::Iops::new(offer.cost.iops)
-            ),
-        };
         let vm = offer.candidate.vm;
         let _ = writeln!(
             text,
-            "\n{number}. {}: {price} (era {})",
+            "\n{number}. {}: {} (era {})",
             offer.title(),
+            self.cost(offer),
             vm.era
         );
         let _ = writeln!(
@@ -72,23 +66,13 @@ impl Plan {
             "limit", "need", "have"
         );
         for line in &offer.lines {
-            let headroom = line.headroom().map_or_else(
-                || "-".to_owned(),
-                |ratio| format!("{:.0} %", (ratio - 1.0) * 100.0),
-            );
-            let _ = writeln!(
-                text,
-                "   {:40} {:>16} {:>16}  {headroom}",
-                line.owner,
-                line.unit.figure(line.need),
-                line.unit.figure(line.have),
-            );
+            write_line(text, line);
         }
         if let Some((line, ratio)) = offer.first_to_bind() {
             let _ = writeln!(
                 text,
-                "   binds first: {}, at {ratio:.2} times the need; to grow beyond, raise that",
-                line.owner
+                "   binds first: {}, at {ratio:.2} times the need; to grow beyond: {}",
+                line.owner, line.raise
             );
             if ratio < 1.02 && line.unit.is_rate() {
                 text.push_str(
@@ -96,27 +80,101 @@ impl Plan {
                 );
             }
         }
-        let volumes = self.need.volumes.iter().zip(&offer.candidate.volumes);
-        for (volume, disks) in volumes {
-            write_advice(text, volume, disks, offer);
+        if let Some(peak) = self.burst
+            && offer.lines.iter().any(Line::spends_credits)
+        {
+            let _ = writeln!(
+                text,
+                "   on credits: the lines with * hold in the peak, for {peak} from full buckets, which refill in other periods"
+            );
         }
-        for proven in &offer.proof.volumes {
-            write_proof(text, proven);
+        for sentence in &offer.advice {
+            let _ = writeln!(text, "   {sentence}");
         }
+        match &offer.proof {
+            Proven::Yes(proof) => {
+                for proven in &proof.volumes {
+                    write_proof(text, proven);
+                }
+            }
+            Proven::No(seconds) => {
+                let _ = writeln!(
+                    text,
+                    "   NOT PROVEN: its limits suffice; a prediction takes about {seconds} s: ask for it with --prove"
+                );
+            }
+        }
+    }
+
+    /// What the offers are ranked by.
+    fn cost(&self, offer: &Offer) -> String {
+        let cost = &offer.cost;
+        if let Some(prices) = &self.prices {
+            return format!("{} a month", prices.amount(cost.price));
+        }
+        let mut parts = vec![format!("{} vCPU", cost.vcpus)];
+        if cost.iops > 0 {
+            parts.push(format!(
+                "{} provisioned",
+                fathom_units::Iops::new(cost.iops)
+            ));
+        }
+        if cost.bandwidth > 0 {
+            let rate = Unit::BinaryBandwidth.figure(cost.bandwidth);
+            parts.push(format!("{rate} provisioned over the network"));
+        }
+        parts.join(", ")
     }
 
     fn write_rest(&self, text: &mut String) {
         if self.offers.is_empty() {
+            text.push_str(if self.unproven.is_empty() {
+                "\nNOTHING in the catalogue, as it was searched, carries this.\n"
+            } else {
+                "\nNOTHING in the catalogue, as it was searched, carries this and passes its proof.\n"
+            });
+            if let Some(line) = &self.ruled_out.closest {
+                let _ = writeln!(
+                    text,
+                    "  closest: {} gives {}, {} are needed: {:.2} times as much",
+                    line.owner,
+                    line.unit.figure(line.have),
+                    line.unit.figure(line.need),
+                    line.missing()
+                );
+            }
+            let tried = match self.machines {
+                1 => "1 machine".to_owned(),
+                several => format!("up to {several} machines"),
+            };
+            let _ = writeln!(text, "  tried with {tried}");
+        }
+        if let Some(line) = self.single.as_ref().filter(|_| !self.offers.is_empty()) {
             let _ = writeln!(
                 text,
-                "\nNOTHING in the catalogue, as it was searched, carries this."
+                "\none machine is not enough: at best, {} gives {}, {} are needed; {} machines are the fewest",
+                line.owner,
+                line.unit.figure(line.have),
+                line.unit.figure(line.need),
+                self.machines
             );
         }
-        for failure in &self.unproven {
+        for failure in self.unproven.iter().take(MOST_FAILURES) {
             let _ = writeln!(text, "\nnot offered, though its limits suffice: {failure}");
         }
-        let _ = writeln!(text, "\nsearched in full: {} machine sizes", self.machines);
-        for (rule, (count, example)) in &self.ruled_out.0 {
+        if self.unproven.len() > MOST_FAILURES {
+            let more = self.unproven.len() - MOST_FAILURES;
+            let _ = writeln!(text, "  and {more} more");
+        }
+        if self.headroom > 0 {
+            let _ = writeln!(
+                text,
+                "\nplanned with {} % of headroom, since designs without any fall short",
+                self.headroom
+            );
+        }
+        let _ = writeln!(text, "\nsearched in full: {} machine sizes", self.sizes);
+        for (rule, (count, example)) in &self.ruled_out.rules {
             let _ = writeln!(
                 text,
                 "  {count} ruled out: {} (such as {example})",
@@ -129,71 +187,45 @@ impl Plan {
                 let as_of = as_of.map_or(String::new(), |as_of| format!(" of {as_of}"));
                 format!("ranked by the price list{as_of}")
             }
-            None => {
-                "no prices were given: ranked by what is provisioned (vCPU, then memory, then the \
-                     disks' IOPS and space)"
-                    .to_owned()
-            }
+            None => "no prices were given: ranked by what is provisioned (vCPU, then memory, then \
+                     IOPS of disks and shares, bandwidth over the network, and space)"
+                .to_owned(),
         };
-        let _ = writeln!(text, "  {ranked}; credits are left out, for they run out");
+        let credits = match self.burst {
+            None => "credits are left out, for they run out".to_owned(),
+            Some(peak) => format!("credits carry the peak for {peak}"),
+        };
+        let _ = writeln!(text, "  {ranked}; {credits}");
     }
 }
 
-fn write_advice(text: &mut String, volume: &VolumeNeed, disks: &Disks, offer: &Offer) {
-    let caching = match disks.caching {
-        HostCaching::None => "none",
-        HostCaching::ReadOnly => "read-only",
-        HostCaching::ReadWrite => "read-write",
-    };
-    let (recommended, why) = choices::recommended_caching(volume);
-    let why = if recommended == disks.caching {
-        why
-    } else {
-        "the machine or the disk cannot cache it, or its cached limits are too low"
-    };
-    let stripe = if disks.count > 1 {
-        format!("{} columns of {}, ", disks.count, disks.stripe_unit)
-    } else {
-        String::new()
-    };
-    let _ = writeln!(text, "   {}: {stripe}caching {caching}: {why}", volume.name);
-    let proven = offer.proof.volumes.iter();
-    let outstanding = proven.filter(|proven| proven.volume == volume.name);
-    let most = outstanding.map(outstanding_of).fold(0.0, f64::max);
-    if most > 0.0 {
-        let depth = most.ceil().max(1.0);
-        let _ = writeln!(
-            text,
-            "   {}: {depth:.0} I/Os outstanding drive it ({:.1} a column), or as many threads that wait for each I/O",
-            volume.name,
-            depth / f64::from(disks.count.max(1))
-        );
-    }
-}
-
-/// I/Os outstanding by Little's law: rate × mean response time.
-fn outstanding_of(proven: &ProvenVolume) -> f64 {
-    let ways = proven.response.iter();
-    let means = ways.map(|(_, latency)| latency.mean);
-    proven.iops * means.fold(0.0, f64::max) / 1e9
+fn write_line(text: &mut String, line: &Line) {
+    let headroom = line.headroom().map_or_else(
+        || "-".to_owned(),
+        |ratio| format!("{:.0} %", (ratio - 1.0) * 100.0),
+    );
+    let credits = if line.spends_credits() { " *" } else { "" };
+    let _ = writeln!(
+        text,
+        "   {:40} {:>16} {:>16}  {headroom}{credits}",
+        line.owner,
+        line.unit.figure(line.need),
+        line.unit.figure(line.have),
+    );
 }
 
 fn write_proof(text: &mut String, proven: &ProvenVolume) {
     let _ = write!(
         text,
-        "   predicted {}, {}: {} IOPS",
+        "   predicted {}, {}: {} of {} IOPS",
         proven.volume,
         proven.period.name(),
-        group_digits(proven.iops.round() as u64)
+        group_digits(proven.iops.round() as u64),
+        group_digits(proven.iops_needed)
     );
     for (name, latency) in &proven.response {
-        let figures = Level::ALL.map(|level| format!("{level} {}", at(latency, level)));
-        let _ = write!(
-            text,
-            "; {name} {}, max {}",
-            figures.join(", "),
-            Nanos::new(latency.max)
-        );
+        let figures = Level::ALL.map(|level| format!("{level} {}", latency.at(level)));
+        let _ = write!(text, "; {name} {}, max {}", figures.join(", "), latency.max);
     }
     for (level, goal) in &proven.goal {
         let _ = write!(text, "; goal {level} {goal}: met");

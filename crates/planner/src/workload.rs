@@ -2,64 +2,264 @@
 
 use std::fmt::Write as _;
 
-use fathom_units::{Bytes, Percent};
+use fathom_profile::PeriodKind;
+use fathom_units::{Bytes, Nanos, Percent};
 
-use crate::candidate::Candidate;
-use crate::design::{mount, quoted, size};
-use crate::need::{Load, Need};
+use crate::candidate::{Candidate, Storage};
+use crate::design::{host, mounts, quoted, size};
+use crate::limits;
+use crate::need::{Load, Need, VolumeNeed};
 
 /// Largest file of a workload; what is not known to fit half a volume is smaller.
 const FILE: Bytes = Bytes::gib(16);
 
 /// Headroom below which a design is driven for longer.
 const TIGHT: f64 = 1.02;
-/// Most I/Os outstanding of one volume.
+/// Most I/Os outstanding of one job.
 const MOST_OUTSTANDING: u64 = 8192;
 
-/// One stage for each period; in it one open loop for each volume, so that a design that is too slow cannot slow the
-/// application's demand down.
-///
-/// `headroom` is the least of the design's limits, as a multiple of the need. A stripe whose disks are wholly used fills
-/// them unevenly: I/Os gather at one disk while another waits. How far the rate falls short shrinks with the square root
-/// of time, so that a design with next to no headroom is driven for longer and deeper.
-pub fn text(need: &Need, candidate: &Candidate, headroom: f64) -> String {
-    let tight = headroom < TIGHT;
-    let seconds = if tight { 60 } else { 4 };
+/// How a design is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drive {
+    warmup: Nanos,
+    measure: Nanos,
+    tight: bool,
+    /// For the real thing: a job for each file, and offsets that every peer can draw.
+    real: bool,
+}
+
+impl Drive {
+    /// How the real thing is driven.
+    pub const fn real() -> Self {
+        Self {
+            warmup: Nanos::from_secs(10),
+            measure: Nanos::from_secs(60),
+            tight: false,
+            real: true,
+        }
+    }
+
+    /// `headroom` is the least of the design's limits, as a multiple of the need. Random I/O fills the disks of a stripe
+    /// unevenly: I/Os gather at one disk while another waits. How far the rate falls short shrinks with the square root of
+    /// the I/Os of a disk, so that a stripe whose headroom is less than that is driven for longer and deeper.
+    pub fn of(need: &Need, candidate: &Candidate, headroom: f64) -> Self {
+        const SECONDS: u64 = 4;
+        let is_tight = |volume: &VolumeNeed, storage: &Storage| {
+            let Some(disks) = storage.disks().filter(|disks| disks.count > 1) else {
+                return false;
+            };
+            let rates = volume.loads.iter().map(|load| {
+                let parts = limits::parts(load.size, disks.count, disks.stripe_unit);
+                load.iops.get().saturating_mul(parts)
+            });
+            let each = u64::from(disks.count) * u64::from(candidate.machines);
+            let ios = rates.max().unwrap_or(0).saturating_mul(SECONDS) / each;
+            // Three standard deviations of a disk's share.
+            headroom < TIGHT.max(1.0 + 3.0 / (ios.max(1) as f64).sqrt())
+        };
+        let volumes = need.volumes.iter().zip(&candidate.volumes);
+        let tight = volumes
+            .into_iter()
+            .any(|(volume, storage)| is_tight(volume, storage));
+        Self {
+            warmup: Nanos::from_secs(1),
+            measure: Nanos::from_secs(if tight { 60 } else { SECONDS }),
+            tight,
+            real: false,
+        }
+    }
+
+    /// As long as warm-up and measurement take together.
+    pub fn lasts(&self) -> Nanos {
+        self.warmup.saturating_add(self.measure)
+    }
+
+    /// The same, but for so long in all.
+    #[must_use]
+    pub fn lasting(self, all: Nanos) -> Self {
+        Self {
+            measure: all.saturating_sub(self.warmup),
+            ..self
+        }
+    }
+
+    /// Parts of I/Os that predicting a need so takes.
+    pub fn operations(&self, need: &Need, candidate: &Candidate) -> u64 {
+        let volumes = need.volumes.iter().zip(&candidate.volumes);
+        let a_second = volumes.map(|(volume, storage)| {
+            let parts = |load: &Load| match storage {
+                Storage::Disks(disks) => limits::parts(load.size, disks.count, disks.stripe_unit),
+                Storage::Nfs(_) | Storage::Smb(_) => 1,
+            };
+            let loads = volume.loads.iter();
+            let loads = loads.map(|load| load.iops.get().saturating_mul(parts(load)));
+            loads.fold(0_u64, u64::saturating_add)
+        });
+        let a_second = a_second.fold(0_u64, u64::saturating_add);
+        a_second.saturating_mul(self.lasts().get().div_ceil(1_000_000_000))
+    }
+}
+
+/// One stage for each of `periods`; in it open loops, so that a design that is too slow cannot slow the application's
+/// demand down. `machine`: the jobs of one machine alone, without its name.
+pub fn text(
+    need: &Need,
+    candidate: &Candidate,
+    drive: &Drive,
+    (periods, machine): (&[PeriodKind], Option<u32>),
+) -> String {
     let mut text = String::new();
-    for period in need.periods() {
+    for period in periods {
         let _ = write!(
             text,
-            "[[stage]]\nname = \"{}\"\nwarmup = \"1s\"\nmeasure = \"{seconds}s\"\n\n",
-            period.name()
+            "[[stage]]\nname = \"{}\"\nwarmup = \"{}ms\"\nmeasure = \"{}ms\"\n\n",
+            period.name(),
+            drive.warmup.get() / 1_000_000,
+            drive.measure.get() / 1_000_000,
         );
-        for (volume, disks) in need.volumes.iter().zip(&candidate.volumes) {
-            let Some(load) = volume.load(period) else {
+        for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
+            let Some(load) = volume.load(*period) else {
                 continue;
             };
-            let count = u64::from(disks.count);
-            let space = disks.kind.size().get().saturating_mul(count) / 2;
-            let block = load.size.get();
-            let file = FILE.get().min(space) / block * block;
-            let path = format!("{}/fathom.dat", mount(&volume.name));
-            let _ = write!(
-                text,
-                "[[stage.job]]\nname = {}\ntarget = {{ path = {}, size = {} }}\n{}\
-                 block = {}\narrival = {{ rate = \"{}/s\" }}\ndepth = {}\n\n",
-                quoted(&volume.name),
-                quoted(&path),
-                size(Bytes::new(file.max(block))),
-                shares(load),
-                size(load.size),
-                load.iops.get(),
-                if tight { MOST_OUTSTANDING } else { depth(load) },
-            );
+            for job in jobs(volume, storage, load, candidate.machines) {
+                let host = match (machine, candidate.machines) {
+                    (Some(only), _) if only != job.machine => continue,
+                    (Some(_), _) | (None, 1) => String::new(),
+                    (None, _) => format!("host = {}\n", quoted(&job.host)),
+                };
+                let split = if drive.real { job.by_file() } else { vec![job] };
+                for job in split {
+                    job.write(&mut text, &host, load, drive);
+                }
+            }
         }
     }
     text
 }
 
+/// What separates a job's number from the name of its volume.
+const NUMBER: &str = " #";
+
+/// The volume that a job of [`text`] belongs to.
+pub fn volume_of<'n>(need: &'n Need, job: &str) -> Option<&'n VolumeNeed> {
+    let exact = need.volumes.iter().find(|volume| volume.slug == job);
+    exact.or_else(|| {
+        let (slug, _) = job.rsplit_once(NUMBER)?;
+        need.volumes.iter().find(|volume| volume.slug == slug)
+    })
+}
+
+struct PlannedJob {
+    name: String,
+    machine: u32,
+    host: String,
+    paths: Vec<String>,
+    file: Bytes,
+    rate: u64,
+}
+
+/// The jobs of one volume, whose rates add up to the load's: one for each machine, or several where one thread is not
+/// enough.
+fn jobs(volume: &VolumeNeed, storage: &Storage, load: &Load, machines: u32) -> Vec<PlannedJob> {
+    // Several channels cost a single thread something.
+    let (threads, files) = match storage {
+        Storage::Smb(shares) => {
+            let files = shares.files.div_ceil(machines);
+            let threads = u32::from(shares.channels > 1) + 1;
+            (threads, files.max(threads))
+        }
+        Storage::Disks(_) | Storage::Nfs(_) => (1, 1),
+    };
+    let all = u64::from(machines) * u64::from(threads);
+    let all = all.min(load.iops.get()).max(1);
+    let places = mounts(volume, storage);
+    let on_one = match storage {
+        Storage::Disks(disks) => u64::from(disks.count),
+        Storage::Nfs(_) | Storage::Smb(_) => 1,
+    };
+    let space = storage.size().get().saturating_mul(on_one) / 2;
+    let sharing = match storage {
+        Storage::Disks(_) => 1,
+        Storage::Nfs(_) | Storage::Smb(_) => u64::from(machines) * u64::from(files),
+    };
+    let block = load.size.get().max(1);
+    let file = FILE.get().min(space / sharing) / block * block;
+    let rate_up_to = |job: u64| load.iops.get() * job / all;
+    let planned = (0..all).map(|job| {
+        let machine = 1 + (job % u64::from(machines)) as u32;
+        let name = match all {
+            1 => volume.slug.clone(),
+            _ => format!("{}{NUMBER}{}", volume.slug, job + 1),
+        };
+        let paths = (1..=files).flat_map(|file| {
+            let name = match (machines, files) {
+                (1, 1) => "fathom.dat".to_owned(),
+                _ => format!("fathom-{machine}-{file}.dat"),
+            };
+            places.iter().map(move |place| format!("{place}/{name}"))
+        });
+        PlannedJob {
+            name,
+            machine,
+            host: host(machines, machine),
+            paths: paths.collect(),
+            file: Bytes::new(file.max(block)),
+            rate: rate_up_to(job + 1) - rate_up_to(job),
+        }
+    });
+    planned.collect()
+}
+
+impl PlannedJob {
+    /// The same with a job for each file, since not every peer shares a rate among files.
+    fn by_file(self) -> Vec<Self> {
+        let count = self.paths.len() as u64;
+        if count < 2 {
+            return vec![self];
+        }
+        let rate_up_to = |file: u64| self.rate * file / count;
+        let parts = self.paths.iter().zip(0_u64..);
+        let parts = parts.map(|(path, number)| Self {
+            name: format!("{} file {}", self.name, number + 1),
+            machine: self.machine,
+            host: self.host.clone(),
+            paths: vec![path.clone()],
+            file: self.file,
+            rate: (rate_up_to(number + 1) - rate_up_to(number)).max(1),
+        });
+        parts.collect()
+    }
+
+    fn write(&self, text: &mut String, host: &str, load: &Load, drive: &Drive) {
+        let targets = self.paths.iter().map(|path| {
+            let (path, file) = (quoted(path), size(self.file));
+            format!("{{ path = {path}, size = {file} }}")
+        });
+        let targets: Vec<_> = targets.collect();
+        let targets = match targets.as_slice() {
+            [one] => format!("target = {one}"),
+            several => format!("targets = [{}]", several.join(", ")),
+        };
+        let depth = if drive.tight {
+            MOST_OUTSTANDING
+        } else {
+            (self.rate / 20).clamp(64, MOST_OUTSTANDING)
+        };
+        // The depth is what 50 ms need by Little's law: more would mean a latency that nothing is planned for.
+        let _ = write!(
+            text,
+            "[[stage.job]]\nname = {}\n{host}{targets}\n{}\
+             block = {}\narrival = {{ rate = \"{}/s\" }}\ndepth = {depth}\n\n",
+            quoted(&self.name),
+            shares(load, drive.real),
+            size(load.size),
+            self.rate,
+        );
+    }
+}
+
 /// Shares of reads and of random I/O.
-fn shares(load: &Load) -> String {
+fn shares(load: &Load, real: bool) -> String {
     let reads = load.reads.unwrap_or_default();
     let percent = |share: Percent| {
         let points = share.basis_points();
@@ -71,6 +271,7 @@ fn shares(load: &Load) -> String {
         percent(reads.rest())
     );
     let access = match load.random {
+        Percent::ALL if real => "access = \"independent\"\n".to_owned(),
         Percent::ALL => "access = \"random\"\n".to_owned(),
         Percent::ZERO => "access = \"sequential\"\n".to_owned(),
         share => format!(
@@ -79,9 +280,4 @@ fn shares(load: &Load) -> String {
         ),
     };
     mix + &access
-}
-
-/// I/Os that may be outstanding: those of 50 ms, by Little's law; more would mean a latency that nothing is planned for.
-fn depth(load: &Load) -> u64 {
-    (load.iops.get() / 20).clamp(64, MOST_OUTSTANDING)
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use fathom_catalog::{Catalog, Disk, VmSize};
 use fathom_model::HostCaching;
 use fathom_planner::{
-    Candidate, Choice, Cost, Disks, Family, Line, Need, Request, lines, recommended_caching,
-    search, stripe_unit,
+    Candidate, Choice, Cost, Disks, Family, Line, Need, Request, Storage, Terms, lines,
+    recommended_caching, search, stripe_unit,
 };
 use fathom_profile::{Level, Profile};
 use proptest::prelude::*;
@@ -22,9 +22,10 @@ fn brute(
     disks: &[&'static Disk],
 ) -> Option<Cost> {
     let catalog = Catalog::builtin();
+    let terms = Terms::of(request, catalog).expect("a distance");
     let mut best: Option<Cost> = None;
     for vm in vms.iter().filter(|vm| vm.era == request.era) {
-        let mut combinations: Vec<Vec<Disks>> = vec![Vec::new()];
+        let mut combinations: Vec<Vec<Storage>> = vec![Vec::new()];
         for volume in &need.volumes {
             let (recommended, _) = recommended_caching(volume);
             let mut longer = Vec::new();
@@ -33,12 +34,12 @@ fn brute(
                     for count in 1..=vm.max_data_disks {
                         for caching in [recommended, HostCaching::None] {
                             let mut next = combination.clone();
-                            next.push(Disks {
+                            next.push(Storage::Disks(Disks {
                                 kind: Choice::Named(disk),
                                 count,
                                 stripe_unit: stripe_unit(volume),
                                 caching,
-                            });
+                            }));
                             longer.push(next);
                         }
                     }
@@ -47,8 +48,12 @@ fn brute(
             combinations = longer;
         }
         for volumes in combinations {
-            let candidate = Candidate { vm, volumes };
-            if lines(need, &candidate, catalog).iter().all(Line::carries) {
+            let candidate = Candidate {
+                vm,
+                machines: 1,
+                volumes,
+            };
+            if lines(need, &candidate, &terms).iter().all(Line::carries) {
                 let cost = Cost::of(&candidate, None).expect("no price is asked for");
                 best = Some(best.map_or(cost, |best| best.min(cost)));
             }
@@ -88,11 +93,12 @@ proptest! {
             era,
             series: vec!["DS".to_owned()],
             families: vec![Family::Premium],
+            machines: Some(1),
             ..Request::default()
         };
         let vms: Vec<_> = MACHINES.iter().map(|name| catalog.vm(era, name).expect("a size")).collect();
         let disks = ["P10", "P20", "P30"].map(|name| catalog.disk(era, name).expect("a disk"));
-        let found = search(&need, &request, None, catalog);
+        let found = search(&need, &request, None, catalog).expect("a search");
         let planned = found.candidates.iter().filter(|(it, _)| MACHINES.contains(&it.vm.name));
         let planned = planned.map(|(_, cost)| *cost).min();
         prop_assert_eq!(planned, brute(&need, &request, &vms, &disks), "{}", text);

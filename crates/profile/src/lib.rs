@@ -36,10 +36,14 @@ pub struct Profile {
     pub transactions_per_sec: Option<u64>,
     /// What every rate and size is to be multiplied by.
     pub growth: Growth,
-    /// Share of the processors in use.
+    /// Share of the processors in use, on average over a stretch of time.
     pub processors: Levels<Percent>,
-    /// Memory in use.
+    /// The most of the processors in use within a stretch of time.
+    pub peak_processors: Levels<Percent>,
+    /// Memory in use, on average over a stretch of time.
     pub memory: Levels<Bytes>,
+    /// The most memory in use within a stretch of time.
+    pub peak_memory: Levels<Bytes>,
     /// At least one.
     pub volumes: Vec<Volume>,
 }
@@ -119,8 +123,16 @@ pub struct Period {
     pub size: Levels<Bytes>,
     /// Bytes a second.
     pub throughput: Levels<BytesPerSec>,
-    /// Latency that was seen.
+    /// Bytes a second on average over a stretch of time; shown.
+    pub average_throughput: Levels<BytesPerSec>,
+    /// The most bytes a second within a stretch of time; shown.
+    pub peak_throughput: Levels<BytesPerSec>,
+    /// Latency of single I/Os that was seen.
     pub latency: Levels<Nanos>,
+    /// Mean latency of an interval's I/Os.
+    pub average_latency: Levels<Nanos>,
+    /// The least latency of any I/O within a stretch of time.
+    pub minimum_latency: Levels<Nanos>,
     /// I/Os outstanding.
     pub queue_depth: Levels<u64>,
 }
@@ -135,7 +147,11 @@ impl Period {
             random: Levels::default(),
             size: Levels::default(),
             throughput: Levels::default(),
+            average_throughput: Levels::default(),
+            peak_throughput: Levels::default(),
             latency: Levels::default(),
+            average_latency: Levels::default(),
+            minimum_latency: Levels::default(),
             queue_depth: Levels::default(),
         }
     }

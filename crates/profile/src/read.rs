@@ -53,7 +53,9 @@ fn read_profile(top: &Entry<'_>, complaints: &mut Complaints<'_>) -> Profile {
         "transactions_per_sec",
         "growth",
         "processors",
+        "peak_processors",
         "memory",
+        "peak_memory",
         "volume",
     ];
     top.check_keys(&known, complaints);
@@ -62,7 +64,9 @@ fn read_profile(top: &Entry<'_>, complaints: &mut Complaints<'_>) -> Profile {
     let transactions = top.number("transactions_per_sec", 1..=MOST, complaints);
     let growth = read_growth(top, complaints);
     let processors = quantities(top, "processors", complaints);
+    let peak_processors = quantities(top, "peak_processors", complaints);
     let memory = quantities(top, "memory", complaints);
+    let peak_memory = quantities(top, "peak_memory", complaints);
     let tables = top.tables("volume", "a volume", complaints);
     if !top.has("volume") {
         top.missing("volume", "[[volume]]", complaints);
@@ -88,7 +92,9 @@ fn read_profile(top: &Entry<'_>, complaints: &mut Complaints<'_>) -> Profile {
         transactions_per_sec: transactions.map(|rate| rate.value),
         growth,
         processors,
+        peak_processors,
         memory,
+        peak_memory,
         volumes,
     }
 }
@@ -145,7 +151,11 @@ fn read_period(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Per
         "random",
         "size",
         "throughput",
+        "average_throughput",
+        "peak_throughput",
         "latency",
+        "average_latency",
+        "minimum_latency",
         "queue_depth",
     ];
     entry.check_keys(&known, complaints);
@@ -166,7 +176,11 @@ fn read_period(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Per
         random: quantities(entry, "random", complaints),
         size: quantities(entry, "size", complaints),
         throughput: quantities(entry, "throughput", complaints),
+        average_throughput: quantities(entry, "average_throughput", complaints),
+        peak_throughput: quantities(entry, "peak_throughput", complaints),
         latency: quantities(entry, "latency", complaints),
+        average_latency: quantities(entry, "average_latency", complaints),
+        minimum_latency: quantities(entry, "minimum_latency", complaints),
         queue_depth: numbers(entry, "queue_depth", complaints),
     };
     if period
@@ -175,6 +189,11 @@ fn read_period(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Per
         .is_some_and(|size| size.get() == 0)
     {
         complaints.error(&entry.span_of("size"), "`size` must be more than 0", "");
+    }
+    if period.iops.p99.is_some_and(|rate| rate.get() == 0) {
+        let hint = "leave out a period without I/O";
+        let message = "`iops` at p99 must be more than 0";
+        complaints.error(&entry.span_of("iops"), message, hint);
     }
     kind.map(|_| period)
 }
@@ -214,6 +233,6 @@ where
 
 fn numbers(entry: &Entry<'_>, key: &str, complaints: &mut Complaints<'_>) -> Levels<u64> {
     levels(entry, key, complaints, |entry, key, complaints| {
-        entry.number(key, 1..=MOST, complaints).map(|at| at.value)
+        entry.number(key, 0..=MOST, complaints).map(|at| at.value)
     })
 }

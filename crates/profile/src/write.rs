@@ -20,7 +20,10 @@ impl Profile {
         let growth = (self.growth != Growth::NONE).then(|| quoted(&self.growth.to_string()));
         line(&mut text, "growth", growth);
         line(&mut text, "processors", levels(&self.processors, percent));
+        let peak = levels(&self.peak_processors, percent);
+        line(&mut text, "peak_processors", peak);
         line(&mut text, "memory", levels(&self.memory, bytes));
+        line(&mut text, "peak_memory", levels(&self.peak_memory, bytes));
         for volume in &self.volumes {
             write_volume(&mut text, volume);
         }
@@ -48,7 +51,15 @@ fn write_period(text: &mut String, period: &Period) {
     line(text, "random", levels(&period.random, percent));
     line(text, "size", levels(&period.size, bytes));
     line(text, "throughput", levels(&period.throughput, rate));
+    let average = levels(&period.average_throughput, rate);
+    line(text, "average_throughput", average);
+    let peak = levels(&period.peak_throughput, rate);
+    line(text, "peak_throughput", peak);
     line(text, "latency", levels(&period.latency, nanos));
+    let average = levels(&period.average_latency, nanos);
+    line(text, "average_latency", average);
+    let minimum = levels(&period.minimum_latency, nanos);
+    line(text, "minimum_latency", minimum);
     let depth = |depth: u64| depth.to_string();
     line(text, "queue_depth", levels(&period.queue_depth, depth));
 }

@@ -33,7 +33,7 @@ fn every_mistake_is_told_with_its_line() {
             "2: `0.5x` is no growth: a factor from 1x to 100x, such as `1.5x`",
             "5: `dta` is no value of `role`",
             "8: `peek` is no value of `name`",
-            "9: `iops` must be a whole number from 1 to 1000000000",
+            "9: `iops` at p99 must be more than 0",
             "10: `reads`: `101%` is more than 100%",
             "11: unknown key `p95` in percentiles",
         ],
@@ -65,6 +65,14 @@ fn percent() -> impl Strategy<Value = Percent> + Clone {
     (0u32..=10_000).prop_map(|points| Percent::from_basis_points(points).unwrap_or(Percent::ALL))
 }
 
+fn rates() -> impl Strategy<Value = Levels<BytesPerSec>> {
+    levels((0u64..1 << 40).prop_map(BytesPerSec::new))
+}
+
+fn times() -> impl Strategy<Value = Levels<Nanos>> {
+    levels((0u64..1 << 40).prop_map(Nanos::new))
+}
+
 fn period(kind: PeriodKind) -> impl Strategy<Value = Period> {
     let count = || 1u64..=1_000_000_000;
     (
@@ -72,20 +80,27 @@ fn period(kind: PeriodKind) -> impl Strategy<Value = Period> {
         levels(percent()),
         levels(percent()),
         levels((1u64..1 << 40).prop_map(Bytes::new)),
-        levels((0u64..1 << 40).prop_map(BytesPerSec::new)),
-        levels((0u64..1 << 40).prop_map(Nanos::new)),
-        levels(count()),
+        rates(),
+        (rates(), rates()),
+        (times(), times(), times()),
+        levels(0u64..=1_000_000_000),
     )
         .prop_map(
-            move |(iops, reads, random, size, throughput, latency, queue_depth)| Period {
-                kind,
-                iops,
-                reads,
-                random,
-                size,
-                throughput,
-                latency,
-                queue_depth,
+            move |(iops, reads, random, size, throughput, throughputs, latencies, queue_depth)| {
+                Period {
+                    kind,
+                    iops,
+                    reads,
+                    random,
+                    size,
+                    throughput,
+                    average_throughput: throughputs.0,
+                    peak_throughput: throughputs.1,
+                    latency: latencies.0,
+                    average_latency: latencies.1,
+                    minimum_latency: latencies.2,
+                    queue_depth,
+                }
             },
         )
 }
@@ -131,7 +146,9 @@ proptest! {
             transactions_per_sec: transactions,
             growth: growth.parse::<Growth>().expect("a growth"),
             processors,
+            peak_processors: processors,
             memory: Levels::all(Bytes::gib(3)),
+            peak_memory: Levels::all(Bytes::gib(4)),
             volumes: vec![volume],
         };
         let text = profile.to_toml();

@@ -166,6 +166,16 @@ pub fn reopen(file: &File, how: OpenHow) -> io::Result<File> {
     )
 }
 
+/// Opens a file for reading such that a read of nothing says so at once instead of waiting.
+///
+/// # Errors
+/// Those of `open`.
+pub fn open_nonblocking(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_NONBLOCK);
+    options.open(path)
+}
+
 /// Size of a regular file or block device, in bytes.
 ///
 /// # Errors

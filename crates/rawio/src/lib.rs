@@ -31,7 +31,8 @@ pub use cycles::{CycleClock, prepare_cycle_clock};
 pub use extents::{ExtentShares, extent_shares};
 pub use file::{
     Access, Caching, Durability, OpenHow, discard, drop_cache, free_space, get_attribute, open,
-    open_unnamed, raise_open_files_limit, reopen, sector_size, set_attribute, size_of,
+    open_nonblocking, open_unnamed, raise_open_files_limit, reopen, sector_size, set_attribute,
+    size_of,
 };
 pub use inherited::inherited_sockets;
 pub use mapped::{MappedFiles, MappedWrites};

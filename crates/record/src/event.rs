@@ -4,7 +4,7 @@
 
 use fathom_units::{Bytes, Nanos};
 
-use crate::{IntervalStats, LogChunk, OpStats, StageRecord, StageResult};
+use crate::{IntervalStats, LogChunk, OpStats, SetStats, StageRecord, StageResult};
 
 /// Part of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub enum Event<'a> {
         /// By [`fathom_workload::Direction`]; `None` where nothing completed. A real run knows response times too; a
         /// prediction those of the whole stage alone.
         directions: &'a [Option<OpStats>; 3],
+        /// What it did to directories and files of a file set, beside reading and writing.
+        set: &'a SetStats,
     },
     /// A second of a stage is over.
     Interval {

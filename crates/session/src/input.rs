@@ -91,6 +91,29 @@ impl Input {
         Ok(self)
     }
 
+    /// A folder that a peer's tool would make first, and that is not there.
+    pub fn missing_folder(&self) -> Option<&Path> {
+        let Spoken::DiskPerformance(_) = self.spoken else {
+            return None;
+        };
+        let mut targets = self.workload.jobs().flat_map(|(_, job)| &job.targets);
+        spoken::missing_folder(targets.next()?.place.path())
+    }
+
+    /// Makes what a peer's tool would make first.
+    ///
+    /// # Errors
+    /// A folder that cannot be made.
+    pub fn make_folders(&self) -> Result<(), Failure> {
+        let Spoken::DiskPerformance(_) = self.spoken else {
+            return Ok(());
+        };
+        let mut targets = self.workload.jobs().flat_map(|(_, job)| &job.targets);
+        targets
+            .next()
+            .map_or(Ok(()), |target| spoken::make_folder(target.place.path()))
+    }
+
     /// Fits the machines that an Iometer file names to those of a design: a design with one machine has all workers on
     /// it, and so has one that does not know the file's only machine.
     ///

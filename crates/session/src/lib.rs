@@ -18,7 +18,7 @@ pub use input::{Input, Words, load, map_paths, tell_warnings};
 pub use page::Page;
 pub use screen::{Fan, Screen, Show};
 pub use spoken::{
-    Spoken, is_dialect, prepare_diskperformance, processors, read_context, settle_iometer,
-    settle_paths, settle_vdbench,
+    Spoken, is_dialect, make_folder, prepare_diskperformance, processors, read_context,
+    settle_iometer, settle_paths, settle_vdbench,
 };
 pub use start::{Keep, Outcome, Start, measured, tool, watch};

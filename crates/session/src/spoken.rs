@@ -23,7 +23,7 @@ use fathom_dialects::vdbench::VdbenchInput;
 
 use crate::{Code, Console, Failure, Input};
 
-pub use self::diskperformance::prepare as prepare_diskperformance;
+pub use self::diskperformance::{make_folder, missing_folder, prepare as prepare_diskperformance};
 pub use self::diskspd::settle as settle_paths;
 pub use self::fio::read_context;
 pub use self::iometer::{processors, settle as settle_iometer};

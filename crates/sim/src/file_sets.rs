@@ -67,7 +67,13 @@ impl<'a, 'r> SetRun<'a, 'r> {
         for (index, planned) in setup.jobs.iter().enumerate() {
             workers.extend(worker::of_job(index, planned, setup, states));
         }
-        let used = Direction::ALL.map(|way| setup.jobs.iter().any(|it| it.job.moves(way)));
+        let jobs = setup.jobs.iter();
+        let mut goes = jobs.map(|planned| Direction::ALL.map(|way| planned.job.moves(way)));
+        let used = [0, 1, 2].map(|way| goes.clone().any(|goes| goes[way]));
+        let mut intervals = Intervals::new(setup.index, used);
+        if sink.wants_jobs() {
+            intervals = intervals.with_jobs(goes.by_ref());
+        }
         let measure = workers.iter().map(|worker| worker.times.measure).min();
         Self {
             setup,
@@ -76,7 +82,7 @@ impl<'a, 'r> SetRun<'a, 'r> {
             agenda: BTreeMap::new(),
             sequence: 0,
             workers,
-            intervals: Intervals::new(setup.index, used),
+            intervals,
             gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
             now: setup.start,
@@ -161,7 +167,7 @@ impl<'a, 'r> SetRun<'a, 'r> {
             let index = one.tag as usize;
             let at = self.now - self.setup.start;
             if let Some(done) = self.workers[index].completed(self.now, &one) {
-                self.intervals.record_act(at, done, self.sink);
+                self.count(index, at, done);
             }
             self.step(index, &mut completed);
             for other in 0..self.workers.len() {
@@ -172,6 +178,12 @@ impl<'a, 'r> SetRun<'a, 'r> {
         }
     }
 
+    /// Counts what worker `index` did.
+    fn count(&mut self, index: usize, at: Nanos, done: Done) {
+        self.intervals.record_act(at, done, self.sink);
+        self.intervals.record_job_act(self.workers[index].job, done);
+    }
+
     /// Lets a worker begin what it may.
     fn step(&mut self, index: usize, completed: &mut Vec<Completed>) {
         loop {
@@ -179,7 +191,7 @@ impl<'a, 'r> SetRun<'a, 'r> {
                 Step::Act(act) => return self.submit(index, act, completed),
                 Step::Whole(done) => {
                     let at = self.now - self.setup.start;
-                    self.intervals.record_act(at, done, self.sink);
+                    self.count(index, at, done);
                 }
                 Step::WaitUntil(at) => return self.note(at, Due::Worker(index)),
                 Step::Rest => return,

@@ -4,7 +4,7 @@
 
 use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, SetStats};
 use fathom_units::Nanos;
-use fathom_workload::Direction;
+use fathom_workload::{Direction, SetOperation};
 
 use crate::file_sets::Done;
 
@@ -27,7 +27,13 @@ pub(crate) struct Intervals {
     count: u64,
     kept: Vec<IntervalStats>,
     /// What each job did in the present interval; empty where nobody wants it.
-    jobs: Vec<[Option<OpStats>; 3]>,
+    jobs: Vec<OfJob>,
+}
+
+/// What one job did in an interval.
+struct OfJob {
+    directions: [Option<OpStats>; 3],
+    set: SetStats,
 }
 
 impl Intervals {
@@ -49,15 +55,20 @@ impl Intervals {
 
     /// Counts for each of `jobs` jobs too, going the directions that each is given with.
     pub fn with_jobs(mut self, jobs: impl Iterator<Item = [bool; 3]>) -> Self {
-        self.jobs = jobs.map(empty).collect();
+        let of_job = |goes| OfJob {
+            directions: empty(goes),
+            set: SetStats::default(),
+        };
+        self.jobs = jobs.map(of_job).collect();
         self
     }
 
     /// Counts an I/O for its job, after [`Intervals::record`] took it.
     #[inline]
     pub fn record_job(&mut self, job: usize, direction: Direction, io: (u64, Nanos)) {
-        let directions = self.jobs.get_mut(job);
-        if let Some(stats) = directions.and_then(|them| them[direction as usize].as_mut()) {
+        let of_job = self.jobs.get_mut(job);
+        let stats = of_job.and_then(|of_job| of_job.directions[direction as usize].as_mut());
+        if let Some(stats) = stats {
             stats.bytes += io.0;
             stats.latency.record(io.1.get());
         }
@@ -91,13 +102,19 @@ impl Intervals {
             return self.record(now, direction, (bytes, done.latency), sink);
         };
         self.roll(now, sink);
-        if self.set.of(operation).is_none() {
-            self.set.0.push((operation, OpStats::new(false, false)));
-        }
-        if let Some(stats) = self.set.of_mut(operation) {
-            stats.latency.record(done.latency.get());
-        }
+        add_to_set(&mut self.set, operation, done.latency);
         self.count += 1;
+    }
+
+    /// Counts for its job what was done to a file set, after [`Intervals::record_act`] took it.
+    pub fn record_job_act(&mut self, job: usize, done: Done) {
+        let Some(operation) = done.operation else {
+            let (direction, bytes) = done.moved.unwrap_or((Direction::Read, 0));
+            return self.record_job(job, direction, (bytes, done.latency));
+        };
+        if let Some(of_job) = self.jobs.get_mut(job) {
+            add_to_set(&mut of_job.set, operation, done.latency);
+        }
     }
 
     /// Closes every interval that ends at or before `now`.
@@ -140,16 +157,20 @@ impl Intervals {
             directions,
             set: std::mem::take(&mut self.set),
         };
-        for (job, directions) in self.jobs.iter_mut().enumerate() {
-            if directions.iter().flatten().all(|stats| stats.ios() == 0) {
+        for (job, OfJob { directions, set }) in self.jobs.iter_mut().enumerate() {
+            let mut stats = directions.iter().flatten();
+            let mut acts = set.0.iter().map(|(_, stats)| stats);
+            if stats.all(|stats| stats.ios() == 0) && acts.all(|stats| stats.ios() == 0) {
                 continue;
             }
             sink.event(&Event::JobInterval {
                 index: self.index,
                 job,
                 directions,
+                set,
             });
             directions.iter_mut().flatten().for_each(OpStats::clear);
+            set.clear();
         }
         sink.event(&Event::Interval {
             index: self.index,
@@ -185,6 +206,15 @@ impl Intervals {
         }
         self.kept = merged;
         self.length = self.length * 2;
+    }
+}
+
+fn add_to_set(set: &mut SetStats, operation: SetOperation, latency: Nanos) {
+    if set.of(operation).is_none() {
+        set.0.push((operation, OpStats::new(false, false)));
+    }
+    if let Some(stats) = set.of_mut(operation) {
+        stats.latency.record(latency.get());
     }
 }
 

@@ -13,11 +13,13 @@ mod gauges;
 mod intervals;
 mod plan;
 mod predict;
+mod replay;
 mod stage;
 mod worker;
 
 pub use plan::PredictError;
 pub use predict::{Prediction, predict};
+pub use replay::Replay;
 
 #[cfg(test)]
 mod tests;

@@ -436,6 +436,9 @@ fn notes(workload: &Workload, design: &Design) -> Vec<String> {
         "buffered I/O is predicted as direct: no page cache is modelled",
     );
     let trims = any(|job| job.mix.share(Direction::Trim).basis_points() > 0);
-    note(trims, "trims are predicted as writes");
+    note(
+        trims,
+        "trims are charged as one I/O of no bytes each, which is assumed",
+    );
     notes
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use fathom_model::{Completed, IoError, IoKind, MetadataOp, Request, Storage, Waits};
 use fathom_record::{Event, EventSink, StageResult, StorageRecord, WorkerStats};
-use fathom_units::{BytesPerSec, Nanos, per_second};
+use fathom_units::{BytesPerSec, Nanos, Percent, per_second};
 use fathom_workload::generator::WorkerStream;
 use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError, StreamKey};
-use fathom_workload::{Arrival, Backend, Direction, FileOperation, OpenSync, Pacing};
+use fathom_workload::{Arrival, Backend, Direction, FileOperation, Job, OpenSync, Pacing};
 
 use crate::agenda::{Agenda, Due};
 use crate::gauges::Gauges;
@@ -52,6 +52,8 @@ struct Route<'a> {
     targets: &'a [PlannedTarget],
     stream: u64,
     backend: Backend,
+    /// Whether it is reads and writes of storage alone.
+    plain: bool,
     /// What stands in place of reads and writes.
     operation: Option<FileOperation>,
     /// Writes are durable when they complete.
@@ -105,6 +107,7 @@ impl<'a, 'r> Run<'a, 'r> {
                     targets: &planned.targets,
                     stream: u64::from(planned.number) << 32 | u64::from(number),
                     backend: planned.job.backend,
+                    plain: is_plain(planned.job),
                     operation: planned.job.features.operation,
                     fua: planned.job.sync.open != OpenSync::None,
                     looks_ahead: planned.job.backend != Backend::Null
@@ -327,6 +330,34 @@ impl<'a, 'r> Run<'a, 'r> {
     #[inline(always)]
     fn issue(&mut self, index: u32, io: Io, slot: u32) {
         let route = &self.routes[index as usize];
+        if !route.plain {
+            self.issue_other(index, &{ io }, slot);
+            return;
+        }
+        let target = &route.targets[io.target as usize];
+        let kind = match io.direction {
+            Direction::Read => IoKind::Read,
+            Direction::Write | Direction::Trim => IoKind::Write,
+        };
+        let request = Request {
+            volume: target.volume,
+            client: target.client,
+            file: target.file,
+            kind,
+            fua: route.fua,
+            offset: target.start + io.offset,
+            length: io.length,
+            stream: route.stream,
+            index: io.index,
+            tag: u64::from(index) << 32 | u64::from(slot),
+        };
+        self.storage.submit(self.now, request, &mut self.completed);
+    }
+
+    /// The same for work that is not plain reads and writes.
+    #[inline(never)]
+    fn issue_other(&mut self, index: u32, io: &Io, slot: u32) {
+        let route = &self.routes[index as usize];
         let tag = u64::from(index) << 32 | u64::from(slot);
         if route.backend == Backend::Null {
             self.completed.push(Completed {
@@ -340,7 +371,8 @@ impl<'a, 'r> Run<'a, 'r> {
         let kind = match (route.operation, io.direction) {
             (Some(operation), _) => IoKind::Metadata(metadata_of(operation)),
             (None, Direction::Read) => IoKind::Read,
-            (None, Direction::Write | Direction::Trim) => IoKind::Write,
+            (None, Direction::Write) => IoKind::Write,
+            (None, Direction::Trim) => IoKind::Trim,
         };
         let request = Request {
             volume: target.volume,
@@ -422,6 +454,12 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 }
 
+/// Whether a job reads and writes storage, and nothing else.
+fn is_plain(job: &Job) -> bool {
+    let trims = job.mix.share(Direction::Trim) > Percent::ZERO;
+    job.backend != Backend::Null && job.features.operation.is_none() && !trims
+}
+
 /// The operation on names of which a share knows.
 fn metadata_of(operation: FileOperation) -> MetadataOp {
     match operation {
@@ -434,10 +472,12 @@ fn metadata_of(operation: FileOperation) -> MetadataOp {
     }
 }
 
-/// The number that Linux has for an error: `EMFILE` where too many handles are open.
+/// The number that Linux has for an error: `EMFILE` where too many handles are open, `EIO`, `ENODEV`.
 pub(crate) const fn errno_of(error: IoError) -> i32 {
     match error {
         IoError::TooManyHandles => 24,
+        IoError::Io => 5,
+        IoError::Gone => 19,
     }
 }
 

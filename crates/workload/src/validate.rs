@@ -67,6 +67,7 @@ impl Problem {
 pub(crate) fn problems(workload: &Workload) -> Vec<Problem> {
     let mut found = Found {
         problems: Vec::new(),
+        texts: 0,
         stage: None,
         job: None,
         prefix: String::new(),
@@ -97,8 +98,13 @@ pub(crate) fn problems(workload: &Workload) -> Vec<Problem> {
     found.problems
 }
 
+/// Contradictions are told until their texts have this many bytes: a hundred thousand jobs may all have the same one.
+const TEXTS_MAX: usize = 4 << 20;
+
 struct Found {
     problems: Vec<Problem>,
+    /// Bytes of their texts.
+    texts: usize,
     stage: Option<usize>,
     job: Option<usize>,
     prefix: String,
@@ -106,6 +112,10 @@ struct Found {
 
 impl Found {
     fn add(&mut self, key: &'static str, message: impl AsRef<str>, hint: &'static str) {
+        if self.texts > TEXTS_MAX {
+            return;
+        }
+        self.texts += self.prefix.len() + message.as_ref().len();
         self.problems.push(Problem {
             stage: self.stage,
             job: self.job,

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::command;
 
 /// A program the tests call and the package that brings it.
-const NEEDED: [(&str, &str); 14] = [
+const NEEDED: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("mkfs.ext4", "e2fsprogs"),
     ("losetup", "mount"),
@@ -21,6 +21,10 @@ const NEEDED: [(&str, &str); 14] = [
     ("nbdkit", "nbdkit"),
     ("nbdsh", "python3-libnbd"),
     ("qemu-img", "qemu-utils"),
+    ("chrt", "util-linux"),
+    ("pgbench", "postgresql"),
+    ("iostat", "sysstat"),
+    ("shellcheck", "shellcheck"),
 ];
 
 /// Installs what is missing, where this user may.

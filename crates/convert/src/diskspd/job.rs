@@ -208,7 +208,6 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
         }
         Access::Mixed { random } => {
             let share = ((random.basis_points() + 50) / 100).max(1);
-            // DISKSPD's reader takes `-rs` and `-rd` beside an alignment where they stand before it.
             let alignment = job.block.alignment.map(|_| format!("-r{}", size(aligned)));
             std::iter::once(format!("-rs{share}"))
                 .chain(alignment)

@@ -266,6 +266,17 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn line()(
+        (weight, size) in (select(vec![1u32, 1, 10, 25, 0]), kib()),
+        (read, random) in (percent(), percent()),
+        (delay, burst) in (select(vec![0u64, 0, 3, 1_000]), select(vec![1u32, 1, 8])),
+        (alignment, reply) in (option::of(kib()), option::weighted(0.2, kib())),
+    ) -> AccessLine {
+        AccessLine { weight, size, read, random, delay: Nanos::from_millis(delay), burst, alignment, reply }
+    }
+}
+
+prop_compose! {
     fn jobs()(
         (name, host, targets) in (".{0,9}", option::weighted(0.1, "[a-z]{1,3}"), targets()),
         (file_choice, workers, depth) in (select(vec![FileChoice::RoundRobin, FileChoice::Random, FileChoice::Sequential]), 1u32..5, 1u32..64),
@@ -277,8 +288,9 @@ prop_compose! {
         switches in any::<(bool, bool, bool)>(),
         (salt, group) in (0u64..9, 0u32..4),
         features in option::of(features()),
+        lines in option::weighted(0.15, vec(line(), 1..5)),
     ) -> Job {
-        Job {
+        let mut job = Job {
             name, host, targets, file_choice, workers, depth, mix, access, block, arrival, limits, contents, backend, salt,
             group: ReportGroup { id: group, together },
             sync: SyncPolicy { open: sync.0, fsync_every: sync.1, fdatasync_every: sync.2, at_end: sync.3.0, on_close: sync.3.1 },
@@ -288,7 +300,17 @@ prop_compose! {
             drop_cache: switches.1,
             unlink: switches.2,
             features: features.unwrap_or_default(),
+        };
+        if let Some(mut lines) = lines {
+            // At least one is drawn, and nothing else has a say in the same.
+            lines[0].weight += 1;
+            job.set_lines(lines);
+            job.arrival = Arrival::Closed;
+            job.file_choice = FileChoice::RoundRobin;
+            let features = &mut job.features;
+            (features.placement, features.rates, features.verify, features.operation) = (None, None, None, None);
         }
+        job
     }
 }
 

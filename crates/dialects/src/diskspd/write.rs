@@ -1,5 +1,6 @@
 //! The text and XML output of DISKSPD 2.2.
 
+mod distributions;
 mod latency;
 mod parameters;
 mod processors;

@@ -436,8 +436,8 @@ impl<'t> Planner<'_, 't> {
                     rows.push(row);
                 }
             }
-            in_use.sort_unstable();
-            in_use.dedup();
+            let mut seen = HashSet::new();
+            in_use.retain(|spec| seen.insert(*spec));
             stages.push(Stage {
                 rate_from: None,
                 name: self.stage_name(&in_use, &step.label, &mut used),
@@ -446,6 +446,7 @@ impl<'t> Planner<'_, 't> {
                 repeats: 1,
                 discard: false,
             });
+            in_use.sort_unstable();
             let begins = last_round.replace(*round) != Some(*round);
             let specs = if begins {
                 self.texts(&in_use)
@@ -461,7 +462,8 @@ impl<'t> Planner<'_, 't> {
         }
     }
 
-    /// The specification's name and what tells the step from others; no two stages have one name.
+    /// The names of the specifications, in the order in which workers use them, and what tells the step from others; no
+    /// two stages have one name.
     fn stage_name(&self, specs: &[usize], label: &str, used: &mut BTreeMap<String, u32>) -> String {
         let base = match specs {
             [one] => self.specs[*one].name.clone(),

@@ -57,7 +57,7 @@ pub(super) fn config<'t>(source: &mut Source<'t>) -> Config<'t> {
             specs::section(source, &mut config);
         } else if line.is_key("MANAGER LIST") {
             managers::section(source, &mut config.managers);
-        } else if !is_version(line) {
+        } else if !is_version(line) && !line.is_remark() {
             let message = "this line stands in no section and is passed over";
             source.warn(line, message, "sections begin with 'TEST SETUP, 'RESULTS DISPLAY, 'ACCESS SPECIFICATIONS or 'MANAGER LIST");
         }

@@ -31,6 +31,12 @@ impl<'t> Line<'t> {
         self.raw.trim_start().starts_with('\'')
     }
 
+    /// Whether it is a comment that begins like none of the keys: with a blank.
+    pub(super) fn is_remark(self) -> bool {
+        let text = self.text().strip_prefix('\'');
+        text.is_some_and(|text| text.starts_with(char::is_whitespace))
+    }
+
     /// Whether it is a key that begins so; `key` without its `'`.
     pub(super) fn is_key(self, key: &str) -> bool {
         let text = self.text().strip_prefix('\'').map(str::trim_start);

@@ -51,6 +51,8 @@ pub(super) struct Builder<'a> {
     default_count: Option<storage::Count>,
     /// Labels and wildcards that were looked for, and whether a host has them.
     known_hosts: HashMap<String, bool>,
+    /// How many hosts' labels are among them.
+    hosts_indexed: usize,
 }
 
 /// What entries of a kind start from.
@@ -97,6 +99,7 @@ pub fn build(
         },
         default_count: None,
         known_hosts: HashMap::new(),
+        hosts_indexed: 0,
     };
     for section in sections {
         builder.section(section);

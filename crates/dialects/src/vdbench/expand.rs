@@ -10,6 +10,7 @@ use fathom_diagnostics::{Diagnostic, nearest};
 use fathom_units::Nanos;
 use fathom_workload::{RateFrom, RateRounding, RateShares, Stage, Workload};
 
+use super::budget::{self, Budget, RUNS_MAX};
 use super::build::Built;
 use super::jobs::{Member, Settings, Storage};
 use super::options::Options;
@@ -17,12 +18,8 @@ use super::run::{LoopSetting, Run, RunFacts, RunKind, RunRate};
 use super::sections::{Loop, LoopKey, LoopValue, Name, Rate, Rd, Repeat, Wd, matches};
 use super::values::Values;
 
-/// Most runs.
-pub(super) const RUNS_MAX: usize = 10_000;
-/// Most jobs over all runs.
-pub(super) const JOBS_MAX: usize = fathom_workload::JOBS_MAX;
 /// Most names that wildcards are held against.
-const LOOKUPS_MAX: usize = 20_000_000;
+const LOOKUPS_MAX: usize = 5_000_000;
 
 const TOO_MANY_NAMES: &str = "the names and wildcards of all RDs are held against too many names";
 
@@ -34,7 +31,7 @@ pub(super) struct Expander<'a> {
     pub(super) storage: Storage,
     pub(super) runs: Vec<Run>,
     pub(super) stages: Vec<Stage>,
-    pub(super) jobs: usize,
+    pub(super) budget: Budget,
     sds: HashMap<&'a str, usize>,
     wds: HashMap<&'a str, usize>,
     names: BTreeSet<String>,
@@ -55,7 +52,7 @@ pub fn expand(
         storage,
         runs: Vec::new(),
         stages: Vec::new(),
-        jobs: 0,
+        budget: Budget::default(),
         sds: index(built.sds.iter().map(|sd| sd.name.as_str())),
         wds: index(built.wds.iter().map(|wd| wd.name.as_str())),
         names: BTreeSet::new(),
@@ -74,7 +71,7 @@ pub fn expand(
     }
     for (index, rd) in built.rds.iter().enumerate().skip(first.unwrap_or(0)) {
         expander.rd(index, rd);
-        if expander.runs.len() >= RUNS_MAX || expander.jobs >= JOBS_MAX {
+        if expander.budget.is_spent() || expander.lookups > LOOKUPS_MAX {
             break;
         }
     }
@@ -117,10 +114,29 @@ impl<'a> Expander<'a> {
             );
             return;
         }
-        let sets = self.sets(rd, members);
-        for (members, set) in sets {
+        let special = rd.sds.iter().find_map(|name| special_set(&name.text));
+        let Some(special) = special else {
             self.check_skew(rd, &members);
-            self.combinations(index, rd, &members, &set);
+            return self.combinations(index, rd, &members, &[]);
+        };
+        let all: BTreeSet<usize> = members
+            .iter()
+            .flat_map(|member| member.sds.iter().copied())
+            .collect();
+        let all: Vec<usize> = all.into_iter().collect();
+        let held: Vec<BTreeSet<usize>> = members
+            .iter()
+            .map(|member| member.sds.iter().copied().collect())
+            .collect();
+        for set in special.sets(&all) {
+            let of_set = members.iter().zip(&held).map(|(member, held)| Member {
+                sds: set.iter().copied().filter(|sd| held.contains(sd)).collect(),
+                ..*member
+            });
+            let of_set: Vec<Member<'_>> = of_set.filter(|member| !member.sds.is_empty()).collect();
+            if !self.may_look_at(members.len(), rd) || !self.set(index, rd, &of_set, set) {
+                return;
+            }
         }
     }
 
@@ -192,13 +208,15 @@ impl<'a> Expander<'a> {
         let mut sds = Vec::new();
         for name in names {
             let found = self.lookup(name, |built| &built.sds, |sd| &sd.name, false);
-            if found.is_empty() {
+            if found.is_empty() && self.lookups <= LOOKUPS_MAX {
                 self.storage_missing(workload, name);
             }
             sds.extend(found);
         }
-        let mut seen = BTreeSet::new();
-        sds.retain(|sd| seen.insert(*sd));
+        if names.len() > 1 {
+            let mut seen = BTreeSet::new();
+            sds.retain(|sd| seen.insert(*sd));
+        }
         sds
     }
 
@@ -221,7 +239,7 @@ impl<'a> Expander<'a> {
     }
 
     /// The workloads of an RD and the storage of each.
-    fn members(&mut self, rd: &Rd) -> Option<Vec<Member>> {
+    fn members(&mut self, rd: &Rd) -> Option<Vec<Member<'a>>> {
         let wds = self.workloads(rd);
         let special = rd.sds.iter().any(|name| special_set(&name.text).is_some());
         let mut members = Vec::new();
@@ -248,7 +266,7 @@ impl<'a> Expander<'a> {
             let sds = self.storage_of(called, names);
             members.push(Member {
                 wd: index,
-                spec: without_storage(wd),
+                spec: wd,
                 sds,
             });
         }
@@ -294,44 +312,19 @@ impl<'a> Expander<'a> {
         self.lookups <= LOOKUPS_MAX
     }
 
-    /// `sd=single`, `sd=range` and `sd=setsofN` make a run of each SD, of the first one, two and so on, and of sets.
-    fn sets(&mut self, rd: &Rd, members: Vec<Member>) -> Vec<(Vec<Member>, Vec<LoopSetting>)> {
-        let special = rd.sds.iter().find_map(|name| special_set(&name.text));
-        let Some(special) = special else {
-            return vec![(members, Vec::new())];
+    /// The runs on one set of SDs, of which the workloads have their part; whether there may be more.
+    fn set(&mut self, index: usize, rd: &Rd, members: &[Member<'a>], set: &[usize]) -> bool {
+        let value = match set {
+            [one] => self.built.sds[*one].name.clone(),
+            several => several.len().to_string(),
         };
-        let all: BTreeSet<usize> = members
-            .iter()
-            .flat_map(|member| member.sds.iter().copied())
-            .collect();
-        let all: Vec<usize> = all.into_iter().collect();
-        let sets: Vec<&[usize]> = match special {
-            SdSet::Chunks(size) => all.chunks(size).collect(),
-            SdSet::Growing => (1..=all.len()).map(|count| &all[..count]).collect(),
-        };
-        let restricted = sets.into_iter().take(RUNS_MAX).map(|set| {
-            let set_of: BTreeSet<usize> = set.iter().copied().collect();
-            let members = members.iter().map(|member| Member {
-                sds: member
-                    .sds
-                    .iter()
-                    .copied()
-                    .filter(|sd| set_of.contains(sd))
-                    .collect(),
-                ..member.clone()
-            });
-            let members = members.filter(|member| !member.sds.is_empty()).collect();
-            let value = match set {
-                [one] => self.built.sds[*one].name.clone(),
-                several => several.len().to_string(),
-            };
-            (members, vec![LoopSetting { name: "sds", value }])
-        });
-        restricted.collect()
+        self.check_skew(rd, members);
+        self.combinations(index, rd, members, &[LoopSetting { name: "sds", value }]);
+        !self.budget.is_spent() && self.budget.has_room_for_runs(1)
     }
 
     /// Skews of all workloads make 100 %, or leave room for those that have none.
-    fn check_skew(&mut self, rd: &Rd, members: &[Member]) {
+    fn check_skew(&mut self, rd: &Rd, members: &[Member<'_>]) {
         let skews = members.iter().filter_map(|member| member.spec.skew);
         let total: f64 = skews.clone().sum();
         let count = skews.count();
@@ -348,7 +341,7 @@ impl<'a> Expander<'a> {
     }
 
     /// Every combination of the loops' values.
-    fn combinations(&mut self, index: usize, rd: &Rd, members: &[Member], set: &[LoopSetting]) {
+    fn combinations(&mut self, index: usize, rd: &Rd, members: &[Member<'_>], set: &[LoopSetting]) {
         let storage_loops: Vec<&Loop> = rd.loops.iter().collect();
         let of_files = |key: LoopKey| {
             matches!(
@@ -373,7 +366,7 @@ impl<'a> Expander<'a> {
         }
         let counts = storage_loops.iter().map(|one| one.values.len());
         let total = counts.fold(1usize, usize::saturating_mul);
-        if self.runs.len().saturating_add(total) > RUNS_MAX {
+        if !self.budget.has_room_for_runs(total) {
             let message = format!(
                 "rd={}: its loops make {total} runs; at most {RUNS_MAX} are possible in all",
                 rd.name
@@ -398,12 +391,7 @@ impl<'a> Expander<'a> {
                     .map(|(key, value)| LoopSetting::of(*key, value)),
             );
             self.rates(index, rd, members, &settings, &loops);
-            if self.runs.len() >= RUNS_MAX || self.jobs >= JOBS_MAX {
-                self.values.error(
-                    rd.at,
-                    format!("over {RUNS_MAX} runs or {JOBS_MAX} jobs"),
-                    "define fewer",
-                );
+            if self.budget.is_spent() {
                 return;
             }
         }
@@ -414,8 +402,8 @@ impl<'a> Expander<'a> {
         &mut self,
         index: usize,
         rd: &Rd,
-        members: &[Member],
-        settings: &Settings,
+        members: &[Member<'_>],
+        settings: &Settings<'_>,
         loops: &[LoopSetting],
     ) {
         let skewed = members
@@ -457,7 +445,7 @@ impl<'a> Expander<'a> {
                     self.run(index, rd, members, settings, (point, &loops, &suffix));
                 }
             }
-            if self.runs.len() >= RUNS_MAX || self.jobs >= JOBS_MAX {
+            if self.budget.is_spent() {
                 return;
             }
         }
@@ -468,8 +456,8 @@ impl<'a> Expander<'a> {
         &mut self,
         index: usize,
         rd: &Rd,
-        members: &[Member],
-        settings: &Settings,
+        members: &[Member<'_>],
+        settings: &Settings<'_>,
         (rate, loops, suffix): (RunRate, &[LoopSetting], &str),
     ) {
         let made = self.jobs(rd, members, settings, rate);
@@ -478,7 +466,6 @@ impl<'a> Expander<'a> {
         };
         let name = format!("{}{suffix}", rd.name);
         let stage_name = self.stage_name(rd, &name, loops);
-        self.jobs += made.jobs.len();
         let rate_from = match rate {
             RunRate::Of { run, percent } => Some(RateFrom {
                 stage: run,
@@ -496,7 +483,7 @@ impl<'a> Expander<'a> {
             }),
             _ => None,
         };
-        self.runs.push(Run {
+        let run = Run {
             name,
             rd: Some(index),
             kind: RunKind::Storage,
@@ -514,7 +501,11 @@ impl<'a> Expander<'a> {
             until_eof: made.until_eof,
             jobs: made.run_jobs,
             facts: made.facts,
-        });
+        };
+        if !self.budget.run(&run, rd, &mut self.values) {
+            return;
+        }
+        self.runs.push(run);
         self.stages.push(Stage {
             name: stage_name,
             jobs: made.jobs,
@@ -558,12 +549,12 @@ impl<'a> Expander<'a> {
             Some(Repeat::Times(times)) => times,
             Some(Repeat::Seconds(seconds)) => seconds.div_ceil(once.max(1)),
         };
-        let (runs, jobs) = (self.runs.len() as u64, self.jobs as u64);
-        if runs.saturating_mul(times) > RUNS_MAX as u64
-            || jobs.saturating_mul(times) > JOBS_MAX as u64
-        {
-            let message =
-                format!("{runs} runs {times} times are over {RUNS_MAX} runs or {JOBS_MAX} jobs");
+        if !self.budget.repeats(times) {
+            let (runs, jobs) = (self.runs.len(), self.budget.jobs());
+            let message = format!(
+                "{runs} runs with {jobs} jobs, {times} times, are over {}",
+                budget::limits()
+            );
             let complaint = Diagnostic::error(message);
             self.values
                 .complaints
@@ -609,14 +600,13 @@ enum SdSet {
     Growing,
 }
 
-/// A workload as runs keep it: the names of its storage are resolved.
-fn without_storage(wd: &Wd) -> Wd {
-    Wd {
-        name: wd.name.clone(),
-        sds: Vec::new(),
-        hosts: wd.hosts.clone(),
-        xfersize: wd.xfersize.clone(),
-        ..*wd
+impl SdSet {
+    /// The sets of all SDs.
+    fn sets(self, all: &[usize]) -> Box<dyn Iterator<Item = &[usize]> + '_> {
+        match self {
+            Self::Chunks(size) => Box::new(all.chunks(size)),
+            Self::Growing => Box::new((1..=all.len()).map(|count| &all[..count])),
+        }
     }
 }
 

@@ -2,30 +2,34 @@
 //!
 //! A run is a stage as any other. A job is one FWD on one FSD from one host; its workers are Vdbench's threads. The format
 //! that comes before a run is a run of its own, as in Vdbench: `format_for_RD`.
+//!
+//! Here an RD becomes runs; `parts` says who does what on which set, `jobs` makes the jobs.
+
+mod jobs;
+mod parts;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use fathom_units::{Bytes, Iops, Nanos, Percent};
+use fathom_units::{Iops, Nanos};
 use fathom_workload::{
-    Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, ExistingFiles,
-    Features, FileChoice, FileHandling, FileSet, FileSizes, FileSpread, FileTask, FileWork, Flow,
-    Job, Limits, Mix, OpenSync, Place, Poisson, ReportGroup, SequentialScope, SetChoice, SetFormat,
-    SetRate, Stage, StopAfter, SyncPolicy, Target, WeightedSize,
+    FileTask, FileWork, Flow, Job, Limits, Poisson, SetChoice, SetFormat, SetRate, Stage,
 };
 
-use super::expand::{Expander, JOBS_MAX, RUNS_MAX};
+use self::parts::{Combination, Part};
+use super::budget::RUNS_MAX;
+use super::expand::Expander;
 use super::run::{LoopSetting, Run, RunFacts, RunJob, RunKind, RunRate};
-use super::sections::{
-    self, FileIo, FileSelect, Fsd, Fwd, Gaps, LoopKey, LoopValue, Name, OpenFlags, Rate, Rd,
-    Xfersize, matches,
-};
+use super::sections::{self, FileIo, Fwd, Gaps, LoopKey, LoopValue, Rate, Rd, Xfersize, matches};
+use super::shares::whole;
 
 /// The flow that holds jobs to their shares where no rate does.
 const FLOW: u32 = 1;
 /// The weight of all jobs of a flow together.
 const FLOW_WEIGHT: f64 = 1_000_000.0;
-/// Most sizes that a range of transfer sizes may have.
-const RANGE_SIZES_MAX: u64 = 1024;
+
+/// Loops with their values, outermost first.
+type Loops = Vec<(LoopKey, Vec<LoopValue>)>;
 
 /// What an RD does with what is there before its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,27 +42,6 @@ struct Format {
     once: bool,
     /// It ends when `elapsed=` is over.
     limited: bool,
-}
-
-/// An FWD on an FSD from a host.
-#[derive(Debug, Clone)]
-struct Part {
-    fwd: Fwd,
-    fwd_index: usize,
-    fsd: Fsd,
-    fsd_index: usize,
-    host: usize,
-    threads: u32,
-    /// Its share of the rate, of 1.
-    share: f64,
-    /// Whether its FWD has other parts, which its name then tells it from.
-    siblings: bool,
-}
-
-/// The parts of one combination of an RD's loops.
-struct Combination {
-    parts: Vec<Part>,
-    loops: Vec<LoopSetting>,
 }
 
 impl Expander<'_> {
@@ -78,19 +61,21 @@ impl Expander<'_> {
             let hint = "give the time that it takes as `elapsed=`";
             self.values.warning(rd.at, message, hint);
         }
-        let Some(combinations) = self.combinations_of(rd, &fwds) else {
+        let Some((loops, total)) = self.loops_of(rd) else {
             return;
         };
-        for (number, combination) in combinations.iter().enumerate() {
+        for number in 0..total {
+            let Some(combination) = self.combination(rd, &fwds, &loops, number) else {
+                return;
+            };
             if let Some(what) = format.what.filter(|_| !format.once || number == 0) {
-                self.format_run(index, rd, combination, (what, format));
+                self.format_run(index, rd, &combination, (what, format));
             }
             if !format.only {
-                self.file_rates(index, rd, combination);
+                self.file_rates(index, rd, &combination);
             }
-            if self.runs.len() >= RUNS_MAX || self.jobs >= JOBS_MAX {
-                let message = format!("over {RUNS_MAX} runs or {JOBS_MAX} jobs");
-                return self.values.error(rd.at, message, "define fewer");
+            if self.budget.is_spent() {
+                return;
             }
         }
     }
@@ -135,6 +120,9 @@ impl Expander<'_> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         for name in &rd.fwds {
+            if !self.may_look_at(self.built.fwds.len(), rd) {
+                return Vec::new();
+            }
             let all = self.built.fwds.iter().enumerate();
             let meant: Vec<usize> = all
                 .filter(|(_, fwd)| matches(&name.text, &fwd.name))
@@ -150,12 +138,10 @@ impl Expander<'_> {
         found
     }
 
-    /// Every combination of the values of the RD's loops.
-    fn combinations_of(&mut self, rd: &Rd, fwds: &[usize]) -> Option<Vec<Combination>> {
-        let mut loops: Vec<(LoopKey, Vec<LoopValue>)> = Vec::new();
-        for one in &rd.loops {
-            loops.push((one.key, one.values.clone()));
-        }
+    /// The RD's loops with their values, and how many combinations these have.
+    fn loops_of(&mut self, rd: &Rd) -> Option<(Loops, usize)> {
+        let loops = rd.loops.iter();
+        let mut loops: Loops = loops.map(|one| (one.key, one.values.clone())).collect();
         let looped = loops.iter().any(|(key, _)| *key == LoopKey::Operations);
         if !rd.operations.is_empty() && !looped {
             let words = rd.operations.iter().cloned().map(LoopValue::Word);
@@ -163,156 +149,39 @@ impl Expander<'_> {
         }
         let counts = loops.iter().map(|(_, values)| values.len());
         let total = counts.fold(1usize, usize::saturating_mul);
-        if self.runs.len().saturating_add(total) > RUNS_MAX {
-            let message = format!(
-                "rd={}: its loops make {total} runs; at most {RUNS_MAX} are possible in all",
-                rd.name
-            );
-            self.values.error(rd.at, message, "loop over fewer values");
-            return None;
+        if self.budget.has_room_for_runs(total) {
+            return Some((loops, total));
         }
-        let mut combinations = Vec::new();
-        for number in 0..total {
-            let mut rest = number;
-            let mut chosen = Vec::new();
-            for (key, values) in loops.iter().rev() {
-                chosen.push((*key, &values[rest % values.len()]));
-                rest /= values.len();
-            }
-            chosen.reverse();
-            let parts = self.parts(rd, fwds, &chosen)?;
-            let looped = rd.loops.len() < loops.len() && rd.operations.len() < 2;
-            let shown = chosen.iter().take(chosen.len() - usize::from(looped));
-            let loops = shown
-                .map(|(key, value)| LoopSetting::of(*key, value))
-                .collect();
-            combinations.push(Combination { parts, loops });
-        }
-        Some(combinations)
+        let message = format!(
+            "rd={}: its loops make {total} runs; at most {RUNS_MAX} are possible in all",
+            rd.name
+        );
+        self.values.error(rd.at, message, "loop over fewer values");
+        None
     }
 
-    /// Who does what on which set, with these values of the loops.
-    fn parts(
+    /// One combination of the loops' values.
+    fn combination(
         &mut self,
         rd: &Rd,
         fwds: &[usize],
-        chosen: &[(LoopKey, &LoopValue)],
-    ) -> Option<Vec<Part>> {
-        let mut parts = Vec::new();
-        let mut shares = Vec::new();
-        for fwd_index in fwds {
-            let mut fwd = self.built.fwds.get(*fwd_index)?.clone();
-            for (key, value) in chosen {
-                if !change_fwd(&mut fwd, *key, value) && !is_of_fsd(*key) {
-                    let message = format!(
-                        "rd={}: `{}` is for SDs, and the RD is on files",
-                        rd.name,
-                        key.name()
-                    );
-                    self.values.error(rd.at, message, "remove it");
-                    return None;
-                }
-            }
-            let fsds = self.fsds_of(rd, &fwd)?;
-            let hosts = self.hosts_of(rd, &fwd);
-            let count = fsds.len() * hosts.len();
-            shares.push((fwd.skew, count));
-            let threads = split(fwd.threads, count);
-            for (number, threads) in (0..count).zip(threads) {
-                let fsd_index = fsds[number / hosts.len()];
-                let mut fsd = self.built.fsds.get(fsd_index)?.clone();
-                for (key, value) in chosen {
-                    change_fsd(&mut fsd, *key, value);
-                }
-                if hosts.len() > 1 {
-                    let message = format!(
-                        "fwd={}: several hosts work on fsd={}, and each would have to know what the others make",
-                        fwd.name, fsd.name
-                    );
-                    let hint =
-                        "give each host an FSD of its own, and name it with `host=` in the `fwd=`";
-                    self.values.error(fwd.at, message, hint);
-                    return None;
-                }
-                parts.push(Part {
-                    fwd: fwd.clone(),
-                    fwd_index: *fwd_index,
-                    fsd,
-                    fsd_index,
-                    host: hosts[number % hosts.len()],
-                    threads,
-                    share: 0.0,
-                    siblings: count > 1,
-                });
-            }
+        loops: &Loops,
+        number: usize,
+    ) -> Option<Combination> {
+        let mut rest = number;
+        let mut chosen = Vec::new();
+        for (key, values) in loops.iter().rev() {
+            chosen.push((*key, &values[rest % values.len()]));
+            rest /= values.len();
         }
-        let shares = self.shares(rd, &shares)?;
-        for (part, share) in parts.iter_mut().zip(shares) {
-            part.share = share;
-        }
-        Some(parts)
-    }
-
-    /// Of each part of each workload its share of the rate; workloads that name none share what the others leave.
-    fn shares(&mut self, rd: &Rd, workloads: &[(Option<f64>, usize)]) -> Option<Vec<f64>> {
-        let given: f64 = workloads.iter().filter_map(|(skew, _)| *skew).sum();
-        let open = workloads.iter().filter(|(skew, _)| skew.is_none()).count();
-        let wrong = given > 100.01 || (open == 0 && (given - 100.0).abs() > 0.01);
-        if wrong || (open > 0 && given >= 100.0) {
-            let message = format!(
-                "rd={}: Total skew must add up to 100: {given}; its workloads have shares of it",
-                rd.name
-            );
-            self.values
-                .error(rd.at, message, "change `skew=` of its `fwd=`");
-            return None;
-        }
-        let rest = (100.0 - given) / open.max(1) as f64;
-        let shares = workloads.iter().flat_map(|(skew, parts)| {
-            let share = skew.unwrap_or(rest) / 100.0 / (*parts).max(1) as f64;
-            std::iter::repeat_n(share, *parts)
-        });
-        Some(shares.collect())
-    }
-
-    fn fsds_of(&mut self, rd: &Rd, fwd: &Fwd) -> Option<Vec<usize>> {
-        let names: &[Name] = if rd.fsds.is_empty() {
-            &fwd.fsds
-        } else {
-            &rd.fsds
-        };
-        let mut found = Vec::new();
-        let mut seen = BTreeSet::new();
-        for name in names {
-            let all = self.built.fsds.iter().enumerate();
-            let meant = all.filter(|(_, fsd)| matches(&name.text, &fsd.name));
-            let meant: Vec<usize> = meant.map(|(index, _)| index).collect();
-            if meant.is_empty() {
-                let message = format!("Could not find fsd={} for fwd={}", name.text, fwd.name);
-                let hint = "define it with `fsd=` before all `fwd=`";
-                self.values.error(name.at, message, hint);
-            }
-            found.extend(meant.into_iter().filter(|index| seen.insert(*index)));
-        }
-        if names.is_empty() {
-            let message = format!("fwd={} parameter requires at least one 'fsd='", fwd.name);
-            self.values.error(fwd.at, message, "name its FSD");
-        }
-        (!found.is_empty()).then_some(found)
-    }
-
-    /// The hosts of a workload; the first where it names none.
-    fn hosts_of(&self, rd: &Rd, fwd: &Fwd) -> Vec<usize> {
-        let names = if fwd.hosts.is_empty() {
-            &rd.hosts
-        } else {
-            &fwd.hosts
-        };
-        let all = self.built.hosts.iter().enumerate();
-        let meant =
-            all.filter(|(_, host)| names.iter().any(|name| matches(&name.text, &host.label)));
-        let meant: Vec<usize> = meant.map(|(index, _)| index).collect();
-        if meant.is_empty() { vec![0] } else { meant }
+        chosen.reverse();
+        let parts = self.parts(rd, fwds, &chosen)?;
+        let looped = rd.loops.len() < loops.len() && rd.operations.len() < 2;
+        let shown = chosen.iter().take(chosen.len() - usize::from(looped));
+        let loops = shown
+            .map(|(key, value)| LoopSetting::of(*key, value))
+            .collect();
+        Some(Combination { parts, loops })
     }
 
     /// The run that makes what another needs.
@@ -329,13 +198,17 @@ impl Expander<'_> {
         let parts: Vec<Part> = parts
             .filter(|part| seen.insert(part.fsd_index))
             .map(|part| Part {
-                fwd: Fwd {
+                fwd: Rc::new(Fwd {
                     name: "format".to_owned(),
+                    fsds: Vec::new(),
+                    hosts: Vec::new(),
+                    operation: String::new(),
                     xfersize: Xfersize::One(work.xfersize),
                     fileio: FileIo::Sequential,
                     openflags: work.openflags,
-                    ..part.fwd.clone()
-                },
+                    target: None,
+                    ..*part.fwd
+                }),
                 threads: work.threads.max(1),
                 siblings: true,
                 ..part.clone()
@@ -345,17 +218,17 @@ impl Expander<'_> {
             runtime: format.limited.then(|| Nanos::from_secs(rd.elapsed)),
             ..Limits::default()
         };
-        let jobs: Option<Vec<Job>> = parts
-            .iter()
-            .map(|part| {
-                let work = FileWork {
-                    choice: SetChoice::Sequential,
-                    ..FileWork::new(FileTask::Format(what))
-                };
-                self.file_job(rd, part, work, limits)
-            })
-            .collect();
-        let Some(jobs) = jobs else { return };
+        let work = FileWork {
+            choice: SetChoice::Sequential,
+            ..FileWork::new(FileTask::Format(what))
+        };
+        let mut jobs = Vec::with_capacity(parts.len());
+        for part in &parts {
+            let Some(job) = self.file_job(rd, part, work.clone(), limits) else {
+                return;
+            };
+            jobs.push(job);
+        }
         let run = Run {
             elapsed: format.limited.then_some(rd.elapsed),
             warmup: 0,
@@ -419,7 +292,8 @@ impl Expander<'_> {
             time_based: true,
             ..Limits::default()
         };
-        let rates = rate.map(|rate| whole_parts(rate, parts));
+        let shares: Vec<f64> = parts.iter().map(|part| part.share).collect();
+        let rates = rate.map(|rate| whole(rate, &shares));
         let mut jobs = Vec::with_capacity(parts.len());
         for (number, part) in parts.iter().enumerate() {
             let mut work = self.work(part)?;
@@ -442,198 +316,6 @@ impl Expander<'_> {
             jobs.push(job);
         }
         Some(jobs)
-    }
-
-    /// What an FWD does.
-    fn work(&mut self, part: &Part) -> Option<FileWork> {
-        let fwd = &part.fwd;
-        let task = match (fwd.operation.as_str(), fwd.rdpct) {
-            ("read" | "write", Some(_)) => FileTask::ReadWrite,
-            ("read", None) => FileTask::Read,
-            ("write", None) => FileTask::Write,
-            ("mkdir", _) => FileTask::MakeDirectory,
-            ("rmdir", _) => FileTask::RemoveDirectory,
-            ("create", _) => FileTask::Create,
-            ("delete", _) => FileTask::Delete,
-            ("open", _) => FileTask::Open,
-            ("close", _) => FileTask::Close,
-            ("access", _) => FileTask::Access,
-            ("getattr", _) => FileTask::GetAttributes,
-            ("setattr", _) => FileTask::SetAttributes,
-            ("copy", _) => FileTask::Copy,
-            ("move", _) => FileTask::Move,
-            (other, _) => {
-                let message = format!("fwd={}: `operation={other}` is not known", fwd.name);
-                self.values.error(
-                    fwd.at,
-                    message,
-                    "write an operation of Vdbench, such as `read`",
-                );
-                return None;
-            }
-        };
-        let mean = |midpoint: f64| (midpoint.round() as u32).clamp(1, 100);
-        let choice = match fwd.fileselect {
-            FileSelect::Sequential | FileSelect::SequentialNonZero | FileSelect::SequentialOnce => {
-                SetChoice::Sequential
-            }
-            FileSelect::Random | FileSelect::RandomOnce => SetChoice::Random,
-            FileSelect::Poisson(midpoint) => SetChoice::Poisson(mean(midpoint)),
-        };
-        if fwd.fileselect == FileSelect::SequentialNonZero
-            || fwd.fileio == FileIo::SequentialNonZero
-        {
-            let message = format!("fwd={}: `seqnz` begins at the start here", fwd.name);
-            self.values
-                .warning(fwd.at, message, "write `seq`, or choose at random");
-        }
-        let moves = matches!(task, FileTask::Read | FileTask::Write | FileTask::ReadWrite);
-        Some(FileWork {
-            choice,
-            once: matches!(
-                fwd.fileselect,
-                FileSelect::RandomOnce | FileSelect::SequentialOnce
-            ),
-            stop_after: fwd.stopafter.map(|stop| match stop {
-                sections::StopAfter::Ios(ios) => StopAfter::Ios(ios.max(1)),
-                sections::StopAfter::Percent(part) => StopAfter::Share(percent(part)),
-            }),
-            delete_first: fwd.fileio == FileIo::SequentialDelete && task == FileTask::Write,
-            shared: fwd.fileio == FileIo::RandomShared && moves,
-            ..FileWork::new(task)
-        })
-    }
-
-    fn file_job(&mut self, rd: &Rd, part: &Part, work: FileWork, limits: Limits) -> Option<Job> {
-        let Part { fwd, fsd, .. } = part;
-        let host = self.built.hosts.get(part.host)?;
-        let flags = rd.openflags.or(fwd.openflags).unwrap_or(fsd.openflags);
-        let set = self.file_set(fsd)?;
-        let mut targets = vec![target(set)];
-        if work.task.has_second() {
-            targets.push(target(self.second_set(part)?));
-        }
-        let mix = match work.task {
-            FileTask::ReadWrite => Mix::reads(percent(fwd.rdpct.unwrap_or(100.0))),
-            task if task.changes() => Mix::WRITE,
-            _ => Mix::READ,
-        };
-        let name = if part.siblings {
-            format!("{}/{}", fwd.name, fsd.name)
-        } else {
-            fwd.name.clone()
-        };
-        Some(Job {
-            name,
-            group: ReportGroup::default(),
-            host: host.given.then(|| host.label.clone()),
-            targets,
-            file_choice: FileChoice::RoundRobin,
-            workers: part.threads,
-            depth: 1,
-            mix,
-            access: access(fwd.fileio),
-            block: self.file_block(fwd)?,
-            arrival: Arrival::Closed,
-            limits,
-            sync: sync(flags),
-            contents: BufferContents::RandomStamped,
-            backend: Backend::Sync,
-            caching: if flags.direct {
-                Caching::Direct
-            } else {
-                Caching::Buffered
-            },
-            existing: ExistingFiles::AsPeer,
-            split_latency: false,
-            drop_cache: false,
-            unlink: false,
-            salt: 0,
-            features: Features {
-                filling: self.storage.filling.clone().map(Box::new),
-                files: FileHandling {
-                    must_exist: !self.built.general.create_anchors,
-                    ..FileHandling::default()
-                },
-                file_work: Some(Box::new(work)),
-                ..Features::default()
-            },
-        })
-    }
-
-    fn second_set(&mut self, part: &Part) -> Option<FileSet> {
-        let fwd = &part.fwd;
-        let second = fwd.target.as_ref().and_then(|name| {
-            let mut all = self.built.fsds.iter();
-            all.find(|fsd| fsd.name == name.text).cloned()
-        });
-        let Some(second) = second else {
-            let message = format!(
-                "fwd={}: 'target=' must name the FSD that files go to",
-                fwd.name
-            );
-            self.values.error(
-                fwd.at,
-                message,
-                "add `target=` with an FSD of the same shape",
-            );
-            return None;
-        };
-        self.file_set(&second)
-    }
-
-    /// The file set that an FSD is.
-    fn file_set(&mut self, fsd: &Fsd) -> Option<FileSet> {
-        let files = u32::try_from(fsd.files).ok();
-        let Some(files) = files else {
-            let message = format!("fsd={}: {} files are too many", fsd.name, fsd.files);
-            self.values
-                .error(fsd.at, message, "use at most ten million in all");
-            return None;
-        };
-        Some(FileSet {
-            anchor: fsd.anchor.clone(),
-            depth: fsd.depth,
-            width: fsd.width,
-            files,
-            spread: if fsd.files_everywhere {
-                FileSpread::EveryDirectory
-            } else {
-                FileSpread::Leaves
-            },
-            sizes: match &fsd.sizes {
-                sections::FileSizes::Around(mean) => FileSizes::Around(Bytes::new(*mean)),
-                sections::FileSizes::Mix(sizes) => FileSizes::Weighted(weighted(sizes)),
-            },
-            total: fsd.totalsize.map(Bytes::new),
-            working_set: fsd.working_set.map(Bytes::new),
-        })
-    }
-
-    fn file_block(&mut self, fwd: &Fwd) -> Option<BlockSizes> {
-        let sizes = match &fwd.xfersize {
-            Xfersize::One(size) => return Some(BlockSizes::uniform(Bytes::new(*size))),
-            Xfersize::Mix(sizes) => weighted(sizes),
-            Xfersize::Range { least, most, align } => {
-                let count = (most - least) / align.max(&1) + 1;
-                if count > RANGE_SIZES_MAX {
-                    let message = format!("fwd={}: `xfersize=` has {count} sizes", fwd.name);
-                    self.values.error(fwd.at, message, "use a larger step");
-                    return None;
-                }
-                let sizes = (0..count).map(|number| WeightedSize {
-                    size: Bytes::new(least + number * align),
-                    weight: 1,
-                });
-                sizes.collect()
-            }
-        };
-        Some(BlockSizes {
-            read: sizes.clone(),
-            write: sizes.clone(),
-            trim: sizes,
-            alignment: None,
-        })
     }
 
     fn file_run(
@@ -682,8 +364,10 @@ impl Expander<'_> {
     }
 
     fn add_file_run(&mut self, rd: &Rd, run: Run, jobs: Vec<Job>) {
+        if !self.budget.run(&run, rd, &mut self.values) {
+            return;
+        }
         let name = self.stage_name(rd, &run.name, &run.loops);
-        self.jobs += jobs.len();
         let jobs = self.commands(rd, jobs);
         self.stages.push(Stage {
             name,
@@ -695,113 +379,4 @@ impl Expander<'_> {
         });
         self.runs.push(run);
     }
-}
-
-/// Puts a loop's value in place of the workload's own; false where it is none of a workload on files.
-fn change_fwd(fwd: &mut Fwd, key: LoopKey, value: &LoopValue) -> bool {
-    match (key, value) {
-        (LoopKey::Threads, LoopValue::Number(number)) => fwd.threads = (*number as u32).max(1),
-        (LoopKey::Xfersize, LoopValue::Xfersize(size)) => fwd.xfersize = size.clone(),
-        (LoopKey::Rdpct, LoopValue::Number(number)) => fwd.rdpct = Some(*number),
-        (LoopKey::Operations, LoopValue::Word(word)) => fwd.operation.clone_from(word),
-        _ => return false,
-    }
-    true
-}
-
-const fn is_of_fsd(key: LoopKey) -> bool {
-    matches!(
-        key,
-        LoopKey::Depth
-            | LoopKey::Width
-            | LoopKey::Files
-            | LoopKey::Sizes
-            | LoopKey::Totalsize
-            | LoopKey::Wss
-    )
-}
-
-fn change_fsd(fsd: &mut Fsd, key: LoopKey, value: &LoopValue) {
-    let LoopValue::Number(number) = value else {
-        return;
-    };
-    match key {
-        LoopKey::Depth => fsd.depth = *number as u32,
-        LoopKey::Width => fsd.width = *number as u32,
-        LoopKey::Files => fsd.files = *number as u64,
-        LoopKey::Sizes => fsd.sizes = sections::FileSizes::Mix(vec![(*number as u64, 100.0)]),
-        LoopKey::Totalsize => fsd.totalsize = Some(*number as u64),
-        LoopKey::Wss => fsd.working_set = Some(*number as u64),
-        _ => {}
-    }
-}
-
-fn target(set: FileSet) -> Target {
-    Target {
-        place: Place::FileSet(Box::new(set)),
-        offset: Bytes::ZERO,
-        length: None,
-    }
-}
-
-fn access(fileio: FileIo) -> Access {
-    match fileio {
-        FileIo::Sequential | FileIo::SequentialNonZero | FileIo::SequentialDelete => {
-            Access::Sequential {
-                gap: Bytes::ZERO,
-                scope: SequentialScope::PerWorker,
-            }
-        }
-        FileIo::Random | FileIo::RandomShared => Access::Random {
-            coverage: Coverage::Independent,
-            run: 1,
-        },
-    }
-}
-
-fn sync(flags: OpenFlags) -> SyncPolicy {
-    SyncPolicy {
-        open: if flags.dsync {
-            OpenSync::Dsync
-        } else {
-            OpenSync::None
-        },
-        on_close: flags.fsync,
-        ..SyncPolicy::default()
-    }
-}
-
-/// Sizes with their shares in percent, as weights of a hundredth of a percent.
-fn weighted(sizes: &[(u64, f64)]) -> Vec<WeightedSize> {
-    let entry = |(size, share): &(u64, f64)| WeightedSize {
-        size: Bytes::new(*size),
-        weight: (share * 100.0).round() as u32,
-    };
-    sizes.iter().map(entry).collect()
-}
-
-fn percent(percent: f64) -> Percent {
-    let points = (percent.clamp(0.0, 100.0) * 100.0).round() as u32;
-    Percent::from_basis_points(points).unwrap_or(Percent::ALL)
-}
-
-/// Threads over parts, at least one each; what is left over goes to the first.
-fn split(threads: u32, parts: usize) -> Vec<u32> {
-    let count = parts.max(1) as u32;
-    let part = |number| (threads / count + u32::from(number < threads % count)).max(1);
-    (0..parts as u32).map(part).collect()
-}
-
-/// A rate over parts by their shares: whole numbers that add up to it, each at least 1.
-fn whole_parts(rate: u64, parts: &[Part]) -> Vec<u64> {
-    let mut given = 0;
-    let mut exact = 0.0;
-    let part = |part: &Part| {
-        exact += part.share * rate as f64;
-        let upto = exact.round() as u64;
-        let own = upto.saturating_sub(given);
-        given = upto;
-        own.max(1)
-    };
-    parts.iter().map(part).collect()
 }

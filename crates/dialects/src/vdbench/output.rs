@@ -20,6 +20,8 @@ mod parts;
 mod plan;
 mod report;
 mod row;
+mod set_flat;
+mod set_row;
 mod skew;
 mod tally;
 
@@ -27,6 +29,7 @@ mod tally;
 mod tests;
 
 use fathom_units::Nanos;
+use fathom_workload::SetOperation;
 use jiff::tz::TimeZone;
 
 pub use self::plan::layout;
@@ -55,10 +58,16 @@ pub struct Layout {
     pub process: u32,
     /// Labels of hosts, in order of definition.
     pub hosts: Vec<String>,
-    /// Names of storage definitions, in order of definition.
+    /// Names of storage definitions, in order of definition: SDs, then FSDs.
     pub sds: Vec<String>,
-    /// Names of workload definitions, in order of definition.
+    /// Index of the first FSD among them.
+    pub first_fsd: usize,
+    /// Names of workload definitions, in order of definition: WDs, then FWDs.
     pub wds: Vec<String>,
+    /// Index of the first FWD among them.
+    pub first_fwd: usize,
+    /// Operations of runs on files that have columns beside those that always have.
+    pub rarer: Vec<SetOperation>,
     /// Every run, in order.
     pub runs: Vec<RunLayout>,
     /// Which files there are beyond those that always are.
@@ -95,6 +104,10 @@ pub struct RunLayout {
     pub interval: Nanos,
     /// Of each job of its stage.
     pub jobs: Vec<JobPlace>,
+    /// Whether it is on file systems, and its rows are of that kind.
+    pub on_files: bool,
+    /// Whether it is the format before another, whose start says no more than that.
+    pub is_format: bool,
     /// What is asked for, as `flatfile.html` repeats it.
     pub asked: Asked,
     /// Share of the I/O that each WD is asked to have, in percent, by index; empty where none was asked for.
@@ -110,6 +123,20 @@ pub struct JobPlace {
     pub sd: usize,
     /// Its workload definition, where it has one.
     pub wd: Option<usize>,
+    /// Which of its operations are asked for.
+    pub asks: Asks,
+}
+
+/// Which operations of a job are asked for; others come with them, as opening a file comes with reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Asks {
+    /// It works on storage: there is no other operation.
+    #[default]
+    Storage,
+    /// Reads and writes.
+    Moves,
+    /// This operation.
+    Does(SetOperation),
 }
 
 /// The I/O rate of a run.

@@ -88,14 +88,6 @@ pub struct Sd {
 }
 
 impl Sd {
-    /// Its path for one host, given by its label.
-    pub fn lun_of(&self, host: &str) -> Option<&str> {
-        let uses = |path: &&LunPath| {
-            path.hosts.is_empty() || path.hosts.iter().any(|pattern| matches(pattern, host))
-        };
-        self.paths.iter().find(uses).map(|path| path.lun.as_str())
-    }
-
     /// Whether it is a device rather than a file.
     pub fn is_device(&self) -> bool {
         self.paths.iter().any(|path| path.lun.starts_with("/dev/"))

@@ -13,7 +13,7 @@
 //!
 //! Invariants: a line is in its disk's queue once if it is dirty, and not at all if it is clean; numbers leave in order.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use fathom_units::Nanos;
@@ -41,6 +41,17 @@ pub struct Run {
     pub length: u64,
     /// Number of the oldest line in it.
     number: u64,
+}
+
+/// Blocks that a crash took: a range of the cache's space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LostBlocks {
+    /// First byte in the cache's space.
+    pub offset: u64,
+    /// Bytes, in whole blocks.
+    pub length: u64,
+    /// Whether a background write of them was under way.
+    pub under_way: bool,
 }
 
 /// Dirty data of one disk.
@@ -218,34 +229,62 @@ impl HostCache {
         })
     }
 
-    /// The host fails: what was not yet on a disk is gone, and nothing else. Gives the bytes lost, in whole blocks.
-    pub fn crash(&mut self) -> u64 {
-        let Some(mut write_back) = self.write_back.take() else {
-            return 0;
+    /// The host fails: what was not yet on a disk is gone, and nothing else. Gives what is lost of each disk.
+    pub fn crash(&mut self) -> Vec<(usize, Vec<LostBlocks>)> {
+        let disks = self.write_back.as_ref().map_or(0, |own| own.disks.len());
+        (0..disks)
+            .map(|disk| (disk, self.crash_disk(disk)))
+            .collect()
+    }
+
+    /// What is not yet on `disk` is gone, and nothing else. Gives it, in the order of its places.
+    pub fn crash_disk(&mut self, disk: usize) -> Vec<LostBlocks> {
+        let Some(write_back) = &mut self.write_back else {
+            return Vec::new();
         };
-        // A block may be dirty again while it is on its way: it is lost once.
-        let mut lost = std::mem::take(&mut write_back.dirty);
-        let mut touched: Vec<u32> = Vec::new();
-        for disk in &mut write_back.disks {
-            disk.head = disk.next();
-            touched.extend(disk.queue.drain(..));
-            for run in disk.under_way.drain(..) {
-                for (line, blocks) in lines_of(run.offset, run.length) {
-                    lost[line] |= blocks;
-                    touched.push(line as u32);
-                }
+        // By line: dirty blocks, and those under way. A block may be both, and is lost once.
+        let mut lost: BTreeMap<u32, (u16, u16)> = BTreeMap::new();
+        let queue = &mut write_back.disks[disk];
+        queue.head = queue.next();
+        for line in queue.queue.drain(..) {
+            let dirty = std::mem::take(&mut write_back.dirty[line as usize]);
+            write_back.dirty_lines -= 1;
+            write_back.dirty_blocks -= u64::from(dirty.count_ones());
+            lost.entry(line).or_default().0 = dirty;
+        }
+        for run in queue.under_way.drain(..) {
+            for (line, blocks) in lines_of(run.offset, run.length) {
+                lost.entry(line as u32).or_default().1 |= blocks;
             }
         }
-        let mut blocks_lost = 0;
-        for line in touched {
-            let line = line as usize;
-            let blocks = std::mem::take(&mut lost[line]);
-            blocks_lost += u64::from(blocks.count_ones());
-            self.drop_blocks(line, blocks);
+        let mut ranges = Vec::new();
+        for (line, (dirty, under_way)) in lost {
+            self.drop_blocks(line as usize, dirty | under_way);
+            let mut of_line = Vec::new();
+            for (blocks, under_way) in [(dirty & !under_way, false), (under_way, true)] {
+                of_line.extend(runs_of(line, blocks).map(|(offset, length)| LostBlocks {
+                    offset,
+                    length,
+                    under_way,
+                }));
+            }
+            of_line.sort_by_key(|range| range.offset);
+            for range in of_line {
+                push_joined(&mut ranges, range);
+            }
         }
-        write_back.dirty = lost;
-        (write_back.dirty_lines, write_back.dirty_blocks) = (0, 0);
-        self.write_back = Some(write_back);
-        blocks_lost * BLOCK
+        ranges
+    }
+}
+
+/// Puts a range behind the last, or joins the two where they are one.
+fn push_joined(ranges: &mut Vec<LostBlocks>, next: LostBlocks) {
+    match ranges.last_mut() {
+        Some(last)
+            if last.offset + last.length == next.offset && last.under_way == next.under_way =>
+        {
+            last.length += next.length;
+        }
+        _ => ranges.push(next),
     }
 }

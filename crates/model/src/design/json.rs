@@ -7,6 +7,8 @@ use fathom_catalog::{Limits, Source};
 use fathom_units::{Bytes, BytesPerSec, Iops};
 use serde_json::{Map, Value, json};
 
+use crate::factor::Factor;
+
 use super::{
     Burst, CacheStart, Client, Credits, Design, Device, DiskSpec, FigureOrigin, HostCaching,
     LatencyChoice, Media, Mount, NfsVersion, NfsVolume, Role, SmbShare, Vm, Volume,
@@ -15,12 +17,17 @@ use super::{
 impl Design {
     /// The whole design, keys as in the design file but with their unit.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut design = json!({
             "vm": self.vms.iter().map(vm).collect::<Vec<_>>(),
             "device": self.devices.iter().map(device).collect::<Vec<_>>(),
             "nfs": self.nfs.iter().map(|volume| nfs(volume, &self.vms)).collect::<Vec<_>>(),
             "smb": self.smb.iter().map(|share| smb(share, &self.vms)).collect::<Vec<_>>(),
-        })
+        });
+        if let (true, Some(keys)) = (self.scale != Factor::ONE, design.as_object_mut()) {
+            // Figures below are those of the file.
+            keys.insert("scale".to_owned(), json!(self.scale.as_f64()));
+        }
+        design
     }
 }
 

@@ -22,6 +22,8 @@ mod types;
 use fathom_diagnostics::Location;
 use fathom_units::Bytes;
 
+use crate::factor::Factor;
+
 pub use locate::LocateError;
 pub use read::{CachedDisk, Obstacle, caching_obstacle};
 pub use types::{
@@ -45,6 +47,8 @@ pub struct Design {
     pub smb: Vec<SmbShare>,
     /// What a reader of predictions should know about this design, one sentence each.
     pub notes: Vec<String>,
+    /// What every rate and every bucket of credits is multiplied by; see [`Design::scaled`].
+    pub scale: Factor,
 }
 
 /// A volume of a design, whatever it is.
@@ -61,6 +65,21 @@ pub enum AnyVolume<'a> {
 }
 
 impl Design {
+    /// The same storage with every rate and every bucket of credits multiplied: those of disks, machines, networks, shares
+    /// and volumes. Latencies, sizes, caches, and what may be in flight stay as they are, so that a limit that binds gives
+    /// `factor` times as much, and I/O that no limit holds takes as long as before.
+    #[must_use]
+    pub fn scaled(mut self, factor: Factor) -> Self {
+        self.scale = factor;
+        if factor != Factor::ONE {
+            let text = format!(
+                "every rate and every bucket of credits of the design is multiplied by {factor}"
+            );
+            self.notes.push(text);
+        }
+        self
+    }
+
     /// Number of volumes, devices, NFS volumes and shares.
     pub fn volume_count(&self) -> usize {
         let volumes = self.vms.iter().map(|vm| vm.volumes.len()).sum::<usize>();
@@ -80,7 +99,7 @@ impl Design {
             .chain(self.smb.iter().map(AnyVolume::Smb))
     }
 
-    /// The numbers of all volumes, in the order of [`Self::volumes`].
+    /// The ids of all volumes, in order.
     pub fn volume_ids(&self) -> impl Iterator<Item = VolumeId> + use<> {
         (0..self.volume_count()).map(VolumeId::new)
     }

@@ -68,6 +68,8 @@ impl CreditRate {
 pub struct CreditBucket {
     limiter: Limiter,
     tolerance: Nanos,
+    /// Units that it holds when full.
+    units: u64,
 }
 
 impl CreditBucket {
@@ -77,7 +79,21 @@ impl CreditBucket {
         let mut limiter = Limiter::new(rate.base, tolerance);
         let spent = 1.0 - rate.start.clamp(0.0, 1.0);
         limiter.owe(Nanos::new((tolerance.get() as f64 * spent).round() as u64));
-        Self { limiter, tolerance }
+        Self {
+            limiter,
+            tolerance,
+            units: rate.bucket,
+        }
+    }
+
+    /// What it is the bucket of, where units leave at `burst` a second at most; with a full bucket.
+    pub(crate) fn rate(&self, burst: u64) -> CreditRate {
+        CreditRate {
+            base: self.limiter.rate(),
+            burst,
+            bucket: self.units,
+            start: 1.0,
+        }
     }
 
     /// The first moment at which an I/O may leave.
@@ -104,6 +120,7 @@ impl CreditBucket {
     /// Changes base rate and bucket at `now`; what has been spent stays spent, in units.
     pub fn change(&mut self, now: Nanos, rate: &CreditRate) {
         self.tolerance = tolerance_of(rate.base, rate.bucket);
+        self.units = rate.bucket;
         self.limiter.change(now, rate.base, self.tolerance);
     }
 }

@@ -24,6 +24,21 @@ impl Rate {
         }
     }
 
+    /// The same with every rate as `change` says, at least 1 a second; buckets as `bucket` says.
+    #[must_use]
+    pub(crate) fn changed(self, change: impl Fn(u64) -> u64, bucket: impl Fn(u64) -> u64) -> Self {
+        let rate = |rate| change(rate).max(1);
+        match self {
+            Self::Steady(units) => Self::Steady(rate(units)),
+            Self::Credits(credits) => Self::Credits(CreditRate {
+                base: rate(credits.base),
+                burst: rate(credits.burst),
+                bucket: bucket(credits.bucket),
+                start: credits.start,
+            }),
+        }
+    }
+
     fn bucket(&self) -> Option<CreditBucket> {
         match self {
             Self::Steady(_) => None,
@@ -72,6 +87,59 @@ impl Limits {
             bytes: bytes.map(limiter),
             credits: any.then(|| Box::new(credits)),
         }
+    }
+
+    /// Two limits as they stand, with one tolerance and without credits.
+    pub(crate) fn of_limiters(iops: Option<Limiter>, bytes: Option<Limiter>) -> Self {
+        Self {
+            iops,
+            bytes,
+            credits: None,
+        }
+    }
+
+    /// The limits on I/Os and on bytes, without what has passed.
+    pub(crate) fn rates(&self) -> (Option<Rate>, Option<Rate>) {
+        let credits = self.credits.as_deref();
+        let rate = |limiter: &Limiter, bucket: Option<&CreditBucket>| match bucket {
+            None => Rate::Steady(limiter.rate()),
+            Some(bucket) => Rate::Credits(bucket.rate(limiter.rate())),
+        };
+        let iops_bucket = credits.and_then(|credits| credits.iops.as_ref());
+        let bytes_bucket = credits.and_then(|credits| credits.bytes.as_ref());
+        (
+            self.iops.as_ref().map(|limiter| rate(limiter, iops_bucket)),
+            self.bytes
+                .as_ref()
+                .map(|limiter| rate(limiter, bytes_bucket)),
+        )
+    }
+
+    /// Changes the limits at `now`. What has left stays owed, and what was spent of credits stays spent.
+    pub(crate) fn change(
+        &mut self,
+        now: Nanos,
+        (iops, bytes): (Option<Rate>, Option<Rate>),
+        tolerance: Nanos,
+    ) {
+        let mut credits = self.credits.take().unwrap_or_default();
+        for (limiter, bucket, rate) in [
+            (&mut self.iops, &mut credits.iops, iops),
+            (&mut self.bytes, &mut credits.bytes, bytes),
+        ] {
+            match (&mut *limiter, &rate) {
+                (Some(limiter), Some(rate)) => limiter.change(now, rate.highest(), tolerance),
+                (_, rate) => {
+                    *limiter = rate.map(|rate| Limiter::new(rate.highest(), tolerance));
+                }
+            }
+            match (&mut *bucket, &rate) {
+                (Some(bucket), Some(Rate::Credits(rate))) => bucket.change(now, rate),
+                (_, rate) => *bucket = rate.as_ref().and_then(Rate::bucket),
+            }
+        }
+        let any = credits.iops.is_some() || credits.bytes.is_some();
+        self.credits = any.then_some(credits);
     }
 
     /// The first moment at which all limits let an I/O leave.

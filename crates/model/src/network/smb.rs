@@ -14,13 +14,13 @@ const MEMORY: Nanos = Nanos::from_secs(1);
 
 /// What each of `channels` channels carries of reads, so that four carry three times what one does:
 /// `(1 + 2/3 × (channels − 1)) ÷ channels` of one alone.
-pub(crate) fn channel_reads(channel: &ChannelLimits, channels: u32) -> Limits {
+pub fn channel_reads(channel: &ChannelLimits, channels: u32) -> Limits {
     let channels = u64::from(channels.max(1));
     part_of(&channel.read, (1 + 2 * channels, 3 * channels))
 }
 
 /// What each of several channels carries of writes: as much as one alone, so that four carry four times as much.
-pub(crate) const fn channel_writes(channel: &ChannelLimits) -> Limits {
+pub const fn channel_writes(channel: &ChannelLimits) -> Limits {
     channel.write
 }
 

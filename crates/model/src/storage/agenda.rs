@@ -240,6 +240,36 @@ impl Agenda {
         });
     }
 
+    /// The heads of these stages leave at these times, whatever was said before; `None`: none leaves. Looks at all that is
+    /// due: for changes from outside, not for I/Os.
+    #[cold]
+    pub fn departs_anew(&mut self, stages: &[(u32, Option<Nanos>)]) {
+        let mut entries = std::mem::take(&mut self.ready);
+        entries.extend(self.late.drain());
+        entries.extend(self.far.drain());
+        entries.push(std::mem::replace(&mut self.first, Entry::NONE));
+        self.outside = u64::MAX;
+        let mut list = |mut id: u32, nodes: &[Node]| {
+            while id != NOTHING {
+                let Node { at, order, next } = nodes[id as usize];
+                entries.push(Entry { at, order, id });
+                id = next;
+            }
+        };
+        (0..FINE as u64).for_each(|slot| list(self.fine.take(slot), &self.nodes));
+        (0..COARSE as u64).for_each(|slot| list(self.coarse.take(slot), &self.nodes));
+        let changed = |id: u32| stages.iter().any(|(stage, _)| *stage == id);
+        entries.retain(|entry| !entry.is_none() && !changed(entry.id));
+        for entry in entries {
+            self.place(entry);
+        }
+        for (stage, at) in stages {
+            if let Some(at) = at {
+                self.departs(*at, *stage);
+            }
+        }
+    }
+
     /// A cache is flushed at `at`. It must not have a flush to come.
     pub fn flushes(&mut self, at: Nanos, cache: u32) {
         self.enter(at, self.caches + cache);

@@ -83,6 +83,35 @@ impl Array {
     }
 }
 
+impl Array {
+    /// Disk, path and bytes of the first part of an I/O.
+    pub fn first(&self, kind: IoKind, offset: u64, length: u64) -> (u32, PathId, u64) {
+        let row_bytes = self.unit * (self.members.len() as u64 - 1);
+        // What lies in its first stripe begins as the whole I/O does.
+        let within = length.min(row_bytes - offset % row_bytes);
+        let work = self.work(kind, offset, within);
+        work.first().map_or((self.first_disk, 0, 0), |first| {
+            (self.first_disk + first.disk, first.path, first.bytes)
+        })
+    }
+
+    /// The disks on which data of a range lies, each once, with their paths. Parity stays as it is: what is trimmed has no
+    /// content that it must match.
+    pub fn trimmed(&self, offset: u64, length: u64) -> Vec<(u32, PathId)> {
+        let units = self.unit * self.members.len() as u64;
+        // After so many bytes every disk has had its turn.
+        let length = length.min(units * self.members.len() as u64);
+        let mut touched: Vec<(u32, PathId)> = Vec::new();
+        for work in self.work(IoKind::Read, offset, length) {
+            let disk = self.first_disk + work.disk;
+            if !touched.iter().any(|(other, _)| *other == disk) {
+                touched.push((disk, work.path));
+            }
+        }
+        touched
+    }
+}
+
 impl Storage {
     /// Starts a read or write of an array.
     pub(super) fn on_array(

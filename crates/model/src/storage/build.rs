@@ -14,10 +14,12 @@ use fathom_catalog::{Catalog, Limits as CatalogLimits};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 
 use super::agenda::Agenda;
+use super::changes::Faults;
 use super::path::{DelayLaw, PathId, Paths, Step};
 use super::token::{Slab, TokenWaits, Tokens};
 use super::{DiskPaths, ModelError, NONE, Storage, VolumeKind, VolumeModel};
 use crate::design::{Design, LatencyChoice};
+use crate::factor::Factor;
 use crate::latency::LatencyTable;
 use crate::layout::Layout;
 use crate::limiter::{CreditRate, Limits, Rate};
@@ -36,7 +38,7 @@ use crate::window::{Bounds, Window};
 const VM_TOLERANCE: Nanos = Nanos::from_millis(2);
 
 /// How far ahead of their rate the limits of a stage let I/Os leave.
-const fn tolerance(kind: StageKind) -> Nanos {
+pub(super) const fn tolerance(kind: StageKind) -> Nanos {
     match kind {
         StageKind::VmCached | StageKind::VmUncached => VM_TOLERANCE,
         _ => Nanos::ZERO,
@@ -55,6 +57,7 @@ impl Storage {
             layout,
             catalog: Catalog::builtin(),
             seed,
+            scale: design.scale,
             networks: Vec::new(),
             log_normals: BTreeMap::new(),
         };
@@ -101,6 +104,8 @@ impl Storage {
             waits: TokenWaits::default(),
             parents: Slab::default(),
             ready: VecDeque::new(),
+            faults: Faults::default(),
+            durability: None,
         }
     }
 }
@@ -110,6 +115,8 @@ struct Builder<'a> {
     layout: &'a Layout,
     catalog: &'static Catalog,
     seed: u64,
+    /// What every rate is multiplied by.
+    scale: Factor,
     /// The network stage of each machine, where the design has network storage and the size a printed bandwidth.
     networks: Vec<Option<u32>>,
     /// Laws of media by median and 99th percentile.
@@ -136,6 +143,20 @@ impl Raised {
             },
             bucket: None,
         }
+    }
+
+    /// The same with every rate multiplied. Buckets are as many seconds of the difference of two rates, and so multiplied
+    /// with them.
+    fn scaled(mut self, scale: Factor) -> Self {
+        if scale != Factor::ONE {
+            for limits in [&mut self.base, &mut self.burst] {
+                let scaled = |rate: u64| scale.times(rate).max(1);
+                limits.iops = limits.iops.map(|rate| Iops::new(scaled(rate.get())));
+                let bandwidth = limits.bandwidth;
+                limits.bandwidth = bandwidth.map(|rate| BytesPerSec::new(scaled(rate.get())));
+            }
+        }
+        self
     }
 
     fn rates(&self) -> (Option<Rate>, Option<Rate>) {
@@ -212,6 +233,7 @@ impl Builder<'_> {
         limits: &Raised,
         io_unit: Option<Bytes>,
     ) -> u32 {
+        let limits = limits.scaled(self.scale);
         let (iops, bytes) = limits.rates();
         let enforced = Limits::new(iops, bytes, tolerance(kind));
         let unit = io_unit.map_or(0, Bytes::get);

@@ -14,11 +14,14 @@ use crate::network::handles::Handles;
 use crate::network::nfs::calls;
 use crate::network::smb::{Pattern, Penalty};
 use crate::random::draw;
-use crate::request::{Completed, IoKind, MetadataOp, Request};
+use crate::request::{Completed, IoError, IoKind, MetadataOp, Request};
 
 /// Which of a volume's clients a machine is.
 #[derive(Debug)]
-pub(super) struct ByMachine(Vec<u32>);
+pub(super) struct ByMachine {
+    places: Vec<u32>,
+    clients: Vec<ClientId>,
+}
 
 impl ByMachine {
     pub fn new(machines: usize, clients: &[Client]) -> Self {
@@ -28,12 +31,20 @@ impl ByMachine {
                 *machine = place as u32;
             }
         }
-        Self(places)
+        Self {
+            places,
+            clients: clients.iter().map(|client| client.id).collect(),
+        }
+    }
+
+    /// Whether a machine is a client.
+    fn has(&self, client: ClientId) -> bool {
+        self.clients.contains(&client)
     }
 
     /// The place of a client. Where the design has no machines there is one, which is the first.
     fn place(&self, client: ClientId) -> usize {
-        let place = client.index().and_then(|index| self.0.get(index));
+        let place = client.index().and_then(|index| self.places.get(index));
         place.map_or(0, |place| *place as usize)
     }
 }
@@ -46,6 +57,45 @@ pub(super) struct NfsModel {
     pub rsize: u64,
     pub wsize: u64,
     pub random_key: u64,
+}
+
+impl NfsModel {
+    /// The path of one request of a client.
+    pub fn next_path(&mut self, client: ClientId, write: bool) -> PathId {
+        let place = self.by_machine.place(client);
+        let (reads, writes) = self.clients[place].next();
+        if write { writes } else { reads }
+    }
+
+    /// Whether this is a path of a client.
+    pub fn is_path_of(&self, client: ClientId, path: PathId) -> bool {
+        self.by_machine.has(client) && {
+            let mut paths = self.clients[self.by_machine.place(client)]
+                .connections
+                .iter();
+            paths.any(|(reads, writes)| *reads == path || *writes == path)
+        }
+    }
+}
+
+impl ShareModel {
+    /// The path of one request of a client, on its next channel and without what several channels may cost.
+    pub fn next_path(&mut self, client: ClientId, write: bool) -> PathId {
+        let place = self.by_machine.place(client);
+        let channel = self.clients[place].next();
+        let paths = if write { channel.write } else { channel.read };
+        paths[Penalty::None as usize]
+    }
+
+    /// Whether this is a path of a client.
+    pub fn is_path_of(&self, client: ClientId, path: PathId) -> bool {
+        self.by_machine.has(client) && {
+            let client = &self.clients[self.by_machine.place(client)];
+            let mut channels = client.channels.iter();
+            let metadata = [client.metadata, client.cached_metadata].contains(&path);
+            metadata || channels.any(|one| one.read.contains(&path) || one.write.contains(&path))
+        }
+    }
 }
 
 /// A machine that mounts it: paths of (reads, writes) of each connection.
@@ -227,7 +277,7 @@ impl Storage {
         let effect = if granted {
             Effect::None
         } else {
-            Effect::Refused
+            Effect::Failed(IoError::TooManyHandles)
         };
         let call = Call {
             path,

@@ -5,6 +5,7 @@
 
 use fathom_units::Nanos;
 
+use crate::factor::Factor;
 use crate::latency::LatencyTable;
 use crate::limit::MOST_WAITS;
 
@@ -50,6 +51,14 @@ pub(super) enum DelayLaw {
 }
 
 impl DelayLaw {
+    /// The same with every time `factor` times as long.
+    pub fn slowed(&self, factor: Factor) -> Self {
+        match self {
+            Self::Constant(time) => Self::Constant(Nanos::new(factor.times(time.get()))),
+            Self::Table(table) => Self::Table(table.changed(|time| factor.times(time))),
+        }
+    }
+
     /// The time at the quantile `number` / 2^64.
     #[inline]
     pub fn at(&self, number: u64) -> Nanos {
@@ -88,6 +97,23 @@ impl Paths {
     #[inline]
     pub fn step(&self, place: u32) -> Step {
         self.steps[place as usize]
+    }
+
+    /// Places and laws of the delays whose tokens count to a stage.
+    pub fn delays_inside(&self, stage: u32) -> Vec<(u32, u32)> {
+        let steps = self.steps.iter().enumerate();
+        let delays = steps.filter_map(|(place, step)| match step {
+            Step::Delay { law, inside } if *inside == stage => Some((place as u32, *law)),
+            _ => None,
+        });
+        delays.collect()
+    }
+
+    /// The delay at `place` follows another law.
+    pub fn set_law(&mut self, place: u32, new: u32) {
+        if let Step::Delay { law, .. } = &mut self.steps[place as usize] {
+            *law = new;
+        }
     }
 
     /// The windows of a path.

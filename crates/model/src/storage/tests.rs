@@ -1,6 +1,9 @@
 //! Paths put together by hand: what the steps do, whatever kind of storage they stand for.
 
+mod changes;
+mod crash;
 mod mechanisms;
+mod trims;
 
 use fathom_catalog::Catalog;
 use fathom_units::Bytes;
@@ -77,6 +80,37 @@ fn run(storage: &mut Storage, requests: &[Request]) -> Vec<Found> {
         now = at;
         storage.advance(&mut completed);
     }
+}
+
+const WRITE_BACK: &str = "[[vm]]\nname = 'vm'\nsize = 'Standard_D8s_v3'\nburst = 'off'\n\
+    [[vm.volume]]\nname = 'w'\nmount = '/w'\ndisks = { type = 'P10' }\ncaching = 'read-write'\nburst = 'off'\nlatency = 'none'\n";
+
+/// The model of a design with one file of 1 GiB on its first volume.
+fn of(text: &str, file: &str) -> Storage {
+    let (design, _) = Design::read(text, "d", Catalog::builtin()).unwrap();
+    let files = [(VolumeId::new(0), file.to_owned(), Bytes::gib(1))];
+    let layout = Layout::new(&design, files).unwrap();
+    Storage::new(&design, &layout, 1).unwrap()
+}
+
+fn write(tag: u64, offset: u64, length: u32) -> Request {
+    Request {
+        kind: IoKind::Write,
+        offset,
+        ..read(tag, length)
+    }
+}
+
+/// Lets everything happen that is due until `end`; the times at which requests completed, in µs, by tag.
+fn until(storage: &mut Storage, end: Nanos) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    while let Some(at) = storage.next_due().filter(|at| *at <= end) {
+        let mut completed = Vec::new();
+        storage.advance(&mut completed);
+        let times = completed.iter().map(|one| (at.get() / 1000, one.tag));
+        found.extend(times);
+    }
+    found
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::hint::black_box;
 use fathom_units::Nanos;
 
 use crate::limit::{Limit, Wait, Waits};
+use crate::request::IoError;
 
 use super::path::{NONE, PathId};
 
@@ -21,8 +22,8 @@ pub(super) enum Effect {
     Dirty(u32, u64),
     /// It was the background write in this slot.
     Written(u32),
-    /// The operation has failed: too many handles are open.
-    Refused,
+    /// It fails.
+    Failed(IoError),
 }
 
 /// The part of an I/O that takes one path: one line of a processor's cache.
@@ -148,6 +149,18 @@ impl Tokens {
     #[inline]
     pub fn get_mut(&mut self, slot: u32) -> &mut Token {
         &mut self.slots[slot as usize]
+    }
+
+    /// The slots that are in use, in order. Looks at all of them.
+    pub fn live(&self) -> Vec<u32> {
+        let mut live = vec![true; self.slots.len()];
+        for slot in &self.free {
+            live[*slot as usize] = false;
+        }
+        let slots = (0..).zip(live);
+        slots
+            .filter_map(|(slot, live)| live.then_some(slot))
+            .collect()
     }
 
     /// Has the processor bring a token near; gives the cache that it fills, and where.

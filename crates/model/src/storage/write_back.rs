@@ -7,11 +7,11 @@
 
 use fathom_units::Nanos;
 
-use super::Storage;
 use super::path::{NONE, PathId};
 use super::token::{Effect, Parent, Token};
+use super::{Storage, VolumeKind};
 use crate::cache::{FLUSH_PERIOD, Run};
-use crate::design::{ClientId, VolumeId};
+use crate::design::VolumeId;
 use crate::limit::Waits;
 use crate::random::draw;
 use crate::request::{Completed, Request};
@@ -21,13 +21,13 @@ use crate::request::{Completed, Request};
 pub(super) struct Flusher {
     /// The cache, and the disk's index among its disks with write-back.
     pub cache: u32,
-    disk: usize,
+    pub disk: usize,
     path: PathId,
     random_key: u64,
     /// Background writes begun.
     begun: u64,
     /// Flushes under way: the number that each waits for, and its I/O.
-    waiting: Vec<(u64, u32)>,
+    pub waiting: Vec<(u64, u32)>,
 }
 
 impl Flusher {
@@ -96,7 +96,9 @@ impl Storage {
         flusher.begun += runs.len() as u64;
         for (number, run) in runs.into_iter().enumerate() {
             let bytes = run.length as u32;
-            let run = self.runs.put((flusher_index, run));
+            let slot = self.runs.put((flusher_index, run));
+            self.tell_taken(slot);
+            let run = slot;
             let token = Token {
                 entered: now,
                 draw: draw(key, 0, begun + number as u64, 0),
@@ -121,6 +123,7 @@ impl Storage {
         completed: &mut Vec<Completed>,
     ) {
         let (flusher_index, run): (u32, Run) = *self.runs.get(run_slot);
+        self.tell_durable(run_slot);
         self.runs.give_back(run_slot);
         let flusher = &mut self.flushers[flusher_index as usize];
         let cache = &mut self.caches[flusher.cache as usize];
@@ -144,6 +147,11 @@ impl Storage {
     pub(super) fn flush(&mut self, now: Nanos, request: &Request, completed: &mut Vec<Completed>) {
         let volume = &mut self.volumes[request.volume.index()];
         volume.meter.enter(now);
+        if let VolumeKind::Faulty(fault) = volume.kind
+            && self.fails(fault, request)
+        {
+            return self.at_once(now, fault, request, completed);
+        }
         let disks = self.disks_of(request.volume);
         let parent = self.parents.put(Parent {
             tag: request.tag,
@@ -164,21 +172,6 @@ impl Storage {
             }
         }
         self.close_part(now, parent, Waits::NONE, completed);
-    }
-
-    /// The host of a machine fails: what its cache had not yet brought to a disk is lost. Gives the bytes lost, in whole
-    /// blocks of 4 KiB. The cache keeps what is also on a disk; [`Storage::reboot`] empties it.
-    pub fn crash(&mut self, machine: ClientId) -> u64 {
-        let cache = machine.index().and_then(|index| self.caches.get_mut(index));
-        cache.map_or(0, crate::cache::HostCache::crash)
-    }
-
-    /// A machine restarts: its cache is cold. What is dirty stays so until it is written.
-    pub fn reboot(&mut self, machine: ClientId) {
-        let cache = machine.index().and_then(|index| self.caches.get_mut(index));
-        if let Some(cache) = cache {
-            cache.cold();
-        }
     }
 
     /// Bytes of a volume's machine that are in the cache and on no disk; `None` where the volume has no write-back.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fathom_dialects::vdbench::output::{JobSecond, Processors, Rate, Report, RunEnd, Tally};
 use fathom_dialects::vdbench::{MaxData, Run, RunRate, VdbenchInput};
 use fathom_engine::StopFlag;
-use fathom_record::{Event, EventSink, IntervalStats, OpStats, StageResult};
+use fathom_record::{Event, EventSink, IntervalStats, OpStats, SetStats, StageResult};
 use fathom_units::Nanos;
 use fathom_workload::Workload;
 
@@ -40,7 +40,7 @@ pub struct Watcher<'a> {
     rates: Vec<Option<f64>>,
     /// The run that goes on.
     run: Option<usize>,
-    jobs: Vec<(usize, [Option<OpStats>; 3])>,
+    jobs: Vec<(usize, [Option<OpStats>; 3], SetStats)>,
     before: Option<Processors>,
     monitor: Option<PathBuf>,
     /// Whether something ended the run before its time.
@@ -130,9 +130,10 @@ impl<'a> Watcher<'a> {
         let jobs = std::mem::take(&mut self.jobs);
         let seconds: Vec<_> = jobs
             .iter()
-            .map(|(job, directions)| JobSecond {
+            .map(|(job, directions, set)| JobSecond {
                 job: *job,
                 directions,
+                set,
             })
             .collect();
         let now = (self.now(), interval.length);
@@ -259,8 +260,13 @@ impl EventSink for Watcher<'_> {
         match event {
             Event::StageStarted { index, .. } => self.begins(*index),
             Event::JobInterval {
-                job, directions, ..
-            } => self.jobs.push((*job, (*directions).clone())),
+                job,
+                directions,
+                set,
+                ..
+            } => self
+                .jobs
+                .push((*job, (*directions).clone(), (*set).clone())),
             Event::Interval { interval, .. } => self.second(interval),
             Event::Snapshot {
                 over: true, result, ..

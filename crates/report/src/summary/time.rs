@@ -245,6 +245,7 @@ pub(super) fn limit_name(limit: &str) -> &str {
         "metadata-bytes" => "the share's metadata throughput",
         "connection-slots" => "free slots of its connections",
         "connection-bytes" => "bytes in flight on its connections",
+        "stall" => "stalled storage",
         other => other,
     }
 }

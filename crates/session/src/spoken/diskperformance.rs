@@ -18,10 +18,10 @@ pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Inpu
     Ok(whole.spoken(Spoken::DiskPerformance(Box::new(input))))
 }
 
-/// Makes the folder of the test file, as the script does, and looks for the file; gives its path.
+/// Looks for the test file; gives its path.
 ///
 /// # Errors
-/// A path of Windows that is not mapped, a folder that cannot be made, or a file that is there and may not be removed.
+/// A path of Windows that is not mapped, or a file that is there and may not be removed.
 pub fn prepare(settings: &Settings, workload: &mut Workload) -> Result<String, Failure> {
     super::settle_paths(workload)?;
     let mut jobs = workload.jobs().flat_map(|(_, job)| &job.targets);
@@ -36,12 +36,23 @@ pub fn prepare(settings: &Settings, workload: &mut Workload) -> Result<String, F
         }
         return Ok(path);
     }
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(Err(error)) = folder.map(std::fs::create_dir_all) {
-        let message = format!("the folder of `{path}` cannot be made: {error}");
-        return Err(Failure::new(Code::Target, message));
-    }
     Ok(path)
+}
+
+/// The folder of the test file, where it is not there yet.
+pub fn missing_folder(path: &str) -> Option<&Path> {
+    let folder = Path::new(path).parent()?;
+    (!folder.as_os_str().is_empty() && !folder.exists()).then_some(folder)
+}
+
+/// Makes the folder of the test file, as the script does.
+///
+/// # Errors
+/// A folder that cannot be made.
+pub fn make_folder(path: &str) -> Result<(), Failure> {
+    let made = missing_folder(path).map(std::fs::create_dir_all);
+    made.unwrap_or(Ok(())).map_err(|error| {
+        let message = format!("the folder of `{path}` cannot be made: {error}");
+        Failure::new(Code::Target, message)
+    })
 }

@@ -9,3 +9,4 @@ mod drive;
 mod examples;
 mod littles_law;
 mod saturation;
+mod scale;

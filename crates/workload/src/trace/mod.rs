@@ -1,12 +1,14 @@
 //! Recorded traces of I/O: reading them piece by piece, and writing one.
 //!
 //! Two formats are read and told apart by their first bytes: fio's text (its manual, "Trace file format v2" and "v3") and
-//! the binary stream of `blktrace` (`blktrace.rs`). One text format is written, version 3.
+//! the binary stream of `blktrace` (`blktrace.rs`). One text format is written, version 3. What a served run leaves is a
+//! third, read by itself (`served.rs`).
 //!
 //! Invariants: nothing of a trace is held but the names of its files; what cannot be read is an error with its place;
 //! entries come in the order of the trace, and their times never run backwards.
 
 mod blktrace;
+mod served;
 mod summary;
 mod text;
 
@@ -17,6 +19,7 @@ use fathom_units::Nanos;
 
 use crate::Direction;
 
+pub use served::{LOOK_AHEAD, ServedEntry, ServedOp, ServedTrace};
 pub use summary::TraceSummary;
 pub use text::{HEADER_V3, write_file_action, write_io};
 

@@ -60,6 +60,12 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "emit",
+        &[
+            "units", "profile", "catalog", "model", "planner", "workload", "convert", "session",
+        ],
+    ),
+    (
         "sim",
         &[
             "units",
@@ -124,6 +130,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "model",
             "nbd",
             "profile",
+            "observe",
         ],
     ),
     ("xtask", &[]),
@@ -136,6 +143,7 @@ const ANY: &[&str] = &[
     "tables",
     "profile",
     "planner",
+    "emit",
     "observe",
     "stats",
     "workload",

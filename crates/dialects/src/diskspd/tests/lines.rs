@@ -105,6 +105,10 @@ const TAKEN: &[&str] = &[
     "-r8k -rs100 f",
     // Distributions.
     "-rdpct10/10:10/10:0/10 -r f",
+    "-r8k -rdpct10/10:10/10:0/10 f",
+    "-r8k -rdabs10/1G:10/1G:0/100G f",
+    "-r8k -rs50 -rdpct10/10 f",
+    "-r8k -rdpct10/10 -rs50 f",
     "-rdabs10/1G:10/1G:0/100G -r f",
     "-rdpct90/10 -rs50 -r8k f",
     "-rdpct100/100 -r f",

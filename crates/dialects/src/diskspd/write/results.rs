@@ -8,7 +8,7 @@ use fathom_units::Nanos;
 use super::latency::at;
 use super::processors::{average, date};
 use super::tables::{Ways, all};
-use super::{CpuUse, DiskspdRun, INTERRUPTED, SpanRun, System};
+use super::{CpuUse, DiskspdRun, INTERRUPTED, SpanRun, System, distributions};
 use crate::diskspd::DiskspdInput;
 use crate::diskspd::settings::Span;
 use crate::diskspd::tally::{Buckets, Figures};
@@ -147,6 +147,7 @@ fn write_span(xml: &mut Xml, span: &Span, run: &SpanRun) {
             let size = run.sizes.get(row.target).copied().unwrap_or(0);
             xml.open("Target");
             write_target(xml, (path, size), &row.figures);
+            distributions::write_element(xml, span, run, row);
             if span.latency {
                 write_target_latency(xml, &row.figures);
             }

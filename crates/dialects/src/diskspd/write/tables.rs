@@ -7,7 +7,7 @@ use fathom_units::Nanos;
 use super::super::settings::Span;
 use super::super::sizes::show;
 use super::super::tally::{Figures, Way};
-use super::{SpanRun, processors};
+use super::{SpanRun, distributions, processors};
 
 /// Which directions a table counts: reads, writes or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,7 @@ pub fn write(text: &mut String, span: &Span, run: &SpanRun) {
     }
     text.push('\n');
     processors::write_table(text, &run.cpus);
+    distributions::write(text, span, run);
     let tables = [
         ("Total IO", Ways::Total),
         ("Read IO", Ways::Read),

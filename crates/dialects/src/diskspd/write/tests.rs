@@ -185,3 +185,33 @@ fn latencies_and_deviations_have_their_columns() {
         .find(|line| line.len() > 100 && line.starts_with("---"));
     assert_eq!(rule.map(str::len), Some(114));
 }
+
+#[test]
+fn effective_distributions_are_told() {
+    let text = output(
+        "-c10M -b4K -r -rdpct10/10:10/10:0/10 -t2 -d2 -W0 x.dat",
+        &[cpu(0, 0)],
+        &[],
+    );
+    let expected = "
+Effective IO Distributions
+--------------------------
+target: x.dat [thread: 0 1]
+    10% of IO => [     0    -      1MiB)
+    10% of IO => [     1MiB -      2MiB)
+    80% of IO => [     3MiB -     10MiB)
+
+Total IO
+";
+    assert!(text.contains(expected), "{text}");
+    let xml = output(
+        "-Rxml -c10M -b4K -r -rdpct10/10:10/10:0/10 -t2 -d2 -W0 x.dat",
+        &[cpu(0, 0)],
+        &[],
+    );
+    let ranges = xml.matches("<Range IO=\"0\">1048576</Range>").count();
+    // One in each thread's target; the profile has percent.
+    assert_eq!(ranges, 2, "{xml}");
+    let plain = output("-c10M -b4K -r -t2 -d2 -W0 x.dat", &[cpu(0, 0)], &[]);
+    assert!(!plain.contains("Effective"));
+}

@@ -189,6 +189,10 @@ impl Builder<'_> {
             None => self.add_sd(sd),
             Some(count) => {
                 for number in count.start..count.start.saturating_add(count.number) {
+                    // One more than there may be says that there are too many.
+                    if self.built.sds.len() > SDS_MAX {
+                        return;
+                    }
                     self.add_sd(numbered(&sd, number));
                 }
             }
@@ -362,10 +366,14 @@ impl Builder<'_> {
 
     /// Whether a label or wildcard means any host.
     pub(super) fn knows_host(&mut self, pattern: &str) -> bool {
+        let hosts = &self.built.hosts;
+        for host in hosts.iter().skip(self.hosts_indexed) {
+            self.known_hosts.insert(host.label.clone(), true);
+        }
+        self.hosts_indexed = hosts.len();
         if let Some(known) = self.known_hosts.get(pattern) {
             return *known;
         }
-        let hosts = &self.built.hosts;
         let mut labels = hosts.iter().map(|host| host.label.as_str());
         let known = if hosts.is_empty() {
             matches(pattern, "localhost")

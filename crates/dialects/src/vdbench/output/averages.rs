@@ -6,10 +6,10 @@ use fathom_units::Nanos;
 
 use super::parts::{Kind, Part};
 use super::report::Report;
-use super::row::{average_label, header, rounded, row};
+use super::row::{average_label, rounded};
 use super::skew::Table;
 use super::tally::Tally;
-use super::{Pages, Rate, csv, flatfile, histogram, moment, skew};
+use super::{Pages, Rate, csv, histogram, set_row, skew};
 
 /// Use of the processors in percent from which on it is warned.
 const BUSY: f64 = 80.0;
@@ -20,29 +20,119 @@ impl Report {
         let label = average_label(self.first_averaged(), self.interval);
         self.write_rows(pages, now, &label, |part| part.is_used, Part::averaged);
         let of_day = self.of_day(now);
-        let total = self.parts[0].averaged();
-        let figures = total.figures(self.layout.decimal_megabytes);
-        let mut totals = String::new();
-        if !self.has_averages {
-            let day = moment::day(now, &self.layout.zone);
-            totals = header(&day, self.has_processors, self.layout.decimal_megabytes);
+        if run.on_files {
+            self.write_spreads(pages, &of_day, label.trim_start_matches("avg_"));
         }
-        totals += &(row(&of_day, &label, &figures) + "\n");
+        let total = self.parts[0].averaged();
+        let mut totals = String::new();
+        if self.totals_header != Some(run.on_files) {
+            totals = self.header(now);
+        }
+        totals += &self.row(&of_day, &label, total);
         pages.append("totals.html", &totals);
-        let stamp = moment::stamp(now, &self.layout.zone);
         // In 5.04.07 an average's label has a blank before it.
-        let line = flatfile::line((&of_day, &stamp), &run, &format!(" {label}"), &figures);
-        pages.append("flatfile.html", &line);
+        let what = (total, Some(&self.parts[0].spread));
+        self.write_flat(pages, now, &format!(" {label}"), what);
         pages.append("percentiles.csv", &csv::lines(&run, &label, total));
         for part in self.parts.iter().filter(|part| part.is_used) {
             if let Some(page) = &part.histogram {
-                let tables = histogram::tables(part.averaged());
+                let tables = if run.on_files {
+                    histogram::of_set(part.averaged())
+                } else {
+                    histogram::tables(part.averaged())
+                };
                 pages.append(&format!("{page}.html"), &tables);
             }
         }
-        self.write_skew(pages, &of_day);
+        if run.on_files {
+            self.write_set_skew(pages, &of_day);
+        } else {
+            self.write_skew(pages, &of_day);
+        }
         self.warn_of_processors(pages, &of_day);
-        self.has_averages = true;
+        self.totals_header = Some(run.on_files);
+    }
+
+    /// The rows below an average that only runs on files have.
+    fn write_spreads(&self, pages: &mut dyn Pages, of_day: &str, label: &str) {
+        for part in self.parts.iter().filter(|part| part.is_used) {
+            let of = (&part.spread, part.averaged());
+            let rows = set_row::spread_rows(of_day, label, of, &self.layout.rarer);
+            Self::write_line(pages, part, &rows);
+        }
+    }
+
+    /// How a run on files was spread over hosts, FSDs and FWDs.
+    fn write_set_skew(&self, pages: &mut dyn Pages, of_day: &str) {
+        let layout = &self.layout;
+        let named = |which: &dyn Fn(Kind) -> Option<String>| -> Vec<(String, &Tally)> {
+            let used = self.parts.iter().filter(|part| part.is_used);
+            used.filter_map(|part| Some((which(part.kind)?, part.averaged())))
+                .collect()
+        };
+        let hosts = named(&|kind| match kind {
+            Kind::Host(host) => Some(layout.hosts[host].clone()),
+            _ => None,
+        });
+        let fsds = named(&|kind| match kind {
+            Kind::Sd(sd) => Some(layout.sds[sd].clone()),
+            _ => None,
+        });
+        let fwds = named(&|kind| match kind {
+            Kind::Wd(wd) => Some(layout.wds[wd].clone()),
+            _ => None,
+        });
+        let mut lines = Vec::new();
+        for (title, rows, least) in [("Host:", hosts, 1), ("FSD:", fsds, 1), ("FWD:", fwds, 2)] {
+            if rows.len() >= least {
+                let rows = rows.iter().map(|(name, tally)| (name.as_str(), *tally));
+                let rows: Vec<(&str, &Tally)> = rows.collect();
+                lines.push(String::new());
+                lines.extend(set_row::table(title, &rows, self.shown()));
+            }
+        }
+        lines.extend(self.set_shares());
+        let mut text = String::new();
+        for line in lines {
+            let _ = writeln!(text, "{of_day} {line}");
+        }
+        pages.append("skew.html", &text);
+    }
+
+    /// Requested and observed shares of FWDs, where some ask for one.
+    fn set_shares(&self) -> Vec<String> {
+        let run = self.run_layout();
+        let fwds = self.used(|kind| match kind {
+            Kind::Wd(wd) => Some(wd),
+            _ => None,
+        });
+        if fwds.len() < 2 || run.skews.is_empty() {
+            return Vec::new();
+        }
+        let rate = |tally: &Tally| {
+            let figures = tally.set_figures(false);
+            figures.rate(figures.requested)
+        };
+        let total: f64 = fwds.iter().map(|(_, tally)| rate(tally)).sum();
+        let mut lines = vec![
+            String::new(),
+            "Skew asked for and observed.".to_owned(),
+            "FWD          ops/sec  requested  actual   delta".to_owned(),
+        ];
+        for (fwd, tally) in fwds {
+            let asked = run.skews.iter().find(|(other, _)| *other == fwd);
+            let asked = asked.map_or(0.0, |(_, percent)| *percent);
+            let seen = rate(tally) * 100.0 / total.max(f64::MIN_POSITIVE);
+            lines.push(format!(
+                "{:11} {:>8} {:>9}% {:>6}% {:>+6.2}%",
+                self.layout.wds[fwd],
+                rounded(rate(tally), 0),
+                rounded(asked, 2),
+                rounded(seen, 2),
+                seen - asked
+            ));
+        }
+        lines
     }
 
     /// Number of the first interval of the average.
@@ -64,7 +154,7 @@ impl Report {
         let width = names.chain(others.map(|name| name.chars().count()));
         let width = width.max().unwrap_or(0).max("Slave:".len());
         let mut lines = Vec::new();
-        if !self.has_averages {
+        if self.totals_header.is_none() {
             lines.extend([String::new(), "Warm-up is not counted below.".to_owned()]);
         }
         let hosts = self.used(|kind| match kind {

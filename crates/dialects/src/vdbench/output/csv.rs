@@ -41,6 +41,11 @@ pub fn lines(run: &RunLayout, label: &str, tally: &Tally) -> String {
             line(&mut text, run, label, tally.length, times);
         }
     }
+    let of_set = tally.set.0.iter().filter(|(_, stats)| stats.ios() > 0);
+    for (operation, stats) in of_set {
+        let times = (operation.name(), &stats.latency, stats.response.as_ref());
+        line(&mut text, run, label, tally.length, times);
+    }
     text
 }
 

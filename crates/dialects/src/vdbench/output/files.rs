@@ -62,8 +62,15 @@ pub fn summary(layout: &Layout, wds: &[String], now: u64) -> String {
         "histogram",
     ));
     text.push_str(&link("Link to workload skew report:", "skew", "skew"));
-    if !layout.detail.no_sd && !layout.sds.is_empty() {
-        text.push_str(&links("Link to SD reports:", &layout.sds));
+    let (sds, fsds) = layout.sds.split_at(layout.first_fsd.min(layout.sds.len()));
+    for (label, names) in [("Link to SD reports:", sds), ("Link to FSD reports:", fsds)] {
+        if !layout.detail.no_sd && !names.is_empty() {
+            text.push_str(&links(label, names));
+        }
+    }
+    let (wds, fwds) = wds.split_at(layout.first_fwd.min(wds.len()));
+    if !fwds.is_empty() {
+        text.push_str(&links("Link to FWD reports:", fwds));
     }
     if !wds.is_empty() {
         text.push('\n');
@@ -120,6 +127,23 @@ pub fn run_title(run: &RunLayout) -> String {
         0 => String::new(),
         warmup => format!(" warmup={warmup}"),
     };
+    if run.is_format {
+        let loops = run.loops.as_deref();
+        let loops = loops.map_or_else(String::new, |loops| format!("; For loops: {loops}"));
+        return format!("RD={}{loops}", run.name);
+    }
+    if run.on_files {
+        // In 5.04.07 a point, not a semicolon, follows `max`.
+        let rate = match run.rate {
+            super::Rate::Number(rate) => format!("{rate:.0};"),
+            _ => "max.".to_owned(),
+        };
+        return format!(
+            "RD={}; elapsed={elapsed}{warmup}; fwdrate={rate} For loops: {}",
+            run.name,
+            run.loops.as_deref().unwrap_or("None")
+        );
+    }
     format!(
         "RD={}; I/O rate: {}; elapsed={elapsed}{warmup}; For loops: {}",
         run.name,

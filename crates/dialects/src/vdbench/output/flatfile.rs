@@ -60,9 +60,15 @@ pub fn preamble() -> String {
     for (name, meaning) in COLUMNS {
         let _ = writeln!(text, "* {name:15} : {meaning}");
     }
-    text.push_str("* 'n/a'           : not known, or different in parts of the run\n* \n");
+    text + &end_of_preamble(COLUMNS.iter().map(|(name, _)| *name))
+}
+
+/// The last lines before the first: what is not known, and the names of the columns.
+pub(super) fn end_of_preamble<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut text =
+        String::from("* 'n/a'           : not known, or different in parts of the run\n* \n");
     text.push_str("         tod               timestamp ");
-    for (name, _) in COLUMNS {
+    for name in names {
         let _ = write!(text, "{name} ");
     }
     text.push('\n');
@@ -70,7 +76,7 @@ pub fn preamble() -> String {
 }
 
 /// At most four decimals, without those at the end that say nothing.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let text = rounded(value, 4);
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -79,7 +85,7 @@ fn short(value: f64) -> String {
     }
 }
 
-fn known(value: Option<f64>) -> String {
+pub(super) fn known(value: Option<f64>) -> String {
     value.map_or_else(|| "n/a".to_owned(), short)
 }
 

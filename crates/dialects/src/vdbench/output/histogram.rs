@@ -19,6 +19,19 @@ const LIMITS: [u64; 26] = [
 /// Columns of a bar of 100 %.
 const BAR: f64 = 50.0;
 
+/// The table of a run on file systems.
+pub fn of_set(tally: &Tally) -> String {
+    match tally.requested.as_ref().filter(|stats| stats.ios() > 0) {
+        None => "No statistics generated for this run.\n".to_owned(),
+        Some(stats) => {
+            let mut text = String::new();
+            let title = "Total of all requested operations since warmup: ";
+            table(&mut text, title, &stats.latency);
+            text
+        }
+    }
+}
+
 /// The tables of a run: reads and writes together and apart, or the one there is.
 pub fn tables(tally: &Tally) -> String {
     let some = |stats: &Option<OpStats>| stats.clone().filter(|stats| stats.ios() > 0);

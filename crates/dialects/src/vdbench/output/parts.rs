@@ -2,6 +2,7 @@
 
 use fathom_units::Nanos;
 
+use super::set_row::Spread;
 use super::tally::Tally;
 use super::{JobPlace, Layout, RunLayout};
 
@@ -29,6 +30,8 @@ pub(super) struct Part {
     /// Intervals that the average leaves out: warm-up, or the first.
     pub(super) before: Tally,
     pub(super) average: Tally,
+    /// The rates of its intervals, in a run on files.
+    pub(super) spread: Spread,
 }
 
 impl Part {
@@ -41,6 +44,7 @@ impl Part {
             interval: Tally::new(),
             before: Tally::new(),
             average: Tally::new(),
+            spread: Spread::default(),
         }
     }
 
@@ -69,12 +73,12 @@ impl Part {
     }
 }
 
-/// WDs have files of their own where a run has several.
+/// WDs have files of their own where a run has several, or is on file systems.
 pub(super) fn wd_pages(layout: &Layout) -> &[String] {
     let has_several = |run: &RunLayout| {
         let mut wds = run.jobs.iter().filter_map(|place| place.wd);
         let first = wds.next();
-        wds.any(|wd| Some(wd) != first)
+        run.on_files || wds.any(|wd| Some(wd) != first)
     };
     if layout.runs.iter().any(has_several) {
         &layout.wds

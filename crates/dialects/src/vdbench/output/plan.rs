@@ -1,11 +1,14 @@
 //! From what was read to what the output needs to know.
 
 use fathom_units::Nanos;
+use fathom_workload::{FileTask, Job, SetFormat, SetOperation, Workload};
 use jiff::tz::TimeZone;
 
-use super::{Asked, Detail, JobPlace, Layout, Rate, RunLayout};
+use super::{Asked, Asks, Detail, JobPlace, Layout, Rate, RunLayout};
 use crate::vdbench::{Run, RunKind, RunRate, Seek, VdbenchInput, Xfersize};
 
+/// The name that formats are reported by.
+const FORMAT: &str = "format";
 /// The rate that a simulation takes for the maximum of a curve.
 const SIMULATED_MAX: f64 = 10_000.0;
 
@@ -42,6 +45,12 @@ impl Used {
         self.places.get(index).copied().flatten()
     }
 
+    /// Index of the first used one of the second kind.
+    fn first_of_second(&self) -> usize {
+        let first = self.places.iter().take(self.first);
+        first.flatten().count()
+    }
+
     /// The same for something of a run's kind.
     fn of_kind(&self, kind: RunKind, index: usize) -> Option<usize> {
         self.place(index + offset(kind, self.first))
@@ -63,9 +72,10 @@ fn sorted(indices: impl Iterator<Item = usize>) -> Vec<usize> {
     indices
 }
 
-/// What the output of `input` in `directory` needs to know; `program` and `process` are ours.
+/// What the output of `input` in `directory` needs to know; `program` and `process` are ours. `workload` is what runs,
+/// which may have been taken out of the input.
 pub fn layout(
-    input: &VdbenchInput,
+    (input, workload): (&VdbenchInput, &Workload),
     directory: String,
     zone: TimeZone,
     (program, process): (String, u32),
@@ -85,7 +95,10 @@ pub fn layout(
     let on_trees = input.fwds.iter().map(|fwd| fwd.name.as_str());
     let wds = jobs().filter_map(|(kind, job)| Some(job.wd? + offset(kind, input.wds.len())));
     let used = sorted(wds);
-    let wds = Used::new(on_storage.collect(), on_trees.collect(), &used);
+    let mut wds = Used::new(on_storage.collect(), on_trees.collect(), &used);
+    let formats = input.runs.iter().any(is_format);
+    let format = wds.names.len();
+    wds.names.extend(formats.then(|| FORMAT.to_owned()));
     let runs = input.runs.iter().map(|run| RunLayout {
         name: run.name.clone(),
         loops: Some(run.loops_label()).filter(|_| !run.loops.is_empty()),
@@ -96,25 +109,35 @@ pub fn layout(
         jobs: run
             .jobs
             .iter()
-            .map(|job| JobPlace {
+            .zip(asks_of(workload, run))
+            .map(|(job, asks)| JobPlace {
                 host: hosts.place(job.host).unwrap_or(0),
                 sd: sds.of_kind(run.kind, job.sd).unwrap_or(0),
-                wd: job.wd.and_then(|wd| wds.of_kind(run.kind, wd)),
+                wd: match job.wd {
+                    None if is_format(run) => Some(format),
+                    wd => wd.and_then(|wd| wds.of_kind(run.kind, wd)),
+                },
+                asks,
             })
             .collect(),
+        on_files: run.kind == RunKind::FileSystem,
+        is_format: is_format(run),
         asked: asked(input, run),
         skews: skews(input, run, &wds),
     });
-    let runs = runs.collect();
+    let runs: Vec<RunLayout> = runs.collect();
     let asks_for = |word: &str| input.general.report.iter().any(|other| other == word);
     Layout {
         directory,
         zone,
         program,
         process,
+        rarer: rarer(&runs),
         runs,
         hosts: hosts.names,
+        first_fsd: sds.first_of_second(),
         sds: sds.names,
+        first_fwd: wds.first_of_second(),
         wds: wds.names,
         detail: Detail {
             by_host: asks_for("host_detail"),
@@ -123,6 +146,58 @@ pub fn layout(
         },
         decimal_megabytes: input.options.decimal_megabytes,
     }
+}
+
+/// Whether a run is the format of trees before another.
+fn is_format(run: &Run) -> bool {
+    run.kind == RunKind::FileSystem && run.jobs.iter().all(|job| job.wd.is_none())
+}
+
+/// What each job of a run is asked to do.
+fn asks_of<'i>(workload: &'i Workload, run: &'i Run) -> impl Iterator<Item = Asks> + 'i {
+    let stage = workload.stages.get(run.stage);
+    let jobs = stage.map_or(&[][..], |stage| &stage.jobs);
+    (0..run.jobs.len()).map(|index| jobs.get(index).map_or(Asks::Storage, asks))
+}
+
+fn asks(job: &Job) -> Asks {
+    use SetOperation as Op;
+    let Some(work) = &job.features.file_work else {
+        return Asks::Storage;
+    };
+    match work.task {
+        FileTask::Read
+        | FileTask::Write
+        | FileTask::ReadWrite
+        | FileTask::Format(SetFormat::Anew | SetFormat::Complete) => Asks::Moves,
+        FileTask::MakeDirectory | FileTask::Format(SetFormat::Directories) => {
+            Asks::Does(Op::MakeDirectory)
+        }
+        FileTask::RemoveDirectory => Asks::Does(Op::RemoveDirectory),
+        FileTask::Create => Asks::Does(Op::Create),
+        FileTask::Delete | FileTask::Format(SetFormat::Clean) => Asks::Does(Op::Delete),
+        FileTask::Open => Asks::Does(Op::Open),
+        FileTask::Close => Asks::Does(Op::Close),
+        FileTask::Access => Asks::Does(Op::Access),
+        FileTask::GetAttributes => Asks::Does(Op::GetAttributes),
+        FileTask::SetAttributes => Asks::Does(Op::SetAttributes),
+        FileTask::Copy => Asks::Does(Op::Copy),
+        FileTask::Move => Asks::Does(Op::Move),
+    }
+}
+
+/// Operations that some run asks for and that have no columns otherwise, in the order of their numbers.
+fn rarer(runs: &[RunLayout]) -> Vec<SetOperation> {
+    let jobs = runs.iter().flat_map(|run| &run.jobs);
+    let asked: std::collections::BTreeSet<SetOperation> = jobs
+        .filter_map(|job| match job.asks {
+            Asks::Does(operation) => Some(operation),
+            Asks::Storage | Asks::Moves => None,
+        })
+        .collect();
+    let common: Vec<SetOperation> = super::set_row::columns(&[]).collect();
+    let rarer = asked.into_iter();
+    rarer.filter(|other| !common.contains(other)).collect()
 }
 
 fn rate(rate: RunRate) -> Rate {

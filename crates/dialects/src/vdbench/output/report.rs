@@ -1,16 +1,21 @@
 //! The whole output of an execution, written as it goes.
 
-use fathom_record::OpStats;
+use fathom_record::{OpStats, SetStats};
 use fathom_units::Nanos;
 
 use super::histogram::thousands;
 use super::parts::{Kind, Part, parts, wd_pages};
 use super::row::{ROWS_PER_HEADER, header, row};
+use super::set_row::Shown;
 use super::tally::{Processors, Tally};
 use super::{JobPlace, Layout, Pages, Rate, RunLayout, csv, files, flatfile, moment};
+use super::{set_flat, set_row};
 
 /// What ends later than an interval by less than this still belongs to it: the last I/Os are waited for.
 const SLACK: Nanos = Nanos::from_millis(100);
+
+/// I/Os that may wait for one SD in Vdbench before it stops all workloads until there are fewer.
+const QUEUE: f64 = 2000.0;
 
 /// What one job did in a second.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +24,8 @@ pub struct JobSecond<'a> {
     pub job: usize,
     /// By [`fathom_workload::Direction`].
     pub directions: &'a [Option<OpStats>; 3],
+    /// What it did to directories and files of a file set.
+    pub set: &'a SetStats,
 }
 
 /// How a run ended.
@@ -47,15 +54,19 @@ pub struct Report {
     pub(super) interval: u64,
     pub(super) is_warm: bool,
     pub(super) has_processors: bool,
-    /// Whether averages of a run were written.
-    pub(super) has_averages: bool,
+    /// Whether `totals.html` has the header of runs on files, or of others; `None`: no run has averages yet.
+    pub(super) totals_header: Option<bool>,
+    /// The run of which it was told that Vdbench would have been slower.
+    stalled_run: Option<usize>,
+    /// Whether the last names of columns in `flatfile.html` are those of runs on files.
+    flat_on_files: bool,
 }
 
 impl Report {
     /// Begins every file. `parmfile` and `parmscan` are the parameters and how they were read.
     pub fn new(layout: Layout, pages: &mut dyn Pages, now: u64) -> Self {
         let parts = parts(&layout);
-        let report = Self {
+        let mut report = Self {
             layout,
             parts,
             parts_of_job: Vec::new(),
@@ -64,7 +75,9 @@ impl Report {
             interval: 0,
             is_warm: false,
             has_processors: false,
-            has_averages: false,
+            totals_header: None,
+            stalled_run: None,
+            flat_on_files: false,
         };
         report.begin_common(pages, now);
         report.begin_parts(pages);
@@ -86,7 +99,25 @@ impl Report {
         pages.append(&page, &(title + text));
     }
 
-    fn begin_common(&self, pages: &mut dyn Pages, now: u64) {
+    fn flat_preamble(&self) -> String {
+        if self.flat_on_files {
+            set_flat::preamble()
+        } else {
+            flatfile::preamble()
+        }
+    }
+
+    /// How rows of runs on files are shown.
+    pub(super) fn shown(&self) -> Shown<'_> {
+        Shown {
+            rarer: &self.layout.rarer,
+            decimal_megabytes: self.layout.decimal_megabytes,
+        }
+    }
+
+    fn begin_common(&mut self, pages: &mut dyn Pages, now: u64) {
+        let first = self.layout.runs.first();
+        self.flat_on_files = first.is_some_and(|run| run.on_files);
         let layout = &self.layout;
         let links = files::run_links(layout);
         let wds = wd_pages(layout);
@@ -96,7 +127,7 @@ impl Report {
         let program = format!("{}, in the layout of Vdbench 5.04.07\n\n", layout.program);
         self.begin(pages, "logfile", &program);
         pages.show(&program);
-        self.begin(pages, "flatfile", &flatfile::preamble());
+        self.begin(pages, "flatfile", &self.flat_preamble());
         let histogram = format!("Total response time histogram.\n\n{links}");
         self.begin(pages, "histogram", &histogram);
         let skew = format!("Workload skew report\n\n{links}");
@@ -139,19 +170,13 @@ impl Report {
                     self.begin_host(pages, host, &to_histogram, &links);
                     "Host response time histogram.".to_owned()
                 }
-                Kind::Sd(sd) => {
-                    let sd = &layout.sds[sd];
+                Kind::Sd(_) | Kind::Wd(_) => {
+                    let (of_rows, of_histogram) = titles(part.kind, layout);
                     for page in &part.pages {
-                        let text = format!("SD report for sd={sd}\n\n{to_histogram}{links}");
+                        let text = format!("{of_rows}\n\n{to_histogram}{links}");
                         self.begin(pages, page, &text);
                     }
-                    "SD response time histogram.".to_owned()
-                }
-                Kind::Wd(wd) => {
-                    let wd = &layout.wds[wd];
-                    let text = format!("Workload Report for wd={wd}\n\n{to_histogram}{links}");
-                    self.begin(pages, &part.pages[0], &text);
-                    format!("wd={wd} response time histogram.")
+                    of_histogram
                 }
                 Kind::HostSd(host, sd) => {
                     let (host, sd) = (&layout.hosts[host], &layout.sds[sd]);
@@ -257,6 +282,7 @@ impl Report {
         for part in &mut self.parts {
             part.is_used = places.iter().any(|place| part.holds(*place));
             (part.interval, part.before, part.average) = Default::default();
+            part.spread = set_row::Spread::default();
         }
         let parts_of = |place: &JobPlace| {
             let parts = self.parts.iter().enumerate();
@@ -264,6 +290,10 @@ impl Report {
             held.map(|(index, _)| index).collect()
         };
         self.parts_of_job = places.iter().map(parts_of).collect();
+        if self.flat_on_files != self.run_layout().on_files {
+            self.flat_on_files = !self.flat_on_files;
+            pages.append("flatfile.html", &self.flat_preamble());
+        }
         let of_day = self.of_day(now);
         let start = files::run_start(&self.layout, index, &of_day);
         for part in &self.parts {
@@ -287,9 +317,14 @@ impl Report {
         jobs: &[JobSecond<'_>],
         processors: Option<Processors>,
     ) {
+        let run = &self.layout.runs[self.run];
         for job in jobs {
+            let asks = run
+                .jobs
+                .get(job.job)
+                .map_or_else(Default::default, |it| it.asks);
             for part in self.parts_of_job.get(job.job).into_iter().flatten() {
-                self.parts[*part].interval.count(job.directions);
+                self.parts[*part].interval.count(job, asks);
             }
         }
         for part in &mut self.parts {
@@ -331,15 +366,16 @@ impl Report {
             self.write_header(pages, now);
         }
         self.write_rows(pages, now, &label, Part::has_rows, |part| &part.interval);
-        let total = &self.parts[0].interval;
-        let (of_day, stamp) = (self.of_day(now), moment::stamp(now, &self.layout.zone));
-        let figures = total.figures(self.layout.decimal_megabytes);
-        let line = flatfile::line((&of_day, &stamp), &run, &label, &figures);
-        pages.append("flatfile.html", &line);
-        pages.append("percentiles.csv", &csv::lines(&run, &label, total));
+        self.write_flat(pages, now, &label, (&self.parts[0].interval, None));
+        let lines = csv::lines(&run, &label, &self.parts[0].interval);
+        pages.append("percentiles.csv", &lines);
+        self.tell_stall(pages, now);
         for part in &mut self.parts {
             let interval = std::mem::take(&mut part.interval);
             if is_warm {
+                if run.on_files {
+                    part.spread.add(&interval);
+                }
                 part.average.append(&interval);
             } else {
                 part.before.append(&interval);
@@ -349,6 +385,26 @@ impl Report {
             self.is_warm = true;
             self.run_status(pages, now, "Warmup done");
         }
+    }
+
+    /// Tells once in a run where so many I/Os wait for one SD that Vdbench would hold back all workloads.
+    fn tell_stall(&mut self, pages: &mut dyn Pages, now: u64) {
+        if self.stalled_run == Some(self.run) {
+            return;
+        }
+        let mut of_sds = self.parts.iter().filter_map(|part| match part.kind {
+            Kind::Sd(sd) => Some((sd, part.interval.waiting())),
+            _ => None,
+        });
+        let Some((sd, waiting)) = of_sds.find(|(_, waiting)| *waiting > QUEUE) else {
+            return;
+        };
+        let text = format!(
+            "sd={}: some {waiting:.0} I/Os wait for a thread. Where {QUEUE} wait for one SD, Vdbench starts no more on any;              here the others go on at their rates.",
+            self.layout.sds[sd]
+        );
+        self.note(pages, now, &text);
+        self.stalled_run = Some(self.run);
     }
 
     /// Counts what completed after the last interval, too short a time for a row, with the rest of the run.
@@ -364,9 +420,46 @@ impl Report {
         }
     }
 
-    fn write_header(&self, pages: &mut dyn Pages, now: u64) {
+    /// A line of `flatfile.html`.
+    pub(super) fn write_flat(
+        &self,
+        pages: &mut dyn Pages,
+        now: u64,
+        label: &str,
+        (tally, spread): (&Tally, Option<&set_row::Spread>),
+    ) {
+        let run = self.run_layout();
+        let (of_day, stamp) = (self.of_day(now), moment::stamp(now, &self.layout.zone));
+        let at = (of_day.as_str(), stamp.as_str());
+        let line = if run.on_files {
+            set_flat::line(at, run, label, tally, spread)
+        } else {
+            let figures = tally.figures(self.layout.decimal_megabytes);
+            flatfile::line(at, run, label, &figures)
+        };
+        pages.append("flatfile.html", &line);
+    }
+
+    /// The header of the present run's rows.
+    pub(super) fn header(&self, now: u64) -> String {
         let day = moment::day(now, &self.layout.zone);
-        let header = header(&day, self.has_processors, self.layout.decimal_megabytes);
+        if self.run_layout().on_files {
+            return set_row::header(&day, self.has_processors, &self.layout.rarer);
+        }
+        header(&day, self.has_processors, self.layout.decimal_megabytes)
+    }
+
+    /// A row of the present run.
+    pub(super) fn row(&self, of_day: &str, label: &str, tally: &Tally) -> String {
+        if self.run_layout().on_files {
+            return set_row::row(of_day, label, tally, self.shown()) + "\n";
+        }
+        let figures = tally.figures(self.layout.decimal_megabytes);
+        row(of_day, label, &figures) + "\n"
+    }
+
+    fn write_header(&self, pages: &mut dyn Pages, now: u64) {
+        let header = self.header(now);
         for part in self.parts.iter().filter(|part| part.has_rows()) {
             for page in &part.pages {
                 pages.append(&format!("{page}.html"), &header);
@@ -386,15 +479,19 @@ impl Report {
     ) {
         let of_day = self.of_day(now);
         for part in self.parts.iter().filter(|part| which(part)) {
-            let figures = what(part).figures(self.layout.decimal_megabytes);
-            let line = row(&of_day, label, &figures) + "\n";
-            for page in &part.pages {
-                pages.append(&format!("{page}.html"), &line);
-            }
-            if part.kind == Kind::Total {
-                pages.append("logfile.html", &line);
-                pages.show(&line);
-            }
+            let line = self.row(&of_day, label, what(part));
+            Self::write_line(pages, part, &line);
+        }
+    }
+
+    /// What a part's files get; of all parts together the log and the user too.
+    pub(super) fn write_line(pages: &mut dyn Pages, part: &Part, line: &str) {
+        for page in &part.pages {
+            pages.append(&format!("{page}.html"), line);
+        }
+        if part.kind == Kind::Total {
+            pages.append("logfile.html", line);
+            pages.show(line);
         }
     }
 
@@ -459,5 +556,37 @@ impl Report {
         pages.append("logfile.html", &line);
         pages.show(&line);
         self.status(pages, now, &["Vdbench complete"]);
+    }
+}
+
+/// The first lines of the files of an SD, WD, FSD or FWD: of its rows, and of its histogram.
+fn titles(kind: Kind, layout: &Layout) -> (String, String) {
+    match kind {
+        Kind::Sd(sd) if sd >= layout.first_fsd => {
+            let name = &layout.sds[sd];
+            (
+                format!("Report for fsd {name}"),
+                format!("Performance histogram for FSD={name}"),
+            )
+        }
+        Kind::Sd(sd) => (
+            format!("SD report for sd={}", layout.sds[sd]),
+            "SD response time histogram.".to_owned(),
+        ),
+        Kind::Wd(wd) if wd >= layout.first_fwd => {
+            let name = &layout.wds[wd];
+            (
+                format!("Report for fwd {name}"),
+                format!("Performance histogram for FWD={name}"),
+            )
+        }
+        Kind::Wd(wd) => {
+            let name = &layout.wds[wd];
+            (
+                format!("Workload Report for wd={name}"),
+                format!("wd={name} response time histogram."),
+            )
+        }
+        Kind::Total | Kind::Host(_) | Kind::HostSd(..) => Default::default(),
     }
 }

@@ -1,9 +1,11 @@
 //! What was counted over an interval or a run, and the figures of a row that come of it.
 
-use fathom_record::OpStats;
+use fathom_record::{OpStats, SetStats};
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::Direction;
+use fathom_workload::SetOperation;
+
+use super::{Asks, JobSecond};
 
 /// Clock ticks of all processors of a machine, by what they were used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,6 +44,10 @@ pub struct Tally {
     pub reads: Option<OpStats>,
     /// Writes.
     pub writes: Option<OpStats>,
+    /// What was done to directories and files.
+    pub set: SetStats,
+    /// The operations that were asked for, in a run on files: those that come with them are not.
+    pub requested: Option<OpStats>,
     /// Ticks of the processors; `None` where they are not known, as in a prediction.
     pub processors: Option<Processors>,
 }
@@ -126,22 +132,63 @@ pub(super) struct Figures {
     pub(super) processors: Option<[f64; 4]>,
 }
 
+/// The numbers of a row of a run on files.
+#[derive(Debug, Clone)]
+pub(super) struct SetFigures {
+    length: Nanos,
+    megabyte: f64,
+    /// What was asked for.
+    pub(super) requested: Kind,
+    pub(super) read: Kind,
+    pub(super) write: Kind,
+    pub(super) operations: Vec<(SetOperation, Kind)>,
+    /// Percentages of user, system, wait, idle.
+    pub(super) processors: Option<[f64; 4]>,
+}
+
+impl SetFigures {
+    /// Those of one operation.
+    pub(super) fn of(&self, operation: SetOperation) -> Kind {
+        let mut all = self.operations.iter();
+        let found = all.find(|(other, _)| *other == operation);
+        found.map_or_else(Kind::default, |(_, kind)| *kind)
+    }
+
+    /// Operations a second.
+    pub(super) fn rate(&self, kind: Kind) -> f64 {
+        per_second(kind.ios as f64, self.length)
+    }
+
+    /// Megabytes a second.
+    pub(super) fn megabytes(&self, kind: Kind) -> f64 {
+        per_second(kind.bytes as f64, self.length) / self.megabyte
+    }
+}
+
+fn megabyte(decimal: bool) -> f64 {
+    if decimal { 1e6 } else { f64::from(1 << 20) }
+}
+
 impl Tally {
     /// Nothing, over no time.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the operations of a job, which go both ways; the length stays.
-    pub fn count(&mut self, directions: &[Option<OpStats>; 3]) {
-        add(
-            &mut self.reads,
-            directions[Direction::Read as usize].as_ref(),
-        );
-        add(
-            &mut self.writes,
-            directions[Direction::Write as usize].as_ref(),
-        );
+    /// Adds the operations of a job, of which it `asks` for some; the length stays.
+    pub fn count(&mut self, job: &JobSecond<'_>, asks: Asks) {
+        let [read, write, _] = job.directions;
+        add(&mut self.reads, read.as_ref());
+        add(&mut self.writes, write.as_ref());
+        self.set.merge(job.set);
+        match asks {
+            Asks::Storage => {}
+            Asks::Moves => {
+                add(&mut self.requested, read.as_ref());
+                add(&mut self.requested, write.as_ref());
+            }
+            Asks::Does(operation) => add(&mut self.requested, job.set.of(operation)),
+        }
     }
 
     /// Adds all of a later one.
@@ -149,6 +196,8 @@ impl Tally {
         self.length += later.length;
         add(&mut self.reads, later.reads.as_ref());
         add(&mut self.writes, later.writes.as_ref());
+        add(&mut self.requested, later.requested.as_ref());
+        self.set.merge(&later.set);
         if let Some(processors) = later.processors {
             self.processors
                 .get_or_insert_with(Processors::default)
@@ -163,6 +212,17 @@ impl Tally {
             .flatten()
             .map(OpStats::ios)
             .sum()
+    }
+
+    /// Mean number of I/Os that waited for a thread, by Little's law: the sum of their waits over the length. 0 where
+    /// nothing has an intended start.
+    pub(super) fn waiting(&self) -> f64 {
+        let stats = [&self.reads, &self.writes].into_iter().flatten();
+        let waits = stats.filter_map(|stats| {
+            let response = stats.response.as_ref()?;
+            Some(response.sum().saturating_sub(stats.latency.sum()))
+        });
+        per_second(waits.sum::<u128>() as f64 / 1e9, self.length)
     }
 
     /// Bytes read, bytes written.
@@ -187,11 +247,7 @@ impl Tally {
             Kind::of(self.writes.as_ref()),
         );
         let all = read.and(write);
-        let megabyte = if decimal_megabytes {
-            1e6
-        } else {
-            f64::from(1 << 20)
-        };
+        let megabyte = megabyte(decimal_megabytes);
         Figures {
             rate: self.rate(),
             megabytes: per_second(all.bytes as f64, self.length) / megabyte,
@@ -201,6 +257,21 @@ impl Tally {
             read,
             write,
             queue_depth: per_second(all.sum_ns as f64 / 1e9, self.length),
+            processors: self.processors.map(Processors::percent),
+        }
+    }
+
+    pub(super) fn set_figures(&self, decimal_megabytes: bool) -> SetFigures {
+        let of_set = self.set.0.iter();
+        SetFigures {
+            length: self.length,
+            megabyte: megabyte(decimal_megabytes),
+            requested: Kind::of(self.requested.as_ref()),
+            read: Kind::of(self.reads.as_ref()),
+            write: Kind::of(self.writes.as_ref()),
+            operations: of_set
+                .map(|(operation, stats)| (*operation, Kind::of(Some(stats))))
+                .collect(),
             processors: self.processors.map(Processors::percent),
         }
     }

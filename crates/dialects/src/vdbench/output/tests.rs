@@ -1,8 +1,10 @@
 //! The output to the character.
 
+mod file_systems;
+
 use std::collections::BTreeMap;
 
-use fathom_record::OpStats;
+use fathom_record::{OpStats, SetStats};
 use fathom_units::Nanos;
 use jiff::tz::TimeZone;
 
@@ -47,6 +49,8 @@ impl Files {
 /// 16:38:10 on 20 November 2026 UTC, in ns since the epoch.
 const NOW: u64 = 1_795_192_690_000_000_000;
 
+static NO_SET: SetStats = SetStats(Vec::new());
+
 fn stats(ios: u64, bytes: u64, nanos: u64) -> OpStats {
     let mut stats = OpStats::new(false, false);
     stats.latency.record_many(nanos, ios);
@@ -59,6 +63,7 @@ fn run(name: &str, warmup: u64, elapsed: u64, jobs: &[(usize, usize, usize)]) ->
         host: *host,
         sd: *sd,
         wd: Some(*wd),
+        asks: Asks::Storage,
     };
     RunLayout {
         name: name.to_owned(),
@@ -68,6 +73,8 @@ fn run(name: &str, warmup: u64, elapsed: u64, jobs: &[(usize, usize, usize)]) ->
         warmup: Nanos::from_secs(warmup),
         interval: Nanos::from_secs(1),
         jobs: jobs.iter().map(place).collect(),
+        on_files: false,
+        is_format: false,
         asked: Asked {
             xfersize: Some(8192),
             threads: Some(25),
@@ -91,7 +98,10 @@ fn layout(runs: Vec<RunLayout>) -> Layout {
         process: 5493,
         hosts: names(&["vm1", "vm2"]),
         sds: names(&["sd-1-1", "sd-2-1"]),
+        first_fsd: 2,
         wds: names(&["RndRead", "FillWrite"]),
+        first_fwd: 2,
+        rarer: Vec::new(),
         runs,
         detail: Detail::default(),
         decimal_megabytes: false,
@@ -110,7 +120,11 @@ fn play(report: &mut Report, files: &mut Files, index: usize, seconds: u64, coun
         let jobs: Vec<_> = stats
             .iter()
             .enumerate()
-            .map(|(job, directions)| JobSecond { job, directions })
+            .map(|(job, directions)| JobSecond {
+                job,
+                directions,
+                set: &NO_SET,
+            })
             .collect();
         let processors = Processors {
             user: 7,
@@ -251,7 +265,12 @@ fn histograms_have_their_buckets_and_bars() {
     for (nanos, count) in [(50_000, 2), (300_000, 1_234), (3_000_000_000, 1)] {
         reads.latency.record_many(nanos, count);
     }
-    tally.count(&[Some(reads), None, None]);
+    let second = JobSecond {
+        job: 0,
+        directions: &[Some(reads), None, None],
+        set: &NO_SET,
+    };
+    tally.count(&second, Asks::Storage);
     let text = histogram::tables(&tally);
     let lines: Vec<&str> = text.lines().collect();
     let expected = [
@@ -290,6 +309,7 @@ fn a_run_that_ends_within_its_first_interval_is_averaged_over_it() {
     let jobs = [JobSecond {
         job: 0,
         directions: &job,
+        set: &NO_SET,
     }];
     let now = (NOW + 250_000_000, Nanos::from_millis(250));
     report.second(&mut files, now, &jobs, None);
@@ -316,6 +336,7 @@ fn what_completes_after_the_last_interval_has_no_row_and_is_counted() {
         let jobs = [JobSecond {
             job: 0,
             directions: &job,
+            set: &NO_SET,
         }];
         report.second(&mut files, (NOW, Nanos::from_millis(millis)), &jobs, None);
     }
@@ -327,6 +348,32 @@ fn what_completes_after_the_last_interval_has_no_row_and_is_counted() {
     let lines = files.lines("summary.html");
     let row = lines.last().unwrap();
     assert!(row.contains("     avg_2-2     1000.0 "), "{row}");
+}
+
+#[test]
+fn more_waiting_ios_than_vdbench_lets_wait_are_told_once() {
+    let mut files = Files::default();
+    let mut report = Report::new(layout(vec![run("r", 0, 3, &[(0, 0, 0)])]), &mut files, NOW);
+    report.run_starts(&mut files, 0, None, NOW);
+    // 1,000 a second that wait 1.9 s, 2.1 s, 2.2 s: by Little's law so many thousands wait.
+    for wait in [1_900_000_000, 2_100_000_000, 2_200_000_000] {
+        let mut reads = OpStats::new(true, false);
+        reads.latency.record_many(1_000_000, 1000);
+        let response = reads.response.as_mut().unwrap();
+        response.record_many(1_000_000 + wait, 1000);
+        let job = [Some(reads), None, None];
+        let jobs = [JobSecond {
+            job: 0,
+            directions: &job,
+            set: &NO_SET,
+        }];
+        let told = files.pages["logfile.html"].contains("wait for a thread");
+        assert_eq!(told, wait > 2_100_000_000, "{wait}");
+        report.second(&mut files, (NOW, Nanos::from_secs(1)), &jobs, None);
+    }
+    let log = &files.pages["logfile.html"];
+    assert_eq!(log.matches("wait for a thread").count(), 1, "{log}");
+    assert!(log.contains("sd=sd-1-1: some 2100 I/Os wait"), "{log}");
 }
 
 #[test]

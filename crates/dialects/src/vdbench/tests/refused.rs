@@ -252,3 +252,54 @@ fn what_would_grow_without_end_is_refused() {
         assert!(read_with(&text, "").is_err(), "{text}");
     }
 }
+
+#[test]
+fn what_takes_too_much_memory_to_describe_is_refused() {
+    let check = |text: &str, expected: &str| {
+        let complaints = read_with(text, "").unwrap_err().to_string();
+        assert!(complaints.contains(expected), "{complaints}");
+        assert!(complaints.contains("use fewer SDs"), "{complaints}");
+    };
+    let end = "elapsed=10,interval=1";
+    // A thousand sizes for each of thousands of jobs.
+    check(
+        &format!(
+            "sd=s,lun=/a*,size=1g,count=(1,9000)\nwd=w,sd=*,xfersize=(4k,4m,4k)\nrd=r,wd=w,iorate=max,{end}"
+        ),
+        "take over 96 MiB to describe",
+    );
+    // A name that every job and every run repeats.
+    let name = "r".repeat(100_000);
+    check(
+        &format!("{SD_WD}rd={name},wd=wd1,iorate=max,{end},forthreads=(1-1000)"),
+        "take over 96 MiB to describe",
+    );
+    check(
+        &format!(
+            "fsd=f,anchor=/a*,depth=1,width=1,files=1,size=4k,count=(1,10000)\nfwd=w,fsd=f*\n\
+             rd=r,fwd=w,fwdrate=max,{end},forthreads=(1-20)"
+        ),
+        "to describe",
+    );
+    check(
+        &format!(
+            "sd=s,lun=/a*,size=1g,count=(1,60000)\nwd=w1,sd=*\nwd=w2,sd=*\nrd=r,wd=w*,iorate=max,{end}"
+        ),
+        "over 100000 jobs in all runs",
+    );
+}
+
+#[test]
+fn hosts_find_their_own_path_to_an_sd() {
+    let input = super::read(
+        "hd=a\nhd=b\nhd=c1\nsd=s,host=a,lun=/x,host=(b,c*),lun=/y,host=c1,lun=/z\nwd=w,sd=s\nrd=r,wd=w,iorate=max",
+    );
+    let jobs = &input.workload.stages[0].jobs;
+    let found = jobs
+        .iter()
+        .map(|job| (job.host.as_deref().unwrap(), job.targets[0].place.path()));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [("a", "/x"), ("b", "/y"), ("c1", "/y")]
+    );
+}

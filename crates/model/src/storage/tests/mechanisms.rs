@@ -2,38 +2,8 @@
 
 use super::*;
 use crate::cache::FLUSH_PERIOD;
+use crate::change::Crash;
 use crate::request::{IoError, MetadataOp};
-
-const WRITE_BACK: &str = "[[vm]]\nname = 'vm'\nsize = 'Standard_D8s_v3'\nburst = 'off'\n\
-    [[vm.volume]]\nname = 'w'\nmount = '/w'\ndisks = { type = 'P10' }\ncaching = 'read-write'\nburst = 'off'\nlatency = 'none'\n";
-
-/// The model of a design with one file of 1 GiB on its first volume.
-fn of(text: &str, file: &str) -> Storage {
-    let (design, _) = Design::read(text, "d", Catalog::builtin()).unwrap();
-    let files = [(VolumeId::new(0), file.to_owned(), Bytes::gib(1))];
-    let layout = Layout::new(&design, files).unwrap();
-    Storage::new(&design, &layout, 1).unwrap()
-}
-
-fn write(tag: u64, offset: u64, length: u32) -> Request {
-    Request {
-        kind: IoKind::Write,
-        offset,
-        ..read(tag, length)
-    }
-}
-
-/// Lets everything happen that is due until `end`; the times at which requests completed, in µs, by tag.
-fn until(storage: &mut Storage, end: Nanos) -> Vec<(u64, u64)> {
-    let mut found = Vec::new();
-    while let Some(at) = storage.next_due().filter(|at| *at <= end) {
-        let mut completed = Vec::new();
-        storage.advance(&mut completed);
-        let times = completed.iter().map(|one| (at.get() / 1000, one.tag));
-        found.extend(times);
-    }
-    found
-}
 
 #[test]
 fn a_flush_completes_when_earlier_writes_are_on_the_disk() {
@@ -73,40 +43,12 @@ fn what_is_dirty_is_written_from_time_to_time() {
     assert_eq!(dirty(&storage), Some(8192));
     until(&mut storage, FLUSH_PERIOD.saturating_add(MILLISECOND));
     assert_eq!(dirty(&storage), Some(0));
-    assert_eq!(storage.crash(machine), 0);
+    let now = FLUSH_PERIOD.saturating_add(MILLISECOND);
+    let crash = storage.crash(now, Some(machine), &mut completed);
+    assert_eq!(crash, Crash::default());
     // The clock of the cache stops when there is nothing to write.
     until(&mut storage, Nanos::from_secs(60));
     assert_eq!(storage.next_due(), None);
-}
-
-#[test]
-fn a_crash_loses_what_no_disk_has() {
-    let mut storage = of(WRITE_BACK, "/w/f");
-    let machine = ClientId::new(0);
-    let mut completed = Vec::new();
-    storage.submit(MILLISECOND, write(0, 0, 8192), &mut completed);
-    let durable = Request {
-        fua: true,
-        ..write(1, 1 << 20, 8192)
-    };
-    storage.submit(MILLISECOND, durable, &mut completed);
-    until(&mut storage, Nanos::from_millis(100));
-    assert_eq!(storage.crash(machine), 8192);
-    assert_eq!(storage.crash(machine), 0);
-    // What went through is still in the cache, until the machine restarts.
-    let again = Request {
-        kind: IoKind::Read,
-        ..durable
-    };
-    let hits = |storage: &mut Storage, now| {
-        let mut completed = Vec::new();
-        storage.submit(now, again, &mut completed);
-        until(storage, now.saturating_add(MILLISECOND));
-        storage.gauges(now).next().unwrap().hits
-    };
-    assert_eq!(hits(&mut storage, Nanos::from_millis(200)), 1);
-    storage.reboot(machine);
-    assert_eq!(hits(&mut storage, Nanos::from_millis(300)), 1);
 }
 
 /// The 2,001st handle of a file is refused; with the feature the 10,001st.

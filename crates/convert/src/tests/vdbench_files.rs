@@ -1,0 +1,140 @@
+//! Vdbench's parameter files, read, written and read again.
+
+use super::{Dialect, convert, normal_form, told, vdbench};
+
+/// The file comes back as it was, with nothing told; its text says these.
+#[track_caller]
+fn comes_back(text: &str, says: &[&str]) {
+    let workload = vdbench::read(text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    let converted = convert(&workload, Dialect::Vdbench, "x");
+    assert_eq!(told(&converted), Vec::<String>::new(), "{}", converted.text);
+    for part in says {
+        assert!(
+            converted.text.contains(part),
+            "no {part} in\n{}",
+            converted.text
+        );
+    }
+    let read = vdbench::read(&converted.text).unwrap();
+    assert_eq!(
+        normal_form(&read),
+        normal_form(&workload),
+        "{}",
+        converted.text
+    );
+}
+
+#[test]
+fn runs_on_storage_come_back() {
+    comes_back(
+        "sd=sd1,lun=/d/f,size=1g,threads=4\nwd=w,sd=sd1,xfersize=8k,rdpct=70,seekpct=100\n\
+         rd=one,wd=w,iorate=max,elapsed=10,interval=1\nrd=two,wd=w,iorate=500,elapsed=10,interval=1\n",
+        &["rd=one,wd=", "rd=two,wd=", "iorate=500"],
+    );
+    // Data that compresses and repeats; a run that compresses otherwise.
+    comes_back(
+        "compratio=2\ndedupratio=4\ndedupunit=8k\ndedupsets=10%\nsd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k,rdpct=0\n\
+         rd=one,wd=w,iorate=max,elapsed=10\nrd=two,wd=w,iorate=max,elapsed=10,compratio=4\n",
+        &[
+            "compratio=2\n",
+            "dedupratio=4\n",
+            "dedupunit=8k\n",
+            "dedupsets=10%\n",
+            ",compratio=4\n",
+        ],
+    );
+    comes_back(
+        "sd=sd1,lun=/d/f,size=1g,hitarea=16m\nwd=w,sd=sd1,xfersize=8k,rdpct=70,seekpct=100,rhpct=80,whpct=20\n\
+         rd=one,wd=w,iorate=max,elapsed=10\n",
+        &["hitarea=16m", "rhpct=80,whpct=20"],
+    );
+    comes_back(
+        "sd=sd1,lun=/d/f,size=1g,threads=10\nwd=w,sd=sd1,xfersize=64k,seekpct=0,streams=4\nrd=one,wd=w,iorate=max,elapsed=10\n",
+        &["sd=sd1,lun=/d/f,size=1g,", "threads=10", "streams=4"],
+    );
+    comes_back(
+        "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k,seekpct=seq,stride=(1m,1m)\nrd=one,wd=w,iorate=max,elapsed=10\n",
+        &["stride=(1m,1m)"],
+    );
+    // The first block of a device is left alone.
+    comes_back(
+        "sd=sd1,lun=/dev/sdb,size=1g,openflags=o_direct\nwd=w,sd=sd1,xfersize=8k\nrd=one,wd=w,iorate=max,elapsed=10\n",
+        &["lun=/dev/sdb,size=1g,threads"],
+    );
+    // Two workloads, whose storage is the same in every run.
+    comes_back(
+        "sd=sd1,lun=/d/f,size=1g,threads=4\nsd=sd2,lun=/d/g,size=1g,threads=4\nwd=a,sd=sd1,xfersize=8k\nwd=b,sd=sd2,xfersize=4k,rdpct=0\n\
+         rd=one,wd=(a,b),iorate=max,elapsed=10\nrd=two,wd=(a,b),iorate=max,elapsed=20\n",
+        &["sd=sd2,lun=/d/g", "rd=two,wd=(a,b)"],
+    );
+}
+
+#[test]
+fn storage_stands_once() {
+    let text = "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k,rdpct=100\nrd=run,wd=w,iorate=max,elapsed=10,forthreads=(1,2,2,4)\n";
+    let workload = vdbench::read(text).unwrap();
+    let converted = convert(&workload, Dialect::Vdbench, "x");
+    // Three numbers of threads, and so three SDs; names of SDs are told where they could not stay.
+    assert_eq!(
+        converted.text.matches("\nsd=").count(),
+        3,
+        "{}",
+        converted.text
+    );
+    assert!(!converted.is_lossy(), "{:?}", told(&converted));
+    assert_eq!(vdbench::read(&converted.text).unwrap().stages.len(), 4);
+}
+
+const TREE: &str = "fsd=fsd1,anchor=/d/tree,depth=2,width=3,files=5,sizes=(4k,50,64k,50)\n";
+
+#[test]
+fn runs_on_file_systems_come_back() {
+    comes_back(
+        &format!(
+            "create_anchors=yes\n{TREE}fwd=fwd1,fsd=fsd1,operation=read,fileio=random,fileselect=random,xfersize=4k,threads=8\nrd=rd1,fwd=fwd1,fwdrate=100,format=yes,elapsed=10,interval=1\n"
+        ),
+        &[
+            "create_anchors=yes\n",
+            "fsd=fsd1,anchor=/d/tree,depth=2,width=3,files=5,sizes=(4k,50,64k,50)",
+            "operation=read,fileio=random,fileselect=random,xfersize=4k,threads=8",
+            "fwdrate=100,format=yes",
+        ],
+    );
+    comes_back(
+        &format!(
+            "{TREE}fwd=format,threads=4,xfersize=64k\nfwd=fwd1,fsd=fsd1,operation=read\nrd=rd1,fwd=fwd1,fwdrate=max,format=(only,restart),elapsed=10\n"
+        ),
+        &["fwd=format,threads=4,xfersize=64k", "format=(restart,only)"],
+    );
+    comes_back(
+        &format!("{TREE}fwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max,format=clean,elapsed=10\n"),
+        &["format=clean"],
+    );
+    // Several workloads on one tree, with shares of a rate, or held to each other.
+    let three = format!(
+        "{TREE}fsd=fsd2,anchor=/d/other,depth=1,width=1,files=100,sizes=(64k,0),totalsize=1m,wss=512k,distribution=all\n\
+         fwd=a,fsd=fsd1,operation=read,rdpct=70,fileio=(random,shared),threads=4,skew=50,stopafter=10\n\
+         fwd=b,fsd=fsd2,operation=write,fileio=(seq,delete),fileselect=(seq,once),skew=30,stopafter=25%,openflags=o_direct\n\
+         fwd=c,fsd=fsd1,operation=getattr,fileselect=(poisson,5),threads=2,skew=20\n"
+    );
+    for rate in ["fwdrate=1000", "fwdrate=max"] {
+        comes_back(
+            &format!("{three}rd=rd1,fwd=(a,b,c),{rate},elapsed=10,warmup=5,pause=3\n")
+                .replace("rdpct=70,", "rdpct=70,xfersize=4k,"),
+            &[
+                "skew=50",
+                "fileio=(random,shared)",
+                "(sequential,once)",
+                "(poisson,5)",
+                "workingsetsize=512k",
+                rate,
+            ],
+        );
+    }
+    comes_back(
+        &format!(
+            "{TREE}fsd=to,anchor=/d/to,depth=2,width=3,files=5,sizes=(4k,50,64k,50)\nfwd=m,fsd=fsd1,target=to,operation=copy\nrd=rd1,fwd=m,fwdrate=max,elapsed=10\n"
+        ),
+        &["operation=copy", "target="],
+    );
+}

@@ -1,0 +1,440 @@
+//! Runs on files and devices: SDs, WDs and their RDs.
+
+use std::fmt::Write as _;
+
+use fathom_units::{Bytes, Nanos, Percent};
+use fathom_workload::{
+    Access, Arrival, BlockSizes, Caching, Distribution, Job, Limits, OpenSync, Pacing, Place,
+    Poisson, SequentialScope, Stage, SyncPolicy, Target, WeightedSize, Zone,
+};
+
+use super::sections::Kind;
+use super::{Writer, is_name, list, percent, safe, size, whole};
+use crate::draft::Draft;
+
+impl Writer {
+    /// The run of jobs that read and write files or devices of their own.
+    pub(super) fn storage_run(&mut self, stage: &Stage, index: usize, jobs: &[(usize, &Job)]) {
+        let mut names = Vec::new();
+        let mut place = 0;
+        let mut rest = jobs;
+        while let [(number, job), ..] = rest {
+            let streams = streams_of(rest);
+            if streams > 1 {
+                names.push(self.unit(jobs.len() > streams, (*number, job), 0, &rest[..streams]));
+                for (number, _) in &rest[..streams] {
+                    self.draft.jobs[*number].push((self.made, place));
+                    place += 1;
+                }
+            } else {
+                self.tell(*number, job);
+                for part in 0..job.targets.len() {
+                    names.push(self.unit(jobs.len() > 1, (*number, job), part, &rest[..1]));
+                    self.draft.jobs[*number].push((self.made, place));
+                    place += 1;
+                }
+            }
+            rest = &rest[streams..];
+        }
+        let compress = self.general.of_run(jobs);
+        let _ = writeln!(
+            self.runs,
+            "rd={},{}{compress}",
+            safe(&stage.name, index),
+            of_run(stage, jobs, &names)
+        );
+        self.draft.stages[index].push(self.made);
+        self.made += 1;
+    }
+
+    /// What becomes of a job as a whole.
+    fn tell(&mut self, number: usize, job: &Job) {
+        if job.workers > 1 {
+            let message = format!(
+                "{} workers become one queue of as many I/Os outstanding",
+                job.workers
+            );
+            self.draft.lost(number, "workers", message.clone());
+            self.draft.lost(number, "depth", message);
+        }
+        if job.targets.len() > 1 {
+            let message = "Vdbench keeps its threads on each SD, not on all together";
+            self.draft.lost(number, "target", message);
+        }
+    }
+
+    /// A WD on its SD, for one target of a job or for all `streams` of a workload; its name.
+    fn unit(
+        &mut self,
+        several: bool,
+        (number, job): (usize, &Job),
+        part: usize,
+        streams: &[(usize, &Job)],
+    ) -> String {
+        let (wd, sd) = names_of(job, several, part);
+        let fallback = if job.targets.len() > 1 {
+            format!("{}_{part}", number + 1)
+        } else {
+            (number + 1).to_string()
+        };
+        let path = path_of(&job.targets[part].place, number, part, &mut self.draft);
+        let body = format!(",lun={path}{}", of_storage(job, &path, part, streams));
+        let sd = self
+            .sections
+            .place(Kind::Sd, sd, &format!("sd{fallback}"), body, self.made);
+        let mut body = format!(",sd={sd}{}", of_work(job, number, &mut self.draft));
+        body.push_str(&self.host(job));
+        if streams.len() > 1 {
+            let _ = write!(body, ",streams={}", streams.len());
+        }
+        if let Some(rate) = rate(job, streams.len()) {
+            let _ = write!(body, ",iorate={rate}");
+        }
+        self.sections
+            .place(Kind::Wd, wd, &format!("wd{fallback}"), body, self.made)
+    }
+}
+
+/// How many of the first jobs are the streams of one workload: pieces of one range one after another, each with its part of
+/// the threads.
+fn streams_of(jobs: &[(usize, &Job)]) -> usize {
+    let Some((_, first)) = jobs.first() else {
+        return 0;
+    };
+    let (Some(base), [target]) = (first.name.strip_suffix("#0"), first.targets.as_slice()) else {
+        return 1;
+    };
+    let Some(length) = target.length else {
+        return 1;
+    };
+    let is_stream = |at: usize, job: &Job| {
+        let own = Job {
+            name: first.name.clone(),
+            targets: first.targets.clone(),
+            depth: first.depth,
+            ..job.clone()
+        };
+        let place = Target {
+            offset: Bytes::new(
+                target
+                    .offset
+                    .get()
+                    .saturating_add(length.get().saturating_mul(at as u64)),
+            ),
+            ..target.clone()
+        };
+        job.name == format!("{base}#{at}") && job.targets == [place] && own == **first
+    };
+    let count = (1..)
+        .zip(&jobs[1..])
+        .take_while(|(at, (_, job))| is_stream(*at, job))
+        .count()
+        + 1;
+    let parts = u32::try_from(count).unwrap_or(u32::MAX);
+    let total: u32 = jobs[..count].iter().map(|(_, job)| job.depth).sum();
+    let even = (0..parts)
+        .zip(jobs)
+        .all(|(at, (_, job))| job.depth == total / parts + u32::from(at < total % parts));
+    if even && first.workers == 1 { count } else { 1 }
+}
+
+/// Where a target is for Vdbench, which makes no fresh files.
+fn path_of(place: &Place, number: usize, part: usize, draft: &mut Draft) -> String {
+    match place {
+        Place::Path(path) => path.clone(),
+        Place::FileSet(set) => format!("{}/fathom-{number}-{part}.dat", set.anchor),
+        Place::FreshFileIn(folder) => {
+            let path = format!("{folder}/fathom-{number}-{part}.dat");
+            let message =
+                format!("a fresh file in `{folder}` is `{path}`, which Vdbench leaves there");
+            draft.lost(number, "target", message);
+            path
+        }
+    }
+}
+
+/// Names of a job's WD and SD: those that it is called by where it came from such a file.
+fn names_of(job: &Job, several: bool, part: usize) -> (Option<&str>, Option<&str>) {
+    if part > 0 {
+        return (None, None);
+    }
+    // A reader adds the host where several have the SD, and the number of a stream.
+    let name = job.name.split(['@', '#']).next().unwrap_or_default();
+    let (wd, sd) = match name.split_once('/').filter(|_| several) {
+        Some((wd, sd)) => (Some(wd), Some(sd)),
+        None if several => (None, None),
+        None => (None, Some(name)),
+    };
+    (
+        wd.filter(|name| is_name(name)),
+        sd.filter(|name| is_name(name)),
+    )
+}
+
+fn of_storage(job: &Job, path: &str, part: usize, streams: &[(usize, &Job)]) -> String {
+    let target = &job.targets[part];
+    let largest = job.block.largest(job.mix);
+    // Vdbench leaves the first block of a device alone.
+    let first = if path.starts_with("/dev/") {
+        largest
+    } else {
+        Bytes::ZERO
+    };
+    let mut text = String::new();
+    if let Some(length) = target.length {
+        let all = length.get().saturating_mul(streams.len() as u64);
+        let _ = write!(text, ",size={}", size(all.saturating_add(first.get())));
+    }
+    let offset = target.offset.saturating_sub(first);
+    if offset > Bytes::ZERO {
+        let _ = write!(text, ",offset={}", size(offset.get()));
+    }
+    if let Some(alignment) = job.block.alignment {
+        let _ = write!(text, ",align={}", size(alignment.get()));
+    }
+    if let Some(hits) = hits(job) {
+        let _ = write!(text, ",hitarea={}", size(hits.area.get()));
+    }
+    let depth: u32 = if streams.len() > 1 {
+        streams.iter().map(|(_, job)| job.depth).sum()
+    } else {
+        job.depth
+    };
+    let _ = write!(text, ",threads={}", depth.saturating_mul(job.workers));
+    text.push_str(&open_flags(job));
+    text
+}
+
+/// How files are opened.
+pub(super) fn open_flags(job: &Job) -> String {
+    let SyncPolicy {
+        open,
+        // Vdbench flushes when it closes, or never.
+        fsync_every: _,
+        fdatasync_every: _,
+        at_end: _,
+        on_close,
+    } = job.sync;
+    let flags = [
+        (job.caching == Caching::Direct, "o_direct"),
+        (open != OpenSync::None, "o_dsync"),
+        (on_close, "fsync"),
+    ];
+    let flags: Vec<String> = flags
+        .into_iter()
+        .filter(|(used, _)| *used)
+        .map(|(_, flag)| flag.to_owned())
+        .collect();
+    if flags.is_empty() {
+        return String::new();
+    }
+    format!(",openflags={}", list(&flags))
+}
+
+/// Hits on the first part of an SD, in percent.
+struct Hits {
+    area: Bytes,
+    reads: u32,
+    writes: u32,
+}
+
+/// The hits that a job's zones are: two zones that are the whole target, of the same sizes for reads and writes.
+fn hits(job: &Job) -> Option<Hits> {
+    let rules = job.features.placement.as_deref()?;
+    let length = job.targets.first()?.length?;
+    let zones = |distribution: &Distribution| match distribution {
+        Distribution::ZonedAbsolute(zones) => match zones.as_slice() {
+            [
+                Zone { access, size },
+                Zone {
+                    access: rest,
+                    size: others,
+                },
+            ] if access + rest == 100
+                && size.get().saturating_add(others.get()) == length.get() =>
+            {
+                Some((*size, *access))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let [reads, writes, _] = &rules.distribution;
+    let ((area, reads), (other, writes)) = (zones(reads)?, zones(writes)?);
+    (area == other).then_some(Hits {
+        area,
+        reads,
+        writes,
+    })
+}
+
+fn of_work(job: &Job, number: usize, draft: &mut Draft) -> String {
+    let mut text = format!(
+        ",{},rdpct={}",
+        sizes(&job.block, job),
+        percent(job.mix.read)
+    );
+    if job.mix.trim > Percent::ZERO {
+        draft.lost(
+            number,
+            "mix",
+            "Vdbench does not trim; the trims are written as writes",
+        );
+    }
+    match job.access {
+        Access::Random {
+            coverage: _,
+            run: _,
+        } => text.push_str(",seekpct=100"),
+        Access::Mixed { random } => {
+            let _ = write!(text, ",seekpct={}", percent(random));
+        }
+        Access::Sequential {
+            gap,
+            scope: SequentialScope::PerWorker | SequentialScope::Shared,
+        } => {
+            text.push_str(if ends_at_eof(job) {
+                ",seekpct=eof"
+            } else {
+                ",seekpct=0"
+            });
+            if gap > Bytes::ZERO {
+                let stride = size(job.block.largest(job.mix).get().saturating_add(gap.get()));
+                let _ = write!(text, ",stride=({stride},{stride})");
+            }
+        }
+    }
+    if let Some(Hits { reads, writes, .. }) = hits(job) {
+        let _ = write!(text, ",rhpct={reads},whpct={writes}");
+    }
+    text
+}
+
+/// Whether a job goes through its target once.
+fn ends_at_eof(job: &Job) -> bool {
+    matches!(job.access, Access::Sequential { .. })
+        && !job.limits.time_based
+        && job.limits.bytes.is_none()
+}
+
+/// I/Os a second of all workers and streams.
+fn rate(job: &Job, streams: usize) -> Option<u64> {
+    let Arrival::Open {
+        rate,
+        poisson: _,
+        when_full: _,
+    } = job.arrival
+    else {
+        return None;
+    };
+    let of_all = |rate: u64| {
+        let workers = rate.saturating_mul(job.workers.into());
+        workers.saturating_mul(streams as u64).max(1)
+    };
+    Some(match rate {
+        Pacing::Iops(iops) => of_all(iops.get()),
+        Pacing::Bytes(bytes) => of_all(bytes.get()) / job.block.largest(job.mix).get().max(1),
+    })
+    .map(|rate| rate.max(1))
+}
+
+/// Sizes of transfers, with their shares.
+pub(super) fn sizes(block: &BlockSizes, job: &Job) -> String {
+    let BlockSizes {
+        read,
+        write,
+        trim: _,
+        // Stands with the SD.
+        alignment: _,
+    } = block;
+    let list = if job.mix.read > Percent::ZERO {
+        read
+    } else {
+        write
+    };
+    if let [only] = list.as_slice() {
+        return format!("xfersize={}", size(only.size.get()));
+    }
+    format!("xfersize=({})", shares(list))
+}
+
+/// Sizes with their shares in percent, which add up to 100.
+pub(super) fn shares(list: &[WeightedSize]) -> String {
+    let total: u64 = list.iter().map(|entry| u64::from(entry.weight)).sum();
+    let mut left = 10_000;
+    let mut parts = Vec::new();
+    for (place, entry) in list.iter().enumerate() {
+        let points = u64::from(entry.weight) * 10_000 / total.max(1);
+        let points = if place + 1 == list.len() {
+            left
+        } else {
+            points.min(left)
+        };
+        left -= points;
+        parts.push(format!(
+            "{},{}",
+            size(entry.size.get()),
+            points as f64 / 100.0
+        ));
+    }
+    parts.join(",")
+}
+
+/// The times of a run are those of its longest job.
+fn of_run(stage: &Stage, jobs: &[(usize, &Job)], names: &[String]) -> String {
+    let limits = |of: fn(&Limits) -> u64| {
+        jobs.iter()
+            .map(|(_, job)| of(&job.limits))
+            .max()
+            .unwrap_or(0)
+    };
+    let warmup = limits(|limits| limits.warmup.get().div_ceil(1_000_000_000));
+    let elapsed = limits(|limits| {
+        limits
+            .runtime
+            .map_or(30, |time| time.get().div_ceil(1_000_000_000))
+    })
+    .max(2);
+    let work = list(names);
+    let mut text = format!("wd={work},iorate=max,interval=1");
+    // Vdbench leaves the first interval out of what it measures, but of workloads that end with their storage.
+    let whole_runs = jobs.iter().any(|(_, job)| ends_at_eof(job));
+    let leaves_one = |(_, job): &(usize, &Job)| {
+        let warmup = whole(job.limits.warmup);
+        warmup == u64::from(!ends_at_eof(job))
+    };
+    if whole_runs && jobs.iter().all(leaves_one) {
+        let all = limits(|limits| whole(limits.warmup) + limits.runtime.map_or(30, whole)).max(2);
+        let _ = write!(text, ",elapsed={all}");
+    } else if warmup > 0 {
+        let _ = write!(text, ",warmup={warmup},elapsed={elapsed}");
+    } else {
+        // The first interval is left out of what is measured.
+        let _ = write!(text, ",elapsed={}", elapsed + 1);
+    }
+    if stage.cooldown > Nanos::ZERO {
+        let _ = write!(text, ",pause={}", whole(stage.cooldown));
+    }
+    let paced = jobs.iter().find_map(|(_, job)| match job.arrival {
+        Arrival::Open {
+            rate: _,
+            poisson,
+            when_full: _,
+        } => Some(poisson),
+        Arrival::Closed => None,
+    });
+    match paced {
+        Some(Poisson::Fixed) => text.push_str(",distribution=deterministic"),
+        Some(Poisson::Uniform) => text.push_str(",distribution=uniform"),
+        Some(Poisson::Exponential) => text.push_str(",distribution=exponential"),
+        None => {}
+    }
+    if let (1, [(_, job), ..]) = (names.len(), jobs)
+        && let Some(bytes) = job.limits.bytes
+    {
+        // Shared out over the streams of a workload.
+        let all = bytes.get().saturating_mul(jobs.len() as u64);
+        let _ = write!(text, ",maxdata={}", size(all));
+    }
+    text
+}

@@ -1,0 +1,154 @@
+//! How fast jobs go and when they end: shares of a run's rate, gaps, and the limits of each.
+
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
+use fathom_workload::{Arrival, BlockSizes, Flow, Job, Limits, Mix, Pacing, Poisson, WhenFull};
+
+use super::super::expand::Expander;
+use super::super::run::RunRate;
+use super::super::sections::{Gaps, Rd, Seek};
+use super::super::shares::{of_skews, whole};
+use super::{Slot, Spec};
+
+/// Rates of a job below this many I/Os a second are given in bytes, which divide more finely.
+const FINE_BELOW: f64 = 1000.0;
+
+/// How the jobs of a run share its rate.
+pub(super) struct Pace {
+    rate: RunRate,
+    poisson: Poisson,
+    /// Of each job its share of the run's rate; 0 where its workload has a rate of its own.
+    weights: Vec<f64>,
+    /// Their sum.
+    sum: f64,
+    /// Of each job its part of a rate that is a number.
+    parts: Vec<u64>,
+}
+
+impl Pace {
+    pub(super) fn of(rd: &Rd, slots: &[Slot], specs: &[Spec<'_>], rate: RunRate) -> Self {
+        let weights = weights(slots, specs);
+        let parts = match rate {
+            RunRate::Number(total) => whole(total, &weights),
+            _ => Vec::new(),
+        };
+        let poisson = match rd.gaps {
+            Gaps::Exponential => Poisson::Exponential,
+            Gaps::Uniform => Poisson::Uniform,
+            Gaps::Deterministic => Poisson::Fixed,
+        };
+        Self {
+            rate,
+            poisson,
+            sum: weights.iter().sum(),
+            weights,
+            parts,
+        }
+    }
+
+    /// Gives job `number` the rate that the run and its workload ask for, or the share that is to be kept.
+    pub(super) fn set(&self, job: &mut Job, number: usize, slot: &Slot, spec: Spec<'_>) {
+        let weight = self.weights[number];
+        let open = |rate: u64| Arrival::Open {
+            rate: Pacing::Iops(Iops::new(rate.max(1))),
+            poisson: self.poisson,
+            when_full: WhenFull::Queue,
+        };
+        if let Some(own) = spec.wd.iorate {
+            let exact = own as f64 * slot.share;
+            job.arrival = open(exact.round() as u64);
+            return refine(job, exact);
+        }
+        match self.rate {
+            RunRate::Number(total) => {
+                job.arrival = open(self.parts[number]);
+                let share = weight / self.sum.max(f64::MIN_POSITIVE);
+                refine(job, total as f64 * share);
+            }
+            // Shares of a rate that is not known yet stand in its place, finely enough.
+            RunRate::Of { .. } => job.arrival = open((weight * 1e9).round() as u64),
+            RunRate::Controlled | RunRate::ControlledCurve if weight > 0.0 => {
+                job.features.flow = Some(Flow {
+                    id: 1,
+                    weight: (weight * 1e6).round().max(1.0) as u32,
+                    pause: Nanos::ZERO,
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Of each job its share of the run's rate; those of workloads with a rate of their own have none.
+fn weights(slots: &[Slot], specs: &[Spec<'_>]) -> Vec<f64> {
+    let sharing = specs.iter().filter(|spec| spec.wd.iorate.is_none());
+    let mut shares = of_skews(sharing.map(|spec| spec.wd.skew)).into_iter();
+    let of_specs = specs.iter().map(|spec| match spec.wd.iorate {
+        Some(_) => 0.0,
+        None => shares.next().unwrap_or(0.0),
+    });
+    let of_specs: Vec<f64> = of_specs.collect();
+    let share = |slot: &Slot| slot.share * of_specs[slot.member];
+    slots.iter().map(share).collect()
+}
+
+/// Gives a low rate that is no whole number of I/Os a second in bytes, where all I/Os are of one size.
+fn refine(job: &mut Job, exact: f64) {
+    let Some(size) = job.block.single_size(job.mix) else {
+        return;
+    };
+    if let Arrival::Open { rate, .. } = &mut job.arrival
+        && exact < FINE_BELOW
+        && exact.fract() > 1e-9
+    {
+        let bytes = (exact * size.get() as f64).round() as u64;
+        *rate = Pacing::Bytes(BytesPerSec::new(bytes.max(1)));
+    }
+}
+
+/// Without a warm-up, Vdbench leaves the first interval of `elapsed=` out of its averages; here that is the warm-up.
+pub(super) fn limits(
+    rd: &Rd,
+    spec: Spec<'_>,
+    block: &BlockSizes,
+    mix: Mix,
+    maxdata: Option<f64>,
+) -> Limits {
+    let interval = rd.interval.max(1);
+    let eof = spec.seek == Seek::Eof;
+    let (warmup, runtime) = match rd.warmup {
+        0 if eof || rd.elapsed <= interval => (0, rd.elapsed),
+        0 => (interval, rd.elapsed - interval),
+        warmup => (warmup, rd.elapsed),
+    };
+    let bytes = maxdata.map(|bytes| Bytes::new((bytes as u64).max(block.largest(mix).get())));
+    Limits {
+        warmup: Nanos::from_secs(warmup),
+        runtime: Some(Nanos::from_secs(runtime)),
+        time_based: !eof && bytes.is_none(),
+        bytes: bytes.filter(|_| !eof),
+        ..Limits::default()
+    }
+}
+
+impl Expander<'_> {
+    /// Bytes that a job may move before its share of `maxdata=` is done.
+    pub(super) fn maxdata_share(&self, rd: &Rd, spec: Spec<'_>, slot: &Slot) -> Option<f64> {
+        let total = self.storage.total;
+        let bytes = |amount: f64| {
+            if amount < 100.0 {
+                amount * total as f64
+            } else {
+                amount
+            }
+        };
+        let by_reads = rd.maxdata.read.filter(|_| spec.rdpct > 0.0);
+        let by_writes = rd.maxdata.written.filter(|_| spec.rdpct < 100.0);
+        let all = [
+            rd.maxdata.both.map(bytes),
+            by_reads.map(|amount| bytes(amount) / (spec.rdpct / 100.0)),
+            by_writes.map(|amount| bytes(amount) / (1.0 - spec.rdpct / 100.0)),
+        ];
+        let least = all.into_iter().flatten().reduce(f64::min)?;
+        Some(least * slot.share)
+    }
+}

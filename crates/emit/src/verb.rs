@@ -1,0 +1,271 @@
+//! `fathom plan`: from what an application needs to the storage to buy, and the scripts that build it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fathom_catalog::{Catalog, Era};
+use fathom_planner::{Family, MOST_MACHINES, Offer, Prices, Prove, Request};
+use fathom_profile::{Level, Profile};
+use fathom_session::{Code, Console, Failure, tell_warnings};
+use fathom_units::Nanos;
+
+use crate::{Emit, emit};
+
+/// `fathom plan`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = HELP)]
+pub struct PlanArgs {
+    /// What the application needs
+    #[arg(value_name = "PROFILE")]
+    profile: PathBuf,
+    /// Take machine sizes from the pages of this era
+    #[arg(long, default_value = "current")]
+    era: String,
+    /// Take machine sizes from these series alone, such as `DS` or `Dsv3`
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    series: Vec<String>,
+    /// Products to search: premium, standard, v2, ultra, nfs, smb [default: the first two; all with --prices]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    family: Vec<String>,
+    /// Search these products alone, by their names on price lists: P30, premium-v2, nfs-premium, smb-ssd-v2
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    only: Vec<String>,
+    /// How many machines share the I/O [default: the fewest that carry it]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MACHINES)))]
+    machines: Option<u32>,
+    /// Round trip to volumes and shares: near, far, or a time such as 0.5ms
+    #[arg(long, default_value = "near", value_name = "TIME")]
+    rtt: String,
+    /// Let credits carry the peak, which lasts so long, such as 30m
+    #[arg(long, value_name = "TIME")]
+    burst: Option<String>,
+    /// Your price list; without one, designs are ranked by what is provisioned
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// The most a month
+    #[arg(long, value_name = "AMOUNT", requires = "prices")]
+    max_price: Option<f64>,
+    /// Multiply the profile's figures, in place of its own growth
+    #[arg(long, value_name = "1.5x")]
+    growth: Option<String>,
+    /// The percentile to carry: 50, 90 or 99
+    #[arg(long, default_value = "99", value_parser = ["50", "90", "99"])]
+    percentile: String,
+    /// How many designs to offer
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=100))]
+    offers: u8,
+    /// Predict the need on designs before they are offered: soon (what takes about 5 s), always, never
+    #[arg(long, value_name = "WHEN", default_value = "soon", num_args = 0..=1, require_equals = true,
+        default_missing_value = "always", value_parser = ["soon", "always", "never"])]
+    prove: String,
+    /// Write the first design and its workload as PREFIX.design.toml and PREFIX.workload.toml
+    #[arg(short, long, value_name = "PREFIX")]
+    output: Option<String>,
+    /// Print a script for an offer in place of the plan
+    #[arg(long, value_name = "WHAT", value_parser = Emit::ALL.map(Emit::name))]
+    emit: Option<String>,
+    /// Write the script into this file, which must not exist yet, and print the plan
+    #[arg(long, value_name = "FILE", requires = "emit")]
+    emit_to: Option<PathBuf>,
+    /// The offer that the script and the files are for
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=100))]
+    offer: u8,
+}
+
+const HELP: &str = "\
+Offers are proven: the profile's own I/O is predicted on them, without credits
+unless --burst asks for them. A design that fails is not offered.
+
+Scripts are for az, bicep, terraform, powershell, mdadm, lvm, mount, logman, and
+for fio, diskspd and vdbench, which verify the real thing. They are printed, and
+run nothing.
+
+Example:
+  fathom profile new --app sql-server --tps 3500 -o shop.profile.toml
+  fathom plan shop.profile.toml --series DSv2 -o shop
+  fathom predict --on shop.design.toml shop.workload.toml
+  fathom plan shop.profile.toml --series DSv2 --emit az --emit-to shop.sh";
+
+/// Plans, prints the plan or a script of it, and writes the files that were asked for.
+pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
+    let (text, name) = (read(&args.profile)?, args.profile.display().to_string());
+    let (mut profile, warnings) = Profile::read(&text, &name)?;
+    tell_warnings(&warnings, console);
+    if let Some(growth) = &args.growth {
+        let parsed = growth.parse();
+        profile.growth = parsed.map_err(|error| Failure::new(Code::Usage, error))?;
+    }
+    let prices = args.prices.as_ref().map(|path| {
+        let name = path.display().to_string();
+        Prices::read(&read(path)?, &name).map_err(Failure::from)
+    });
+    let request = request(args)?;
+    let planned = fathom_planner::plan(&profile, &request, prices.transpose()?, Catalog::builtin());
+    let planned = planned.map_err(|error| Failure::new(Code::Input, error))?;
+    if planned.offers.is_empty() {
+        console.print(&planned.to_string());
+        return Ok(Code::Check);
+    }
+    let chosen = planned.offers.get(usize::from(args.offer) - 1);
+    let chosen = chosen.ok_or_else(|| {
+        let message = format!(
+            "there is no offer {}, but {}",
+            args.offer,
+            planned.offers.len()
+        );
+        Failure::new(Code::Usage, message).hint("ask for more of them with `--offers N`")
+    })?;
+    let script = args.emit.as_deref().and_then(Emit::of_name);
+    let script = script.map(|what| {
+        emit(what, &planned, chosen).map_err(|message| Failure::new(Code::Usage, message))
+    });
+    match script.transpose()? {
+        None => console.print(&planned.to_string()),
+        Some(script) => {
+            if chosen.proof.proof().is_none() {
+                console.tell("note: this offer is not proven; `--prove` predicts it first");
+            }
+            for note in &script.notes {
+                console.tell(note);
+            }
+            match &args.emit_to {
+                None => console.print(&script.text),
+                Some(path) => {
+                    write_new(path, &script.text)?;
+                    console.print(&planned.to_string());
+                }
+            }
+        }
+    }
+    if let Some(prefix) = &args.output {
+        write_files(chosen, prefix)?;
+    }
+    Ok(Code::Success)
+}
+
+fn request(args: &PlanArgs) -> Result<Request, Failure> {
+    let catalog = Catalog::builtin();
+    let era = catalog.era(&args.era).ok_or_else(|| {
+        let message = format!("the catalogue has no era `{}`", args.era);
+        Failure::new(Code::Usage, message).hint("eras are `current`, `2020`, `2016` and others")
+    })?;
+    check_series(args, era, catalog)?;
+    let burst = args.burst.as_ref().map(|text| burst(text)).transpose()?;
+    let request = Request {
+        era,
+        series: args.series.clone(),
+        families: families(args)?,
+        max_price: args.max_price.map(|most| (most * 1e6).max(0.0) as u64),
+        only: args.only.clone(),
+        machines: args.machines,
+        distance: args.rtt.clone(),
+        burst,
+        prove: match args.prove.as_str() {
+            "always" => Prove::Always,
+            "never" => Prove::Never,
+            _ => Prove::Soon,
+        },
+        level: match args.percentile.as_str() {
+            "50" => Level::P50,
+            "90" => Level::P90,
+            _ => Level::P99,
+        },
+        offers: usize::from(args.offers),
+    };
+    if let Some(name) = request.unknown_product(catalog) {
+        let message = format!("`{name}` is no product of the catalogue");
+        return Err(Failure::new(Code::Usage, message)
+            .hint("products are such as P30, premium-v2, ultra, nfs-premium, smb-ssd-v2"));
+    }
+    let distance = request.round_trip(catalog);
+    distance.map_err(|error| Failure::new(Code::Usage, error))?;
+    Ok(request)
+}
+
+/// A peak's length: from a minute to a day.
+fn burst(text: &str) -> Result<Nanos, Failure> {
+    let parsed = text.parse::<Nanos>().ok();
+    let sane = Nanos::from_secs(60)..=Nanos::from_secs(86_400);
+    parsed.filter(|peak| sane.contains(peak)).ok_or_else(|| {
+        let message = format!("`{text}` is no length of a peak");
+        Failure::new(Code::Usage, message).hint("write such as `30m`, from 1m to 24h")
+    })
+}
+
+fn check_series(args: &PlanArgs, era: Era, catalog: &Catalog) -> Result<(), Failure> {
+    let known = |series: &String| {
+        let request = Request {
+            era,
+            series: vec![series.clone()],
+            ..Request::default()
+        };
+        catalog.vms().iter().any(|vm| request.admits(vm))
+    };
+    match args.series.iter().find(|series| !known(series)) {
+        None => Ok(()),
+        Some(series) => {
+            let message = format!("the catalogue has no series `{series}` of era `{era}`");
+            Err(Failure::new(Code::Usage, message)
+                .hint("`fathom catalog show NAME` says which series a size is of"))
+        }
+    }
+}
+
+fn families(args: &PlanArgs) -> Result<Vec<Family>, Failure> {
+    let mut families = Vec::new();
+    for name in &args.family {
+        let found = Family::ALL.iter().find(|family| family.name() == name);
+        families.push(*found.ok_or_else(|| {
+            let names = Family::ALL.map(Family::name).join(", ");
+            let message = format!("`{name}` is no family of products that is planned");
+            Failure::new(Code::Usage, message).hint(format!("one of {names}"))
+        })?);
+    }
+    if families.is_empty() {
+        // What is provisioned ranks products whose limits are set to the need before all others, however dear they are.
+        families = if args.prices.is_some() || !args.only.is_empty() {
+            Family::ALL.to_vec()
+        } else {
+            vec![Family::Premium, Family::Standard]
+        };
+    }
+    Ok(families)
+}
+
+/// Writes an offer's files, both or none.
+fn write_files(offer: &Offer, prefix: &str) -> Result<(), Failure> {
+    let design = format!("{prefix}.design.toml");
+    let workload = format!("{prefix}.workload.toml");
+    for path in [&design, &workload] {
+        if Path::new(path).exists() {
+            return Err(taken(path));
+        }
+    }
+    write_new(Path::new(&design), &offer.design)?;
+    write_new(Path::new(&workload), &offer.workload)
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let message = format!("`{}` cannot be read: {error}", path.display());
+        Failure::new(Code::Input, message)
+    })
+}
+
+fn taken(path: &str) -> Failure {
+    let message = format!("`{path}` exists, and nothing is written over");
+    Failure::new(Code::Input, message).hint("name another file")
+}
+
+/// Writes a file that does not exist yet.
+fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    let file = std::fs::File::create_new(path);
+    let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
+    written.map_err(|error| {
+        if error.kind() == std::io::ErrorKind::AlreadyExists {
+            return taken(&path.display().to_string());
+        }
+        let message = format!("`{}` cannot be written: {error}", path.display());
+        Failure::new(Code::Target, message)
+    })
+}

@@ -1,0 +1,187 @@
+//! vmstat's text: processors and memory beside another source's disks. Its blocks are of all disks together, so of I/Os it
+//! tells nothing.
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_units::{Bytes, Nanos};
+
+use super::collect::{Collector, TooMuch};
+use super::input::{Line, Text};
+use super::number::Decimals;
+use super::sysstat::processors;
+use super::when::Dates;
+use super::{Options, unknown};
+use crate::{MachineSample, Observation};
+
+/// Reads the text.
+pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+    let mut reader = Reader {
+        columns: Vec::new(),
+        utc: false,
+        dates: Dates::default(),
+        decimals: Decimals::default(),
+        collector: Collector::default(),
+        complaints: Diagnostics::default(),
+        doubts: Vec::new(),
+        stamped: false,
+        options,
+    };
+    for line in text.lines() {
+        if reader.complaints.is_full() {
+            break;
+        }
+        let trimmed = line.text.trim();
+        if trimmed.is_empty() || trimmed.starts_with("procs") || trimmed.starts_with("--procs") {
+        } else if trimmed.starts_with('r') {
+            reader.columns = trimmed.split_whitespace().map(str::to_owned).collect();
+            let known = |name: &str| {
+                ["UTC", "GMT", "timestamp"].contains(&name)
+                    || name.len() == 3 && name.bytes().all(|one| one.is_ascii_uppercase())
+            };
+            let zone = reader.columns.pop_if(|name| known(name));
+            reader.utc = zone.is_some_and(|zone| ["UTC", "GMT"].contains(&zone.as_str()));
+        } else {
+            reader.row(&line)?;
+        }
+    }
+    reader.finish(text)
+}
+
+struct Reader<'a> {
+    columns: Vec<String>,
+    utc: bool,
+    dates: Dates,
+    decimals: Decimals,
+    collector: Collector,
+    complaints: Diagnostics,
+    doubts: Vec<String>,
+    stamped: bool,
+    options: &'a Options,
+}
+
+impl Reader<'_> {
+    fn row(&mut self, line: &Line<'_>) -> Result<(), Diagnostics> {
+        let words: Vec<&str> = line.text.split_whitespace().collect();
+        if line.cut && words.len() < self.columns.len() {
+            let doubt = format!(
+                "its last row, line {}, is cut short and left out",
+                line.number
+            );
+            self.doubts.push(doubt);
+            return Ok(());
+        }
+        if words.len() < self.columns.len() || self.columns.is_empty() {
+            let message = format!(
+                "this row has {} figures for {} columns",
+                words.len(),
+                self.columns.len()
+            );
+            let hint = "log with `vmstat -t 1`, without `-d`, `-D` or `-s`";
+            self.complaints.push(line.error("", message).hint(hint));
+            return Ok(());
+        }
+        let (figures, stamp) = words.split_at(self.columns.len());
+        let fresh = self.collector.report_count() == 0;
+        if !self.report(line, stamp, fresh) {
+            return Ok(());
+        }
+        let mut values = Vec::with_capacity(figures.len());
+        for figure in figures {
+            match self.decimals.number(figure, line.number) {
+                Ok(value) => values.push(value),
+                Err(error) => {
+                    let hint = "log with `vmstat -t 1`";
+                    self.complaints
+                        .push(line.error(figure, error.message(figure)).hint(hint));
+                    return Ok(());
+                }
+            }
+        }
+        let of = |name: &str| {
+            let place = self.columns.iter().position(|column| column == name);
+            place.map(|place| values[place])
+        };
+        let mut sample = MachineSample::default();
+        if let Some(idle) = of("id") {
+            sample = processors(idle, of("wa").unwrap_or(0.0));
+        }
+        let free = [of("free"), of("buff"), of("cache")]
+            .into_iter()
+            .flatten()
+            .sum::<f64>();
+        let total = self.options.memory;
+        sample.memory = total.map(|total| total.saturating_sub(Bytes::new((free * 1024.0) as u64)));
+        self.collector.machine(sample).map_err(|TooMuch| {
+            Diagnostics(vec![line.error("", TooMuch::message()).hint(TooMuch::HINT)])
+        })
+    }
+
+    fn report(&mut self, line: &Line<'_>, stamp: &[&str], fresh: bool) -> bool {
+        let (Some(first), Some(last)) = (stamp.first(), stamp.last()) else {
+            let Some(interval) = self.options.interval else {
+                let message =
+                    "its rows bear no times, so the length of their intervals is not known";
+                let hint = "say it (`--interval 5s`), or log with `vmstat -t`";
+                if !self.complaints.has_errors() {
+                    self.complaints.push(line.error("", message).hint(hint));
+                }
+                return false;
+            };
+            self.collector.next_report(interval, fresh);
+            return true;
+        };
+        let start = first.as_ptr() as usize - line.text.as_ptr() as usize;
+        let end = last.as_ptr() as usize - line.text.as_ptr() as usize + last.len();
+        let text = &line.text[start..end];
+        self.dates.offset = self.utc.then_some(0);
+        self.stamped = true;
+        match self.dates.read(text) {
+            Ok(at) => self.collector.report(at, None, fresh),
+            Err(error) => {
+                let hint = "vmstat -t writes `2026-11-22 07:03:11`";
+                self.complaints
+                    .push(line.error(text, error.message(text)).hint(hint));
+                return false;
+            }
+        }
+        true
+    }
+
+    fn finish(mut self, text: Text<'_>) -> Result<Observation, Diagnostics> {
+        if self.collector.report_count() < 2 && !self.complaints.has_errors() {
+            let message = format!(
+                "{}: it has fewer than two rows, of which the first counts from the machine's start",
+                text.name
+            );
+            self.complaints
+                .push(Diagnostic::error(message).hint("log several: `vmstat -t 1 60`"));
+        }
+        if self.complaints.has_errors() {
+            return Err(self.complaints);
+        }
+        self.collector.machine_facts().memory = self.options.memory;
+        let resolution = if self.stamped {
+            self.dates.resolution()
+        } else {
+            Nanos::from_millis(1)
+        };
+        let collected = self.collector.finish(resolution);
+        let mut doubts =
+            vec!["its first row is left out: it counts from the machine's start".to_owned()];
+        doubts.extend(self.dates.doubts());
+        doubts.extend(self.doubts);
+        doubts.extend(collected.doubts);
+        let mut unknown = vec![unknown::NO_DISKS, unknown::PROCESSES];
+        if self.options.memory.is_none() {
+            unknown.push(unknown::MEMORY_FREE);
+        } else {
+            doubts.push("its memory is taken to be in KiB, as without `-S`".to_owned());
+        }
+        Ok(Observation {
+            source: format!("vmstat's text `{}`", text.name),
+            devices: Vec::new(),
+            machine: collected.machine,
+            unknown,
+            doubts,
+        })
+    }
+}

@@ -1,0 +1,270 @@
+//! Each format as its tool wrote it, under one load: 420 reads and 180 writes of 8 KiB a second.
+
+use fathom_observe::import::Options;
+use fathom_observe::{Observation, Ops};
+use fathom_units::{Bytes, Nanos};
+
+use crate::{device, in_order, near, only, read, says, total};
+
+const END: i64 = 1_795_330_996_000_000_000;
+
+fn unknown(observation: &Observation, figure: &str) -> bool {
+    observation
+        .unknown
+        .iter()
+        .any(|one| one.figure.contains(figure))
+}
+
+/// The load's own rates, but for the second in which it began.
+#[track_caller]
+fn steady(reads: Ops, writes: Ops, seconds: f64) {
+    near(reads.count / seconds, 420.0, 0.01);
+    near(writes.count / seconds, 180.0, 0.01);
+    near(reads.bytes.unwrap() / reads.count, 8_192.0, 0.01);
+    near(writes.bytes.unwrap() / writes.count, 8_192.0, 0.01);
+}
+
+#[test]
+fn text_of_iostat() {
+    let observation = read(&["iostat.txt"], &only(&["loop0"]));
+    in_order(&observation);
+    says(&observation, "first report");
+    says(&observation, "do not say their zone");
+    assert_eq!(observation.machine.name.as_deref(), Some("vm"));
+    assert_eq!(observation.machine.samples.len(), 5);
+    let disk = device(&observation, "loop0");
+    assert_eq!(disk.samples.last().unwrap().at_unix_ns, END);
+    let sample = disk.samples[1];
+    let reads = sample.reads.unwrap();
+    near(reads.count, 420.0, 1e-9);
+    near(reads.bytes.unwrap(), 3360.0 * 1024.0, 1e-9);
+    assert_eq!(reads.time, Some(Nanos::from_micros(420 * 640)));
+    assert_eq!(sample.queue, Some(0.4));
+    assert_eq!(sample.busy.unwrap().basis_points(), 2_280);
+    assert!(sample.all.is_none());
+    assert_eq!(
+        observation.machine.samples[1]
+            .processors
+            .unwrap()
+            .basis_points(),
+        9_950
+    );
+    assert!(unknown(&observation, "percentiles") && unknown(&observation, "memory"));
+    assert!(unknown(&observation, "random") && !unknown(&observation, "CPU"));
+}
+
+#[test]
+fn all_texts_and_the_json_of_iostat_tell_the_same() {
+    let json = read(&["iostat.json"], &only(&["loop0"]));
+    let text = read(&["iostat.txt"], &only(&["loop0"]));
+    let mega = read(&["iostat-iso-m.txt"], &only(&["loop0"]));
+    in_order(&json);
+    let json = &device(&json, "loop0").samples;
+    assert_eq!(json.len(), 11);
+    // Three runs beside each other, which looked at the counters some I/Os apart.
+    for log in [text, mega] {
+        for (one, other) in device(&log, "loop0").samples.iter().zip(json) {
+            assert_eq!(
+                (one.at_unix_ns, one.length),
+                (other.at_unix_ns, other.length)
+            );
+            let apart = (one.queue.unwrap() - other.queue.unwrap()).abs();
+            assert!(apart <= 0.02 + 0.05 * other.queue.unwrap(), "{apart}");
+            let (one, other) = (one.reads.unwrap(), other.reads.unwrap());
+            assert!((one.count - other.count).abs() <= 8.0, "{one:?} {other:?}");
+            let latency = |ops: Ops| ops.time.unwrap().get() as f64 / ops.count;
+            // iostat writes hundredths of a millisecond.
+            let apart = (latency(one) - latency(other)).abs();
+            assert!(apart <= 10_000.0 + 0.05 * latency(other), "{apart}");
+            // Hundredths of a MiB a second.
+            let apart = (one.bytes.unwrap() - other.bytes.unwrap()).abs();
+            assert!(apart <= 8.0 * 8192.0 + 0.005 * 1_048_576.0, "{apart}");
+        }
+    }
+}
+
+#[test]
+fn iostat_without_columns_of_latency() {
+    let observation = read(&["iostat-plain.txt"], &only(&["loop0"]));
+    let sample = device(&observation, "loop0").samples[1];
+    assert!(sample.reads.is_none());
+    near(sample.all.unwrap().count, 602.0, 1e-9);
+    near(sample.all.unwrap().bytes.unwrap(), 4816.0 * 1024.0, 1e-9);
+    for figure in ["% read", "latency", "queue depth", "CPU"] {
+        assert!(unknown(&observation, figure), "{figure}");
+    }
+}
+
+#[test]
+fn iostat_without_times_needs_the_interval() {
+    let options = Options {
+        interval: Some(Nanos::from_secs(2)),
+        ..only(&["loop0"])
+    };
+    let observation = read(&["iostat-y.txt"], &options);
+    let disk = device(&observation, "loop0");
+    assert_eq!(disk.samples.len(), 2);
+    let (reads, writes, seconds) = total(disk);
+    near(seconds, 4.0, 1e-9);
+    steady(reads, writes, seconds);
+}
+
+#[test]
+fn without_a_device_named_the_disks_count() {
+    let observation = read(&["iostat.txt"], &Options::default());
+    assert_eq!(observation.devices.len(), 1);
+    assert_eq!(observation.devices[0].name, "vda");
+    says(&observation, "left out are `loop0`");
+}
+
+#[test]
+fn sadf_in_all_its_forms() {
+    let json = read(&["sadf.json"], &only(&["loop0"]));
+    in_order(&json);
+    let expected = &device(&json, "loop0").samples;
+    assert_eq!(expected.len(), 6);
+    near(expected[1].all.unwrap().count, 600.0, 1e-9);
+    near(
+        expected[1].all.unwrap().bytes.unwrap(),
+        4800.0 * 1024.0,
+        1e-9,
+    );
+    assert_eq!(json.machine.samples.len(), 6);
+    assert_eq!(json.machine.samples[0].memory, Some(Bytes::kib(726_492)));
+    assert!(unknown(&json, "% read") && !unknown(&json, "CPU") && !unknown(&json, "memory"));
+    for name in ["sadf-all.csv", "sadf-U.csv", "sadf-T.csv"] {
+        let lines = read(&[name], &only(&["loop0"]));
+        in_order(&lines);
+        let found = &device(&lines, "loop0").samples;
+        assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{name}");
+    }
+    let all = read(&["sadf-all.csv"], &only(&["loop0"]));
+    let machine = |observation: &Observation| format!("{:?}", observation.machine.samples);
+    assert_eq!(machine(&all), machine(&json));
+}
+
+#[test]
+fn dumps_of_diskstats() {
+    let observation = read(&["diskstats.txt"], &only(&["loop0"]));
+    in_order(&observation);
+    let disk = device(&observation, "loop0");
+    assert_eq!(disk.samples.len(), 5);
+    let (mut reads, mut writes, mut seconds) = total(disk);
+    let first = disk.samples[0];
+    reads.count -= first.reads.unwrap().count;
+    reads.bytes = reads
+        .bytes
+        .map(|bytes| bytes - first.reads.unwrap().bytes.unwrap());
+    writes.count -= first.writes.unwrap().count;
+    writes.bytes = writes
+        .bytes
+        .map(|bytes| bytes - first.writes.unwrap().bytes.unwrap());
+    seconds -= first.length.as_secs_f64();
+    steady(reads, writes, seconds);
+    assert_eq!(observation.machine.samples.len(), 5);
+    assert!(observation.machine.memory.unwrap() > Bytes::gib(20));
+    assert!(!unknown(&observation, "CPU") && !unknown(&observation, "memory"));
+}
+
+#[test]
+fn vmstat_completes_another_source() {
+    let alone = read(&["vmstat.txt"], &Options::default());
+    assert!(alone.devices.is_empty() && unknown(&alone, "I/Os a second"));
+    assert_eq!(alone.machine.samples.len(), 5);
+    assert!(
+        alone.doubts.iter().all(|doubt| !doubt.contains("zone")),
+        "{:?}",
+        alone.doubts
+    );
+    let options = Options {
+        memory: Some(Bytes::gib(23)),
+        ..only(&["loop0"])
+    };
+    let both = read(&["iostat-plain.txt", "vmstat.txt"], &options);
+    assert!(!unknown(&both, "I/Os a second") && !unknown(&both, "CPU"));
+    assert!(!unknown(&both, "memory"));
+    let used = both.machine.samples[0].memory.unwrap();
+    assert!(used > Bytes::mib(100) && used < Bytes::gib(4), "{used}");
+    let wide = Options {
+        interval: Some(Nanos::from_secs(1)),
+        ..Options::default()
+    };
+    assert_eq!(read(&["vmstat-w.txt"], &wide).machine.samples.len(), 5);
+}
+
+#[test]
+fn a_trace_knows_every_i_o() {
+    let observation = read(&["loop0.blktrace.0"], &Options::default());
+    in_order(&observation);
+    let disk = device(&observation, "loop0");
+    let traced = disk.traced.as_ref().unwrap();
+    // What fio said of the load that was traced: 84 reads and 36 writes of 8 KiB.
+    assert_eq!(
+        (traced.read_latency.count(), traced.write_latency.count()),
+        (84, 36)
+    );
+    assert_eq!(
+        (traced.read_size.min(), traced.read_size.max()),
+        (8_192, 8_192)
+    );
+    assert_eq!(traced.write_size.sum(), 294_912);
+    // fio's latencies hold the kernel's way to the device and back too: 4,109 us, of which 1,538 us before the end.
+    let mean = traced.read_latency.mean();
+    assert!(mean < 4_109_275.2 && mean > 0.9 * 2_571_774.8, "{mean}");
+    assert!(traced.read_latency.max() <= 29_559_019);
+    assert_eq!((traced.lost, traced.judged), (0, 118));
+    assert!(traced.random > 110, "{}", traced.random);
+    let span: u64 = traced.depth.iter().sum();
+    let weighted: f64 = traced
+        .depth
+        .iter()
+        .enumerate()
+        .map(|(depth, ns)| depth as f64 * *ns as f64)
+        .sum();
+    let busy = (traced.read_latency.sum() + traced.write_latency.sum()) as f64;
+    near(weighted, busy, 1e-6);
+    let (reads, writes, seconds) = total(disk);
+    near(reads.count, 84.0, 1e-9);
+    near(writes.count, 36.0, 1e-9);
+    near(seconds, span as f64 / 1e9, 1e-6);
+    says(&observation, "does not tell when");
+    assert!(unknown(&observation, "CPU") && !unknown(&observation, "percentiles"));
+}
+
+#[test]
+fn fio_logs_of_averages() {
+    let names = ["job2_iops.1.log", "job2_bw.1.log", "job2_lat.1.log"];
+    let observation = read(&names, &Options::default());
+    in_order(&observation);
+    let disk = device(&observation, "job2.1");
+    let (reads, writes, seconds) = total(disk);
+    // What fio said of this job: 2,100 reads of mean latency 2,782 us, 900 writes, in 5 s.
+    near(seconds, 5.0, 0.01);
+    near(reads.count, 2_100.0, 0.01);
+    near(writes.count, 900.0, 0.01);
+    near(reads.bytes.unwrap(), 17_203_200.0, 0.01);
+    near(
+        reads.time.unwrap().get() as f64 / reads.count,
+        2_782_045.0,
+        0.02,
+    );
+    assert!(unknown(&observation, "percentiles"));
+}
+
+#[test]
+fn fio_logs_of_each_i_o() {
+    let observation = read(&["job3_lat.1.log", "job3_bw.1.log"], &Options::default());
+    let disk = device(&observation, "job3.1");
+    let traced = disk.traced.as_ref().unwrap();
+    assert_eq!(
+        (traced.read_latency.count(), traced.write_latency.count()),
+        (84, 36)
+    );
+    near(traced.read_latency.mean(), 377_891.14, 1e-4);
+    assert_eq!(
+        (traced.read_latency.min(), traced.read_latency.max()),
+        (31_437, 4_415_002)
+    );
+    assert_eq!(traced.read_size.sum(), 688_128);
+    assert!(unknown(&observation, "random") && unknown(&observation, "devices"));
+}

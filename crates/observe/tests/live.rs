@@ -1,0 +1,533 @@
+//! What is seen live against what fio says of itself, on loop devices. Needs root, fio and losetup.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fathom_observe::live::{Options, Seen, Tracing, watch};
+use fathom_observe::{About, Checklist, Device, Ops, Traced, page};
+use fathom_profile::Profile;
+use fathom_stats::Histogram;
+use fathom_units::Nanos;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+/// One load at a time: each is measured.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[track_caller]
+fn output(program: &str, arguments: &[&str]) -> String {
+    let done = Command::new(program).args(arguments).output();
+    let done = done.unwrap_or_else(|error| panic!("`{program}` cannot be run: {error}"));
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{program} {arguments:?}: {told}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+/// A loop device on a file in memory, and tracefs where the machine has it mounted nowhere.
+struct Bench {
+    folder: tempfile::TempDir,
+    image: PathBuf,
+    device: String,
+    mounted: Option<PathBuf>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = Path::new("/dev/shm");
+        let parent = if memory.is_dir() {
+            memory
+        } else {
+            folder.path()
+        };
+        let name = folder
+            .path()
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        let image = parent.join(format!("fathom-observe{name}"));
+        fs::File::create(&image)
+            .unwrap()
+            .set_len(512 << 20)
+            .unwrap();
+        let device = output("losetup", &["-f", "--show", image.to_str().unwrap()]);
+        let mounts = fs::read_to_string("/proc/mounts").unwrap();
+        let is_there = mounts
+            .lines()
+            .any(|line| line.split(' ').nth(2) == Some("tracefs"));
+        let mounted = (!is_there).then(|| {
+            let place = folder.path().join("tracing");
+            fs::create_dir(&place).unwrap();
+            output("mount", &["-t", "tracefs", "none", place.to_str().unwrap()]);
+            place
+        });
+        // Pages of the file are made now, so that no I/O waits for one.
+        output(
+            "dd",
+            &[
+                "if=/dev/zero",
+                &format!("of={device}"),
+                "bs=1M",
+                "count=512",
+                "status=none",
+            ],
+        );
+        output("sync", &[]);
+        Self {
+            folder,
+            image,
+            device,
+            mounted,
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.device.trim_start_matches("/dev/")
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            devices: vec![self.device.clone()],
+            processes: Vec::new(),
+            duration: Nanos::from_secs(120),
+            interval: Nanos::from_millis(500),
+            tracing: Tracing::WherePossible,
+            // However slow the test build is, all is traced.
+            use_most: 1.0,
+        }
+    }
+
+    /// Watches while fio runs `job`; fio waits for the processor no longer than it must.
+    fn watch(&self, options: &Options, job: &str) -> (Seen, Value) {
+        let stop = Arc::new(AtomicBool::new(false));
+        let raised = Arc::clone(&stop);
+        let options = options.clone();
+        let watching = std::thread::spawn(move || watch(&options, &stop, &mut |_| ()));
+        fathom_rawio::sleep_until(fathom_rawio::Clock::now() + Nanos::from_millis(700));
+        let file = self.folder.path().join("job.fio");
+        fs::write(
+            &file,
+            format!(
+                "[global]\nfilename={}\ndirect=1\nlat_percentiles=0\n{job}",
+                self.device
+            ),
+        )
+        .unwrap();
+        let said = output(
+            "chrt",
+            &[
+                "-f",
+                "20",
+                "fio",
+                "--output-format=json",
+                file.to_str().unwrap(),
+            ],
+        );
+        fathom_rawio::sleep_until(fathom_rawio::Clock::now() + Nanos::from_millis(300));
+        raised.store(true, Ordering::Relaxed);
+        let seen = watching.join().unwrap().unwrap();
+        let said: Value = serde_json::from_str(&said[said.find('{').unwrap()..]).unwrap();
+        (seen, said["jobs"].clone())
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        if let Some(place) = &self.mounted {
+            let _ = Command::new("umount").arg(place).status();
+        }
+        let _ = Command::new("losetup").args(["-d", &self.device]).status();
+        let _ = fs::remove_file(&self.image);
+    }
+}
+
+/// All samples of a direction as one.
+fn sum(device: &Device, of: impl Fn(&fathom_observe::Sample) -> Option<Ops>) -> (f64, f64) {
+    let ops = device.samples.iter().filter_map(of);
+    ops.fold((0.0, 0.0), |sum, ops| {
+        (sum.0 + ops.count, sum.1 + ops.bytes.unwrap_or(0.0))
+    })
+}
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[track_caller]
+fn near(what: &str, seen: f64, said: f64, share: f64, more: f64) {
+    assert!(
+        (seen - said).abs() <= said * share + more,
+        "{what}: seen {seen}, said {said}"
+    );
+}
+
+/// Rates, bytes and sizes within 1 %.
+#[track_caller]
+fn check_amounts(device: &Device, said: &Value) {
+    let traced = device.traced.as_ref().expect("traced");
+    let sizes = |histogram: &Histogram| (histogram.count() as f64, histogram.sum() as f64);
+    for (way, counted, traced) in [
+        ("read", sum(device, |it| it.reads), sizes(&traced.read_size)),
+        (
+            "write",
+            sum(device, |it| it.writes),
+            sizes(&traced.write_size),
+        ),
+    ] {
+        let jobs = said.as_array().unwrap();
+        let all = |key: &str| jobs.iter().map(|job| number(&job[way][key])).sum::<f64>();
+        let (ios, bytes) = (all("total_ios"), all("io_bytes"));
+        near(&format!("{way}s counted"), counted.0, ios, 0.01, 0.0);
+        near(
+            &format!("bytes of {way}s counted"),
+            counted.1,
+            bytes,
+            0.01,
+            0.0,
+        );
+        near(&format!("{way}s traced"), traced.0, ios, 0.01, 0.0);
+        near(
+            &format!("bytes of {way}s traced"),
+            traced.1,
+            bytes,
+            0.01,
+            0.0,
+        );
+    }
+}
+
+/// Percentiles within 3 % and 20 µs, the distance from the device to fio.
+fn latencies_agree(traced: &Traced, said: &Value) -> Result<(), String> {
+    for (way, histogram) in [
+        ("read", &traced.read_latency),
+        ("write", &traced.write_latency),
+    ] {
+        for (percent, key) in [
+            (50.0, "50.000000"),
+            (90.0, "90.000000"),
+            (99.0, "99.000000"),
+        ] {
+            if histogram.count() == 0 {
+                continue;
+            }
+            let said = number(&said[0][way]["clat_ns"]["percentile"][key]);
+            let seen = histogram.percentile(percent) as f64;
+            if (seen - said).abs() > said * 0.03 + 20_000.0 {
+                return Err(format!("{way} p{percent}: seen {seen} ns, said {said} ns"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A machine that does other things too may let fio wait at the wrong moment, which the device does not see: the load is
+/// run again, and must agree once in five.
+fn check_latencies(bench: &Bench, job: &str) {
+    let mut complaints = Vec::new();
+    for _ in 0..5 {
+        let (seen, said) = bench.watch(&bench.options(), job);
+        let device = &seen.observation.devices[0];
+        check_amounts(device, &said);
+        match latencies_agree(device.traced.as_ref().expect("traced"), &said) {
+            Ok(()) => return,
+            Err(complaint) => complaints.push(complaint),
+        }
+    }
+    panic!("{complaints:#?}");
+}
+
+fn random_share(seen: &Seen) -> f64 {
+    let traced = seen.observation.devices[0].traced.as_ref().expect("traced");
+    traced.random as f64 / traced.judged as f64
+}
+
+#[test]
+fn a_mixed_load_is_seen_as_fio_says() {
+    let _alone = alone();
+    let bench = Bench::new();
+    let job = "[a]\nioengine=psync\nbs=8k\nrw=randrw\nrwmixread=70\nrate_iops=700,300\nrandrepeat=0\n\
+               runtime=5\ntime_based=1\n";
+    let (seen, said) = bench.watch(&bench.options(), job);
+    let device = &seen.observation.devices[0];
+    check_amounts(device, &said);
+    let share = random_share(&seen);
+    assert!(share > 0.99, "{share}");
+    let traced = device.traced.as_ref().unwrap();
+    assert_eq!(
+        traced.processes.first().map(|it| it.0.as_str()),
+        Some("fio"),
+        "{:?}",
+        traced.processes
+    );
+    assert_eq!((traced.lost, device.sampled), (0, None));
+    // What the kernel counted and what was traced are the same I/Os.
+    let about = About {
+        name: "mixed".to_owned(),
+        ..About::default()
+    };
+    let list = Checklist::of(&seen.observation, &about, TimeZone::UTC).unwrap();
+    let period = &list.profile.volumes[0].periods[0];
+    let reads = period.reads.p90.unwrap().basis_points();
+    assert!((6_000..=8_000).contains(&reads), "{reads}");
+    // The busiest of some ten intervals is not below fio's mean, which a machine with other things to do holds down.
+    let said = ["read", "write"].map(|way| number(&said[0][way]["iops"]));
+    let most = period.iops.p99.unwrap().get() as f64;
+    assert!(most >= (said[0] + said[1]) * 0.97, "{most} of {said:?}");
+    assert!(
+        period.minimum_latency.p50 <= period.latency.p50,
+        "{period:?}"
+    );
+    let text = list.profile.to_toml();
+    let read = Profile::read(&text, "x").map(|it| it.0);
+    assert_eq!(read.map_err(|it| it.to_string()), Ok(list.profile.clone()));
+    let page = page(&seen.observation, &list);
+    for part in [
+        bench.name(),
+        "% random",
+        "fio 100 %",
+        "rule `one-period`",
+        "latency: fine",
+    ] {
+        assert!(page.contains(part), "`{part}` is not in\n{page}");
+    }
+}
+
+#[test]
+fn latencies_are_those_of_fio() {
+    let _alone = alone();
+    let bench = Bench::new();
+    // Without a rate: an idle processor's waking is fio's time, and none of the device's.
+    let job = "[a]\nioengine=psync\nbs=16k\nrw=randrw\nrwmixread=70\nruntime=3\ntime_based=1\n";
+    check_latencies(&bench, job);
+}
+
+#[test]
+fn sequential_and_half_random_loads_are_told_apart() {
+    let _alone = alone();
+    let bench = Bench::new();
+    let job = |more: &str| {
+        format!(
+            "[a]\nioengine=libaio\niodepth=1\nrate_iops=1500\nrandrepeat=0\nruntime=3\ntime_based=1\n{more}\n"
+        )
+    };
+    for (more, expected) in [
+        ("rw=write\nbs=64k", 0.0),
+        ("rw=randread\nbs=4k\npercentage_random=30", 0.3),
+    ] {
+        let (seen, said) = bench.watch(&bench.options(), &job(more));
+        check_amounts(&seen.observation.devices[0], &said);
+        let share = random_share(&seen);
+        assert!((share - expected).abs() < 0.03, "{more}: {share}");
+    }
+}
+
+#[test]
+fn depth_is_what_fio_keeps() {
+    let _alone = alone();
+    let bench = Bench::new();
+    let job = "[a]\nioengine=libaio\niodepth=8\nbs=256k\nrw=randread\nruntime=3\ntime_based=1\n\
+               [b]\nioengine=libaio\niodepth=4\nbs=256k\nrw=randwrite\nruntime=3\ntime_based=1\n";
+    let (seen, said) = bench.watch(&bench.options(), job);
+    let device = &seen.observation.devices[0];
+    check_amounts(device, &said);
+    let depth = &device.traced.as_ref().unwrap().depth;
+    assert!(depth.len() <= 13, "{depth:?}");
+    // Little: the mean depth is the sum of latencies over the time in which there was any I/O.
+    let weighted: f64 = depth
+        .iter()
+        .enumerate()
+        .map(|(place, time)| place as f64 * *time as f64)
+        .sum();
+    let latencies = device
+        .traced
+        .as_ref()
+        .map(|it| it.read_latency.sum() + it.write_latency.sum());
+    near(
+        "depth × time",
+        weighted,
+        latencies.unwrap() as f64,
+        0.01,
+        0.0,
+    );
+}
+
+#[test]
+fn only_the_named_process_counts() {
+    let _alone = alone();
+    let bench = Bench::new();
+    let options = Options {
+        processes: vec![std::process::id()],
+        ..bench.options()
+    };
+    // fio is a descendant of this process; dd through the page cache is written back by the kernel, which is not.
+    let job = "[a]\nioengine=psync\nbs=4k\nrw=randread\nrate_iops=500\nruntime=3\ntime_based=1\n";
+    let (seen, said) = bench.watch(&options, job);
+    let device = &seen.observation.devices[0];
+    let counted = sum(device, |it| it.reads);
+    near(
+        "reads",
+        counted.0,
+        number(&said[0]["read"]["total_ios"]),
+        0.01,
+        0.0,
+    );
+    let stranger = Options {
+        processes: vec![1],
+        ..bench.options()
+    };
+    let init = watch(&stranger, &AtomicBool::new(true), &mut |_| ()).unwrap();
+    assert!(init.interrupted);
+    let gone = Options {
+        processes: vec![u32::MAX - 1],
+        ..bench.options()
+    };
+    let error = watch(&gone, &AtomicBool::new(false), &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("there is no process"), "{error}");
+}
+
+#[test]
+fn sampling_leaves_no_slow_io_out() {
+    let _alone = alone();
+    let bench = Bench::new();
+    // So little that any load is too much.
+    let options = Options {
+        use_most: 1e-5,
+        ..bench.options()
+    };
+    let job = "[a]\nioengine=libaio\niodepth=8\nbs=64k\nrw=randrw\nruntime=10\ntime_based=1\n";
+    let (seen, said) = bench.watch(&options, job);
+    let device = &seen.observation.devices[0];
+    let sampled = device.sampled.expect("sampled").basis_points();
+    assert!((100..6_000).contains(&sampled), "{sampled}");
+    let told = seen
+        .notes
+        .iter()
+        .any(|note| note.contains("tracing was sampled"));
+    assert!(told, "{:?}", seen.notes);
+    assert!(random_share(&seen) > 0.95);
+    // Rates stay those of every I/O, of which only some were traced.
+    let traced = device.traced.as_ref().unwrap();
+    let all = sum(device, |it| it.reads).0 + sum(device, |it| it.writes).0;
+    let said = ["read", "write"].map(|way| number(&said[0][way]["total_ios"]));
+    near("I/Os", all, said[0] + said[1], 0.01, 0.0);
+    let count = (traced.read_size.count() + traced.write_size.count()) as f64;
+    assert!(count < all * 0.6, "{count} of {all}");
+    // By Little's law the latencies of the I/Os that began in the traced parts add up to the depth over their time. If the
+    // slow ones, which end behind a part's end, were left out, they would not.
+    let depths = traced.depth.iter().enumerate();
+    let weighted: f64 = depths
+        .map(|(place, time)| place as f64 * *time as f64)
+        .sum();
+    let latencies = (traced.read_latency.sum() + traced.write_latency.sum()) as f64;
+    near("latencies", latencies, weighted, 0.1, 0.0);
+}
+
+#[test]
+fn a_device_may_go_and_come_back() {
+    let _alone = alone();
+    let bench = Bench::new();
+    let image = bench.image.to_str().unwrap();
+    // A partition, of 4 MiB from sector 2048 on, can be taken away and given back.
+    output("losetup", &["-d", &bench.device]);
+    output("losetup", &["-P", &bench.device, image]);
+    let add = || output("addpart", &[&bench.device, "1", "2048", "8192"]);
+    let part = format!("{}p1", bench.device);
+    let read = |skip: &str| {
+        let from = format!("if={part}");
+        let words = [
+            "bs=4k",
+            "count=100",
+            "iflag=direct",
+            "of=/dev/null",
+            "status=none",
+        ];
+        let mut all = vec![from.as_str(), skip];
+        all.extend(words);
+        output("dd", &all)
+    };
+    add();
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&stop);
+    let options = Options {
+        devices: vec![part.clone()],
+        interval: Nanos::from_millis(200),
+        ..bench.options()
+    };
+    let watching = std::thread::spawn(move || watch(&options, &stop, &mut |_| ()));
+    let wait = || {
+        fathom_rawio::sleep_until(fathom_rawio::Clock::now() + Nanos::from_millis(700));
+    };
+    wait();
+    read("skip=0");
+    wait();
+    output("delpart", &[&bench.device, "1"]);
+    wait();
+    add();
+    wait();
+    read("skip=500");
+    wait();
+    raised.store(true, Ordering::Relaxed);
+    let seen = watching.join().unwrap().unwrap();
+    output("delpart", &[&bench.device, "1"]);
+    let device = &seen.observation.devices[0];
+    assert_eq!(sum(device, |it| it.reads), (200.0, 200.0 * 4096.0));
+    let traced = device.traced.as_ref().unwrap();
+    assert_eq!((traced.read_size.count(), traced.random), (200, 0));
+    for part in ["went away", "came back"] {
+        let told = seen
+            .observation
+            .doubts
+            .iter()
+            .any(|doubt| doubt.contains(part));
+        assert!(told, "{part}: {:?}", seen.observation.doubts);
+    }
+}
+
+#[test]
+fn nothing_is_left_in_the_kernel() {
+    let _alone = alone();
+    let bench = Bench::new();
+    let mounts = fs::read_to_string("/proc/mounts").unwrap();
+    let tracefs = mounts
+        .lines()
+        .find(|line| line.split(' ').nth(2) == Some("tracefs"))
+        .unwrap();
+    let instances = Path::new(tracefs.split(' ').nth(1).unwrap()).join("instances");
+    let own = || {
+        let entries = fs::read_dir(&instances).unwrap().flatten();
+        let prefix = format!("fathom-{}-", std::process::id());
+        entries
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+            .count()
+    };
+    // One of a program that was killed.
+    let stale = instances.join(format!("fathom-{}-0", u32::MAX - 1));
+    fs::create_dir(&stale).unwrap();
+    let options = Options {
+        duration: Nanos::from_millis(400),
+        interval: Nanos::from_millis(200),
+        ..bench.options()
+    };
+    let mut most = 0;
+    let seen = watch(&options, &AtomicBool::new(false), &mut |_| {
+        most = most.max(own());
+    })
+    .unwrap();
+    assert!(
+        seen.observation.devices[0].traced.is_some(),
+        "{:?}",
+        seen.notes
+    );
+    assert_eq!((most, own(), stale.exists()), (1, 0, false));
+}

@@ -1,0 +1,152 @@
+//! What to do with each volume of a design, and why.
+
+use fathom_catalog::ShareMedia;
+use fathom_units::{Nanos, group_digits};
+
+use crate::candidate::{Candidate, Disks, Storage};
+use crate::choices;
+use crate::design::caching;
+use crate::limits::{Terms, depth_for, log_normal_mean};
+use crate::need::{Load, Need, VolumeNeed};
+
+/// Sentences, each beginning with the volume's name.
+pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
+        let own = match storage {
+            Storage::Disks(disks) => vec![of_disks(volume, disks)],
+            Storage::Nfs(_) | Storage::Smb(_) => over_network(storage, candidate.machines),
+        };
+        let depth = depth(volume, storage, candidate.machines, terms);
+        let all = own.into_iter().chain(depth).chain(goals(volume));
+        sentences.extend(all.map(|sentence| format!("{}: {sentence}", volume.name)));
+    }
+    sentences
+}
+
+/// Stripe and caching.
+fn of_disks(volume: &VolumeNeed, disks: &Disks) -> String {
+    let (recommended, why) = choices::recommended_caching(volume);
+    let why = if recommended == disks.caching {
+        why
+    } else {
+        "the machine or the disk cannot cache it, or its cached limits are too low"
+    };
+    let largest = volume.loads.iter().map(|load| load.size).max();
+    let stripe = if disks.count > 1 {
+        format!(
+            "{} columns of {} for I/Os of up to {}, ",
+            disks.count,
+            disks.stripe_unit,
+            largest.unwrap_or_default()
+        )
+    } else {
+        String::new()
+    };
+    format!("{stripe}caching {}: {why}", caching(disks.caching))
+}
+
+/// Connections, channels and files.
+fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let several = |what: &str, count: u32| {
+        format!("one {what} is not enough: files are spread evenly over {count}")
+    };
+    match storage {
+        Storage::Disks(_) => {}
+        Storage::Nfs(volumes) => {
+            if volumes.count > 1 {
+                sentences.push(several("volume", volumes.count));
+            }
+            sentences.push(format!(
+                "nconnect={}, no host cache is in the way",
+                volumes.connections
+            ));
+        }
+        Storage::Smb(shares) => {
+            if shares.count > 1 {
+                let own = "each in a storage account of its own";
+                sentences.push(format!("{}, {own}", several("share", shares.count)));
+            }
+            let threads = if shares.channels > 1 {
+                ", and at least two threads: a single thread loses a tenth by several channels"
+            } else {
+                ""
+            };
+            let channels = match (shares.model.media, shares.channels) {
+                (ShareMedia::Hdd, _) => "one SMB channel, since HDD shares have no more".to_owned(),
+                (ShareMedia::Ssd, 1) => "one SMB channel is enough".to_owned(),
+                (ShareMedia::Ssd, several) => format!("SMB multichannel with {several} channels"),
+            };
+            let files = match shares.files {
+                1 => String::new(),
+                several => format!("; the I/O spread over {several} files of each share at least"),
+            };
+            sentences.push(format!("{channels}{files}{threads}"));
+        }
+    }
+    if machines > 1 {
+        sentences.push(format!("mounted by all {machines} machines"));
+    }
+    sentences
+}
+
+/// Mean time of an I/O that meets no queue.
+fn unloaded(storage: &Storage, terms: &Terms<'_>) -> Option<Nanos> {
+    let tier = match storage {
+        Storage::Nfs(_) => return Some(terms.nfs_latency),
+        Storage::Disks(disks) => disks.kind.kind().name(),
+        Storage::Smb(shares) => match shares.model.media {
+            ShareMedia::Ssd => "files_ssd",
+            ShareMedia::Hdd => "files_hdd",
+        },
+    };
+    let row = terms.catalog.media_latency(tier)?;
+    let mean = Nanos::new(log_normal_mean(row.median, row.p99).round() as u64);
+    Some(match storage {
+        Storage::Smb(_) => mean.saturating_add(terms.round_trip),
+        _ => mean,
+    })
+}
+
+/// The load with most I/Os a second.
+fn busiest(volume: &VolumeNeed) -> Option<&Load> {
+    volume.loads.iter().max_by_key(|load| load.iops)
+}
+
+/// Queue depth and threads, by Little's law.
+fn depth(
+    volume: &VolumeNeed,
+    storage: &Storage,
+    machines: u32,
+    terms: &Terms<'_>,
+) -> Option<String> {
+    let load = busiest(volume)?;
+    let latency = unloaded(storage, terms)?;
+    let iops = load.iops.get().div_ceil(u64::from(machines));
+    let depth = depth_for(iops, latency).max(1);
+    let each = match storage {
+        Storage::Disks(disks) if disks.count > 1 => {
+            let column = depth as f64 / f64::from(disks.count);
+            format!(" ({column:.1} a column)")
+        }
+        _ => String::new(),
+    };
+    let of = if machines > 1 { " of each machine" } else { "" };
+    Some(format!(
+        "{} I/Os outstanding{of}{each} drive it at a mean of {latency} each (media latency: assumed), or as many threads \
+         that wait for each I/O",
+        group_digits(depth)
+    ))
+}
+
+/// The most I/Os outstanding that a goal leaves.
+fn goals(volume: &VolumeNeed) -> Option<String> {
+    let load = busiest(volume)?;
+    let (level, goal) = volume.goal.iter().min_by_key(|(_, goal)| *goal)?;
+    Some(format!(
+        "{} at {goal} ({level}) are {} I/Os outstanding: more only wait",
+        load.iops,
+        group_digits(depth_for(load.iops.get(), *goal))
+    ))
+}

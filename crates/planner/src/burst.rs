@@ -1,0 +1,122 @@
+//! What credits add to a limit.
+//!
+//! A full bucket holds (burst limit − base) × seconds. Over a peak of some length it adds a constant rate: what it holds over
+//! that length, at most up to the burst limit. Credits are spent in the period `peak` alone; the others save them.
+
+use fathom_catalog::{BurstMode, Limits, VmSize};
+use fathom_profile::PeriodKind;
+use fathom_units::{BytesPerSec, Iops, Nanos};
+
+use crate::candidate::Choice;
+
+/// A limit with its credits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Given {
+    /// What it gives at any time; `u64::MAX`: no limit.
+    pub steady: u64,
+    /// The burst limit; 0: none.
+    pub burst: u64,
+    /// Seconds that a full bucket lasts at the burst limit.
+    pub seconds: u64,
+}
+
+impl Given {
+    /// A limit without credits.
+    pub const fn steady(steady: u64) -> Self {
+        Self {
+            steady,
+            burst: 0,
+            seconds: 0,
+        }
+    }
+
+    /// Of so many alike together.
+    pub const fn times(self, count: u64) -> Self {
+        Self {
+            steady: self.steady.saturating_mul(count),
+            burst: self.burst.saturating_mul(count),
+            seconds: self.seconds,
+        }
+    }
+
+    /// What it gives in a period, where credits are to last for `peak`.
+    pub fn in_period(&self, period: PeriodKind, peak: Option<Nanos>) -> u64 {
+        match peak {
+            Some(peak) if period == PeriodKind::Peak => self.over(peak),
+            _ => self.steady,
+        }
+    }
+
+    /// What a full bucket makes of it for so long.
+    fn over(&self, peak: Nanos) -> u64 {
+        let above = u128::from(self.burst.saturating_sub(self.steady));
+        let bucket = above * u128::from(self.seconds) * 1_000_000_000;
+        let rate = (bucket / u128::from(peak.get().max(1))).min(above);
+        let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+        self.steady.saturating_add(rate)
+    }
+}
+
+/// I/Os and bytes a second of one disk. Only credits count: bursting on demand is paid for apart.
+pub fn of_disk(disk: &Choice, vm: &VmSize) -> [Given; 2] {
+    let steady = [disk.iops(vm), disk.bandwidth()].map(Given::steady);
+    let Choice::Named(named) = disk else {
+        return steady;
+    };
+    let burst = named.burst.filter(|burst| burst.mode == BurstMode::Credits);
+    // A machine that limits each of its disks does so whatever the disk could.
+    match burst {
+        Some(burst) if vm.data_disk_iops_each.is_none() => {
+            let base = Limits {
+                iops: Some(Iops::new(steady[0].steady)),
+                bandwidth: Some(BytesPerSec::new(steady[1].steady)),
+            };
+            of_pair(&base, &burst.limits, burst.seconds.unwrap_or(0))
+        }
+        _ => steady,
+    }
+}
+
+/// I/Os and bytes a second of a pair of limits and of its burst limits.
+pub fn of_pair(base: &Limits, raised: &Limits, seconds: u32) -> [Given; 2] {
+    let given = |steady: Option<u64>, burst: Option<u64>| Given {
+        steady: steady.unwrap_or(u64::MAX),
+        burst: burst.unwrap_or(0),
+        seconds: u64::from(seconds),
+    };
+    [
+        given(base.iops.map(Iops::get), raised.iops.map(Iops::get)),
+        given(
+            base.bandwidth.map(BytesPerSec::get),
+            raised.bandwidth.map(BytesPerSec::get),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_bucket_lasts_its_seconds_at_the_highest_rate_and_longer_below_it() {
+        #[track_caller]
+        fn check(given: &Given, minutes: u64, expected: u64) {
+            let peak = Some(Nanos::from_secs(minutes * 60));
+            assert_eq!(given.in_period(PeriodKind::Peak, peak), expected);
+            assert_eq!(given.in_period(PeriodKind::Normal, peak), given.steady);
+        }
+        // P4: 120 I/Os a second, 3,500 while credits last, 30 minutes from a full bucket.
+        let p4 = Given {
+            steady: 120,
+            burst: 3500,
+            seconds: 1800,
+        };
+        check(&p4, 1, 3500);
+        check(&p4, 30, 3500);
+        check(&p4, 60, 120 + 1690);
+        check(&p4, 300, 120 + 338);
+        check(&p4.times(4), 60, 4 * (120 + 1690));
+        check(&Given::steady(500), 60, 500);
+        assert_eq!(p4.in_period(PeriodKind::Peak, None), 120);
+    }
+}

@@ -1,0 +1,105 @@
+//! One limit of a design as it is shown.
+
+use fathom_profile::PeriodKind;
+use fathom_units::{Bytes, BytesPerSec, Iops, group_digits};
+
+/// One limit of a design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Whose limit it is.
+    pub owner: String,
+    /// What is limited.
+    pub unit: Unit,
+    /// What is asked of it, in the period that leaves least headroom.
+    pub need: u64,
+    /// What it gives then; `u64::MAX` where there is no limit.
+    pub have: u64,
+    /// What it gives without credits.
+    pub steady: u64,
+    /// That period; `None` for what does not change over the day.
+    pub period: Option<PeriodKind>,
+    /// What raises it.
+    pub raise: String,
+}
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// I/Os a second.
+    Iops,
+    /// Bytes a second, as disks and machines are sold.
+    Bandwidth,
+    /// Bytes a second, as volumes and shares over the network are sold.
+    BinaryBandwidth,
+    /// Bytes written a second, of shares that limit them apart.
+    BinaryBandwidthWritten,
+    /// Bytes.
+    Capacity,
+    /// Data disks.
+    Disks,
+    /// I/Os outstanding.
+    Outstanding,
+}
+
+impl Unit {
+    /// Whether it is used up by I/O, and not by what lies there.
+    pub const fn is_rate(self) -> bool {
+        !matches!(self, Self::Capacity | Self::Disks)
+    }
+
+    /// A figure of this unit.
+    pub fn figure(self, value: u64) -> String {
+        match (self, value) {
+            (_, u64::MAX) => "no limit".to_owned(),
+            (Self::Iops, value) => Iops::new(value).to_string(),
+            (Self::Bandwidth, value) => rate(value),
+            (Self::BinaryBandwidth, value) => binary_rate(value),
+            (Self::BinaryBandwidthWritten, value) => format!("{} written", binary_rate(value)),
+            (Self::Capacity, value) => Bytes::new(value).to_string(),
+            (Self::Disks, 1) => "1 disk".to_owned(),
+            (Self::Disks, value) => format!("{value} disks"),
+            (Self::Outstanding, value) => format!("{} in flight", group_digits(value)),
+        }
+    }
+}
+
+/// A rate in the clouds' unit, to a tenth.
+fn rate(bytes_per_sec: u64) -> String {
+    if bytes_per_sec.is_multiple_of(1_000_000) {
+        BytesPerSec::new(bytes_per_sec).to_string()
+    } else {
+        format!("{:.1} MB/s", bytes_per_sec as f64 / 1e6)
+    }
+}
+
+/// A rate in the unit of volumes and shares over the network, to a tenth.
+fn binary_rate(bytes_per_sec: u64) -> String {
+    let mib = 1 << 20;
+    if bytes_per_sec.is_multiple_of(mib) {
+        format!("{} MiB/s", group_digits(bytes_per_sec / mib))
+    } else {
+        format!("{:.1} MiB/s", bytes_per_sec as f64 / mib as f64)
+    }
+}
+
+impl Line {
+    /// Whether the limit is enough.
+    pub const fn carries(&self) -> bool {
+        self.need <= self.have
+    }
+
+    /// Whether it is enough only while credits last.
+    pub const fn spends_credits(&self) -> bool {
+        self.need > self.steady
+    }
+
+    /// How many times what it gives is asked of it.
+    pub fn missing(&self) -> f64 {
+        self.need as f64 / self.have.max(1) as f64
+    }
+
+    /// How many times the need the limit gives; `None` where it has no limit, or nothing is asked of it.
+    pub fn headroom(&self) -> Option<f64> {
+        (self.need > 0 && self.have != u64::MAX).then(|| self.have as f64 / self.need as f64)
+    }
+}

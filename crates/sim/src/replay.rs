@@ -1,0 +1,394 @@
+//! The I/O of a served run, replayed in virtual time: the same arrivals, on whatever design.
+//!
+//! An open loop: each I/O comes when it came, whatever has completed by then. The trace is read twice, piece by piece: once
+//! for its volumes and for all that is wrong with it, and once for its I/Os.
+//!
+//! Invariants: nothing of the trace is held but what is read ahead and what is under way, and of the latter there is a
+//! bound ([`MOST_OUTSTANDING`]); the clock only goes forward.
+
+mod volume;
+
+#[cfg(test)]
+mod tests;
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_model::{
+    AnyVolume, ClientId, Completed, Design, FileId, IoKind, Layout, Request, Storage, VolumeId,
+};
+use fathom_record::{Event, EventSink, StageResult, stage_record};
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::Workload;
+use fathom_workload::trace::{ServedEntry, ServedOp, ServedTrace, TraceError};
+
+use crate::gauges::Gauges;
+use crate::intervals::Intervals;
+use crate::plan::PredictError;
+use crate::predict::Prediction;
+use crate::stage::storage_rows;
+use volume::{Counts, VolumeRun};
+
+/// Most I/Os under way: where more come than storage carries, they would become ever more.
+const MOST_OUTSTANDING: u64 = 4 << 20;
+
+/// How many events pass between two looks at the stop signal.
+const EVENTS_PER_LOOK: u32 = 1 << 14;
+
+/// Name of the only stage.
+const STAGE: &str = "replay";
+
+/// A trace that was looked through.
+#[derive(Debug)]
+pub struct Replay {
+    name: String,
+    volumes: Vec<Replayed>,
+    /// Arrival of its first I/O.
+    first: Nanos,
+    /// From the first arrival to the last.
+    length: Nanos,
+    workload: Workload,
+}
+
+/// A volume of a trace.
+#[derive(Debug)]
+struct Replayed {
+    volume: VolumeId,
+    client: ClientId,
+    name: String,
+    counts: Counts,
+}
+
+impl Replay {
+    /// Looks a whole trace through; `name` is that of its file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, as far as it fits a screen.
+    pub fn new(name: &str, mut trace: ServedTrace, design: &Design) -> Result<Self, Diagnostics> {
+        let mut complaints = Diagnostics::default();
+        let mut volumes: Vec<Option<Replayed>> = Vec::new();
+        let mut span: Option<(Nanos, Nanos)> = None;
+        while !complaints.is_full() {
+            let entry = match trace.next_entry() {
+                Ok(None) => break,
+                Ok(Some(entry)) => entry,
+                Err(error) => {
+                    complaints.push(Diagnostic::error(format!("{name}, {error}")));
+                    if matches!(error, TraceError::Io { .. }) {
+                        break;
+                    }
+                    continue;
+                }
+            };
+            let (first, _) = span.unwrap_or((entry.arrival, entry.arrival));
+            span = Some((first, entry.arrival));
+            let number = entry.volume as usize;
+            while volumes.len() <= number {
+                let of_trace = &trace.volumes()[volumes.len()];
+                let found = located(of_trace, design);
+                let found = found.map_err(|message| {
+                    let message = format!("{name}, line {}: {message}", entry.line);
+                    complaints.push(Diagnostic::error(message));
+                });
+                volumes.push(found.ok());
+            }
+            if let Some(replayed) = &mut volumes[number]
+                && let Err(message) = replayed
+                    .counts
+                    .add(&entry, design.capacity(replayed.volume))
+            {
+                let message = format!("{name}, line {}: {message}", entry.line);
+                complaints.push(Diagnostic::error(message));
+            }
+        }
+        let Some((first, last)) = span.filter(|_| !complaints.has_errors()) else {
+            if !complaints.has_errors() {
+                complaints.push(Diagnostic::error(format!("{name} holds no I/O")));
+            }
+            return Err(complaints);
+        };
+        let length = last - first;
+        let volumes: Vec<Replayed> = volumes.into_iter().flatten().collect();
+        let jobs = volumes.iter().map(|one| one.counts.job(&one.name, length));
+        let workload = volume::workload(STAGE, jobs.collect());
+        Ok(Self {
+            name: name.to_owned(),
+            volumes,
+            first,
+            length,
+            workload,
+        })
+    }
+
+    /// The trace as a workload: a job for each volume, with what came to it on the whole.
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    /// Replays `trace`, which must be the one that was looked through. Afterwards the depth of each job of
+    /// [`Replay::workload`] is the most that it had outstanding.
+    ///
+    /// # Errors
+    /// Where the trace has changed, or storage cannot keep up with it.
+    pub fn predict(
+        &mut self,
+        trace: ServedTrace,
+        design: &Design,
+        sink: &mut dyn EventSink,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Prediction, PredictError> {
+        let mut notes = design.notes.clone();
+        let ends = self.volumes.iter().map(|one| {
+            let end = Bytes::new(one.counts.end);
+            (one.volume, one.name.clone(), end)
+        });
+        let layout = Layout::new(design, ends);
+        let layout = layout.map_err(|_| refused("a volume is smaller than the trace"))?;
+        let mut storage = Storage::new(design, &layout, self.workload.seed)?;
+        for one in &self.volumes {
+            if design.starts_warm(one.volume) {
+                storage.warm(one.volume, 0, one.counts.end);
+            }
+        }
+        if self.volumes.iter().any(|one| one.counts.trims()) {
+            notes
+                .push("trims are charged as one I/O of no bytes each, which is assumed".to_owned());
+        }
+        for text in &notes {
+            sink.event(&Event::Note { text });
+        }
+        sink.event(&Event::StageStarted {
+            index: 0,
+            count: 1,
+            name: STAGE,
+            expected: Some(self.length),
+        });
+        let mut run = Run::new(self, &mut storage, sink);
+        let interrupted = run.run(trace, stop)?;
+        let (result, depths) = run.finish(interrupted);
+        let stage = &mut self.workload.stages[0];
+        for (job, depth) in stage.jobs.iter_mut().zip(depths) {
+            job.depth = depth.max(1);
+        }
+        sink.event(&Event::Snapshot {
+            index: 0,
+            over: true,
+            result: &result,
+        });
+        sink.event(&Event::StageFinished {
+            index: 0,
+            record: &stage_record(stage, &result),
+        });
+        Ok(Prediction {
+            results: vec![result],
+            notes,
+        })
+    }
+}
+
+/// The volume of a design that a trace calls `name`: `VM/VOLUME`, or `VOLUME` alone where one has that name.
+fn located(name: &str, design: &Design) -> Result<Replayed, String> {
+    let volumes: Vec<VolumeId> = design.volume_ids().collect();
+    let whole = volumes.iter().find(|id| design.volume_name(**id) == name);
+    let mut alone = volumes
+        .iter()
+        .filter(|id| design.volume(**id).map(AnyVolume::name) == Some(name));
+    let volume = match (whole, alone.next(), alone.next()) {
+        (Some(volume), _, _) | (None, Some(volume), None) => *volume,
+        (None, Some(_), Some(_)) => {
+            return Err(format!(
+                "several machines have a volume `{name}`; the trace must say whose (`VM/{name}`)"
+            ));
+        }
+        (None, None, _) => {
+            const MOST_NAMED: usize = 20;
+            let names = volumes.iter().take(MOST_NAMED);
+            let names: Vec<_> = names
+                .map(|id| format!("`{}`", design.volume_name(*id)))
+                .collect();
+            let names = names.join(", ");
+            return Err(format!("the design has no volume `{name}`; it has {names}"));
+        }
+    };
+    // Of several machines that mount it the first stands for whoever it was.
+    let client = design.client_of(None, volume).ok().or_else(|| {
+        let clients = design.volume(volume)?.network_clients();
+        clients.first().map(|client| client.id)
+    });
+    Ok(Replayed {
+        volume,
+        client: client.unwrap_or(ClientId::NONE),
+        name: design.volume_name(volume),
+        counts: Counts::default(),
+    })
+}
+
+fn refused(message: impl Into<String>) -> PredictError {
+    PredictError::Input(Diagnostics(vec![Diagnostic::error(message)]))
+}
+
+/// A replay under way.
+struct Run<'a> {
+    replay: &'a Replay,
+    storage: &'a mut Storage,
+    sink: &'a mut dyn EventSink,
+    volumes: Vec<VolumeRun>,
+    intervals: Intervals,
+    gauges: Gauges,
+    completed: Vec<Completed>,
+    outstanding: u64,
+    now: Nanos,
+}
+
+impl<'a> Run<'a> {
+    fn new(replay: &'a Replay, storage: &'a mut Storage, sink: &'a mut dyn EventSink) -> Self {
+        let used = |replayed: &Replayed| replayed.counts.used();
+        let all = replay
+            .volumes
+            .iter()
+            .map(used)
+            .fold([false; 3], |all, one| {
+                [0, 1, 2].map(|way| all[way] || one[way])
+            });
+        let mut intervals = Intervals::new(0, all);
+        if sink.wants_jobs() {
+            intervals = intervals.with_jobs(replay.volumes.iter().map(used));
+        }
+        let volumes = replay.volumes.iter().enumerate();
+        let volumes = volumes.map(|(index, one)| VolumeRun::new(index, one.counts.used()));
+        let mut run = Self {
+            replay,
+            storage,
+            volumes: volumes.collect(),
+            intervals,
+            gauges: Gauges::default(),
+            completed: Vec::new(),
+            outstanding: 0,
+            now: Nanos::ZERO,
+            sink,
+        };
+        run.gauges.begin(Nanos::ZERO, run.storage);
+        run.intervals.measure(Nanos::ZERO, run.sink);
+        run
+    }
+
+    /// Whether it was stopped.
+    fn run(
+        &mut self,
+        mut trace: ServedTrace,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool, PredictError> {
+        let name = &self.replay.name;
+        let mut events = 0;
+        loop {
+            let entry = trace.next_entry();
+            let entry = entry.map_err(|error| refused(format!("{name}, {error}")))?;
+            let arrival = entry.map(|entry| entry.arrival.saturating_sub(self.replay.first));
+            while self.outstanding > 0 || arrival.is_some() {
+                let due = self.storage.next_due();
+                // The model's go first.
+                let Some(at) = due.filter(|at| arrival.is_none_or(|arrival| *at <= arrival)) else {
+                    break;
+                };
+                self.go_to(at);
+                self.storage.advance(&mut self.completed);
+                self.settle();
+                events += 1;
+                if events % EVENTS_PER_LOOK == 0 && stop() {
+                    return Ok(true);
+                }
+            }
+            let (Some(entry), Some(arrival)) = (entry, arrival) else {
+                return Ok(false);
+            };
+            self.go_to(arrival);
+            self.submit(&entry)?;
+            if self.outstanding > MOST_OUTSTANDING {
+                return Err(refused(format!(
+                    "{name}, line {}: {MOST_OUTSTANDING} I/Os are waiting {:.1} s after the first came; the design \
+                     does not carry this trace",
+                    entry.line,
+                    self.now.as_secs_f64()
+                )));
+            }
+        }
+    }
+
+    fn go_to(&mut self, at: Nanos) {
+        assert!(at >= self.now, "the clock only goes forward");
+        if at >= self.gauges.due() {
+            self.gauges.read_until(at, self.storage);
+        }
+        self.now = at;
+    }
+
+    fn submit(&mut self, entry: &ServedEntry) -> Result<(), PredictError> {
+        let index = entry.volume as usize;
+        let known = self.replay.volumes.get(index);
+        let end = entry.offset + u64::from(entry.length);
+        let Some(replayed) = known.filter(|one| end <= one.counts.end) else {
+            let name = &self.replay.name;
+            let message = format!("{name}, line {}: it changed while it was read", entry.line);
+            return Err(refused(message));
+        };
+        let run = &mut self.volumes[index];
+        let (slot, number) = run.begin(self.now, entry);
+        let kind = match entry.op {
+            ServedOp::Read => IoKind::Read,
+            ServedOp::Write | ServedOp::Zeroes => IoKind::Write,
+            ServedOp::Flush => IoKind::Flush,
+            ServedOp::Trim => IoKind::Trim,
+        };
+        let request = Request {
+            volume: replayed.volume,
+            client: replayed.client,
+            // What is known of single files does not apply to a volume of blocks.
+            file: FileId::NONE,
+            kind,
+            fua: entry.fua,
+            offset: entry.offset,
+            length: entry.length,
+            stream: index as u64,
+            index: number,
+            tag: (index as u64) << 32 | u64::from(slot),
+        };
+        self.outstanding += 1;
+        self.storage.submit(self.now, request, &mut self.completed);
+        self.settle();
+        Ok(())
+    }
+
+    fn settle(&mut self) {
+        for one in std::mem::take(&mut self.completed) {
+            self.outstanding -= 1;
+            let index = (one.tag >> 32) as usize;
+            let done = self.volumes[index].complete(self.now, one.tag as u32, &one.waits);
+            if let Some((direction, bytes, latency)) = done {
+                let io = (bytes, latency);
+                self.intervals.record(self.now, direction, io, self.sink);
+                self.intervals.record_job(index, direction, io);
+            }
+        }
+    }
+
+    /// What was measured, and the most that each volume had outstanding.
+    fn finish(self, interrupted: bool) -> (StageResult, Vec<u32>) {
+        let ends = self.volumes.iter().map(VolumeRun::end);
+        let end = ends.max().unwrap_or_default();
+        let depths = self.volumes.iter().map(|volume| volume.most).collect();
+        let intervals = self.intervals.finish(end, self.sink);
+        let mut storage = storage_rows(self.storage, self.now);
+        self.gauges.finish(self.now, self.storage, &mut storage);
+        let workers = self.volumes.into_iter();
+        let result = StageResult {
+            name: STAGE.to_owned(),
+            stage: 0,
+            started_unix_ns: 0,
+            measured: end,
+            workers: workers.map(|volume| volume.finish(interrupted)).collect(),
+            intervals,
+            storage,
+            devices: Vec::new(),
+            notes: Vec::new(),
+        };
+        (result, depths)
+    }
+}

@@ -1,0 +1,140 @@
+//! Replays against arithmetic, and against what the same arrivals do to the model directly.
+
+use std::fmt::Write;
+use std::io::Cursor;
+
+use fathom_catalog::Catalog;
+use fathom_model::Design;
+use fathom_record::{Ignore, StageResult};
+use fathom_units::Nanos;
+use fathom_workload::Direction;
+use fathom_workload::trace::ServedTrace;
+
+use super::Replay;
+use crate::Prediction;
+
+const HEADER: &str = "arrival_ns,volume,op,offset,length,due_ns,done_ns,limit\n";
+
+fn design(text: &str) -> Design {
+    Design::read(text, "d", Catalog::builtin()).unwrap().0
+}
+
+fn device(name: &str, iops: u64) -> String {
+    format!(
+        "[[device]]\nname = '{name}'\nmount = '/{name}'\nsize = '1GiB'\niops = {iops}\nlatency = 'none'\n"
+    )
+}
+
+fn open(lines: &str) -> ServedTrace {
+    ServedTrace::new(Box::new(Cursor::new(format!("{HEADER}{lines}")))).unwrap()
+}
+
+fn replayed(lines: &str, design: &Design) -> Result<(Replay, Prediction), String> {
+    let replay = Replay::new("t.csv", open(lines), design);
+    let mut replay = replay.map_err(|complaints| complaints.to_string())?;
+    let prediction = replay.predict(open(lines), design, &mut Ignore, &|| false);
+    let prediction = prediction.map_err(|error| error.to_string())?;
+    Ok((replay, prediction))
+}
+
+fn latencies(result: &StageResult, job: usize, way: Direction) -> (u64, u64, u64) {
+    let stats = result.workers[job].directions[way as usize]
+        .as_ref()
+        .unwrap();
+    let latency = &stats.latency;
+    (latency.count(), latency.sum() as u64, stats.bytes)
+}
+
+#[test]
+fn arrivals_are_those_of_the_trace_whatever_storage_does() {
+    let design = design(&(device("a", 1000) + &device("b", 100)));
+    // Ten at once at a, which lets one go each millisecond; two at b, which needs ten.
+    let mut lines = String::new();
+    for number in 0..10 {
+        let _ = writeln!(lines, "5000000,a,read,{},4096,1,1,x", number * 4096);
+    }
+    lines.push_str("5000000,b,write,0,8192,1,1,\n6000000,b,zeroes+fua,8192,8192,1,1,\n");
+    lines.push_str("7000000,b,flush,0,0,1,1,\n");
+    let (replay, prediction) = replayed(&lines, &design).unwrap();
+    let result = &prediction.results[0];
+    // 0 + 1 + … + 9 ms, and 0 and 9 ms of the writes.
+    assert_eq!(
+        latencies(result, 0, Direction::Read),
+        (10, 45_000_000, 40_960)
+    );
+    assert_eq!(
+        latencies(result, 1, Direction::Write),
+        (2, 9_000_000, 16_384)
+    );
+    let flushes = result.workers[1].sync.as_ref().unwrap();
+    assert_eq!((flushes.ios(), flushes.latency.max()), (1, 0));
+    assert_eq!(result.measured, Nanos::from_millis(10));
+    let waited = &result.workers[0].waited_ns[Direction::Read as usize];
+    assert_eq!(waited["device-iops"], 45_000_000);
+    let jobs = &replay.workload().stages[0].jobs;
+    let jobs: Vec<_> = jobs.iter().map(|job| (&*job.name, job.depth)).collect();
+    assert_eq!(jobs, [("a", 10), ("b", 2)]);
+    assert_eq!(result.workers[0].outstanding_ns, 45_000_000);
+}
+
+#[test]
+fn trims_are_charged_without_their_bytes() {
+    let text = device("a", 1000).replace("iops = 1000", "iops = 1000\nbandwidth = '1MB/s'");
+    let lines = "0,a,trim,0,1000000000,1,1,\n0,a,trim,0,1000000000,1,1,\n";
+    let (_, prediction) = replayed(lines, &design(&text)).unwrap();
+    let result = &prediction.results[0];
+    assert_eq!(latencies(result, 0, Direction::Trim).1, 1_000_000);
+    assert!(prediction.notes.iter().any(|note| note.contains("trims")));
+}
+
+/// A design scaled by a half takes twice as long where it binds.
+#[test]
+fn a_scaled_design_is_replayed_as_scaled() {
+    let design = design(&device("a", 1000)).scaled("0.5".parse().unwrap());
+    let lines = "0,a,read,0,4096,1,1,\n".repeat(5);
+    let (_, prediction) = replayed(&lines, &design).unwrap();
+    let result = &prediction.results[0];
+    assert_eq!(latencies(result, 0, Direction::Read).1, 20_000_000);
+    assert!(prediction.notes.iter().any(|note| note.contains("0.5")));
+}
+
+#[test]
+fn equal_replays_are_equal() {
+    let text = device("a", 900).replace("'none'", "{ median = '2ms', p99 = '9ms' }");
+    let mut lines = String::new();
+    for number in 0..5_000_u64 {
+        let arrival = number * 1_100_000 + number % 7 * 400_000;
+        let op = ["read", "write", "read"][number as usize % 3];
+        let _ = writeln!(lines, "{arrival},a,{op},{},4096,1,1,", number % 1000 * 4096);
+    }
+    let design = design(&text);
+    let (_, one) = replayed(&lines, &design).unwrap();
+    let (_, other) = replayed(&lines, &design).unwrap();
+    assert_eq!(one, other);
+    let seconds = one.results[0].intervals.iter();
+    let ios = seconds.flat_map(|second| second.directions.iter().flatten());
+    assert_eq!(ios.map(|stats| stats.ios()).sum::<u64>(), 5_000);
+}
+
+#[test]
+fn everything_that_is_wrong_comes_at_once_with_its_line() {
+    let design = design(&(device("a", 1000) + &device("b", 1)));
+    let lines = "0,a,read,1073741824,4096,1,1,\n1,c,read,0,1,1,1,\nx,a,read,0,1,1,1,\n";
+    let error = replayed(lines, &design).unwrap_err();
+    for part in [
+        "t.csv, line 2: it ends at byte 1073745920",
+        "t.csv, line 3: the design has no volume `c`; it has `a`, `b`",
+        "t.csv, line 4: the arrival `x`",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(replayed("", &design).unwrap_err().contains("holds no I/O"));
+    let mut replay = Replay::new("t.csv", open("0,a,read,0,1,1,1,\n"), &design).unwrap();
+    let other = open("0,a,read,0,2,1,1,\n");
+    let error = replay.predict(other, &design, &mut Ignore, &|| false);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("line 2: it changed while it was read"),
+        "{error}"
+    );
+}
