@@ -39,6 +39,8 @@ pub enum Verb {
     Predict(PredictArgs),
     /// Serve a design's volumes to any program, as NBD exports in real time
     Serve(fathom_emulator::ServeArgs),
+    /// Give orders to a running `fathom serve`: crashes, faults, other limits
+    Ctl(fathom_emulator::CtlArgs),
     /// Fit a design's media latencies to a measured run
     Calibrate(CalibrateArgs),
     /// Print the resolved workload, or a guide's table: `counters`, `factors`
@@ -410,6 +412,7 @@ impl Cli {
             Verb::Convert(args) => Some(&args.workload.workload),
             Verb::Calibrate(_)
             | Verb::Serve(_)
+            | Verb::Ctl(_)
             | Verb::Fio(_)
             | Verb::Diskspd(_)
             | Verb::Iometer(_)

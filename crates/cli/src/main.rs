@@ -50,6 +50,7 @@ fn act() -> ExitCode {
         Verb::Run(args) => run::run(&args),
         Verb::Predict(args) => predict::predict(&args),
         Verb::Serve(args) => fathom_emulator::run(&args, &TERMINAL),
+        Verb::Ctl(args) => fathom_emulator::ctl(&args, &TERMINAL),
         Verb::Calibrate(args) => calibrate::calibrate(&args),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Convert(args) => convert::convert(&args),

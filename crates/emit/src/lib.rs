@@ -3,7 +3,7 @@
 //! Nothing here is run: a script is text, which its reader looks through and runs. Scripts leave what exists as it is, name
 //! what they are going to do, and never change a disk's caching in silence.
 //!
-//! Invariant: what a user named comes into a script as a quoted value ([`quote`]) or as letters and digits alone.
+//! Invariant: what a user named comes into a script as a quoted value (the module `quote`) or as letters and digits alone.
 
 mod azure_cli;
 mod bicep;

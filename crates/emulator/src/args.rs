@@ -14,8 +14,8 @@ use fathom_units::Nanos;
 #[command(after_help = HELP)]
 pub struct ServeArgs {
     /// The design to serve
-    #[arg(value_name = "DESIGN")]
-    pub design: PathBuf,
+    #[arg(value_name = "DESIGN", required_unless_present = "clean")]
+    pub design: Option<PathBuf>,
     /// Where the bytes of volumes are: `mem`, or a directory with a sparse file for each
     #[arg(long, value_name = "mem|DIR", default_value = "mem")]
     pub backing: String,
@@ -25,6 +25,18 @@ pub struct ServeArgs {
     /// Where NBD clients come: `unix:DIR` (its socket is DIR/fathom.sock) or `tcp:ADDRESS:PORT`; may be repeated
     #[arg(long, value_name = "PLACE")]
     pub nbd: Vec<String>,
+    /// Show each volume as a file in this empty directory, by the kernel's FUSE; needs root
+    #[arg(long, value_name = "DIR")]
+    pub fuse: Option<PathBuf>,
+    /// Make a block device of each of those files, and undo it at the end
+    #[arg(long, requires = "fuse")]
+    pub attach: bool,
+    /// Remove mounts and block devices that killed servers have left, and serve nothing
+    #[arg(long, exclusive = true)]
+    pub clean: bool,
+    /// Where orders of `fathom ctl` come [default: a socket in $XDG_RUNTIME_DIR, where that is set]
+    #[arg(long, value_name = "SOCKET")]
+    pub control: Option<PathBuf>,
     /// Let clients of other machines come, who may then read and write every volume
     #[arg(long)]
     pub insecure: bool,
@@ -64,4 +76,5 @@ Ctrl-C.
 
 Example:
   fathom serve ds14.design.toml --nbd unix:/tmp/disks
-  nbdinfo 'nbd+unix:///data?socket=/tmp/disks/fathom.sock'";
+  nbdinfo 'nbd+unix:///data?socket=/tmp/disks/fathom.sock'
+  fathom serve ds14.design.toml --fuse /mnt/served --attach";

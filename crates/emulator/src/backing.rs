@@ -79,6 +79,7 @@ pub(crate) struct Disk {
     region: Region,
     allocation: Allocation,
     in_memory: bool,
+    size: u64,
 }
 
 impl Disk {
@@ -103,6 +104,7 @@ impl Disk {
             file: Arc::new(file),
             allocation: Allocation::new(size),
             in_memory: true,
+            size,
         })
     }
 
@@ -144,6 +146,7 @@ impl Disk {
             file: Arc::new(file),
             allocation,
             in_memory: false,
+            size,
         })
     }
 
@@ -183,6 +186,23 @@ impl Disk {
             self.file.write_all_at(bytes, offset)
         };
         written.map_err(|error| told(&error))
+    }
+
+    /// Its bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Reads a range; what cannot be read is zeroes.
+    pub fn read(&self, offset: u64, bytes: &mut [u8]) {
+        let read = if self.in_memory {
+            self.region.copy_out(offset, bytes)
+        } else {
+            self.file.read_exact_at(bytes, offset)
+        };
+        if read.is_err() {
+            bytes.fill(0);
+        }
     }
 
     /// Makes a range read as zeroes, and gives its room back where it can.

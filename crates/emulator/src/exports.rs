@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{AnyVolume, ClientId, Design, FileId, Layout, OverfullVolume, VolumeId};
+use fathom_model::{
+    AnyVolume, ClientId, Design, FileId, HostCaching, Layout, OverfullVolume, VolumeId,
+};
 
 /// Most exports of one server: a handshake names them all.
 pub(crate) const EXPORTS_MOST: usize = 4096;
@@ -16,6 +18,8 @@ pub(crate) struct Export {
     pub client: ClientId,
     pub file: FileId,
     pub size: u64,
+    /// Whether writes to it end in its host's cache, from which they are lost when the host fails.
+    pub write_back: bool,
     /// Whether its I/O takes no time at all in the model.
     pub instant: bool,
 }
@@ -24,6 +28,8 @@ pub(crate) struct Export {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ExportTable {
     pub exports: Vec<Export>,
+    /// Machines by name.
+    pub machines: Vec<(String, ClientId)>,
     by_name: BTreeMap<String, usize>,
 }
 
@@ -48,12 +54,19 @@ impl ExportTable {
             .iter()
             .map(|(volume, name, size)| (*volume, name.clone(), *size));
         let layout = Layout::new(design, files)?;
-        let mut table = Self::default();
+        let mut table = Self {
+            machines: machines(design),
+            ..Self::default()
+        };
         for (volume, name, size) in found {
             let file = layout.file_id(volume, &name).unwrap_or(FileId::NONE);
             table.by_name.insert(name.clone(), table.exports.len());
             table.exports.push(Export {
                 client: client(design, volume),
+                write_back: matches!(
+                    design.volume(volume),
+                    Some(AnyVolume::Disks(_, disks)) if disks.caching == HostCaching::ReadWrite
+                ),
                 instant: design.is_instant(volume),
                 size: size.get(),
                 name,
@@ -63,6 +76,20 @@ impl ExportTable {
         }
         Ok((table, layout))
     }
+}
+
+/// The design's machines, by the names that orders have for them.
+fn machines(design: &Design) -> Vec<(String, ClientId)> {
+    let mut machines: Vec<(String, ClientId)> = Vec::new();
+    for volume in design.volumes() {
+        if let AnyVolume::Disks(client, _) = volume
+            && let Some(vm) = client.index().and_then(|index| design.vms.get(index))
+            && machines.iter().all(|(name, _)| *name != vm.name)
+        {
+            machines.push((vm.name.clone(), client));
+        }
+    }
+    machines
 }
 
 /// The machine whose I/O it is: a volume's own, or the first that mounts it over a network.

@@ -37,7 +37,16 @@ pub(crate) struct Io {
     pub due: Option<Nanos>,
     pub waits: Waits,
     pub sync: Sync,
+    /// Whether what it wrote is in a host's cache and on no disk.
+    pub cached: bool,
     pub error: Option<NbdError>,
+}
+
+impl Io {
+    /// Whether it changes bytes in a way that a failing host may take back.
+    pub fn writes(&self) -> bool {
+        matches!(self.command, Command::Write | Command::WriteZeroes)
+    }
 }
 
 /// I/Os by number.

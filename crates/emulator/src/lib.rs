@@ -7,6 +7,8 @@
 //! - `server` is the one thread that does it all; `pace` is the model with its clocks, `path` what messages cost.
 //! - `client` is a connection, `in_flight` the I/Os under way, `backing` and `allocation` the bytes.
 //! - `meter`, `live`, `trace` and `document` count, show, write down and record.
+//! - `mount` and `attach` make files and block devices of volumes, `clean` removes what killed servers left of them.
+//! - `control` brings orders of `ctl`, `order` understands them, `undo` keeps what a crash brings back.
 //! - `run` is the verb.
 //!
 //! Invariants: no limit is decided here, all are the model's; nothing is answered before it is due; what a client makes the
@@ -14,22 +16,33 @@
 
 mod allocation;
 mod args;
+mod attach;
 mod backing;
+mod clean;
 mod client;
+mod control;
+mod ctl;
 mod document;
 mod exports;
 mod in_flight;
 mod listen;
 mod live;
 mod meter;
+mod mount;
+mod order;
 mod pace;
 mod path;
 mod run;
 mod server;
 mod sync;
 mod trace;
+mod undo;
 
 pub use args::ServeArgs;
+pub use attach::AttachError;
 pub use backing::BackingError;
+pub use ctl::{CtlArgs, ctl};
 pub use listen::ListenError;
+pub use mount::MountError;
+pub use order::OrderError;
 pub use run::run;

@@ -12,7 +12,7 @@
 //!
 //! Invariants: an arrival is never dated before what the model has already let happen; nothing is answered before it is due.
 
-use fathom_model::{Completed, Request, Storage};
+use fathom_model::{Change, ChangeError, ClientId, Completed, Crash, Lost, Request, Storage};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 
@@ -91,6 +91,28 @@ impl Pace {
     pub fn submit(&mut self, time: Nanos, request: Request, completed: &mut Vec<Completed>) {
         self.floor = self.floor.max(time);
         self.storage.submit(self.floor, request, completed);
+    }
+
+    /// Hosts fail at `time`, before which everything due has happened.
+    pub fn crash(
+        &mut self,
+        time: Nanos,
+        machine: Option<ClientId>,
+        completed: &mut Vec<Completed>,
+    ) -> Crash {
+        self.floor = self.floor.max(time);
+        self.storage.crash(self.floor, machine, completed)
+    }
+
+    /// A part of the storage changes at `time`, before which everything due has happened.
+    pub fn change(
+        &mut self,
+        time: Nanos,
+        change: &Change,
+        completed: &mut Vec<Completed>,
+    ) -> Result<Vec<Lost>, ChangeError> {
+        self.floor = self.floor.max(time);
+        self.storage.change(self.floor, change, completed)
     }
 
     /// When to wake up for what is due next; `None`: nothing is.

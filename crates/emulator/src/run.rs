@@ -1,15 +1,17 @@
 //! The verb: from arguments to a server, and from what it served to a record.
 
+use std::io::Write;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use fathom_catalog::Catalog;
+use fathom_fuse::Tree;
 use fathom_model::{Design, Layout, Storage};
 use fathom_rawio::{
     Clock, inherited_sockets, precise_timers, raise_open_files_limit, thread_usage, wall_clock,
 };
-use fathom_record::{CpuRecord, Record, StageResult, Verdict};
+use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
 use fathom_session::{Code, Console, Failure, tell_warnings};
@@ -18,15 +20,19 @@ use fathom_workload::Stage;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::args::ServeArgs;
+use crate::attach;
 use crate::backing::{Budget, Disk, Medium};
+use crate::clean::clean;
+use crate::control::{Control, usual_place};
 use crate::document::{self, Emulation, Session};
 use crate::exports::{EXPORTS_MOST, ExportTable};
 use crate::listen::{Listener, Place, Reach};
 use crate::live::{Keeper, Shown};
 use crate::meter::{Meter, Second};
+use crate::mount::Mount;
 use crate::pace::{Pace, Spin};
 use crate::path::Echo;
-use crate::server::Server;
+use crate::server::{Files, Server};
 use crate::trace::{TraceFile, Tracer, trace};
 
 /// Seconds that may wait to be shown.
@@ -38,18 +44,22 @@ const SECONDS_WAITING: usize = 4;
 ///
 /// What kept it from serving: all of it before the first client is let in.
 pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
+    let Some(path) = args.design.as_ref().filter(|_| !args.clean) else {
+        return clean(console);
+    };
     let started_unix_ns = wall_clock();
-    let (design, text) = read(&args.design, console)?;
+    let (design, text) = read(path, console)?;
     let (exports, layout) = tables(&design)?;
     let storage = model(&design, &layout, args.seed)?;
     let disks = disks(args, &exports)?;
     let listeners = listeners(args)?;
+    let files = files(args, &exports, started_unix_ns)?;
     // Without more of them fewer clients are let in.
     let _ = raise_open_files_limit();
     let traced = open_trace(args, &exports)?;
     let stage = document::stage(&exports);
     let stage = stage.map_err(|error| Failure::new(Code::Unexpected, error))?;
-    let title = format!("{} served", file_name(&args.design));
+    let title = format!("{} served", file_name(path));
     let writer = store(args, &title, &text, started_unix_ns, console);
     announce(args, &exports, &listeners, console);
     let session = Session {
@@ -66,9 +76,14 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         stage: &stage,
         session,
     };
-    let (record, writer) = serving.serve((storage, disks, listeners), traced, writer, console)?;
+    let control = control(args, console)?;
+    let ways = (listeners, files, control);
+    let (record, writer) = serving.serve((storage, disks, ways), traced, writer, console)?;
     finish(&record, writer, args, console)
 }
+
+/// How clients come, over the network's protocol and as files, and how orders do.
+type Ways = (Vec<Listener>, Option<Files>, Control);
 
 /// What stays the same while serving.
 struct Serving<'a> {
@@ -81,13 +96,13 @@ struct Serving<'a> {
 impl Serving<'_> {
     fn serve(
         self,
-        (storage, disks, listeners): (Storage, (Vec<Disk>, Budget), Vec<Listener>),
+        (storage, disks, (listeners, files, control)): (Storage, (Vec<Disk>, Budget), Ways),
         traced: Option<(Tracer, TraceFile)>,
         writer: Option<RunWriter>,
         console: &dyn Console,
     ) -> Result<(Record, Option<RunWriter>), Failure> {
         let failed = |error: std::io::Error| Failure::new(Code::Unexpected, error);
-        let stop = interrupts().map_err(failed)?;
+        let stops = Stops::new().map_err(failed)?;
         precise_timers();
         let (echo, path) = Echo::new().map_err(failed)?;
         let (seconds, coming) = sync_channel(SECONDS_WAITING);
@@ -103,28 +118,32 @@ impl Serving<'_> {
         let meter = self.meter(start, seconds, tracer);
         let mut pace = Pace::new(storage, path, spin());
         pace.storage.restart_statistics(start);
+        let attached = match &files {
+            Some(files) if self.args.attach => Some(self.paths(files.mount.path())),
+            _ => None,
+        };
         let mut server =
             Server::new(self.exports, disks, (pace, echo), meter, listeners).map_err(failed)?;
-        let end = self.args.duration.map(|length| start + length);
+        if let Some(files) = files {
+            server.show(files).map_err(failed)?;
+        }
+        server.take_orders(control).map_err(failed)?;
         let before = cpu();
         let (served, result, emulation, keeper) = std::thread::scope(|scope| {
             let keeper = scope.spawn(move || keeper.work(&coming));
-            let served = server.run(&stop, end);
+            let served = match &attached {
+                None => server.run(
+                    &stops.signals,
+                    self.args.duration.map(|length| start + length),
+                ),
+                Some(paths) => self.with_devices(&mut server, paths, &stops, console),
+            };
+            server.hide();
             let cpu = cpu();
             let now = Clock::now();
             let Server { pace, meter, .. } = server;
             let (workers, error) = meter.finish(now, &pace);
-            let result = StageResult {
-                name: self.stage.name.clone(),
-                stage: 0,
-                started_unix_ns: self.session.started_unix_ns,
-                measured: now.saturating_sub(start),
-                workers,
-                intervals: Vec::new(),
-                storage: document::rows(&pace.storage, now),
-                devices: Vec::new(),
-                notes: Vec::new(),
-            };
+            let result = self.result((start, now), workers, &pace);
             let emulation = Emulation {
                 error,
                 bound: self.args.max_error,
@@ -136,8 +155,7 @@ impl Serving<'_> {
             };
             (served, result, emulation, keeper.join())
         });
-        let mut keeper =
-            keeper.map_err(|_| Failure::new(Code::Unexpected, "a thread ended early"))?;
+        let mut keeper = keeper.map_err(|_| failed(ended_early()))?;
         if let Some(Err(error)) = file.map(TraceFile::finish) {
             console.tell(&format!("note: the trace is not whole: {error}"));
         }
@@ -152,10 +170,60 @@ impl Serving<'_> {
         Ok((record, keeper.writer))
     }
 
+    /// Serves while another thread keeps block devices of the files.
+    fn with_devices(
+        &self,
+        server: &mut Server<'_>,
+        files: &[PathBuf],
+        stops: &Stops,
+        console: &dyn Console,
+    ) -> std::io::Result<()> {
+        let length = self.args.duration;
+        std::thread::scope(|scope| {
+            let (signals, ended) = (&stops.signals, &stops.ended);
+            let loops = scope.spawn(move || attach::keep(files, signals, length, ended, console));
+            let served = server.run(&stops.stop, None);
+            server.hide();
+            // Twice, for where the server failed while a device was in use.
+            let _ = (&stops.bell).write(&[1; 2]);
+            let kept = loops.join().map_err(|_| ended_early());
+            served.and(kept.and_then(|kept| kept.map_err(std::io::Error::other)))
+        })
+    }
+
+    fn result(
+        &self,
+        (start, now): (Nanos, Nanos),
+        workers: Vec<WorkerStats>,
+        pace: &Pace,
+    ) -> StageResult {
+        StageResult {
+            name: self.stage.name.clone(),
+            stage: 0,
+            started_unix_ns: self.session.started_unix_ns,
+            measured: now.saturating_sub(start),
+            workers,
+            intervals: Vec::new(),
+            storage: document::rows(&pace.storage, now),
+            devices: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The files of all exports below `folder`.
+    fn paths(&self, folder: &Path) -> Vec<PathBuf> {
+        let exports = self.exports.exports.iter();
+        exports.map(|export| folder.join(&export.name)).collect()
+    }
+
     fn meter(&self, start: Nanos, seconds: SyncSender<Second>, tracer: Option<Tracer>) -> Meter {
         let instant = self.exports.exports.iter().map(|export| export.instant);
         Meter::new(start, instant, seconds, tracer)
     }
+}
+
+fn ended_early() -> std::io::Error {
+    std::io::Error::other("a thread ended early")
 }
 
 /// Processor time of this thread until now.
@@ -174,13 +242,75 @@ fn spin() -> Spin {
     }
 }
 
-/// A socket that becomes readable at the first SIGINT or SIGTERM.
-fn interrupts() -> std::io::Result<UnixStream> {
-    let (stop, told) = UnixStream::pair()?;
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::low_level::pipe::register(signal, told.try_clone()?)?;
+/// What ends serving.
+struct Stops {
+    /// Readable after the first SIGINT or SIGTERM, and its other side.
+    signals: UnixStream,
+    bell: UnixStream,
+    /// Readable after block devices were given up, and its other side.
+    stop: UnixStream,
+    ended: UnixStream,
+}
+
+impl Stops {
+    fn new() -> std::io::Result<Self> {
+        let (signals, bell) = UnixStream::pair()?;
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::low_level::pipe::register(signal, bell.try_clone()?)?;
+        }
+        let (stop, ended) = UnixStream::pair()?;
+        Ok(Self {
+            signals,
+            bell,
+            stop,
+            ended,
+        })
     }
-    Ok(stop)
+}
+
+/// A way for orders, at the place asked for or the usual one.
+fn control(args: &ServeArgs, console: &dyn Console) -> Result<Control, Failure> {
+    let mut control = Control::new().map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let Some(place) = args.control.clone().or_else(usual_place) else {
+        return Ok(control);
+    };
+    let opened = control.listen(&place);
+    opened.map_err(|error| {
+        let message = format!(
+            "the control socket `{}` cannot be made: {error}",
+            place.display()
+        );
+        Failure::new(Code::Target, message).hint("name another with `--control`")
+    })?;
+    if let Some(place) = control.path().filter(|_| !args.quiet) {
+        console.tell(&format!(
+            "orders: fathom ctl --control {} …",
+            place.display()
+        ));
+    }
+    Ok(control)
+}
+
+/// The volumes as files, where they are to be shown as such.
+fn files(
+    args: &ServeArgs,
+    exports: &ExportTable,
+    started_unix_ns: u64,
+) -> Result<Option<Files>, Failure> {
+    let Some(folder) = &args.fuse else {
+        return Ok(None);
+    };
+    let names = exports.exports.iter();
+    let names = names.map(|export| (export.name.as_str(), export.size));
+    let owner = (rustix::process::getuid(), rustix::process::getgid());
+    let owner = (owner.0.as_raw(), owner.1.as_raw());
+    let tree = Tree::new(names, started_unix_ns / 1_000_000_000, owner);
+    let tree = tree.map_err(|error| {
+        Failure::new(Code::Input, error)
+            .hint("give the volume another name, or serve over NBD alone")
+    })?;
+    let mount = Mount::new(folder).map_err(|error| Failure::new(Code::Target, error))?;
+    Ok(Some(Files::new(mount, tree)))
 }
 
 fn read(path: &Path, console: &dyn Console) -> Result<(Design, String), Failure> {
@@ -270,10 +400,11 @@ fn listeners(args: &ServeArgs) -> Result<Vec<Listener>, Failure> {
         let listener = Listener::inherited(socket);
         listeners.push(listener.map_err(|error| Failure::new(Code::Target, error))?);
     }
-    if listeners.is_empty() {
+    if listeners.is_empty() && args.fuse.is_none() {
         let message = "nothing says where clients come";
-        return Err(Failure::new(Code::Usage, message)
-            .hint("name a directory for the socket: `--nbd unix:/tmp/disks`"));
+        return Err(Failure::new(Code::Usage, message).hint(
+            "name a directory for the socket, `--nbd unix:/tmp/disks`, or for files, `--fuse /mnt/disks`",
+        ));
     }
     Ok(listeners)
 }
@@ -333,10 +464,14 @@ fn announce(
     if args.quiet {
         return;
     }
-    for listener in listeners {
-        for export in &exports.exports {
-            let size = Bytes::new(export.size);
+    let folder = args.fuse.as_deref().map(Path::display);
+    for export in &exports.exports {
+        let size = Bytes::new(export.size);
+        for listener in listeners {
             console.tell(&format!("serving {} ({size})", listener.uri(&export.name)));
+        }
+        if let Some(folder) = &folder {
+            console.tell(&format!("serving {folder}/{} ({size})", export.name));
         }
     }
 }

@@ -11,7 +11,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use fathom_model::{Completed, IoKind, Request};
+use fathom_model::{Completed, Durability, IoKind, Request};
 use fathom_nbd::{Command, NbdError, reply};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
@@ -20,6 +20,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 use crate::backing::{Budget, Disk};
 use crate::client::{Client, Life, OWED_MOST, Outgoing};
+use crate::control::Control;
 use crate::exports::ExportTable;
 use crate::in_flight::{InFlight, Io, Sync};
 use crate::listen::Listener;
@@ -27,8 +28,13 @@ use crate::meter::Meter;
 use crate::pace::{CARRY_MAX, Pace};
 use crate::path::Echo;
 use crate::sync::Syncer;
+use crate::undo::Undo;
 
+mod files;
 mod inbound;
+mod obey;
+
+pub(crate) use files::Files;
 
 /// Most clients at once.
 const CLIENTS_MOST: usize = 1024;
@@ -45,7 +51,9 @@ const TRIM_COST: u32 = 4096;
 const STOP: u64 = 0;
 const BELL: u64 = 1;
 const ECHO: u64 = 2;
-const LISTENERS: u64 = 3;
+const FILES: u64 = 3;
+const CONTROL: u64 = 4;
+const LISTENERS: u64 = 5;
 const CLIENTS: u64 = 1 << 32;
 
 /// An answer to a client: place and generation, what is sent, and the bytes of the request.
@@ -62,6 +70,18 @@ pub(crate) struct Server<'a> {
     listeners: Vec<Listener>,
     epoll: OwnedFd,
     syncer: Syncer,
+    /// Volumes as files, where they are shown as such.
+    files: Option<Files>,
+    /// I/Os of files that are over.
+    files_ready: Vec<Io>,
+    /// Where orders come from.
+    control: Option<Control>,
+    /// What of each volume is in its host's cache alone; whether any volume may have such; what the model has told of it.
+    undo: Vec<Option<Undo>>,
+    write_back: bool,
+    told: Vec<Durability>,
+    /// How many times hosts have failed.
+    crashes: u64,
     echo: Echo,
     clients: Vec<Option<Box<Client>>>,
     generation: u32,
@@ -82,10 +102,19 @@ impl<'a> Server<'a> {
     pub fn new(
         exports: &'a ExportTable,
         (disks, budget): (Vec<Disk>, Budget),
-        (pace, echo): (Pace, Echo),
+        (mut pace, echo): (Pace, Echo),
         meter: Meter,
         listeners: Vec<Listener>,
     ) -> io::Result<Self> {
+        let undo = exports
+            .exports
+            .iter()
+            .map(|export| export.write_back.then(Undo::default));
+        let undo: Vec<Option<Undo>> = undo.collect();
+        let write_back = undo.iter().any(Option::is_some);
+        if write_back {
+            pace.storage.watch_durability();
+        }
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         for (number, listener) in listeners.iter().enumerate() {
             let place = EventData::new_u64(LISTENERS + number as u64);
@@ -108,6 +137,13 @@ impl<'a> Server<'a> {
             listeners,
             epoll,
             syncer,
+            files: None,
+            files_ready: Vec::new(),
+            control: None,
+            undo,
+            write_back,
+            told: Vec::new(),
+            crashes: 0,
             echo,
             clients: Vec::new(),
             generation: 0,
@@ -119,6 +155,27 @@ impl<'a> Server<'a> {
             dirty: Vec::new(),
             resume: Vec::new(),
         })
+    }
+
+    /// Shows volumes as files too.
+    pub fn show(&mut self, files: Files) -> io::Result<()> {
+        let place = EventData::new_u64(FILES);
+        epoll::add(&self.epoll, files.mount.device(), place, EventFlags::IN)?;
+        self.files = Some(files);
+        Ok(())
+    }
+
+    /// Takes orders too.
+    pub fn take_orders(&mut self, control: Control) -> io::Result<()> {
+        let place = EventData::new_u64(CONTROL);
+        epoll::add(&self.epoll, control.bell(), place, EventFlags::IN)?;
+        self.control = Some(control);
+        Ok(())
+    }
+
+    /// Shows no files any more: what still waits for one fails.
+    pub fn hide(&mut self) {
+        self.files = None;
     }
 
     /// Serves until `stop` becomes readable, or until `end`.
@@ -140,6 +197,12 @@ impl<'a> Server<'a> {
                 match event.data.u64() {
                     STOP => return Ok(()),
                     BELL => self.hear(),
+                    FILES if self.take_files()? == files::Mounted::No => {
+                        // Somebody has unmounted it: its device goes with it.
+                        self.files = None;
+                    }
+                    FILES => {}
+                    CONTROL => self.obey(),
                     ECHO => {
                         if let Some(path) = self.echo.heard()? {
                             self.pace.set_path(path);
@@ -250,10 +313,12 @@ impl<'a> Server<'a> {
         while let Some(due) = self.pace.advance(time, &mut self.completed) {
             self.settle(due);
         }
+        self.hear_durability();
     }
 
     /// Takes what the model has completed at `due`.
     fn settle(&mut self, due: Nanos) {
+        self.hear_durability();
         while let Some(completed) = self.completed.pop() {
             let number = completed.tag as u32;
             let Some(io) = self.ios.get_mut(number) else {
@@ -299,6 +364,11 @@ impl<'a> Server<'a> {
         let Some(io) = self.ios.take(number) else {
             return;
         };
+        self.landed_on_disk(&io);
+        if io.client == files::KERNEL {
+            self.files_ready.push(io);
+            return;
+        }
         let outgoing = self.outgoing(&io);
         self.ready.push((io.client, outgoing, io.length));
         self.answered.push(io);
@@ -333,7 +403,7 @@ impl<'a> Server<'a> {
 
     /// Sends all that is ready, and counts it.
     fn deliver(&mut self) {
-        if self.ready.is_empty() && self.dirty.is_empty() {
+        if self.ready.is_empty() && self.dirty.is_empty() && self.files_ready.is_empty() {
             return;
         }
         let now = Clock::now();
@@ -350,14 +420,20 @@ impl<'a> Server<'a> {
                 self.dirty.push(place);
             }
         }
+        self.answer_files();
         for io in &self.answered {
             let due = io.due.unwrap_or(time);
-            let late = time.saturating_sub(due);
-            if io.waits.iter().next().is_some()
+            let late = time.saturating_sub(due).min(CARRY_MAX);
+            let waited = io.waits.iter().next().is_some();
+            if waited && io.client == files::KERNEL {
+                if let Some(files) = &mut self.files {
+                    files.was_late(late);
+                }
+            } else if waited
                 && let Some(Some(client)) = self.clients.get_mut(io.client.0 as usize)
                 && client.generation == io.client.1
             {
-                client.was_late(late.min(CARRY_MAX));
+                client.was_late(late);
             }
             self.meter.count(io, now, time, self.pace.path());
         }

@@ -13,8 +13,10 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
-/// Most pieces of one call, well under what the kernel takes (1,024).
+/// Most pieces of one call to a socket, well under what the kernel takes (1,024).
 const PIECES_MAX: usize = 256;
+/// Most pieces of one call to a file, which must take them all.
+const WRITTEN_MAX: usize = 1000;
 
 /// A shared mapping of a file.
 #[derive(Debug)]
@@ -121,18 +123,13 @@ pub enum Piece<'a> {
     Mapped(&'a Region, u64, usize),
 }
 
-/// Sends pieces one after another in one call that never waits; gives the bytes that went. Pieces past the 256th are left.
-///
-/// # Errors
-///
-/// Those of `sendmsg`: `WouldBlock` where the socket takes nothing now, `EFAULT` where a mapped page cannot be read.
-pub fn send_pieces(socket: BorrowedFd<'_>, pieces: &[Piece<'_>]) -> io::Result<usize> {
-    let empty = libc::iovec {
-        iov_base: std::ptr::null_mut(),
-        iov_len: 0,
-    };
-    let mut vectors = [empty; PIECES_MAX];
-    let count = pieces.len().min(PIECES_MAX);
+const NO_VECTOR: libc::iovec = libc::iovec {
+    iov_base: std::ptr::null_mut(),
+    iov_len: 0,
+};
+
+/// Lays pieces out for the kernel; gives how many there was room for.
+fn fill(vectors: &mut [libc::iovec], pieces: &[Piece<'_>]) -> io::Result<usize> {
     for (vector, piece) in vectors.iter_mut().zip(pieces) {
         *vector = match *piece {
             Piece::Bytes(bytes) => libc::iovec {
@@ -145,6 +142,34 @@ pub fn send_pieces(socket: BorrowedFd<'_>, pieces: &[Piece<'_>]) -> io::Result<u
             },
         };
     }
+    Ok(pieces.len().min(vectors.len()))
+}
+
+/// Writes all pieces to a file in one call, as devices want it that take whole messages; gives the bytes that went.
+///
+/// # Errors
+///
+/// Those of `writev`; more than 1,000 pieces cannot be written in one call.
+pub fn write_pieces(file: BorrowedFd<'_>, pieces: &[Piece<'_>]) -> io::Result<usize> {
+    let mut vectors = [NO_VECTOR; WRITTEN_MAX];
+    let count = fill(&mut vectors, pieces)?;
+    if count < pieces.len() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let count = libc::c_int::try_from(count).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // SAFETY: each vector is a range of borrowed bytes or of a borrowed mapping, which the kernel only reads.
+    let written = unsafe { libc::writev(file.as_raw_fd(), vectors.as_ptr(), count) };
+    usize::try_from(written).map_err(|_| io::Error::last_os_error())
+}
+
+/// Sends pieces one after another in one call that never waits; gives the bytes that went. Pieces past the 256th are left.
+///
+/// # Errors
+///
+/// Those of `sendmsg`: `WouldBlock` where the socket takes nothing now, `EFAULT` where a mapped page cannot be read.
+pub fn send_pieces(socket: BorrowedFd<'_>, pieces: &[Piece<'_>]) -> io::Result<usize> {
+    let mut vectors = [NO_VECTOR; PIECES_MAX];
+    let count = fill(&mut vectors, pieces)?;
     // SAFETY: all zeroes are a valid msghdr.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = vectors.as_mut_ptr();

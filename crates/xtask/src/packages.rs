@@ -9,6 +9,7 @@ use crate::command;
 const NEEDED: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.xfs", "xfsprogs"),
     ("losetup", "mount"),
     ("sfdisk", "fdisk"),
     ("mkswap", "util-linux"),
@@ -17,14 +18,14 @@ const NEEDED: &[(&str, &str)] = &[
     ("dmsetup", "dmsetup"),
     ("fsfreeze", "util-linux"),
     ("valgrind", "valgrind"),
-    ("nbdinfo", "libnbd-bin"),
-    ("nbdkit", "nbdkit"),
-    ("nbdsh", "python3-libnbd"),
-    ("qemu-img", "qemu-utils"),
     ("chrt", "util-linux"),
     ("pgbench", "postgresql"),
     ("iostat", "sysstat"),
     ("shellcheck", "shellcheck"),
+    ("nbdinfo", "libnbd-bin"),
+    ("nbdkit", "nbdkit"),
+    ("nbdsh", "python3-libnbd"),
+    ("qemu-img", "qemu-utils"),
 ];
 
 /// Installs what is missing, where this user may.

@@ -249,8 +249,11 @@ impl Server<'_> {
             return;
         }
         let mut allowed = check(request, size, session.allocation);
-        let disk = &mut self.disks[session.export];
         let (offset, length) = (request.offset, u64::from(request.length));
+        if allowed.is_ok() && matches!(request.command, Command::Write | Command::WriteZeroes) {
+            self.will_write(session.export, offset, length);
+        }
+        let disk = &mut self.disks[session.export];
         if allowed.is_ok() {
             allowed = match request.command {
                 Command::Write => disk.reserve(&mut self.budget, offset, length),
@@ -311,6 +314,7 @@ impl Server<'_> {
             due: None,
             waits: Waits::NONE,
             sync: Sync::Done,
+            cached: false,
             error: None,
         }
     }

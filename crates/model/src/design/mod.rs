@@ -99,7 +99,7 @@ impl Design {
             .chain(self.smb.iter().map(AnyVolume::Smb))
     }
 
-    /// The ids of all volumes, in order.
+    /// The numbers of all volumes, in the order of [`Self::volumes`].
     pub fn volume_ids(&self) -> impl Iterator<Item = VolumeId> + use<> {
         (0..self.volume_count()).map(VolumeId::new)
     }

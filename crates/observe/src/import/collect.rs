@@ -140,7 +140,7 @@ impl Collector {
     }
 
     /// What happened a second on a device in the last report.
-    pub fn sample(&mut self, device: &str, per_second: Sample) -> Result<(), TooMuch> {
+    pub fn sample(&mut self, device: &str, per_second: &Sample) -> Result<(), TooMuch> {
         let report = self.reports.len().saturating_sub(1);
         self.sample_of(report, device, per_second)
     }
@@ -150,7 +150,7 @@ impl Collector {
         &mut self,
         report: usize,
         device: &str,
-        per_second: Sample,
+        per_second: &Sample,
     ) -> Result<(), TooMuch> {
         if self.samples == MOST_SAMPLES || self.reports.is_empty() {
             return Err(TooMuch);
@@ -159,7 +159,7 @@ impl Collector {
         let place = self.place(device)?;
         self.devices[place].samples.push(Sample {
             at_unix_ns: number(report),
-            ..per_second
+            ..*per_second
         });
         Ok(())
     }
@@ -403,7 +403,7 @@ mod tests {
                 reads: Some(reads.ops()),
                 ..Sample::default()
             };
-            collector.sample("a", sample).unwrap();
+            collector.sample("a", &sample).unwrap();
         }
         let collected = collector.finish(resolution);
         let found: Vec<(i64, u64)> = collected.devices[0]

@@ -201,7 +201,7 @@ impl Reader {
         };
         let sample = per_second(&passed, seconds);
         self.collector
-            .sample(words[2], sample)
+            .sample(words[2], &sample)
             .map_err(|TooMuch| full(line))
     }
 

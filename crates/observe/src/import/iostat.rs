@@ -178,7 +178,7 @@ impl Reader<'_> {
             self.complaints.push(line.error("", message).hint(hint));
             return Ok(());
         };
-        self.keep(line, |collector| collector.sample(name, sample))
+        self.keep(line, |collector| collector.sample(name, &sample))
     }
 
     fn keep(

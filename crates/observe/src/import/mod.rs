@@ -1,4 +1,4 @@
-//! Readers of what other tools wrote, each into an [`Observation`](crate::Observation).
+//! Readers of what other tools wrote, each into an [`Observation`].
 //!
 //! [`read_files`] recognises each file by what is in it. Memory is bounded by the limits of an input ([`MOST_BYTES`]) and of
 //! what is kept of it. What a source cannot know is said in [`Observation::unknown`]; what makes its figures doubtful (gaps,

@@ -145,7 +145,7 @@ impl Reader {
         let report = self.collector.again(at, length);
         self.disks += 1;
         match row.sample() {
-            Some(sample) => self.collector.sample_of(report, fields[3], sample),
+            Some(sample) => self.collector.sample_of(report, fields[3], &sample),
             None => Ok(()),
         }
     }

@@ -272,7 +272,7 @@ fn add(collector: &mut Collector, statistic: &Statistic) -> Result<(), Box<Diagn
             let hint = "log with `iostat -x -t -o JSON`";
             Box::new(Diagnostic::error(message).hint(hint))
         })?;
-        collector.sample(&row.name, sample).map_err(full)?;
+        collector.sample(&row.name, &sample).map_err(full)?;
     }
     let all = |load: &&Load| load.cpu.as_deref().is_none_or(|cpu| cpu == "all");
     let load = statistic.average.iter().chain(&statistic.loads).find(all);

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use fathom_catalog::Catalog;
 use fathom_model::Design;
-use fathom_record::{Ignore, StageResult};
+use fathom_record::{Ignore, OpStats, StageResult};
 use fathom_units::Nanos;
 use fathom_workload::Direction;
 use fathom_workload::trace::ServedTrace;
@@ -113,7 +113,7 @@ fn equal_replays_are_equal() {
     assert_eq!(one, other);
     let seconds = one.results[0].intervals.iter();
     let ios = seconds.flat_map(|second| second.directions.iter().flatten());
-    assert_eq!(ios.map(|stats| stats.ios()).sum::<u64>(), 5_000);
+    assert_eq!(ios.map(OpStats::ios).sum::<u64>(), 5_000);
 }
 
 #[test]

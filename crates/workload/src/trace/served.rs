@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_line_too_far_from_its_place_is_an_error() {
-        let many = (0..LOOK_AHEAD + 1).map(|line| format!("{},a,read,0,1\n", line + 10));
+        let many = (0..=LOOK_AHEAD).map(|line| format!("{},a,read,0,1\n", line + 10));
         let text = header(&(many.collect::<String>() + "5,a,read,0,1\n"));
         let mut trace = open(&text).unwrap();
         let error = loop {

@@ -31,6 +31,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "verify",
         ],
     ),
+    ("fuse", &[]),
     ("catalog", &["units", "diagnostics"]),
     ("model", &["units", "diagnostics", "tables", "catalog"]),
     ("profile", &["units", "diagnostics", "tables"]),
@@ -115,7 +116,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         "emulator",
         &[
             "units", "stats", "workload", "catalog", "model", "record", "runs", "report", "rawio",
-            "nbd", "session",
+            "nbd", "fuse", "session",
         ],
     ),
     ("convert", &["units", "diagnostics", "workload", "dialects"]),

@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         }
         for (name, values) in header.disks.iter().zip(&disks) {
             if let Some(sample) = self.disk(values) {
-                self.collector.sample(name, sample)?;
+                self.collector.sample(name, &sample)?;
             }
         }
         self.seen.free |= available.is_some();

@@ -1,0 +1,164 @@
+//! Faults of served storage: what a failing host takes with it, and changes under a running program.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use fathom_rawio::Clock;
+use fathom_units::Nanos;
+use support::{disk_folder, expect_code, fathom, system};
+
+const DESIGN: &str = r#"
+[[vm]]
+name = "db"
+size = "Standard_DS14"
+era = "2016"
+
+[[vm.volume]]
+name = "backed"
+mount = "/mnt/backed"
+disks = { type = "P30", count = 2 }
+caching = "read-write"
+
+[[vm.volume]]
+name = "plain"
+mount = "/mnt/plain"
+disks = { type = "P30", count = 1 }
+caching = "none"
+"#;
+
+/// A server of the design, ended with its value.
+struct Served {
+    child: Child,
+    home: PathBuf,
+}
+
+impl Served {
+    fn start(home: &Path) -> Self {
+        std::fs::write(home.join("d.design.toml"), DESIGN).unwrap();
+        let words = [
+            "serve",
+            "d.design.toml",
+            "-q",
+            "--nbd",
+            "unix:sockets",
+            "--control",
+            "orders.sock",
+        ];
+        let mut command = fathom(home);
+        command
+            .args(words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit());
+        let served = Self {
+            child: command.spawn().unwrap(),
+            home: home.to_owned(),
+        };
+        let started = Clock::now();
+        while UnixStream::connect(home.join("sockets/fathom.sock")).is_err() {
+            assert!(Clock::now() - started < Nanos::from_secs(60), "no server");
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        served
+    }
+
+    fn ctl(&self, order: &[&str], code: i32) -> (String, String) {
+        let words = [&["ctl", "--control", "orders.sock"], order].concat();
+        expect_code(&self.home, &words, code)
+    }
+
+    /// Runs Python on a connection `h` to an export.
+    fn python(&self, export: &str, text: &str) -> String {
+        let socket = self.home.join("sockets/fathom.sock");
+        let uri = format!("nbd+unix:///{export}?socket={}", socket.display());
+        let script = format!("import nbd, sys\nh = nbd.NBD()\nh.connect_uri({uri:?})\n{text}");
+        system("/usr/bin/python3", &["-c", &script])
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = Command::new("kill")
+            .args(["-INT", &self.child.id().to_string()])
+            .status();
+        let _ = self.child.wait();
+    }
+}
+
+/// The bytes at the first block of a volume, as one letter each.
+const LOOK: &str = "print(h.pread(8192, 0)[::4096].decode())";
+
+#[test]
+fn a_crash_takes_what_was_not_flushed_and_nothing_else() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    // The second write is acknowledged, and not flushed.
+    let writes = "h.pwrite(b'a' * 8192, 0); h.flush(); h.pwrite(b'b' * 4096, 4096); ";
+    for volume in ["backed", "plain"] {
+        served.python(volume, &format!("{writes}print('done')"));
+        assert_eq!(served.python(volume, LOOK).trim(), "ab");
+    }
+    let (told, _) = served.ctl(&["crash", "--vm", "db"], 0);
+    assert!(told.contains("4 KiB that no disk had are lost"), "{told}");
+    assert_eq!(served.python("backed", LOOK).trim(), "aa");
+    assert_eq!(served.python("plain", LOOK).trim(), "ab");
+
+    // What is forced to the disk by its own flag stays.
+    served.python("backed", "h.pwrite(b'c' * 4096, 4096, nbd.CMD_FLAG_FUA)");
+    let (told, _) = served.ctl(&["crash"], 0);
+    assert!(told.contains("0 B that no disk had"), "{told}");
+    assert_eq!(served.python("backed", LOOK).trim(), "ac");
+}
+
+#[test]
+fn a_crash_cuts_connections_and_the_server_goes_on() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let control = folder.path().join("orders.sock").display().to_string();
+    let text = format!(
+        "import json, socket\n\
+         s = socket.socket(socket.AF_UNIX); s.connect({control:?})\n\
+         s.sendall(json.dumps(['crash', '--vm', 'db']).encode() + b'\\n'); s.recv(1000)\n\
+         try:\n    h.pread(4096, 0)\n    print('alive')\nexcept nbd.Error:\n    print('cut')\n"
+    );
+    assert_eq!(served.python("plain", &text).trim(), "cut");
+    assert_eq!(
+        served.python("plain", "print(h.get_size() > 0)").trim(),
+        "True"
+    );
+}
+
+#[test]
+fn limits_faults_and_questions_are_obeyed() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    served.ctl(&["limits", "plain", "iops=100"], 0);
+    let timed = "import time\nt = time.time()\nfor i in range(60): h.pread(4096, 4096 * i)\nprint(time.time() - t)";
+    let seconds: f64 = served.python("plain", timed).trim().parse().unwrap();
+    assert!(seconds > 0.5, "60 reads at 100 a second took {seconds} s");
+    let (told, _) = served.ctl(&["stats"], 0);
+    assert!(
+        told.contains("db/plain") && told.contains("100 IOPS"),
+        "{told}"
+    );
+    served.ctl(&["restore", "plain"], 0);
+    served.ctl(&["eio", "plain"], 0);
+    let fails =
+        "try:\n    h.pread(4096, 0)\n    print('read')\nexcept nbd.Error as e:\n    print(e.errno)";
+    assert_eq!(served.python("plain", fails).trim(), "EIO");
+    served.ctl(&["eio", "plain", "0%"], 0);
+    assert_eq!(served.python("plain", fails).trim(), "read");
+    for (order, code, expected) in [
+        (&["explode"][..], 2, "is no order"),
+        (&["stall", "nothing"], 3, "no part `nothing`"),
+        (&["crash", "--vm", "web"], 3, "it has db"),
+        (&["warm", "web"], 3, "there are backed, plain"),
+    ] {
+        let (_, told) = served.ctl(order, code);
+        assert!(told.contains(expected), "{told}");
+    }
+}

@@ -1,0 +1,38 @@
+//! `fathom serve --clean`: what servers that were killed have left.
+//!
+//! Bytes are never touched: a mount whose server is gone has none, and loop devices of its files answer nothing.
+
+use fathom_session::{Code, Console, Failure};
+
+use crate::{attach, mount};
+
+/// Detaches loop devices of dead mounts and removes those mounts; says which.
+///
+/// # Errors
+///
+/// What could not be removed.
+pub(crate) fn clean(console: &dyn Console) -> Result<Code, Failure> {
+    let failed = |what: String, error: std::io::Error| {
+        Failure::new(Code::Target, format!("{what}: {error}")).hint("run it as root")
+    };
+    let stale = mount::stale();
+    let stale = stale.map_err(|error| failed("mounts cannot be listed".to_owned(), error))?;
+    for folder in &stale {
+        let name = folder.display();
+        let loops = attach::below(folder);
+        let loops =
+            loops.map_err(|error| failed("loop devices cannot be listed".to_owned(), error))?;
+        for device in loops {
+            attach::detach(&device)
+                .map_err(|error| failed(format!("{device} cannot be detached"), error))?;
+            console.tell(&format!("detached {device}"));
+        }
+        mount::remove(folder)
+            .map_err(|error| failed(format!("`{name}` cannot be unmounted"), error))?;
+        console.tell(&format!("unmounted {name}"));
+    }
+    if stale.is_empty() {
+        console.tell("nothing was left behind");
+    }
+    Ok(Code::Success)
+}

@@ -1,0 +1,374 @@
+//! Volumes as files: what the kernel's FUSE asks for, answered by the same loop as every client of the network.
+//!
+//! One read of the device brings one request, one write answers one; reads are answered straight out of the volume's
+//! mapping. The kernel holds at most so many requests under way as it was told, so that what it makes the server keep is
+//! bounded.
+
+use std::collections::VecDeque;
+use std::io;
+
+use fathom_fuse::{self as fuse, FileOp, Request, Tree, What, errno};
+use fathom_model::Waits;
+use fathom_nbd::{Command, NbdError};
+use fathom_rawio::{Clock, Piece, write_pieces};
+use fathom_units::Nanos;
+
+use super::Server;
+use crate::backing::Disk;
+use crate::client::OWED_MOST;
+use crate::in_flight::{Io, Sync};
+use crate::mount::Mount;
+
+/// The place of the kernel among the clients: none of theirs.
+pub(super) const KERNEL: (u32, u32) = (u32::MAX, 0);
+/// Requests that are taken in before others have their turn.
+const REQUESTS_A_TURN: usize = 256;
+/// Most pieces of one answer: a megabyte in which every other block is a hole, and its head.
+const PIECES: usize = 600;
+
+/// Whether there may be more requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mounted {
+    /// There may.
+    Yes,
+    /// It was unmounted: none will come.
+    No,
+}
+
+/// The mount, its tree, and what is on its way.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub mount: Mount,
+    tree: Tree,
+    buffer: Vec<u8>,
+    /// By how much answers were late that may still be made good.
+    late: VecDeque<Nanos>,
+}
+
+impl Files {
+    /// Files of `tree` on a mount.
+    pub fn new(mount: Mount, tree: Tree) -> Self {
+        Self {
+            mount,
+            tree,
+            buffer: vec![0; fuse::REQUEST_MOST],
+            late: VecDeque::new(),
+        }
+    }
+
+    /// An answer was late by `late`; a request will follow it.
+    pub(super) fn was_late(&mut self, late: Nanos) {
+        if self.late.len() >= OWED_MOST {
+            self.late.pop_front();
+        }
+        self.late.push_back(late);
+    }
+
+    /// The kernel may have asked no longer for what is answered: that is no failure.
+    fn say(&self, reply: &[u8]) {
+        let _ = rustix::io::write(self.mount.device(), reply);
+    }
+
+    fn fail(&self, unique: u64, error: i32) {
+        self.say(fuse::failed(unique, error).bytes());
+    }
+
+    /// Answers an I/O that is over.
+    pub(super) fn answer(&self, io: &Io, disks: &[Disk]) {
+        let unique = io.cookie;
+        match (io.error, io.command) {
+            (Some(error), _) => self.fail(unique, number_of(error)),
+            (None, Command::Read) => {
+                let head = fuse::head(unique, io.length);
+                let mut pieces = vec![Piece::Bytes(head.bytes())];
+                let end = io.offset + u64::from(io.length);
+                disks[io.export as usize].pieces(io.offset, end, PIECES, &mut pieces);
+                match write_pieces(self.mount.device(), &pieces) {
+                    // A mapped page that cannot be read is an error of this read.
+                    Err(error)
+                        if error.raw_os_error()
+                            == Some(rustix::io::Errno::FAULT.raw_os_error()) =>
+                    {
+                        self.fail(unique, errno::IO);
+                    }
+                    _ => {}
+                }
+            }
+            (None, Command::Write) => self.say(&fuse::written(unique, io.length)),
+            (None, _) => self.say(fuse::head(unique, 0).bytes()),
+        }
+    }
+
+    /// Answers what is about names and attributes; gives back what is about bytes.
+    fn names<'r>(&self, request: &Request<'r>) -> Option<FileOp<'r>> {
+        let (unique, node) = (request.unique, request.node);
+        let none = || self.fail(unique, errno::NO_ENTRY);
+        let tree = &self.tree;
+        match request.what {
+            What::File(operation) => return Some(operation),
+            What::Init(init) => match fuse::initialised(unique, &init) {
+                Some(reply) => self.say(&reply),
+                None => self.fail(unique, errno::NOT_SUPPORTED),
+            },
+            What::Lookup(name) => match tree.lookup(node, name) {
+                Some(found) => self.say(&fuse::entry(unique, &found)),
+                None => none(),
+            },
+            What::GetAttributes | What::SetAttributes(false) => match tree.attributes(node) {
+                Some(found) => self.say(&fuse::attributes(unique, &found)),
+                None => none(),
+            },
+            What::SetAttributes(true) => self.fail(unique, errno::PERM),
+            What::Open | What::OpenDirectory => self.say(&fuse::opened(unique)),
+            What::ReadDirectory { offset, size } => match tree.list(unique, node, (offset, size)) {
+                Some(reply) => self.say(&reply),
+                None => none(),
+            },
+            What::Space => {
+                let (files, bytes) = tree.totals();
+                self.say(&fuse::space(unique, bytes, files));
+            }
+            What::Done | What::Destroy => self.say(fuse::head(unique, 0).bytes()),
+            What::Forget | What::Interrupt => {}
+            What::Other(_) => self.fail(unique, errno::NO_SYSTEM_CALL),
+        }
+        None
+    }
+}
+
+fn number_of(error: NbdError) -> i32 {
+    match error {
+        NbdError::NoSpace => errno::NO_SPACE,
+        NbdError::Invalid => errno::INVALID,
+        _ => errno::IO,
+    }
+}
+
+impl Server<'_> {
+    /// Takes in what the kernel asks for.
+    pub(super) fn take_files(&mut self) -> io::Result<Mounted> {
+        let Some(mut files) = self.files.take() else {
+            return Ok(Mounted::No);
+        };
+        let mut buffer = std::mem::take(&mut files.buffer);
+        let mut mounted = Ok(Mounted::Yes);
+        for _ in 0..REQUESTS_A_TURN {
+            match rustix::io::read(files.mount.device(), &mut *buffer) {
+                Ok(count) => {
+                    let request = Request::parse(&buffer[..count]).map_err(io::Error::other)?;
+                    if let Some(operation) = files.names(&request) {
+                        self.operate(&mut files, &request, operation);
+                    }
+                }
+                // A request that was taken back before it was read.
+                Err(rustix::io::Errno::NOENT | rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::NODEV) => {
+                    mounted = Ok(Mounted::No);
+                    break;
+                }
+                Err(rustix::io::Errno::AGAIN) => break,
+                Err(error) => {
+                    mounted = Err(error.into());
+                    break;
+                }
+            }
+        }
+        files.buffer = buffer;
+        self.files = Some(files);
+        mounted
+    }
+
+    /// Something with a file's bytes: an I/O of its volume, where it can be one.
+    fn operate(&mut self, files: &mut Files, request: &Request<'_>, operation: FileOp<'_>) {
+        let unique = request.unique;
+        let Some(export) = files.tree.file(request.node) else {
+            // A directory is durable as it is.
+            return match operation {
+                FileOp::Sync => files.say(fuse::head(unique, 0).bytes()),
+                _ => files.fail(unique, errno::IS_DIRECTORY),
+            };
+        };
+        let size = self.exports.exports[export].size;
+        let wanted = match as_io(operation, size) {
+            Ok(Some(wanted)) => wanted,
+            Ok(None) => return files.say(fuse::head(unique, 0).bytes()),
+            Err(error) => return files.fail(unique, error),
+        };
+        if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
+            self.will_write(export, wanted.offset, u64::from(wanted.length));
+        }
+        let disk = &mut self.disks[export];
+        let (offset, length) = (wanted.offset, u64::from(wanted.length));
+        let done = match (wanted.command, operation) {
+            (Command::Write, FileOp::Write(_, data)) => disk
+                .reserve(&mut self.budget, offset, length)
+                .and_then(|()| disk.write(offset, data)),
+            (Command::Trim | Command::WriteZeroes, _) => {
+                disk.discard(&mut self.budget, offset, length)
+            }
+            _ => Ok(()),
+        };
+        if let Err(error) = done {
+            return files.fail(unique, number_of(error));
+        }
+        let late = files.late.pop_front().unwrap_or_default();
+        let received = Clock::now();
+        let durable = wanted.command == Command::Flush || wanted.durable;
+        let in_file = self.disks[export].durable_file().is_some();
+        let io = Io {
+            client: KERNEL,
+            structured: false,
+            export: export as u32,
+            command: wanted.command,
+            fua: wanted.durable,
+            cookie: unique,
+            offset,
+            length: wanted.length,
+            left: wanted.length,
+            index: self.meter.next_index(export),
+            received,
+            sent: self.pace.sent_at(received, late),
+            due: None,
+            waits: Waits::NONE,
+            sync: if durable && in_file {
+                Sync::Pending
+            } else {
+                Sync::Done
+            },
+            cached: false,
+            error: None,
+        };
+        self.enter(io);
+    }
+
+    /// Answers I/Os of files that are over.
+    pub(super) fn answer_files(&mut self) {
+        if let Some(files) = &self.files {
+            for io in &self.files_ready {
+                files.answer(io, &self.disks);
+            }
+        }
+        self.answered.append(&mut self.files_ready);
+    }
+}
+
+/// What an operation is to the volume.
+struct Wanted {
+    command: Command,
+    offset: u64,
+    length: u32,
+    durable: bool,
+}
+
+/// What `operation` on a file of `size` bytes is to its volume; `None`: nothing is to be done.
+fn as_io(operation: FileOp<'_>, size: u64) -> Result<Option<Wanted>, i32> {
+    let wanted = |command, offset, length, durable| Wanted {
+        command,
+        offset,
+        length,
+        durable,
+    };
+    Ok(match operation {
+        FileOp::Sync => Some(wanted(Command::Flush, 0, 0, false)),
+        FileOp::Read(range) => {
+            let left = size.saturating_sub(range.offset);
+            let length = u64::from(range.size).min(left) as u32;
+            // At the end of a file there is nothing to read, and nothing to charge.
+            (length > 0).then(|| wanted(Command::Read, range.offset, length, false))
+        }
+        FileOp::Write(range, _) => {
+            let end = range.offset.checked_add(u64::from(range.size));
+            if end.is_none_or(|end| end > size) {
+                return Err(errno::NO_SPACE);
+            }
+            let durable = range.is_durable();
+            (range.size > 0).then(|| wanted(Command::Write, range.offset, range.size, durable))
+        }
+        FileOp::Allocate(range) => {
+            let end = range.offset.checked_add(range.length);
+            if end.is_none_or(|end| end > size) {
+                return Err(errno::NO_SPACE);
+            }
+            let length = u32::try_from(range.length).map_err(|_| errno::NOT_SUPPORTED)?;
+            if range.punches() {
+                Some(wanted(Command::Trim, range.offset, length, false))
+            } else if range.zeroes() {
+                Some(wanted(Command::WriteZeroes, range.offset, length, false))
+            } else if range.allocates() {
+                None
+            } else {
+                return Err(errno::NOT_SUPPORTED);
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_fuse::{Fallocate, Transfer};
+
+    use super::*;
+
+    const SIZE: u64 = 1 << 20;
+
+    fn range(offset: u64, size: u32) -> Transfer {
+        Transfer {
+            offset,
+            size,
+            flags: 0,
+        }
+    }
+
+    #[track_caller]
+    fn check(operation: FileOp<'_>, expected: Result<Option<(Command, u64, u32)>, i32>) {
+        let found = as_io(operation, SIZE);
+        let found = found.map(|io| io.map(|io| (io.command, io.offset, io.length)));
+        assert_eq!(found, expected, "{operation:?}");
+    }
+
+    #[test]
+    fn ranges_end_with_the_file() {
+        let read = |offset, size| FileOp::Read(range(offset, size));
+        let write = |offset, size| FileOp::Write(range(offset, size), &[]);
+        check(read(0, 4096), Ok(Some((Command::Read, 0, 4096))));
+        check(
+            read(SIZE - 512, 4096),
+            Ok(Some((Command::Read, SIZE - 512, 512))),
+        );
+        check(read(SIZE, 4096), Ok(None));
+        check(read(u64::MAX, 4096), Ok(None));
+        check(
+            write(SIZE - 512, 512),
+            Ok(Some((Command::Write, SIZE - 512, 512))),
+        );
+        check(write(SIZE - 511, 512), Err(errno::NO_SPACE));
+        check(write(u64::MAX, 512), Err(errno::NO_SPACE));
+    }
+
+    #[test]
+    fn space_is_taken_back_and_zeroed() {
+        let allocate = |offset, length, mode| {
+            FileOp::Allocate(Fallocate {
+                offset,
+                length,
+                mode,
+            })
+        };
+        check(
+            allocate(4096, 8192, 3),
+            Ok(Some((Command::Trim, 4096, 8192))),
+        );
+        check(
+            allocate(0, 4096, 16),
+            Ok(Some((Command::WriteZeroes, 0, 4096))),
+        );
+        check(
+            allocate(0, 4096, 17),
+            Ok(Some((Command::WriteZeroes, 0, 4096))),
+        );
+        check(allocate(0, 4096, 0), Ok(None));
+        check(allocate(0, 4096, 8), Err(errno::NOT_SUPPORTED));
+        check(allocate(0, SIZE + 1, 3), Err(errno::NO_SPACE));
+        check(allocate(u64::MAX, 2, 3), Err(errno::NO_SPACE));
+    }
+}

@@ -1,0 +1,232 @@
+//! Orders carried out between two I/Os: crashes, changes, and what is asked.
+
+use std::fmt::Write as _;
+
+use fathom_model::{Change, ClientId, Durability, Lost};
+use fathom_rawio::Clock;
+use fathom_units::Nanos;
+
+use super::{Server, files};
+use crate::client::{Life, Phase};
+use crate::control::Reply;
+use crate::document;
+use crate::in_flight::Io;
+use crate::order::{Order, bytes};
+use crate::undo::Tearing;
+use fathom_nbd::NbdError;
+
+impl Server<'_> {
+    /// Carries out what was ordered.
+    pub(super) fn obey(&mut self) {
+        let Some(control) = self.control.take() else {
+            return;
+        };
+        control.heard();
+        while let Some((order, reply)) = control.next() {
+            let time = self.pace.at(Clock::now());
+            self.let_happen(time);
+            let came = self.carry_out(time, &order);
+            // Who asked may have left.
+            let _ = reply.send(came);
+        }
+        self.control = Some(control);
+    }
+
+    fn carry_out(&mut self, time: Nanos, order: &Order) -> Reply {
+        match order {
+            Order::Crash { vm, torn } => self.crash(time, vm.as_deref(), *torn),
+            Order::Change(change) => self.change(time, change),
+            Order::Warm(volume) => self.warm(volume),
+            Order::Stats => Ok(self.stats(time)),
+        }
+    }
+
+    /// Hosts fail: what they have under way is never answered, what is in their caches alone is lost, and their
+    /// connections end.
+    fn crash(&mut self, time: Nanos, vm: Option<&str>, torn: bool) -> Reply {
+        let machine = vm.map(|name| self.machine(name)).transpose()?;
+        self.crashes += 1;
+        let crash = self.pace.crash(time, machine, &mut self.completed);
+        self.settle(time);
+        let under_way = crash.in_flight.len();
+        for one in &crash.in_flight {
+            if let Some(io) = self.ios.take(one.tag as u32) {
+                self.fail_file(io);
+            }
+        }
+        let tearing = if torn {
+            Tearing::Sectors(self.crashes)
+        } else {
+            Tearing::No
+        };
+        let mut lost = 0;
+        for export in 0..self.exports.exports.len() {
+            let of = self.exports.exports[export].client;
+            if machine.is_some_and(|machine| machine != of) {
+                continue;
+            }
+            if let Some(undo) = &mut self.undo[export] {
+                lost += undo.crash(&self.disks[export], tearing);
+            }
+            self.cut_off(export);
+        }
+        let who = vm.map_or("every host".to_owned(), |vm| format!("`{vm}`"));
+        Ok(format!(
+            "{who} failed: {} that no disk had are lost, {under_way} I/Os were under way; caches are cold",
+            bytes(lost)
+        ))
+    }
+
+    fn machine(&self, name: &str) -> Result<ClientId, String> {
+        let machines = &self.exports.machines;
+        let found = machines.iter().find(|(machine, _)| machine == name);
+        found.map(|(_, id)| *id).ok_or_else(|| {
+            let names: Vec<&str> = machines.iter().map(|(name, _)| name.as_str()).collect();
+            format!(
+                "the design has no machine `{name}`; it has {}",
+                names.join(", ")
+            )
+        })
+    }
+
+    /// Ends the connections of an export's clients, as a dead host does.
+    fn cut_off(&mut self, export: usize) {
+        for (place, client) in self.clients.iter_mut().enumerate() {
+            if let Some(client) = client
+                && let Phase::Requests(session) = &client.phase
+                && session.export == export
+            {
+                client.life = Life::Over;
+                self.dirty.push(place as u32);
+            }
+        }
+    }
+
+    /// A file of a host that failed is still there: what was asked of it fails.
+    fn fail_file(&mut self, mut io: Io) {
+        if io.client == files::KERNEL {
+            io.error = Some(NbdError::Io);
+            io.due = None;
+            self.files_ready.push(io);
+        }
+    }
+
+    fn change(&mut self, time: Nanos, change: &Change) -> Reply {
+        let lost = self.pace.change(time, change, &mut self.completed);
+        let lost = lost.map_err(|error| error.to_string())?;
+        self.settle(time);
+        let mut volumes: Vec<usize> = lost
+            .iter()
+            .map(|Lost { volume, .. }| volume.index())
+            .collect();
+        volumes.dedup();
+        let mut gone = 0;
+        for export in volumes {
+            if let Some(undo) = &mut self.undo[export] {
+                gone += undo.crash(&self.disks[export], Tearing::No);
+            }
+        }
+        Ok(match gone {
+            0 => "done".to_owned(),
+            gone => format!("done; {} that no disk had are lost", bytes(gone)),
+        })
+    }
+
+    fn warm(&mut self, volume: &str) -> Reply {
+        let exports = &self.exports.exports;
+        let Some(export) = exports.iter().find(|export| export.name == volume) else {
+            let names: Vec<&str> = exports.iter().map(|export| export.name.as_str()).collect();
+            return Err(format!(
+                "no volume is called `{volume}`; there are {}",
+                names.join(", ")
+            ));
+        };
+        self.pace.storage.warm(export.volume, 0, export.size);
+        Ok("done".to_owned())
+    }
+
+    fn stats(&mut self, time: Nanos) -> String {
+        let mut text = String::new();
+        let gauges: Vec<_> = self.pace.storage.gauges(time).collect();
+        for (name, part) in document::rows(&self.pace.storage, time) {
+            let _ = write!(text, "{} {name}: {} I/Os", part.kind, part.ios);
+            if let Some(depth) = part.depth {
+                let _ = write!(text, ", depth {depth:.1}");
+            }
+            if !part.limits.is_empty() {
+                let _ = write!(text, ", {}", part.limits.join(", "));
+            }
+            let gauge = gauges.iter().find(|gauge| gauge.name == name);
+            if let Some(gauge) = gauge {
+                if gauge.reads > 0 {
+                    let share = 100.0 * gauge.hits as f64 / gauge.reads as f64;
+                    let _ = write!(text, ", cache hits {share:.0} %");
+                }
+                for (what, left) in [("IOPS", gauge.iops_credits), ("bytes", gauge.bytes_credits)] {
+                    if let Some(left) = left {
+                        let _ = write!(text, ", credits of {what} {:.0} %", left * 100.0);
+                    }
+                }
+                if let Some(dirty) = gauge.dirty_bytes {
+                    let _ = write!(text, ", {} not on a disk", bytes(dirty));
+                }
+            }
+            text.push('\n');
+        }
+        text.pop();
+        text
+    }
+
+    /// Takes note of where written bytes are, on volumes with write-back.
+    #[inline]
+    pub(super) fn hear_durability(&mut self) {
+        if self.write_back {
+            self.take_durability();
+        }
+    }
+
+    fn take_durability(&mut self) {
+        let mut told = std::mem::take(&mut self.told);
+        self.pace.storage.take_durability(&mut told);
+        for news in told.drain(..) {
+            match news {
+                Durability::Cached { tag, range } => {
+                    if let Some(io) = self.ios.get_mut(tag as u32) {
+                        io.cached = true;
+                    }
+                    let export = range.volume.index();
+                    if let Some(undo) = &mut self.undo[export] {
+                        undo.wrote(&self.disks[export], (range.offset, range.length), true);
+                    }
+                }
+                Durability::Taken { range, .. } | Durability::Durable { range, .. } => {
+                    if let Some(undo) = &mut self.undo[range.volume.index()] {
+                        undo.hear(&news);
+                    }
+                }
+            }
+        }
+        self.told = told;
+    }
+
+    /// An I/O is over in the model: where it wrote and no cache has it, a disk does.
+    #[inline]
+    pub(super) fn landed_on_disk(&mut self, io: &Io) {
+        if io.cached || !io.writes() {
+            return;
+        }
+        let export = io.export as usize;
+        if let Some(undo) = &mut self.undo[export] {
+            let range = (io.offset, u64::from(io.length));
+            undo.wrote(&self.disks[export], range, false);
+        }
+    }
+
+    /// An I/O is about to change bytes.
+    #[inline]
+    pub(super) fn will_write(&mut self, export: usize, offset: u64, length: u64) {
+        if let Some(undo) = &mut self.undo[export] {
+            undo.will_write(&self.disks[export], offset, length);
+        }
+    }
+}

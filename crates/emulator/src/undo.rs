@@ -1,0 +1,330 @@
+//! What a failing host takes with it: for each block of a write-back cache, the content that its disk has.
+//!
+//! Clients write into the volume's bytes at once. On a volume with read-write caching what they wrote is in the host's memory
+//! first, and the model tells how far it has come from there ([`Durability`]): so the content that a block had when it was
+//! last durable is kept until the model says that a later one is. A crash puts it back.
+//!
+//! A block may be written again while a background write of it is under way, and a write may be on its way into the cache
+//! while a background write begins: then what that background write takes is kept too.
+//!
+//! Invariant: of a block that is not kept here, the volume's bytes are durable.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use fathom_model::{Durability, VolumeRange};
+
+use crate::backing::Disk;
+
+/// Bytes that are kept, and lost, together.
+pub(crate) const BLOCK: u64 = 4096;
+/// Bytes that a disk writes whole or not at all.
+const SECTOR: usize = 512;
+
+type Content = Box<[u8]>;
+
+/// A block whose bytes are not durable as they are.
+#[derive(Debug)]
+struct Block {
+    /// What its disk has.
+    durable: Content,
+    /// Writes whose bytes have come and that are not in the cache yet, and what the cache has meanwhile.
+    pending: u32,
+    cached: Option<Content>,
+    /// Background writes under way in the order in which they began, and what each took: `None`, what is there now.
+    taken: Vec<(u32, Option<Content>)>,
+}
+
+/// What is not durable of one volume.
+#[derive(Debug, Default)]
+pub(crate) struct Undo {
+    blocks: HashMap<u64, Block>,
+}
+
+/// How a crash leaves a block of which a write was under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tearing {
+    /// As it was before.
+    No,
+    /// Each sector as it was before or after, by a number drawn from this one.
+    Sectors(u64),
+}
+
+fn blocks_of(offset: u64, length: u64) -> Range<u64> {
+    offset / BLOCK..(offset + length).div_ceil(BLOCK)
+}
+
+impl Undo {
+    /// A write to a range is about to change its bytes.
+    pub fn will_write(&mut self, disk: &Disk, offset: u64, length: u64) {
+        for number in blocks_of(offset, length) {
+            let now = || content(disk, number);
+            let block = self.blocks.entry(number).or_insert_with(|| Block {
+                durable: now(),
+                pending: 0,
+                cached: None,
+                taken: Vec::new(),
+            });
+            if block.pending == 0 {
+                let now = now();
+                for (_, taken) in &mut block.taken {
+                    taken.get_or_insert_with(|| now.clone());
+                }
+                block.cached = Some(now);
+            }
+            block.pending += 1;
+        }
+    }
+
+    /// A write to a range is over; `cached`: its bytes are in the cache and on no disk.
+    pub fn wrote(&mut self, disk: &Disk, (offset, length): (u64, u64), cached: bool) {
+        for number in blocks_of(offset, length) {
+            let Some(block) = self.blocks.get_mut(&number) else {
+                continue;
+            };
+            block.pending = block.pending.saturating_sub(1);
+            if block.pending == 0 {
+                block.cached = None;
+            }
+            if cached {
+                continue;
+            }
+            if block.pending == 0 {
+                self.blocks.remove(&number);
+            } else {
+                block.durable = content(disk, number);
+                block.taken.clear();
+            }
+        }
+    }
+
+    /// Takes note of what the model tells of background writes.
+    pub fn hear(&mut self, told: &Durability) {
+        match *told {
+            Durability::Cached { .. } => {}
+            Durability::Taken { run, range } => self.taken(run, range),
+            Durability::Durable { run, range } => self.durable(run, range),
+        }
+    }
+
+    fn taken(&mut self, run: u32, range: VolumeRange) {
+        for number in blocks_of(range.offset, range.length) {
+            if let Some(block) = self.blocks.get_mut(&number) {
+                block.taken.push((run, block.cached.clone()));
+            }
+        }
+    }
+
+    fn durable(&mut self, run: u32, range: VolumeRange) {
+        for number in blocks_of(range.offset, range.length) {
+            let Some(block) = self.blocks.get_mut(&number) else {
+                continue;
+            };
+            let mut runs = block.taken.iter();
+            let Some(place) = runs.position(|(other, _)| *other == run) else {
+                // A later one has overtaken it.
+                continue;
+            };
+            let (_, content) = block
+                .taken
+                .drain(..=place)
+                .next_back()
+                .unwrap_or((run, None));
+            match content {
+                Some(content) => block.durable = content,
+                None => {
+                    self.blocks.remove(&number);
+                }
+            }
+        }
+    }
+
+    /// The host has failed: every block gets what its disk has. Gives the bytes that are lost.
+    pub fn crash(&mut self, disk: &Disk, tearing: Tearing) -> u64 {
+        let mut lost = 0;
+        let mut blocks: Vec<(u64, Block)> = self.blocks.drain().collect();
+        blocks.sort_unstable_by_key(|(number, _)| *number);
+        for (number, block) in blocks {
+            let mut bytes = block.durable;
+            if let Tearing::Sectors(seed) = tearing
+                && (block.pending > 0 || !block.taken.is_empty())
+            {
+                let now = content(disk, number);
+                let sectors = bytes.chunks_mut(SECTOR).zip(now.chunks(SECTOR));
+                for (sector, (before, after)) in sectors.enumerate() {
+                    if drawn(seed, number, sector as u64) {
+                        before.copy_from_slice(after);
+                    }
+                }
+            }
+            lost += bytes.len() as u64;
+            // The room was taken when it was written; a disk of the machine that fails now is past help.
+            let _ = disk.write(number * BLOCK, &bytes);
+        }
+        lost
+    }
+}
+
+/// The bytes of a block; the last one of a volume may be shorter.
+fn content(disk: &Disk, number: u64) -> Content {
+    let start = number * BLOCK;
+    let length = BLOCK.min(disk.size().saturating_sub(start)) as usize;
+    let mut bytes = vec![0; length].into_boxed_slice();
+    disk.read(start, &mut bytes);
+    bytes
+}
+
+/// One of two, by three numbers: the finaliser of splitmix64.
+fn drawn(seed: u64, block: u64, sector: u64) -> bool {
+    let mut mixed = seed ^ block.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (sector << 56);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed ^ (mixed >> 31)) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_catalog::Catalog;
+    use fathom_model::{Design, VolumeId};
+
+    use super::*;
+    use crate::backing::{Budget, Medium};
+
+    /// A volume of a few blocks, and what of it is durable.
+    struct Volume {
+        disk: Disk,
+        undo: Undo,
+        id: VolumeId,
+    }
+
+    impl Volume {
+        fn new() -> Self {
+            let mut disk = Disk::new(&Medium::Memory, "v", 16 * BLOCK).unwrap();
+            disk.reserve(&mut Budget(100), 0, 16 * BLOCK).unwrap();
+            let text = "[[device]]\nname = 'v'\nmount = '/v'\nsize = '1GiB'\n";
+            let (design, _) = Design::read(text, "v", Catalog::builtin()).unwrap();
+            Self {
+                disk,
+                undo: Undo::default(),
+                id: design.volume_ids().next().unwrap(),
+            }
+        }
+
+        fn arrive(&mut self, block: u64, byte: u8) {
+            self.undo.will_write(&self.disk, block * BLOCK, BLOCK);
+            self.disk
+                .write(block * BLOCK, &[byte; BLOCK as usize])
+                .unwrap();
+        }
+
+        fn end(&mut self, block: u64, cached: bool) {
+            self.undo.wrote(&self.disk, (block * BLOCK, BLOCK), cached);
+        }
+
+        fn write(&mut self, block: u64, byte: u8) {
+            self.arrive(block, byte);
+            self.end(block, true);
+        }
+
+        fn told(&mut self, block: u64, what: fn(u32, VolumeRange) -> Durability, run: u32) {
+            let range = VolumeRange {
+                volume: self.id,
+                offset: block * BLOCK,
+                length: BLOCK,
+            };
+            self.undo.hear(&what(run, range));
+        }
+
+        fn take(&mut self, block: u64, run: u32) {
+            self.told(block, |run, range| Durability::Taken { run, range }, run);
+        }
+
+        fn durable(&mut self, block: u64, run: u32) {
+            self.told(block, |run, range| Durability::Durable { run, range }, run);
+        }
+
+        #[track_caller]
+        fn check(&mut self, block: u64, expected: u8) {
+            self.undo.crash(&self.disk, Tearing::No);
+            assert_eq!(*content(&self.disk, block), [expected; BLOCK as usize]);
+            assert!(self.undo.blocks.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_in_the_cache_alone_is_lost() {
+        let mut volume = Volume::new();
+        volume.write(3, 1);
+        volume.check(3, 0);
+        volume.write(3, 2);
+        volume.take(3, 7);
+        volume.check(3, 0);
+        volume.write(3, 3);
+        volume.take(3, 7);
+        volume.durable(3, 7);
+        volume.check(3, 3);
+    }
+
+    #[test]
+    fn a_write_during_a_background_write_is_not_in_it() {
+        let mut volume = Volume::new();
+        volume.write(3, 1);
+        volume.take(3, 7);
+        volume.write(3, 2);
+        volume.durable(3, 7);
+        volume.check(3, 1);
+    }
+
+    #[test]
+    fn a_write_that_is_not_in_the_cache_yet_is_not_taken() {
+        let mut volume = Volume::new();
+        volume.write(3, 1);
+        volume.arrive(3, 2);
+        volume.take(3, 7);
+        volume.end(3, true);
+        volume.durable(3, 7);
+        volume.check(3, 1);
+    }
+
+    #[test]
+    fn a_write_that_goes_through_is_durable() {
+        let mut volume = Volume::new();
+        volume.write(3, 1);
+        volume.arrive(3, 2);
+        volume.end(3, false);
+        volume.check(3, 2);
+        volume.arrive(4, 9);
+        volume.check(4, 0);
+    }
+
+    #[test]
+    fn a_background_write_that_was_overtaken_changes_nothing() {
+        let mut volume = Volume::new();
+        volume.write(3, 1);
+        volume.take(3, 7);
+        volume.write(3, 2);
+        volume.take(3, 8);
+        volume.write(3, 3);
+        volume.durable(3, 8);
+        volume.durable(3, 7);
+        volume.check(3, 2);
+    }
+
+    #[test]
+    fn a_torn_block_has_sectors_of_both() {
+        let mut volume = Volume::new();
+        volume.write(3, 1);
+        volume.take(3, 7);
+        volume.write(5, 1);
+        volume.undo.crash(&volume.disk, Tearing::Sectors(42));
+        let torn = content(&volume.disk, 3);
+        let sectors: Vec<u8> = torn.chunks(SECTOR).map(|sector| sector[0]).collect();
+        assert!(sectors.contains(&0) && sectors.contains(&1), "{sectors:?}");
+        assert!(
+            torn.chunks(SECTOR)
+                .all(|sector| sector.iter().all(|byte| *byte == sector[0]))
+        );
+        // Nothing of the other block was on its way.
+        assert_eq!(*content(&volume.disk, 5), [0; BLOCK as usize]);
+    }
+}

@@ -1,0 +1,328 @@
+//! What the kernel asks for.
+
+use crate::wire::Reader;
+
+/// The longest write that is asked for.
+pub const WRITE_MOST: u32 = 1 << 20;
+/// Room for the heads of a request: 40 bytes of every request, 40 of a write.
+const HEADS: usize = 4096;
+/// Bytes that one read of the device must have room for.
+pub const REQUEST_MOST: usize = WRITE_MOST as usize + HEADS;
+
+/// Why a request cannot be understood at all: the kernel does not speak this protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// It has no whole head, or another length than its head says.
+    #[error("the kernel sent {0} bytes that are no request of FUSE")]
+    Head(usize),
+    /// It is shorter than its kind needs.
+    #[error("the kernel sent a request of kind {0} that is too short")]
+    Body(u32),
+}
+
+/// One request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// Given back in the reply.
+    pub unique: u64,
+    /// The file or directory that it is about.
+    pub node: u64,
+    /// What is wanted.
+    pub what: What<'a>,
+}
+
+/// What is wanted of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What<'a> {
+    /// The first request: which version and which abilities the kernel has.
+    Init(Init),
+    /// The last request before the end.
+    Destroy,
+    /// A name in a directory.
+    Lookup(&'a [u8]),
+    /// Nodes are no longer known to the kernel: not answered.
+    Forget,
+    /// An earlier request is no longer wanted: not answered, since every one ends by itself.
+    Interrupt,
+    /// Attributes.
+    GetAttributes,
+    /// New attributes; `true`: the size among them.
+    SetAttributes(bool),
+    /// A file is opened.
+    Open,
+    /// A directory is opened.
+    OpenDirectory,
+    /// Names in a directory, from a place on, in so many bytes.
+    ReadDirectory {
+        /// Where the last answer ended.
+        offset: u64,
+        /// Room for the answer.
+        size: u32,
+    },
+    /// A file or directory is closed, or a descriptor of it: nothing is to be done.
+    Done,
+    /// Space of the file system.
+    Space,
+    /// Something with a range of a file, or its durability.
+    File(FileOp<'a>),
+    /// Anything else.
+    Other(u32),
+}
+
+/// What is wanted of a file's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileOp<'a> {
+    /// Bytes of it.
+    Read(Transfer),
+    /// Bytes to it.
+    Write(Transfer, &'a [u8]),
+    /// What was written is made durable.
+    Sync,
+    /// Space is given or taken back.
+    Allocate(Fallocate),
+}
+
+/// A range that is read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u32,
+    /// The descriptor's flags, as `open` took them.
+    pub flags: u32,
+}
+
+impl Transfer {
+    /// Whether the descriptor asks for durable writes (`O_DSYNC`, of which `O_SYNC` is a part).
+    pub const fn is_durable(&self) -> bool {
+        const DSYNC: u32 = 0o10_000;
+        self.flags & DSYNC != 0
+    }
+}
+
+/// `fallocate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fallocate {
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+    /// Its mode.
+    pub mode: u32,
+}
+
+impl Fallocate {
+    const KEEP_SIZE: u32 = 1;
+    const PUNCH_HOLE: u32 = 2;
+    const ZERO_RANGE: u32 = 16;
+
+    /// Whether the range is taken back.
+    pub const fn punches(&self) -> bool {
+        self.mode == Self::PUNCH_HOLE | Self::KEEP_SIZE
+    }
+
+    /// Whether the range becomes zeroes.
+    pub const fn zeroes(&self) -> bool {
+        self.mode & !Self::KEEP_SIZE == Self::ZERO_RANGE
+    }
+
+    /// Whether space is given to the range.
+    pub const fn allocates(&self) -> bool {
+        self.mode & !Self::KEEP_SIZE == 0
+    }
+}
+
+/// What the kernel says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Init {
+    /// Its version.
+    pub major: u32,
+    /// Its version, second part.
+    pub minor: u32,
+    /// What it reads ahead at most.
+    pub max_readahead: u32,
+    /// What it can do: the first 32 in the low half.
+    pub flags: u64,
+}
+
+impl Init {
+    /// The flag that says that there are more than 32.
+    const EXTENDED: u64 = 1 << 30;
+}
+
+impl<'a> Request<'a> {
+    /// The request that one read of the device brought.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn parse(input: &'a [u8]) -> Result<Self, Malformed> {
+        let malformed = Malformed::Head(input.len());
+        let mut reader = Reader(input);
+        let length = reader.u32().ok_or(malformed)?;
+        let kind = reader.u32().ok_or(malformed)?;
+        let unique = reader.u64().ok_or(malformed)?;
+        let node = reader.u64().ok_or(malformed)?;
+        // User, group and process, and the length of extensions, of which none is asked for.
+        reader.take(16).ok_or(malformed)?;
+        if length as usize != input.len() {
+            return Err(malformed);
+        }
+        let what = what(kind, reader).ok_or(Malformed::Body(kind))?;
+        Ok(Self { unique, node, what })
+    }
+}
+
+fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
+    Some(match kind {
+        1 => What::Lookup(body.name()?),
+        2 | 42 => What::Forget,
+        3 => What::GetAttributes,
+        4 => {
+            const SIZE: u32 = 1 << 3;
+            What::SetAttributes(body.u32()? & SIZE != 0)
+        }
+        14 => What::Open,
+        15 => What::File(FileOp::Read(transfer(&mut body)?)),
+        16 => {
+            let transfer = transfer(&mut body)?;
+            let data = body.0.get(..transfer.size as usize)?;
+            What::File(FileOp::Write(transfer, data))
+        }
+        17 => What::Space,
+        18 | 25 | 29 => What::Done,
+        20 | 30 => What::File(FileOp::Sync),
+        26 => What::Init(init(&mut body)?),
+        27 => What::OpenDirectory,
+        28 => {
+            body.u64()?;
+            let (offset, size) = (body.u64()?, body.u32()?);
+            What::ReadDirectory { offset, size }
+        }
+        36 => What::Interrupt,
+        38 => What::Destroy,
+        43 => {
+            body.u64()?;
+            What::File(FileOp::Allocate(Fallocate {
+                offset: body.u64()?,
+                length: body.u64()?,
+                mode: body.u32()?,
+            }))
+        }
+        other => What::Other(other),
+    })
+}
+
+/// The head of a read or a write.
+fn transfer(body: &mut Reader<'_>) -> Option<Transfer> {
+    // The handle; then after the size flags of the request and the owner of a lock.
+    body.u64()?;
+    let (offset, size) = (body.u64()?, body.u32()?);
+    body.u32()?;
+    body.u64()?;
+    let flags = body.u32()?;
+    body.u32()?;
+    Some(Transfer {
+        offset,
+        size,
+        flags,
+    })
+}
+
+fn init(body: &mut Reader<'_>) -> Option<Init> {
+    let (major, minor) = (body.u32()?, body.u32()?);
+    let max_readahead = body.u32()?;
+    let mut flags = u64::from(body.u32()?);
+    if flags & Init::EXTENDED != 0 {
+        flags |= u64::from(body.u32()?) << 32;
+    }
+    Some(Init {
+        major,
+        minor,
+        max_readahead,
+        flags,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::Put as _;
+
+    /// A request as the kernel lays it out.
+    fn message(kind: u32, node: u64, body: &[u8]) -> Vec<u8> {
+        let mut message = Vec::new();
+        message.put32(40 + body.len() as u32);
+        message.put32(kind);
+        message.put64(77);
+        message.put64(node);
+        message.extend([0; 16]);
+        message.extend(body);
+        message
+    }
+
+    fn transfer_body(offset: u64, size: u32, flags: u32, data: &[u8]) -> Vec<u8> {
+        let mut body = Vec::new();
+        body.put64(1);
+        body.put64(offset);
+        body.put32(size);
+        body.put32(0);
+        body.put64(0);
+        body.put32(flags);
+        body.put32(0);
+        body.extend(data);
+        body
+    }
+
+    #[test]
+    fn requests_are_understood() {
+        let read = transfer_body(4096, 512, 0, &[]);
+        let write = transfer_body(8192, 3, 0o10_000, b"abc");
+        let transfer = |offset, size, flags| Transfer {
+            offset,
+            size,
+            flags,
+        };
+        for (kind, body, expected) in [
+            (1, b"data\0".to_vec(), What::Lookup(b"data")),
+            (15, read, What::File(FileOp::Read(transfer(4096, 512, 0)))),
+            (
+                16,
+                write,
+                What::File(FileOp::Write(transfer(8192, 3, 0o10_000), b"abc")),
+            ),
+            (20, vec![0; 16], What::File(FileOp::Sync)),
+            (999, vec![], What::Other(999)),
+        ] {
+            let message = message(kind, 2, &body);
+            let request = Request::parse(&message).unwrap();
+            assert_eq!((request.unique, request.node), (77, 2));
+            assert_eq!(request.what, expected);
+        }
+        assert!(transfer(0, 1, 0o10_000).is_durable());
+        assert!(!transfer(0, 1, 0o2).is_durable());
+    }
+
+    #[test]
+    fn what_is_cut_off_is_no_request() {
+        let write = message(16, 2, &transfer_body(0, 4, 0, b"abc"));
+        assert_eq!(Request::parse(&write), Err(Malformed::Body(16)));
+        let whole = message(1, 1, b"name\0");
+        for length in 0..whole.len() {
+            assert!(Request::parse(&whole[..length]).is_err(), "{length}");
+        }
+        assert_eq!(
+            Request::parse(&message(1, 1, b"no end")),
+            Err(Malformed::Body(1))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(kind in 0u32..60, body in prop::collection::vec(any::<u8>(), 0..120)) {
+            let _ = Request::parse(&message(kind, 1, &body));
+        }
+    }
+}
