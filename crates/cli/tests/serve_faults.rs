@@ -39,6 +39,10 @@ struct Served {
 
 impl Served {
     fn start(home: &Path) -> Self {
+        Self::start_with(home, &[])
+    }
+
+    fn start_with(home: &Path, more: &[&str]) -> Self {
         std::fs::write(home.join("d.design.toml"), DESIGN).unwrap();
         let words = [
             "serve",
@@ -161,4 +165,33 @@ fn limits_faults_and_questions_are_obeyed() {
         let (_, told) = served.ctl(order, code);
         assert!(told.contains(expected), "{told}");
     }
+}
+
+#[test]
+fn a_script_stalls_a_volume_and_lets_it_go_on() {
+    let folder = disk_folder();
+    let script =
+        "[[fault]]\nat = '3s'\ndo = 'stall plain'\n\n[[fault]]\nat = '5s'\ndo = 'resume plain'\n";
+    std::fs::write(folder.path().join("stall.faults.toml"), script).unwrap();
+    let served = Served::start_with(folder.path(), &["--faults", "stall.faults.toml"]);
+    // Reads one after another over seven seconds: the longest is the stall.
+    let timed = "import time\nend = time.time() + 7\nlongest = 0\nwhile time.time() < end:\n    \
+                 t = time.time()\n    h.pread(4096, 0)\n    longest = max(longest, time.time() - t)\nprint(longest)";
+    let longest: f64 = served.python("plain", timed).trim().parse().unwrap();
+    assert!((1.0..3.0).contains(&longest), "{longest} s");
+    std::fs::write(
+        folder.path().join("bad.faults.toml"),
+        "[[fault]]\nat = '1s'\ndo = 'explode'\n",
+    )
+    .unwrap();
+    let words = [
+        "serve",
+        "d.design.toml",
+        "--nbd",
+        "unix:other",
+        "--faults",
+        "bad.faults.toml",
+    ];
+    let (_, told) = expect_code(folder.path(), &words, 3);
+    assert!(told.contains("fault 1: `explode` is no order"), "{told}");
 }

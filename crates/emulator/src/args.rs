@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use fathom_model::Factor;
 use fathom_units::Nanos;
 
 /// `fathom serve`.
@@ -37,6 +38,9 @@ pub struct ServeArgs {
     /// Where orders of `fathom ctl` come [default: a socket in $XDG_RUNTIME_DIR, where that is set]
     #[arg(long, value_name = "SOCKET")]
     pub control: Option<PathBuf>,
+    /// Give the orders of this script at their times (`*.faults.toml`)
+    #[arg(long, value_name = "FILE")]
+    pub faults: Option<PathBuf>,
     /// Let clients of other machines come, who may then read and write every volume
     #[arg(long)]
     pub insecure: bool,
@@ -49,6 +53,10 @@ pub struct ServeArgs {
     /// Write a line for each I/O to a new file: arrival, volume, operation, offset, length, due, done, limit
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Multiply every rate and every bucket of credits of the design, and leave latencies and depths: so a design that is
+    /// faster than this machine can be served (`0.1`)
+    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    pub scale: Factor,
     /// Chooses the media latencies
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

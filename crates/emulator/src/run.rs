@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, channel, sync_channel};
 
 use fathom_catalog::Catalog;
 use fathom_fuse::Tree;
@@ -23,7 +23,7 @@ use crate::args::ServeArgs;
 use crate::attach;
 use crate::backing::{Budget, Disk, Medium};
 use crate::clean::clean;
-use crate::control::{Control, usual_place};
+use crate::control::{Control, Orders, usual_place};
 use crate::document::{self, Emulation, Session};
 use crate::exports::{EXPORTS_MOST, ExportTable};
 use crate::listen::{Listener, Place, Reach};
@@ -32,6 +32,7 @@ use crate::meter::{Meter, Second};
 use crate::mount::Mount;
 use crate::pace::{Pace, Spin};
 use crate::path::Echo;
+use crate::script::{self, Fault};
 use crate::server::{Files, Server};
 use crate::trace::{TraceFile, Tracer, trace};
 
@@ -49,11 +50,14 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
     };
     let started_unix_ns = wall_clock();
     let (design, text) = read(path, console)?;
+    let design = design.scaled(args.scale);
     let (exports, layout) = tables(&design)?;
     let storage = model(&design, &layout, args.seed)?;
     let disks = disks(args, &exports)?;
     let listeners = listeners(args)?;
+    let faults = faults(args)?;
     let files = files(args, &exports, started_unix_ns)?;
+    let control = control(args, console)?;
     // Without more of them fewer clients are let in.
     let _ = raise_open_files_limit();
     let traced = open_trace(args, &exports)?;
@@ -70,20 +74,19 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         design: &design,
         notes: design.notes.clone(),
     };
+    let ways = (listeners, files, control, faults);
     let serving = Serving {
         args,
         exports: &exports,
         stage: &stage,
         session,
     };
-    let control = control(args, console)?;
-    let ways = (listeners, files, control);
     let (record, writer) = serving.serve((storage, disks, ways), traced, writer, console)?;
     finish(&record, writer, args, console)
 }
 
-/// How clients come, over the network's protocol and as files, and how orders do.
-type Ways = (Vec<Listener>, Option<Files>, Control);
+/// How clients come, over the network's protocol and as files, and how orders do; those of a script.
+type Ways = (Vec<Listener>, Option<Files>, Control, Vec<Fault>);
 
 /// What stays the same while serving.
 struct Serving<'a> {
@@ -96,7 +99,7 @@ struct Serving<'a> {
 impl Serving<'_> {
     fn serve(
         self,
-        (storage, disks, (listeners, files, control)): (Storage, (Vec<Disk>, Budget), Ways),
+        (storage, disks, (listeners, files, control, faults)): (Storage, (Vec<Disk>, Budget), Ways),
         traced: Option<(Tracer, TraceFile)>,
         writer: Option<RunWriter>,
         console: &dyn Console,
@@ -127,18 +130,13 @@ impl Serving<'_> {
         if let Some(files) = files {
             server.show(files).map_err(failed)?;
         }
+        let script = (faults, control.orders());
         server.take_orders(control).map_err(failed)?;
         let before = cpu();
         let (served, result, emulation, keeper) = std::thread::scope(|scope| {
             let keeper = scope.spawn(move || keeper.work(&coming));
-            let served = match &attached {
-                None => server.run(
-                    &stops.signals,
-                    self.args.duration.map(|length| start + length),
-                ),
-                Some(paths) => self.with_devices(&mut server, paths, &stops, console),
-            };
-            server.hide();
+            let ways = (attached.as_deref(), &script);
+            let served = self.drive(&mut server, ways, &stops, start, console);
             let cpu = cpu();
             let now = Clock::now();
             let Server { pace, meter, .. } = server;
@@ -170,6 +168,31 @@ impl Serving<'_> {
         Ok((record, keeper.writer))
     }
 
+    /// Serves until it is told to end, while a fault script is followed.
+    fn drive(
+        &self,
+        server: &mut Server<'_>,
+        (attached, (faults, orders)): (Option<&[PathBuf]>, &(Vec<Fault>, Orders)),
+        stops: &Stops,
+        start: Nanos,
+        console: &dyn Console,
+    ) -> std::io::Result<()> {
+        let (serving, ended) = channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || script::follow(faults, orders, start, &ended, console));
+            let served = match attached {
+                None => {
+                    let end = self.args.duration.map(|length| start + length);
+                    server.run(&stops.signals, end)
+                }
+                Some(paths) => self.with_devices(server, paths, stops, console),
+            };
+            server.close();
+            drop(serving);
+            served
+        })
+    }
+
     /// Serves while another thread keeps block devices of the files.
     fn with_devices(
         &self,
@@ -183,7 +206,7 @@ impl Serving<'_> {
             let (signals, ended) = (&stops.signals, &stops.ended);
             let loops = scope.spawn(move || attach::keep(files, signals, length, ended, console));
             let served = server.run(&stops.stop, None);
-            server.hide();
+            server.close();
             // Twice, for where the server failed while a device was in use.
             let _ = (&stops.bell).write(&[1; 2]);
             let kept = loops.join().map_err(|_| ended_early());
@@ -266,6 +289,15 @@ impl Stops {
             ended,
         })
     }
+}
+
+/// The fault script, where there is one.
+fn faults(args: &ServeArgs) -> Result<Vec<Fault>, Failure> {
+    let Some(path) = &args.faults else {
+        return Ok(Vec::new());
+    };
+    let faults = script::read(path, args.seed);
+    faults.map_err(|error| Failure::new(Code::Input, error))
 }
 
 /// A way for orders, at the place asked for or the usual one.

@@ -173,9 +173,10 @@ impl<'a> Server<'a> {
         Ok(())
     }
 
-    /// Shows no files any more: what still waits for one fails.
-    pub fn hide(&mut self) {
+    /// Shows no files any more, so that what still waits for one fails, and takes no orders.
+    pub fn close(&mut self) {
         self.files = None;
+        self.control = None;
     }
 
     /// Serves until `stop` becomes readable, or until `end`.
