@@ -56,6 +56,7 @@ impl Served {
         let mut command = fathom(home);
         command
             .args(words)
+            .args(more)
             .stdout(Stdio::null())
             .stderr(Stdio::inherit());
         let served = Self {
