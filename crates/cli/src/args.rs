@@ -37,7 +37,7 @@ pub enum Verb {
     Run(RunArgs),
     /// Run a workload on modelled storage in virtual time
     Predict(PredictArgs),
-    /// Serve a design's volumes to any program, as NBD exports in real time
+    /// Serve a design's volumes to any program in real time: NBD exports, files, block devices
     Serve(fathom_emulator::ServeArgs),
     /// Give orders to a running `fathom serve`: crashes, faults, other limits
     Ctl(fathom_emulator::CtlArgs),
