@@ -47,7 +47,7 @@ pub struct ServeArgs {
     /// End after this time, instead of at an interrupt
     #[arg(long = "for", value_name = "TIME")]
     pub duration: Option<Nanos>,
-    /// Most that the 99th percentile of the emulation error may be; a session that misses it says so
+    /// Most that the 99th percentile of the emulation error may be; a run that misses it says so
     #[arg(long, value_name = "TIME")]
     pub max_error: Option<Nanos>,
     /// Write a line for each I/O to a new file: arrival, volume, operation, offset, length, due, done, limit

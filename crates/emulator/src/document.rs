@@ -113,7 +113,7 @@ pub(crate) fn check(emulation: &Emulation) -> Check {
     }
 }
 
-/// What is known of the session beside its stage.
+/// What is known of the run beside its stage.
 pub(crate) struct Session<'a> {
     pub title: String,
     pub stored: bool,

@@ -24,7 +24,7 @@ const LEAD_MAX: u64 = 80_000;
 /// How fast the lead follows: a microsecond a wake-up.
 const LEAD_STEP: u64 = 1_000;
 /// The share of wake-ups that are to come in time, in percent. More of them take a longer spin, and a thread that uses up its
-/// slice is put aside for milliseconds: 98 of 100 made the 99th percentile of the error larger on two processors.
+/// slice is put aside for milliseconds. 98 of 100 gave a larger 99th percentile of the error in the one run that was made of it.
 const LEAD_PERCENT: u64 = 90;
 
 /// The model and its two clocks.

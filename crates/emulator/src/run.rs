@@ -482,7 +482,7 @@ fn store(
     let store = Store::of_user(|name| std::env::var(name).ok());
     let writer = store.and_then(|store| store.begin(&start));
     writer
-        .map_err(|error| console.tell(&format!("note: this session is not stored: {error}")))
+        .map_err(|error| console.tell(&format!("note: this run is not stored: {error}")))
         .ok()
 }
 

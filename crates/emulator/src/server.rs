@@ -44,8 +44,6 @@ const IN_FLIGHT_MOST: usize = 256 * OWED_MOST;
 const BUFFER: usize = 256 << 10;
 /// The longest range that enters the model as one I/O.
 const STEP: u32 = fathom_nbd::BLOCK_MAX;
-/// What the model is given for a trim, whatever its length: a command of one block.
-const TRIM_COST: u32 = 4096;
 
 /// What the kernel tells of: the lowest numbers are not clients.
 const STOP: u64 = 0;
@@ -487,23 +485,20 @@ impl<'a> Server<'a> {
 
 /// The next part of an I/O as the model takes it.
 ///
-/// Reads, writes and zeroes are charged in full, whether or not anything is stored there; a trim is a command of one block.
+/// Reads, writes and zeroes are charged in full, whether or not anything is stored there; a trim is a trim.
 fn next_step(io: &mut Io, number: u32, exports: &ExportTable) -> Request {
     let export = &exports.exports[io.export as usize];
     let kind = match io.command {
         Command::Read => IoKind::Read,
         Command::Flush => IoKind::Flush,
+        Command::Trim => IoKind::Trim,
         _ => IoKind::Write,
     };
     let (offset, length) = match io.command {
         Command::Flush => (0, 0),
         Command::Trim => {
             io.left = 0;
-            let most = export.size - io.offset.min(export.size);
-            (
-                io.offset,
-                TRIM_COST.min(most.min(u64::from(TRIM_COST)) as u32),
-            )
+            (io.offset, io.length)
         }
         _ => {
             let length = io.left.min(STEP);
