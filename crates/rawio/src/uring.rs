@@ -91,7 +91,7 @@ pub struct UringQueue {
     slots: Slots,
     /// Of reads and of writes.
     templates: [Template; 2],
-    /// A slot's number without so many low bits is that of its registered buffer.
+    /// A slot's number without so many low bits is that of its registered buffer, or 0 where none is registered.
     region_shift: u32,
     files: Vec<File>,
     fixed_buffers: Registered,
@@ -114,8 +114,8 @@ impl std::fmt::Debug for UringQueue {
 #[derive(Default)]
 struct Template {
     words: Words,
-    /// What it was made of: file, length, priority.
-    made_of: Option<(u32, u32, u16)>,
+    /// The file and length it was made of; it is void once the priority changes.
+    made_of: Option<(u32, u32)>,
 }
 
 /// The kernel's `struct io_uring_sqe` of 64 bytes (`include/uapi/linux/io_uring.h`).
@@ -177,6 +177,11 @@ impl UringQueue {
         let numbers: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         // Both are refused where limits are low (RLIMIT_MEMLOCK, RLIMIT_NOFILE); the ring works without them.
         let registered_files = submitter.register_files(&numbers);
+        let fixed_buffers = Registered::from_result(&buffers);
+        let region_shift = match fixed_buffers {
+            Registered::Yes => region_shift,
+            Registered::No => u32::BITS - 1,
+        };
         // Linux 5.18 knows it; without it each entry looks the ring up.
         let _ = submitter.register_ring_fd();
         Ok(Self {
@@ -184,7 +189,7 @@ impl UringQueue {
             submission,
             completion,
             _ring: ring,
-            fixed_buffers: Registered::from_result(&buffers),
+            fixed_buffers,
             fixed_files: Registered::from_result(&registered_files),
             templates: Default::default(),
             region_shift,
@@ -219,11 +224,12 @@ impl UringQueue {
     }
 
     /// Puts the entry of a slot that is busy in line for the next submission.
+    ///
+    /// The entry is lent to nothing that is not inlined: it then never stands in memory but in the queue itself.
     #[inline]
     fn line_up(&mut self, entry: &squeue::Entry) {
         if self.submission.is_full() {
-            // Seen from here, what the kernel took is still in line.
-            self.submission.sync();
+            self.look_again();
         }
         // SAFETY: the buffer stays mapped and untouched while its slot is busy, and the file stays open as long as the
         // ring; there are as many entries as slots, so the line cannot be full.
@@ -231,24 +237,40 @@ impl UringQueue {
         assert!(pushed.is_ok(), "the submission queue holds every slot");
     }
 
+    /// Where the line seems full: seen from here, what the kernel took is still in it.
+    #[inline(never)]
+    fn look_again(&mut self) {
+        self.submission.sync();
+    }
+
+    /// Puts a sync in line.
+    #[cold]
+    fn push_sync(&mut self, request: &Request) {
+        let address = self.slots.begin(request.slot, 0);
+        let entry = self.make(request, address);
+        self.line_up(&entry);
+    }
+
+    /// The template of these reads or writes, made anew.
+    #[cold]
+    fn make_template(&mut self, way: usize, request: &Request, address: *mut u8) {
+        assert!((request.file as usize) < self.files.len());
+        let entry = self.make(request, address);
+        self.templates[way] = Template {
+            // SAFETY: 64 bytes that were all written, as words.
+            words: unsafe { std::mem::transmute::<squeue::Entry, Words>(entry) },
+            made_of: Some((request.file, request.length)),
+        };
+    }
+
     /// The entry of a read or write.
     #[inline]
     fn entry_of(&mut self, request: &Request, address: *mut u8) -> squeue::Entry {
         let way = usize::from(request.operation == Operation::Write);
-        let made_of = (request.file, request.length, self.priority);
-        if self.templates[way].made_of != Some(made_of) {
-            assert!((request.file as usize) < self.files.len());
-            let entry = self.make(request, address);
-            self.templates[way] = Template {
-                // SAFETY: 64 bytes that were all written, as words.
-                words: unsafe { std::mem::transmute::<squeue::Entry, Words>(entry) },
-                made_of: Some(made_of),
-            };
+        if self.templates[way].made_of != Some((request.file, request.length)) {
+            self.make_template(way, request, address);
         }
-        let region = match self.fixed_buffers {
-            Registered::Yes => request.slot >> self.region_shift,
-            Registered::No => 0,
-        };
+        let region = request.slot >> self.region_shift;
         self.templates[way].entry(request, address, region)
     }
 }
@@ -339,21 +361,20 @@ impl Queue for UringQueue {
 
     #[inline]
     fn set_priority(&mut self, priority: u16) {
-        self.priority = priority;
+        if self.priority != priority {
+            self.priority = priority;
+            self.templates = Default::default();
+        }
     }
 
     #[inline]
     fn push(&mut self, request: Request) {
-        let is_data = matches!(request.operation, Operation::Read | Operation::Write);
-        let length = if is_data { request.length } else { 0 };
-        let address = self.slots.begin(request.slot, length);
-        if is_data {
-            let entry = self.entry_of(&request, address);
-            self.line_up(&entry);
-        } else {
-            let entry = self.make(&request, address);
-            self.line_up(&entry);
+        if !matches!(request.operation, Operation::Read | Operation::Write) {
+            return self.push_sync(&request);
         }
+        let address = self.slots.begin(request.slot, request.length);
+        let entry = self.entry_of(&request, address);
+        self.line_up(&entry);
     }
 
     fn submit(&mut self) -> io::Result<()> {

@@ -214,7 +214,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         true
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn push_data(&mut self, io: &Io, tag: u64, intended: Nanos) {
         let Some(slot) = self.free.pop() else {
             return;

@@ -436,18 +436,13 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         let mut has_more = self.queue.has_completion();
         let mut outcome = Ok(());
         if !self.batch.is_empty() {
-            self.stamp(begun);
             if self.split || goes_on || has_more {
                 outcome = self.queue.submit();
                 // What the submission itself completed needs no waiting for.
                 has_more = has_more || self.queue.has_completion();
             }
-            if self.split {
-                let submitted = self.clock.now();
-                for slot in &self.batch {
-                    self.slots[*slot as usize].submitted = submitted;
-                }
-            }
+            let submitted = if self.split { self.clock.now() } else { begun };
+            self.stamp(begun, submitted);
             if S::HOOKS {
                 self.parts.source.submitted(&self.slots, &self.batch);
             }
@@ -492,10 +487,11 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         self.batch.clear();
     }
 
-    /// Gives the batch its start, and an open loop its lag.
-    fn stamp(&mut self, begun: Nanos) {
+    /// Gives the batch its start and the end of its submission, and an open loop its lag.
+    fn stamp(&mut self, begun: Nanos, submitted: Nanos) {
         for index in &self.batch {
-            self.slots[*index as usize].begun = begun;
+            let slot = &mut self.slots[*index as usize];
+            (slot.begun, slot.submitted) = (begun, submitted);
         }
         if self.parts.schedule.is_some() {
             for index in &self.batch {
