@@ -32,7 +32,7 @@ pub struct SharePart<'p> {
 
 impl<'p> Build<'p> {
     pub fn new(plan: &'p Plan, offer: &'p Offer) -> Self {
-        let app = fathom_planner::slug(&plan.need.name);
+        let app = fathom_profile::slug(&plan.need.name);
         let machines = match offer.candidate.machines {
             1 => vec![app.clone()],
             several => (1..=several)

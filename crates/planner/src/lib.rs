@@ -33,7 +33,7 @@ pub use cost::Cost;
 pub use design::mounts;
 pub use limits::{Terms, depth_for, lines};
 pub use line::{Line, Unit};
-pub use need::{Load, Need, VolumeNeed, slug};
+pub use need::{Load, Need, VolumeNeed};
 pub use network::{NfsVolumes, SmbShares};
 pub use offer::{Offer, Proven};
 pub use prices::{Per, Prices};

@@ -99,7 +99,9 @@ impl Need {
             })
         });
         let mut volumes = volumes.collect::<Result<Vec<VolumeNeed>, PlanError>>()?;
-        name_all(&mut volumes);
+        for (volume, slug) in volumes.iter_mut().zip(profile.slugs()) {
+            volume.slug = slug;
+        }
         assumed.dedup();
         Ok(Self {
             name: profile.name.clone(),
@@ -143,39 +145,6 @@ impl Need {
     pub fn periods(&self) -> impl Iterator<Item = PeriodKind> {
         let has = |kind: &PeriodKind| self.volumes.iter().any(|it| it.load(*kind).is_some());
         PeriodKind::ALL.into_iter().filter(has)
-    }
-}
-
-/// Longest name in paths.
-const LONGEST_SLUG: usize = 32;
-
-/// `text` with letters, digits, `-` and `_` alone, for paths and names of resources.
-pub fn slug(text: &str) -> String {
-    let plain = |letter: char| {
-        if letter.is_ascii_alphanumeric() || letter == '-' || letter == '_' {
-            letter
-        } else {
-            '-'
-        }
-    };
-    let slug: String = text.chars().map(plain).take(LONGEST_SLUG).collect();
-    let slug = slug.trim_matches('-');
-    if slug.is_empty() {
-        "volume".to_owned()
-    } else {
-        slug.to_owned()
-    }
-}
-
-/// Gives each volume its name in paths.
-fn name_all(volumes: &mut [VolumeNeed]) {
-    for index in 0..volumes.len() {
-        let own = slug(&volumes[index].name);
-        let taken = |name: &String| volumes[..index].iter().any(|other| other.slug == *name);
-        let numbered = (2..).map(|number| format!("{own}-{number}"));
-        let free = std::iter::once(own.clone()).chain(numbered);
-        let free = free.into_iter().find(|name| !taken(name));
-        volumes[index].slug = free.unwrap_or(own);
     }
 }
 
