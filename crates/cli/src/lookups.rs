@@ -100,13 +100,12 @@ pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
     let need = args.need.read(&TERMINAL)?;
     let record = stored(&args.run)?;
     let need = need.map(|need| need.beside(&record)).transpose()?;
-    match &args.html {
-        Some(path) => Page::at(path)?.write(&record, need.as_ref())?,
-        None => {
-            show(&record, args.json, args.full)?;
-            if let Some(need) = &need {
-                show_need(need, args.json);
-            }
+    if let Some(path) = &args.html {
+        Page::at(path)?.write(&record, need.as_ref())?;
+    } else {
+        show(&record, args.json, args.full)?;
+        if let Some(need) = &need {
+            show_need(need, args.json);
         }
     }
     Ok(need.as_ref().map_or(Code::Success, need_code))

@@ -1,5 +1,7 @@
 //! A need beside a record, as a part of the page.
 
+use std::fmt::Write as _;
+
 use super::{Met, NOTHING, NeedBeside, Outcome};
 use crate::html::{escaped, table};
 
@@ -17,9 +19,9 @@ impl NeedBeside {
             escaped(&self.verdict())
         );
         for part in &self.parts {
-            html.push_str(&format!("<h3>{}</h3>\n", escaped(&part.heading())));
+            let _ = writeln!(html, "<h3>{}</h3>", escaped(&part.heading()));
             if part.lines.is_empty() {
-                html.push_str(&format!("<p>{NOTHING}</p>\n"));
+                let _ = writeln!(html, "<p>{NOTHING}</p>");
                 continue;
             }
             let rows = part.lines.iter().map(|line| {
@@ -46,7 +48,7 @@ impl NeedBeside {
                 .notes
                 .iter()
                 .map(|note| format!("<li>{}</li>\n", escaped(note)));
-            html.push_str(&format!("<ul>\n{}</ul>\n", notes.collect::<String>()));
+            let _ = writeln!(html, "<ul>\n{}</ul>", notes.collect::<String>());
         }
         html
     }

@@ -9,6 +9,8 @@ mod html;
 mod judge;
 mod text;
 
+use std::fmt::Write as _;
+
 use fathom_profile::{Growth, Level, PeriodKind, Profile, Role};
 use fathom_record::{Record, RunKind, Verdict};
 
@@ -197,9 +199,10 @@ impl NeedBeside {
             }
         };
         if unknown > 0 {
-            words.push_str(&format!(
+            let _ = write!(
+                words,
                 "; {unknown} that no goal or rate is set for are unknown"
-            ));
+            );
         }
         words
     }
