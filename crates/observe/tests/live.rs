@@ -311,7 +311,7 @@ fn until_agreed(
 }
 
 /// Apart in latency: disturbed where even the witness waited as long as may lie between the device and fio.
-fn apart_in_time(what: String, late: &Histogram) -> Apart {
+fn apart_in_time(what: &str, late: &Histogram) -> Apart {
     let late = late.percentile(99.0);
     Apart {
         what: format!("{what}, while a witness was {late} ns late at p99"),
@@ -325,7 +325,7 @@ fn check_latencies(bench: &Bench, job: &str) {
         let device = &seen.observation.devices[0];
         check_amounts(device, said);
         let agrees = latencies_agree(device.traced.as_ref().expect("traced"), said);
-        agrees.map_err(|what| apart_in_time(what, late))
+        agrees.map_err(|what| apart_in_time(&what, late))
     });
 }
 
@@ -507,7 +507,7 @@ fn sampled_latencies_are_those_of_fio_in_the_same_parts() {
         for (percent, _) in PERCENTILES {
             let [seen, said] = [&own, &said].map(|it| it.percentile(percent) as f64);
             latency_agrees(&format!("p{percent}"), seen, said)
-                .map_err(|what| apart_in_time(what, late))?;
+                .map_err(|what| apart_in_time(&what, late))?;
         }
         Ok(())
     });

@@ -10,6 +10,8 @@ const MOST_VOLUMES: usize = 4;
 /// Size of an I/O that nobody knows: that of databases that process transactions (guide on premium storage, "nature of I/O
 /// requests").
 const ASSUMED_SIZE: Bytes = Bytes::kib(8);
+/// Bytes of a sector, of which every I/O to a device has a whole number.
+const SECTOR: u64 = 512;
 
 /// What a design has to carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,7 +175,14 @@ fn load(
     let (iops, bandwidth, size) = match (iops, bandwidth, size) {
         (Some(iops), Some(bandwidth), Some(size)) => (iops, bandwidth, size),
         (Some(iops), Some(bandwidth), None) => {
-            (iops, bandwidth, bandwidth.div_ceil(iops.max(1)).max(1))
+            let mean = bandwidth.div_ceil(iops.max(1)).max(1);
+            let whole = mean.next_multiple_of(SECTOR);
+            if whole != mean {
+                assumed.push(format!(
+                    "{place}: I/Os of {mean} bytes on average are planned as {whole}, whole sectors"
+                ));
+            }
+            (iops, bandwidth, whole)
         }
         (Some(iops), None, size) => {
             let size = size.unwrap_or_else(|| unknown_size(assumed));
@@ -209,4 +218,23 @@ fn load(
         reads,
         random: random.unwrap_or(Percent::ALL),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_size_is_planned_as_whole_sectors() {
+        let text = "name = \"a\"\n[[volume]]\nname = \"d\"\n[[volume.period]]\nname = \"peak\"\n\
+                    iops = 100\nthroughput = \"823100B/s\"\n";
+        let profile = Profile::read(text, "x").map(|it| it.0).unwrap();
+        let need = Need::of(&profile, Level::P99).unwrap();
+        assert_eq!(need.volumes[0].loads[0].size, Bytes::new(8704));
+        let told = need.assumed.join("\n");
+        assert!(
+            told.contains("8231 bytes on average are planned as 8704"),
+            "{told}"
+        );
+    }
 }
