@@ -14,6 +14,7 @@ use fathom_units::Nanos;
 use rustix::event::epoll::EventFlags;
 
 use crate::backing::Disk;
+use crate::tls::Farewell;
 
 /// Most requests of one client that are not answered yet.
 pub(crate) const OWED_MOST: usize = 1024;
@@ -124,6 +125,8 @@ pub(crate) struct Client {
     pub late: VecDeque<Nanos>,
     /// What its socket is asked for.
     pub asked: EventFlags,
+    /// Where TLS is spoken: how its end is told from a cut.
+    pub farewell: Option<Farewell>,
     out: VecDeque<Outgoing>,
     /// Bytes of the first of `out` that have gone.
     sent: u64,
@@ -146,6 +149,7 @@ impl Client {
             in_flight_bytes: 0,
             late: VecDeque::new(),
             asked: EventFlags::IN,
+            farewell: None,
             out,
             sent: 0,
             blocked: false,
@@ -210,8 +214,26 @@ impl Client {
         self.blocked = false;
         if self.life == Life::Leaving && self.in_flight == 0 {
             self.life = Life::Over;
+            if let Some(farewell) = &self.farewell {
+                farewell.say();
+            }
         }
         Ok(())
+    }
+
+    /// All that its handshake owes it and has not sent.
+    pub fn take_owed(&mut self) -> Vec<u8> {
+        let mut sent = std::mem::take(&mut self.sent) as usize;
+        let mut owed = Vec::new();
+        for outgoing in self.out.drain(..) {
+            // Nothing else is owed before requests.
+            if let Outgoing::Text(text) = outgoing {
+                owed.extend_from_slice(text.get(sent..).unwrap_or_default());
+            }
+            sent = 0;
+        }
+        self.blocked = false;
+        owed
     }
 
     fn take_off(&mut self, mut count: u64) {

@@ -12,27 +12,29 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use fathom_model::{Completed, Durability, IoKind, Request};
-use fathom_nbd::{Command, NbdError, reply};
+use fathom_nbd::{Command, Handshake, NbdError, reply};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 use crate::backing::{Budget, Disk};
-use crate::client::{Client, Life, OWED_MOST, Outgoing};
+use crate::client::{Client, Life, OWED_MOST, Outgoing, Phase};
 use crate::control::Control;
 use crate::exports::ExportTable;
 use crate::in_flight::{InFlight, Io, Sync};
-use crate::listen::Listener;
+use crate::listen::{Greeting, Listener};
 use crate::meter::Meter;
 use crate::pace::{CARRY_MAX, Pace};
 use crate::path::Echo;
 use crate::sync::Syncer;
+use crate::tls::Pumps;
 use crate::undo::Undo;
 
 mod files;
 mod inbound;
 mod obey;
+mod secure;
 
 pub(crate) use files::Files;
 
@@ -66,6 +68,8 @@ pub(crate) struct Server<'a> {
     pub pace: Pace,
     pub meter: Meter,
     listeners: Vec<Listener>,
+    /// Where clients speak TLS, if any are to.
+    pumps: Option<Pumps>,
     epoll: OwnedFd,
     syncer: Syncer,
     /// Volumes as files, where they are shown as such.
@@ -133,6 +137,7 @@ impl<'a> Server<'a> {
             pace,
             meter,
             listeners,
+            pumps: None,
             epoll,
             syncer,
             files: None,
@@ -255,7 +260,10 @@ impl<'a> Server<'a> {
                     continue;
                 }
                 self.generation = self.generation.wrapping_add(1);
-                let client = Box::new(Client::new(socket, self.generation));
+                let mut client = Box::new(Client::new(socket, self.generation));
+                if self.listeners[number].greeting() == Greeting::Tls {
+                    client.phase = Phase::Handshake(Handshake::before_tls());
+                }
                 let free = self.clients.iter().position(Option::is_none);
                 let place = free.unwrap_or(self.clients.len());
                 let name = EventData::new_u64(CLIENTS + place as u64);

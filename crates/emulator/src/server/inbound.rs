@@ -176,7 +176,11 @@ impl Server<'_> {
                 match outcome {
                     Outcome::More => break,
                     Outcome::Begin(session) => client.phase = Phase::Requests(session),
-                    Outcome::Close | Outcome::Tls => client.life = Life::Leaving,
+                    Outcome::Close => client.life = Life::Leaving,
+                    Outcome::Tls => {
+                        self.secure(place, client, &bytes[taken..])?;
+                        break;
+                    }
                 }
                 continue;
             }
