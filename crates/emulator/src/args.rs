@@ -43,6 +43,10 @@ pub struct ServeArgs {
     /// Give the orders of this script at their times (`*.faults.toml`)
     #[arg(long, value_name = "FILE")]
     pub faults: Option<PathBuf>,
+    /// Keep what a write under way replaces, so that `ctl crash --torn` tears writes on volumes of every caching, and not of
+    /// read-write caching alone; takes some processor time with each write
+    #[arg(long)]
+    pub tearable: bool,
     /// How TLS is spoken over TCP.
     #[command(flatten)]
     pub tls: TlsArgs,

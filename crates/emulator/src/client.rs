@@ -118,6 +118,8 @@ pub(crate) struct Client {
     pub landing: Option<Landing>,
     /// Whether requests in the stash wait until answers have left.
     pub held: bool,
+    /// Whether the first of them waits for a hole.
+    pub waits: bool,
     /// Requests under way, and their bytes.
     pub in_flight: usize,
     pub in_flight_bytes: u64,
@@ -145,6 +147,7 @@ impl Client {
             stash: Vec::new(),
             landing: None,
             held: false,
+            waits: false,
             in_flight: 0,
             in_flight_bytes: 0,
             late: VecDeque::new(),
@@ -159,7 +162,8 @@ impl Client {
     /// Whether no more requests are taken in until some are answered.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.in_flight + self.out.len() >= OWED_MOST || self.in_flight_bytes >= BYTES_MOST
+        let owed = self.in_flight + self.out.len();
+        owed >= OWED_MOST || self.in_flight_bytes >= BYTES_MOST || self.waits
     }
 
     /// What its socket should be asked for now.

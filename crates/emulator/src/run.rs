@@ -139,6 +139,9 @@ impl Serving<'_> {
         };
         let mut server =
             Server::new(self.exports, disks, (pace, echo), meter, listeners).map_err(failed)?;
+        if self.args.tearable || faults.iter().any(Fault::tears) {
+            server.be_tearable();
+        }
         if let Some(tls) = &tls {
             server.speak_tls(tls).map_err(failed)?;
         }
@@ -457,7 +460,11 @@ fn listeners(args: &ServeArgs, tls: Option<&Tls>) -> Result<Vec<Listener>, Failu
             "name a directory for the socket, `--nbd unix:/tmp/disks`, or for files, `--fuse /mnt/disks`",
         ));
     }
-    if tls.is_some() && listeners.iter().all(|one| one.greeting() == Greeting::Plain) {
+    if tls.is_some()
+        && listeners
+            .iter()
+            .all(|one| one.greeting() == Greeting::Plain)
+    {
         let message = "TLS is spoken over TCP, and no client comes that way";
         return Err(Failure::new(Code::Usage, message)
             .hint("add `--nbd tcp:ADDRESS:PORT`, or leave the certificates out"));

@@ -187,10 +187,7 @@ fn nothing_but_tls_is_spoken_before_it_and_nothing_of_before_counts_in_it() {
     assert_eq!(reply_kinds(&out), [ERROR | 3, 3, 3, 1]);
     // The way to an export that knows no refusal ends the connection; leaving needs no TLS.
     for (last, expected) in [
-        (
-            option(OPT_EXPORT_NAME, b"a"),
-            Err(ProtocolError::Unknown),
-        ),
+        (option(OPT_EXPORT_NAME, b"a"), Err(ProtocolError::Unknown)),
         (option(OPT_ABORT, &[]), Ok(Outcome::Close)),
     ] {
         let input = [1u32.to_be_bytes().to_vec(), last].concat();
