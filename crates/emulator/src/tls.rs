@@ -32,18 +32,34 @@ const STACK: usize = 512 << 10;
 #[derive(Debug, Clone, Default, Args)]
 pub struct TlsArgs {
     /// Speak TLS, and nothing else, over TCP: the server's certificate, and those between it and its authority (PEM)
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub tls_certificate: Option<PathBuf>,
+    #[arg(
+        id = "tls-certificate",
+        long,
+        value_name = "FILE",
+        requires = "tls-key"
+    )]
+    pub certificate: Option<PathBuf>,
     /// The key of that certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    pub tls_key: Option<PathBuf>,
+    #[arg(
+        id = "tls-key",
+        long,
+        value_name = "FILE",
+        requires = "tls-certificate"
+    )]
+    pub key: Option<PathBuf>,
     /// Let in clients alone whose certificate one of these authorities has signed (PEM)
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    pub tls_clients: Option<PathBuf>,
+    #[arg(
+        id = "tls-clients",
+        long,
+        value_name = "FILE",
+        requires = "tls-certificate"
+    )]
+    pub clients: Option<PathBuf>,
     /// All three from a directory, by the names that QEMU and nbdkit have for them: server-cert.pem, server-key.pem,
     /// ca-cert.pem
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["tls_certificate", "tls_key", "tls_clients"])]
-    pub tls_certificates: Option<PathBuf>,
+    #[arg(id = "tls-certificates", long, value_name = "DIR",
+        conflicts_with_all = ["tls-certificate", "tls-key", "tls-clients"])]
+    pub directory: Option<PathBuf>,
 }
 
 /// TLS cannot be spoken with what was given.
@@ -110,21 +126,15 @@ pub(crate) struct Tls {
 impl Tls {
     /// What the command line asks for, if it asks for TLS; every complaint at once.
     pub fn new(args: &TlsArgs) -> Result<Option<Self>, Vec<TlsError>> {
-        let (certificate, key, clients) = match (args, &args.tls_certificates) {
-            (_, Some(directory)) => (
+        let (certificate, key, clients) = match (&args.directory, &args.certificate, &args.key) {
+            (Some(directory), ..) => (
                 directory.join("server-cert.pem"),
                 directory.join("server-key.pem"),
                 Some(directory.join("ca-cert.pem")),
             ),
-            (
-                TlsArgs {
-                    tls_certificate: Some(certificate),
-                    tls_key: Some(key),
-                    tls_clients,
-                    ..
-                },
-                None,
-            ) => (certificate.clone(), key.clone(), tls_clients.clone()),
+            (None, Some(certificate), Some(key)) => {
+                (certificate.clone(), key.clone(), args.clients.clone())
+            }
             _ => return Ok(None),
         };
         Self::of_files(certificate, key, clients.as_deref()).map(Some)
