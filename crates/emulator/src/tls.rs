@@ -34,7 +34,7 @@ pub struct TlsArgs {
     /// Speak TLS, and nothing else, over TCP: the server's certificate, and those between it and its authority (PEM)
     #[arg(
         id = "tls-certificate",
-        long,
+        long = "tls-certificate",
         value_name = "FILE",
         requires = "tls-key"
     )]
@@ -42,7 +42,7 @@ pub struct TlsArgs {
     /// The key of that certificate (PEM)
     #[arg(
         id = "tls-key",
-        long,
+        long = "tls-key",
         value_name = "FILE",
         requires = "tls-certificate"
     )]
@@ -50,14 +50,14 @@ pub struct TlsArgs {
     /// Let in clients alone whose certificate one of these authorities has signed (PEM)
     #[arg(
         id = "tls-clients",
-        long,
+        long = "tls-clients",
         value_name = "FILE",
         requires = "tls-certificate"
     )]
     pub clients: Option<PathBuf>,
     /// All three from a directory, by the names that QEMU and nbdkit have for them: server-cert.pem, server-key.pem,
     /// ca-cert.pem
-    #[arg(id = "tls-certificates", long, value_name = "DIR",
+    #[arg(id = "tls-certificates", long = "tls-certificates", value_name = "DIR",
         conflicts_with_all = ["tls-certificate", "tls-key", "tls-clients"])]
     pub directory: Option<PathBuf>,
 }

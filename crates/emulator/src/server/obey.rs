@@ -119,7 +119,6 @@ impl Server<'_> {
     }
 
     fn change(&mut self, time: Nanos, change: &Change) -> Reply {
-        self.punch_all();
         let lost = self.pace.change(time, change, &mut self.completed);
         let lost = lost.map_err(|error| error.to_string())?;
         self.settle(time);
@@ -128,6 +127,9 @@ impl Server<'_> {
             .map(|Lost { volume, .. }| volume.index())
             .collect();
         volumes.dedup();
+        if !volumes.is_empty() {
+            self.punch_all();
+        }
         let mut gone = 0;
         for export in volumes {
             if let Some(undo) = &mut self.undo[export] {
