@@ -131,6 +131,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "catalog",
             "model",
             "nbd",
+            "fuse",
             "profile",
             "observe",
         ],
