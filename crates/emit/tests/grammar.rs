@@ -9,8 +9,8 @@ use fathom_emit::{Emit, emit};
 use fathom_planner::{Family, Prove, Request, plan};
 use fathom_profile::Profile;
 use hcl_edit::expr::{Expression, ForExpr, Traversal, TraversalOperator};
-use hcl_edit::structure::{BlockLabel, Body};
-use hcl_edit::visit::{Visit, visit_for_expr, visit_traversal};
+use hcl_edit::structure::{Attribute, BlockLabel, Body};
+use hcl_edit::visit::{Visit, visit_attr, visit_expr, visit_for_expr, visit_traversal};
 
 /// Scripts of every kind of storage, on one machine and on several.
 fn scripts(what: Emit) -> Vec<String> {
@@ -60,6 +60,20 @@ struct References {
 }
 
 impl Visit for References {
+    fn visit_attr(&mut self, node: &Attribute) {
+        // What is ignored is named as attributes of the block itself.
+        if node.key.as_str() != "ignore_changes" {
+            visit_attr(self, node);
+        }
+    }
+
+    fn visit_expr(&mut self, node: &Expression) {
+        if let Expression::Variable(name) = node {
+            self.pairs.insert((name.as_str().to_owned(), String::new()));
+        }
+        visit_expr(self, node);
+    }
+
     fn visit_traversal(&mut self, node: &Traversal) {
         if let Expression::Variable(root) = &node.expr {
             let first = node.operators.first().map(|it| it.value().clone());
@@ -68,8 +82,12 @@ impl Visit for References {
                 _ => String::new(),
             };
             self.pairs.insert((root.as_str().to_owned(), attribute));
+            for operator in &node.operators {
+                self.visit_traversal_operator(operator.value());
+            }
+        } else {
+            visit_traversal(self, node);
         }
-        visit_traversal(self, node);
     }
 
     fn visit_for_expr(&mut self, node: &ForExpr) {
@@ -114,7 +132,8 @@ fn terraform_is_hcl_and_refers_to_what_is_declared() {
         for (root, attribute) in &references.pairs {
             let is_known = declared.contains(&(root.clone(), attribute.clone()))
                 || references.bound.contains(root)
-                || (root == "each" && ["key", "value"].contains(&attribute.as_str()));
+                || (root == "each" && ["key", "value"].contains(&attribute.as_str()))
+                || (root == "string" && attribute.is_empty());
             assert!(is_known, "{root}.{attribute} is declared nowhere\n{text}");
         }
         for (kind, name) in declared.iter().filter(|(kind, _)| kind == "var") {

@@ -228,6 +228,8 @@ pub struct Plan {
     pub offers: Vec<Offer>,
     /// Designs that carry it by their limits and fail their proof: what they are, and how they fail.
     pub unproven: Vec<String>,
+    /// How many that were not proven are not offered, because others with as much headroom fail.
+    pub untried: usize,
     /// Headroom in percent that some offer was planned with, because designs with less fail their proof; 0 otherwise.
     pub headroom: u64,
     /// Machine sizes considered.
@@ -367,6 +369,7 @@ pub fn plan(
         need,
         offers: judged.offers,
         unproven: judged.failed,
+        untried: judged.untried,
         sizes: found.sizes,
         combinations,
         single: found.single,
@@ -397,6 +400,10 @@ struct Judged {
     seen: Vec<Candidate>,
     /// Whether one failed of late.
     falls_short: bool,
+    /// The most headroom with which one failed.
+    failed_with: Option<u64>,
+    /// Designs that were not proven, while others with as much headroom failed.
+    untried: usize,
 }
 
 impl Judged {
@@ -428,10 +435,14 @@ impl Judged {
             let priced = (candidate.clone(), *cost);
             let mut offer = Offer::new(need, priced, context, (&mut *budget, catalog))?;
             offer.headroom = *headroom;
+            let is_proven = offer.proof.proof().is_some();
             match offer.proof.proof().and_then(Proof::failure) {
+                // What is like designs that failed is not offered on trust.
+                None if !is_proven && self.failed_with >= Some(*headroom) => self.untried += 1,
                 None => self.offers.push(offer),
                 Some(failure) => {
                     self.falls_short = true;
+                    self.failed_with = self.failed_with.max(Some(*headroom));
                     self.failed.push(format!("{}: {failure}", offer.title()));
                 }
             }

@@ -184,6 +184,14 @@ impl Plan {
             let more = self.unproven.len() - MOST_FAILURES;
             let _ = writeln!(text, "  and {more} more");
         }
+        if self.untried > 0 {
+            let words = format!(
+                "{} more with as little headroom are not offered, since predicting them takes too long: `--prove` tries them",
+                self.untried
+            );
+            text.push('\n');
+            sentence(text, "", &words);
+        }
         let _ = writeln!(
             text,
             "\nsearched in full: {} machine sizes, {} combinations of kinds of storage",

@@ -554,3 +554,27 @@ fn space_that_no_volume_has_is_named() {
     let closest = "closest: data: 16 volumes over NFS gives 16 PiB, 90 PiB are needed";
     assert!(text.contains(closest), "{text}");
 }
+
+#[test]
+fn what_is_like_designs_that_failed_is_not_offered_on_trust() {
+    // Half of the I/Os of such disks take 4 ms and more, so that none meets 3.9 ms, which only a prediction tells.
+    let figures = "iops = 30000\nsize = \"8KiB\"\nreads = \"50%\"";
+    let need = volume("data", "data", figures).replace(
+        "[[volume.period]]",
+        "latency_goal = { p50 = \"3.9ms\" }\n[[volume.period]]",
+    );
+    let request = Request {
+        families: vec![Family::Standard],
+        only: vec!["E30".to_owned(), "E40".to_owned(), "E60".to_owned()],
+        ..Request::default()
+    };
+    let plan = planned(&need, &request, None);
+    assert!(plan.offers.is_empty(), "{plan}");
+    assert!(plan.unproven.len() > 6, "{plan}");
+    assert!(plan.untried > 0, "{plan}");
+    let text = unwrapped(&plan);
+    assert!(
+        text.contains("since predicting them takes too long: `--prove` tries them"),
+        "{text}"
+    );
+}
