@@ -558,7 +558,7 @@ fn space_that_no_volume_has_is_named() {
 #[test]
 fn what_is_like_designs_that_failed_is_not_offered_on_trust() {
     // Half of the I/Os of such disks take 4 ms and more, so that none meets 3.9 ms, which only a prediction tells.
-    let figures = "iops = 30000\nsize = \"8KiB\"\nreads = \"50%\"";
+    let figures = "iops = 2400\nsize = \"8KiB\"\nreads = \"50%\"";
     let need = volume("data", "data", figures).replace(
         "[[volume.period]]",
         "latency_goal = { p50 = \"3.9ms\" }\n[[volume.period]]",
