@@ -193,13 +193,24 @@ fn load(
             (bandwidth.div_ceil(size), bandwidth, size)
         }
         (None, None, _) => {
+            let is_known = |at: &&Level| {
+                period.iops.at(**at).is_some() || period.throughput.at(**at).is_some()
+            };
             return Err(PlanError::Unknown {
                 volume: volume.name.clone(),
                 period: period.kind.name(),
                 level,
+                known: Level::ALL.iter().filter(is_known).copied().collect(),
             });
         }
     };
+    if iops == 0 || bandwidth == 0 {
+        return Err(PlanError::Nothing {
+            volume: volume.name.clone(),
+            period: period.kind.name(),
+            level,
+        });
+    }
     let reads = period.reads.at(level);
     if reads.is_none() {
         assumed.push(format!(
