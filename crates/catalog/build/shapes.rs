@@ -160,6 +160,7 @@ pub const SHAPES: &[Shape] = &[
         key: &[],
         required: &[
             "min_gib",
+            "pool_min_tib",
             "max_tib",
             "max_mibps",
             "large_min_tib",

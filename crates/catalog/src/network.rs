@@ -41,6 +41,8 @@ pub struct ServiceLevel {
 pub struct VolumeRules {
     /// Smallest quota.
     pub min_size: Bytes,
+    /// Smallest capacity pool that volumes lie in.
+    pub min_pool: Bytes,
     /// Largest quota of a regular volume.
     pub max_size: Bytes,
     /// Most bytes a second of a regular volume, found by measurement.

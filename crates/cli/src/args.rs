@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::convert::ConvertArgs;
 use clap::{Args, Parser, Subcommand};
 use fathom_model::Factor;
-use fathom_session::{Keep, Show, Words, is_dialect};
+use fathom_session::{Keep, NeedArgs, Show, Words, is_dialect};
 
 /// Will this storage carry this application, and how do we know?
 #[derive(Debug, Parser)]
@@ -27,8 +27,9 @@ Examples:
   fathom fio --name=x --rw=randread --size=1g    fio's options, fio's output
 
 Exit codes: 0 success, 1 unexpected, 2 usage, 3 input invalid, 4 refused for
-safety, 5 target or I/O error, 6 a check failed (--strict) or nothing carries
-the profile, 8 not supported here, 130 interrupted (partial result saved).";
+safety, 5 target or I/O error, 6 a check failed (--strict), a need is not met
+(--need) or nothing carries the profile, 8 not supported here, 130 interrupted
+(partial result saved).";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -114,7 +115,7 @@ pub struct SweepArgs {
     /// are lists (`1,2,4`), ranges that multiply (`1..64x2`) and ranges that add (`4..16+4`); at most 1,000 points.
     /// Each point is a stage of its own, as long as the workload says. The report draws latency over IOPS and marks
     /// the knee.
-    #[arg(long = "sweep", value_name = "AXES")]
+    #[arg(long = "sweep", value_name = "AXES", conflicts_with = "need")]
     pub sweeps: Vec<String>,
 }
 
@@ -149,6 +150,9 @@ pub struct OutputArgs {
     /// Check everything, say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    /// What the figures are laid beside.
+    pub need: NeedArgs,
 }
 
 impl OutputArgs {
@@ -367,6 +371,9 @@ pub struct ReportArgs {
     /// Write a page with charts to this file instead
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "full"])]
     pub html: Option<PathBuf>,
+    #[command(flatten)]
+    /// What the figures are laid beside.
+    pub need: NeedArgs,
 }
 
 /// The program's own name, without its folder.

@@ -3,9 +3,9 @@
 use fathom_engine::StopFlag;
 use fathom_peers::View;
 use fathom_record::{Record, RunKind, Verdict};
-use fathom_report::{Summary, summary};
+use fathom_report::{NeedBeside, Summary, summary};
 use fathom_runs::RunWriter;
-use fathom_session::{Code, Failure, Input, Page};
+use fathom_session::{Code, Failure, Input, Needed, Page, need_code};
 
 use crate::args::OutputArgs;
 use crate::terminal::TERMINAL;
@@ -24,29 +24,47 @@ pub fn view<'a>(
         .transpose()
 }
 
-/// Prints the record as `output` asks, or ends the peer's view; stores it, and says how the program ends.
+/// Prints the record as `output` asks, or ends the peer's view; stores it, lays it beside the need, and says how the program
+/// ends.
 pub fn finish(
     record: &Record,
     writer: Option<RunWriter>,
     output: &OutputArgs,
-    view: Option<Box<dyn View + '_>>,
+    (need, view): (Option<&Needed>, Option<Box<dyn View + '_>>),
 ) -> Result<Code, Failure> {
     if let Some(problem) = writer.and_then(|writer| writer.finish(record)) {
         crate::tell(&format!("note: {problem}"));
     }
+    let need = need.map(|need| need.beside(record)).transpose();
+    let spoken = output.json || view.is_some();
     match view {
         Some(view) => view.finish(record)?,
         None => show(record, output.json, output.full)?,
     }
-    if let Some(path) = &output.html {
-        Page::at(path)?.write(record)?;
+    let need = need?;
+    if let Some(need) = &need {
+        show_need(need, spoken);
     }
+    if let Some(path) = &output.html {
+        Page::at(path)?.write(record, need.as_ref())?;
+    }
+    let code = need.as_ref().map_or(Code::Success, need_code);
     let failed = record.verdict != Verdict::Trustworthy;
     Ok(match (record.interrupted, output.strict && failed) {
         (true, _) => Code::Interrupted,
         (false, true) => Code::Check,
-        (false, false) => Code::Success,
+        (false, false) => code,
     })
+}
+
+/// Prints a need; on stderr where stdout is for a machine.
+pub fn show_need(need: &NeedBeside, spoken: bool) {
+    let text = need.to_text();
+    if spoken {
+        crate::tell(text.trim_end());
+    } else {
+        crate::print(&format!("\n{text}"));
+    }
 }
 
 /// Prints a record: as JSON, or as a summary.

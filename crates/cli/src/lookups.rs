@@ -6,10 +6,11 @@ use fathom_catalog::Catalog;
 use fathom_record::Record;
 use fathom_report::{RunRow, runs_table};
 use fathom_runs::{Store, StoreError};
-use fathom_session::{Code, Failure, Page};
+use fathom_session::{Code, Failure, Page, need_code};
 
 use crate::args::{CatalogAction, ReportArgs};
-use crate::finish::show;
+use crate::finish::{show, show_need};
+use crate::terminal::TERMINAL;
 
 /// `fathom catalog list|show NAME`.
 pub fn catalog(action: &CatalogAction) -> Result<Code, Failure> {
@@ -96,10 +97,16 @@ pub fn run_name(run: &str) -> Result<String, Failure> {
 
 /// `fathom report RUN`.
 pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
+    let need = args.need.read(&TERMINAL)?;
     let record = stored(&args.run)?;
-    match &args.html {
-        Some(path) => Page::at(path)?.write(&record)?,
-        None => show(&record, args.json, args.full)?,
+    let need = need.map(|need| need.beside(&record)).transpose()?;
+    if let Some(path) = &args.html {
+        Page::at(path)?.write(&record, need.as_ref())?;
+    } else {
+        show(&record, args.json, args.full)?;
+        if let Some(need) = &need {
+            show_need(need, args.json);
+        }
     }
-    Ok(Code::Success)
+    Ok(need.as_ref().map_or(Code::Success, need_code))
 }

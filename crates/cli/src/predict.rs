@@ -100,6 +100,7 @@ fn simulated(
     input: &Input,
     run: impl FnOnce(&mut dyn EventSink, &dyn Fn() -> bool) -> Result<Predicted, Failure>,
 ) -> Result<Code, Failure> {
+    let need = args.output.need.read(&TERMINAL)?;
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);
@@ -125,5 +126,5 @@ fn simulated(
         design: design.to_json(),
     };
     let record = start.record(known.as_ref().unwrap_or(input), outcome);
-    finish(&record, writer, &args.output, view)
+    finish(&record, writer, &args.output, (need.as_ref(), view))
 }

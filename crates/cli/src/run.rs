@@ -11,6 +11,7 @@ use crate::terminal::TERMINAL;
 
 /// Runs, shows and stores.
 pub fn run(args: &RunArgs) -> Result<Code, Failure> {
+    let need = args.output.need.read(&TERMINAL)?;
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
         .without_logs(&TERMINAL)
         .on_this_machine(&TERMINAL)?
@@ -49,7 +50,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
     let failed = ran.failure.as_ref().map(engine_failure);
     let record = start.record(&input, measured(ran));
-    let code = finish(&record, writer, &args.output, view)?;
+    let code = finish(&record, writer, &args.output, (need.as_ref(), view))?;
     failed.map_or(Ok(code), Err)
 }
 

@@ -10,6 +10,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use fathom_profile::{Level, Profile};
+use fathom_units::Nanos;
+use serde_json::Value;
 use support::{expect_code, fathom, system};
 
 /// A loop device with a file system, mounted for the database's user.
@@ -197,8 +200,160 @@ fn a_running_database_becomes_a_predicted_design() {
     let words = "plan shop.profile.toml --era 2016 --series DS -o shop";
     let (plan, _) = expect_code(home.path(), &words.split(' ').collect::<Vec<_>>(), 0);
     assert!(plan.contains(log.name()), "{plan}");
-    let words = "predict --no-record -q --on shop.design.toml shop.workload.toml";
-    expect_code(home.path(), &words.split(' ').collect::<Vec<_>>(), 0);
+    let words = "predict -q --on shop.design.toml --need shop.profile.toml --html shop.html shop.workload.toml";
+    let (told, _) = expect_code(home.path(), &words.split(' ').collect::<Vec<_>>(), 0);
+    let (record, _) = expect_code(home.path(), &["report", "last", "--json"], 0);
+    let record: Value = serde_json::from_str(&record).unwrap();
+    let html = fs::read_to_string(home.path().join("shop.html")).unwrap();
+    let profile = Profile::read(&profile, "shop.profile.toml").unwrap().0;
+    check_need(&told, &profile, &record);
+    check_html(&told, &html);
+    // The stored run stands beside the need later too.
+    let words = "report last --need shop.profile.toml";
+    let (again, _) = expect_code(home.path(), &words.split(' ').collect::<Vec<_>>(), 0);
+    let beside = |text: &str| text[text.find("Need of").unwrap()..].to_owned();
+    assert_eq!(beside(&again), beside(&told));
+    // What no storage does is no pass.
+    let wish = profile
+        .to_toml()
+        .replace("role = \"data\"", "role = \"data\"\nlatency_goal = \"1us\"");
+    fs::write(home.path().join("wish.profile.toml"), wish).unwrap();
+    let words = "report last --need wish.profile.toml";
+    let (wished, _) = expect_code(home.path(), &words.split(' ').collect::<Vec<_>>(), 6);
+    assert!(
+        wished.contains("NOT MET: ") && wished.contains("times the goal"),
+        "{wished}"
+    );
+}
+
+/// A line of the need's table: figure, need, what was predicted, outcome.
+type Row = [String; 4];
+
+/// The rows below `heading`, whose outcome may go on in further lines.
+fn rows(text: &str, heading: &str) -> Vec<Row> {
+    let lines = text
+        .lines()
+        .skip_while(|line| !line.starts_with(heading))
+        .skip(1);
+    let mut rows: Vec<Row> = Vec::new();
+    for line in lines.take_while(|line| line.starts_with("  ")) {
+        let letters: Vec<char> = line.chars().collect();
+        let part = |from: usize, to: usize| {
+            let part = letters.get(from..to.min(letters.len())).unwrap_or_default();
+            part.iter().collect::<String>().trim().to_owned()
+        };
+        let row = [
+            part(2, 22),
+            part(22, 36),
+            part(36, 50),
+            part(50, letters.len()),
+        ];
+        match rows.last_mut() {
+            Some(last) if row[0].is_empty() => last[3] = format!("{} {}", last[3], row[3]),
+            _ => rows.push(row),
+        }
+    }
+    rows
+}
+
+/// The text's rows hold the profile's figures and the record's.
+fn check_need(text: &str, profile: &Profile, record: &Value) {
+    for volume in &profile.volumes {
+        let period = &volume.periods[0];
+        let heading = format!("{} ({}), peak", volume.name, volume.role.name());
+        let rows = rows(text, &heading);
+        let row = |figure: &str| {
+            let row = rows.iter().find(|row| row[0] == figure);
+            row.unwrap_or_else(|| panic!("no {figure} of {heading} in\n{text}"))
+        };
+        let jobs = record["stages"][0]["jobs"].as_array().unwrap();
+        let own = jobs.iter().filter(|job| job["name"] == *volume.name);
+        let ways: Vec<&Value> = own
+            .flat_map(|job| [&job["read"], &job["write"]])
+            .filter(|it| it.is_object())
+            .collect();
+        assert!(!ways.is_empty(), "{record}");
+        let sum = |key: &str| {
+            ways.iter()
+                .map(|way| way[key].as_f64().unwrap())
+                .sum::<f64>()
+        };
+        let number = |text: &str| text.replace(',', "").parse::<f64>().unwrap();
+        let near = |text: &str, expected: f64, share: f64| {
+            let shown = number(text);
+            assert!(
+                (shown - expected).abs() <= expected * share + 0.06,
+                "{shown} for {expected} in\n{text}"
+            );
+        };
+        let [_, need, found, outcome] = row("I/Os a second");
+        near(need, period.iops.p99.unwrap().get() as f64, 0.001);
+        near(found, sum("iops"), 0.01);
+        assert_eq!(outcome, "pass", "{text}");
+        let [_, need, found, _] = row("MiB/s");
+        near(
+            need,
+            period.throughput.p99.unwrap().get() as f64 / 1_048_576.0,
+            0.01,
+        );
+        near(found, sum("bandwidth_bytes_per_sec") / 1_048_576.0, 0.01);
+        let [_, need, found, outcome] = row("I/O size, mean");
+        assert_eq!(
+            (need, outcome.as_str()),
+            (&period.size.p99.unwrap().to_string(), "pass")
+        );
+        assert_eq!(need, found);
+        for level in Level::ALL {
+            let times = ways.iter().map(|way| &way["response_ns"][level.name()]);
+            let times: Vec<u64> = times.map(|time| time.as_u64().unwrap()).collect();
+            let seen = period.latency.at(level).unwrap();
+            check_latency(row(&format!("latency {level}")), seen, &times);
+        }
+    }
+    let verdict = text
+        .lines()
+        .find(|line| line.starts_with("need     "))
+        .unwrap();
+    assert!(verdict.contains(": "), "{text}");
+}
+
+/// A percentile of all I/Os lies between those of reads and of writes; slower than seen is said.
+fn check_latency(row: &Row, seen: Nanos, times: &[u64]) {
+    let [_, need, found, outcome] = row;
+    assert_eq!(need, &format!("seen {}", seen.to_string().replace(' ', "")));
+    let found = found.parse::<Nanos>().unwrap().get() as f64;
+    let least = *times.iter().min().unwrap() as f64 * 0.995;
+    let most = *times.iter().max().unwrap() as f64 * 1.005;
+    assert!((least..=most).contains(&found), "{row:?}, {times:?}");
+    let slower = found > seen.get() as f64 * 1.02;
+    assert!(
+        !slower || outcome.contains("times what was seen"),
+        "{row:?}"
+    );
+}
+
+/// The page holds the same rows as the text.
+fn check_html(text: &str, html: &str) {
+    let begin = text.find("Need of").unwrap();
+    let headings = text[begin..]
+        .lines()
+        .filter(|line| line.ends_with("predicted"));
+    let mut count = 0;
+    for heading in headings {
+        for [figure, need, found, outcome] in rows(&text[begin..], heading) {
+            let row = format!("<th scope=\"row\">{figure}</th><td>{need}</td><td>{found}</td>");
+            let place = html
+                .find(&row)
+                .unwrap_or_else(|| panic!("{row} is not in the page"));
+            let rest = &html[place..];
+            assert!(
+                rest[..rest.find("</tr>").unwrap()].contains(&outcome),
+                "{outcome}"
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 16, "{text}");
 }
 
 #[test]

@@ -140,7 +140,18 @@ fn a_volume_over_nfs_is_as_large_as_its_throughput_needs() {
 fn wrong_words_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let profile = example("shop.profile.toml");
-    let cases: [(&[&str], i32, &str); 10] = [
+    let prices = example("prices-2016.toml");
+    let nothing = folder.path().join("nothing.toml");
+    let nothing = nothing.to_str().expect("a path of ours");
+    let text = "name = \"a\"\n[[volume]]\nname = \"v\"\n[[volume.period]]\nname = \"peak\"\nthroughput = \"0MB/s\"\n";
+    std::fs::write(nothing, text).expect("a profile is written");
+    std::fs::write(folder.path().join("bytes.toml"), [0xff, 0xfe, 0x00])
+        .expect("bytes are written");
+    let unknown = folder.path().join("unknown.toml");
+    let unknown = unknown.to_str().expect("a path of ours");
+    let list = "currency = \"USD\"\n[[price]]\nitem = \"P31\"\nmonth = 1\n";
+    std::fs::write(unknown, list).expect("a price list is written");
+    let cases: [(&[&str], i32, &str); 16] = [
         (
             &["profile", "new", "--app", "orcl"],
             2,
@@ -177,6 +188,32 @@ fn wrong_words_are_told() {
             &["plan", &profile, "--rtt", "afar"],
             2,
             "`afar` is no distance",
+        ),
+        (&["plan", nothing], 3, "ask for nothing"),
+        (
+            &["plan", "bytes.toml"],
+            3,
+            "`bytes.toml` is no text in UTF-8",
+        ),
+        (
+            &["plan", &profile, "--growth", "-1x"],
+            2,
+            "`-1x` is no growth",
+        ),
+        (
+            &["plan", &profile, "--prices", &prices, "--max-price", "-5"],
+            2,
+            "`-5` is no price of a month",
+        ),
+        (
+            &["plan", &profile, "--prices", unknown],
+            6,
+            "nothing of these names of the price list, which are left out: P31",
+        ),
+        (
+            &["plan", &profile, "--burst", "on-demand,soon"],
+            2,
+            "`soon` is no length of a peak",
         ),
         (
             &["plan", &profile, "--burst", "1s"],

@@ -137,6 +137,11 @@ pub fn script(build: &Build<'_>) -> String {
         let options = set.set().map_or(String::new(), |(iops, mbps)| {
             format!(" --disk-iops-read-write {iops} --disk-mbps-read-write {mbps}")
         });
+        let raised = if set.disks.on_demand {
+            " --enable-bursting true"
+        } else {
+            ""
+        };
         let _ = writeln!(
             text,
             "    # {name}: {} disks, caching {}",
@@ -151,7 +156,7 @@ pub fn script(build: &Build<'_>) -> String {
         );
         let _ = writeln!(
             text,
-            "        disk \"$vm\" \"$vm-{name}-$lun\" {} {} \"$lun\" {}{options}",
+            "        disk \"$vm\" \"$vm-{name}-$lun\" {} {} \"$lun\" {}{options}{raised}",
             sku(set.disks.kind.kind()),
             set.gib(),
             caching(set.disks.caching)

@@ -65,11 +65,12 @@ fn parameters(text: &mut String, build: &Build<'_>) {
         for lun in set.luns() {
             let _ = writeln!(
                 text,
-                "  {{ name: {}, sku: {}, gib: {}, lun: {lun}, caching: {}, iops: {iops}, mbps: {mbps} }}",
+                "  {{ name: {}, sku: {}, gib: {}, lun: {lun}, caching: {}, iops: {iops}, mbps: {mbps}, bursts: {} }}",
                 bicep(&format!("{}-{lun}", set.volume.slug)),
                 bicep(sku(set.disks.kind.kind())),
                 set.gib(),
                 bicep(caching(set.disks.caching)),
+                set.bursts(),
             );
         }
     }
@@ -169,7 +170,8 @@ fn machines(text: &mut String, build: &Build<'_>) {
              creationData: {{\n        createOption: 'Empty'\n      }}\n      \
              diskSizeGB: disks[index % length(disks)].gib\n      \
              diskIOPSReadWrite: disks[index % length(disks)].iops\n      \
-             diskMBpsReadWrite: disks[index % length(disks)].mbps\n    \
+             diskMBpsReadWrite: disks[index % length(disks)].mbps\n      \
+             burstingEnabled: disks[index % length(disks)].bursts\n    \
              }}\n  }}\n]\n"
         );
     }

@@ -32,7 +32,7 @@ pub struct SharePart<'p> {
 
 impl<'p> Build<'p> {
     pub fn new(plan: &'p Plan, offer: &'p Offer) -> Self {
-        let app = fathom_planner::slug(&plan.need.name);
+        let app = fathom_profile::slug(&plan.need.name);
         let machines = match offer.candidate.machines {
             1 => vec![app.clone()],
             several => (1..=several)
@@ -185,6 +185,11 @@ impl DiskSet<'_> {
         }
     }
 
+    /// Whether they burst on demand, which is said of no other disks: `true` or `null`.
+    pub const fn bursts(&self) -> &'static str {
+        if self.disks.on_demand { "true" } else { "null" }
+    }
+
     /// Stripe unit in KiB.
     pub fn chunk(&self) -> u64 {
         self.disks.stripe_unit.get() >> 10
@@ -198,8 +203,7 @@ pub fn level(volumes: &NfsVolumes) -> &'static str {
 
 /// What a pool for these volumes must hold, in TiB.
 pub fn pool_tib(volumes: &NfsVolumes) -> u64 {
-    let bytes = volumes.quota.get().saturating_mul(u64::from(volumes.count));
-    bytes.div_ceil(1 << 40)
+    volumes.pool().get() >> 40
 }
 
 /// The kind and the redundancy of a storage account for these shares.

@@ -36,17 +36,22 @@ pub struct PlanArgs {
     /// Round trip to volumes and shares: near, far, or a time such as 0.5ms
     #[arg(long, default_value = "near", value_name = "TIME")]
     rtt: String,
-    /// Let credits carry the peak, which lasts so long, such as 30m
-    #[arg(long, value_name = "TIME")]
-    burst: Option<String>,
+    /// Let credits carry the peak, which lasts so long, such as 30m; on-demand: let disks burst for pay; both: 30m,on-demand
+    #[arg(long, value_delimiter = ',', value_name = "HOW")]
+    burst: Vec<String>,
     /// Your price list; without one, designs are ranked by what is provisioned
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
     /// The most a month
-    #[arg(long, value_name = "AMOUNT", requires = "prices")]
+    #[arg(
+        long,
+        value_name = "AMOUNT",
+        requires = "prices",
+        allow_negative_numbers = true
+    )]
     max_price: Option<f64>,
     /// Multiply the profile's figures, in place of its own growth
-    #[arg(long, value_name = "1.5x")]
+    #[arg(long, value_name = "1.5x", allow_hyphen_values = true)]
     growth: Option<String>,
     /// The percentile to carry: 50, 90 or 99
     #[arg(long, default_value = "99", value_parser = ["50", "90", "99"])]
@@ -99,8 +104,10 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
         let name = path.display().to_string();
         Prices::read(&read(path)?, &name).map_err(Failure::from)
     });
+    let prices = prices.transpose()?;
+    tell_unknown_items(prices.as_ref(), console);
     let request = request(args)?;
-    let planned = fathom_planner::plan(&profile, &request, prices.transpose()?, Catalog::builtin());
+    let planned = fathom_planner::plan(&profile, &request, prices, Catalog::builtin());
     let planned = planned.map_err(|error| Failure::new(Code::Input, error))?;
     if planned.offers.is_empty() {
         console.print(&planned.to_string());
@@ -143,6 +150,18 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
     Ok(Code::Success)
 }
 
+/// Warns of items on the price list that the catalogue does not have.
+fn tell_unknown_items(prices: Option<&Prices>, console: &dyn Console) {
+    let Some(prices) = prices else { return };
+    let unknown = fathom_planner::unknown_items(prices, Catalog::builtin());
+    if !unknown.is_empty() {
+        console.tell(&format!(
+            "warning: the catalogue has nothing of these names of the price list, which are left out: {}",
+            unknown.join(", ")
+        ));
+    }
+}
+
 fn request(args: &PlanArgs) -> Result<Request, Failure> {
     let catalog = Catalog::builtin();
     let era = catalog.era(&args.era).ok_or_else(|| {
@@ -150,16 +169,17 @@ fn request(args: &PlanArgs) -> Result<Request, Failure> {
         Failure::new(Code::Usage, message).hint("eras are `current`, `2020`, `2016` and others")
     })?;
     check_series(args, era, catalog)?;
-    let burst = args.burst.as_ref().map(|text| burst(text)).transpose()?;
+    let (burst, on_demand) = bursts(&args.burst)?;
     let request = Request {
         era,
         series: args.series.clone(),
         families: families(args)?,
-        max_price: args.max_price.map(|most| (most * 1e6).max(0.0) as u64),
+        max_price: args.max_price.map(most).transpose()?,
         only: args.only.clone(),
         machines: args.machines,
         distance: args.rtt.clone(),
         burst,
+        on_demand,
         prove: match args.prove.as_str() {
             "always" => Prove::Always,
             "never" => Prove::Never,
@@ -182,13 +202,37 @@ fn request(args: &PlanArgs) -> Result<Request, Failure> {
     Ok(request)
 }
 
+/// An amount of money in millionths.
+fn most(amount: f64) -> Result<u64, Failure> {
+    let millionths = amount * 1e6;
+    if (0.0..=1e17).contains(&millionths) {
+        return Ok(millionths as u64);
+    }
+    let message = format!("`{amount}` is no price of a month");
+    Err(Failure::new(Code::Usage, message).hint("write such as `--max-price 1500`"))
+}
+
+/// How long credits last, and whether bursting is paid for.
+fn bursts(words: &[String]) -> Result<(Option<Nanos>, bool), Failure> {
+    let mut found = (None, false);
+    for word in words {
+        if word == "on-demand" {
+            found.1 = true;
+        } else {
+            found.0 = Some(burst(word)?);
+        }
+    }
+    Ok(found)
+}
+
 /// A peak's length: from a minute to a day.
 fn burst(text: &str) -> Result<Nanos, Failure> {
     let parsed = text.parse::<Nanos>().ok();
     let sane = Nanos::from_secs(60)..=Nanos::from_secs(86_400);
     parsed.filter(|peak| sane.contains(peak)).ok_or_else(|| {
         let message = format!("`{text}` is no length of a peak");
-        Failure::new(Code::Usage, message).hint("write such as `30m`, from 1m to 24h")
+        Failure::new(Code::Usage, message)
+            .hint("write such as `30m`, from 1m to 24h, or `on-demand`")
     })
 }
 
@@ -247,7 +291,11 @@ fn write_files(offer: &Offer, prefix: &str) -> Result<(), Failure> {
 
 fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
-        let message = format!("`{}` cannot be read: {error}", path.display());
+        let path = path.display();
+        let message = match error.kind() {
+            std::io::ErrorKind::InvalidData => format!("`{path}` is no text in UTF-8"),
+            _ => format!("`{path}` cannot be read: {error}"),
+        };
         Failure::new(Code::Input, message)
     })
 }

@@ -114,6 +114,7 @@ pub fn run(args: &ObserveArgs, console: &dyn Console) -> Result<Code, Failure> {
             observation,
             notes: Vec::new(),
             interrupted: false,
+            traced: Vec::new(),
         }
     };
     tell(args, seen, console)

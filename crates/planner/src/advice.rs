@@ -6,7 +6,8 @@ use fathom_units::{Nanos, group_digits};
 use crate::candidate::{Candidate, Disks, Storage};
 use crate::choices;
 use crate::design::caching;
-use crate::limits::{Terms, depth_for, log_normal_mean};
+use crate::goal;
+use crate::limits::{Terms, depth_for, log_normal_mean, parts};
 use crate::need::{Load, Need, VolumeNeed};
 
 /// Sentences, each beginning with the volume's name.
@@ -14,7 +15,10 @@ pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> 
     let mut sentences = Vec::new();
     for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
         let own = match storage {
-            Storage::Disks(disks) => vec![of_disks(volume, disks)],
+            Storage::Disks(disks) => {
+                let paid = on_demand(volume, disks, candidate, terms);
+                [vec![of_disks(volume, disks)], paid].concat()
+            }
             Storage::Nfs(_) | Storage::Smb(_) => over_network(storage, candidate.machines),
         };
         let depth = depth(volume, storage, candidate.machines, terms);
@@ -46,6 +50,38 @@ fn of_disks(volume: &VolumeNeed, disks: &Disks) -> String {
     format!("{stripe}caching {}: {why}", caching(disks.caching))
 }
 
+/// What bursting on demand is billed for: in each second the larger of the I/Os above the base and the bytes above it.
+fn on_demand(
+    volume: &VolumeNeed,
+    disks: &Disks,
+    candidate: &Candidate,
+    terms: &Terms<'_>,
+) -> Vec<String> {
+    if !disks.on_demand {
+        return Vec::new();
+    }
+    let count = u64::from(disks.count);
+    let machines = u64::from(candidate.machines);
+    let rules = terms.catalog.on_demand();
+    let billed = volume.loads.iter().map(|load| {
+        let parts = parts(load.size, disks.count, disks.stripe_unit);
+        let each = |rate: u64| rate.div_ceil(count * machines);
+        let iops = each(load.iops.get().saturating_mul(parts));
+        let bytes = each(load.bandwidth.get());
+        let over = iops.saturating_sub(disks.kind.iops(candidate.vm));
+        let over_bytes = bytes.saturating_sub(disks.kind.bandwidth());
+        over.max(over_bytes.div_ceil(rules.unit.get().max(1)))
+    });
+    let billed = billed.max().unwrap_or(0).saturating_mul(count * machines);
+    vec![format!(
+        "bursting on demand is paid for each disk, for {} h at least once it is on, and by use: {} transactions above the base in an \
+         hour of the highest load, billed in units of {}; no price here holds what is paid by use",
+        rules.min_hours,
+        group_digits(billed.saturating_mul(3600)),
+        group_digits(rules.billed_transactions)
+    )]
+}
+
 /// Connections, channels and files.
 fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
     let mut sentences = Vec::new();
@@ -59,8 +95,9 @@ fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
                 sentences.push(several("volume", volumes.count));
             }
             sentences.push(format!(
-                "nconnect={}, no host cache is in the way",
-                volumes.connections
+                "nconnect={}, no host cache is in the way; the capacity pool is {}, the least that is sold for it",
+                volumes.connections,
+                volumes.pool()
             ));
         }
         Storage::Smb(shares) => {
@@ -93,15 +130,10 @@ fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
 
 /// Mean time of an I/O that meets no queue.
 fn unloaded(storage: &Storage, terms: &Terms<'_>) -> Option<Nanos> {
-    let tier = match storage {
-        Storage::Nfs(_) => return Some(terms.nfs_latency),
-        Storage::Disks(disks) => disks.kind.kind().name(),
-        Storage::Smb(shares) => match shares.model.media {
-            ShareMedia::Ssd => "files_ssd",
-            ShareMedia::Hdd => "files_hdd",
-        },
-    };
-    let row = terms.catalog.media_latency(tier)?;
+    if let Storage::Nfs(_) = storage {
+        return Some(terms.nfs_latency);
+    }
+    let row = terms.catalog.media_latency(goal::tier(storage))?;
     let mean = Nanos::new(log_normal_mean(row.median, row.p99).round() as u64);
     Some(match storage {
         Storage::Smb(_) => mean.saturating_add(terms.round_trip),
@@ -134,10 +166,18 @@ fn depth(
     };
     let of = if machines > 1 { " of each machine" } else { "" };
     Some(format!(
-        "{} I/Os outstanding{of}{each} drive it at a mean of {latency} each (media latency: assumed), or as many threads \
+        "{} outstanding{of}{each} drive it at a mean of {latency} each (media latency: assumed), or as many threads \
          that wait for each I/O",
-        group_digits(depth)
+        ios(depth)
     ))
+}
+
+/// A number of I/Os.
+fn ios(count: u64) -> String {
+    match count {
+        1 => "1 I/O".to_owned(),
+        several => format!("{} I/Os", group_digits(several)),
+    }
 }
 
 /// The most I/Os outstanding that a goal leaves.
@@ -145,8 +185,8 @@ fn goals(volume: &VolumeNeed) -> Option<String> {
     let load = busiest(volume)?;
     let (level, goal) = volume.goal.iter().min_by_key(|(_, goal)| *goal)?;
     Some(format!(
-        "{} at {goal} ({level}) are {} I/Os outstanding: more only wait",
+        "{} at {goal} ({level}) are {} outstanding: more only wait",
         load.iops,
-        group_digits(depth_for(load.iops.get(), *goal))
+        ios(depth_for(load.iops.get(), *goal))
     ))
 }

@@ -7,7 +7,7 @@ use fathom_catalog::{BurstMode, Limits, VmSize};
 use fathom_profile::PeriodKind;
 use fathom_units::{BytesPerSec, Iops, Nanos};
 
-use crate::candidate::Choice;
+use crate::candidate::{Choice, Disks};
 
 /// A limit with its credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,19 +57,27 @@ impl Given {
     }
 }
 
-/// I/Os and bytes a second of one disk. Only credits count: bursting on demand is paid for apart.
-pub fn of_disk(disk: &Choice, vm: &VmSize) -> [Given; 2] {
-    let steady = [disk.iops(vm), disk.bandwidth()].map(Given::steady);
-    let Choice::Named(named) = disk else {
+/// I/Os and bytes a second of one disk. On demand, which is paid for, it has its burst limits at any time.
+pub fn of_disk(disks: &Disks, vm: &VmSize) -> [Given; 2] {
+    let base = [disks.kind.iops(vm), disks.kind.bandwidth()];
+    let steady = base.map(Given::steady);
+    let Choice::Named(named) = disks.kind else {
         return steady;
     };
-    let burst = named.burst.filter(|burst| burst.mode == BurstMode::Credits);
-    // A machine that limits each of its disks does so whatever the disk could.
-    match burst {
-        Some(burst) if vm.data_disk_iops_each.is_none() => {
+    let Some(burst) = named.burst else {
+        return steady;
+    };
+    match burst.mode {
+        BurstMode::OnDemand if disks.on_demand => {
+            let iops = burst.limits.iops.map_or(0, Iops::get);
+            let bandwidth = burst.limits.bandwidth.map_or(0, BytesPerSec::get);
+            [iops.max(base[0]), bandwidth.max(base[1])].map(Given::steady)
+        }
+        // A machine that limits each of its disks does so whatever the disk could.
+        BurstMode::Credits if vm.data_disk_iops_each.is_none() => {
             let base = Limits {
-                iops: Some(Iops::new(steady[0].steady)),
-                bandwidth: Some(BytesPerSec::new(steady[1].steady)),
+                iops: Some(Iops::new(base[0])),
+                bandwidth: Some(BytesPerSec::new(base[1])),
             };
             of_pair(&base, &burst.limits, burst.seconds.unwrap_or(0))
         }

@@ -67,7 +67,14 @@ impl Storage {
     /// Number and product, such as `4 × P30`.
     pub fn title(&self) -> String {
         match self {
-            Self::Disks(disks) => format!("{} × {}", disks.count, disks.kind.name()),
+            Self::Disks(disks) => {
+                let raised = if disks.on_demand {
+                    " bursting on demand"
+                } else {
+                    ""
+                };
+                format!("{} × {}{raised}", disks.count, disks.kind.name())
+            }
             Self::Nfs(_) | Self::Smb(_) => {
                 let size = quota(self.size());
                 format!("{} × {} of {size}", self.count(), self.item())
@@ -112,6 +119,8 @@ pub struct Disks {
     pub stripe_unit: Bytes,
     /// Host caching.
     pub caching: HostCaching,
+    /// Whether they burst on demand, which is paid for.
+    pub on_demand: bool,
 }
 
 /// A disk as it is bought.

@@ -1,11 +1,12 @@
 //! The disks that could carry one volume on one machine.
 
-use fathom_catalog::{AdjustableDisk, Catalog, Disk, DiskKind, VmSize};
+use fathom_catalog::{AdjustableDisk, BurstMode, Catalog, Disk, DiskKind, VmSize};
 use fathom_model::{CachedDisk, HostCaching, caching_obstacle, figures};
 use fathom_profile::Role;
 use fathom_units::{Bytes, BytesPerSec, Iops, Percent};
 
-use crate::candidate::{Candidate, Choice, Disks, Storage};
+use crate::candidate::{Choice, Disks, Storage};
+use crate::goal::{self, Slow};
 use crate::limits::{self, Figure, Terms};
 use crate::line::Line;
 use crate::need::{Need, VolumeNeed};
@@ -56,18 +57,25 @@ pub fn recommended_caching(need: &VolumeNeed) -> (HostCaching, &'static str) {
 }
 
 /// Every choice of disks that by itself carries `part` on `vm`, with its cost: for each disk and caching the fewest that do,
-/// without those that another choice beats in cost and in number.
+/// without those that another choice beats in cost and in number. And of those that miss a goal by their own latency the one
+/// that misses it least.
 pub fn of_volume(
     part: &VolumeNeed,
     vm: &'static VmSize,
     request: &Request,
     prices: Option<&Prices>,
     terms: &Terms<'_>,
-) -> Vec<(Storage, Cost)> {
+) -> (Vec<(Storage, Cost)>, Option<Slow>) {
     let mut found: Vec<(Disks, Cost)> = Vec::new();
-    for choose in disks_of(vm, request, terms.catalog) {
+    let mut slow: Option<Slow> = None;
+    for (choose, on_demand) in disks_of(vm, request, terms.catalog) {
         for caching in cachings(part, vm, &choose, terms.catalog) {
-            let fewest = fewest(part, vm, &choose, caching, terms);
+            let fewest = fewest(part, vm, (&choose, on_demand), caching, terms);
+            let fewest = fewest.filter(|disks| {
+                let missed = goal::missed(part, &Storage::Disks(disks.clone()), terms);
+                slow = Slow::faster(slow.take(), missed.clone());
+                missed.is_none()
+            });
             let priced = fewest.and_then(|disks| {
                 let storage = Storage::Disks(disks.clone());
                 let cost = Cost::of_storage(&storage, vm, prices)?;
@@ -86,9 +94,9 @@ pub fn of_volume(
     let kept = kept.filter(|one| !found.iter().any(|other| beats(other, one)));
     let mut kept: Vec<_> = kept.cloned().collect();
     kept.sort_by_key(|(disks, cost)| (*cost, disks.caching == HostCaching::None));
-    kept.into_iter()
-        .map(|(disks, cost)| (Storage::Disks(disks), cost))
-        .collect()
+    let kept = kept.into_iter();
+    let kept = kept.map(|(disks, cost)| (Storage::Disks(disks), cost));
+    (kept.collect(), slow)
 }
 
 /// Of all disks that a machine takes, as many as it takes, those that come closest to carrying `part`, which is of one
@@ -101,36 +109,34 @@ pub fn closest(
 ) -> Option<Line> {
     let volume = part.volumes.first()?;
     let stripe_unit = stripe_unit(volume);
-    let missed = disks_of(vm, request, terms.catalog)
-        .into_iter()
-        .filter_map(|product| {
-            let count = vm.max_data_disks;
-            let kind = match product {
-                Product::Named(disk) => Choice::Named(disk),
-                // Where no such disk could be given a part of the need, its limits are no measure.
-                Product::Set(row, name) => set(volume, row, name, count, stripe_unit)?,
-            };
-            let disks = Disks {
-                kind,
-                count,
-                stripe_unit,
-                caching: HostCaching::None,
-            };
-            let own = limits::of_disks(volume, &disks, vm, terms);
-            let storage = Storage::Disks(disks);
-            let title = format!("{} with {}", vm.name, storage.title());
-            let own = own.map(|figure| (title.clone(), figure));
-            let candidate = Candidate {
-                vm,
-                machines: 1,
-                volumes: vec![storage],
-            };
-            let all = limits::of_machine(part, &candidate, terms).into_iter();
-            let failing = all.chain(own).filter(|(_, it)| !it.carries());
-            let worst =
-                failing.max_by(|(_, one), (_, other)| missing(one).total_cmp(&missing(other)));
-            worst.map(|(owner, figure)| figure.owned(owner))
-        });
+    let missed =
+        disks_of(vm, request, terms.catalog)
+            .into_iter()
+            .filter_map(|(product, on_demand)| {
+                let count = vm.max_data_disks;
+                let kind = match product {
+                    Product::Named(disk) => Choice::Named(disk),
+                    // Where no such disk could be given a part of the need, its limits are no measure.
+                    Product::Set(row, name) => set(volume, row, name, count, stripe_unit)?,
+                };
+                let disks = Disks {
+                    kind,
+                    count,
+                    stripe_unit,
+                    caching: HostCaching::None,
+                    on_demand,
+                };
+                let own = limits::of_disks(volume, &disks, vm, terms);
+                let storage = Storage::Disks(disks);
+                let title = format!("{} with {}", vm.name, storage.title());
+                let own = own.map(|figure| (title.clone(), figure));
+                let all = limits::of_machine(part, (vm, &[&storage]), terms).into_iter();
+                let all = all.map(|(meter, figure)| (meter.owner(vm), figure));
+                let failing = all.chain(own).filter(|(_, it)| !it.carries());
+                let worst =
+                    failing.max_by(|(_, one), (_, other)| missing(one).total_cmp(&missing(other)));
+                worst.map(|(owner, figure)| figure.owned(owner))
+            });
     missed.min_by(|one, other| one.missing().total_cmp(&other.missing()))
 }
 
@@ -160,10 +166,18 @@ impl Product {
             Self::Set(_, name) => name,
         }
     }
+
+    fn bursts_on_demand(&self) -> bool {
+        let Self::Named(disk) = self else {
+            return false;
+        };
+        disk.burst
+            .is_some_and(|burst| burst.mode == BurstMode::OnDemand)
+    }
 }
 
-/// Disks that a machine takes, of the families asked for.
-fn disks_of(vm: &'static VmSize, request: &Request, catalog: &Catalog) -> Vec<Product> {
+/// Disks that a machine takes, of the families asked for; those that burst on demand also so, where that is asked for.
+fn disks_of(vm: &'static VmSize, request: &Request, catalog: &Catalog) -> Vec<(Product, bool)> {
     let mut found: Vec<Product> = Vec::new();
     let mut names: Vec<&str> = catalog.disks().iter().map(|disk| disk.name).collect();
     names.dedup();
@@ -186,7 +200,18 @@ fn disks_of(vm: &'static VmSize, request: &Request, catalog: &Catalog) -> Vec<Pr
             && request.takes(product.name())
             && (vm.premium || !product.kind().is_premium())
     });
+    let raised: Vec<Product> = found
+        .iter()
+        .copied()
+        .filter(Product::bursts_on_demand)
+        .collect();
+    let raised = raised.into_iter().map(|product| (product, true));
+    let raised = raised.filter(|_| request.on_demand);
     found
+        .into_iter()
+        .map(|product| (product, false))
+        .chain(raised)
+        .collect()
 }
 
 /// The recommended caching where the machine and the disk can, and none.
@@ -219,7 +244,7 @@ fn cachings(
 fn fewest(
     need: &VolumeNeed,
     vm: &'static VmSize,
-    product: &Product,
+    (product, on_demand): (&Product, bool),
     caching: HostCaching,
     terms: &Terms<'_>,
 ) -> Option<Disks> {
@@ -234,6 +259,7 @@ fn fewest(
             count,
             stripe_unit,
             caching,
+            on_demand,
         };
         let figures = limits::of_disks(need, &disks, vm, terms);
         figures.iter().all(Figure::carries).then_some(disks)

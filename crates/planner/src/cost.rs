@@ -2,6 +2,7 @@
 
 use fathom_catalog::VmSize;
 
+use crate::burst;
 use crate::candidate::{Candidate, Choice, Disks, Storage};
 use crate::network::{NfsVolumes, SmbShares};
 use crate::{Per, Prices};
@@ -77,7 +78,7 @@ impl Cost {
     pub fn of_storage(storage: &Storage, vm: &VmSize, prices: Option<&Prices>) -> Option<Self> {
         let one = match storage {
             Storage::Disks(disks) => of_disk(disks, vm, prices),
-            Storage::Nfs(volumes) => of_volume(volumes, prices),
+            Storage::Nfs(volumes) => return of_volumes(volumes, prices),
             Storage::Smb(shares) => of_share(shares, prices),
         };
         Some(one?.times(storage.count()))
@@ -104,23 +105,34 @@ fn of_disk(disks: &Disks, vm: &VmSize, prices: Option<&Prices>) -> Option<Cost> 
         amounts.push((Per::Iops, iops.get()));
         amounts.push((Per::Mbps, bandwidth.get()));
     }
+    let [iops, _] = burst::of_disk(disks, vm);
     let price = match prices {
-        Some(prices) => prices.of(disks.kind.name(), &amounts)?,
+        Some(prices) => {
+            let paid = prices.of(disks.kind.name(), &amounts)?;
+            let raised = if disks.on_demand {
+                prices.on_demand(disks.kind.name())?
+            } else {
+                0
+            };
+            paid.saturating_add(raised)
+        }
         None => 0,
     };
     Some(Cost {
         price,
-        iops: disks.kind.iops(vm),
+        iops: iops.steady,
         capacity: size,
         pieces: 1,
         ..Cost::default()
     })
 }
 
-fn of_volume(volumes: &NfsVolumes, prices: Option<&Prices>) -> Option<Cost> {
-    let size = volumes.quota.get();
-    let bandwidth = volumes.bandwidth.get();
-    let mut amounts = vec![(Per::Each, 1), (Per::Gib, size)];
+/// Volumes and their pool: it is the pool that is paid for.
+fn of_volumes(volumes: &NfsVolumes, prices: Option<&Prices>) -> Option<Cost> {
+    let count = u64::from(volumes.count);
+    let pool = volumes.pool().get();
+    let bandwidth = volumes.bandwidth.get().saturating_mul(count);
+    let mut amounts = vec![(Per::Each, 1), (Per::Gib, pool)];
     if volumes.is_assigned() {
         amounts.push((Per::Mibps, bandwidth));
     }
@@ -131,8 +143,8 @@ fn of_volume(volumes: &NfsVolumes, prices: Option<&Prices>) -> Option<Cost> {
     Some(Cost {
         price,
         bandwidth,
-        capacity: size,
-        pieces: 1,
+        capacity: pool,
+        pieces: count,
         ..Cost::default()
     })
 }

@@ -102,7 +102,7 @@ pub fn text(
 
 /// Whether disks have credits on this machine.
 fn spends(disks: &Disks, vm: &fathom_catalog::VmSize) -> bool {
-    burst::of_disk(&disks.kind, vm)
+    burst::of_disk(disks, vm)
         .iter()
         .any(|given| given.seconds > 0)
 }
@@ -123,6 +123,11 @@ fn of_disks(text: &mut String, volume: &VolumeNeed, disks: &Disks, spend: &str) 
         let _ = writeln!(text, "columns = {}", disks.count);
         let _ = writeln!(text, "stripe_unit = {}", size(disks.stripe_unit));
     }
+    let spend = if disks.on_demand {
+        "burst = \"on-demand\"\n"
+    } else {
+        spend
+    };
     let _ = write!(text, "caching = \"{}\"\n{spend}", caching(disks.caching));
 }
 

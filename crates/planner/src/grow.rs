@@ -4,7 +4,7 @@ use fathom_catalog::{Catalog, Limits, Sold, VmSize};
 use fathom_units::{BytesPerSec, Iops, group_digits};
 
 use crate::candidate::{Choice, Disks};
-use crate::limits::Figure;
+use crate::limits::Meter;
 use crate::line::Unit;
 use crate::network::{NfsVolumes, SmbShares};
 
@@ -81,18 +81,17 @@ pub fn channels(shares: &SmbShares, catalog: &Catalog) -> String {
 }
 
 /// The next larger machine of the series.
-pub fn machine(vm: &VmSize, owner: &str, figure: &Figure, catalog: &Catalog) -> String {
-    let budget = owner.strip_prefix(vm.name).unwrap_or_default().trim();
+pub fn machine(vm: &VmSize, (meter, unit): (Meter, Unit), catalog: &Catalog) -> String {
     let has = |vm: &VmSize| -> u64 {
-        let of = |limits: &Limits| match figure.unit {
+        let of = |limits: &Limits| match unit {
             Unit::Iops => limits.iops.map_or(0, Iops::get),
             _ => limits.bandwidth.map_or(0, BytesPerSec::get),
         };
-        match budget {
-            "uncached" => of(&vm.uncached),
-            "cached" => of(&vm.cached),
-            "" => u64::from(vm.max_data_disks),
-            _ => u64::from(vm.network_mbps.unwrap_or(0)),
+        match meter {
+            Meter::Uncached => of(&vm.uncached),
+            Meter::Cached => of(&vm.cached),
+            Meter::Slots => u64::from(vm.max_data_disks),
+            Meter::Writes | Meter::Reads => u64::from(vm.network_mbps.unwrap_or(0)),
         }
     };
     let own = has(vm);

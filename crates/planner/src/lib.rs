@@ -8,8 +8,10 @@ mod advice;
 mod burst;
 mod candidate;
 mod choices;
+mod combine;
 mod cost;
 mod design;
+mod goal;
 mod grow;
 mod limits;
 mod line;
@@ -33,7 +35,7 @@ pub use cost::Cost;
 pub use design::mounts;
 pub use limits::{Terms, depth_for, lines};
 pub use line::{Line, Unit};
-pub use need::{Load, Need, VolumeNeed, slug};
+pub use need::{Load, Need, VolumeNeed};
 pub use network::{NfsVolumes, SmbShares};
 pub use offer::{Offer, Proven};
 pub use prices::{Per, Prices};
@@ -129,6 +131,8 @@ pub struct Request {
     pub distance: String,
     /// How long credits are to carry the peak; `None`: credits are left out.
     pub burst: Option<Nanos>,
+    /// Whether disks may burst on demand, which is paid for.
+    pub on_demand: bool,
     /// Which designs are proven.
     pub prove: Prove,
     /// The percentile that is carried.
@@ -148,11 +152,26 @@ impl Default for Request {
             machines: None,
             distance: "near".to_owned(),
             burst: None,
+            on_demand: false,
             prove: Prove::Soon,
             level: Level::P99,
             offers: 3,
         }
     }
+}
+
+/// Items of a price list that the catalogue does not have.
+pub fn unknown_items(prices: &Prices, catalog: &Catalog) -> Vec<String> {
+    let request = |item: &str| Request {
+        only: vec![item.to_owned()],
+        ..Request::default()
+    };
+    let is_known = |item: &str| {
+        let is_machine = catalog.vms().iter().any(|vm| vm.name == item);
+        is_machine || request(item).unknown_product(catalog).is_none()
+    };
+    let unknown = prices.items().filter(|item| !is_known(item));
+    unknown.map(str::to_owned).collect()
 }
 
 /// Longest round trip, as of designs.
@@ -209,10 +228,14 @@ pub struct Plan {
     pub offers: Vec<Offer>,
     /// Designs that carry it by their limits and fail their proof: what they are, and how they fail.
     pub unproven: Vec<String>,
-    /// Headroom in percent that was planned with, because designs without any fail their proof; 0 otherwise.
+    /// How many that were not proven are not offered, because others with as much headroom fail.
+    pub untried: usize,
+    /// Headroom in percent that some offer was planned with, because designs with less fail their proof; 0 otherwise.
     pub headroom: u64,
     /// Machine sizes considered.
     pub sizes: usize,
+    /// Combinations of kinds of storage that were judged against their limits.
+    pub combinations: u64,
     /// How many machines each design has.
     pub machines: u32,
     /// Where there are several because one is not enough: the limit of one that misses least.
@@ -221,6 +244,8 @@ pub struct Plan {
     pub ruled_out: RuledOut,
     /// How long credits carry the peak, where they were asked for.
     pub burst: Option<Nanos>,
+    /// Whether bursting on demand was considered.
+    pub on_demand: bool,
     /// Round trip to volumes and shares over the network.
     pub round_trip: Nanos,
     /// The price list, if there was one.
@@ -240,9 +265,24 @@ pub enum PlanError {
     },
     /// Nothing says how much I/O there is.
     #[error(
-        "`{volume}`, {period}: neither I/Os nor bytes a second are known at {level}, and nothing could be planned from the rest"
+        "`{volume}`, {period}: neither I/Os nor bytes a second are known at {level}, and nothing could be planned from the rest{}",
+        known_at(known)
     )]
     Unknown {
+        /// Name of the volume.
+        volume: String,
+        /// Name of the period.
+        period: &'static str,
+        /// The percentile.
+        level: Level,
+        /// Percentiles at which they are known.
+        known: Vec<Level>,
+    },
+    /// A period without I/O.
+    #[error(
+        "`{volume}`, {period}: 0 I/Os or bytes a second at {level} ask for nothing; leave out a period without I/O, or figures that nobody knows"
+    )]
+    Nothing {
         /// Name of the volume.
         volume: String,
         /// Name of the period.
@@ -260,6 +300,19 @@ pub enum PlanError {
     Broken(String),
 }
 
+/// Where figures are known that were not found.
+fn known_at(levels: &[Level]) -> String {
+    let words: Vec<_> = levels.iter().map(Level::to_string).collect();
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "; they are known at {}: choose it with --percentile, or add the figures",
+            words.join(" and ")
+        )
+    }
+}
+
 /// Plans for `profile`.
 ///
 /// # Errors
@@ -273,72 +326,127 @@ pub fn plan(
     let need = Need::of(profile, request.level)?;
     let terms = Terms::of(request, catalog)?;
     let mut budget = offer::Budget::new(request.prove);
-    let mut found = search(&need, request, prices.as_ref(), catalog)?;
-    let candidates = std::mem::take(&mut found.candidates);
-    let context = (request, &terms);
-    let mut proven = offers(&need, candidates, context, (&mut budget, catalog))?;
-    let mut headroom = 0;
-    if proven.offers.is_empty() && proven.falls_short {
-        // Stripes whose disks are wholly used fall short of their sum by a little.
-        headroom = HEADROOM_PERCENT;
-        let raised = need.raised(headroom);
-        found = search(&raised, request, prices.as_ref(), catalog)?;
+    let mut judged = Judged::default();
+    let mut first: Option<Found> = None;
+    let mut rounds: Vec<Round> = Vec::new();
+    let mut combinations = 0;
+    for (index, headroom) in HEADROOM_PERCENT.into_iter().enumerate() {
+        if index > 0 && (judged.offers.len() >= request.offers || !judged.falls_short) {
+            break;
+        }
+        let mut found = search(&need.raised(headroom), request, prices.as_ref(), catalog)?;
+        combinations += found.judged;
         let candidates = std::mem::take(&mut found.candidates);
-        let failed = std::mem::take(&mut proven.failed);
-        proven = offers(&need, candidates, context, (&mut budget, catalog))?;
-        proven.failed.splice(0..0, failed);
+        first.get_or_insert(found);
+        let round = (headroom, candidates);
+        let context = ((request, &terms), FAILURES_A_ROUND);
+        judged.look_at(&need, &round, context, (&mut budget, catalog))?;
+        rounds.push(round);
     }
+    // What was passed over for the sake of designs with more headroom has its turn.
+    for round in &rounds {
+        let context = ((request, &terms), usize::MAX);
+        judged.look_at(&need, round, context, (&mut budget, catalog))?;
+    }
+    let found = first.unwrap_or_default();
+    judged.offers.sort_by_key(|offer| offer.cost);
+    let tried = rounds
+        .iter()
+        .filter_map(|(_, candidates)| candidates.first());
+    let tried = tried.map(|(candidate, _)| candidate.machines).max();
     Ok(Plan {
+        headroom: judged
+            .offers
+            .iter()
+            .map(|it| it.headroom)
+            .max()
+            .unwrap_or(0),
+        machines: if judged.offers.is_empty() {
+            tried.unwrap_or(0).max(found.machines)
+        } else {
+            found.machines
+        },
         need,
-        offers: proven.offers,
-        unproven: proven.failed,
-        headroom,
+        offers: judged.offers,
+        unproven: judged.failed,
+        untried: judged.untried,
         sizes: found.sizes,
-        machines: found.machines,
+        combinations,
         single: found.single,
         ruled_out: found.ruled_out,
         burst: request.burst,
+        on_demand: request.on_demand,
         round_trip: terms.round_trip,
         prices,
     })
 }
 
-/// Headroom that is planned with where designs without any fail their proof.
-const HEADROOM_PERCENT: u64 = 5;
+/// The best design of each machine size, planned with so many percent of headroom.
+type Round = (u64, Vec<(Candidate, Cost)>);
+
+/// Designs that may fail their proofs before designs with more headroom are tried.
+const FAILURES_A_ROUND: usize = 6;
+
+/// Headroom that is planned with, one after another, where designs fail their proof and too few are left: stripes whose disks
+/// are wholly used fall short of their sum by a little, and queues that are nearly full miss goals.
+const HEADROOM_PERCENT: [u64; 5] = [0, 5, 10, 20, 40];
 
 /// Candidates that were looked at.
+#[derive(Default)]
 struct Judged {
     offers: Vec<Offer>,
     failed: Vec<String>,
-    /// Whether one failed for too few I/Os a second.
+    /// Designs that were looked at.
+    seen: Vec<Candidate>,
+    /// Whether one failed of late.
     falls_short: bool,
+    /// The most headroom with which one failed.
+    failed_with: Option<u64>,
+    /// Designs that were not proven, while others with as much headroom failed.
+    untried: usize,
 }
 
-/// Explains and proves candidates until there are enough offers.
-fn offers(
-    need: &Need,
-    candidates: Vec<(Candidate, Cost)>,
-    context: (&Request, &Terms<'_>),
-    (budget, catalog): (&mut offer::Budget, &'static Catalog),
-) -> Result<Judged, PlanError> {
-    let mut judged = Judged {
-        offers: Vec::new(),
-        failed: Vec::new(),
-        falls_short: false,
-    };
-    for priced in candidates {
-        if judged.offers.len() == context.0.offers {
-            break;
-        }
-        let offer = Offer::new(need, priced, context, (&mut *budget, catalog))?;
-        match offer.proof.proof().and_then(Proof::failure) {
-            None => judged.offers.push(offer),
-            Some(failure) => {
-                let keeps_up = offer.proof.proof().is_some_and(Proof::keeps_up);
-                judged.falls_short |= !keeps_up;
-                judged.failed.push(format!("{}: {failure}", offer.title()));
+impl Judged {
+    /// Explains and proves candidates until there are enough offers, one of each machine size.
+    fn look_at(
+        &mut self,
+        need: &Need,
+        (headroom, candidates): &Round,
+        (context, most_failures): ((&Request, &Terms<'_>), usize),
+        (budget, catalog): (&mut offer::Budget, &'static Catalog),
+    ) -> Result<(), PlanError> {
+        let failed_before = self.failed.len();
+        self.falls_short = false;
+        for (candidate, cost) in candidates {
+            let failures = self.failed.len() - failed_before;
+            if self.offers.len() >= context.0.offers || failures >= most_failures {
+                break;
+            }
+            let is_offered = |offer: &Offer| offer.candidate.vm == candidate.vm;
+            if self.offers.iter().any(is_offered) {
+                continue;
+            }
+            if self.seen.contains(candidate) {
+                // It has failed, and fails again.
+                self.falls_short = true;
+                continue;
+            }
+            self.seen.push(candidate.clone());
+            let priced = (candidate.clone(), *cost);
+            let mut offer = Offer::new(need, priced, context, (&mut *budget, catalog))?;
+            offer.headroom = *headroom;
+            let is_proven = offer.proof.proof().is_some();
+            match offer.proof.proof().and_then(Proof::failure) {
+                // What is like designs that failed is not offered on trust.
+                None if !is_proven && self.failed_with >= Some(*headroom) => self.untried += 1,
+                None => self.offers.push(offer),
+                Some(failure) => {
+                    self.falls_short = true;
+                    self.failed_with = self.failed_with.max(Some(*headroom));
+                    self.failed.push(format!("{}: {failure}", offer.title()));
+                }
             }
         }
+        Ok(())
     }
-    Ok(judged)
 }

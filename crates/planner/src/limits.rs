@@ -6,7 +6,7 @@
 
 use fathom_catalog::{BurstScope, Catalog, Limits, ShareModel, VmSize};
 use fathom_model::{HostCaching, channel_reads, channel_writes, figures};
-use fathom_profile::PeriodKind;
+use fathom_profile::{Level, PeriodKind};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
 use crate::burst::{self, Given};
@@ -60,6 +60,18 @@ pub(crate) fn log_normal_mean(median: Nanos, p99: Nanos) -> f64 {
     let median = median.get().max(1) as f64;
     let sigma = (p99.get() as f64 / median).max(1.0).ln() / NORMAL_P99;
     median * (sigma * sigma / 2.0).exp()
+}
+
+/// A percentile of the log-normal law with this median and 99th percentile, in ns: median × e^(z × σ).
+pub(crate) fn log_normal_at(level: Level, median: Nanos, p99: Nanos) -> f64 {
+    let z_of_p99 = match level {
+        Level::P50 => 0.0,
+        Level::P90 => 1.281_551_566 / 2.326_347_874,
+        Level::P99 => 1.0,
+    };
+    let median = median.get().max(1) as f64;
+    let tail = (p99.get() as f64 / median).max(1.0);
+    median * tail.powf(z_of_p99)
 }
 
 /// A limit in figures alone, without the name of its owner.
@@ -150,7 +162,7 @@ fn cost_at_disks(size: Bytes, disks: &Disks, catalog: &Catalog) -> u64 {
 /// What the disks of one machine are asked for by its part of a volume, and give: I/Os, bytes, space.
 pub fn of_disks(part: &VolumeNeed, disks: &Disks, vm: &VmSize, terms: &Terms<'_>) -> [Figure; 3] {
     let count = u64::from(disks.count);
-    let [iops, bandwidth] = burst::of_disk(&disks.kind, vm);
+    let [iops, bandwidth] = burst::of_disk(disks, vm);
     let costs = part.loads.iter().map(|load| {
         let cost = cost_at_disks(load.size, disks, terms.catalog);
         (load.iops.get().saturating_mul(cost), load.period)
@@ -332,21 +344,53 @@ fn paths_of_smb(
     [files, [reads, written].concat()]
 }
 
-/// What the budgets of one machine are asked for and give; with the name of each.
-pub fn of_machine(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<(String, Figure)> {
-    let vm = candidate.vm;
-    let disks = || candidate.volumes.iter().filter_map(Storage::disks);
-    let mut lines = Vec::new();
+/// Which of a machine's limits it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meter {
+    /// Data disks that it takes.
+    Slots,
+    /// Its budget of what passes the host cache by.
+    Uncached,
+    /// Its budget of what the host cache takes.
+    Cached,
+    /// What it sends.
+    Writes,
+    /// What it receives.
+    Reads,
+}
+
+impl Meter {
+    /// The limit as a line's owner.
+    pub fn owner(self, vm: &VmSize) -> String {
+        let what = match self {
+            Self::Slots => return vm.name.to_owned(),
+            Self::Uncached => "uncached",
+            Self::Cached => "cached",
+            Self::Writes => "network, writes",
+            Self::Reads => "network, reads",
+        };
+        format!("{} {what}", vm.name)
+    }
+}
+
+/// What the budgets of one machine are asked for and give.
+pub fn of_machine(
+    part: &Need,
+    (vm, volumes): (&VmSize, &[&Storage]),
+    terms: &Terms<'_>,
+) -> Vec<(Meter, Figure)> {
+    let disks = || volumes.iter().filter_map(|it| it.disks());
+    let mut lines = Vec::with_capacity(7);
     if disks().next().is_some() {
         let count = disks().map(|disks| u64::from(disks.count)).sum();
         let slots = Figure::lasting(Unit::Disks, count, u64::from(vm.max_data_disks));
-        lines.push((vm.name.to_owned(), slots));
+        lines.push((Meter::Slots, slots));
     }
     let budgets = [
-        ("uncached", vm.uncached, vm.burst_uncached, false),
-        ("cached", vm.cached, vm.burst_cached, true),
+        (Meter::Uncached, vm.uncached, vm.burst_uncached, false),
+        (Meter::Cached, vm.cached, vm.burst_cached, true),
     ];
-    for (name, base, raised, by_cached) in budgets {
+    for (meter, base, raised, by_cached) in budgets {
         let is_met = |disks: &Disks| !by_cached || disks.caching != HostCaching::None;
         if !disks().any(is_met) {
             continue;
@@ -354,17 +398,17 @@ pub fn of_machine(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<
         let given = burst::of_pair(&base, &raised, terms.catalog.bucket_seconds(BurstScope::Vm));
         for (unit, given) in [Unit::Iops, Unit::Bandwidth].into_iter().zip(given) {
             let asked = part.periods().map(|period| {
-                let met = part.volumes.iter().zip(&candidate.volumes);
+                let met = part.volumes.iter().zip(volumes);
                 let met = met.filter_map(|(volume, it)| Some((volume.load(period)?, it.disks()?)));
                 let met = met.filter(|(_, disks)| is_met(disks));
                 let asks = met.map(|(load, disks)| ask(load, disks, unit));
                 (asks.fold(0, u64::saturating_add), period)
             });
             let figure = tightest(unit, asked, &given, terms);
-            lines.push((format!("{} {name}", vm.name), figure));
+            lines.push((meter, figure));
         }
     }
-    lines.extend(network(part, candidate, terms));
+    lines.extend(network(part, (vm, volumes), terms));
     lines
 }
 
@@ -380,30 +424,34 @@ fn ask(load: &Load, disks: &Disks, unit: Unit) -> u64 {
 
 /// What one machine sends and receives over the network. What it sends is metered. What it receives is not, but no page
 /// measured more than [`MOST_RECEIVED`] of the same limit, so that no more is planned with.
-fn network(part: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<(String, Figure)> {
+fn network(
+    part: &Need,
+    (vm, volumes): (&VmSize, &[&Storage]),
+    terms: &Terms<'_>,
+) -> Vec<(Meter, Figure)> {
     let over_network = |storage: &Storage| storage.disks().is_none();
-    if !candidate.volumes.iter().any(over_network) {
+    if !volumes.iter().any(|storage| over_network(storage)) {
         return Vec::new();
     }
-    let printed = candidate.vm.network_mbps;
+    let printed = vm.network_mbps;
     let given = |percent: u64| {
         let rate = printed.map(|mbps| u64::from(mbps) * MEGABIT);
         Given::steady(rate.map_or(u64::MAX, |rate| rate * percent / 100))
     };
     let ways = [
-        ("writes", given(100), writes as fn(&Load) -> Percent),
-        ("reads", given(MOST_RECEIVED), reads),
+        (Meter::Writes, given(100), writes as fn(&Load) -> Percent),
+        (Meter::Reads, given(MOST_RECEIVED), reads),
     ];
     let lines = ways.into_iter().map(|(way, given, share)| {
         let asked = part.periods().map(|period| {
-            let met = part.volumes.iter().zip(&candidate.volumes);
+            let met = part.volumes.iter().zip(volumes);
             let met = met.filter(|(_, storage)| over_network(storage));
             let loads = met.filter_map(|(volume, _)| volume.load(period));
             let moved = loads.map(|load| part_of(load.bandwidth.get(), share(load)));
             (moved.fold(0, u64::saturating_add), period)
         });
         let figure = tightest(Unit::Bandwidth, asked, &given, terms);
-        (format!("{} network, {way}", candidate.vm.name), figure)
+        (way, figure)
     });
     lines.collect()
 }
@@ -482,9 +530,11 @@ pub fn lines(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<Line>
     let mut lines: Vec<Line> = volumes
         .flat_map(|(volume, storage)| of_storage(volume, storage, candidate.vm, terms))
         .collect();
-    let own = of_machine(&part, candidate, terms).into_iter();
-    lines.extend(own.map(|(owner, figure)| {
-        let raise = grow::machine(candidate.vm, &owner, &figure, terms.catalog);
+    let storage: Vec<_> = candidate.volumes.iter().collect();
+    let own = of_machine(&part, (candidate.vm, &storage), terms).into_iter();
+    lines.extend(own.map(|(meter, figure)| {
+        let owner = meter.owner(candidate.vm);
+        let raise = grow::machine(candidate.vm, (meter, figure.unit), terms.catalog);
         Line {
             raise,
             ..figure.owned(owner)

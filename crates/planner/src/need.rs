@@ -10,6 +10,8 @@ const MOST_VOLUMES: usize = 4;
 /// Size of an I/O that nobody knows: that of databases that process transactions (guide on premium storage, "nature of I/O
 /// requests").
 const ASSUMED_SIZE: Bytes = Bytes::kib(8);
+/// Bytes of a sector, of which every I/O to a device has a whole number.
+const SECTOR: u64 = 512;
 
 /// What a design has to carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +101,9 @@ impl Need {
             })
         });
         let mut volumes = volumes.collect::<Result<Vec<VolumeNeed>, PlanError>>()?;
-        name_all(&mut volumes);
+        for (volume, slug) in volumes.iter_mut().zip(profile.slugs()) {
+            volume.slug = slug;
+        }
         assumed.dedup();
         Ok(Self {
             name: profile.name.clone(),
@@ -146,39 +150,6 @@ impl Need {
     }
 }
 
-/// Longest name in paths.
-const LONGEST_SLUG: usize = 32;
-
-/// `text` with letters, digits, `-` and `_` alone, for paths and names of resources.
-pub fn slug(text: &str) -> String {
-    let plain = |letter: char| {
-        if letter.is_ascii_alphanumeric() || letter == '-' || letter == '_' {
-            letter
-        } else {
-            '-'
-        }
-    };
-    let slug: String = text.chars().map(plain).take(LONGEST_SLUG).collect();
-    let slug = slug.trim_matches('-');
-    if slug.is_empty() {
-        "volume".to_owned()
-    } else {
-        slug.to_owned()
-    }
-}
-
-/// Gives each volume its name in paths.
-fn name_all(volumes: &mut [VolumeNeed]) {
-    for index in 0..volumes.len() {
-        let own = slug(&volumes[index].name);
-        let taken = |name: &String| volumes[..index].iter().any(|other| other.slug == *name);
-        let numbered = (2..).map(|number| format!("{own}-{number}"));
-        let free = std::iter::once(own.clone()).chain(numbered);
-        let free = free.into_iter().find(|name| !taken(name));
-        volumes[index].slug = free.unwrap_or(own);
-    }
-}
-
 /// The load of `period`: of I/Os a second, bytes a second and size, two give the third.
 fn load(
     profile: &Profile,
@@ -204,7 +175,14 @@ fn load(
     let (iops, bandwidth, size) = match (iops, bandwidth, size) {
         (Some(iops), Some(bandwidth), Some(size)) => (iops, bandwidth, size),
         (Some(iops), Some(bandwidth), None) => {
-            (iops, bandwidth, bandwidth.div_ceil(iops.max(1)).max(1))
+            let mean = bandwidth.div_ceil(iops.max(1)).max(1);
+            let whole = mean.next_multiple_of(SECTOR);
+            if whole != mean {
+                assumed.push(format!(
+                    "{place}: I/Os of {mean} bytes on average are planned as {whole}, whole sectors"
+                ));
+            }
+            (iops, bandwidth, whole)
         }
         (Some(iops), None, size) => {
             let size = size.unwrap_or_else(|| unknown_size(assumed));
@@ -215,13 +193,24 @@ fn load(
             (bandwidth.div_ceil(size), bandwidth, size)
         }
         (None, None, _) => {
+            let is_known = |at: &&Level| {
+                period.iops.at(**at).is_some() || period.throughput.at(**at).is_some()
+            };
             return Err(PlanError::Unknown {
                 volume: volume.name.clone(),
                 period: period.kind.name(),
                 level,
+                known: Level::ALL.iter().filter(is_known).copied().collect(),
             });
         }
     };
+    if iops == 0 || bandwidth == 0 {
+        return Err(PlanError::Nothing {
+            volume: volume.name.clone(),
+            period: period.kind.name(),
+            level,
+        });
+    }
     let reads = period.reads.at(level);
     if reads.is_none() {
         assumed.push(format!(
@@ -240,4 +229,23 @@ fn load(
         reads,
         random: random.unwrap_or(Percent::ALL),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_size_is_planned_as_whole_sectors() {
+        let text = "name = \"a\"\n[[volume]]\nname = \"d\"\n[[volume.period]]\nname = \"peak\"\n\
+                    iops = 100\nthroughput = \"823100B/s\"\n";
+        let profile = Profile::read(text, "x").map(|it| it.0).unwrap();
+        let need = Need::of(&profile, Level::P99).unwrap();
+        assert_eq!(need.volumes[0].loads[0].size, Bytes::new(8704));
+        let told = need.assumed.join("\n");
+        assert!(
+            told.contains("8231 bytes on average are planned as 8704"),
+            "{told}"
+        );
+    }
 }

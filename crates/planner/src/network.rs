@@ -8,6 +8,7 @@ use fathom_model::figures;
 use fathom_units::{Bytes, BytesPerSec, Iops};
 
 use crate::candidate::Storage;
+use crate::goal::{self, Slow};
 use crate::limits::{self, Terms};
 use crate::line::{Line, Unit};
 use crate::need::VolumeNeed;
@@ -15,6 +16,7 @@ use crate::{Family, Request};
 
 const GIB: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
+const TIB: u64 = 1 << 40;
 
 /// Most volumes or shares that one volume of a profile is spread over.
 const MOST_PIECES: u32 = 16;
@@ -40,6 +42,14 @@ impl NfsVolumes {
     /// Its name on price lists.
     pub fn item(&self) -> String {
         nfs_item(self.level)
+    }
+
+    /// The capacity pool that they lie in together: whole TiB, from the smallest that is sold on.
+    pub fn pool(&self) -> Bytes {
+        let least = fathom_catalog::Catalog::builtin().netapp_volume().min_pool;
+        let quotas = self.quota.get().saturating_mul(u64::from(self.count));
+        let tib = quotas.max(least.get()).div_ceil(TIB);
+        Bytes::new(tib.saturating_mul(TIB))
     }
 
     /// Whether the bandwidth is assigned, and not given by the quota.
@@ -96,13 +106,13 @@ pub fn items(catalog: &fathom_catalog::Catalog) -> Vec<String> {
 }
 
 /// Every choice of volumes and shares that by itself carries `total`, of which each machine does `part`: of each product
-/// the fewest, and of those the smallest.
+/// the fewest, and of those the smallest. And of those that miss a goal by their own latency the one that misses it least.
 pub fn choices(
     total: &VolumeNeed,
     part: &VolumeNeed,
     request: &Request,
     terms: &Terms<'_>,
-) -> Vec<Storage> {
+) -> (Vec<Storage>, Option<Slow>) {
     let mut found = Vec::new();
     if request.families.contains(&Family::Nfs) {
         for level in terms.catalog.service_levels() {
@@ -122,35 +132,63 @@ pub fn choices(
             }
         }
     }
-    found
+    let mut slow = None;
+    found.retain(|storage| {
+        let missed = goal::missed(total, storage, terms);
+        let is_fast = missed.is_none();
+        slow = Slow::faster(slow.take(), missed);
+        is_fast
+    });
+    (found, slow)
 }
 
-/// What the most volumes or shares that are spread over come closest to, in bytes a second: where nothing carries `total`.
+/// What the most volumes or shares that are spread over come closest to, in bytes a second and bytes, or in I/Os a second of
+/// shares: where nothing carries `total`.
 pub fn closest(total: &VolumeNeed, request: &Request, terms: &Terms<'_>) -> Option<Line> {
-    let fastest_volume = terms.catalog.netapp_volume().large_max_bandwidth.get();
+    let rules = terms.catalog.netapp_volume();
     let models = terms.catalog.share_models().iter();
-    let models = models.filter(|model| request.takes(&smb_item(model)));
-    let fastest_share = models.map(|model| model.max_mibps * MIB).max();
-    let families = [
-        (Family::Nfs, "volumes over NFS", Some(fastest_volume)),
-        (Family::Smb, "shares over SMB", fastest_share),
+    let models: Vec<_> = models
+        .filter(|model| request.takes(&smb_item(model)))
+        .collect();
+    let largest = |of: &dyn Fn(&ShareModel) -> u64| models.iter().map(|model| of(model)).max();
+    let nfs = (Family::Nfs, "volumes over NFS");
+    let smb = (Family::Smb, "shares over SMB");
+    let rate = most(total, |load| load.bandwidth.get());
+    let iops = most(total, |load| load.iops.get());
+    let space = total.capacity.get();
+    let (by_rate, by_space) = (Unit::BinaryBandwidth, Unit::Capacity);
+    let limits = [
+        (nfs, by_rate, rate, Some(rules.large_max_bandwidth.get())),
+        (nfs, by_space, space, Some(rules.large_max_size.get())),
+        (smb, by_rate, rate, largest(&|model| model.max_mibps * MIB)),
+        (smb, by_space, space, largest(&|model| model.max_size.get())),
+        (
+            smb,
+            Unit::Iops,
+            iops,
+            largest(&|model| model.max_iops.get()),
+        ),
     ];
-    let asked = most(total, |load| load.bandwidth.get());
-    let lines = families.into_iter().filter_map(|(family, what, rate)| {
-        let rate = rate.filter(|_| request.families.contains(&family))?;
-        let have = rate.saturating_mul(u64::from(MOST_PIECES));
-        Some(Line {
-            owner: format!("{}: {MOST_PIECES} {what}", total.name),
-            unit: Unit::BinaryBandwidth,
-            need: asked,
-            have,
-            steady: have,
-            period: None,
-            raise: String::new(),
-        })
-    });
-    let failing = lines.filter(|line| !line.carries());
-    failing.min_by(|one, other| one.missing().total_cmp(&other.missing()))
+    let worst_of = |wanted: Family| {
+        let own = limits.iter().filter(|((family, _), ..)| *family == wanted);
+        let lines = own.filter_map(|((family, what), unit, need, one)| {
+            let one = one.filter(|_| request.families.contains(family))?;
+            let have = one.saturating_mul(u64::from(MOST_PIECES));
+            Some(Line {
+                owner: format!("{}: {MOST_PIECES} {what}", total.name),
+                unit: *unit,
+                need: *need,
+                have,
+                steady: have,
+                period: None,
+                raise: String::new(),
+            })
+        });
+        let failing = lines.filter(|line| !line.carries());
+        failing.max_by(|one, other| one.missing().total_cmp(&other.missing()))
+    };
+    let families = [Family::Nfs, Family::Smb].into_iter().filter_map(worst_of);
+    families.min_by(|one, other| one.missing().total_cmp(&other.missing()))
 }
 
 /// The most that is asked for in any period.

@@ -36,6 +36,8 @@ pub struct Offer {
     pub workload: String,
     /// What was predicted.
     pub proof: Proven,
+    /// Headroom in percent that it was planned with.
+    pub headroom: u64,
     /// What to do with each volume, and why: one sentence each.
     pub advice: Vec<String>,
 }
@@ -117,6 +119,7 @@ impl Offer {
             candidate,
             cost,
             proof,
+            headroom: 0,
         })
     }
 

@@ -38,21 +38,24 @@ pub enum Per {
     Mbps,
     /// 2^20 bytes a second.
     Mibps,
+    /// Bursting on demand, on one of the item.
+    OnDemand,
 }
 
 impl Per {
-    const WORDS: [(&'static str, Self); 5] = [
+    const WORDS: [(&'static str, Self); 6] = [
         ("GiB", Self::Gib),
         ("TiB", Self::Tib),
         ("IOPS", Self::Iops),
         ("MB/s", Self::Mbps),
         ("MiB/s", Self::Mibps),
+        ("on-demand", Self::OnDemand),
     ];
 
     /// How much of the thing counted one unit is: bytes, I/Os a second or bytes a second.
     const fn one(self) -> u64 {
         match self {
-            Self::Each | Self::Iops => 1,
+            Self::Each | Self::Iops | Self::OnDemand => 1,
             Self::Gib => 1 << 30,
             Self::Tib => 1 << 40,
             Self::Mbps => 1_000_000,
@@ -62,10 +65,14 @@ impl Per {
 
     /// Whether both count the same thing, in whatever unit.
     const fn counts_as(self, other: Self) -> bool {
-        use Per::{Each, Gib, Iops, Mbps, Mibps, Tib};
+        use Per::{Each, Gib, Iops, Mbps, Mibps, OnDemand, Tib};
         matches!(
             (self, other),
-            (Each, Each) | (Iops, Iops) | (Gib | Tib, Gib | Tib) | (Mbps | Mibps, Mbps | Mibps)
+            (Each, Each)
+                | (Iops, Iops)
+                | (OnDemand, OnDemand)
+                | (Gib | Tib, Gib | Tib)
+                | (Mbps | Mibps, Mbps | Mibps)
         )
     }
 }
@@ -142,14 +149,28 @@ impl Prices {
     /// where the list has no price of it, or one for what it does not have.
     pub fn of(&self, item: &str, amounts: &[(Per, u64)]) -> Option<u64> {
         let prices = self.each.get(item)?;
-        let cost = prices.iter().try_fold(0_u128, |sum, price| {
+        let prices = prices.iter().filter(|price| price.per != Per::OnDemand);
+        let cost = prices.clone().try_fold(0_u128, |sum, price| {
             let (_, amount) = amounts.iter().find(|(per, _)| price.per.counts_as(*per))?;
             let one = price.per.one();
             let charged = amount.saturating_sub(price.above.saturating_mul(one));
             let cost = u128::from(price.month) * u128::from(charged);
             Some(sum + cost.div_ceil(u128::from(one)))
         })?;
+        prices.clone().next()?;
         u64::try_from(cost).ok()
+    }
+
+    /// What bursting on demand costs one of an item a month, in millionths, without what is paid by use.
+    pub fn on_demand(&self, item: &str) -> Option<u64> {
+        let mut prices = self.each.get(item)?.iter();
+        let price = prices.find(|price| price.per == Per::OnDemand)?;
+        Some(price.month)
+    }
+
+    /// Items of the list.
+    pub fn items(&self) -> impl Iterator<Item = &str> {
+        self.each.keys().map(String::as_str)
     }
 
     /// Millionths as an amount with its currency.

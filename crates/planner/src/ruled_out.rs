@@ -9,6 +9,8 @@ use crate::line::Line;
 pub enum Rule {
     /// No storage that it takes carries one of the volumes.
     NoStorage,
+    /// The latency of all storage that it takes and that carries a volume is above a goal.
+    TooSlow,
     /// Its own limits are too low.
     Machine,
     /// Its pages print no limits of traffic to disks, or over the network.
@@ -25,6 +27,9 @@ impl Rule {
         match self {
             Self::NoStorage => {
                 "no storage that they take, as much as they take, carries the volume"
+            }
+            Self::TooSlow => {
+                "of all storage that they take and that carries the volume, the latency alone is above a goal"
             }
             Self::Machine => "their own limits are too low",
             Self::NoLimitsPrinted => "their pages print no limits of such traffic",

@@ -1,7 +1,7 @@
 //! The search for the cheapest design of each machine size.
 //!
-//! It is exhaustive: for each machine, every combination of its volumes' choices is considered, but for those that cannot
-//! beat the best one found so far. Only choices that another beats in cost and number of disks, with the same load on the
+//! It is exhaustive: for each machine, every combination of its volumes' choices is considered ([`crate::combine`]), but for
+//! those that cannot beat the best one found so far. Only choices that another beats in cost and number of disks, with the same load on the
 //! machine, are left out beforehand; more disks than the fewest that carry a volume cost more and help nothing. Volumes and
 //! shares over the network all load a machine alike, so that of them the cheapest is enough.
 //!
@@ -11,8 +11,10 @@
 use fathom_catalog::VmSize;
 
 use crate::candidate::{Candidate, Storage};
-use crate::choices::{self, missing};
-use crate::limits::{self, Figure, Terms};
+use crate::choices;
+use crate::combine::{Machine, combine};
+use crate::goal::Slow;
+use crate::limits::Terms;
 use crate::line::Line;
 use crate::need::Need;
 use crate::ruled_out::{Rule, RuledOut};
@@ -22,7 +24,7 @@ use crate::{Cost, PlanError, Prices, Request, network};
 pub const MOST_MACHINES: u32 = 64;
 
 /// What the search found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
     /// The cheapest design of each machine size that has any, cheapest first.
     pub candidates: Vec<(Candidate, Cost)>,
@@ -34,6 +36,8 @@ pub struct Found {
     pub ruled_out: RuledOut,
     /// Why fewer machines do not carry the need, where fewer were tried: the limit of a single one that misses least.
     pub single: Option<Line>,
+    /// Combinations of kinds of storage that were judged against a machine's limits, for every number of machines tried.
+    pub judged: u64,
 }
 
 /// Searches every machine size that `request` admits.
@@ -47,13 +51,22 @@ pub fn search(
     catalog: &fathom_catalog::Catalog,
 ) -> Result<Found, PlanError> {
     let terms = Terms::of(request, catalog)?;
-    let with = |machines| of_machines(need, machines, request, prices, &terms);
+    let mut judged = 0;
+    let mut with = |machines| {
+        let found = of_machines(need, machines, request, prices, &terms);
+        judged += found.judged;
+        Found { judged, ..found }
+    };
     if let Some(machines) = request.machines {
         return Ok(with(machines));
     }
     let first = with(1);
     // Of what is too dear, more machines are no cheaper.
-    if !first.candidates.is_empty() || first.ruled_out.rules.contains_key(&Rule::TooDear) {
+    let hopeless = [Rule::TooDear, Rule::NoPrice];
+    let rules = &first.ruled_out.rules;
+    let is_hopeless = rules.contains_key(&Rule::TooDear)
+        || (rules.len() == 1 && rules.keys().all(|rule| hopeless.contains(rule)));
+    if !first.candidates.is_empty() || is_hopeless {
         return Ok(first);
     }
     let single = first.ruled_out.closest.clone();
@@ -78,7 +91,11 @@ pub fn search(
             best = found;
         }
     }
-    Ok(Found { single, ..best })
+    Ok(Found {
+        single,
+        judged,
+        ..best
+    })
 }
 
 /// What a search with a number of machines has in common for every size.
@@ -91,8 +108,11 @@ struct Search<'a> {
     prices: Option<&'a Prices>,
     terms: &'a Terms<'a>,
     /// The cheapest volumes or shares over the network of each volume.
-    network: Vec<Option<(Storage, Cost)>>,
+    network: Vec<OverNetwork>,
 }
+
+/// Volumes or shares over the network for one volume of the profile.
+type OverNetwork = (Option<(Storage, Cost)>, Option<Slow>);
 
 /// A rule that left a machine size out, an example of it, and the limit that was missed.
 type Left = (Rule, String, Option<Line>);
@@ -110,6 +130,7 @@ fn of_machines(
         sizes: 0,
         ruled_out: RuledOut::default(),
         single: None,
+        judged: 0,
     };
     let mut search = Search {
         need,
@@ -128,7 +149,7 @@ fn of_machines(
             search.network = search.over_network(vm);
         }
         found.sizes += 1;
-        match search.on(vm) {
+        match search.on(vm, &mut found.judged) {
             Ok(best) => found.candidates.push(best),
             Err((rule, example, missed)) => found.ruled_out.add(rule, example, missed),
         }
@@ -139,21 +160,77 @@ fn of_machines(
 }
 
 impl Search<'_> {
-    fn over_network(&self, vm: &VmSize) -> Vec<Option<(Storage, Cost)>> {
+    fn over_network(&self, vm: &VmSize) -> Vec<OverNetwork> {
         let volumes = self.need.volumes.iter().zip(&self.part.volumes);
         let cheapest = volumes.map(|(total, part)| {
-            let choices = network::choices(total, part, self.request, self.terms).into_iter();
-            let priced = choices.filter_map(|storage| {
+            let (choices, slow) = network::choices(total, part, self.request, self.terms);
+            let priced = choices.into_iter().filter_map(|storage| {
                 let cost = Cost::of_storage(&storage, vm, self.prices)?;
                 Some((storage, cost))
             });
-            priced.min_by_key(|(_, cost)| *cost)
+            (priced.min_by_key(|(_, cost)| *cost), slow)
         });
         cheapest.collect()
     }
 
+    /// A limit of one of the machines as such.
+    fn of_each(&self, line: Line) -> Line {
+        match self.machines {
+            1 => line,
+            several => Line {
+                owner: format!("each of {several} × {}", line.owner),
+                ..line
+            },
+        }
+    }
+
+    /// Every volume's choices on one machine size, or the rule that leaves one without any.
+    fn options(
+        &self,
+        vm: &'static VmSize,
+        (takes_disks, takes_network): (bool, bool),
+    ) -> Result<Vec<Vec<(Storage, Cost)>>, Left> {
+        let mut options = Vec::new();
+        for (index, part) in self.part.volumes.iter().enumerate() {
+            let mut choices = Vec::new();
+            let mut slow = None;
+            if takes_disks {
+                let (disks, slow_disks) =
+                    choices::of_volume(part, vm, self.request, self.prices, self.terms);
+                let times = |(storage, cost): (Storage, Cost)| (storage, cost.times(self.machines));
+                choices.extend(disks.into_iter().map(times));
+                slow = slow_disks;
+            }
+            if takes_network && let Some((cheapest, slow_network)) = self.network.get(index) {
+                choices.extend(cheapest.clone());
+                slow = Slow::faster(slow, slow_network.clone());
+            }
+            if let (true, Some(slow)) = (choices.is_empty(), slow) {
+                let why = format!("{}: `{}`: {slow}", vm.name, part.name);
+                return Err((Rule::TooSlow, why, None));
+            }
+            if choices.is_empty() {
+                let why = format!("{}: `{}`", vm.name, part.name);
+                let alone = Need {
+                    volumes: vec![part.clone()],
+                    ..self.part.clone()
+                };
+                let total = &self.need.volumes[index];
+                let missed = if takes_disks {
+                    let missed = choices::closest(&alone, vm, self.request, self.terms);
+                    missed.map(|line| self.of_each(line))
+                } else {
+                    network::closest(total, self.request, self.terms)
+                };
+                return Err((Rule::NoStorage, why, missed));
+            }
+            options.push(choices);
+        }
+        Ok(options)
+    }
+
     /// The cheapest design on one machine size, or the rule that leaves none.
-    fn on(&self, vm: &'static VmSize) -> Result<(Candidate, Cost), Left> {
+    fn on(&self, vm: &'static VmSize, judged: &mut u64) -> Result<(Candidate, Cost), Left> {
         let left = |rule| (rule, vm.name.to_owned(), None);
         let machine = Cost::of_machine(vm, self.prices).ok_or_else(|| left(Rule::NoPrice))?;
         let families = &self.request.families;
@@ -164,117 +241,35 @@ impl Search<'_> {
         if !takes_disks && !takes_network {
             return Err(left(Rule::NoLimitsPrinted));
         }
-        let mut options = Vec::new();
-        for (index, part) in self.part.volumes.iter().enumerate() {
-            let mut choices = Vec::new();
-            if takes_disks {
-                let disks = choices::of_volume(part, vm, self.request, self.prices, self.terms);
-                let times = |(storage, cost): (Storage, Cost)| (storage, cost.times(self.machines));
-                choices.extend(disks.into_iter().map(times));
-            }
-            if takes_network {
-                choices.extend(self.network.get(index).cloned().flatten());
-            }
-            if choices.is_empty() {
-                let why = format!("{}: `{}`", vm.name, part.name);
-                let alone = Need {
-                    volumes: vec![part.clone()],
-                    ..self.part.clone()
-                };
-                let total = &self.need.volumes[index];
-                let missed = if takes_disks {
-                    choices::closest(&alone, vm, self.request, self.terms)
-                } else {
-                    network::closest(total, self.request, self.terms)
-                };
-                return Err((Rule::NoStorage, why, missed));
-            }
-            options.push(choices);
-        }
-        let mut walk = Walk {
-            search: self,
-            vm,
-            options: &options,
-            least: least_of_rest(&options),
-            best: None,
-            closest: None,
-        };
-        walk.volume(0, machine.times(self.machines), &mut Vec::new());
+        let options = self.options(vm, (takes_disks, takes_network))?;
+        let together = combine(
+            &options,
+            machine.times(self.machines),
+            Machine {
+                vm,
+                machines: self.machines,
+                part: &self.part,
+                terms: self.terms,
+            },
+        );
+        *judged += together.judged;
         let most = self.request.max_price;
-        match (walk.best, walk.closest) {
+        match (together.best, together.closest) {
             (Some((candidate, cost)), _) if most.is_none_or(|most| cost.price <= most) => {
                 Ok((candidate, cost))
             }
             (Some(_), _) => Err(left(Rule::TooDear)),
-            (None, Some((owner, figure))) => {
-                let line = figure.owned(owner);
+            (None, Some((meter, figure))) => {
+                let line = figure.owned(meter.owner(vm));
                 let example = format!(
                     "{} gives {}, {} are needed",
                     line.owner,
                     line.unit.figure(line.have),
                     line.unit.figure(line.need)
                 );
-                Err((Rule::Machine, example, Some(line)))
+                Err((Rule::Machine, example, Some(self.of_each(line))))
             }
             (None, None) => Err(left(Rule::Machine)),
-        }
-    }
-}
-
-/// The least that the volumes from each on can cost.
-fn least_of_rest(options: &[Vec<(Storage, Cost)>]) -> Vec<Cost> {
-    let mut least = vec![Cost::default(); options.len() + 1];
-    for (index, choices) in options.iter().enumerate().rev() {
-        let cheapest = choices.iter().map(|(_, cost)| *cost).min();
-        least[index] = least[index + 1] + cheapest.unwrap_or_default();
-    }
-    least
-}
-
-struct Walk<'a> {
-    search: &'a Search<'a>,
-    vm: &'static VmSize,
-    options: &'a [Vec<(Storage, Cost)>],
-    least: Vec<Cost>,
-    best: Option<(Candidate, Cost)>,
-    /// Of all combinations' worst limits of the machine, the one that misses least.
-    closest: Option<(String, Figure)>,
-}
-
-impl Walk<'_> {
-    fn volume(&mut self, index: usize, cost: Cost, chosen: &mut Vec<Storage>) {
-        let beaten = |best: &(Candidate, Cost)| cost + self.least[index] >= best.1;
-        if self.best.as_ref().is_some_and(beaten) {
-            return;
-        }
-        let Some(choices) = self.options.get(index) else {
-            self.judge(cost, chosen);
-            return;
-        };
-        for (storage, more) in choices {
-            chosen.push(storage.clone());
-            self.volume(index + 1, cost + *more, chosen);
-            chosen.pop();
-        }
-    }
-
-    fn judge(&mut self, cost: Cost, chosen: &[Storage]) {
-        let candidate = Candidate {
-            vm: self.vm,
-            machines: self.search.machines,
-            volumes: chosen.to_vec(),
-        };
-        let lines = limits::of_machine(&self.search.part, &candidate, self.search.terms);
-        let failing = lines.into_iter().filter(|(_, figure)| !figure.carries());
-        let worst = failing.max_by(|(_, one), (_, other)| missing(one).total_cmp(&missing(other)));
-        match worst {
-            None => self.best = Some((candidate, cost)),
-            Some(worst) => {
-                let is_closer = |known: &(String, Figure)| missing(&worst.1) < missing(&known.1);
-                if self.closest.as_ref().is_none_or(is_closer) {
-                    self.closest = Some(worst);
-                }
-            }
         }
     }
 }

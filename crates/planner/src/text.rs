@@ -47,7 +47,7 @@ impl Plan {
             }
         }
         for assumed in &self.need.assumed {
-            let _ = writeln!(text, "  assumed: {assumed}");
+            sentence(text, "  ", &format!("assumed: {assumed}"));
         }
     }
 
@@ -69,11 +69,11 @@ impl Plan {
             write_line(text, line);
         }
         if let Some((line, ratio)) = offer.first_to_bind() {
-            let _ = writeln!(
-                text,
-                "   binds first: {}, at {ratio:.2} times the need; to grow beyond: {}",
+            let words = format!(
+                "binds first: {}, at {ratio:.2} times the need; to grow beyond: {}",
                 line.owner, line.raise
             );
+            sentence(text, "   ", &words);
             if ratio < 1.02 && line.unit.is_rate() {
                 text.push_str(
                     "   with no headroom, response times grow for as long as the load lasts\n",
@@ -83,13 +83,20 @@ impl Plan {
         if let Some(peak) = self.burst
             && offer.lines.iter().any(Line::spends_credits)
         {
+            let words = format!(
+                "on credits: the lines with * hold in the peak, for {peak} from full buckets, which refill in other periods"
+            );
+            sentence(text, "   ", &words);
+        }
+        if offer.headroom > 0 {
             let _ = writeln!(
                 text,
-                "   on credits: the lines with * hold in the peak, for {peak} from full buckets, which refill in other periods"
+                "   planned with {} % of headroom, since designs with less fail their proof",
+                offer.headroom
             );
         }
-        for sentence in &offer.advice {
-            let _ = writeln!(text, "   {sentence}");
+        for words in &offer.advice {
+            sentence(text, "   ", words);
         }
         match &offer.proof {
             Proven::Yes(proof) => {
@@ -98,10 +105,10 @@ impl Plan {
                 }
             }
             Proven::No(seconds) => {
-                let _ = writeln!(
-                    text,
-                    "   NOT PROVEN: its limits suffice; a prediction takes about {seconds} s: ask for it with --prove"
+                let words = format!(
+                    "NOT PROVEN: its limits suffice; a prediction takes about {seconds} s: ask for it with --prove"
                 );
+                sentence(text, "   ", &words);
             }
         }
     }
@@ -126,60 +133,74 @@ impl Plan {
         parts.join(", ")
     }
 
-    fn write_rest(&self, text: &mut String) {
-        if self.offers.is_empty() {
-            text.push_str(if self.unproven.is_empty() {
-                "\nNOTHING in the catalogue, as it was searched, carries this.\n"
-            } else {
-                "\nNOTHING in the catalogue, as it was searched, carries this and passes its proof.\n"
-            });
-            if let Some(line) = &self.ruled_out.closest {
-                let _ = writeln!(
-                    text,
-                    "  closest: {} gives {}, {} are needed: {:.2} times as much",
-                    line.owner,
-                    line.unit.figure(line.have),
-                    line.unit.figure(line.need),
-                    line.missing()
-                );
-            }
-            let tried = match self.machines {
-                1 => "1 machine".to_owned(),
-                several => format!("up to {several} machines"),
-            };
-            let _ = writeln!(text, "  tried with {tried}");
-        }
-        if let Some(line) = self.single.as_ref().filter(|_| !self.offers.is_empty()) {
+    /// That nothing carries the need, and what comes closest.
+    fn write_nothing(&self, text: &mut String) {
+        text.push_str(if self.unproven.is_empty() {
+            "\nNOTHING in the catalogue, as it was searched, carries this.\n"
+        } else {
+            "\nNOTHING in the catalogue, as it was searched, carries this and passes its proof.\n"
+        });
+        if let Some(line) = &self.ruled_out.closest {
             let _ = writeln!(
                 text,
-                "\none machine is not enough: at best, {} gives {}, {} are needed; {} machines are the fewest",
+                "  closest: {} gives {}, {} are needed: {:.2} times as much",
+                line.owner,
+                line.unit.figure(line.have),
+                line.unit.figure(line.need),
+                line.missing()
+            );
+        }
+        let tried = match self.machines {
+            1 => "1 machine".to_owned(),
+            several => format!("up to {several} machines"),
+        };
+        let _ = writeln!(text, "  tried with {tried}");
+    }
+
+    fn write_rest(&self, text: &mut String) {
+        if self.offers.is_empty() {
+            self.write_nothing(text);
+        }
+        if let Some(line) = self.single.as_ref().filter(|_| !self.offers.is_empty()) {
+            let words = format!(
+                "one machine is not enough: at best, {} gives {}, {} are needed; {} machines are the fewest",
                 line.owner,
                 line.unit.figure(line.have),
                 line.unit.figure(line.need),
                 self.machines
             );
+            text.push('\n');
+            sentence(text, "", &words);
         }
         for failure in self.unproven.iter().take(MOST_FAILURES) {
-            let _ = writeln!(text, "\nnot offered, though its limits suffice: {failure}");
+            text.push('\n');
+            sentence(
+                text,
+                "",
+                &format!("not offered, though its limits suffice: {failure}"),
+            );
         }
         if self.unproven.len() > MOST_FAILURES {
             let more = self.unproven.len() - MOST_FAILURES;
             let _ = writeln!(text, "  and {more} more");
         }
-        if self.headroom > 0 {
-            let _ = writeln!(
-                text,
-                "\nplanned with {} % of headroom, since designs without any fall short",
-                self.headroom
+        if self.untried > 0 {
+            let words = format!(
+                "{} more with as little headroom are not offered, since predicting them takes too long: `--prove` tries them",
+                self.untried
             );
+            text.push('\n');
+            sentence(text, "", &words);
         }
-        let _ = writeln!(text, "\nsearched in full: {} machine sizes", self.sizes);
+        let _ = writeln!(
+            text,
+            "\nsearched in full: {} machine sizes, {} combinations of kinds of storage",
+            self.sizes,
+            group_digits(self.combinations)
+        );
         for (rule, (count, example)) in &self.ruled_out.rules {
-            let _ = writeln!(
-                text,
-                "  {count} ruled out: {} (such as {example})",
-                rule.words()
-            );
+            let words = format!("{count} ruled out: {} (such as {example})", rule.words());
+            sentence(text, "  ", &words);
         }
         let ranked = match &self.prices {
             Some(prices) => {
@@ -195,14 +216,22 @@ impl Plan {
             None => "credits are left out, for they run out".to_owned(),
             Some(peak) => format!("credits carry the peak for {peak}"),
         };
-        let _ = writeln!(text, "  {ranked}; {credits}");
+        let paid = if self.on_demand {
+            "; bursting on demand is considered, and paid for"
+        } else {
+            ""
+        };
+        sentence(text, "  ", &format!("{ranked}; {credits}{paid}"));
     }
 }
 
 fn write_line(text: &mut String, line: &Line) {
     let headroom = line.headroom().map_or_else(
         || "-".to_owned(),
-        |ratio| format!("{:.0} %", (ratio - 1.0) * 100.0),
+        |ratio| match ratio {
+            ..10.0 => format!("{:.0} %", (ratio - 1.0) * 100.0),
+            _ => format!("{} times", group_digits(ratio as u64)),
+        },
     );
     let credits = if line.spends_credits() { " *" } else { "" };
     let _ = writeln!(
@@ -215,9 +244,8 @@ fn write_line(text: &mut String, line: &Line) {
 }
 
 fn write_proof(text: &mut String, proven: &ProvenVolume) {
-    let _ = write!(
-        text,
-        "   predicted {}, {}: {} of {} IOPS",
+    let mut words = format!(
+        "predicted {}, {}: {} of {} IOPS",
         proven.volume,
         proven.period.name(),
         group_digits(proven.iops.round() as u64),
@@ -225,10 +253,37 @@ fn write_proof(text: &mut String, proven: &ProvenVolume) {
     );
     for (name, latency) in &proven.response {
         let figures = Level::ALL.map(|level| format!("{level} {}", latency.at(level)));
-        let _ = write!(text, "; {name} {}, max {}", figures.join(", "), latency.max);
+        let _ = write!(
+            words,
+            "; {name} {}, max {}",
+            figures.join(", "),
+            latency.max
+        );
     }
     for (level, goal) in &proven.goal {
-        let _ = write!(text, "; goal {level} {goal}: met");
+        let _ = write!(words, "; goal {level} {goal}: met");
+    }
+    sentence(text, "   ", &words);
+}
+
+/// Longest line of a sentence; tables are no wider either.
+const WIDTH: usize = 110;
+
+/// Writes a sentence behind a margin, broken between words, with what goes on a little further in.
+fn sentence(text: &mut String, margin: &str, words: &str) {
+    let mut length = margin.chars().count();
+    text.push_str(margin);
+    for (index, word) in words.split(' ').enumerate() {
+        let own = word.chars().count();
+        if index > 0 && length + 1 + own > WIDTH {
+            let _ = write!(text, "\n{margin}    ");
+            length = margin.chars().count() + 4;
+        } else if index > 0 {
+            text.push(' ');
+            length += 1;
+        }
+        text.push_str(word);
+        length += own;
     }
     text.push('\n');
 }

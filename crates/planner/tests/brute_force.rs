@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use fathom_catalog::{Catalog, Disk, VmSize};
 use fathom_model::HostCaching;
 use fathom_planner::{
-    Candidate, Choice, Cost, Disks, Family, Line, Need, Request, Storage, Terms, lines,
-    recommended_caching, search, stripe_unit,
+    Candidate, Choice, Cost, Disks, Family, Line, Need, Prices, Request, Storage, Terms,
+    VolumeNeed, lines, recommended_caching, search, stripe_unit,
 };
 use fathom_profile::{Level, Profile};
 use proptest::prelude::*;
@@ -39,6 +39,7 @@ fn brute(
                                 count,
                                 stripe_unit: stripe_unit(volume),
                                 caching,
+                                on_demand: false,
                             }));
                             longer.push(next);
                         }
@@ -102,5 +103,127 @@ proptest! {
         let planned = found.candidates.iter().filter(|(it, _)| MACHINES.contains(&it.vm.name));
         let planned = planned.map(|(_, cost)| *cost).min();
         prop_assert_eq!(planned, brute(&need, &request, &vms, &disks), "{}", text);
+    }
+}
+
+/// Every disk of `names`, in every number and caching, on demand and not.
+fn every_storage(volume: &VolumeNeed, vm: &VmSize, names: &[&str]) -> Vec<Storage> {
+    let (recommended, _) = recommended_caching(volume);
+    let mut found = Vec::new();
+    for name in names {
+        let disk = Catalog::builtin().disk(vm.era, name).expect("a disk");
+        let raised: &[bool] = if disk.size.get() > 512 << 30 {
+            &[false, true]
+        } else {
+            &[false]
+        };
+        for count in 1..=vm.max_data_disks {
+            for caching in [recommended, HostCaching::None] {
+                found.extend(raised.iter().map(|on_demand| {
+                    Storage::Disks(Disks {
+                        kind: Choice::Named(disk),
+                        count,
+                        stripe_unit: stripe_unit(volume),
+                        caching,
+                        on_demand: *on_demand,
+                    })
+                }));
+            }
+        }
+    }
+    found
+}
+
+/// The cheapest of everything on each machine.
+fn brute_by_price(need: &Need, request: &Request, prices: &Prices, names: &[&str]) -> Option<Cost> {
+    let catalog = Catalog::builtin();
+    let terms = Terms::of(request, catalog).expect("a distance");
+    let mut best: Option<Cost> = None;
+    for vm in MACHINES_OF_NOW.map(|name| catalog.vm(request.era, name).expect("a size")) {
+        let mut combinations: Vec<Vec<Storage>> = vec![Vec::new()];
+        for volume in &need.volumes {
+            // What fails by itself fails in every combination.
+            let mut alone = every_storage(volume, vm, names);
+            alone.retain(|storage| {
+                let part = Need {
+                    volumes: vec![volume.clone()],
+                    ..need.clone()
+                };
+                let candidate = Candidate {
+                    vm,
+                    machines: 1,
+                    volumes: vec![storage.clone()],
+                };
+                lines(&part, &candidate, &terms).iter().all(Line::carries)
+            });
+            let longer = combinations.iter().flat_map(|first| {
+                let add = |next: &Storage| [first.as_slice(), std::slice::from_ref(next)].concat();
+                alone.iter().map(add)
+            });
+            combinations = longer.collect();
+        }
+        for volumes in combinations {
+            let candidate = Candidate {
+                vm,
+                machines: 1,
+                volumes,
+            };
+            let Some(cost) = Cost::of(&candidate, Some(prices)) else {
+                continue;
+            };
+            let is_cheaper = best.is_none_or(|best| cost < best);
+            if is_cheaper && lines(need, &candidate, &terms).iter().all(Line::carries) {
+                best = Some(cost);
+            }
+        }
+    }
+    best
+}
+
+const MACHINES_OF_NOW: [&str; 2] = ["Standard_DS1_v2", "Standard_DS2_v2"];
+const DISKS_OF_NOW: [&str; 4] = ["P6", "P20", "P30", "P40"];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+    #[test]
+    fn price_lists_and_bursting_on_demand(
+        figures in proptest::collection::vec((1u64..6000, 0usize..3, 0u32..=100, 0u64..4000), 1..=3),
+        months in proptest::array::uniform6(1u64..400),
+        raised in proptest::option::of(1u64..100),
+    ) {
+        let catalog = Catalog::builtin();
+        let mut text = "name = \"a\"\n".to_owned();
+        for (index, (iops, size, reads, gib)) in figures.iter().enumerate() {
+            let _ = write!(
+                text,
+                "[[volume]]\nname = \"v{index}\"\ncapacity = \"{gib}GiB\"\n[[volume.period]]\nname = \"peak\"\n\
+                 iops = {}\nsize = \"{}\"\nreads = \"{reads}%\"\n", (iops >> (2 * size)).max(1), SIZES[*size]
+            );
+        }
+        let (profile, _) = Profile::read(&text, "x").expect("a profile");
+        let need = Need::of(&profile, Level::P99).expect("a need");
+        let mut list = "currency = \"USD\"\n".to_owned();
+        let items = MACHINES_OF_NOW.iter().chain(&DISKS_OF_NOW);
+        for (item, month) in items.zip(months) {
+            let _ = write!(list, "[[price]]\nitem = \"{item}\"\nmonth = {month}\n");
+        }
+        for item in ["P30", "P40"] {
+            // Without a price for it no disk bursts on demand.
+            if let Some(month) = raised {
+                let _ = write!(list, "[[price]]\nitem = \"{item}\"\nper = \"on-demand\"\nmonth = {month}\n");
+            }
+        }
+        let prices = Prices::read(&list, "prices.toml").expect("a price list");
+        let request = Request {
+            series: vec!["DSv2".to_owned()],
+            families: vec![Family::Premium],
+            machines: Some(1),
+            on_demand: true,
+            ..Request::default()
+        };
+        let found = search(&need, &request, Some(&prices), catalog).expect("a search");
+        let planned = found.candidates.first().map(|(_, cost)| *cost);
+        let expected = brute_by_price(&need, &request, &prices, &DISKS_OF_NOW);
+        prop_assert_eq!(planned, expected, "{}\n{}", text, list);
     }
 }

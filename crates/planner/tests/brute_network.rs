@@ -138,6 +138,7 @@ fn disks(
                     count,
                     stripe_unit: stripe_unit(need),
                     caching,
+                    on_demand: false,
                 }));
             }
         }

@@ -15,6 +15,7 @@
 
 mod growth;
 mod levels;
+mod names;
 mod read;
 mod template;
 mod write;
@@ -23,6 +24,7 @@ use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
 pub use growth::{Growth, GrowthError};
 pub use levels::{Level, Levels};
+pub use names::slug;
 pub use template::{Template, TemplateError};
 
 /// What one application needs.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
 use fathom_tables::{Complaints, Entry};
-use fathom_units::{Iops, ParseUnitError};
+use fathom_units::{Bytes, BytesPerSec, Iops, ParseUnitError};
 use toml::de::DeTable;
 
 use crate::{Growth, Level, Levels, Period, PeriodKind, Profile, Role, Volume};
@@ -15,6 +15,8 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_VOLUMES: usize = 64;
 /// Most I/Os a second, I/Os outstanding and transactions a second.
 const MOST: u64 = 1_000_000_000;
+/// Bytes of a sector.
+const SECTOR: u64 = 512;
 
 impl Profile {
     /// Reads a profile. `file` names it in complaints.
@@ -165,7 +167,7 @@ fn read_period(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Per
     let kinds = PeriodKind::ALL.map(|kind| (kind.name(), kind));
     let kind = entry.word("name", &kinds, complaints);
     let iops = numbers(entry, "iops", complaints);
-    let period = Period {
+    let mut period = Period {
         kind: kind.as_ref().map_or(PeriodKind::Peak, |kind| kind.value),
         iops: Levels {
             p50: iops.p50.map(Iops::new),
@@ -183,19 +185,68 @@ fn read_period(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Per
         minimum_latency: quantities(entry, "minimum_latency", complaints),
         queue_depth: numbers(entry, "queue_depth", complaints),
     };
-    if period
-        .size
-        .at(Level::P50)
-        .is_some_and(|size| size.get() == 0)
-    {
-        complaints.error(&entry.span_of("size"), "`size` must be more than 0", "");
-    }
-    if period.iops.p99.is_some_and(|rate| rate.get() == 0) {
-        let hint = "leave out a period without I/O";
-        let message = "`iops` at p99 must be more than 0";
-        complaints.error(&entry.span_of("iops"), message, hint);
-    }
+    whole_sectors(entry, &mut period, complaints);
+    check_rates(entry, &period, complaints);
     kind.map(|_| period)
+}
+
+/// Sizes are whole sectors, as every I/O to a device is: a mean that is none is taken as the next larger.
+fn whole_sectors(entry: &Entry<'_>, period: &mut Period, complaints: &mut Complaints<'_>) {
+    let mut raised: Vec<String> = Vec::new();
+    for level in Level::ALL {
+        let Some(size) = period.size.at(level).map(Bytes::get) else {
+            continue;
+        };
+        if size == 0 {
+            let message = format!("`size` at {level} is 0, and every I/O has a size");
+            let hint = "leave it out where it is unknown; leave out a period without I/O";
+            return complaints.error(&entry.span_of("size"), message, hint);
+        }
+        let whole = size.checked_next_multiple_of(SECTOR).unwrap_or(size);
+        if whole != size {
+            raised.push(format!("{size} bytes at {level} as {whole}"));
+            period.size.set(level, Some(Bytes::new(whole)));
+        }
+    }
+    if !raised.is_empty() {
+        let raised = raised.join(", ");
+        let message = format!(
+            "an I/O to a device is of whole sectors of {SECTOR} bytes: `size` is taken up, {raised}"
+        );
+        complaints.note(&entry.span_of("size"), message);
+    }
+}
+
+/// A rate that is nothing even at its highest is no load, and neither are I/Os that are smaller than any.
+fn check_rates(entry: &Entry<'_>, period: &Period, complaints: &mut Complaints<'_>) {
+    let rates = [
+        ("iops", period.iops.p99.map(Iops::get)),
+        ("throughput", period.throughput.p99.map(BytesPerSec::get)),
+    ];
+    for (key, rate) in rates {
+        if rate == Some(0) {
+            let hint = "leave it out where it is unknown; leave out a period without I/O";
+            let message = format!("`{key}` at p99 must be more than 0");
+            complaints.error(&entry.span_of(key), message, hint);
+        }
+    }
+    for level in Level::ALL {
+        let (Some(iops), Some(bytes)) = (period.iops.at(level), period.throughput.at(level)) else {
+            continue;
+        };
+        // Rates are whole numbers: the last I/O may be a part of one.
+        let least = iops.get().saturating_sub(1).saturating_mul(SECTOR);
+        if bytes.get() < least && rates.iter().all(|(_, rate)| *rate != Some(0)) {
+            let message = format!(
+                "{} bytes a second at {level} are less than {SECTOR} for each of {} I/Os, and no I/O to a device is smaller",
+                bytes.get(),
+                iops.get()
+            );
+            let hint =
+                "one of `iops` and `throughput` has another unit than its figure is meant in";
+            return complaints.error(&entry.span_of("throughput"), message, hint);
+        }
+    }
 }
 
 /// `key = VALUE`, which holds at every percentile, or `key = { p50 = VALUE, p90 = VALUE, p99 = VALUE }`.

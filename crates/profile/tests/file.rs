@@ -66,7 +66,8 @@ fn percent() -> impl Strategy<Value = Percent> + Clone {
 }
 
 fn rates() -> impl Strategy<Value = Levels<BytesPerSec>> {
-    levels((0u64..1 << 40).prop_map(BytesPerSec::new))
+    // As much as the most I/Os of a sector take, or more.
+    levels((1u64 << 39..1 << 40).prop_map(BytesPerSec::new))
 }
 
 fn times() -> impl Strategy<Value = Levels<Nanos>> {
@@ -79,7 +80,7 @@ fn period(kind: PeriodKind) -> impl Strategy<Value = Period> {
         levels(count().prop_map(Iops::new)),
         levels(percent()),
         levels(percent()),
-        levels((1u64..1 << 40).prop_map(Bytes::new)),
+        levels((1u64..1 << 31).prop_map(|sectors| Bytes::new(sectors * 512))),
         rates(),
         (rates(), rates()),
         (times(), times(), times()),
@@ -166,4 +167,61 @@ fn a_figure_has_its_percentile() {
     let iops = Level::ALL.map(|level| period.iops.at(level).map(Iops::get));
     assert_eq!(iops, [Some(100), None, Some(900)]);
     assert_eq!(period.reads.same(), Percent::whole(70));
+}
+
+/// What is said of a period's figures, and the sizes that they are read as.
+fn said_of(figures: &str) -> (String, Option<Levels<Bytes>>) {
+    let text = format!(
+        "name = \"a\"\n[[volume]]\nname = \"d\"\n[[volume.period]]\nname = \"peak\"\n{figures}\n"
+    );
+    match Profile::read(&text, "x") {
+        Ok((profile, warnings)) => (
+            warnings.to_string(),
+            Some(profile.volumes[0].periods[0].size),
+        ),
+        Err(found) => (found.to_string(), None),
+    }
+}
+
+#[test]
+fn figures_of_no_load_are_refused_in_words() {
+    let check = |figures: &str, parts: &[&str]| {
+        let (said, read) = said_of(figures);
+        assert!(read.is_none(), "{figures}");
+        for part in parts {
+            assert!(said.contains(part), "`{part}` is not in {said}");
+        }
+    };
+    let all = "iops = 0\nthroughput = \"0B/s\"\nsize = \"0B\"";
+    check(
+        all,
+        &["`iops` at p99", "`throughput` at p99", "`size` at p50 is 0"],
+    );
+    check(
+        "throughput = \"0B/s\"",
+        &["`throughput` at p99 must be more than 0"],
+    );
+    check(
+        "iops = 5\nsize = { p50 = \"8KiB\", p90 = \"0B\" }",
+        &["`size` at p90 is 0"],
+    );
+    check(
+        "iops = 100\nthroughput = \"3B/s\"",
+        &["3 bytes a second", "another unit"],
+    );
+}
+
+#[test]
+fn a_mean_size_becomes_whole_sectors() {
+    let (said, read) =
+        said_of("iops = 5\nsize = { p50 = \"8231B\", p90 = \"8KiB\", p99 = \"1B\" }");
+    let sizes = read.map(|size| Level::ALL.map(|level| size.at(level).map(Bytes::get)));
+    assert_eq!(sizes, Some([Some(8704), Some(8192), Some(512)]));
+    assert!(
+        said.contains("8231 bytes at p50 as 8704, 1 bytes at p99 as 512"),
+        "{said}"
+    );
+    // Few and small I/Os: whole numbers of them hide how few.
+    let (said, read) = said_of("iops = 1\nthroughput = \"100B/s\"");
+    assert!(read.is_some() && said.is_empty(), "{said}");
 }

@@ -1,15 +1,17 @@
 //! Views of a record: what a person reads at the end of a run and while it goes, and the page that is kept or sent.
 //!
-//! Invariant: a record (or an event) goes in, text comes out; nothing here knows the engine or prints.
+//! Invariant: a record (or an event, or a need) goes in, text comes out; nothing here knows the engine or prints.
 
 mod format;
 mod html;
+mod need;
 mod plot;
 mod progress;
 mod runs_table;
 mod summary;
 
 pub use html::{PAGE_MARK, html_page};
+pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};
 pub use progress::{Progress, layout_line};
 pub use runs_table::{RunRow, runs_table};
 pub use summary::{Summary, summary};

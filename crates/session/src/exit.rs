@@ -20,7 +20,7 @@ pub enum Code {
     Refused = 4,
     /// A target or an I/O failed.
     Target = 5,
-    /// A check failed, and `--strict` was given.
+    /// A check failed, and `--strict` was given; or a need is not met.
     Check = 6,
     /// Not possible on this machine.
     Unsupported = 8,

@@ -6,6 +6,7 @@
 mod console;
 mod exit;
 mod input;
+mod need;
 mod page;
 mod places;
 mod screen;
@@ -15,6 +16,7 @@ mod start;
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
 pub use input::{Input, Words, load, map_paths, tell_warnings};
+pub use need::{NeedArgs, Needed, need_code};
 pub use page::Page;
 pub use screen::{Fan, Screen, Show};
 pub use spoken::{

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use fathom_record::Record;
-use fathom_report::{PAGE_MARK, html_page};
+use fathom_report::{NeedBeside, PAGE_MARK, html_page};
 
 use crate::{Code, Failure};
 
@@ -49,13 +49,13 @@ impl Page {
         })
     }
 
-    /// Writes the page whole or not at all.
-    pub fn write(&self, record: &Record) -> Result<(), Failure> {
+    /// Writes the page whole or not at all, with the need that the record is laid beside.
+    pub fn write(&self, record: &Record, need: Option<&NeedBeside>) -> Result<(), Failure> {
         let mut part = self.path.clone().into_os_string();
         part.push(".part");
         let part = PathBuf::from(part);
         let written =
-            fs::write(&part, html_page(record)).and_then(|()| fs::rename(&part, &self.path));
+            fs::write(&part, html_page(record, need)).and_then(|()| fs::rename(&part, &self.path));
         written.map_err(|error| {
             // What is left of it is ours, and of no use.
             let _ = fs::remove_file(&part);

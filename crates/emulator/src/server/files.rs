@@ -194,23 +194,34 @@ impl Server<'_> {
             Ok(None) => return files.say(fuse::head(unique, 0).bytes()),
             Err(error) => return files.fail(unique, error),
         };
+        let (offset, length) = (wanted.offset, u64::from(wanted.length));
+        if self.puncher.touches(export, offset, length) && wanted.command != Command::Read {
+            // Only another client of the same bytes can have brought this about.
+            self.punch_all();
+        }
         if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
-            self.will_write(export, wanted.offset, u64::from(wanted.length));
+            self.will_write(export, offset, length);
         }
         let disk = &mut self.disks[export];
-        let (offset, length) = (wanted.offset, u64::from(wanted.length));
         let done = match (wanted.command, operation) {
             (Command::Write, FileOp::Write(_, data)) => disk
                 .reserve(&mut self.budget, offset, length)
-                .and_then(|()| disk.write(offset, data)),
+                .and_then(|()| disk.write(offset, data))
+                .map(|()| None),
             (Command::Trim | Command::WriteZeroes, _) => {
                 disk.discard(&mut self.budget, offset, length)
             }
-            _ => Ok(()),
+            _ => Ok(None),
         };
-        if let Err(error) = done {
-            return files.fail(unique, number_of(error));
-        }
+        let hole = match done {
+            Ok(hole) => hole,
+            Err(error) => {
+                if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
+                    self.has_written(export, offset, length);
+                }
+                return files.fail(unique, number_of(error));
+            }
+        };
         let late = files.late.pop_front().unwrap_or_default();
         let received = Clock::now();
         let durable = wanted.command == Command::Flush || wanted.durable;
@@ -230,7 +241,9 @@ impl Server<'_> {
             sent: self.pace.sent_at(received, late),
             due: None,
             waits: Waits::NONE,
-            sync: if durable && in_file {
+            sync: if hole.is_some() {
+                Sync::Hole
+            } else if durable && in_file {
                 Sync::Pending
             } else {
                 Sync::Done
@@ -238,7 +251,7 @@ impl Server<'_> {
             cached: false,
             error: None,
         };
-        self.enter(io);
+        self.enter(io, hole);
     }
 
     /// Answers I/Os of files that are over.

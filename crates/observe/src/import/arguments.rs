@@ -18,7 +18,7 @@ pub struct ImportArgs {
     /// fio-log)
     #[arg(long, value_name = "NAME", requires = "from")]
     pub format: Option<Format>,
-    /// What a PerfMon counter means whose name is not known: `Odczyty dysku/s=reads`; may be repeated
+    /// What a PerfMon counter means whose name is not known: `Odczyty/s=reads`; may be repeated
     #[arg(long, value_name = "NAME=MEANING", requires = "from")]
     pub counter: Vec<NamedCounter>,
     /// Code page of the text, where it does not show: windows-1252, cp850, shift_jis, …

@@ -88,7 +88,7 @@ impl FromStr for Disks {
     }
 }
 
-/// What a counter of that name means: `Odczyty dysku/s=reads`.
+/// What a counter of that name means: `Odczyty/s=reads`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedCounter {
     /// As it stands after the last `\` of its column's name; the `Object\Counter` of it where that is not enough.

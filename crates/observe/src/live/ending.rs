@@ -54,6 +54,7 @@ impl Watcher<'_> {
             return;
         };
         let (totals, cost) = (tracer.totals(), tracer.cost_of_event);
+        self.traced = tracer.parts(self.last.0);
         let watched = self
             .last
             .0
@@ -139,6 +140,7 @@ impl Watcher<'_> {
             observation: self.seen,
             notes: self.notes,
             interrupted,
+            traced: self.traced,
         }
     }
 

@@ -82,6 +82,8 @@ pub struct Seen {
     pub notes: Vec<String>,
     /// Whether it was stopped before its time.
     pub interrupted: bool,
+    /// Parts of the time, by the run's clock, in which each I/O that began was traced to its end.
+    pub traced: Vec<(Nanos, Nanos)>,
 }
 
 /// Why nothing could be watched.
@@ -178,6 +180,7 @@ struct Watcher<'a> {
     seen: Observation,
     doubts: Doubts,
     notes: Vec<String>,
+    traced: Vec<(Nanos, Nanos)>,
     line: Option<String>,
 }
 
@@ -230,6 +233,7 @@ impl<'a> Watcher<'a> {
         Ok(Self {
             options,
             notes: chosen.notes.clone(),
+            traced: Vec::new(),
             chosen,
             tracer,
             no_trace,

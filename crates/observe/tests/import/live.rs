@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -203,41 +204,40 @@ fn value(last: &Counters, now: &Counters, place: usize) -> String {
     format!("{value:.15}")
 }
 
+/// A load whose rate is the same from before the first report to behind the last: nothing of the machine's own goes before it.
 fn load(disk: &Loop) -> Process {
     let target = format!("--filename={}", disk.0);
-    let fio = Command::new("fio")
-        .args([
-            "--name=load",
-            &target,
-            "--direct=1",
-            "--ioengine=libaio",
-            "--iodepth=4",
-        ])
-        .args([
-            "--rw=randrw",
-            "--rwmixread=70",
-            "--bs=8k",
-            "--rate_iops=700,300",
-        ])
-        .args(["--time_based", "--runtime=4"])
+    let fio = Command::new("chrt")
+        .args(["-f", "20", "fio", "--name=load", &target, "--direct=1"])
+        .args(["--ioengine=libaio", "--iodepth=4", "--bs=8k"])
+        .args(["--rw=randrw", "--rwmixread=70", "--rate_iops=700,300"])
+        .args(["--time_based", "--runtime=11"])
         .stdout(Stdio::null())
         .spawn();
     Process(fio.unwrap())
 }
 
-/// How far iostat's counts may be off: it writes its times in whole seconds, so an interval that began or ended some hundredths
-/// late counts as a second, and those in which the load begins and ends do not make up for each other. What an I/O is like
-/// (its size, its latency within a hundredth of a millisecond) does not hang on that.
-const WHOLE_SECONDS: f64 = 0.03;
+/// How far the two may be apart.
+const SAME: f64 = 0.005;
+/// iostat writes latencies in hundredths of a millisecond.
+const LATENCY_STEP_NS: f64 = 5_000.0;
+/// iostat writes queues in hundredths.
+const QUEUE_STEP: f64 = 0.005;
 
 #[track_caller]
 fn agree(json: &Observation, name: &str, csv: &Observation) {
     in_order(csv);
+    let seconds = |observation: &Observation, name: &str| {
+        let samples = device(observation, name).samples.iter();
+        samples.map(|one| one.length.as_secs_f64()).sum::<f64>()
+    };
+    let (length, same_length) = (seconds(json, name), seconds(csv, "0 C:"));
     let (reads, writes, _) = total(device(json, name));
     let (same_reads, same_writes, _) = total(device(csv, "0 C:"));
     for (one, other) in [(reads, same_reads), (writes, same_writes)] {
         assert!(one.count > 900.0, "{one:?}");
-        near(one.count, other.count, WHOLE_SECONDS);
+        // iostat writes its times in whole seconds.
+        near(one.count / length, other.count / same_length, SAME);
         near(
             one.bytes.unwrap() / one.count,
             other.bytes.unwrap() / other.count,
@@ -246,21 +246,53 @@ fn agree(json: &Observation, name: &str, csv: &Observation) {
         let latency = |ops: Ops| ops.time.unwrap().get() as f64 / ops.count;
         let (one, other) = (latency(one), latency(other));
         let apart = (one - other).abs();
-        assert!(
-            apart <= 5_000.0 + other * WHOLE_SECONDS,
-            "{one} and {other}"
-        );
+        assert!(apart <= LATENCY_STEP_NS + other * SAME, "{one} and {other}");
     }
-    let queue = |observation: &Observation, name: &str| {
+    let queue = |observation: &Observation, name: &str, length: f64| {
         let samples = device(observation, name).samples.iter();
         let weighted = samples.map(|one| one.queue.unwrap() * one.length.as_secs_f64());
-        weighted.sum::<f64>()
+        weighted.sum::<f64>() / length
     };
-    let (one, other) = (queue(json, name), queue(csv, "0 C:"));
+    let one = queue(json, name, length);
+    let other = queue(csv, "0 C:", same_length);
     assert!(
-        (one - other).abs() <= 0.005 * 10.0 + other * WHOLE_SECONDS,
+        (one - other).abs() <= QUEUE_STEP + other * SAME,
         "{one} and {other}"
     );
+}
+
+/// iostat's JSON of some seconds, and the kernel's counters at the moments of its reports: both tell of the same time.
+fn watch_twice(disk: &Loop) -> (String, Vec<Counters>) {
+    const REPORTS: usize = 8;
+    // Line by line, so that a report is there when it is made.
+    let mut iostat = Process(
+        Command::new("stdbuf")
+            .args(["-oL", "iostat", "-x", "-t", "-o", "JSON"])
+            .args([disk.name(), "1", "60"])
+            .env("LC_ALL", "C")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    let mut text = String::new();
+    let mut moments = Vec::new();
+    for line in BufReader::new(iostat.0.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        if line.contains("\"timestamp\"") && moments.len() < REPORTS {
+            moments.push(counters(disk.name()));
+            if moments.len() == REPORTS {
+                // As a person ends it.
+                let interrupted = Command::new("kill")
+                    .args(["-INT", &iostat.0.id().to_string()])
+                    .status();
+                assert!(interrupted.unwrap().success());
+            }
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    iostat.0.wait().unwrap();
+    (text, moments)
 }
 
 #[test]
@@ -270,32 +302,12 @@ fn iostat_and_perfmon_of_one_load_tell_the_same() {
     fs::File::create(&file).unwrap().set_len(256 << 20).unwrap();
     let disk = Loop::of(&file);
     let log: PathBuf = folder.path().join("iostat.json");
-    let mut iostat = Process(
-        Command::new("iostat")
-            .args(["-x", "-t", "-o", "JSON", disk.name(), "1", "60"])
-            .env("LC_ALL", "C")
-            .stdout(fs::File::create(&log).unwrap())
-            .spawn()
-            .unwrap(),
-    );
-    // The load begins after iostat's first report and ends before its last.
-    sleep(Nanos::from_millis(1_500));
-    let mut moments = vec![counters(disk.name())];
     let mut fio = load(&disk);
-    while fio.0.try_wait().unwrap().is_none() {
-        sleep(Nanos::from_millis(1_003));
-        moments.push(counters(disk.name()));
-    }
+    sleep(Nanos::from_millis(1_500));
+    let (text, moments) = watch_twice(&disk);
+    fs::write(&log, text).unwrap();
+    assert!(fio.0.try_wait().unwrap().is_none(), "the load ended early");
     assert!(fio.0.wait().unwrap().success());
-    sleep(Nanos::from_millis(500));
-    moments.push(counters(disk.name()));
-    sleep(Nanos::from_millis(1_100));
-    // As a person ends it.
-    let interrupted = Command::new("kill")
-        .args(["-INT", &iostat.0.id().to_string()])
-        .status();
-    assert!(interrupted.unwrap().success());
-    iostat.0.wait().unwrap();
 
     let name = disk.name().to_owned();
     let json =

@@ -247,24 +247,66 @@ fn physical_disks_count_where_they_are_volumes_too() {
 }
 
 #[test]
+fn other_languages_tell_the_same() {
+    let check = |disk: &str, names: [&str; 3]| {
+        let columns = names.map(|name| format!("\"\\\\H\\{disk}(0 C:)\\{name}\""));
+        let log = format!(
+            "\"(PDH-CSV 4.0)\",{}\n\"11/22/2026 08:03:01.000\",\"1\",\"2\",\"3\"\n\
+             \"11/22/2026 08:03:02.000\",\"30\",\"40\",\"5\"\n",
+            columns.join(",")
+        );
+        let observation = read_text(&log, &Options::default());
+        let sample = device(&observation, "0 C:").samples[0];
+        near(sample.reads.unwrap().count, 30.0, 1e-9);
+        near(sample.writes.unwrap().count, 40.0, 1e-9);
+        near(sample.queue.unwrap(), 5.0, 1e-9);
+    };
+    check(
+        "Dysk fizyczny",
+        [
+            "Odczyty dysku/s",
+            "Zapisy dysku/s",
+            "Średnia długość kolejki dysku",
+        ],
+    );
+    check(
+        "PhysicalDisk",
+        [
+            "Leituras de disco/s",
+            "Gravações de disco/s",
+            "Comprimento médio da fila de disco",
+        ],
+    );
+    check(
+        "Disco logico",
+        [
+            "Letture disco/sec",
+            "Scritture disco/sec",
+            "Avg. Disk Queue Length",
+        ],
+    );
+    check(
+        "MantıksalDisk",
+        ["Disk Okuma/sn", "Disk Yazma/sn", "Avg. Disk Queue Length"],
+    );
+}
+
+#[test]
 fn names_that_nobody_knows_are_asked_for() {
-    let header = "\"(PDH-CSV 4.0)\",\"\\\\H\\Dysk fizyczny(0 C:)\\Odczyty dysku/s\",\"\\\\H\\Dysk fizyczny(0 C:)\\Zapisy dysku/s\"\n";
+    let header = "\"(PDH-CSV 4.0)\",\"\\\\H\\Dysk fizyczny(0 C:)\\Odczyty/s\",\"\\\\H\\Dysk fizyczny(0 C:)\\Zapisy/s\"\n";
     let log = format!(
         "{header}\"11/22/2026 08:03:01.000\",\"1\",\"2\"\n\"11/22/2026 08:03:02.000\",\"3\",\"4\"\n"
     );
     let error = refused(log.as_bytes(), "log", &Options::default());
-    assert!(
-        error.contains("`Odczyty dysku/s`, `Zapisy dysku/s`"),
-        "{error}"
-    );
+    assert!(error.contains("`Odczyty/s`, `Zapisy/s`"), "{error}");
     assert!(
         error.contains("--counter 'NAME=MEANING'") && error.contains("reads, writes"),
         "{error}"
     );
     let options = Options {
         counters: vec![
-            "Odczyty dysku/s=reads".parse().unwrap(),
-            "Dysk fizyczny\\Zapisy dysku/s=writes".parse().unwrap(),
+            "Odczyty/s=reads".parse().unwrap(),
+            "Dysk fizyczny\\Zapisy/s=writes".parse().unwrap(),
         ],
         ..Options::default()
     };
@@ -274,7 +316,7 @@ fn names_that_nobody_knows_are_asked_for() {
     near(sample.writes.unwrap().count, 4.0, 1e-9);
     let other = log.replace("Dysk fizyczny", "Platte");
     let error = refused(other.as_bytes(), "log", &Options::default());
-    assert!(error.contains("`Platte\\Odczyty dysku/s`"), "{error}");
+    assert!(error.contains("`Platte\\Odczyty/s`"), "{error}");
 }
 
 #[test]

@@ -15,7 +15,9 @@ use std::fmt::Write as _;
 
 use fathom_record::{Check, Record, RunKind, Verdict};
 
-use self::text::{escaped, row, table};
+use self::text::row;
+pub(crate) use self::text::{escaped, table};
+use crate::NeedBeside;
 use crate::format::{mebibytes, rate, short_mean, short_time};
 use crate::summary::{self, Row};
 
@@ -25,8 +27,8 @@ pub const PAGE_MARK: &str = "<!DOCTYPE html>\n<!-- A report of Fathom -->\n";
 /// Most stages whose course is drawn: a sweep may have a thousand.
 const STAGES_DRAWN: usize = 24;
 
-/// The record as an HTML page.
-pub fn html_page(record: &Record) -> String {
+/// The record as an HTML page, with the need that it is laid beside.
+pub fn html_page(record: &Record, need: Option<&NeedBeside>) -> String {
     let title = escaped(&record.title);
     let mut page = format!(
         "{PAGE_MARK}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -36,6 +38,9 @@ pub fn html_page(record: &Record) -> String {
     );
     page.push_str(&heading(record));
     page.push_str(&verdict(record));
+    if let Some(need) = need {
+        page.push_str(&need.to_html());
+    }
     page.push_str(&figures(record));
     if let Some(swept) = &record.sweep {
         page.push_str(&sweep::section(swept));

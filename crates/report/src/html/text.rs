@@ -1,7 +1,7 @@
 //! Text for a page: nothing of a record may become markup.
 
 /// `text` with what HTML would read as markup written as references; control characters become a replacement mark.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -31,7 +31,7 @@ pub(super) fn row(name: &str, figures: &[String]) -> String {
 }
 
 /// A table with a heading for each column; the first heads the names.
-pub(super) fn table(headings: &[&str], rows: &str) -> String {
+pub(crate) fn table(headings: &[&str], rows: &str) -> String {
     let cells = headings
         .iter()
         .map(|heading| format!("<th scope=\"col\">{}</th>", escaped(heading)));

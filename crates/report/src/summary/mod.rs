@@ -49,7 +49,7 @@ pub fn summary(record: &Record, how_much: Summary) -> String {
 }
 
 /// Adds `body` after `head`, broken at blanks to [`WIDTH`] columns; further lines are indented by `indent`.
-fn write_wrapped(text: &mut String, head: &str, body: &str, indent: usize) {
+pub(crate) fn write_wrapped(text: &mut String, head: &str, body: &str, indent: usize) {
     let mut column = head.chars().count();
     text.push_str(head);
     for (index, word) in body.split(' ').enumerate() {
@@ -69,7 +69,7 @@ fn write_wrapped(text: &mut String, head: &str, body: &str, indent: usize) {
 }
 
 /// A stage's name without the number of its repeat.
-fn base_name(name: &str) -> &str {
+pub(crate) fn base_name(name: &str) -> &str {
     match name.rsplit_once(" #") {
         Some((base, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => base,
         _ => name,

@@ -7,6 +7,7 @@
 //! `cargo xtask bench sim` measures the simulator instead.
 
 mod cases;
+mod plan;
 mod ratios;
 mod sample;
 mod sim;
@@ -67,6 +68,9 @@ pub fn run(options: &[&str]) -> Result<(), String> {
             &fathom.display().to_string(),
             &options.fio,
         )?);
+    }
+    if "plan".contains(&options.only) {
+        rows.push(plan::measure(&fathom.display().to_string())?);
     }
     std::fs::remove_file(&file).map_err(|error| format!("{path}: {error}"))?;
     save(Some(&options.fio), &rows)

@@ -31,7 +31,7 @@ fn once(program: &str, words: &[&str]) -> Result<(f64, f64), String> {
 }
 
 /// A program's figures over some rounds: time, memory.
-fn spreads(program: &str, words: &[&str], rounds: usize) -> Result<(Spread, Spread), String> {
+pub fn spreads(program: &str, words: &[&str], rounds: usize) -> Result<(Spread, Spread), String> {
     let (mut times, mut memory) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         let (took, resident) = once(program, words)?;

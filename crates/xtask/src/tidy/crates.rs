@@ -90,7 +90,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "sim",
         ],
     ),
-    ("report", &["units", "stats", "record"]),
+    ("report", &["units", "stats", "record", "profile"]),
     (
         "session",
         &[
@@ -103,6 +103,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "engine",
             "runs",
             "report",
+            "profile",
         ],
     ),
     (
@@ -130,6 +131,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "catalog",
             "model",
             "nbd",
+            "fuse",
             "profile",
             "observe",
         ],

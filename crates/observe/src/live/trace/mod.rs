@@ -370,6 +370,11 @@ impl Tracer {
         self.sampling.is_sampling()
     }
 
+    /// The parts of the time up to `now` in which I/Os that began were followed.
+    pub fn parts(&self, now: Nanos) -> Vec<(Nanos, Nanos)> {
+        self.sampling.parts(now)
+    }
+
     /// What it came to so far.
     pub fn totals(&self) -> Totals {
         self.totals

@@ -32,7 +32,7 @@ pub enum Phase {
 }
 
 /// The cycle.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Sampling {
     phase: Phase,
     /// Share of a cycle that counts; 1 is all the time.
@@ -44,6 +44,10 @@ pub struct Sampling {
     begun: Nanos,
     /// End of the phase; `None` for no end.
     until: Option<Nanos>,
+    /// When the part that counts began.
+    from: Nanos,
+    /// Parts that counted and are over.
+    parts: Vec<(Nanos, Nanos)>,
 }
 
 impl Sampling {
@@ -56,6 +60,8 @@ impl Sampling {
             used: (0.0, Nanos::ZERO),
             begun: Nanos::ZERO,
             until: None,
+            from: Nanos::ZERO,
+            parts: Vec::new(),
         }
     }
 
@@ -74,6 +80,7 @@ impl Sampling {
     pub fn begin(&mut self, now: Nanos) {
         self.phase = Phase::On;
         self.begun = now;
+        self.from = now;
         self.until = self.is_sampling().then(|| now + self.part());
     }
 
@@ -89,7 +96,17 @@ impl Sampling {
             .filter(|end| self.phase == Phase::On && moment > end.get())?;
         self.phase = Phase::Tail;
         self.until = Some(end + TAIL_MOST);
+        self.parts.push((self.from, end));
         Some(end.get())
+    }
+
+    /// The parts of the time up to `now` in which I/Os that began count, by the run's clock.
+    pub fn parts(&self, now: Nanos) -> Vec<(Nanos, Nanos)> {
+        let mut parts = self.parts.clone();
+        if self.phase == Phase::On {
+            parts.push((self.from, now.max(self.from)));
+        }
+        parts
     }
 
     /// Whether the phase's time is over.
@@ -163,5 +180,8 @@ mod tests {
         assert!(!sampling.is_over(end));
         sampling.rest(end + second);
         assert_eq!(sampling.wake_at(end + second), second * 3);
+        sampling.begin(second * 3);
+        let parts = [(second, end), (second * 3, second * 4)];
+        assert_eq!(sampling.parts(second * 4), parts);
     }
 }
