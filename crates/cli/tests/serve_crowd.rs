@@ -30,13 +30,14 @@ const GROWTH_MOST: u64 = 192 << 10;
 
 fn design() -> String {
     let mut text = String::new();
-    for machine in ["a", "b"] {
+    // The last one's volume is for those who misbehave: on the others they would take turns with everybody else.
+    for (machine, volumes) in [("a", VOLUMES), ("b", VOLUMES), ("bad", 1)] {
         writeln!(
             text,
             "[[vm]]\nname = '{machine}'\nsize = 'Standard_DS14'\nera = '2016'\n"
         )
         .unwrap();
-        for index in 0..VOLUMES {
+        for index in 0..volumes {
             let name = format!("{machine}{index}");
             writeln!(
                 text,
@@ -67,12 +68,12 @@ fn names() -> impl Iterator<Item = String> {
     machines.flat_map(|machine| (0..VOLUMES).map(move |index| format!("{machine}{index}")))
 }
 
-/// A client of `a0` past its handshake, with simple replies.
+/// A client of `bad0` past its handshake, with simple replies.
 fn client(socket: &Path) -> UnixStream {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.read_exact(&mut [0; 18]).unwrap();
     let mut hello = 3u32.to_be_bytes().to_vec();
-    hello.extend(b"IHAVEOPT\0\0\0\x01\0\0\0\x02a0");
+    hello.extend(b"IHAVEOPT\0\0\0\x01\0\0\0\x04bad0");
     stream.write_all(&hello).unwrap();
     stream.read_exact(&mut [0; 10]).unwrap();
     stream
@@ -132,7 +133,7 @@ fn a_crowd_has_what_the_design_gives_whatever_others_do() {
     let path = home.join("crowd.design.toml");
     std::fs::write(&path, design()).unwrap();
     let served = Served::start(home, &path, Shown::Exports, &["--scale", SCALE]);
-    let (seconds, short_of) = if soaking() { (55, 0.01) } else { (3, 0.10) };
+    let (seconds, short_of) = if soaking() { (55, 0.01) } else { (3, 0.25) };
     std::fs::write(home.join("crowd.ini"), jobs(&served, seconds)).unwrap();
     let before = resident(served.process());
     let asks: Vec<u8> = (0..2000).flat_map(|_| request(0, 0, 32 << 20)).collect();
@@ -176,8 +177,7 @@ fn a_crowd_has_what_the_design_gives_whatever_others_do() {
     assert_eq!(rates.len(), 24);
     assert!(rounds > 5, "{rounds} rounds");
     assert!(grown < GROWTH_MOST, "grew by {grown} KiB");
-    // Deaf clients ask for what `a0` has, at its limit; of that they have their share.
-    for (name, rate) in rates.iter().filter(|(name, _)| *name != "a0") {
+    for (name, rate) in &rates {
         let near = RATE * (1.0 - short_of)..=RATE * 1.02;
         assert!(near.contains(rate), "{name}: {rate} IOPS");
     }

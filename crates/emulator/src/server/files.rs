@@ -194,6 +194,9 @@ impl Server<'_> {
             Ok(None) => return files.say(fuse::head(unique, 0).bytes()),
             Err(error) => return files.fail(unique, error),
         };
+        if let Err(error) = self.there(export) {
+            return files.fail(unique, number_of(error));
+        }
         if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
             self.will_write(export, wanted.offset, u64::from(wanted.length));
         }

@@ -249,6 +249,7 @@ impl Server<'_> {
             return;
         }
         let mut allowed = check(request, size, session.allocation);
+        allowed = allowed.and_then(|()| self.there(session.export));
         let (offset, length) = (request.offset, u64::from(request.length));
         if allowed.is_ok() && matches!(request.command, Command::Write | Command::WriteZeroes) {
             self.will_write(session.export, offset, length);
