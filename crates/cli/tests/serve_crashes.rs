@@ -191,7 +191,11 @@ fn series(case: &Case) -> Outcome {
     let (mut outcome, next) = (Outcome::default(), AtomicU64::new(1));
     let mut cluster = machine.start().unwrap();
     let mut noted: Vec<u64> = Vec::new();
-    let crashes = if soaking() { case.crashes.0 } else { case.crashes.1 };
+    let crashes = if soaking() {
+        case.crashes.0
+    } else {
+        case.crashes.1
+    };
     for _ in 0..crashes {
         let more = run_and_crash(&mut machine, cluster, &next);
         assert!(!more.is_empty(), "nothing was stored in time");

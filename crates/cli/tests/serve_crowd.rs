@@ -53,12 +53,17 @@ fn design() -> String {
 /// A job for each export: 128 connections on 24 of them.
 fn jobs(served: &Served, seconds: u32) -> String {
     let times = format!("time_based\nruntime={seconds}\nramp_time=2");
-    let kind = "ioengine=nbd\nrw=randrw\nbs=4k\niodepth=4\nsize=64m\nnorandommap\nthread\ngroup_reporting";
+    let kind =
+        "ioengine=nbd\nrw=randrw\nbs=4k\niodepth=4\nsize=64m\nnorandommap\nthread\ngroup_reporting";
     let mut text = format!("[global]\n{kind}\n{times}\n");
     for (index, name) in names().enumerate() {
         let connections = if index < 8 { 6 } else { 5 };
         let uri = served.uri(&name);
-        writeln!(text, "[{name}]\nnew_group\nnumjobs={connections}\nuri={uri}").unwrap();
+        writeln!(
+            text,
+            "[{name}]\nnew_group\nnumjobs={connections}\nuri={uri}"
+        )
+        .unwrap();
     }
     text
 }
@@ -146,7 +151,8 @@ fn a_crowd_has_what_the_design_gives_whatever_others_do() {
         })
         .collect();
     let mut fio = Command::new("fio");
-    fio.args(["crowd.ini", "--output-format=json"]).current_dir(home);
+    fio.args(["crowd.ini", "--output-format=json"])
+        .current_dir(home);
     let fio = fio.stdout(Stdio::piped()).spawn().unwrap();
     let (over, rounds, most) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let told = std::thread::scope(|scope| {
@@ -172,7 +178,10 @@ fn a_crowd_has_what_the_design_gives_whatever_others_do() {
          {grown} KiB more memory at most; error p99 {} µs",
         rates.values().copied().fold(f64::INFINITY, f64::min),
         rates.values().copied().fold(0.0, f64::max),
-        record["stages"][0]["emulation"]["error_ns"]["p99"].as_u64().unwrap() / 1000,
+        record["stages"][0]["emulation"]["error_ns"]["p99"]
+            .as_u64()
+            .unwrap()
+            / 1000,
     );
     assert_eq!(rates.len(), 24);
     assert!(rounds > 5, "{rounds} rounds");

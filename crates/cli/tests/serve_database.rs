@@ -24,6 +24,13 @@ struct Size {
     scale: u32,
 }
 
+/// A caching of the volume: its name, and its keys in a design.
+#[derive(Clone, Copy)]
+struct Caching(&'static str, &'static str);
+
+const NONE: Caching = Caching("None", "caching = 'none'");
+const READ_ONLY: Caching = Caching("ReadOnly, warm", "caching = 'read-only'\ncache = 'warm'");
+
 /// What a run on a volume gave.
 struct Row {
     transactions: f64,
@@ -51,9 +58,16 @@ impl Io {
             let longest = |a: &(&String, &Value), b: &(&String, &Value)| {
                 by_share(a.1).total_cmp(&by_share(b.1))
             };
-            shares.iter().max_by(longest).map(|(limit, _)| limit.clone())
+            shares
+                .iter()
+                .max_by(longest)
+                .map(|(limit, _)| limit.clone())
         });
-        let mean = |way: &str| total[way]["latency_ns"]["mean"].as_f64().unwrap_or_default();
+        let mean = |way: &str| {
+            total[way]["latency_ns"]["mean"]
+                .as_f64()
+                .unwrap_or_default()
+        };
         Self {
             ios: total["all"]["ios"].as_u64().unwrap(),
             read: mean("read"),
@@ -90,18 +104,18 @@ impl Bench {
         self.folder.path()
     }
 
-    fn design(&self, caching: &str) -> PathBuf {
+    fn design(&self, Caching(_, caching): Caching) -> PathBuf {
         let path = self.home().join("db.design.toml");
         let text = format!(
             "[[vm]]\nname = 'db'\nsize = 'Standard_DS14'\nera = '2016'\n\n[[vm.volume]]\nname = 'data'\n\
-             mount = '/data'\ndisks = {{ type = '{}', count = 1 }}\ncaching = '{caching}'\n",
+             mount = '/data'\ndisks = {{ type = '{}', count = 1 }}\n{caching}\n",
             self.disk
         );
         fs::write(&path, text).unwrap();
         path
     }
 
-    fn serve(&self, caching: &str, more: &[&str]) -> Served {
+    fn serve(&self, caching: Caching, more: &[&str]) -> Served {
         let more = [&["--backing", "disk"], more].concat();
         Served::start(self.home(), &self.design(caching), Shown::Devices, &more)
     }
@@ -119,7 +133,7 @@ impl Bench {
 
     /// Makes the cluster, as fast as this machine can.
     fn load(&self) {
-        let served = self.serve("none", &[]);
+        let served = self.serve(NONE, &[]);
         served.order(&["limits", "data", "iops=none", "bandwidth=none"]);
         system("mkfs.ext4", &["-q", &served.devices[0], "4G"]);
         let mounted = Mounted::new(&served.devices[0], &self.place(), "defaults").unwrap();
@@ -135,8 +149,9 @@ impl Bench {
     }
 
     /// pgbench on the volume with such caching.
-    fn run(&self, caching: &str) -> Row {
-        let trace = self.home().join(format!("{caching}.csv"));
+    fn run(&self, caching: Caching) -> Row {
+        let trace = self.home().join("trace.csv");
+        let _ = fs::remove_file(&trace);
         let trace = trace.display().to_string();
         let served = self.serve(caching, &["--trace", &trace]);
         let mounted = Mounted::new(&served.devices[0], &self.place(), "defaults").unwrap();
@@ -144,7 +159,8 @@ impl Bench {
         let cluster = self.postgres.start(&data, &["fsync=on"]).unwrap();
         let seconds = self.size.seconds.to_string();
         let told = self.pgbench(&["-n", "-c", "8", "-T", &seconds, "postgres"]);
-        drop((cluster, mounted));
+        cluster.stop();
+        drop(mounted);
         let record = served.stop();
         let design = self.design(caching).display().to_string();
         let words = ["predict", "--on", &design, "--replay", &trace];
@@ -154,7 +170,9 @@ impl Bench {
         let tps = told.lines().find_map(|line| line.strip_prefix("tps = "));
         let tps = tps.and_then(|tps| tps.split(' ').next()?.parse().ok());
         let storage = record["stages"][0]["storage"].as_object().unwrap();
-        let hits = storage.get("db/data").and_then(|part| part["hit_share"].as_f64());
+        let hits = storage
+            .get("db/data")
+            .and_then(|part| part["hit_share"].as_f64());
         Row {
             transactions: tps.expect("pgbench's rate"),
             served: Io::of(&record),
@@ -163,13 +181,16 @@ impl Bench {
         }
     }
 
-    fn row(&self, caching: &str) -> Row {
+    fn row(&self, caching: Caching) -> Row {
         let row = self.run(caching);
         let (served, predicted) = (&row.served, &row.predicted);
-        let hits = row.hits.map_or("–".to_owned(), |hits| format!("{:.0} %", hits * 100.0));
+        let hits = row
+            .hits
+            .map_or("–".to_owned(), |hits| format!("{:.0} %", hits * 100.0));
         println!(
-            "| {} | {caching} | {:.0} | {} | {hits} | {:.2} / {:.2} ms | {:.2} / {:.2} ms | {} |",
+            "| {} | {} | {:.0} | {} | {hits} | {:.2} / {:.2} ms | {:.2} / {:.2} ms | {} |",
             self.disk,
+            caching.0,
             row.transactions,
             served.bound,
             served.read / 1e6,
@@ -182,9 +203,10 @@ impl Bench {
     }
 }
 
-/// Every I/O of the trace is predicted, at about the latency it had.
+/// Every I/O of the trace is predicted, at about the latency it had: a machine with other work answers later than the model,
+/// and what is written back later comes later.
 #[track_caller]
-fn agree(row: &Row, tolerance: f64) {
+fn agree(row: &Row, late: f64) {
     let Row {
         served, predicted, ..
     } = row;
@@ -194,8 +216,8 @@ fn agree(row: &Row, tolerance: f64) {
         ("reads", served.read, predicted.read),
         ("writes", served.write, predicted.write),
     ] {
-        let off = (served / predicted - 1.0).abs();
-        assert!(off < tolerance, "{what}: {served} ns served, {predicted} ns predicted");
+        let near = predicted * 0.95..=predicted * 1.05 + late;
+        assert!(near.contains(&served), "{what}: {served} ns, not {near:?}");
     }
 }
 
@@ -206,19 +228,32 @@ fn a_database_meets_the_limits_of_its_disk() {
          writes, served / predicted | predicted bound |\n|---|---|---|---|---|---|---|---|"
     );
     if !soaking() {
-        let small = Bench::new("P10", Size { seconds: 3, scale: 4 });
-        agree(&small.row("none"), 0.5);
+        let small = Bench::new(
+            "P10",
+            Size {
+                seconds: 3,
+                scale: 4,
+            },
+        );
+        agree(&small.row(NONE), 20e6);
         return;
     }
     let rows = ["P10", "P30"].map(|disk| {
-        let bench = Bench::new(disk, Size { seconds: 20, scale: 50 });
-        ["none", "read-only"].map(|caching| bench.row(caching))
+        let bench = Bench::new(
+            disk,
+            Size {
+                seconds: 15,
+                scale: 50,
+            },
+        );
+        [NONE, READ_ONLY].map(|caching| bench.row(caching))
     });
     for row in rows.iter().flatten() {
-        agree(row, 0.1);
+        agree(row, 2e6);
     }
     let [[slow, slow_cached], [fast, _]] = rows;
     assert_eq!(slow.served.bound, "disk-iops");
     assert!(fast.transactions > 2.0 * slow.transactions);
-    assert!(slow_cached.hits.unwrap() > 0.0);
+    assert!(slow_cached.hits.unwrap() > 0.9);
+    assert!(slow_cached.transactions > slow.transactions);
 }

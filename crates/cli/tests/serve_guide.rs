@@ -34,10 +34,12 @@ struct Row {
 
 /// The job with its open rates at the scale.
 fn scaled(job: &str) -> String {
-    let lines = job.lines().map(|line| match line.strip_prefix("rate_iops=") {
-        Some(rate) => format!("rate_iops={}\n", rate.parse::<f64>().unwrap() * SCALE),
-        None => format!("{line}\n"),
-    });
+    let lines = job
+        .lines()
+        .map(|line| match line.strip_prefix("rate_iops=") {
+            Some(rate) => format!("rate_iops={}\n", rate.parse::<f64>().unwrap() * SCALE),
+            None => format!("{line}\n"),
+        });
     lines.collect()
 }
 
@@ -67,9 +69,15 @@ fn over_nbd(job: &str, served: &Served, seconds: u32) -> String {
 /// Writes all that the jobs may read: bytes are charged alike whether they were written or not, and a guide's files were.
 fn lay_out(served: &Served) {
     for export in ["readcache", "nocache"] {
-        let connect = format!("import nbd; h = nbd.NBD(); h.connect_uri('{}')", served.uri(export));
+        let connect = format!(
+            "import nbd; h = nbd.NBD(); h.connect_uri('{}')",
+            served.uri(export)
+        );
         let write = format!("h.pwrite(bytes(range(256)) * 4096 * 16, i * 16 << 20)");
-        let script = format!("{connect}\nfor i in range({}):\n    {write}\n", FILE_MIB * 4 / 16);
+        let script = format!(
+            "{connect}\nfor i in range({}):\n    {write}\n",
+            FILE_MIB * 4 / 16
+        );
         system("/usr/bin/python3", &["-c", &script]);
     }
 }
@@ -97,7 +105,15 @@ fn run(job: &Job, seconds: u32) -> Row {
     let text = scaled(&text);
     std::fs::write(home.join("predicted.ini"), &text).unwrap();
     let scale = SCALE.to_string();
-    let words = ["predict", "--on", &design, "--scale", &scale, "--json", "--no-record"];
+    let words = [
+        "predict",
+        "--on",
+        &design,
+        "--scale",
+        &scale,
+        "--json",
+        "--no-record",
+    ];
     let words = [&words[..], &["fio", "--runtime", "30", "predicted.ini"]].concat();
     let (record, _) = expect_code(home, &words, 0);
     let record: Value = serde_json::from_str(&record).unwrap();

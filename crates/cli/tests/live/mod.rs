@@ -70,7 +70,10 @@ impl Served {
         command.args(["--json", "--no-record"]);
         if shown == Shown::Devices {
             fs::create_dir_all(home.join("files")).unwrap();
-            command.arg("--fuse").arg(home.join("files")).arg("--attach");
+            command
+                .arg("--fuse")
+                .arg(home.join("files"))
+                .arg("--attach");
         }
         let record = File::create(home.join("record.json")).unwrap();
         command.stdout(record).stderr(Stdio::piped());
@@ -93,9 +96,7 @@ impl Served {
         }
         // Somebody takes what it still says, until it ends.
         std::thread::spawn(move || lines.for_each(drop));
-        await_some(60, "a server", || {
-            UnixStream::connect(served.socket()).ok()
-        });
+        await_some(60, "a server", || UnixStream::connect(served.socket()).ok());
         served
     }
 

@@ -73,7 +73,9 @@ impl Postgres {
         for option in options {
             command.args(["-c", option]);
         }
-        command.stdin(Stdio::null()).stdout(told.try_clone().unwrap());
+        command
+            .stdin(Stdio::null())
+            .stdout(told.try_clone().unwrap());
         let mut cluster = Cluster {
             postgres: self,
             server: command.stderr(told).spawn().unwrap(),
@@ -132,4 +134,3 @@ impl Drop for Cluster<'_> {
         }
     }
 }
-
