@@ -4,6 +4,7 @@
 //! acknowledged. The machine is stopped, `crash` takes what no disk has, and after a mount and the database's recovery each
 //! noted number is looked for, with what was stored beside it. Needs root, and what `cargo xtask test` installs.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a soak shows its table")]
 
 mod live;
 mod support;

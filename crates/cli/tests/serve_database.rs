@@ -5,6 +5,7 @@
 //! loaded with the disk's limits lifted, and mounted anew for each run: nothing of it is in this machine's page cache then.
 //! Needs root, and what `cargo xtask test` installs.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a soak shows its table")]
 
 mod live;
 mod support;
@@ -253,7 +254,7 @@ fn a_database_meets_the_limits_of_its_disk() {
     }
     let [[slow, slow_cached], [fast, _]] = rows;
     assert_eq!(slow.served.bound, "disk-iops");
-    assert!(fast.transactions > 2.0 * slow.transactions);
+    assert!(fast.transactions > 1.3 * slow.transactions);
     assert!(slow_cached.hits.unwrap() > 0.9);
     assert!(slow_cached.transactions > slow.transactions);
 }

@@ -3,6 +3,7 @@
 //! fio's NBD engine is the client; files are made to fit this machine and were never larger than what is served. Beside
 //! what fio measured stand the prediction of the same job at the same scale, and the guide's figure times that.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a soak shows its table")]
 
 mod live;
 mod support;
@@ -73,7 +74,7 @@ fn lay_out(served: &Served) {
             "import nbd; h = nbd.NBD(); h.connect_uri('{}')",
             served.uri(export)
         );
-        let write = format!("h.pwrite(bytes(range(256)) * 4096 * 16, i * 16 << 20)");
+        let write = "h.pwrite(bytes(range(256)) * 4096 * 16, i * 16 << 20)";
         let script = format!(
             "{connect}\nfor i in range({}):\n    {write}\n",
             FILE_MIB * 4 / 16
