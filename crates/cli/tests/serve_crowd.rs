@@ -24,9 +24,9 @@ const SCALE: &str = "0.2";
 const RATE: f64 = 100.0;
 /// Clients that ask for much and take no answer.
 const DEAF: usize = 4;
-/// KiB that the server may hold beyond what it had: the most that it takes in of deaf clients, and its own for each of
-/// so many connections.
-const GROWTH_MOST: u64 = 192 << 10;
+/// KiB that the server may hold beyond what it had: 24 MiB of volumes that are written, and of 128 connections and deaf
+/// clients what they may be owed.
+const GROWTH_MOST: u64 = 64 << 10;
 
 fn design() -> String {
     let mut text = String::new();
@@ -54,7 +54,7 @@ fn design() -> String {
 fn jobs(served: &Served, seconds: u32) -> String {
     let times = format!("time_based\nruntime={seconds}\nramp_time=2");
     let kind =
-        "ioengine=nbd\nrw=randrw\nbs=4k\niodepth=4\nsize=64m\nnorandommap\nthread\ngroup_reporting";
+        "ioengine=nbd\nrw=randrw\nbs=4k\niodepth=4\nsize=1m\nnorandommap\nthread\ngroup_reporting";
     let mut text = format!("[global]\n{kind}\n{times}\n");
     for (index, name) in names().enumerate() {
         let connections = if index < 8 { 6 } else { 5 };
