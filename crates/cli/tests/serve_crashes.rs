@@ -160,10 +160,15 @@ fn insert(postgres: &Postgres, next: &AtomicU64, dead: &AtomicBool) -> Vec<u64> 
 fn run_and_crash(machine: &mut Machine<'_>, cluster: Cluster<'_>, next: &AtomicU64) -> Vec<u64> {
     let dead = AtomicBool::new(false);
     let postgres = machine.postgres;
-    let moment = Nanos::from_micros(300_000 + Clock::now().get() / 1000 % 1_500_000);
+    // Later than this from the first rows on.
+    let moment = Nanos::from_micros(Clock::now().get() / 1000 % 1_500_000);
+    let begun = next.load(Ordering::Relaxed) + 2 * CLIENTS as u64;
     std::thread::scope(|scope| {
         let client = || insert(postgres, next, &dead);
         let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        await_some(60, "the first rows", || {
+            (next.load(Ordering::Relaxed) > begun).then_some(())
+        });
         let end = Clock::now() + moment;
         await_some(60, "the moment", || (Clock::now() >= end).then_some(()));
         machine.crash(cluster, &dead);
@@ -199,7 +204,7 @@ fn series(case: &Case) -> Outcome {
     };
     for _ in 0..crashes {
         let more = run_and_crash(&mut machine, cluster, &next);
-        assert!(!more.is_empty(), "nothing was stored in time");
+        assert!(!more.is_empty(), "nothing was stored");
         outcome.acknowledged += more.len();
         noted.extend(more);
         let recovered = recover(&mut machine);
