@@ -213,3 +213,39 @@ fn a_script_stalls_a_volume_and_lets_it_go_on() {
     let (_, told) = expect_code(folder.path(), &words, 3);
     assert!(told.contains("fault 1: `explode` is no order"), "{told}");
 }
+
+/// A write that was under way when a host failed: whole as it was before, or torn between sectors, without any cache too.
+#[test]
+fn a_write_under_way_is_torn_on_a_volume_without_a_cache() {
+    let folder = disk_folder();
+    let served = Served::start_with(folder.path(), &["--no-record", "--tearable"]);
+    let program = support::fathom_binary().display().to_string();
+    let text = "\
+import subprocess
+def order(*words):
+  subprocess.run([PROGRAM, 'ctl', '--control', HOME + '/orders.sock', *words], check=True, stdout=subprocess.DEVNULL)
+def sectors(*crash):
+  global h
+  size = 1 << 20
+  h.pwrite(b'a' * size, 4096); h.flush()
+  order('stall', 'plain')
+  cookie = h.aio_pwrite(nbd.Buffer.from_bytearray(bytearray(b'b' * size)), 4096)
+  # Its data is there when what follows it on the same connection is answered.
+  h.block_status(512, 0, lambda *_: 0)
+  order(*crash); order('resume', 'plain')
+  h = connect()
+  found = h.pread(size, 4096)
+  kinds = {bytes(found[at:at + 512]) for at in range(0, size, 512)}
+  assert kinds <= {b'a' * 512, b'b' * 512}, 'a sector is of neither'
+  return len(kinds)
+print(sectors('crash', '--torn'), sectors('crash'))
+";
+    let socket = folder.path().join("sockets/fathom.sock");
+    let head = format!(
+        "PROGRAM = {program:?}\nHOME = {:?}\ndef connect():\n  h = nbd.NBD()\n  h.add_meta_context('base:allocation')\n  \
+         h.connect_uri('nbd+unix:///plain?socket={}')\n  return h\nh = connect()\n",
+        folder.path().display().to_string(),
+        socket.display(),
+    );
+    assert_eq!(served.python("plain", &format!("{head}{text}")), "2 1");
+}

@@ -6,6 +6,8 @@ use clap::Args;
 use fathom_model::Factor;
 use fathom_units::Nanos;
 
+use crate::tls::TlsArgs;
+
 /// `fathom serve`.
 #[expect(
     clippy::struct_excessive_bools,
@@ -41,7 +43,14 @@ pub struct ServeArgs {
     /// Give the orders of this script at their times (`*.faults.toml`)
     #[arg(long, value_name = "FILE")]
     pub faults: Option<PathBuf>,
-    /// Let clients of other machines come, who may then read and write every volume
+    /// Keep what a write under way replaces, so that `ctl crash --torn` tears writes on volumes of every caching, and not of
+    /// read-write caching alone; takes some processor time with each write
+    #[arg(long)]
+    pub tearable: bool,
+    /// How TLS is spoken over TCP.
+    #[command(flatten)]
+    pub tls: TlsArgs,
+    /// Let clients of other machines come without certificates of theirs: they may read and write every volume
     #[arg(long)]
     pub insecure: bool,
     /// End after this time, instead of at an interrupt
@@ -85,4 +94,5 @@ Ctrl-C.
 Example:
   fathom serve ds14.design.toml --nbd unix:/tmp/disks
   nbdinfo 'nbd+unix:///data?socket=/tmp/disks/fathom.sock'
-  fathom serve ds14.design.toml --fuse /mnt/served --attach";
+  fathom serve ds14.design.toml --fuse /mnt/served --attach
+  fathom serve ds14.design.toml --nbd tcp:0.0.0.0:10809 --tls-certificates /etc/pki/fathom";

@@ -19,6 +19,7 @@ use fathom_rawio::{Piece, Region};
 use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, SeekFrom};
 
 use crate::allocation::{Allocation, BLOCK};
+use crate::punch::{Hole, SLICE};
 
 /// What holes are answered with.
 static ZEROES: [u8; 256 << 10] = [0; 256 << 10];
@@ -150,6 +151,11 @@ impl Disk {
         })
     }
 
+    /// What its bytes are kept in.
+    pub fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
     /// The file, where writes to it are durable only after it was synchronised.
     pub fn durable_file(&self) -> Option<&Arc<File>> {
         (!self.in_memory).then_some(&self.file)
@@ -205,33 +211,46 @@ impl Disk {
         }
     }
 
-    /// Makes a range read as zeroes, and gives its room back where it can.
+    /// Makes a range read as zeroes, and gives its room back where it can. A large hole is still to be punched then, before
+    /// anything else changes its bytes.
     pub fn discard(
         &mut self,
         budget: &mut Budget,
         offset: u64,
         length: u64,
-    ) -> Result<(), NbdError> {
+    ) -> Result<Option<Hole>, NbdError> {
         if length == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let (first, last) = self.allocation.whole(offset, length);
         let end = offset + length;
         if first >= last {
-            return self.zero_parts(offset, end);
+            return self.zero_parts(offset, end).map(|()| None);
         }
         let (start, stop) = (first * BLOCK, (last * BLOCK).min(end));
-        let taken = last - first - self.allocation.missing(start, stop - start);
-        if taken > 0 {
-            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            if rustix::fs::fallocate(&*self.file, flags, start, (last - first) * BLOCK).is_err() {
-                return self.zero_parts(offset, end);
-            }
-            self.allocation.clear(first, last);
-            budget.0 += if self.in_memory { taken } else { 0 };
-        }
         self.zero_parts(offset, start)?;
-        self.zero_parts(stop, end)
+        self.zero_parts(stop, end)?;
+        let taken = last - first - self.allocation.missing(start, stop - start);
+        let blocks = if self.in_memory { taken } else { 0 };
+        let length = (last - first) * BLOCK;
+        if taken == 0 {
+            return Ok(None);
+        }
+        if length > SLICE {
+            self.allocation.clear(first, last);
+            return Ok(Some(Hole {
+                start,
+                length,
+                blocks,
+            }));
+        }
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        if rustix::fs::fallocate(&*self.file, flags, start, length).is_err() {
+            return self.zero_parts(start, stop).map(|()| None);
+        }
+        self.allocation.clear(first, last);
+        budget.0 += blocks;
+        Ok(None)
     }
 
     /// Writes zeroes over what holds data between two offsets.
@@ -290,7 +309,7 @@ impl Disk {
     }
 }
 
-fn told(error: &io::Error) -> NbdError {
+pub(crate) fn told(error: &io::Error) -> NbdError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => NbdError::NoSpace,
         _ => NbdError::Io,
@@ -376,6 +395,10 @@ mod tests {
             expected[offset as usize..(offset + length) as usize].fill(0);
             assert_eq!(bytes(&disk, 0, SIZE), expected);
         }
+        let small = disk.discard(&mut budget, 0, 4096).unwrap();
+        assert_eq!(small, None);
+        disk.reserve(&mut budget, 0, 4096).unwrap();
+        disk.write(0, &expected[..4096]).unwrap();
         let extents = disk.extents(0, SIZE as u32, 100);
         let lengths: Vec<_> = extents.iter().map(|it| (it.length, it.hole)).collect();
         let data: u32 = lengths.iter().filter(|it| !it.1).map(|it| it.0).sum();
@@ -407,6 +430,29 @@ mod tests {
         assert_eq!(disk.reserve(&mut budget, 0, 1), Err(NbdError::NoSpace));
         disk.discard(&mut budget, 1 << 39, 8192).unwrap();
         disk.reserve(&mut budget, 0, 1).unwrap();
+    }
+
+    #[test]
+    fn a_large_hole_is_one_at_once_and_is_punched_later() {
+        let mut disk = Disk::new(&Medium::Memory, "a", 1 << 30).unwrap();
+        let mut budget = Budget(1000);
+        disk.reserve(&mut budget, 0, 3 * SLICE).unwrap();
+        disk.write(0, &vec![9; 3 * SLICE as usize]).unwrap();
+        let left = budget.0;
+        let hole = disk.discard(&mut budget, 100, 2 * SLICE).unwrap().unwrap();
+        let blocks = 2 * SLICE / BLOCK - 1;
+        let expected = Hole {
+            start: BLOCK,
+            length: blocks * BLOCK,
+            blocks,
+        };
+        // Its memory is counted as taken until it has been given back.
+        assert_eq!((hole, budget.0), (expected, left));
+        let mut expected = vec![9; 3 * SLICE as usize];
+        expected[100..100 + 2 * SLICE as usize].fill(0);
+        assert_eq!(bytes(&disk, 0, 3 * SLICE), expected);
+        // Nothing is left to be punched there.
+        assert_eq!(disk.discard(&mut budget, 100, 2 * SLICE).unwrap(), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use fathom_units::Nanos;
 use rustix::event::epoll::EventFlags;
 
 use crate::backing::Disk;
+use crate::tls::Farewell;
 
 /// Most requests of one client that are not answered yet.
 pub(crate) const OWED_MOST: usize = 1024;
@@ -117,6 +118,8 @@ pub(crate) struct Client {
     pub landing: Option<Landing>,
     /// Whether requests in the stash wait until answers have left.
     pub held: bool,
+    /// Whether the first of them waits for a hole.
+    pub waits: bool,
     /// Requests under way, and their bytes.
     pub in_flight: usize,
     pub in_flight_bytes: u64,
@@ -124,6 +127,8 @@ pub(crate) struct Client {
     pub late: VecDeque<Nanos>,
     /// What its socket is asked for.
     pub asked: EventFlags,
+    /// Where TLS is spoken: how its end is told from a cut.
+    pub farewell: Option<Farewell>,
     out: VecDeque<Outgoing>,
     /// Bytes of the first of `out` that have gone.
     sent: u64,
@@ -142,10 +147,12 @@ impl Client {
             stash: Vec::new(),
             landing: None,
             held: false,
+            waits: false,
             in_flight: 0,
             in_flight_bytes: 0,
             late: VecDeque::new(),
             asked: EventFlags::IN,
+            farewell: None,
             out,
             sent: 0,
             blocked: false,
@@ -155,7 +162,8 @@ impl Client {
     /// Whether no more requests are taken in until some are answered.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.in_flight + self.out.len() >= OWED_MOST || self.in_flight_bytes >= BYTES_MOST
+        let owed = self.in_flight + self.out.len();
+        owed >= OWED_MOST || self.in_flight_bytes >= BYTES_MOST || self.waits
     }
 
     /// What its socket should be asked for now.
@@ -210,8 +218,26 @@ impl Client {
         self.blocked = false;
         if self.life == Life::Leaving && self.in_flight == 0 {
             self.life = Life::Over;
+            if let Some(farewell) = &self.farewell {
+                farewell.say();
+            }
         }
         Ok(())
+    }
+
+    /// All that its handshake owes it and has not sent.
+    pub fn take_owed(&mut self) -> Vec<u8> {
+        let mut sent = std::mem::take(&mut self.sent) as usize;
+        let mut owed = Vec::new();
+        for outgoing in self.out.drain(..) {
+            // Nothing else is owed before requests.
+            if let Outgoing::Text(text) = outgoing {
+                owed.extend_from_slice(text.get(sent..).unwrap_or_default());
+            }
+            sent = 0;
+        }
+        self.blocked = false;
+        owed
     }
 
     fn take_off(&mut self, mut count: u64) {

@@ -11,6 +11,8 @@ pub(crate) enum Sync {
     Done,
     /// Its file is being made durable.
     Pending,
+    /// Its hole is being punched.
+    Hole,
 }
 
 /// An I/O under way.

@@ -5,6 +5,8 @@
 //! (the *emulation error*) and stands in the record.
 //!
 //! - `server` is the one thread that does it all; `pace` is the model with its clocks, `path` what messages cost.
+//! - `tls` deciphers what comes over TCP, beside the thread that serves.
+//! - `punch` gives back the room of large holes, `sync` makes files durable, both beside that thread too.
 //! - `client` is a connection, `in_flight` the I/Os under way, `backing` and `allocation` the bytes.
 //! - `meter`, `live`, `trace` and `document` count, show, write down and record.
 //! - `mount` and `attach` make files and block devices of volumes, `clean` removes what killed servers left of them.
@@ -32,10 +34,12 @@ mod mount;
 mod order;
 mod pace;
 mod path;
+mod punch;
 mod run;
 mod script;
 mod server;
 mod sync;
+mod tls;
 mod trace;
 mod undo;
 
@@ -48,3 +52,4 @@ pub use mount::MountError;
 pub use order::OrderError;
 pub use run::run;
 pub use script::ScriptError;
+pub use tls::{TlsArgs, TlsError};

@@ -44,7 +44,8 @@ pub enum ListenError {
     /// Anybody could reach it.
     #[error(
         "`{0}` can be reached from other machines, and whoever reaches it may read and write every volume: serve at \
-         127.0.0.1, or say `--insecure`"
+         127.0.0.1, ask clients for certificates (`--tls-certificate`, `--tls-key` and `--tls-clients`, or \
+         `--tls-certificates`), or say `--insecure`"
     )]
     Open(SocketAddr),
 }
@@ -59,7 +60,7 @@ impl Place {
     }
 }
 
-/// Whether clients of other machines may come without TLS.
+/// Which clients may come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// This machine's alone.
@@ -77,13 +78,24 @@ pub(crate) struct Listener {
     /// The socket's file, with its device and inode.
     file: Option<(PathBuf, (u64, u64))>,
     is_tcp: bool,
+    greeting: Greeting,
+}
+
+/// What is spoken at a socket first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Greeting {
+    /// NBD.
+    Plain,
+    /// NBD, in which nothing but TLS may be asked for; then all of it in TLS.
+    Tls,
 }
 
 impl Listener {
-    pub fn new(place: &Place, reach: Reach) -> Result<Self, ListenError> {
+    /// A socket of its own; only TCP is ever greeted with TLS.
+    pub fn new(place: &Place, reach: Reach, greeting: Greeting) -> Result<Self, ListenError> {
         match place {
             Place::Unix(directory) => Self::unix(directory),
-            Place::Tcp(address) => Self::tcp(address, reach),
+            Place::Tcp(address) => Self::tcp(address, reach, greeting),
         }
     }
 
@@ -123,10 +135,11 @@ impl Listener {
             socket: listener.into(),
             file: Some((path, (facts.dev(), facts.ino()))),
             is_tcp: false,
+            greeting: Greeting::Plain,
         })
     }
 
-    fn tcp(text: &str, reach: Reach) -> Result<Self, ListenError> {
+    fn tcp(text: &str, reach: Reach, greeting: Greeting) -> Result<Self, ListenError> {
         let failed = |source| ListenError::Io {
             place: format!("tcp:{text}"),
             source,
@@ -140,28 +153,40 @@ impl Listener {
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        let scheme = match greeting {
+            Greeting::Plain => "nbd",
+            Greeting::Tls => "nbds",
+        };
         Ok(Self {
             socket: listener.into(),
-            uri: format!("nbd://{address}/{{}}"),
+            uri: format!("{scheme}://{address}/{{}}"),
             file: None,
             is_tcp: true,
+            greeting,
         })
     }
 
     /// A socket that whoever started this program has opened.
-    pub fn inherited(socket: OwnedFd) -> Result<Self, ListenError> {
+    pub fn inherited(socket: OwnedFd, greeting: Greeting) -> Result<Self, ListenError> {
         let failed = |source: rustix::io::Errno| ListenError::Io {
             place: "the inherited socket".to_owned(),
             source: source.into(),
         };
         let domain = rustix::net::sockopt::socket_domain(&socket).map_err(failed)?;
         rustix::io::ioctl_fionbio(&socket, true).map_err(failed)?;
+        let is_tcp = domain != rustix::net::AddressFamily::UNIX;
         Ok(Self {
             socket,
             uri: "export `{}` at the inherited socket".to_owned(),
             file: None,
-            is_tcp: domain != rustix::net::AddressFamily::UNIX,
+            is_tcp,
+            greeting: if is_tcp { greeting } else { Greeting::Plain },
         })
+    }
+
+    /// What is spoken there first.
+    pub fn greeting(&self) -> Greeting {
+        self.greeting
     }
 
     /// Where an export is found.

@@ -26,7 +26,7 @@ use crate::clean::clean;
 use crate::control::{Control, Orders, usual_place};
 use crate::document::{self, Emulation, Session};
 use crate::exports::{EXPORTS_MOST, ExportTable};
-use crate::listen::{Listener, Place, Reach};
+use crate::listen::{Greeting, Listener, Place, Reach};
 use crate::live::{Keeper, Shown};
 use crate::meter::{Meter, Second};
 use crate::mount::Mount;
@@ -34,6 +34,7 @@ use crate::pace::{Pace, Spin};
 use crate::path::Echo;
 use crate::script::{self, Fault};
 use crate::server::{Files, Server};
+use crate::tls::{Clients, Tls};
 use crate::trace::{TraceFile, Tracer, trace};
 
 /// Seconds that may wait to be shown.
@@ -54,7 +55,8 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
     let (exports, layout) = tables(&design)?;
     let storage = model(&design, &layout, args.seed)?;
     let disks = disks(args, &exports)?;
-    let listeners = listeners(args)?;
+    let tls = tls(args)?;
+    let listeners = listeners(args, tls.as_ref())?;
     let faults = faults(args)?;
     let files = files(args, &exports, started_unix_ns)?;
     let control = control(args, console)?;
@@ -74,7 +76,7 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         design: &design,
         notes: design.notes.clone(),
     };
-    let ways = (listeners, files, control, faults);
+    let ways = (listeners, tls, files, control, faults);
     let serving = Serving {
         args,
         exports: &exports,
@@ -86,7 +88,13 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
 }
 
 /// How clients come, over the network's protocol and as files, and how orders do; those of a script.
-type Ways = (Vec<Listener>, Option<Files>, Control, Vec<Fault>);
+type Ways = (
+    Vec<Listener>,
+    Option<Tls>,
+    Option<Files>,
+    Control,
+    Vec<Fault>,
+);
 
 /// What stays the same while serving.
 struct Serving<'a> {
@@ -99,7 +107,11 @@ struct Serving<'a> {
 impl Serving<'_> {
     fn serve(
         self,
-        (storage, disks, (listeners, files, control, faults)): (Storage, (Vec<Disk>, Budget), Ways),
+        (storage, disks, (listeners, tls, files, control, faults)): (
+            Storage,
+            (Vec<Disk>, Budget),
+            Ways,
+        ),
         traced: Option<(Tracer, TraceFile)>,
         writer: Option<RunWriter>,
         console: &dyn Console,
@@ -127,6 +139,12 @@ impl Serving<'_> {
         };
         let mut server =
             Server::new(self.exports, disks, (pace, echo), meter, listeners).map_err(failed)?;
+        if self.args.tearable || faults.iter().any(Fault::tears) {
+            server.be_tearable();
+        }
+        if let Some(tls) = &tls {
+            server.speak_tls(tls).map_err(failed)?;
+        }
         if let Some(files) = files {
             server.show(files).map_err(failed)?;
         }
@@ -412,24 +430,28 @@ fn available_memory() -> Bytes {
     Bytes::kib(kib.unwrap_or(4 << 20) / 4 * 3)
 }
 
-fn listeners(args: &ServeArgs) -> Result<Vec<Listener>, Failure> {
-    let reach = if args.insecure {
-        Reach::Anybody
-    } else {
-        Reach::Local
+fn listeners(args: &ServeArgs, tls: Option<&Tls>) -> Result<Vec<Listener>, Failure> {
+    let reach = match tls.map(Tls::clients) {
+        Some(Clients::Certified) => Reach::Anybody,
+        _ if args.insecure => Reach::Anybody,
+        _ => Reach::Local,
+    };
+    let greeting = match tls {
+        Some(_) => Greeting::Tls,
+        None => Greeting::Plain,
     };
     let usage = |error: &dyn std::fmt::Display| Failure::new(Code::Usage, error);
     let mut listeners = Vec::new();
     for place in &args.nbd {
         let place = Place::parse(place).map_err(|error| usage(&error))?;
-        let listener = Listener::new(&place, reach);
+        let listener = Listener::new(&place, reach, greeting);
         listeners.push(listener.map_err(|error| match error {
             crate::listen::ListenError::Open(_) => Failure::new(Code::Refused, error),
             _ => Failure::new(Code::Target, error),
         })?);
     }
     for socket in inherited_sockets() {
-        let listener = Listener::inherited(socket);
+        let listener = Listener::inherited(socket, greeting);
         listeners.push(listener.map_err(|error| Failure::new(Code::Target, error))?);
     }
     if listeners.is_empty() && args.fuse.is_none() {
@@ -438,7 +460,24 @@ fn listeners(args: &ServeArgs) -> Result<Vec<Listener>, Failure> {
             "name a directory for the socket, `--nbd unix:/tmp/disks`, or for files, `--fuse /mnt/disks`",
         ));
     }
+    if tls.is_some()
+        && listeners
+            .iter()
+            .all(|one| one.greeting() == Greeting::Plain)
+    {
+        let message = "TLS is spoken over TCP, and no client comes that way";
+        return Err(Failure::new(Code::Usage, message)
+            .hint("add `--nbd tcp:ADDRESS:PORT`, or leave the certificates out"));
+    }
     Ok(listeners)
+}
+
+/// How TLS is spoken, where it is.
+fn tls(args: &ServeArgs) -> Result<Option<Tls>, Failure> {
+    Tls::new(&args.tls).map_err(|errors| {
+        let errors = errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+        Failure::new(Code::Input, errors.join("\n"))
+    })
 }
 
 fn open_trace(

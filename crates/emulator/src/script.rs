@@ -123,6 +123,13 @@ fn time(text: &str, seed: u64, number: u64) -> Result<Nanos, String> {
     Ok(from + Nanos::new(drawn % span.saturating_add(1)))
 }
 
+impl Fault {
+    /// Whether it tears what is under way.
+    pub fn tears(&self) -> bool {
+        matches!(self.order, Order::Crash { torn: true, .. })
+    }
+}
+
 /// Gives each order at its time, and says what came of it, until the server has `ended`.
 pub(crate) fn follow(
     faults: &[Fault],

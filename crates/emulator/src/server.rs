@@ -12,27 +12,31 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use fathom_model::{Completed, Durability, IoKind, Request};
-use fathom_nbd::{Command, NbdError, reply};
+use fathom_nbd::{Command, Handshake, NbdError, reply};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 use crate::backing::{Budget, Disk};
-use crate::client::{Client, Life, OWED_MOST, Outgoing};
+use crate::client::{Client, Life, OWED_MOST, Outgoing, Phase};
 use crate::control::Control;
 use crate::exports::ExportTable;
 use crate::in_flight::{InFlight, Io, Sync};
-use crate::listen::Listener;
+use crate::listen::{Greeting, Listener};
 use crate::meter::Meter;
 use crate::pace::{CARRY_MAX, Pace};
 use crate::path::Echo;
+use crate::punch::{Hole, Puncher};
 use crate::sync::Syncer;
+use crate::tls::Pumps;
 use crate::undo::Undo;
 
 mod files;
+mod holes;
 mod inbound;
 mod obey;
+mod secure;
 
 pub(crate) use files::Files;
 
@@ -51,7 +55,8 @@ const BELL: u64 = 1;
 const ECHO: u64 = 2;
 const FILES: u64 = 3;
 const CONTROL: u64 = 4;
-const LISTENERS: u64 = 5;
+const HOLES: u64 = 5;
+const LISTENERS: u64 = 6;
 const CLIENTS: u64 = 1 << 32;
 
 /// An answer to a client: place and generation, what is sent, and the bytes of the request.
@@ -66,15 +71,19 @@ pub(crate) struct Server<'a> {
     pub pace: Pace,
     pub meter: Meter,
     listeners: Vec<Listener>,
+    /// Where clients speak TLS, if any are to.
+    pumps: Option<Pumps>,
     epoll: OwnedFd,
     syncer: Syncer,
+    puncher: Puncher,
     /// Volumes as files, where they are shown as such.
     files: Option<Files>,
     /// I/Os of files that are over.
     files_ready: Vec<Io>,
     /// Where orders come from.
     control: Option<Control>,
-    /// What of each volume is in its host's cache alone; whether any volume may have such; what the model has told of it.
+    /// What of each volume is in its host's cache alone, or under way; whether any volume may have such a cache; what the model
+    /// has told of it.
     undo: Vec<Option<Undo>>,
     write_back: bool,
     told: Vec<Durability>,
@@ -118,8 +127,10 @@ impl<'a> Server<'a> {
             let place = EventData::new_u64(LISTENERS + number as u64);
             epoll::add(&epoll, listener, place, EventFlags::IN)?;
         }
-        let syncer = Syncer::new()?;
+        let (syncer, puncher) = (Syncer::new()?, Puncher::new()?);
         epoll::add(&epoll, &echo, EventData::new_u64(ECHO), EventFlags::IN)?;
+        let place = EventData::new_u64(HOLES);
+        epoll::add(&epoll, puncher.bell(), place, EventFlags::IN)?;
         epoll::add(
             &epoll,
             syncer.bell(),
@@ -133,8 +144,10 @@ impl<'a> Server<'a> {
             pace,
             meter,
             listeners,
+            pumps: None,
             epoll,
             syncer,
+            puncher,
             files: None,
             files_ready: Vec::new(),
             control: None,
@@ -196,6 +209,7 @@ impl<'a> Server<'a> {
                 match event.data.u64() {
                     STOP => return Ok(()),
                     BELL => self.hear(),
+                    HOLES => self.punched(),
                     FILES if self.take_files()? == files::Mounted::No => {
                         // Somebody has unmounted it: its device goes with it.
                         self.files = None;
@@ -255,7 +269,10 @@ impl<'a> Server<'a> {
                     continue;
                 }
                 self.generation = self.generation.wrapping_add(1);
-                let client = Box::new(Client::new(socket, self.generation));
+                let mut client = Box::new(Client::new(socket, self.generation));
+                if self.listeners[number].greeting() == Greeting::Tls {
+                    client.phase = Phase::Handshake(Handshake::before_tls());
+                }
                 let free = self.clients.iter().position(Option::is_none);
                 let place = free.unwrap_or(self.clients.len());
                 let name = EventData::new_u64(CLIENTS + place as u64);
@@ -340,9 +357,12 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// An I/O comes into the model at the time it was sent.
-    fn enter(&mut self, io: Io) {
+    /// An I/O comes into the model at the time it was sent, and a hole of it to where it is punched.
+    fn enter(&mut self, io: Io, hole: Option<Hole>) {
         let number = self.ios.put(io);
+        if let Some(hole) = hole {
+            self.punch(number, io.export as usize, hole);
+        }
         if io.sync == Sync::Pending
             && let Some(file) = self.disks[io.export as usize].durable_file()
         {
@@ -477,8 +497,10 @@ impl<'a> Server<'a> {
         let Some(client) = client.and_then(Option::take) else {
             return;
         };
-        if let Some(io) = client.landing.and_then(|landing| landing.io) {
-            self.ios.take(io);
+        let landing = client.landing.and_then(|landing| landing.io);
+        if let Some(io) = landing.and_then(|io| self.ios.take(io)) {
+            // As much of it as came is there.
+            self.landed_on_disk(&io);
         }
     }
 }

@@ -7,6 +7,8 @@
 //! A block may be written again while a background write of it is under way, and a write may be on its way into the cache
 //! while a background write begins: then what that background write takes is kept too.
 //!
+//! On a volume without such a cache the same can be kept of writes under way alone, so that a crash can tear them.
+//!
 //! Invariant: of a block that is not kept here, the volume's bytes are durable.
 
 use std::collections::HashMap;
@@ -14,7 +16,7 @@ use std::ops::Range;
 
 use fathom_model::{Durability, VolumeRange};
 
-use crate::backing::Disk;
+use crate::backing::{Budget, Disk};
 
 /// Bytes that are kept, and lost, together.
 pub(crate) const BLOCK: u64 = 4096;
@@ -140,7 +142,7 @@ impl Undo {
     }
 
     /// The host has failed: every block gets what its disk has. Gives the bytes that are lost.
-    pub fn crash(&mut self, disk: &Disk, tearing: Tearing) -> u64 {
+    pub fn crash(&mut self, disk: &mut Disk, budget: &mut Budget, tearing: Tearing) -> u64 {
         let mut lost = 0;
         let mut blocks: Vec<(u64, Block)> = self.blocks.drain().collect();
         blocks.sort_unstable_by_key(|(number, _)| *number);
@@ -158,10 +160,21 @@ impl Undo {
                 }
             }
             lost += bytes.len() as u64;
-            // The room was taken when it was written; a disk of the machine that fails now is past help.
-            let _ = disk.write(number * BLOCK, &bytes);
+            restore(disk, budget, number, &bytes);
         }
         lost
+    }
+}
+
+/// Gives a block its bytes back.
+fn restore(disk: &mut Disk, budget: &mut Budget, number: u64, bytes: &[u8]) {
+    let start = number * BLOCK;
+    if disk.is_hole(start, bytes.len() as u32) && bytes.iter().all(|byte| *byte == 0) {
+        return;
+    }
+    // Its room is there, or was given back by a write of zeroes; a disk of the machine that fails now is past help.
+    if disk.reserve(budget, start, bytes.len() as u64).is_ok() {
+        let _ = disk.write(start, bytes);
     }
 }
 
@@ -170,7 +183,9 @@ fn content(disk: &Disk, number: u64) -> Content {
     let start = number * BLOCK;
     let length = BLOCK.min(disk.size().saturating_sub(start)) as usize;
     let mut bytes = vec![0; length].into_boxed_slice();
-    disk.read(start, &mut bytes);
+    if !disk.is_hole(start, length as u32) {
+        disk.read(start, &mut bytes);
+    }
     bytes
 }
 
@@ -188,7 +203,7 @@ mod tests {
     use fathom_model::{Design, VolumeId};
 
     use super::*;
-    use crate::backing::{Budget, Medium};
+    use crate::backing::Medium;
 
     /// A volume of a few blocks, and what of it is durable.
     struct Volume {
@@ -245,7 +260,8 @@ mod tests {
 
         #[track_caller]
         fn check(&mut self, block: u64, expected: u8) {
-            self.undo.crash(&self.disk, Tearing::No);
+            self.undo
+                .crash(&mut self.disk, &mut Budget(100), Tearing::No);
             assert_eq!(*content(&self.disk, block), [expected; BLOCK as usize]);
             assert!(self.undo.blocks.is_empty());
         }
@@ -298,6 +314,23 @@ mod tests {
     }
 
     #[test]
+    fn zeroes_that_are_lost_leave_what_was_there() {
+        let mut volume = Volume::new();
+        volume.arrive(3, 1);
+        volume.end(3, false);
+        volume.undo.will_write(&volume.disk, 3 * BLOCK, BLOCK);
+        let hole = volume
+            .disk
+            .discard(&mut Budget(100), 3 * BLOCK, BLOCK)
+            .unwrap();
+        assert_eq!(hole, None);
+        volume.end(3, true);
+        assert!(volume.disk.is_hole(3 * BLOCK, BLOCK as u32));
+        volume.check(3, 1);
+        assert!(!volume.disk.is_hole(3 * BLOCK, BLOCK as u32));
+    }
+
+    #[test]
     fn a_background_write_that_was_overtaken_changes_nothing() {
         let mut volume = Volume::new();
         volume.write(3, 1);
@@ -316,7 +349,10 @@ mod tests {
         volume.write(3, 1);
         volume.take(3, 7);
         volume.write(5, 1);
-        volume.undo.crash(&volume.disk, Tearing::Sectors(42));
+        let tearing = Tearing::Sectors(42);
+        volume
+            .undo
+            .crash(&mut volume.disk, &mut Budget(100), tearing);
         let torn = content(&volume.disk, 3);
         let sectors: Vec<u8> = torn.chunks(SECTOR).map(|sector| sector[0]).collect();
         assert!(sectors.contains(&0) && sectors.contains(&1), "{sectors:?}");

@@ -5,6 +5,7 @@ use std::io;
 use fathom_catalog::Catalog;
 use fathom_dialects::fio::{self, FileStatus, Files, ReadContext};
 use fathom_dialects::{diskperformance, diskspd, iometer, sqlio, vdbench};
+use fathom_fuse::{self as fuse, FileOp, Tree, What};
 use fathom_model::Design;
 use fathom_nbd::{ExportFacts, Exports, Handshake, REQUEST_BYTES, Request};
 use fathom_observe::Observation;
@@ -82,6 +83,10 @@ pub const PARSERS: &[Parser] = &[
     Parser {
         name: "nbd-requests",
         read: nbd_requests,
+    },
+    Parser {
+        name: "fuse-requests",
+        read: fuse_requests,
     },
     Parser {
         name: "values",
@@ -362,6 +367,82 @@ fn nbd_requests(bytes: &[u8], outcome: &mut Outcome) {
             Ok(None) => return,
             Err(error) => return outcome.add(&error.to_string()),
         }
+    }
+}
+
+/// Requests of the kernel's FUSE one after another, each as long as its head says, and what names of them are answered.
+fn fuse_requests(bytes: &[u8], outcome: &mut Outcome) {
+    let files = [("data", 1 << 40), ("db1/log", 4097), ("db1/temp", 0)];
+    let tree = Tree::new(files.into_iter(), 1, (0, 0));
+    let tree = tree.expect("these names can be files");
+    let mut rest = bytes;
+    for _ in 0..1000 {
+        let Some(length) = rest.first_chunk() else {
+            return;
+        };
+        let length = (u32::from_ne_bytes(*length) as usize).clamp(1, rest.len());
+        let (one, others) = rest.split_at(length);
+        rest = others;
+        match fuse::Request::parse(one) {
+            Ok(request) => fuse_answer(&tree, &request, one, outcome),
+            Err(error) => outcome.add(&error.to_string()),
+        }
+    }
+}
+
+/// What is asked of names is answered within its room; what is asked of bytes is within the request.
+fn fuse_answer(tree: &Tree, request: &fuse::Request<'_>, whole: &[u8], outcome: &mut Outcome) {
+    let (unique, node) = (request.unique, request.node);
+    let (kind, answer) = match request.what {
+        What::Init(init) => ("init", fuse::initialised(unique, &init)),
+        What::Lookup(name) => {
+            let found = tree.lookup(node, name);
+            ("lookup", found.map(|found| fuse::entry(unique, &found)))
+        }
+        What::GetAttributes | What::SetAttributes(_) => {
+            let found = tree.attributes(node);
+            (
+                "attributes",
+                found.map(|found| fuse::attributes(unique, &found)),
+            )
+        }
+        What::ReadDirectory { offset, size } => {
+            let list = tree.list(unique, node, (offset, size));
+            let room = 16 + size as usize;
+            assert!(list.as_ref().is_none_or(|list| list.len() <= room), "room");
+            ("list", list)
+        }
+        What::File(operation) => {
+            match operation {
+                FileOp::Write(range, data) => {
+                    assert_eq!(data.len(), range.size as usize, "the data is whole");
+                    assert!(data.len() < whole.len(), "it is of the request");
+                    outcome.add(if range.is_durable() { "durable" } else { "not" });
+                }
+                FileOp::Allocate(range) => {
+                    let is = [range.punches(), range.zeroes(), range.allocates()];
+                    let count = is.iter().filter(|is| **is).count();
+                    assert!(count <= 1, "one meaning");
+                    outcome.add(&format!("{is:?}"));
+                }
+                FileOp::Read(_) | FileOp::Sync => {}
+            }
+            ("file", tree.file(node).map(|_| Vec::new()))
+        }
+        _ => ("other", None),
+    };
+    outcome.add(&format!(
+        "{kind} {:?} {}",
+        std::mem::discriminant(&request.what),
+        answer.is_some()
+    ));
+    if let Some(length) = answer.as_ref().and_then(|answer| answer.first_chunk()) {
+        let length = u32::from_ne_bytes(*length) as usize;
+        assert_eq!(
+            Some(length),
+            answer.map(|answer| answer.len()),
+            "its length"
+        );
     }
 }
 

@@ -85,6 +85,8 @@ enum Tls {
     None,
     /// It has to come before anything else.
     Required,
+    /// It is spoken already.
+    Spoken,
 }
 
 /// A handshake under way.
@@ -122,6 +124,7 @@ impl Handshake {
         Self {
             greeted: self.greeted,
             no_zeroes: self.no_zeroes,
+            tls: Tls::Spoken,
             ..Self::default()
         }
     }
@@ -228,6 +231,9 @@ impl Handshake {
                 options::acknowledge(out, option);
             }
             OPT_LIST_CONTEXT | OPT_SET_CONTEXT => self.context(option, body, exports, out),
+            OPT_STARTTLS if self.tls != Tls::None => {
+                options::refuse(out, option, Refusal::Invalid);
+            }
             OPT_LIST | OPT_STRUCTURED => options::refuse(out, option, Refusal::Invalid),
             _ => options::refuse(out, option, Refusal::Unsupported),
         }

@@ -1,8 +1,8 @@
 //! The NBD protocol as a server speaks it: bytes in, meaning out, and back.
 //!
 //! Spoken is the fixed newstyle handshake with structured replies and the metadata context `base:allocation`, as the
-//! protocol's own document has it (`doc/proto.md` of NetworkBlockDevice/nbd). What is not spoken (TLS within this crate,
-//! extended headers, resizing) is answered as that document asks, so that clients go on without it.
+//! protocol's own document has it (`doc/proto.md` of NetworkBlockDevice/nbd), and that TLS is asked for first where it is
+//! wanted; who deciphers it is another's matter. What is not spoken (extended headers, resizing) is answered as that document asks, so that clients go on without it.
 //!
 //! - [`Handshake`] takes a client from its first byte to the choice of an export.
 //! - [`Request`] is a client's request after that, and [`check`] says whether it may be done.

@@ -26,6 +26,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("nbdkit", "nbdkit"),
     ("nbdsh", "python3-libnbd"),
     ("qemu-img", "qemu-utils"),
+    ("openssl", "openssl"),
 ];
 
 /// Installs what is missing, where this user may.

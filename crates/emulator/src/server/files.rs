@@ -178,6 +178,12 @@ impl Server<'_> {
         mounted
     }
 
+    /// The I/O that an operation is, on a volume that is there.
+    fn wanted(&self, export: usize, operation: FileOp<'_>) -> Result<Option<Wanted>, i32> {
+        self.there(export).map_err(number_of)?;
+        as_io(operation, self.exports.exports[export].size)
+    }
+
     /// Something with a file's bytes: an I/O of its volume, where it can be one.
     fn operate(&mut self, files: &mut Files, request: &Request<'_>, operation: FileOp<'_>) {
         let unique = request.unique;
@@ -188,32 +194,39 @@ impl Server<'_> {
                 _ => files.fail(unique, errno::IS_DIRECTORY),
             };
         };
-        let size = self.exports.exports[export].size;
-        let wanted = match as_io(operation, size) {
+        let wanted = match self.wanted(export, operation) {
             Ok(Some(wanted)) => wanted,
             Ok(None) => return files.say(fuse::head(unique, 0).bytes()),
             Err(error) => return files.fail(unique, error),
         };
-        if let Err(error) = self.there(export) {
-            return files.fail(unique, number_of(error));
+        let (offset, length) = (wanted.offset, u64::from(wanted.length));
+        if self.puncher.touches(export, offset, length) && wanted.command != Command::Read {
+            // Only another client of the same bytes can have brought this about.
+            self.punch_all();
         }
         if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
-            self.will_write(export, wanted.offset, u64::from(wanted.length));
+            self.will_write(export, offset, length);
         }
         let disk = &mut self.disks[export];
-        let (offset, length) = (wanted.offset, u64::from(wanted.length));
         let done = match (wanted.command, operation) {
             (Command::Write, FileOp::Write(_, data)) => disk
                 .reserve(&mut self.budget, offset, length)
-                .and_then(|()| disk.write(offset, data)),
+                .and_then(|()| disk.write(offset, data))
+                .map(|()| None),
             (Command::Trim | Command::WriteZeroes, _) => {
                 disk.discard(&mut self.budget, offset, length)
             }
-            _ => Ok(()),
+            _ => Ok(None),
         };
-        if let Err(error) = done {
-            return files.fail(unique, number_of(error));
-        }
+        let hole = match done {
+            Ok(hole) => hole,
+            Err(error) => {
+                if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
+                    self.has_written(export, offset, length);
+                }
+                return files.fail(unique, number_of(error));
+            }
+        };
         let late = files.late.pop_front().unwrap_or_default();
         let received = Clock::now();
         let durable = wanted.command == Command::Flush || wanted.durable;
@@ -233,7 +246,9 @@ impl Server<'_> {
             sent: self.pace.sent_at(received, late),
             due: None,
             waits: Waits::NONE,
-            sync: if durable && in_file {
+            sync: if hole.is_some() {
+                Sync::Hole
+            } else if durable && in_file {
                 Sync::Pending
             } else {
                 Sync::Done
@@ -241,7 +256,7 @@ impl Server<'_> {
             cached: false,
             error: None,
         };
-        self.enter(io);
+        self.enter(io, hole);
     }
 
     /// Answers I/Os of files that are over.

@@ -13,6 +13,7 @@ use fathom_units::Nanos;
 use super::{BUFFER, Server};
 use crate::client::{Client, Landing, Life, Outgoing, Phase};
 use crate::in_flight::{Io, Sync};
+use crate::punch::Hole;
 
 /// Most extents that one answer tells of.
 const EXTENTS_MOST: usize = 4096;
@@ -176,7 +177,11 @@ impl Server<'_> {
                 match outcome {
                     Outcome::More => break,
                     Outcome::Begin(session) => client.phase = Phase::Requests(session),
-                    Outcome::Close | Outcome::Tls => client.life = Life::Leaving,
+                    Outcome::Close => client.life = Life::Leaving,
+                    Outcome::Tls => {
+                        self.secure(place, client, &bytes[taken..])?;
+                        break;
+                    }
                 }
                 continue;
             }
@@ -197,6 +202,10 @@ impl Server<'_> {
             let Some(request) = Request::read(rest).map_err(cut)? else {
                 break;
             };
+            if self.must_wait(session.export, &request) {
+                (client.held, client.waits) = (true, true);
+                break;
+            }
             taken += REQUEST_BYTES;
             self.request(place, client, session, &request, now);
         }
@@ -230,7 +239,7 @@ impl Server<'_> {
     fn landed(&mut self, number: u32, client: &mut Client, now: Nanos) {
         if let Some(mut io) = self.ios.take(number) {
             io.received = now;
-            self.begin(io, client);
+            self.begin(io, client, None);
         }
     }
 
@@ -251,20 +260,25 @@ impl Server<'_> {
         let mut allowed = check(request, size, session.allocation);
         allowed = allowed.and_then(|()| self.there(session.export));
         let (offset, length) = (request.offset, u64::from(request.length));
-        if allowed.is_ok() && matches!(request.command, Command::Write | Command::WriteZeroes) {
+        let zeroes = allowed.is_ok() && request.command == Command::WriteZeroes;
+        if zeroes {
             self.will_write(session.export, offset, length);
         }
+        let mut hole = None;
         let disk = &mut self.disks[session.export];
         if allowed.is_ok() {
             allowed = match request.command {
                 Command::Write => disk.reserve(&mut self.budget, offset, length),
-                Command::Trim | Command::WriteZeroes => {
-                    disk.discard(&mut self.budget, offset, length)
-                }
+                Command::Trim | Command::WriteZeroes => disk
+                    .discard(&mut self.budget, offset, length)
+                    .map(|punched| hole = punched),
                 _ => Ok(()),
             };
         }
         if let Err(error) = allowed {
+            if zeroes {
+                self.has_written(session.export, offset, length);
+            }
             self.meter.refuse(session.export, request, error);
             refuse(client, session, request, error);
             return;
@@ -283,6 +297,7 @@ impl Server<'_> {
         client.in_flight += 1;
         client.in_flight_bytes += u64::from(io.length);
         if request.payload() > 0 {
+            self.will_write(session.export, offset, length);
             client.landing = Some(Landing {
                 io: Some(self.ios.put(io)),
                 export,
@@ -291,7 +306,7 @@ impl Server<'_> {
             });
             return;
         }
-        self.begin(io, client);
+        self.begin(io, client, hole);
     }
 
     fn io(&mut self, client: (u32, u32), session: Session, request: &Request, now: Nanos) -> Io {
@@ -321,17 +336,19 @@ impl Server<'_> {
     }
 
     /// An I/O is whole: it comes into the model.
-    fn begin(&mut self, mut io: Io, client: &mut Client) {
+    fn begin(&mut self, mut io: Io, client: &mut Client, hole: Option<Hole>) {
         let late = client.late.pop_front().unwrap_or_default();
         io.sent = self.pace.sent_at(io.received, late);
         let durable = io.command == Command::Flush || (io.fua && io.command != Command::Read);
-        if durable && self.disks[io.export as usize].durable_file().is_some() {
+        if hole.is_some() {
+            io.sync = Sync::Hole;
+        } else if durable && self.disks[io.export as usize].durable_file().is_some() {
             io.sync = Sync::Pending;
         }
         if io.command == Command::Flush {
             io.left = 0;
         }
-        self.enter(io);
+        self.enter(io, hole);
     }
 }
 

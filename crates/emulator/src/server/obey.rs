@@ -45,6 +45,7 @@ impl Server<'_> {
     /// connections end.
     fn crash(&mut self, time: Nanos, vm: Option<&str>, torn: bool) -> Reply {
         let machine = vm.map(|name| self.machine(name)).transpose()?;
+        self.punch_all();
         self.crashes += 1;
         let crash = self.pace.crash(time, machine, &mut self.completed);
         self.settle(time);
@@ -66,7 +67,13 @@ impl Server<'_> {
                 continue;
             }
             if let Some(undo) = &mut self.undo[export] {
-                lost += undo.crash(&self.disks[export], tearing);
+                let gone = undo.crash(&mut self.disks[export], &mut self.budget, tearing);
+                // Without a cache only what nobody was told is written.
+                lost += if self.exports.exports[export].write_back {
+                    gone
+                } else {
+                    0
+                };
             }
             self.cut_off(export);
         }
@@ -120,10 +127,13 @@ impl Server<'_> {
             .map(|Lost { volume, .. }| volume.index())
             .collect();
         volumes.dedup();
+        if !volumes.is_empty() {
+            self.punch_all();
+        }
         let mut gone = 0;
         for export in volumes {
             if let Some(undo) = &mut self.undo[export] {
-                gone += undo.crash(&self.disks[export], Tearing::No);
+                gone += undo.crash(&mut self.disks[export], &mut self.budget, Tearing::No);
             }
         }
         Ok(match gone {
@@ -215,10 +225,20 @@ impl Server<'_> {
         if io.cached || !io.writes() {
             return;
         }
-        let export = io.export as usize;
+        self.has_written(io.export as usize, io.offset, u64::from(io.length));
+    }
+
+    /// What was under way to a range is on its disk.
+    pub(super) fn has_written(&mut self, export: usize, offset: u64, length: u64) {
         if let Some(undo) = &mut self.undo[export] {
-            let range = (io.offset, u64::from(io.length));
-            undo.wrote(&self.disks[export], range, false);
+            undo.wrote(&self.disks[export], (offset, length), false);
+        }
+    }
+
+    /// Keeps what a write under way replaces on every volume, so that a crash can tear it.
+    pub fn be_tearable(&mut self) {
+        for undo in &mut self.undo {
+            undo.get_or_insert_default();
         }
     }
 

@@ -154,17 +154,44 @@ fn the_oldest_way_to_an_export_has_its_zeroes() {
 }
 
 #[test]
-fn tls_comes_first_where_it_is_required() {
-    let mut input = 3u32.to_be_bytes().to_vec();
-    input.extend(option(OPT_LIST, &[]));
-    input.extend(option(OPT_STARTTLS, &[]));
-    let mut out = Vec::new();
-    let mut handshake = Handshake::before_tls();
-    let (taken, outcome) = handshake.take(&input, &Two, &mut out).unwrap();
-    assert_eq!((taken, outcome), (input.len(), Outcome::Tls));
-    assert_eq!(reply_kinds(&out), [ERROR | 5, 1]);
-    let mut out = Vec::new();
+fn nothing_but_tls_is_spoken_before_it_and_nothing_of_before_counts_in_it() {
     let go = option(OPT_GO, &named("a", &[0, 0]));
-    let (_, outcome) = handshake.secured().take(&go, &Two, &mut out).unwrap();
-    assert!(matches!(outcome, Outcome::Begin(_)));
+    let start = option(OPT_STARTTLS, &[]);
+    let mut input = 3u32.to_be_bytes().to_vec();
+    let early = [
+        option(OPT_LIST, &[]),
+        option(OPT_STRUCTURED, &[]),
+        go.clone(),
+        option(OPT_STARTTLS, &[1]),
+        start.clone(),
+    ];
+    input.extend(early.concat());
+    let plain = input.len();
+    // What follows in one piece is not taken: nobody knows who sent it.
+    input.extend(&go);
+    let (mut handshake, mut out) = (Handshake::before_tls(), Vec::new());
+    let went = handshake.take(&input, &Two, &mut out);
+    assert_eq!(went, Ok((plain, Outcome::Tls)));
+    let refused = ERROR | 5;
+    assert_eq!(reply_kinds(&out), [refused, refused, refused, ERROR | 3, 1]);
+    // No flags are sent again; what was asked for before was not agreed on.
+    let (mut secured, mut out) = (handshake.secured(), Vec::new());
+    let inside = [start, go].concat();
+    let session = Session {
+        export: 0,
+        structured: false,
+        allocation: false,
+    };
+    let went = secured.take(&inside, &Two, &mut out);
+    assert_eq!(went, Ok((inside.len(), Outcome::Begin(session))));
+    assert_eq!(reply_kinds(&out), [ERROR | 3, 3, 3, 1]);
+    // The way to an export that knows no refusal ends the connection; leaving needs no TLS.
+    for (last, expected) in [
+        (option(OPT_EXPORT_NAME, b"a"), Err(ProtocolError::Unknown)),
+        (option(OPT_ABORT, &[]), Ok(Outcome::Close)),
+    ] {
+        let input = [1u32.to_be_bytes().to_vec(), last].concat();
+        let went = Handshake::before_tls().take(&input, &Two, &mut Vec::new());
+        assert_eq!(went.map(|(_, outcome)| outcome), expected);
+    }
 }

@@ -130,6 +130,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "catalog",
             "model",
             "nbd",
+            "fuse",
             "profile",
             "observe",
         ],
