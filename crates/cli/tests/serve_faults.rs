@@ -138,6 +138,23 @@ fn a_crash_cuts_connections_and_the_server_goes_on() {
 }
 
 #[test]
+fn what_is_detached_keeps_its_bytes() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    for volume in ["backed", "plain"] {
+        served.python(volume, "h.pwrite(b'a' * 8192, 0); h.flush()");
+        served.ctl(&["detach", volume], 0);
+        let refused = "for one in (lambda: h.pwrite(b'b' * 8192, 0), lambda: h.zero(4096, 0), lambda: h.trim(4096, 4096),\n\
+                       \x20           lambda: h.pread(512, 0), lambda: h.flush()):\n    try:\n        one()\n        \
+                       print('done')\n    except nbd.Error as e:\n        print(e.errno)";
+        let told = served.python(volume, refused);
+        assert_eq!(told.trim(), "EIO\nEIO\nEIO\nEIO\nEIO", "{volume}");
+        served.ctl(&["attach", volume], 0);
+        assert_eq!(served.python(volume, LOOK).trim(), "aa", "{volume}");
+    }
+}
+
+#[test]
 fn limits_faults_and_questions_are_obeyed() {
     let folder = disk_folder();
     let served = Served::start(folder.path());

@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask fuzz`.
+//! The project's own chores: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask fuzz`, `cargo xtask soak`.
 //!
 //! Not needed by anyone who uses Fathom.
 #![expect(
@@ -11,6 +11,7 @@ mod bench;
 mod command;
 mod fuzz;
 mod packages;
+mod soak;
 mod test;
 mod tidy;
 
@@ -20,7 +21,8 @@ const USAGE: &str = "usage: cargo xtask <chore>
   test    install what the tests need, then run every check and test
   tidy    check the invariants of ARCHITECTURE.md that a program can check
   bench   measure Fathom against fio, interleaved; raw data under benches/runs/; `bench sim`: the simulator's speed
-  fuzz    feed the readers of inputs with damaged ones: `fuzz --minutes 10 fio-file native`; all where none is named";
+  fuzz    feed the readers of inputs with damaged ones: `fuzz --minutes 10 fio-file native`; all where none is named
+  soak    the long forms of tests of served storage, as root: `soak guide crashes database crowd`; all where none is named";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["bench", options @ ..] => bench::run(options),
         ["fuzz", options @ ..] => fuzz::run(options),
+        ["soak", names @ ..] => soak::run(names),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

@@ -178,6 +178,12 @@ impl Server<'_> {
         mounted
     }
 
+    /// The I/O that an operation is, on a volume that is there.
+    fn wanted(&self, export: usize, operation: FileOp<'_>) -> Result<Option<Wanted>, i32> {
+        self.there(export).map_err(number_of)?;
+        as_io(operation, self.exports.exports[export].size)
+    }
+
     /// Something with a file's bytes: an I/O of its volume, where it can be one.
     fn operate(&mut self, files: &mut Files, request: &Request<'_>, operation: FileOp<'_>) {
         let unique = request.unique;
@@ -188,8 +194,7 @@ impl Server<'_> {
                 _ => files.fail(unique, errno::IS_DIRECTORY),
             };
         };
-        let size = self.exports.exports[export].size;
-        let wanted = match as_io(operation, size) {
+        let wanted = match self.wanted(export, operation) {
             Ok(Some(wanted)) => wanted,
             Ok(None) => return files.say(fuse::head(unique, 0).bytes()),
             Err(error) => return files.fail(unique, error),

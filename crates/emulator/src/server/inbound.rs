@@ -258,6 +258,7 @@ impl Server<'_> {
             return;
         }
         let mut allowed = check(request, size, session.allocation);
+        allowed = allowed.and_then(|()| self.there(session.export));
         let (offset, length) = (request.offset, u64::from(request.length));
         let zeroes = allowed.is_ok() && request.command == Command::WriteZeroes;
         if zeroes {

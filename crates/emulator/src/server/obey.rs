@@ -242,6 +242,17 @@ impl Server<'_> {
         }
     }
 
+    /// Whether an export's volume is attached. What comes for one that is not must not change its bytes.
+    #[inline]
+    pub(super) fn there(&self, export: usize) -> Result<(), NbdError> {
+        let volume = self.exports.exports[export].volume;
+        if self.pace.storage.is_detached(volume) {
+            Err(NbdError::Io)
+        } else {
+            Ok(())
+        }
+    }
+
     /// An I/O is about to change bytes.
     #[inline]
     pub(super) fn will_write(&mut self, export: usize, offset: u64, length: u64) {

@@ -8,6 +8,7 @@ use fathom_units::{Nanos, Percent};
 use super::path::{NONE, PathId};
 use super::token::{Effect, Token};
 use super::{Storage, VolumeKind};
+use crate::design::VolumeId;
 use crate::limit::Waits;
 use crate::network::nfs::calls;
 use crate::random::{draw, mix};
@@ -60,6 +61,14 @@ impl Storage {
         } else {
             fault.beneath
         };
+    }
+
+    /// Whether a volume is gone: whatever comes for it fails, and leaves its bytes as they are.
+    pub fn is_detached(&self, volume: VolumeId) -> bool {
+        match self.volumes[volume.index()].kind {
+            VolumeKind::Faulty(fault) => self.faults.volumes[fault as usize].detached,
+            _ => false,
+        }
     }
 
     /// Whether this request to a volume fails.
