@@ -40,6 +40,7 @@ mod array;
 mod build;
 mod changes;
 mod crash;
+mod departures;
 mod faulty;
 mod network;
 mod parts;
@@ -57,7 +58,7 @@ use array::Array;
 use changes::Faults;
 use network::{NfsModel, ShareModel};
 use path::{DelayLaw, NONE, PathId, Paths, Step};
-use token::{Effect, Parent, Slab, Token, TokenWaits, Tokens};
+use token::{Effect, Parent, Slab, Token, Tokens};
 use write_back::{Flusher, Period};
 
 /// Why a model cannot be built.
@@ -125,6 +126,10 @@ struct VolumeModel {
     memory_hits: u64,
 }
 
+/// For how many events after an I/O that fills a cache others are expected. Where there are none, the processor has near
+/// what events look at, and to look early costs more than it saves.
+const LOOK_AHEAD: u32 = 4096;
+
 /// The model of a design. Built by `Storage::new`.
 #[derive(Debug)]
 pub struct Storage {
@@ -146,10 +151,11 @@ pub struct Storage {
     shares: Vec<ShareModel>,
     /// I/Os under way.
     requests: u64,
+    /// For how many events more what comes next is looked at early: I/Os that fill a cache go to far places.
+    look_ahead: u32,
     /// What is due: the next departure of each stage, the ends of delays, flushes.
     agenda: Agenda,
     tokens: Tokens,
-    waits: TokenWaits,
     parents: Slab<Parent>,
     /// Tokens that may move on at the present time.
     ready: VecDeque<u32>,
@@ -157,6 +163,64 @@ pub struct Storage {
     faults: Faults,
     /// What is told of where written bytes are; `None`: nobody asks.
     durability: Option<Vec<Durability>>,
+}
+
+/// What tokens pass.
+struct Ways<'s> {
+    paths: &'s Paths,
+    stages: &'s mut [Stage],
+    windows: &'s mut [Window],
+    delays: &'s [DelayLaw],
+    agenda: &'s mut Agenda,
+}
+
+impl Ways<'_> {
+    /// A token comes to its present step at `now`, and goes on as far as it gets. Where that is the end of its path, gives
+    /// whether some step was a window.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn pass(&mut self, now: Nanos, slot: u32, token: &mut Token) -> Option<bool> {
+        token.entered = now;
+        let bytes = token.bytes;
+        loop {
+            match self.paths.step(token.step) {
+                step @ (Step::Rate(_) | Step::File) => {
+                    let stage = match step {
+                        Step::Rate(stage) => stage,
+                        _ => token.file,
+                    };
+                    if stage != NONE {
+                        match self.stages[stage as usize].enter(now, slot, bytes) {
+                            Entered::Passed => {}
+                            Entered::Queued => return None,
+                            Entered::Waits(at) => {
+                                self.agenda.departs(Some(at), stage);
+                                return None;
+                            }
+                        }
+                    }
+                }
+                Step::Window(window) => {
+                    if !self.windows[window as usize].enter(now, slot, bytes) {
+                        return None;
+                    }
+                }
+                Step::Delay { law, inside } => {
+                    if let Some(stage) = self.stages.get_mut(inside as usize) {
+                        stage.meter.enter(now);
+                    }
+                    let time = self.delays[law as usize].at(token.draw);
+                    self.agenda.ends(now.saturating_add(time), slot);
+                    return None;
+                }
+                Step::End { windows } => return Some(windows),
+            }
+            token.step += 1;
+        }
+    }
 }
 
 impl Storage {
@@ -286,13 +350,12 @@ impl Storage {
     /// When something happens next; `None` while nothing is under way.
     #[inline]
     pub fn next_due(&mut self) -> Option<Nanos> {
-        let at = self.agenda.next_due();
-        (at != u64::MAX).then(|| Nanos::new(at))
+        self.agenda.next_due()
     }
 
     /// What is due next happens, at its due time. What completes is appended to `completed`.
     pub fn advance(&mut self, completed: &mut Vec<Completed>) {
-        self.happen(completed);
+        self.happen(Nanos::MAX, completed);
     }
 
     /// What is due at `latest` or before happens, each at its due time, until I/Os complete; they are appended to
@@ -308,8 +371,8 @@ impl Storage {
         completed: &mut Vec<Completed>,
     ) -> Option<Nanos> {
         let mut last = None;
-        while completed.is_empty() && self.agenda.next_due() <= latest.get() {
-            match self.happen(completed) {
+        while completed.is_empty() {
+            match self.happen(latest, completed) {
                 None => break,
                 happened => last = happened,
             }
@@ -317,14 +380,18 @@ impl Storage {
         last
     }
 
-    /// Looks at the token of the event that comes next, so that it is in the nearest cache when its time has come: those
-    /// under way are far more than fit there, and which is next is known early.
+    /// Looks at the token of the event that comes next, so that it and what it goes to are in the nearest cache when its
+    /// time has come: where those are far more than fit there, and which is next is known early.
     #[expect(
         clippy::inline_always,
         reason = "every I/O comes by here, and a call costs as much as the work"
     )]
     #[inline(always)]
-    fn bring_near(&self) {
+    fn bring_near(&mut self) {
+        if self.look_ahead == 0 && !self.tokens.are_many() {
+            return;
+        }
+        self.look_ahead = self.look_ahead.saturating_sub(1);
         let token = match self.agenda.likely_next() {
             Some(Event::Token(token)) => Some(token),
             Some(Event::Departure(stage)) => self.stages[stage as usize].head(),
@@ -334,18 +401,17 @@ impl Storage {
             if let Some((cache, offset)) = self.tokens.touch(token) {
                 self.caches[cache as usize].touch(offset);
             }
-            self.waits.touch(token);
         }
     }
 
-    /// The next event of all; gives its time.
+    /// The next event of all, where it is due at `latest` or before; gives its time.
     #[expect(
         clippy::inline_always,
         reason = "every I/O comes by here, and a call costs as much as the work"
     )]
     #[inline(always)]
-    fn happen(&mut self, completed: &mut Vec<Completed>) -> Option<Nanos> {
-        let (now, event) = self.agenda.pop()?;
+    fn happen(&mut self, latest: Nanos, completed: &mut Vec<Completed>) -> Option<Nanos> {
+        let (now, event) = self.agenda.pop(latest.get())?;
         self.bring_near();
         match event {
             Event::Departure(stage) => self.release(now, stage, completed),
@@ -431,6 +497,7 @@ impl Storage {
                     }
                 } else {
                     token.effect = Effect::Fill(cache, cache_offset);
+                    self.look_ahead = LOOK_AHEAD;
                     disk.read
                 }
             }
@@ -441,6 +508,7 @@ impl Storage {
                     disk.write_back
                 } else {
                     token.effect = Effect::Fill(cache, cache_offset);
+                    self.look_ahead = LOOK_AHEAD;
                     disk.write
                 }
             }
@@ -454,6 +522,7 @@ impl Storage {
         token.bytes = part.length as u32;
         token.file = NONE;
         token.step = path;
+        token.waited.0.clear();
         self.start(now, slot, completed);
     }
 
@@ -472,13 +541,12 @@ impl Storage {
     )]
     #[inline(always)]
     fn start(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
-        self.waits.begin(slot);
         let token = self.tokens.get_mut(slot);
         if let Step::Rate(stage) = self.paths.step(token.step) {
             match self.stages[stage as usize].enter(now, slot, token.bytes) {
                 Entered::Queued => return,
                 Entered::Waits(at) => {
-                    self.agenda.departs(at, stage);
+                    self.agenda.departs(Some(at), stage);
                     return;
                 }
                 Entered::Passed => token.step += 1,
@@ -503,18 +571,19 @@ impl Storage {
     fn release(&mut self, now: Nanos, stage_index: u32, completed: &mut Vec<Completed>) {
         loop {
             let stage = &mut self.stages[stage_index as usize];
-            let Some((slot, limit)) = stage.release(now) else {
-                return;
-            };
+            let released = stage.release(now);
             // Tokens that what follows starts find the next departure in place.
             let next = stage.next_departure();
-            if let Some(at) = next.filter(|at| *at > now) {
-                self.agenda.departs(at, stage_index);
-            }
-            let token = self.tokens.get_mut(slot);
+            self.agenda.departs(next, stage_index);
+            let Some((slot, limit)) = released else {
+                return;
+            };
+            let (token, mut ways) = self.ways(slot);
             token.step += 1;
-            self.waits.add(slot, limit, now - token.entered);
-            self.forward(now, slot, completed);
+            token.waited(now, limit);
+            if let Some(windows) = ways.pass(now, slot, token) {
+                self.finish(now, slot, windows, completed);
+            }
             if next.is_none_or(|at| at > now) {
                 return;
             }
@@ -528,47 +597,23 @@ impl Storage {
     )]
     #[inline(always)]
     fn forward(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
-        let token = self.tokens.get_mut(slot);
-        token.entered = now;
-        let bytes = token.bytes;
-        loop {
-            match self.paths.step(token.step) {
-                step @ (Step::Rate(_) | Step::File) => {
-                    let stage = match step {
-                        Step::Rate(stage) => stage,
-                        _ => token.file,
-                    };
-                    if stage != NONE {
-                        match self.stages[stage as usize].enter(now, slot, bytes) {
-                            Entered::Passed => {}
-                            Entered::Queued => return,
-                            Entered::Waits(at) => {
-                                self.agenda.departs(at, stage);
-                                return;
-                            }
-                        }
-                    }
-                }
-                Step::Window(window) => {
-                    if !self.windows[window as usize].enter(now, slot, bytes) {
-                        return;
-                    }
-                }
-                Step::Delay { law, inside } => {
-                    if let Some(stage) = self.stages.get_mut(inside as usize) {
-                        stage.meter.enter(now);
-                    }
-                    let time = self.delays[law as usize].at(token.draw);
-                    self.agenda.ends(now.saturating_add(time), slot);
-                    return;
-                }
-                Step::End { windows } => {
-                    self.finish(now, slot, windows, completed);
-                    return;
-                }
-            }
-            token.step += 1;
+        let (token, mut ways) = self.ways(slot);
+        if let Some(windows) = ways.pass(now, slot, token) {
+            self.finish(now, slot, windows, completed);
         }
+    }
+
+    /// A token and what it passes.
+    #[inline]
+    fn ways(&mut self, slot: u32) -> (&mut Token, Ways<'_>) {
+        let ways = Ways {
+            paths: &self.paths,
+            stages: &mut self.stages,
+            windows: &mut self.windows,
+            delays: &self.delays,
+            agenda: &mut self.agenda,
+        };
+        (self.tokens.get_mut(slot), ways)
     }
 
     /// [`Self::forward`] for where it is not on the way of most tokens.
@@ -611,13 +656,14 @@ impl Storage {
         if windows || token.effect != Effect::None {
             self.finish_with_effect(now, slot, windows, completed);
         } else if token.io != NONE {
-            self.close_part(now, token.io, *self.waits.of(slot), completed);
+            let (io, waits) = (token.io, token.waited.0);
+            self.close_part(now, io, waits, completed);
         } else if let Some(volume) = self.volumes.get_mut(token.volume as usize) {
             self.requests -= 1;
             volume.meter.leave(now);
             completed.push(Completed {
                 tag: token.tag,
-                waits: *self.waits.of(slot),
+                waits: token.waited.0,
                 error: None,
             });
         }
@@ -633,7 +679,7 @@ impl Storage {
     ) {
         let token = *self.tokens.get(slot);
         // What follows may start tokens, which take the slot.
-        let waits = *self.waits.of(slot);
+        let waits = token.waited.0;
         let error = self.take_effect(now, token, windows, completed);
         if token.volume == NONE {
             return;
@@ -678,7 +724,7 @@ impl Storage {
             while let Some((slot, limit)) = window.admit_next() {
                 let next = self.tokens.get_mut(slot);
                 next.step += 1;
-                self.waits.add(slot, limit, now - next.entered);
+                next.waited(now, limit);
                 self.ready.push_back(slot);
             }
         }
@@ -689,7 +735,7 @@ impl Storage {
         while let Some((slot, limit)) = self.windows[window as usize].admit_next() {
             let next = self.tokens.get_mut(slot);
             next.step += 1;
-            self.waits.add(slot, limit, now - next.entered);
+            next.waited(now, limit);
             self.ready.push_back(slot);
         }
     }

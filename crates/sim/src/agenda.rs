@@ -65,6 +65,12 @@ impl Agenda {
         self.heap.peek().map(|entry| entry.at)
     }
 
+    /// The same; the end of time where there is none.
+    #[inline]
+    pub fn next_at(&self) -> Nanos {
+        self.next_due().unwrap_or(Nanos::MAX)
+    }
+
     #[inline]
     pub fn pop(&mut self) -> Option<(Nanos, Due)> {
         self.heap.pop().map(|entry| (entry.at, entry.due))

@@ -72,6 +72,12 @@ impl Gauges {
         self.next
     }
 
+    /// The last moment before that.
+    #[inline]
+    pub fn last_before(&self) -> Nanos {
+        self.next.saturating_sub(Nanos::new(1))
+    }
+
     /// Measurement begins at `now`.
     pub fn begin(&mut self, now: Nanos, storage: &Storage) {
         let parts = storage.gauges(now).count();

@@ -7,6 +7,7 @@ use fathom_units::Nanos;
 use fathom_workload::{Direction, SetOperation};
 
 use crate::file_sets::Done;
+use crate::recent::Recent;
 
 /// Most intervals kept: an hour of seconds, some 40 kB each and direction.
 const MOST: usize = 3600;
@@ -61,6 +62,29 @@ impl Intervals {
         };
         self.jobs = jobs.map(of_job).collect();
         self
+    }
+
+    /// When the present interval ends, from the start of the stage: what completes then or later is counted after
+    /// [`Self::roll`].
+    #[inline]
+    pub fn end(&self) -> Nanos {
+        self.from.saturating_add(self.length)
+    }
+
+    /// Takes note of I/Os that completed in the present interval, and gives where they are counted.
+    pub fn counting(&mut self, direction: Direction) -> Option<&mut OpStats> {
+        let present = self.present[direction as usize].as_mut();
+        self.count += u64::from(present.is_some());
+        present
+    }
+
+    /// Counts I/Os for their job.
+    pub fn count_for_job(&mut self, job: usize, direction: Direction, recent: &Recent) {
+        let of_job = self.jobs.get_mut(job);
+        let stats = of_job.and_then(|of_job| of_job.directions[direction as usize].as_mut());
+        if let Some(stats) = stats {
+            recent.count_in([stats]);
+        }
     }
 
     /// Counts an I/O for its job, after [`Intervals::record`] took it.

@@ -13,6 +13,7 @@ mod gauges;
 mod intervals;
 mod plan;
 mod predict;
+mod recent;
 mod replay;
 mod stage;
 mod worker;

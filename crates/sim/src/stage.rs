@@ -58,8 +58,6 @@ struct Route<'a> {
     operation: Option<FileOperation>,
     /// Writes are durable when they complete.
     fua: bool,
-    /// Whether storage wants to know early where I/Os will go.
-    looks_ahead: bool,
 }
 
 /// The tag of requests that nothing waits for.
@@ -101,7 +99,11 @@ impl<'a, 'r> Run<'a, 'r> {
                     worker: number,
                     salt: planned.job.salt,
                 };
-                workers.push(new_worker(index, planned, key, &shared, setup.start)?);
+                let mut worker = new_worker(index, planned, key, &shared, setup.start)?;
+                let first = planned.targets.first();
+                worker.looks_ahead = planned.job.backend != Backend::Null
+                    && first.is_some_and(|target| storage.expects(target.volume));
+                workers.push(worker);
                 routes.push(Route {
                     job: index,
                     targets: &planned.targets,
@@ -110,11 +112,6 @@ impl<'a, 'r> Run<'a, 'r> {
                     plain: is_plain(planned.job),
                     operation: planned.job.features.operation,
                     fua: planned.job.sync.open != OpenSync::None,
-                    looks_ahead: planned.job.backend != Backend::Null
-                        && planned
-                            .targets
-                            .first()
-                            .is_some_and(|target| storage.expects(target.volume)),
                 });
             }
         }
@@ -178,18 +175,25 @@ impl<'a, 'r> Run<'a, 'r> {
     )]
     #[inline(always)]
     fn happen(&mut self) -> bool {
-        let own = self.agenda.next_due();
-        // What storage does by itself holds no stage open.
-        if own.is_none() && !self.storage.has_requests() {
-            return false;
-        }
-        let before_gauges = self.gauges.due().saturating_sub(Nanos::new(1));
-        let latest = own.map_or(before_gauges, |own| own.min(before_gauges));
-        if let Some(at) = self.storage.advance_until(latest, &mut self.completed) {
+        let latest = self.agenda.next_at().min(self.gauges.last_before());
+        if self.storage.has_requests()
+            && let Some(at) = self.storage.advance_until(latest, &mut self.completed)
+        {
             assert!(at >= self.now, "the clock only goes forward");
             self.now = at;
             self.settle();
             return true;
+        }
+        self.happen_by_rules()
+    }
+
+    /// The same where it may not be an event of the model's alone, or comes with a sample.
+    #[inline(never)]
+    fn happen_by_rules(&mut self) -> bool {
+        let own = self.agenda.next_due();
+        // What storage does by itself holds no stage open.
+        if own.is_none() && !self.storage.has_requests() {
+            return false;
         }
         match self.storage.next_due() {
             Some(at) if own.is_none_or(|own| at <= own) => {
@@ -228,6 +232,7 @@ impl<'a, 'r> Run<'a, 'r> {
             Due::Measure => {
                 self.storage.restart_statistics(self.now);
                 self.gauges.begin(self.now, self.storage);
+                self.count_all_recent();
                 self.intervals
                     .measure(self.now - self.setup.start, self.sink);
             }
@@ -261,17 +266,44 @@ impl<'a, 'r> Run<'a, 'r> {
         let worker = &mut self.workers[index as usize];
         if let Some(error) = error {
             worker.fail(self.now, tag as u32, errno_of(error));
-        } else if let Some((direction, bytes, latency)) =
-            worker.complete(self.now, tag as u32, waits)
-        {
-            let at = self.now - self.setup.start;
-            self.intervals
-                .record(at, direction, (bytes, latency), self.sink);
-            let job = self.routes[index as usize].job;
-            self.intervals.record_job(job, direction, (bytes, latency));
+        } else if let Some(io) = worker.complete(self.now, tag as u32, waits) {
+            if self.now - self.setup.start >= self.intervals.end() {
+                self.begin_interval();
+            }
+            if self.workers[index as usize].put_aside(io) {
+                self.count_recent(index as usize, io.0);
+            }
         }
         self.completed.truncate(place);
         self.pump(index);
+    }
+
+    /// Counts what workers have put aside, of one direction.
+    #[inline(never)]
+    fn count_recent(&mut self, index: usize, direction: Direction) {
+        let job = self.routes[index].job;
+        let worker = &mut self.workers[index];
+        let recent = worker.count_recent(direction, self.intervals.counting(direction));
+        self.intervals.count_for_job(job, direction, recent);
+        recent.clear();
+    }
+
+    /// The same of all workers and directions.
+    fn count_all_recent(&mut self) {
+        for index in 0..self.workers.len() {
+            for direction in Direction::ALL {
+                if self.workers[index].has_recent(direction) {
+                    self.count_recent(index, direction);
+                }
+            }
+        }
+    }
+
+    /// The present interval is over.
+    #[cold]
+    fn begin_interval(&mut self) {
+        self.count_all_recent();
+        self.intervals.roll(self.now - self.setup.start, self.sink);
     }
 
     /// Lets a worker issue what it may.
@@ -286,9 +318,9 @@ impl<'a, 'r> Run<'a, 'r> {
             if worker.rests() {
                 return;
             }
-            let drawn = worker.drawn();
+            let looks_ahead = worker.looks_ahead && worker.drawn() == 0;
             if let Some((io, slot)) = worker.next_of_stretch(self.now) {
-                if drawn == 0 {
+                if looks_ahead {
                     self.look_ahead(index);
                 }
                 self.issue(index, io, slot);
@@ -301,7 +333,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Tells storage of the I/Os that a worker has drawn.
     fn look_ahead(&self, index: u32) {
         let route = &self.routes[index as usize];
-        if let (true, [target, ..]) = (route.looks_ahead, route.targets) {
+        if let [target, ..] = route.targets {
             for offset in self.workers[index as usize].upcoming() {
                 self.storage.expect(target.volume, target.start + offset);
             }
@@ -426,7 +458,8 @@ impl<'a, 'r> Run<'a, 'r> {
         self.storage.submit(self.now, request, &mut self.completed);
     }
 
-    fn finish(self, name: &str, stage: usize) -> StageResult {
+    fn finish(mut self, name: &str, stage: usize) -> StageResult {
+        self.count_all_recent();
         let end = self
             .workers
             .iter()

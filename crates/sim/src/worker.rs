@@ -11,6 +11,8 @@ use fathom_units::{Nanos, Percent};
 use fathom_workload::generator::{ArrivalSchedule, Io, WorkerStream};
 use fathom_workload::{Direction, Job};
 
+use crate::recent::Recent;
+
 const HALF_SECOND: u64 = 500_000_000;
 
 /// Most half-second samples kept of a worker: more than a day; later I/Os are in no sample.
@@ -66,6 +68,8 @@ pub(crate) struct Worker {
     waiting: Option<Nanos>,
     /// Whether it is a closed loop that synchronises nothing.
     plain: bool,
+    /// Whether storage wants to know early where its I/Os will go.
+    pub looks_ahead: bool,
     /// Whether the stream has ended, or the time is over.
     closed: bool,
     /// Writes from one `fsync` or `fdatasync` to the next; 0: there is none.
@@ -85,6 +89,10 @@ pub(crate) struct Worker {
     /// Measured completions, failed ones included.
     completions: u64,
     waited: [[u128; Limit::ALL.len()]; 3],
+    /// Completed I/Os of each direction that are not counted yet.
+    recent: [Recent; 3],
+    /// How long measured I/Os were outstanding before measurement.
+    before_ns: u128,
     /// End of the half second that is going on.
     sample_end: Nanos,
     /// I/Os and bytes of each direction in the samples that are closed.
@@ -121,6 +129,7 @@ impl Worker {
             pending: None,
             waiting: None,
             plain: !open && job.sync.fsync_every == 0 && job.sync.fdatasync_every == 0,
+            looks_ahead: false,
             closed: false,
             sync_every: if job.sync.fsync_every > 0 {
                 job.sync.fsync_every
@@ -137,6 +146,8 @@ impl Worker {
             last_completion: Nanos::ZERO,
             completions: 0,
             waited: Default::default(),
+            recent: [Recent::NONE; 3],
+            before_ns: 0,
             sample_end: times.measure.saturating_add(Nanos::new(HALF_SECOND)),
             sampled: ([0; 3], [0; 3]),
             stats,
@@ -348,23 +359,57 @@ impl Worker {
             return None;
         }
         self.last_completion = now;
-        self.completions += 1;
-        self.stats.outstanding_ns += u128::from((now - submitted.max(measure)).get());
+        if submitted < measure {
+            self.before_ns += u128::from((measure - submitted).get());
+        }
         if now >= self.sample_end {
             self.close_samples(now);
         }
-        let latency = now - submitted;
-        let bytes = u64::from(length);
         waits.add_to(&mut self.waited[direction as usize]);
-        if let Some(stats) = &mut self.stats.directions[direction as usize] {
-            stats.bytes += bytes;
-            stats.latency.record(latency.get());
-            if let Some(response) = &mut stats.response {
-                let intended = self.intended.get(slot as usize).copied();
-                response.record((now - intended.unwrap_or(submitted)).get());
-            }
+        if self.schedule.is_some() {
+            self.record_response(now, slot, (direction, submitted));
         }
-        Some((direction, bytes, latency))
+        Some((direction, u64::from(length), now - submitted))
+    }
+
+    /// An I/O of an open loop completed.
+    fn record_response(&mut self, now: Nanos, slot: u32, (way, submitted): (Direction, Nanos)) {
+        let stats = self.stats.directions[way as usize].as_mut();
+        if let Some(response) = stats.and_then(|stats| stats.response.as_mut()) {
+            let intended = self.intended.get(slot as usize).copied();
+            response.record((now - intended.unwrap_or(submitted)).get());
+        }
+    }
+
+    /// Takes what [`Self::complete`] gave, to be counted later; `true`: now.
+    #[inline]
+    pub fn put_aside(&mut self, (direction, bytes, latency): (Direction, u64, Nanos)) -> bool {
+        self.recent[direction as usize].add(bytes, latency)
+    }
+
+    /// Whether I/Os of a direction were put aside.
+    pub fn has_recent(&self, direction: Direction) -> bool {
+        self.recent[direction as usize].counts().0 > 0
+    }
+
+    /// Counts the I/Os of a direction that were put aside, here and in `other`; gives them, to be cleared.
+    pub fn count_recent(
+        &mut self,
+        direction: Direction,
+        other: Option<&mut OpStats>,
+    ) -> &mut Recent {
+        let recent = &mut self.recent[direction as usize];
+        self.completions += recent.counts().0;
+        let latencies = recent.latencies().iter();
+        let outstanding: u128 = latencies.map(|ns| u128::from(*ns)).sum();
+        self.stats.outstanding_ns += outstanding;
+        match (&mut self.stats.directions[direction as usize], other) {
+            (Some(own), Some(other)) => recent.count_in([own, other]),
+            (Some(one), None) => recent.count_in([one]),
+            (None, Some(one)) => recent.count_in([one]),
+            (None, None) => {}
+        }
+        recent
     }
 
     /// An I/O failed at `now`: it counts as an error, and has no latency.
@@ -407,9 +452,10 @@ impl Worker {
                 ..HalfSecond::default()
             };
             for (way, stats) in self.stats.directions.iter().enumerate() {
-                let (ios, bytes) = stats
-                    .as_ref()
-                    .map_or((0, 0), |stats| (stats.ios(), stats.bytes));
+                let (recent_ios, recent_bytes) = self.recent[way].counts();
+                let (ios, bytes) = stats.as_ref().map_or((0, 0), |stats| {
+                    (stats.ios() + recent_ios, stats.bytes + recent_bytes)
+                });
                 sample.ios[way] = ios - std::mem::replace(&mut self.sampled.0[way], ios);
                 sample.bytes[way] = bytes - std::mem::replace(&mut self.sampled.1[way], bytes);
             }
@@ -436,6 +482,7 @@ impl Worker {
             let span = until.saturating_sub(slot.submitted.max(measure));
             self.stats.outstanding_ns += u128::from(span.get());
         }
+        self.stats.outstanding_ns -= self.before_ns;
         self.stats.submit_batches[1] = self.stats.depth_levels.iter().sum();
         self.stats.complete_batches[1] = self.completions;
         for stats in self.stats.directions.iter_mut().flatten() {

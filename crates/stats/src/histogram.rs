@@ -127,6 +127,37 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// Counts all of `values` in each of `histograms`. Faster than one by one: a value's bucket is found once, and sums and
+    /// extremes are kept aside meanwhile.
+    pub fn record_in_each<const N: usize>(mut histograms: [&mut Self; N], values: &[u64]) {
+        let (mut sum, mut min, mut max) = (0, u64::MAX, 0);
+        for value in values {
+            let bucket = bucket_of(*value);
+            sum += u128::from(*value);
+            (min, max) = (min.min(*value), max.max(*value));
+            for histogram in &mut histograms {
+                match histogram
+                    .buckets
+                    .get_mut(bucket.wrapping_sub(histogram.first))
+                {
+                    Some(there) => *there += 1,
+                    None => {
+                        // To make a bucket looks at the extremes.
+                        *histogram.make(bucket) += 1;
+                        histogram.min = histogram.min.min(*value);
+                        histogram.max = histogram.max.max(*value);
+                    }
+                }
+            }
+        }
+        for histogram in histograms {
+            histogram.count += values.len() as u64;
+            histogram.sum += sum;
+            histogram.min = histogram.min.min(min);
+            histogram.max = histogram.max.max(max);
+        }
+    }
+
     /// Counts `count` durations of one value.
     #[inline]
     pub fn record_many(&mut self, value: u64, count: u64) {
@@ -377,6 +408,23 @@ mod tests {
         assert_eq!(copy.clone(), copy);
         copy.record(9);
         assert_eq!((copy.count(), copy.percentile(50.0)), (1, 9));
+    }
+
+    #[test]
+    fn recording_in_several_is_recording_one_by_one() {
+        let values = [5_000, 70_000, 1, u64::MAX, 5_000, 3_000_000_000];
+        let mut before = Histogram::new();
+        before.record(80_000);
+        // A clone lacks the buckets of most values, and each has other ones.
+        let (mut one, mut other) = (before.clone(), Histogram::new());
+        Histogram::record_in_each([&mut one, &mut other], &values);
+        Histogram::record_in_each([&mut one], &[]);
+        let mut plain = Histogram::new();
+        values.iter().for_each(|value| plain.record(*value));
+        assert_eq!(other, plain);
+        before.merge(&plain);
+        assert_eq!(one, before);
+        assert_eq!(one.percentile(60.0), before.percentile(60.0));
     }
 
     #[test]

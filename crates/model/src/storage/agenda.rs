@@ -6,8 +6,8 @@
 //! one) are put into their exact order. Events of more than 8 ms ahead wait in coarser slots, and those of more than half a
 //! minute ahead in a heap of their own, and move down as time comes near.
 //!
-//! A stage, a cache and a token have one event each at most. So each has a node of its own, by its number, and none is
-//! handed out or given back.
+//! A cache and a token have one event each at most. So each has a node of its own, by its number, and none is handed out
+//! or given back. Departures of stages stand apart, in [`Departures`].
 //!
 //! Invariants: of events at one time departures come first, in the order of their stages, and then all others in the order
 //! of entry, so ties are the same on every machine; what is due at the end of time is never due.
@@ -16,6 +16,8 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use fathom_units::Nanos;
+
+use super::departures::{Departures, NEVER};
 
 /// What is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +40,6 @@ const COARSE: usize = 1 << 12;
 const WORD: usize = 64;
 
 const NOTHING: u32 = u32::MAX;
-
-/// Where orders of entry begin: after the numbers of all stages.
-const FIRST_ENTRY: u64 = 1 << 32;
 
 /// An event with its place in the order. The earliest is the greatest, as the standard heap gives the greatest first.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +91,7 @@ impl Ord for Entry {
     }
 }
 
-/// The event of one stage, cache or token while it lies in a wheel.
+/// The event of one cache or token while it lies in a wheel.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
 struct Node {
@@ -189,7 +188,9 @@ fn boxed<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
 /// Events in order of their times.
 #[derive(Debug)]
 pub(super) struct Agenda {
-    /// The first event of all; [`Entry::NONE`] where the wheels have to be asked, and then none is in `ready` or `late`.
+    departures: Departures,
+    /// The first event but departures; [`Entry::NONE`] where the wheels have to be asked, and then none is in `ready` or
+    /// `late`.
     first: Entry,
     /// Slot of the fine wheel that time has come to; its events and earlier ones, but the first, are in `ready` and `late`.
     current: u64,
@@ -202,10 +203,8 @@ pub(super) struct Agenda {
     far: BinaryHeap<Entry>,
     /// The first fine slot that an event outside the fine wheel may lie in; `u64::MAX`: there is none.
     outside: u64,
-    /// Of stages, then of caches, then of tokens.
+    /// Of caches, then of tokens.
     nodes: Vec<Node>,
-    /// The first node of a cache.
-    caches: u32,
     /// The first node of a token.
     tokens: u32,
     next_order: u64,
@@ -215,6 +214,7 @@ impl Agenda {
     /// Nothing is due in a model of so many stages and caches; of tokens there may be any number.
     pub fn new(stages: usize, caches: usize) -> Self {
         Self {
+            departures: Departures::new(stages),
             first: Entry::NONE,
             current: 0,
             ready: Vec::new(),
@@ -223,56 +223,25 @@ impl Agenda {
             coarse: Wheel::new(),
             far: BinaryHeap::new(),
             outside: u64::MAX,
-            nodes: vec![Node::EMPTY; stages + caches],
-            caches: stages as u32,
-            tokens: (stages + caches) as u32,
-            next_order: FIRST_ENTRY,
+            nodes: vec![Node::EMPTY; caches],
+            tokens: caches as u32,
+            next_order: 0,
         }
     }
 
-    /// The head of a stage leaves at `at`. The stage must not have a departure to come.
-    #[inline]
-    pub fn departs(&mut self, at: Nanos, stage: u32) {
-        self.place(Entry {
-            at: at.get(),
-            order: u64::from(stage),
-            id: stage,
-        });
-    }
-
-    /// The heads of these stages leave at these times, whatever was said before; `None`: none leaves. Looks at all that is
-    /// due: for changes from outside, not for I/Os.
-    #[cold]
-    pub fn departs_anew(&mut self, stages: &[(u32, Option<Nanos>)]) {
-        let mut entries = std::mem::take(&mut self.ready);
-        entries.extend(self.late.drain());
-        entries.extend(self.far.drain());
-        entries.push(std::mem::replace(&mut self.first, Entry::NONE));
-        self.outside = u64::MAX;
-        let mut list = |mut id: u32, nodes: &[Node]| {
-            while id != NOTHING {
-                let Node { at, order, next } = nodes[id as usize];
-                entries.push(Entry { at, order, id });
-                id = next;
-            }
-        };
-        (0..FINE as u64).for_each(|slot| list(self.fine.take(slot), &self.nodes));
-        (0..COARSE as u64).for_each(|slot| list(self.coarse.take(slot), &self.nodes));
-        let changed = |id: u32| stages.iter().any(|(stage, _)| *stage == id);
-        entries.retain(|entry| !entry.is_none() && !changed(entry.id));
-        for entry in entries {
-            self.place(entry);
-        }
-        for (stage, at) in stages {
-            if let Some(at) = at {
-                self.departs(*at, *stage);
-            }
-        }
+    /// The head of a stage leaves at `at`, whatever was said before; `None`: none leaves.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    pub fn departs(&mut self, at: Option<Nanos>, stage: u32) {
+        self.departures.set(stage, at.map_or(NEVER, Nanos::get));
     }
 
     /// A cache is flushed at `at`. It must not have a flush to come.
     pub fn flushes(&mut self, at: Nanos, cache: u32) {
-        self.enter(at, self.caches + cache);
+        self.enter(at, cache);
     }
 
     /// The delay of a token, which is in no other, ends at `at`.
@@ -289,31 +258,37 @@ impl Agenda {
         self.place(Entry { at, order, id });
     }
 
-    /// When the first event is due, in ns; `u64::MAX`: there is none.
-    #[expect(
-        clippy::inline_always,
-        reason = "every I/O comes by here, and a call costs as much as the work"
-    )]
-    #[inline(always)]
-    pub fn next_due(&mut self) -> u64 {
+    /// When the first event is due; `None`: there is none.
+    #[inline]
+    pub fn next_due(&mut self) -> Option<Nanos> {
         if self.first.is_none() {
             self.refill();
         }
-        self.first.at
+        let at = self.first.at.min(self.departures.first().at);
+        (at < NEVER).then(|| Nanos::new(at))
     }
 
-    /// Takes the first event.
+    /// The first event, where it is due at `latest` or before. A departure stays until another is said of its stage, all
+    /// others are taken out.
     #[expect(
         clippy::inline_always,
         reason = "every I/O comes by here, and a call costs as much as the work"
     )]
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<(Nanos, Event)> {
-        let at = self.next_due();
-        if at == u64::MAX {
+    pub fn pop(&mut self, latest: u64) -> Option<(Nanos, Event)> {
+        if self.first.is_none() {
+            self.refill();
+        }
+        let Entry { at, id, .. } = self.first;
+        let departure = self.departures.first();
+        let latest = latest.min(NEVER - 1);
+        if departure.at <= at {
+            let due = departure.at <= latest;
+            return due.then(|| (Nanos::new(departure.at), Event::Departure(departure.stage)));
+        }
+        if at > latest {
             return None;
         }
-        let id = self.first.id;
         self.first = if self.ready.is_empty() && self.late.is_empty() {
             Entry::NONE
         } else {
@@ -325,23 +300,24 @@ impl Agenda {
     /// What comes next, as far as a look can tell: a guess that costs little, for those who want to be prepared.
     #[inline]
     pub fn likely_next(&self) -> Option<Event> {
-        let id = if self.first.is_none() {
+        let departure = self.departures.first();
+        let (at, id) = if self.first.is_none() {
             let slot = self.fine.next_after(self.current);
-            self.fine.head(slot)
+            (slot.saturating_mul(1 << SLOT_BITS), self.fine.head(slot))
         } else {
-            self.first.id
+            (self.first.at, self.first.id)
         };
+        if departure.at < at {
+            return Some(Event::Departure(departure.stage));
+        }
         (id != NOTHING).then(|| self.event(id))
     }
 
     #[inline]
     fn event(&self, id: u32) -> Event {
-        if id >= self.tokens {
-            Event::Token(id - self.tokens)
-        } else if id < self.caches {
-            Event::Departure(id)
-        } else {
-            Event::Flush(id - self.caches)
+        match id.checked_sub(self.tokens) {
+            Some(token) => Event::Token(token),
+            None => Event::Flush(id),
         }
     }
 
@@ -522,6 +498,7 @@ mod tests {
         let (mut now, mut entries) = (0, 0);
         for step in 0..steps {
             let draw = mix(seed ^ mix(step));
+            let latest = if draw >> 33 & 3 == 0 { now } else { u64::MAX };
             let grow = heap.len() < most && draw % 5 < 3;
             if grow || heap.is_empty() {
                 // Mostly near, sometimes at the very time, sometimes far.
@@ -535,16 +512,21 @@ mod tests {
                 let waits = pending.get_mut(stage as usize);
                 if let Some(waits) = waits.filter(|waits| !**waits) {
                     *waits = true;
-                    agenda.departs(Nanos::new(at), stage);
+                    agenda.departs(Some(Nanos::new(at)), stage);
                     let (order, id) = (u64::from(stage), stage);
                     heap.push(Entry { at, order, id });
                 } else {
                     agenda.ends(Nanos::new(at), entries);
-                    let (order, id) = (FIRST_ENTRY + u64::from(entries), STAGES + 1 + entries);
+                    let (order, id) = ((1 << 32) + u64::from(entries), STAGES + 1 + entries);
                     heap.push(Entry { at, order, id });
                     entries += 1;
                 }
             } else {
+                let due = heap.peek().is_none_or(|entry: &Entry| entry.at <= latest);
+                if !due {
+                    assert_eq!(agenda.pop(latest), None, "seed {seed}, step {step}");
+                    continue;
+                }
                 let expected = heap.pop().map(|Entry { at, id, .. }| {
                     now = at;
                     let event = match id.checked_sub(STAGES + 1) {
@@ -557,9 +539,12 @@ mod tests {
                     pending[stage as usize] = false;
                 }
                 if draw >> 11 & 1 == 0 {
-                    assert_eq!(agenda.next_due(), now);
+                    assert_eq!(agenda.next_due(), Some(Nanos::new(now)));
                 }
-                assert_eq!(agenda.pop(), expected, "seed {seed}, step {step}");
+                assert_eq!(agenda.pop(latest), expected, "seed {seed}, step {step}");
+                if let Some((_, Event::Departure(stage))) = expected {
+                    agenda.departs(None, stage);
+                }
             }
         }
     }
@@ -582,10 +567,10 @@ mod tests {
         let mut agenda = Agenda::new(0, 0);
         for seconds in [100, 50, 2] {
             agenda.ends(Nanos::from_secs(seconds), seconds as u32);
-            assert_eq!(agenda.next_due(), seconds * 1_000_000_000);
+            assert_eq!(agenda.next_due(), Some(Nanos::from_secs(seconds)));
         }
         agenda.ends(Nanos::new(5), 0);
-        let order: Vec<_> = std::iter::from_fn(|| agenda.pop())
+        let order: Vec<_> = std::iter::from_fn(|| agenda.pop(u64::MAX))
             .map(|(at, _)| at)
             .collect();
         let seconds = [2, 50, 100].map(Nanos::from_secs);
@@ -599,11 +584,18 @@ mod tests {
         let at = Nanos::from_millis(3);
         agenda.ends(at, 7);
         agenda.flushes(at, 0);
-        agenda.departs(at, 1);
+        agenda.departs(Some(at), 1);
         agenda.ends(at, 4);
-        agenda.departs(at, 0);
+        agenda.departs(Some(at), 0);
         agenda.ends(Nanos::MAX, 1);
-        let order: Vec<_> = std::iter::from_fn(|| agenda.pop()).collect();
+        let next = || {
+            let (at, event) = agenda.pop(u64::MAX)?;
+            if let Event::Departure(stage) = event {
+                agenda.departs(None, stage);
+            }
+            Some((at, event))
+        };
+        let order: Vec<_> = std::iter::from_fn(next).collect();
         let expected = [
             Event::Departure(0),
             Event::Departure(1),

@@ -10,7 +10,7 @@ use fathom_units::Nanos;
 
 use super::Storage;
 use super::path::{NONE, PathId};
-use super::token::{Effect, Parent, Token};
+use super::token::{Effect, Parent, Token, Waited};
 use crate::limit::Waits;
 use crate::random::draw;
 use crate::request::{Completed, IoKind, Request};
@@ -143,6 +143,7 @@ impl Storage {
                 file: NONE,
                 effect: Effect::None,
                 step: part.path,
+                waited: Waited::NOT,
             };
             self.launch(now, token, completed);
         }

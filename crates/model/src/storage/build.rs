@@ -16,7 +16,7 @@ use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use super::agenda::Agenda;
 use super::changes::Faults;
 use super::path::{DelayLaw, PathId, Paths, Step};
-use super::token::{Slab, TokenWaits, Tokens};
+use super::token::{Slab, Tokens};
 use super::{DiskPaths, ModelError, NONE, Storage, VolumeKind, VolumeModel};
 use crate::design::{Design, LatencyChoice};
 use crate::factor::Factor;
@@ -99,9 +99,9 @@ impl Storage {
             nfs: Vec::new(),
             shares: Vec::new(),
             requests: 0,
+            look_ahead: 0,
             agenda: Agenda::new(0, 0),
             tokens: Tokens::default(),
-            waits: TokenWaits::default(),
             parents: Slab::default(),
             ready: VecDeque::new(),
             faults: Faults::default(),

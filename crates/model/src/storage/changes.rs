@@ -255,12 +255,10 @@ impl Storage {
 
     /// The same of some stages.
     pub(super) fn depart_anew_from(&mut self, now: Nanos, stages: &[u32]) {
-        let departures = stages.iter().map(|index| {
+        for index in stages {
             let at = self.stages[*index as usize].next_departure();
-            (*index, at.map(|at| at.max(now)))
-        });
-        let departures: Vec<_> = departures.collect();
-        self.agenda.departs_anew(&departures);
+            self.agenda.departs(at.map(|at| at.max(now)), *index);
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 use fathom_units::{Nanos, Percent};
 
 use super::path::{NONE, PathId};
-use super::token::{Effect, Token};
+use super::token::{Effect, Token, Waited};
 use super::{Storage, VolumeKind};
 use crate::design::VolumeId;
 use crate::limit::Waits;
@@ -127,6 +127,7 @@ impl Storage {
                 file: NONE,
                 effect: Effect::Failed(IoError::Io),
                 step: path,
+                waited: Waited::NOT,
             };
             self.launch(now, token, completed);
         } else if request.kind == IoKind::Trim {

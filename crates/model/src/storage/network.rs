@@ -7,7 +7,7 @@ use fathom_units::Nanos;
 
 use super::Storage;
 use super::path::{NONE, PathId};
-use super::token::{Effect, Parent, Token};
+use super::token::{Effect, Parent, Token, Waited};
 use crate::design::{Client, ClientId};
 use crate::limit::Waits;
 use crate::network::handles::Handles;
@@ -319,5 +319,6 @@ fn token_of(
         file: call.file,
         effect: call.effect,
         step: call.path,
+        waited: Waited::NOT,
     }
 }

@@ -26,7 +26,7 @@ pub(super) enum Effect {
     Failed(IoError),
 }
 
-/// The part of an I/O that takes one path: one line of a processor's cache.
+/// The part of an I/O that takes one path: two lines of a processor's cache, of which its waits are one.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Token {
@@ -47,6 +47,26 @@ pub(super) struct Token {
     pub effect: Effect,
     /// The place of its present step; of a new token that of the path.
     pub step: u32,
+    pub waited: Waited,
+}
+
+/// What a token has waited for.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Waited(pub Waits);
+
+impl Waited {
+    /// A token that has not begun.
+    pub const NOT: Self = Self(Waits::NONE);
+}
+
+impl Token {
+    /// It waited at its present step until `now`.
+    #[inline]
+    pub fn waited(&mut self, now: Nanos, limit: Limit) {
+        let time = now - self.entered;
+        self.waited.0.add(Wait { limit, time });
+    }
 }
 
 /// An I/O of several parts.
@@ -111,6 +131,9 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
+    /// Half a megabyte of them.
+    const MANY: usize = 4096;
+
     /// What a slot holds that was never used.
     const UNUSED: Token = Token {
         entered: Nanos::ZERO,
@@ -123,6 +146,7 @@ impl Tokens {
         file: NONE,
         effect: Effect::None,
         step: 0,
+        waited: Waited::NOT,
     };
 
     /// A slot for a token: a free one, in which an older token may still stand, or a new one.
@@ -151,6 +175,12 @@ impl Tokens {
         &mut self.slots[slot as usize]
     }
 
+    /// Whether there are more than the nearest caches of a processor hold.
+    #[inline]
+    pub fn are_many(&self) -> bool {
+        self.slots.len() > Self::MANY
+    }
+
     /// The slots that are in use, in order. Looks at all of them.
     pub fn live(&self) -> Vec<u32> {
         let mut live = vec![true; self.slots.len()];
@@ -166,49 +196,11 @@ impl Tokens {
     /// Has the processor bring a token near; gives the cache that it fills, and where.
     #[inline]
     pub fn touch(&self, slot: u32) -> Option<(u32, u64)> {
-        match self.slots.get(slot as usize).map(|token| token.effect) {
-            Some(Effect::Fill(cache, offset)) => Some((cache, offset)),
+        let token = self.slots.get(slot as usize)?;
+        black_box(token.waited.0.is_empty());
+        match token.effect {
+            Effect::Fill(cache, offset) => Some((cache, offset)),
             _ => None,
-        }
-    }
-}
-
-/// Waits of each token, beside the tokens: most steps of most tokens touch the tokens alone.
-#[derive(Debug, Default)]
-pub(super) struct TokenWaits(Vec<Line>);
-
-/// Waits of one token, in one line of a processor's cache.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-struct Line(Waits);
-
-impl TokenWaits {
-    /// A token begins.
-    #[inline]
-    pub fn begin(&mut self, token: u32) {
-        match self.0.get_mut(token as usize) {
-            Some(line) => line.0.clear(),
-            None => self.0.resize(token as usize + 1, Line(Waits::NONE)),
-        }
-    }
-
-    /// A token waited.
-    #[inline]
-    pub fn add(&mut self, token: u32, limit: Limit, time: Nanos) {
-        self.0[token as usize].0.add(Wait { limit, time });
-    }
-
-    /// What a token waited for.
-    #[inline]
-    pub fn of(&self, token: u32) -> &Waits {
-        &self.0[token as usize].0
-    }
-
-    /// Has the processor bring a token's waits near.
-    #[inline]
-    pub fn touch(&self, token: u32) {
-        if let Some(line) = self.0.get(token as usize) {
-            black_box(line.0.is_empty());
         }
     }
 }

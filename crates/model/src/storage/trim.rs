@@ -7,7 +7,7 @@
 use fathom_units::Nanos;
 
 use super::path::NONE;
-use super::token::{Effect, Parent, Token};
+use super::token::{Effect, Parent, Token, Waited};
 use super::{PathId, Storage, VolumeKind};
 use crate::limit::Waits;
 use crate::random::draw;
@@ -51,6 +51,7 @@ impl Storage {
                 file: NONE,
                 effect: Effect::None,
                 step: path,
+                waited: Waited::NOT,
             };
             self.launch(now, token, completed);
         }

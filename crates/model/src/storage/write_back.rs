@@ -8,7 +8,7 @@
 use fathom_units::Nanos;
 
 use super::path::{NONE, PathId};
-use super::token::{Effect, Parent, Token};
+use super::token::{Effect, Parent, Token, Waited};
 use super::{Storage, VolumeKind};
 use crate::cache::{FLUSH_PERIOD, Run};
 use crate::design::VolumeId;
@@ -110,6 +110,7 @@ impl Storage {
                 file: NONE,
                 effect: Effect::Written(run),
                 step: path,
+                waited: Waited::NOT,
             };
             self.launch(now, token, completed);
         }
