@@ -9,6 +9,7 @@
 
 mod agenda;
 mod file_sets;
+mod flows;
 mod gauges;
 mod intervals;
 mod plan;

@@ -12,6 +12,7 @@ use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError,
 use fathom_workload::{Arrival, Backend, Direction, FileOperation, Job, OpenSync, Pacing};
 
 use crate::agenda::{Agenda, Due};
+use crate::flows::Flows;
 use crate::gauges::Gauges;
 use crate::intervals::Intervals;
 use crate::plan::{PlannedJob, PlannedTarget};
@@ -74,6 +75,7 @@ pub(crate) struct Run<'a, 'r> {
     completed: Vec<Completed>,
     workers: Vec<Worker>,
     routes: Vec<Route<'r>>,
+    flows: Flows,
     intervals: Intervals,
     gauges: Gauges,
     measure: Nanos,
@@ -118,6 +120,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 });
             }
         }
+        let flows = Flows::of(routes.iter().map(|route| setup.jobs[route.job].job));
         let goes = |planned: &PlannedJob<'_>| {
             Direction::ALL.map(|way| planned.job.mix.share(way).basis_points() > 0)
         };
@@ -138,6 +141,7 @@ impl<'a, 'r> Run<'a, 'r> {
             completed: Vec::new(),
             workers,
             routes,
+            flows,
             intervals,
             gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
@@ -311,6 +315,31 @@ impl<'a, 'r> Run<'a, 'r> {
     /// The same with a look at everything that a worker may do; `false`: there is nothing more to do now.
     #[inline(never)]
     fn pump_by_rules(&mut self, index: u32) -> bool {
+        if self.flows.is_empty() {
+            return self.pump_one(index);
+        }
+        if self.flows.holds(index) {
+            return false;
+        }
+        let group = self.flows.group_of(index);
+        let (before, goes_on) = (
+            self.workers[index as usize].outstanding(),
+            self.pump_one(index),
+        );
+        let worker = &self.workers[index as usize];
+        if worker.is_closed() {
+            self.flows.leave(index);
+        } else if worker.outstanding() > before {
+            self.flows.issued(index);
+        }
+        while let Some(other) = group.and_then(|group| self.flows.released(group)) {
+            self.agenda.push(self.now, Due::Worker(other));
+        }
+        goes_on
+    }
+
+    /// One step of a worker; `false`: there is nothing more to do now.
+    fn pump_one(&mut self, index: u32) -> bool {
         match self.workers[index as usize].step(self.now) {
             Step::Issue(io, slot) => self.issue(index, io, slot),
             Step::Sync(target, slot) => self.sync(index, target, slot),

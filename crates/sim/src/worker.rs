@@ -64,7 +64,7 @@ pub(crate) struct Worker {
     pending: Option<(Io, Nanos)>,
     /// The time it already waits for, so that completions meanwhile do not ask again.
     waiting: Option<Nanos>,
-    /// Whether it is a closed loop that synchronises nothing.
+    /// Whether it is a closed loop that synchronises nothing and belongs to no flow.
     plain: bool,
     /// Whether the stream has ended, or the time is over.
     closed: bool,
@@ -120,7 +120,10 @@ impl Worker {
             depth: job.effective_depth().max(1),
             pending: None,
             waiting: None,
-            plain: !open && job.sync.fsync_every == 0 && job.sync.fdatasync_every == 0,
+            plain: !open
+                && job.sync.fsync_every == 0
+                && job.sync.fdatasync_every == 0
+                && job.features.flow.is_none(),
             closed: false,
             sync_every: if job.sync.fsync_every > 0 {
                 job.sync.fsync_every
@@ -154,6 +157,16 @@ impl Worker {
     #[inline]
     pub fn rests(&self) -> bool {
         self.closed || self.outstanding >= self.depth
+    }
+
+    /// I/Os under way.
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+
+    /// Whether it issues nothing more.
+    pub fn is_closed(&self) -> bool {
+        self.closed
     }
 
     /// How many I/Os are drawn ahead.
