@@ -12,7 +12,7 @@ use crate::terminal::TERMINAL;
 /// Runs, shows and stores.
 pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
-        .without_logs(&TERMINAL)
+        .without_logs(args.output.layout(), &TERMINAL)
         .on_this_machine(&TERMINAL)?
         .with_sweep(&args.sweep.sweeps)?;
     let options = options(&args.safety);

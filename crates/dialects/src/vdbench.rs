@@ -276,7 +276,7 @@ impl VdbenchInput {
         let by_path = self.sds.iter().find(of_path);
         let by_name = || {
             let name = subject.owner.rsplit('/').next().unwrap_or_default();
-            let name = name.split(['@', '#']).next().unwrap_or_default();
+            let name = name.split(['@', '#', '+']).next().unwrap_or_default();
             self.sds.iter().find(|sd| sd.name == name)
         };
         let at = host
@@ -291,12 +291,6 @@ fn refuse_general(built: &build::Built, options: &Options, complaints: &mut Comp
     let general = &built.general;
     let mut refuse =
         |message: &str, hint: &str| complaints.plain(Diagnostic::error(message).hint(hint));
-    if general.concatenatesds {
-        refuse(
-            "`concatenatesds=yes`: SDs are not joined to one here",
-            "remove it; each SD then gets its own I/O",
-        );
-    }
     let commands = !(general.startcmd.is_empty() && general.endcmd.is_empty());
     if commands && !options.run_commands && !options.simulate {
         refuse(

@@ -12,6 +12,7 @@ mod file_sets;
 mod flows;
 mod gauges;
 mod intervals;
+mod io_logs;
 mod plan;
 mod predict;
 mod replay;

@@ -15,6 +15,7 @@ use crate::agenda::{Agenda, Due};
 use crate::flows::Flows;
 use crate::gauges::Gauges;
 use crate::intervals::Intervals;
+use crate::io_logs::IoLogs;
 use crate::plan::{PlannedJob, PlannedTarget};
 use crate::worker::{Step, Times, Worker};
 
@@ -76,6 +77,7 @@ pub(crate) struct Run<'a, 'r> {
     workers: Vec<Worker>,
     routes: Vec<Route<'r>>,
     flows: Flows,
+    logs: IoLogs,
     intervals: Intervals,
     gauges: Gauges,
     measure: Nanos,
@@ -121,6 +123,10 @@ impl<'a, 'r> Run<'a, 'r> {
             }
         }
         let flows = Flows::of(routes.iter().map(|route| setup.jobs[route.job].job));
+        let logs = IoLogs::of(routes.iter().zip(&workers).map(|(route, worker)| {
+            let job = setup.jobs[route.job].job;
+            (route.job, job, worker.stats.worker, worker.times.measure)
+        }));
         let goes = |planned: &PlannedJob<'_>| {
             Direction::ALL.map(|way| planned.job.mix.share(way).basis_points() > 0)
         };
@@ -142,6 +148,7 @@ impl<'a, 'r> Run<'a, 'r> {
             workers,
             routes,
             flows,
+            logs,
             intervals,
             gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
@@ -273,6 +280,11 @@ impl<'a, 'r> Run<'a, 'r> {
                 .record(at, direction, (bytes, latency), self.sink);
             let job = self.routes[index as usize].job;
             self.intervals.record_job(job, direction, (bytes, latency));
+            if !self.logs.is_empty() {
+                let io = (direction, bytes, latency);
+                let of = (self.setup.index, index, tag as u32);
+                self.logs.completed(of, self.now, io, self.sink);
+            }
         }
         self.completed.truncate(place);
         self.pump(index);
@@ -386,6 +398,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// The same for work that is not plain reads and writes.
     #[inline(never)]
     fn issue_other(&mut self, index: u32, io: &Io, slot: u32) {
+        self.logs.issued(index, slot, io);
         let route = &self.routes[index as usize];
         let tag = u64::from(index) << 32 | u64::from(slot);
         if route.backend == Backend::Null {
@@ -455,7 +468,8 @@ impl<'a, 'r> Run<'a, 'r> {
         self.storage.submit(self.now, request, &mut self.completed);
     }
 
-    fn finish(self, name: &str, stage: usize) -> StageResult {
+    fn finish(mut self, name: &str, stage: usize) -> StageResult {
+        self.logs.finish(self.setup.index, self.sink);
         let end = self
             .workers
             .iter()
@@ -483,10 +497,11 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 }
 
-/// Whether a job reads and writes storage, and nothing else.
+/// Whether a job reads and writes storage, and nothing else, and tells nothing of it.
 fn is_plain(job: &Job) -> bool {
     let trims = job.mix.share(Direction::Trim) > Percent::ZERO;
-    job.backend != Backend::Null && job.features.operation.is_none() && !trims
+    let told = job.features.io_log.each;
+    job.backend != Backend::Null && job.features.operation.is_none() && !trims && !told
 }
 
 /// The operation on names of which a share knows.
@@ -520,10 +535,7 @@ fn new_worker(
     let job = planned.job;
     let ranges: Vec<_> = planned.targets.iter().map(|target| target.range).collect();
     let stream = WorkerStream::new(job, key, &ranges, shared)?;
-    let schedule = match job.arrival {
-        Arrival::Closed => None,
-        Arrival::Open { rate, poisson, .. } => Some(ArrivalSchedule::new(rate, poisson, key)),
-    };
+    let schedule = ArrivalSchedule::of(job, key);
     let limits = &job.limits;
     let first = start.saturating_add(limits.start_delay);
     let measure = first.saturating_add(limits.warmup);

@@ -152,6 +152,8 @@ prop_compose! {
         zones in option::weighted(0.2, (1u64..9, 1u64..9, 0u64..9)),
         ios_per_target in select(vec![1u32, 1, 7]),
         past_end in prop::bool::weighted(0.1),
+        joined in prop::bool::weighted(0.1),
+        stride in option::weighted(0.1, 0u64..3),
     ) -> Placement {
         let range = range.map(|bits| SizeRange { least: Bytes::new(512), most: Bytes::kib(1 << bits) });
         Placement {
@@ -168,6 +170,8 @@ prop_compose! {
             }),
             ios_per_target,
             past_end,
+            joined,
+            stride: stride.map(Bytes::kib),
             ..Placement::default()
         }
     }
@@ -272,7 +276,7 @@ prop_compose! {
         (delay, burst) in (select(vec![0u64, 0, 3, 1_000]), select(vec![1u32, 1, 8])),
         (alignment, reply) in (option::of(kib()), option::weighted(0.2, kib())),
     ) -> AccessLine {
-        AccessLine { weight, size, read, random, delay: Nanos::from_millis(delay), burst, alignment, reply }
+        AccessLine { weight, size, read, random, delay: Nanos::from_millis(delay), burst, alignment, reply, target: None }
     }
 }
 

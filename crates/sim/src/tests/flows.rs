@@ -27,13 +27,7 @@ burst = \"off\"
 ";
 
 fn in_flow(name: &str, directory: &str, weight: u32) -> Job {
-    let mut job = job(
-        name,
-        directory,
-        Mix::READ,
-        fathom_units::Bytes::kib(4),
-        16,
-    );
+    let mut job = job(name, directory, Mix::READ, fathom_units::Bytes::kib(4), 16);
     job.limits.time_based = true;
     job.features.flow = Some(Flow {
         id: 1,

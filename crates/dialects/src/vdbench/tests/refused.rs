@@ -144,7 +144,6 @@ fn what_is_not_done_is_refused_by_name() {
         ("journal=yes\n", "`journal=`"),
         ("showlba=yes\n", "`showlba=`"),
         ("startcmd=ls\n", "--run-commands"),
-        ("concatenatesds=yes\n", "`concatenatesds=yes`"),
     ] {
         let text = format!("{text}{SD_WD}rd=rd1,wd=wd1,iorate=max");
         let complaints = read_with(&text, "").unwrap_err().to_string();
@@ -154,9 +153,7 @@ fn what_is_not_done_is_refused_by_name() {
         );
     }
     for (parameter, named) in [
-        ("hotband=(10,20)", "hot bands"),
         ("user=class", "Java classes"),
-        ("seekpct=(poisson,3)", "crowded addresses"),
         ("stride=(1m,2m)", "strides of random length"),
     ] {
         let text =
