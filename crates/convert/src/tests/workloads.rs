@@ -155,6 +155,15 @@ prop_compose! {
         joined in prop::bool::weighted(0.1),
         stride in option::weighted(0.1, 0u64..3),
     ) -> Placement {
+        if joined || stride.is_some() {
+            let own = if joined { distribution } else { Distribution::Uniform };
+            return Placement {
+                distribution: [own.clone(), own.clone(), own],
+                joined,
+                stride: stride.filter(|_| !joined).map(Bytes::kib),
+                ..Placement::default()
+            };
+        }
         let range = range.map(|bits| SizeRange { least: Bytes::new(512), most: Bytes::kib(1 << bits) });
         Placement {
             distribution: [distribution.clone(), distribution.clone(), distribution],
@@ -170,8 +179,6 @@ prop_compose! {
             }),
             ios_per_target,
             past_end,
-            joined,
-            stride: stride.map(Bytes::kib),
             ..Placement::default()
         }
     }

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 use fathom_units::Bytes;
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, ExistingFiles,
-    FileChoice, Filling, Job, Mix, OpenSync, ReportGroup, SequentialScope, SyncPolicy, Target,
+    Features, FileChoice, Filling, Job, Mix, OpenSync, ReportGroup, SequentialScope, SyncPolicy,
+    Target,
 };
 
 use super::blocks::{self, percent};
@@ -147,11 +148,7 @@ impl Expander<'_> {
             .map(|member| settings.apply(member.spec))
             .collect();
         let joined = self.built.general.concatenatesds;
-        let mut slots = if joined {
-            self.joined_slots(rd, members, (&specs, settings))?
-        } else {
-            self.slots(rd, members, &specs)?
-        };
+        let mut slots = self.slots((rd, joined), members, (&specs, settings))?;
         if slots.is_empty() {
             let message = format!("rd={}: no host has any of its storage", rd.name);
             self.values.error(
@@ -224,7 +221,15 @@ impl Expander<'_> {
     }
 
     /// Which host does which workload on which storage.
-    fn slots(&mut self, rd: &Rd, members: &[Member<'_>], specs: &[Spec<'_>]) -> Option<Vec<Slot>> {
+    fn slots(
+        &mut self,
+        (rd, joined): (&Rd, bool),
+        members: &[Member<'_>],
+        (specs, settings): (&[Spec<'_>], &Settings<'_>),
+    ) -> Option<Vec<Slot>> {
+        if joined {
+            return self.joined_slots(rd, members, (specs, settings));
+        }
         let mut slots = Vec::new();
         for (index, (member, spec)) in members.iter().zip(specs).enumerate() {
             let names = spec.wd.hosts.len() + rd.hosts.len();
@@ -288,26 +293,7 @@ impl Expander<'_> {
         let lun = sd.paths.get(slot.path)?.lun.as_str();
         self.check_flags(slot, sd, lun, flags);
         let largest = context.ends.get(&slot.sd).copied().unwrap_or(4096);
-        let joined = built.general.concatenatesds;
-        let sds = &context.members[slot.member].sds;
-        let targets = if joined {
-            self.joined_targets(slot, sds, spec, context.ends)?
-        } else {
-            self.targets(slot, sd, lun, spec, largest)?
-        };
-        let length = length_of(&targets[..if joined { targets.len() } else { 1 }]);
-        let mut features = self.features(sd, spec, context.settings, (length, largest))?;
-        if joined && targets.len() > 1 {
-            if spec.wd.stride.is_some() {
-                let what = "`stride=` is not done on SDs that are joined";
-                return self.refuse_placement(
-                    spec,
-                    what,
-                    "leave out `stride=` or `concatenatesds=`",
-                );
-            }
-            features.placement.get_or_insert_default().joined = true;
-        }
+        let (targets, features) = self.places(slot, (sd, lun), spec, (context, largest))?;
         let mix = Mix::reads(percent(spec.rdpct));
         let block = self.block(sd, spec)?;
         let limits = pace::limits(
@@ -318,10 +304,7 @@ impl Expander<'_> {
             self.maxdata_share(context.rd, spec, slot),
         );
         Some(Job {
-            name: {
-                let more = if joined { sds.len() - 1 } else { 0 };
-                self.job_name(slot, (sd, more), spec, context.several_wds)
-            },
+            name: self.job_name(slot, sd, spec, context),
             group: ReportGroup::default(),
             host: host.given.then(|| host.label.clone()),
             file_choice: if targets.len() > 1 {
@@ -366,6 +349,35 @@ impl Expander<'_> {
         })
     }
 
+    /// What a job uses of its storage, and what it does beyond plain I/O.
+    fn places(
+        &mut self,
+        slot: &Slot,
+        (sd, lun): (&Sd, &str),
+        spec: Spec<'_>,
+        (context, largest): (&Context<'_>, u64),
+    ) -> Option<(Vec<Target>, Features)> {
+        if !self.built.general.concatenatesds {
+            let targets = self.targets(slot, sd, lun, spec, largest)?;
+            let length = targets.first().and_then(|target| target.length);
+            let features = self.features(sd, spec, context.settings, (length, largest))?;
+            return Some((targets, features));
+        }
+        let sds = &context.members.get(slot.member)?.sds;
+        let targets = self.joined_targets(slot, sds, spec, context.ends)?;
+        let length = length_of(&targets);
+        let mut features = self.features(sd, spec, context.settings, (length, largest))?;
+        if targets.len() > 1 {
+            if spec.wd.stride.is_some() {
+                let what = "`stride=` is not done on SDs that are joined";
+                let hint = "leave out `stride=` or `concatenatesds=`";
+                return self.refuse_placement(spec, what, hint);
+            }
+            features.placement.get_or_insert_default().joined = true;
+        }
+        Some((targets, features))
+    }
+
     /// Whether a host may do a workload.
     fn is_allowed(&self, rd: &Rd, spec: Spec<'_>, host: usize) -> bool {
         let hosts = &self.built.hosts;
@@ -392,19 +404,16 @@ impl Expander<'_> {
         }
     }
 
-    /// `more`: SDs that are joined to the first.
-    fn job_name(
-        &self,
-        slot: &Slot,
-        (sd, more): (&Sd, usize),
-        spec: Spec<'_>,
-        several_wds: bool,
-    ) -> String {
+    fn job_name(&self, slot: &Slot, sd: &Sd, spec: Spec<'_>, context: &Context<'_>) -> String {
         let mut name = sd.name.clone();
-        if more > 0 {
-            name = format!("{name}+{more}");
+        let sds = context
+            .members
+            .get(slot.member)
+            .map_or(0, |it| it.sds.len());
+        if self.built.general.concatenatesds && sds > 1 {
+            name = format!("{name}+{}", sds - 1);
         }
-        if several_wds {
+        if context.several_wds {
             name = format!("{}/{name}", spec.wd.name);
         }
         let shared = self

@@ -603,6 +603,8 @@ pub struct General {
     pub startcmd: Vec<String>,
     /// `endcmd=`.
     pub endcmd: Vec<String>,
+    /// Where the first of them stands.
+    pub commands_at: Option<At>,
     /// `loop=`.
     pub repeat: Option<Repeat>,
     /// `create_anchors=yes`.

@@ -103,7 +103,8 @@ impl Folded {
     fn new(length: f64) -> Self {
         // Each part of the curve is so many times round the band, and a rest that ends where it began plus its length.
         let mut even = 0.0;
-        let mut arcs: Vec<(f64, f64, f64)> = Vec::new();
+        // Where the density changes, and by how much.
+        let mut changes: Vec<(f64, f64)> = Vec::new();
         for (from, to, share) in curve() {
             let density = share / (to - from);
             let rounds = ((to - from) / length).floor();
@@ -111,26 +112,23 @@ impl Folded {
             let rest = to - from - rounds * length;
             let begin = from % length;
             let end = (begin + rest).min(length);
-            arcs.push((begin, end, density));
-            arcs.push((0.0, begin + rest - end, density));
+            let past = begin + rest - end;
+            changes.extend([(begin, density), (end, -density)]);
+            if past > 0.0 {
+                changes.extend([(0.0, density), (past, -density)]);
+            }
         }
-        arcs.retain(|(begin, end, _)| end > begin);
-        let mut places: Vec<f64> = arcs
-            .iter()
-            .flat_map(|(begin, end, _)| [*begin, *end])
-            .collect();
-        places.extend([0.0, length]);
-        places.sort_by(f64::total_cmp);
-        places.dedup();
-        let mut below = 0.0;
+        changes.sort_by(|one, other| one.0.total_cmp(&other.0));
+        changes.push((length, 0.0));
+        let (mut at, mut below, mut density) = (0.0, 0.0, even);
         let mut points = vec![(0.0, 0.0)];
-        for pair in places.windows(2) {
-            let (from, to) = (pair[0], pair[1]);
-            let middle = f64::midpoint(from, to);
-            let covers = |arc: &&(f64, f64, f64)| arc.0 <= middle && middle < arc.1;
-            let density: f64 = arcs.iter().filter(covers).map(|arc| arc.2).sum();
-            below += (density + even) * (to - from);
-            points.push((to, below));
+        for (place, change) in changes {
+            if place > at {
+                below += density * (place - at);
+                points.push((place, below));
+                at = place;
+            }
+            density += change;
         }
         Self { points }
     }

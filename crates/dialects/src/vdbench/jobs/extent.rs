@@ -41,11 +41,7 @@ impl Expander<'_> {
         };
         let end = size - size % largest.max(1);
         let parts = parts(range, (first, end), largest);
-        let random = match spec.seek {
-            Seek::Percent(percent) => percent > 0.0,
-            Seek::Poisson(_) => true,
-            Seek::Eof | Seek::SequentialNonZero => false,
-        };
+        let random = !spec.seek.is_in_order();
         if parts.is_empty() || (parts.len() > 1 && random) {
             let (message, hint) = if parts.is_empty() {
                 (
