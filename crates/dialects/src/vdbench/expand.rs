@@ -126,6 +126,14 @@ impl<'a> Expander<'a> {
             .flat_map(|member| member.sds.iter().copied())
             .collect();
         let all: Vec<usize> = all.into_iter().collect();
+        // Told before the sets are gone through, which may be far more than there is room for.
+        let least = members
+            .iter()
+            .map(|member| special.jobs_of(member.sds.len()));
+        let least = least.fold(0, usize::saturating_add);
+        if !self.budget.has_room_for_jobs(least, rd, &mut self.values) {
+            return;
+        }
         let held: Vec<BTreeSet<usize>> = members
             .iter()
             .map(|member| member.sds.iter().copied().collect())
@@ -655,6 +663,14 @@ enum SdSet {
 }
 
 impl SdSet {
+    /// Jobs of a workload with so many SDs over all sets, at least.
+    fn jobs_of(self, sds: usize) -> usize {
+        match self {
+            Self::Chunks(_) => sds,
+            Self::Growing => sds.saturating_mul(sds.saturating_add(1)) / 2,
+        }
+    }
+
     /// The sets of all SDs.
     fn sets(self, all: &[usize]) -> Box<dyn Iterator<Item = &[usize]> + '_> {
         match self {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_workload::generator::{
     ArrivalSchedule, Io, SharedCursor, StreamKey, TargetRange, WorkerStream,
 };
-use fathom_workload::{Arrival, Direction, Job, OpenSync};
+use fathom_workload::{Direction, Job, OpenSync};
 
 use super::layout::Placed;
 

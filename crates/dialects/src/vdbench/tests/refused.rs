@@ -375,6 +375,7 @@ fn what_would_grow_without_end_is_refused() {
         many("forthreads=(1-5,0)"),
         "sd=sd1,lun=/x,count=(1,1000000000)\nrd=r".to_owned(),
         "hd=a,clients=100000\nrd=r".to_owned(),
+        "sd=s,lun=/a*,count=(1,9000)\nwd=w,sd=s*\nrd=r,wd=w,sd=range,iorate=9".to_owned(),
         "sd=(sd1-sd99999999)\nrd=r".to_owned(),
     ] {
         assert!(read_with(&text, "").is_err(), "{text}");
