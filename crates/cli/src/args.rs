@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::convert::ConvertArgs;
 use clap::{Args, Parser, Subcommand};
 use fathom_model::Factor;
-use fathom_session::{Keep, NeedArgs, Show, Words, is_dialect};
+use fathom_session::{Keep, Layout, NeedArgs, Show, Words, is_dialect};
 
 /// Will this storage carry this application, and how do we know?
 #[derive(Debug, Parser)]
@@ -163,6 +163,11 @@ impl OutputArgs {
         } else {
             Keep::Run
         }
+    }
+
+    /// In whose layout results are shown.
+    pub fn layout(&self) -> Layout {
+        self.format.as_ref().map_or(Layout::Own, |_| Layout::Peer)
     }
 
     /// What is shown while it goes.

@@ -55,7 +55,7 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
         input
     };
     let input = input
-        .without_logs(&TERMINAL)
+        .without_logs(args.output.layout(), &TERMINAL)
         .on_machines(design.vms.iter().map(|vm| vm.name.as_str()))?
         .with_sweep(&args.sweep.sweeps)?;
     simulated(args, (&design, text), &input, |sink, stop| {

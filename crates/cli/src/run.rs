@@ -13,7 +13,7 @@ use crate::terminal::TERMINAL;
 pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     let need = args.output.need.read(&TERMINAL)?;
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?
-        .without_logs(&TERMINAL)
+        .without_logs(args.output.layout(), &TERMINAL)
         .on_this_machine(&TERMINAL)?
         .with_sweep(&args.sweep.sweeps)?;
     let options = options(&args.safety);

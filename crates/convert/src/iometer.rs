@@ -379,6 +379,7 @@ fn decided(job: &Job) {
         batches: _,
         verify: _,
         rates: _,
+        rate_steps: _,
         flow: _,
         latency_target: _,
         steady: _,

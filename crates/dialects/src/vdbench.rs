@@ -250,11 +250,11 @@ fn runs_of(
         filling: contents::filling(&built.general, files, complaints),
         total: sum(built.sds.iter().filter_map(|sd| sd.size)),
     };
-    refuse_general(built, options, complaints);
-    let values = Values {
+    let mut values = Values {
         sources,
         complaints,
     };
+    refuse_commands(built, options, &mut values);
     let (runs, workload) = expand::expand(built, options, storage, values);
     if !complaints.has_errors()
         && let Err(contradictions) = fathom_workload::validate(&workload)
@@ -276,7 +276,7 @@ impl VdbenchInput {
         let by_path = self.sds.iter().find(of_path);
         let by_name = || {
             let name = subject.owner.rsplit('/').next().unwrap_or_default();
-            let name = name.split(['@', '#']).next().unwrap_or_default();
+            let name = name.split(['@', '#', '+']).next().unwrap_or_default();
             self.sds.iter().find(|sd| sd.name == name)
         };
         let at = host
@@ -286,23 +286,15 @@ impl VdbenchInput {
     }
 }
 
-/// Parameters that hold for the whole run, and are not done in every case.
-fn refuse_general(built: &build::Built, options: &Options, complaints: &mut Complaints) {
-    let general = &built.general;
-    let mut refuse =
-        |message: &str, hint: &str| complaints.plain(Diagnostic::error(message).hint(hint));
-    if general.concatenatesds {
-        refuse(
-            "`concatenatesds=yes`: SDs are not joined to one here",
-            "remove it; each SD then gets its own I/O",
-        );
-    }
-    let commands = !(general.startcmd.is_empty() && general.endcmd.is_empty());
-    if commands && !options.run_commands && !options.simulate {
-        refuse(
-            "`startcmd=` and `endcmd=` are run where `--run-commands` allows it",
-            "look at them, then add `--run-commands`, or remove them",
-        );
+/// Commands of the whole run, which nobody allowed.
+fn refuse_commands(built: &build::Built, options: &Options, values: &mut Values<'_>) {
+    if let Some(at) = built.general.commands_at
+        && !options.run_commands
+        && !options.simulate
+    {
+        let message = "`startcmd=` and `endcmd=` are run where `--run-commands` allows it";
+        let hint = "look at them, then add `--run-commands`, or remove them";
+        values.error(at, message, hint);
     }
 }
 

@@ -13,7 +13,7 @@ use fathom_units::Nanos;
 use fathom_workload::generator::{
     ArrivalSchedule, BufferFill, SetShare, SetStream, SharedCursor, StreamKey, WorkerStream,
 };
-use fathom_workload::{Arrival, Backend, FileOperation, FileWork, Job, Pacing, Stage};
+use fathom_workload::{Backend, FileOperation, FileWork, Job, Pacing, Stage};
 
 use crate::collect::Collector;
 use crate::file_sets::{FileSets, SetStart};
@@ -250,13 +250,11 @@ impl StageRun<'_> {
             job_index: index,
             worker,
             source: stream.map_err(|error| crate::preflight::stream_error(&error))?,
-            schedule: match job.arrival {
-                // The stream of a verified job is drawn twice, so its order does not heed rates by direction.
-                _ if job.features.rates.is_some() && job.features.verify.is_none() => None,
-                Arrival::Closed => None,
-                Arrival::Open { rate, poisson, .. } => {
-                    Some(ArrivalSchedule::new(rate, poisson, key))
-                }
+            // The stream of a verified job is drawn twice, so its order does not heed rates by direction.
+            schedule: if job.features.rates.is_some() && job.features.verify.is_none() {
+                None
+            } else {
+                ArrivalSchedule::of(job, key)
             },
             fill: BufferFill::for_job(job, fill_key),
             backend: match job.backend {

@@ -14,6 +14,7 @@ use fathom_workload::Workload;
 use crate::measure::{self, Ours, tell_failure};
 
 pub(crate) use self::processors::system;
+pub(crate) use self::watcher::Span;
 use self::watcher::Watcher;
 
 /// The name that output shows.

@@ -13,6 +13,7 @@ use fathom_session::{Code, Console, Failure, Input, Screen, Spoken};
 use fathom_units::Nanos;
 use fathom_workload::Workload;
 
+use crate::diskspd::Span;
 use crate::vdbench::{self, Time, Watcher};
 
 /// A consumer of events that tells them as a peer would.
@@ -73,13 +74,10 @@ pub fn view<'a>(
     match &input.spoken {
         Spoken::Fio(fio) => Ok(Box::new(Results::new(input, Peer::Fio(fio), console))),
         Spoken::Diskspd(diskspd) => {
-            let places = diskspd.places.iter().flatten();
-            if places.into_iter().any(|place| place.targets.len() > 1) {
-                let message = "`--format peer` cannot tell apart targets that share threads";
-                let hint = "say the line to `fathom diskspd …`, which watches each I/O";
-                return Err(Failure::new(Code::Unsupported, message).hint(hint));
-            }
-            let peer = Peer::Diskspd(diskspd);
+            // Logs tell which of a thread's targets each I/O went to; other totals hold for one target.
+            let told = input.tells_targets();
+            let spans = told.then(|| Span::all(diskspd)).unwrap_or_default();
+            let peer = Peer::Diskspd(diskspd, spans);
             Ok(Box::new(Results::new(input, peer, console)))
         }
         Spoken::Vdbench(spoken) => {
@@ -100,7 +98,7 @@ pub fn view<'a>(
 
 enum Peer<'a> {
     Fio(&'a FioInput),
-    Diskspd(&'a DiskspdInput),
+    Diskspd(&'a DiskspdInput, Vec<Span>),
 }
 
 /// A peer that prints its results at the end.
@@ -134,6 +132,20 @@ impl<'a> Results<'a> {
 
 impl EventSink for Results<'_> {
     fn event(&mut self, event: &Event<'_>) {
+        if let (
+            Event::IoLog {
+                index,
+                job,
+                worker,
+                chunk,
+                ..
+            },
+            Peer::Diskspd(_, spans),
+        ) = (event, &mut self.peer)
+            && let Some(span) = spans.get_mut(*index)
+        {
+            span.tell((*job, *worker), chunk);
+        }
         if let Event::Snapshot {
             over: true, result, ..
         } = event
@@ -149,7 +161,7 @@ impl EventSink for Results<'_> {
 impl View for Results<'_> {
     fn finish(self: Box<Self>, record: &Record) -> Result<(), Failure> {
         let elapsed = self.elapsed(record.kind);
-        let text = match self.peer {
+        let text = match &self.peer {
             Peer::Fio(input) => {
                 let run = FioRun {
                     results: &self.stages,
@@ -160,11 +172,12 @@ impl View for Results<'_> {
                 };
                 crate::fio::results(input, &run, None)
             }
-            Peer::Diskspd(input) => {
+            Peer::Diskspd(input, told) => {
+                let tallies = |stage: usize| told.get(stage).map_or(&[][..], |span| &span.tallies);
                 let spans = self.stages.iter().map(|result| SpanRun {
                     span: result.stage,
                     measured: result.measured,
-                    rows: diskspd::rows(input, result, &[]),
+                    rows: diskspd::rows(input, result, tallies(result.stage)),
                     // Whose processors and whose latencies over time these are is known to the peer's own verb alone.
                     cpus: Vec::new(),
                     sizes: crate::diskspd::sizes(input, self.workload, result.stage),

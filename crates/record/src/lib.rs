@@ -29,5 +29,5 @@ pub use measure::{
     OpStats, SetStats, StageResult, SteadyOutcome, Usage, WorkerStats, batch_level, depth_level,
     repeat_name,
 };
-pub use rates::{resolved_stage, resolved_workload};
+pub use rates::{resolved_stage, resolved_workload, stage_rate};
 pub use sweep::{CurveRecord, KneePlace, KneeRecord, PointRecord, SweepRecord, sweep_record};

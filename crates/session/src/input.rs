@@ -26,6 +26,15 @@ pub struct Input {
     pub sweep: Vec<SweepPoint>,
 }
 
+/// In whose layout results are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Fathom's.
+    Own,
+    /// The peer's whose words or file the workload came from.
+    Peer,
+}
+
 /// The part of a command line that names a workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a> {
@@ -162,9 +171,21 @@ impl Input {
         Ok(self)
     }
 
-    /// Leaves the peer's logs out, which its own verb writes and no other, and says so.
+    /// Whether threads of DISKSPD share targets, and tell which they use.
+    pub fn tells_targets(&self) -> bool {
+        let Spoken::Diskspd(input) = &self.spoken else {
+            return false;
+        };
+        let mut places = input.places.iter().flatten();
+        places.any(|place| place.targets.len() > 1)
+    }
+
+    /// Leaves the peer's logs out, which its own verb writes and no other, and says so. DISKSPD's own layout needs to be told to which of a thread's targets each I/O went.
     #[must_use]
-    pub fn without_logs(mut self, console: &dyn Console) -> Self {
+    pub fn without_logs(mut self, layout: Layout, console: &dyn Console) -> Self {
+        if layout == Layout::Peer && self.tells_targets() {
+            return self;
+        }
         let jobs = self.workload.stages.iter_mut();
         let jobs = jobs.flat_map(|stage| &mut stage.jobs);
         let mut logged = jobs.filter(|job| job.features.io_log.is_on()).peekable();

@@ -15,7 +15,7 @@ mod start;
 
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
-pub use input::{Input, Words, load, map_paths, tell_warnings};
+pub use input::{Input, Layout, Words, load, map_paths, tell_warnings};
 pub use need::{NeedArgs, Needed, need_code};
 pub use page::Page;
 pub use screen::{Fan, Screen, Show};

@@ -20,6 +20,7 @@ use fathom_workload::generator::{SetAct, SetFile};
 pub(crate) use self::states::SetStates;
 pub(crate) use self::worker::Done;
 use self::worker::{Step, Worker};
+use crate::flows::Flows;
 use crate::gauges::Gauges;
 use crate::intervals::Intervals;
 use crate::plan::PlannedJob;
@@ -46,6 +47,7 @@ pub(crate) struct SetRun<'a, 'r> {
     agenda: BTreeMap<(Nanos, u64), Due>,
     sequence: u64,
     workers: Vec<Worker>,
+    flows: Flows,
     intervals: Intervals,
     gauges: Gauges,
     measure: Nanos,
@@ -81,6 +83,7 @@ impl<'a, 'r> SetRun<'a, 'r> {
             sink,
             agenda: BTreeMap::new(),
             sequence: 0,
+            flows: Flows::of(workers.iter().map(|worker| setup.jobs[worker.job].job)),
             workers,
             intervals,
             gauges: Gauges::default(),
@@ -187,16 +190,41 @@ impl<'a, 'r> SetRun<'a, 'r> {
     /// Lets a worker begin what it may.
     fn step(&mut self, index: usize, completed: &mut Vec<Completed>) {
         loop {
-            match self.workers[index].step(self.now) {
+            match self.step_in_flow(index) {
                 Step::Act(act) => return self.submit(index, act, completed),
                 Step::Whole(done) => {
                     let at = self.now - self.setup.start;
-                    self.count(index, at, done);
+                    if let Some(done) = done {
+                        self.count(index, at, done);
+                    }
                 }
                 Step::WaitUntil(at) => return self.note(at, Due::Worker(index)),
                 Step::Rest => return,
             }
         }
+    }
+
+    /// A step of a worker, which waits between requests where it is ahead of its flow.
+    fn step_in_flow(&mut self, index: usize) -> Step {
+        if self.flows.is_empty() {
+            return self.workers[index].step(self.now);
+        }
+        let number = index as u32;
+        let begins = self.workers[index].is_between_requests();
+        if begins && self.flows.holds(number) {
+            return Step::Rest;
+        }
+        let group = self.flows.group_of(number);
+        let step = self.workers[index].step(self.now);
+        if self.workers[index].is_closed() {
+            self.flows.leave(number);
+        } else if begins && matches!(step, Step::Act(_) | Step::WaitUntil(_)) {
+            self.flows.issued(number);
+        }
+        while let Some(other) = group.and_then(|group| self.flows.released(group)) {
+            self.note(self.now, Due::Worker(other as usize));
+        }
+        step
     }
 
     fn submit(&mut self, index: usize, act: SetAct, completed: &mut Vec<Completed>) {

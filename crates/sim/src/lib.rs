@@ -9,8 +9,10 @@
 
 mod agenda;
 mod file_sets;
+mod flows;
 mod gauges;
 mod intervals;
+mod io_logs;
 mod plan;
 mod predict;
 mod recent;

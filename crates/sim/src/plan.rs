@@ -287,7 +287,6 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
     let unknown = [
         (features.think.is_some(), "pauses between I/Os (think time)"),
         (partly_rated, "a rate for some of its directions"),
-        (features.flow.is_some(), "a share within a flow"),
         (
             features.overlaps != Overlaps::Allowed,
             "I/Os that wait for those they overlap",

@@ -12,8 +12,10 @@ use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError,
 use fathom_workload::{Arrival, Backend, Direction, FileOperation, Job, OpenSync, Pacing};
 
 use crate::agenda::{Agenda, Due};
+use crate::flows::Flows;
 use crate::gauges::Gauges;
 use crate::intervals::Intervals;
+use crate::io_logs::IoLogs;
 use crate::plan::{PlannedJob, PlannedTarget};
 use crate::worker::{Step, Times, Worker};
 
@@ -72,6 +74,8 @@ pub(crate) struct Run<'a, 'r> {
     completed: Vec<Completed>,
     workers: Vec<Worker>,
     routes: Vec<Route<'r>>,
+    flows: Flows,
+    logs: IoLogs,
     intervals: Intervals,
     gauges: Gauges,
     measure: Nanos,
@@ -115,6 +119,11 @@ impl<'a, 'r> Run<'a, 'r> {
                 });
             }
         }
+        let flows = Flows::of(routes.iter().map(|route| setup.jobs[route.job].job));
+        let logs = IoLogs::of(routes.iter().zip(&workers).map(|(route, worker)| {
+            let job = setup.jobs[route.job].job;
+            (route.job, job, worker.stats.worker, worker.times.measure)
+        }));
         let goes = |planned: &PlannedJob<'_>| {
             Direction::ALL.map(|way| planned.job.mix.share(way).basis_points() > 0)
         };
@@ -135,6 +144,8 @@ impl<'a, 'r> Run<'a, 'r> {
             completed: Vec::new(),
             workers,
             routes,
+            flows,
+            logs,
             intervals,
             gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
@@ -273,6 +284,10 @@ impl<'a, 'r> Run<'a, 'r> {
             if self.workers[index as usize].put_aside(io) {
                 self.count_recent(index as usize, io.0);
             }
+            if !self.logs.is_empty() {
+                let of = (self.setup.index, index, tag as u32);
+                self.logs.completed(of, self.now, io, self.sink);
+            }
         }
         self.completed.truncate(place);
         self.pump(index);
@@ -343,6 +358,31 @@ impl<'a, 'r> Run<'a, 'r> {
     /// The same with a look at everything that a worker may do; `false`: there is nothing more to do now.
     #[inline(never)]
     fn pump_by_rules(&mut self, index: u32) -> bool {
+        if self.flows.is_empty() {
+            return self.pump_one(index);
+        }
+        if self.flows.holds(index) {
+            return false;
+        }
+        let group = self.flows.group_of(index);
+        let (before, goes_on) = (
+            self.workers[index as usize].outstanding(),
+            self.pump_one(index),
+        );
+        let worker = &self.workers[index as usize];
+        if worker.is_closed() {
+            self.flows.leave(index);
+        } else if worker.outstanding() > before {
+            self.flows.issued(index);
+        }
+        while let Some(other) = group.and_then(|group| self.flows.released(group)) {
+            self.agenda.push(self.now, Due::Worker(other));
+        }
+        goes_on
+    }
+
+    /// One step of a worker; `false`: there is nothing more to do now.
+    fn pump_one(&mut self, index: u32) -> bool {
         match self.workers[index as usize].step(self.now) {
             Step::Issue(io, slot) => self.issue(index, io, slot),
             Step::Sync(target, slot) => self.sync(index, target, slot),
@@ -389,6 +429,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// The same for work that is not plain reads and writes.
     #[inline(never)]
     fn issue_other(&mut self, index: u32, io: &Io, slot: u32) {
+        self.logs.issued(index, slot, io);
         let route = &self.routes[index as usize];
         let tag = u64::from(index) << 32 | u64::from(slot);
         if route.backend == Backend::Null {
@@ -460,6 +501,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     fn finish(mut self, name: &str, stage: usize) -> StageResult {
         self.count_all_recent();
+        self.logs.finish(self.setup.index, self.sink);
         let end = self
             .workers
             .iter()
@@ -487,10 +529,11 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 }
 
-/// Whether a job reads and writes storage, and nothing else.
+/// Whether a job reads and writes storage, and nothing else, and tells nothing of it.
 fn is_plain(job: &Job) -> bool {
     let trims = job.mix.share(Direction::Trim) > Percent::ZERO;
-    job.backend != Backend::Null && job.features.operation.is_none() && !trims
+    let told = job.features.io_log.each;
+    job.backend != Backend::Null && job.features.operation.is_none() && !trims && !told
 }
 
 /// The operation on names of which a share knows.
@@ -524,10 +567,7 @@ fn new_worker(
     let job = planned.job;
     let ranges: Vec<_> = planned.targets.iter().map(|target| target.range).collect();
     let stream = WorkerStream::new(job, key, &ranges, shared)?;
-    let schedule = match job.arrival {
-        Arrival::Closed => None,
-        Arrival::Open { rate, poisson, .. } => Some(ArrivalSchedule::new(rate, poisson, key)),
-    };
+    let schedule = ArrivalSchedule::of(job, key);
     let limits = &job.limits;
     let first = start.saturating_add(limits.start_delay);
     let measure = first.saturating_add(limits.warmup);

@@ -1,5 +1,6 @@
 //! Predictions against what is known by other means: limits, identities, and published figures.
 
+mod flows;
 mod guides;
 mod lines;
 mod mechanisms;

@@ -66,7 +66,7 @@ pub(crate) struct Worker {
     pending: Option<(Io, Nanos)>,
     /// The time it already waits for, so that completions meanwhile do not ask again.
     waiting: Option<Nanos>,
-    /// Whether it is a closed loop that synchronises nothing.
+    /// Whether it is a closed loop that synchronises nothing and belongs to no flow.
     plain: bool,
     /// Whether storage wants to know early where its I/Os will go.
     pub looks_ahead: bool,
@@ -128,7 +128,10 @@ impl Worker {
             depth: job.effective_depth().max(1),
             pending: None,
             waiting: None,
-            plain: !open && job.sync.fsync_every == 0 && job.sync.fdatasync_every == 0,
+            plain: !open
+                && job.sync.fsync_every == 0
+                && job.sync.fdatasync_every == 0
+                && job.features.flow.is_none(),
             looks_ahead: false,
             closed: false,
             sync_every: if job.sync.fsync_every > 0 {
@@ -165,6 +168,16 @@ impl Worker {
     #[inline]
     pub fn rests(&self) -> bool {
         self.closed || self.outstanding >= self.depth
+    }
+
+    /// I/Os under way.
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+
+    /// Whether it issues nothing more.
+    pub fn is_closed(&self) -> bool {
+        self.closed
     }
 
     /// How many I/Os are drawn ahead.

@@ -28,8 +28,8 @@ pub use io_log::IoLog;
 
 pub use lines::{AccessLine, LINE_ALIGNMENT, LINES_MAX};
 pub use pacing::{
-    AfterFound, DirectionRates, Flow, LatencyTarget, Overlaps, SteadyJudgement, SteadyLimit,
-    SteadyMetric, SteadyState,
+    AfterFound, DirectionRates, Flow, LatencyTarget, Overlaps, RATE_STEPS_MAX, RateStep, RateSteps,
+    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
 };
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
 pub use priority::{IoPriority, Priorities, PriorityShare};
@@ -51,6 +51,9 @@ pub struct Features {
     pub verify: Option<Box<Verify>>,
     /// A rate of its own for each direction; where it is given, it counts instead of [`crate::Job::arrival`].
     pub rates: Option<DirectionRates>,
+    /// Rates that follow one another; where they are given, they count instead of that of [`crate::Job::arrival`], which must
+    /// be open and says how their gaps are drawn.
+    pub rate_steps: Option<Box<RateSteps>>,
     /// The job's share within its flow.
     pub flow: Option<Flow>,
     /// A search for the depth that keeps a latency.

@@ -26,10 +26,10 @@ pub use features::{
     AccessLine, AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
     DistributionError, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, FileTask,
     FileWork, Filling, Flow, IoLog, IoPriority, LINE_ALIGNMENT, LINES_MAX, LatencyTarget, Overlaps,
-    Placement, Priorities, PriorityShare, Process, ProcessorSharing, Replay, ReplayPace,
-    SEQUENCE_MAX, SetChoice, SetFormat, SetOperation, SetRate, SizeDraw, SizeRange, StatCall,
-    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, StopAfter, SyncRange, ThinkCounts,
-    ThinkTime, ThreadPriority, ZONES_MAX, Zone, ZoneStride,
+    Placement, Priorities, PriorityShare, Process, ProcessorSharing, RATE_STEPS_MAX, RateStep,
+    RateSteps, Replay, ReplayPace, SEQUENCE_MAX, SetChoice, SetFormat, SetOperation, SetRate,
+    SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    StopAfter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority, ZONES_MAX, Zone, ZoneStride,
 };
 pub use features::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,

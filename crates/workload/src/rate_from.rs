@@ -5,10 +5,11 @@
 
 use fathom_units::Iops;
 
-use crate::{Arrival, Pacing, Stage};
+use crate::{Arrival, Job, Pacing, Stage};
 
 /// The rate of a stage, as a share of what an earlier stage reached. Its jobs must have open arrivals in I/Os a second;
-/// the rates that stand there are in proportion what each job gets ([`RateShares::AsGiven`]).
+/// the rates that stand there are in proportion what each job gets ([`RateShares::AsGiven`]). Jobs on file sets have the rate
+/// of their work in its place, and count requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateFrom {
     /// Index of the earlier stage, which is reported. Of its repeats, the last counts.
@@ -81,7 +82,10 @@ impl Stage {
             };
             let of_job = until.saturating_sub(given);
             given = given.max(until);
-            if let Arrival::Open { rate, .. } = &mut job.arrival {
+            let work = job.features.file_work.as_deref_mut();
+            if let Some(rate) = work.and_then(|work| work.rate.as_mut()) {
+                rate.rate = Iops::new(of_job.max(1));
+            } else if let Arrival::Open { rate, .. } = &mut job.arrival {
                 let workers = u64::from(job.workers.max(1));
                 *rate = Pacing::Iops(Iops::new((of_job / workers).max(1)));
             }
@@ -91,7 +95,9 @@ impl Stage {
 
     /// The jobs' own rates as weights of [`Self::at_rate`].
     pub fn rate_weights(&self) -> Vec<f64> {
+        let of_set = |job: &Job| job.features.file_work.as_deref()?.rate;
         let weights = self.jobs.iter().map(|job| match job.arrival {
+            _ if of_set(job).is_some() => of_set(job).map_or(0.0, |rate| rate.rate.get() as f64),
             Arrival::Open {
                 rate: Pacing::Iops(iops),
                 ..

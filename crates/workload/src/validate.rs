@@ -12,8 +12,8 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos, Percent};
 
 use crate::{
-    Access, Arrival, Backend, Caching, Direction, Job, Pacing, Place, SequentialScope, Stage,
-    Target, Workload,
+    Access, Arrival, Backend, Caching, Direction, Job, Pacing, Place, RATE_STEPS_MAX, RateSteps,
+    SequentialScope, Stage, Target, Workload,
 };
 
 /// Most workers of one job: more threads than any host carries.
@@ -161,6 +161,7 @@ fn check_job(job: &Job, found: &mut Found) {
     lines::check(job, found);
     file_set::check(job, found);
     check_arrival(job, found);
+    check_rate_steps(job, found);
     check_limits(job, found);
     if job.targets.is_empty() {
         found.add(
@@ -262,6 +263,44 @@ fn check_arrival(job: &Job, found: &mut Found) {
     if per_sec == 0 {
         let hint = "give a rate such as `20000/s`, or leave arrival out for a closed loop";
         found.add("arrival", "its rate is 0", hint);
+    }
+}
+
+fn check_rate_steps(job: &Job, found: &mut Found) {
+    let Some(RateSteps { steps, .. }) = job.features.rate_steps.as_deref() else {
+        return;
+    };
+    let mut add = |message: String, hint| found.add("rate_steps", message, hint);
+    if job.arrival == Arrival::Closed || job.features.rates.is_some() {
+        let message =
+            "they say how the rate of an open loop changes, and the job has none".to_owned();
+        let hint = "give `arrival` a rate, and leave `rates` out";
+        add(message, hint);
+    }
+    if steps.is_empty() || steps.len() > RATE_STEPS_MAX {
+        let message = format!("{} steps; 1 to {RATE_STEPS_MAX} are possible", steps.len());
+        add(message, "give fewer, longer steps");
+    }
+    if steps.iter().any(|step| step.length < Nanos::from_millis(1)) {
+        add(
+            "a step is shorter than 1 ms".to_owned(),
+            "give longer steps",
+        );
+    }
+    let is_none = |rate: Pacing| {
+        matches!(rate, Pacing::Iops(iops) if iops.get() == 0)
+            || matches!(rate, Pacing::Bytes(bytes) if bytes.get() == 0)
+    };
+    let rates = || steps.iter().filter_map(|step| step.rate);
+    if rates().all(is_none) {
+        add("no step has a rate".to_owned(), "give one of them a rate");
+    }
+    let of_bytes = rates()
+        .filter(|rate| matches!(rate, Pacing::Bytes(_)))
+        .count();
+    if of_bytes > 0 && of_bytes < rates().count() {
+        let message = "some rates are in I/Os and others in bytes".to_owned();
+        add(message, "give all in one of them");
     }
 }
 

@@ -200,7 +200,8 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
             } else {
                 "-s"
             };
-            let stride = block.saturating_add(gap.get());
+            let own = rules.and_then(|rules| rules.stride);
+            let stride = own.map_or(block.saturating_add(gap.get()), fathom_units::Bytes::get);
             if stride == block && scope == SequentialScope::PerWorker {
                 return Vec::new();
             }
@@ -241,6 +242,8 @@ fn distribution(rules: &Placement, block: u64) -> Option<String> {
         target_distribution: _,
         ios_per_target: _,
         past_end: _,
+        joined: _,
+        stride: _,
     } = rules;
     match first {
         Distribution::Zoned(zones) => {
@@ -350,6 +353,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         batches: _,
         verify: _,
         rates: _,
+        rate_steps: _,
         flow: _,
         latency_target: _,
         steady: _,

@@ -28,6 +28,7 @@ pub fn put(
         verify,
         // Said with the pattern.
         rates: _,
+        rate_steps: _,
         flow,
         latency_target,
         steady,

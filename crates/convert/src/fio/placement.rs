@@ -28,6 +28,8 @@ pub fn put(rules: &Placement, random: bool, section: &mut Section) {
         ios_per_target: _,
         // Follows from the files that are there.
         past_end: _,
+        joined: _,
+        stride: _,
     } = rules;
     if random {
         if let Some(text) = distributions(distribution) {

@@ -276,6 +276,7 @@ fn of_line(line: &AccessLine, share: u64) -> [u64; 8] {
         burst,
         alignment,
         reply,
+        target: _,
     } = line;
     let align = sectors(alignment.unwrap_or(LINE_ALIGNMENT).get());
     [

@@ -152,7 +152,18 @@ prop_compose! {
         zones in option::weighted(0.2, (1u64..9, 1u64..9, 0u64..9)),
         ios_per_target in select(vec![1u32, 1, 7]),
         past_end in prop::bool::weighted(0.1),
+        joined in prop::bool::weighted(0.1),
+        stride in option::weighted(0.1, 0u64..3),
     ) -> Placement {
+        if joined || stride.is_some() {
+            let own = if joined { distribution } else { Distribution::Uniform };
+            return Placement {
+                distribution: [own.clone(), own.clone(), own],
+                joined,
+                stride: stride.filter(|_| !joined).map(Bytes::kib),
+                ..Placement::default()
+            };
+        }
         let range = range.map(|bits| SizeRange { least: Bytes::new(512), most: Bytes::kib(1 << bits) });
         Placement {
             distribution: [distribution.clone(), distribution.clone(), distribution],
@@ -272,7 +283,7 @@ prop_compose! {
         (delay, burst) in (select(vec![0u64, 0, 3, 1_000]), select(vec![1u32, 1, 8])),
         (alignment, reply) in (option::of(kib()), option::weighted(0.2, kib())),
     ) -> AccessLine {
-        AccessLine { weight, size, read, random, delay: Nanos::from_millis(delay), burst, alignment, reply }
+        AccessLine { weight, size, read, random, delay: Nanos::from_millis(delay), burst, alignment, reply, target: None }
     }
 }
 

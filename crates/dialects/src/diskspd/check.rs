@@ -2,6 +2,7 @@
 
 use super::settings::{Cache, Contents, Profile, Span, SpreadUnit, Target};
 use super::source::Source;
+use fathom_workload::LINES_MAX;
 
 /// Most threads on all targets of a timespan together.
 const THREADS_MAX: u64 = 65_536;
@@ -34,6 +35,11 @@ const fn rule(
 /// Whether several threads work on a target.
 fn is_shared(span: &Span, target: &Target) -> bool {
     span.threads_on(target) > 1
+}
+
+/// Whether threads share their I/Os out among several targets.
+fn is_pooled(span: &Span) -> bool {
+    span.shares_requests() && span.targets.len() > 1
 }
 
 /// Whether strides are below the block, so that I/Os overlap.
@@ -137,9 +143,12 @@ const RULES: &[Rule] = &[
     ),
     rule(
         "s",
-        "strides below the block, whose I/Os overlap, are carried only from the start of a target and for each thread by itself",
-        "use at least the block's size, or leave `-B`, `-T` and `-si` out",
-        |_, it| overlaps(it) && (it.base > 0 || it.thread_stride.is_some() || it.interlocked),
+        "strides below the block, whose I/Os overlap, are carried by a pool that shares its I/Os among targets (`-O`) only from the start of a target and for each thread by itself",
+        "use at least the block's size, leave `-B`, `-T` and `-si` out, or use `-o` (RequestCount of each target)",
+        |span, it| {
+            let is_apart = it.base == 0 && it.thread_stride.is_none() && !it.interlocked;
+            overlaps(it) && is_pooled(span) && !is_apart
+        },
     ),
     rule(
         "r",
@@ -229,7 +238,7 @@ const ODDITIES: &[Rule] = &[
         "s",
         "strides are below the block: reads and writes each keep a position of their own",
         "use at least the block's size",
-        |_, it| overlaps(it) && (1..100).contains(&it.writes),
+        |span, it| overlaps(it) && is_pooled(span) && (1..100).contains(&it.writes),
     ),
 ];
 
@@ -352,9 +361,11 @@ fn check_run(span: &Span, source: &mut Source, affinity: std::ops::Range<usize>)
     if span.shares_requests()
         && let Some((first, others)) = span.targets.split_first()
         && let Some(other) = others.iter().find(|other| !first.is_used_like(other))
+        && (span.targets.len() > LINES_MAX
+            || !others.iter().all(|other| first.differs_by_line(other)))
     {
-        let message = "the targets that share the I/Os of a pool are used differently";
-        let hint = "give them the same block, order, share of writes and caching, or use RequestCount of each target";
+        let message = "the targets that share the I/Os of a pool are used differently in more than their blocks, share of random I/Os and share of writes";
+        let hint = "give them the same caching, contents, strides and distributions, or use RequestCount of each target; at most 100 may differ";
         source.error(place(other), message, hint);
     }
 }

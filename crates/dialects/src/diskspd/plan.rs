@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::{
-    Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Distribution,
-    ExistingFiles, Features, FileChoice, FileHandling, Filling, IoLog, Job, Limits, Mix, OpenSync,
-    Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing, ReportGroup,
-    SequentialScope, Stage, SyncPolicy, Target as Used, ThinkCounts, ThinkTime, ThreadPriority,
-    WhenFull, Workload, Zone,
+    Access, AccessLine, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage,
+    Distribution, ExistingFiles, Features, FileChoice, FileHandling, Filling, IoLog, Job, Limits,
+    Mix, OpenSync, Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing,
+    ReportGroup, SequentialScope, Stage, SyncPolicy, Target as Used, ThinkCounts, ThinkTime,
+    ThreadPriority, WhenFull, Workload, Zone,
 };
 
 use super::WorkerPlace;
@@ -162,7 +162,18 @@ impl Plan<'_> {
             let files = chosen.iter().map(|index| &self.span.targets[*index]);
             job.features.files.must_exist = files.clone().all(|it| created(it).is_none());
             job.file_choice = FileChoice::Random;
-            if let Some(choice) = choice(&weights) {
+            if overlaps(target) {
+                job.features.placement = Some(Box::new(Placement {
+                    skip: skip(target),
+                    ..Placement::default()
+                }));
+            }
+            let lines = lines(&weights, &self.span.targets);
+            if !lines.is_empty() {
+                job.features.placement = None;
+                job.file_choice = FileChoice::RoundRobin;
+                job.set_lines(lines);
+            } else if let Some(choice) = choice(&weights) {
                 let placement = job.features.placement.get_or_insert_default();
                 placement.target_distribution = choice;
                 if let (None, Some(share)) = (spread(target), target.random) {
@@ -386,7 +397,7 @@ fn arrival(target: &Target) -> Arrival {
     }
 }
 
-/// Bytes from the end of a sequential I/O to the start of the next.
+/// Bytes from the end of a sequential I/O to the start of the next, where a pool's targets each keep positions.
 fn skip(target: &Target) -> i64 {
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     signed(target.step()).saturating_sub(signed(target.block))
@@ -396,7 +407,7 @@ fn skip(target: &Target) -> i64 {
 fn placement(target: &Target) -> Option<Placement> {
     if overlaps(target) {
         return Some(Placement {
-            skip: skip(target),
+            stride: Some(Bytes::new(target.step())),
             ..Placement::default()
         });
     }
@@ -437,6 +448,31 @@ fn spread(target: &Target) -> Option<Distribution> {
         }),
     });
     Some(Distribution::ZonedAbsolute(zones.collect()))
+}
+
+/// A line for each target with its weight, where they differ in blocks, order or share of writes; none where they do not.
+fn lines(weights: &[(usize, u32)], targets: &[Target]) -> Vec<AccessLine> {
+    let used = || weights.iter().filter_map(|(index, _)| targets.get(*index));
+    let Some(first) = used()
+        .next()
+        .filter(|first| used().any(|it| !it.is_used_like(first)))
+    else {
+        return Vec::new();
+    };
+    let unit = match first.cache {
+        Cache::Cached => 1,
+        Cache::Uncached | Cache::LocalOff => 512,
+    };
+    let line = |(number, (target, weight)): (usize, (&Target, u32))| AccessLine {
+        weight,
+        read: Percent::whole(100 - target.writes).unwrap_or(Percent::ALL),
+        random: Percent::whole(target.random.unwrap_or(0)).unwrap_or(Percent::ALL),
+        alignment: Some(Bytes::new(target.random.map_or(unit, |_| target.step()))),
+        target: u32::try_from(number).ok(),
+        ..AccessLine::of_size(Bytes::new(target.block))
+    };
+    let weights = weights.iter().map(|(_, weight)| *weight);
+    used().zip(weights).enumerate().map(line).collect()
 }
 
 /// How a thread picks among targets of different weights, in whole percent; `None` where all weigh alike.

@@ -316,6 +316,23 @@ impl Target {
         self.path.starts_with('*')
     }
 
+    /// Whether it is used as `other` is in all but the size of blocks, their order and the share of writes, and both go
+    /// through their blocks one after another or evenly at random.
+    pub fn differs_by_line(&self, other: &Self) -> bool {
+        let plain = |one: &Self| Self {
+            block: 0,
+            align: None,
+            random: None,
+            writes: 0,
+            ..one.clone()
+        };
+        let is_line = |one: &Self| {
+            let steps = one.random.is_some() || one.step() == one.block;
+            steps && one.spread.ranges.is_empty() && !one.interlocked && one.thread_stride.is_none()
+        };
+        is_line(self) && is_line(other) && plain(self).is_used_like(&plain(other))
+    }
+
     /// Whether it is used as `other` is, whatever their paths, sizes and weights.
     pub fn is_used_like(&self, other: &Self) -> bool {
         let plain = |one: &Self| Self {

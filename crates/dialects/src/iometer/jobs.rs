@@ -92,6 +92,7 @@ fn access_line(line: &SpecLine, targets: usize) -> AccessLine {
         burst: line.burst,
         alignment: Some(Bytes::new(alignment(line))),
         reply: (line.reply > 0).then(|| Bytes::new(line.reply.into())),
+        target: None,
     }
 }
 

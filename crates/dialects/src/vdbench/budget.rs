@@ -4,7 +4,8 @@
 //! and its transfer sizes. Memory is counted as jobs are made, so that a file is refused before it takes more.
 
 use fathom_workload::{
-    BlockSizes, Distribution, FileSizes, Filling, Job, Place, Placement, Target, WeightedSize, Zone,
+    BlockSizes, Distribution, FileSizes, Filling, Job, Place, Placement, RateStep, Target,
+    WeightedSize, Zone,
 };
 
 use super::run::{LoopSetting, Run, RunJob};
@@ -141,6 +142,9 @@ fn bytes_of_job(job: &Job) -> usize {
         let zones = placement.distribution.iter().map(zones);
         size_of::<Placement>() + zones.sum::<usize>()
     });
+    let steps = features.rate_steps.as_deref().map_or(0, |steps| {
+        size_of_val(steps) + ALLOCATION + list::<RateStep>(steps.steps.capacity())
+    });
     let work = features.file_work.as_deref();
     let work = work.map_or(0, |work| size_of_val(work) + ALLOCATION);
     size_of::<Job>()
@@ -153,6 +157,7 @@ fn bytes_of_job(job: &Job) -> usize {
         + filling
         + placement
         + work
+        + steps
 }
 
 fn text_of(bytes: &[u8]) -> usize {

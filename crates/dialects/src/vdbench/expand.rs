@@ -15,9 +15,11 @@ use super::build::Built;
 use super::jobs::{Member, Settings, Storage};
 use super::options::Options;
 use super::run::{LoopSetting, Run, RunFacts, RunKind, RunRate};
-use super::sections::{Loop, LoopKey, LoopValue, Name, Rate, Rd, Repeat, Wd, matches};
+use super::sections::{Loop, LoopKey, LoopValue, Name, Rate, Rd, Repeat, Varies, Wd, matches};
 use super::values::Values;
 
+/// Longest list of rates that follow one another, s.
+const VARIES_MAX: u64 = 3600;
 /// Most names that wildcards are held against.
 const LOOKUPS_MAX: usize = 5_000_000;
 
@@ -124,6 +126,14 @@ impl<'a> Expander<'a> {
             .flat_map(|member| member.sds.iter().copied())
             .collect();
         let all: Vec<usize> = all.into_iter().collect();
+        // Told before the sets are gone through, which may be far more than there is room for.
+        let least = members
+            .iter()
+            .map(|member| special.jobs_of(member.sds.len()));
+        let least = least.fold(0, usize::saturating_add);
+        if !self.budget.has_room_for_jobs(least, rd, &mut self.values) {
+            return;
+        }
         let held: Vec<BTreeSet<usize>> = members
             .iter()
             .map(|member| member.sds.iter().copied().collect())
@@ -409,6 +419,18 @@ impl<'a> Expander<'a> {
         let skewed = members
             .iter()
             .any(|member| member.spec.skew.is_some() || member.spec.priority.is_some());
+        if rd.varies != Varies::No {
+            let Some(most) = self.check_steps(rd) else {
+                return;
+            };
+            let rate = RunRate::Varying(most);
+            return self.run(index, rd, members, settings, (rate, loops, ""));
+        }
+        if rd.rates.contains(&Rate::Number(0)) {
+            let message = format!("rd={}: `iorate=` has a rate of 0", rd.name);
+            let hint = "leave it out; a rate that changes needs `distribution=variable`";
+            return self.values.error(rd.at, message, hint);
+        }
         let several = rd.rates.len() > 1;
         for rate in &rd.rates {
             let (label, first) = match *rate {
@@ -449,6 +471,46 @@ impl<'a> Expander<'a> {
                 return;
             }
         }
+    }
+
+    /// The highest of the rates of `distribution=variable`, which are pairs of a rate and its seconds.
+    fn check_steps(&mut self, rd: &Rd) -> Option<u64> {
+        let mut complain = |message: String, hint: &str| {
+            let message = format!("rd={}: {message}", rd.name);
+            self.values.error(rd.at, message, hint);
+        };
+        let Some(steps) = steps_of(rd) else {
+            let message = "'dist=variable' requested without a proper iorate= distribution list";
+            let hint = "write pairs of a rate and its seconds: `iorate=(100,10,1000,5)`";
+            complain(message.to_owned(), hint);
+            return None;
+        };
+        let seconds = steps.iter().map(|(_, seconds)| *seconds);
+        let seconds = seconds.fold(0, u64::saturating_add);
+        if seconds > VARIES_MAX {
+            let message = format!(
+                "Variable i/o rate distribution list may contain no more than {VARIES_MAX} seconds worth of i/o rates: {seconds}"
+            );
+            complain(
+                message,
+                "give shorter times; the list is gone through over and over",
+            );
+            return None;
+        }
+        if seconds > rd.elapsed {
+            let message = format!(
+                "The amount of time covered by 'dist=variable' iorate ({seconds}) must be shorter than elapsed time ({})",
+                rd.elapsed
+            );
+            complain(message, "run longer, or give shorter times");
+            return None;
+        }
+        let most = steps.iter().map(|(rate, _)| *rate).max().unwrap_or(0);
+        if most == 0 {
+            complain("no rate is above 0".to_owned(), "give one of its rates");
+            return None;
+        }
+        Some(most)
     }
 
     /// Adds one run and its stage.
@@ -601,6 +663,14 @@ enum SdSet {
 }
 
 impl SdSet {
+    /// Jobs of a workload with so many SDs over all sets, at least.
+    fn jobs_of(self, sds: usize) -> usize {
+        match self {
+            Self::Chunks(_) => sds,
+            Self::Growing => sds.saturating_mul(sds.saturating_add(1)) / 2,
+        }
+    }
+
     /// The sets of all SDs.
     fn sets(self, all: &[usize]) -> Box<dyn Iterator<Item = &[usize]> + '_> {
         match self {
@@ -608,6 +678,26 @@ impl SdSet {
             Self::Growing => Box::new((1..=all.len()).map(|count| &all[..count])),
         }
     }
+}
+
+/// The rates of `distribution=variable` with their seconds; `None` where they are no such pairs.
+pub(super) fn steps_of(rd: &Rd) -> Option<Vec<(u64, u64)>> {
+    let numbers: Option<Vec<u64>> = rd
+        .rates
+        .iter()
+        .map(|rate| match rate {
+            Rate::Number(number) => Some(*number),
+            Rate::Max | Rate::Curve | Rate::OfLast(_) => None,
+        })
+        .collect();
+    let numbers =
+        numbers.filter(|numbers| !numbers.is_empty() && numbers.len().is_multiple_of(2))?;
+    let pairs = numbers.chunks(2).map(|pair| (pair[0], pair[1]));
+    let pairs: Vec<(u64, u64)> = pairs.collect();
+    pairs
+        .iter()
+        .all(|(_, seconds)| *seconds > 0)
+        .then_some(pairs)
 }
 
 fn special_set(name: &str) -> Option<SdSet> {

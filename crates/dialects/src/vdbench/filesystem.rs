@@ -13,20 +13,26 @@ use std::rc::Rc;
 
 use fathom_units::{Iops, Nanos};
 use fathom_workload::{
-    FileTask, FileWork, Flow, Job, Limits, Poisson, SetChoice, SetFormat, SetRate, Stage,
+    FileTask, FileWork, Flow, Job, Limits, Poisson, RateFrom, RateRounding, RateShares, SetChoice,
+    SetFormat, SetRate, Stage,
 };
 
 use self::parts::{Combination, Part};
 use super::budget::RUNS_MAX;
 use super::expand::Expander;
 use super::run::{LoopSetting, Run, RunFacts, RunJob, RunKind, RunRate};
-use super::sections::{self, FileIo, Fwd, Gaps, LoopKey, LoopValue, Rate, Rd, Xfersize, matches};
+use super::sections::{
+    self, FileIo, Fwd, Gaps, LoopKey, LoopValue, Rate, Rd, Varies, Xfersize, matches,
+};
 use super::shares::whole;
 
 /// The flow that holds jobs to their shares where no rate does.
 const FLOW: u32 = 1;
 /// The weight of all jobs of a flow together.
 const FLOW_WEIGHT: f64 = 1_000_000.0;
+
+/// What stands for all of a rate that is not known yet, in jobs' shares of it.
+const SHARES_IN_ALL: u64 = 1_000_000_000;
 
 /// Loops with their values, outermost first.
 type Loops = Vec<(LoopKey, Vec<LoopValue>)>;
@@ -240,6 +246,14 @@ impl Expander<'_> {
 
     /// A run for each rate.
     fn file_rates(&mut self, index: usize, rd: &Rd, combination: &Combination) {
+        if rd.varies != Varies::No {
+            let message = format!(
+                "rd={}: `distribution=variable` and `spike` are not done on files",
+                rd.name
+            );
+            let hint = "use an RD for each rate, or `fwdrate=` with a list of rates";
+            return self.values.error(rd.at, message, hint);
+        }
         let rates = if rd.fwd_rates.is_empty() {
             &rd.rates
         } else {
@@ -253,13 +267,15 @@ impl Expander<'_> {
         for rate in rates {
             let (run_rate, number) = match *rate {
                 Rate::Max => (RunRate::Controlled, None),
-                Rate::Number(number) => (RunRate::Number(number), Some(number)),
-                Rate::Curve | Rate::OfLast(_) => {
+                Rate::Curve => (RunRate::ControlledCurve, None),
+                Rate::Number(number) if number > 0 => (RunRate::Number(number), Some(number)),
+                Rate::Number(_) | Rate::OfLast(_) => {
                     let message = format!(
-                        "rd={}: a rate that follows from another run is not done on files",
+                        "rd={}: a rate of 0, or in percent of another run's, is not done on files",
                         rd.name
                     );
-                    return self.values.error(rd.at, message, "give numbers, or `max`");
+                    let hint = "give numbers, `max` or `curve`";
+                    return self.values.error(rd.at, message, hint);
                 }
             };
             let mut loops = combination.loops.clone();
@@ -269,12 +285,71 @@ impl Expander<'_> {
                     value: number.map_or("max".to_owned(), |number| number.to_string()),
                 });
             }
-            let Some(jobs) = self.file_jobs(rd, &combination.parts, number) else {
+            let measured = self.runs.len();
+            let parts = &combination.parts;
+            if !self.file_rate(index, rd, parts, (run_rate, &loops, "")) {
                 return;
-            };
-            let run = self.file_run(index, rd, &combination.parts, &loops, run_rate);
-            self.add_file_run(rd, run, jobs);
+            }
+            if *rate == Rate::Curve && !self.file_curve(index, rd, parts, (measured, &loops)) {
+                return;
+            }
         }
+    }
+
+    /// The points of a curve behind the run that is measured; whether there may be more runs.
+    fn file_curve(
+        &mut self,
+        index: usize,
+        rd: &Rd,
+        parts: &[Part],
+        (measured, loops): (usize, &[LoopSetting]),
+    ) -> bool {
+        rd.curve.iter().all(|percent| {
+            let rate = RunRate::Of {
+                run: measured,
+                percent: *percent,
+            };
+            let suffix = format!("_({percent}%)");
+            self.file_rate(index, rd, parts, (rate, loops, &suffix))
+        })
+    }
+
+    /// One run; whether there may be more.
+    fn file_rate(
+        &mut self,
+        index: usize,
+        rd: &Rd,
+        parts: &[Part],
+        (rate, loops, suffix): (RunRate, &[LoopSetting], &str),
+    ) -> bool {
+        let (number, rate_from) = match rate {
+            RunRate::Number(number) => (Some(number), None),
+            RunRate::Of { run, percent } => {
+                let from = RateFrom {
+                    stage: run,
+                    percent,
+                    rounding: RateRounding::UpToHundreds,
+                    shares: RateShares::AsGiven,
+                };
+                (Some(SHARES_IN_ALL), Some(from))
+            }
+            _ => (None, None),
+        };
+        let Some(jobs) = self.file_jobs(rd, parts, number) else {
+            return false;
+        };
+        let run = self.file_run(index, rd, parts, loops, rate);
+        let is_of_curve = rate_from.is_some() || rate == RunRate::ControlledCurve;
+        let run = Run {
+            name: format!("{}{suffix}", run.name),
+            stopcurve: rd.stopcurve.filter(|_| is_of_curve),
+            ..run
+        };
+        self.add_file_run(rd, run, jobs);
+        if let Some(stage) = self.stages.last_mut().filter(|_| rate_from.is_some()) {
+            stage.rate_from = rate_from;
+        }
+        !self.budget.is_spent()
     }
 
     fn file_jobs(&mut self, rd: &Rd, parts: &[Part], rate: Option<u64>) -> Option<Vec<Job>> {

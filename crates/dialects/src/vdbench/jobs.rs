@@ -4,8 +4,10 @@
 //! threads, since Vdbench's threads take their blocks from one position. `threads=` counts for a piece of storage, whoever
 //! uses it. Where on the storage it works is in `extent`, how fast in `pace`, what it does beyond plain I/O in `features`.
 
+mod crowds;
 mod extent;
 mod features;
+mod joined;
 mod pace;
 
 use std::collections::BTreeMap;
@@ -13,7 +15,8 @@ use std::collections::BTreeMap;
 use fathom_units::Bytes;
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, ExistingFiles,
-    FileChoice, Filling, Job, Mix, OpenSync, ReportGroup, SequentialScope, SyncPolicy,
+    Features, FileChoice, Filling, Job, Mix, OpenSync, ReportGroup, SequentialScope, SyncPolicy,
+    Target,
 };
 
 use super::blocks::{self, percent};
@@ -125,6 +128,7 @@ struct Slot {
 /// What a job is made with.
 struct Context<'c> {
     rd: &'c Rd,
+    members: &'c [Member<'c>],
     settings: &'c Settings<'c>,
     several_wds: bool,
     ends: &'c BTreeMap<usize, u64>,
@@ -143,7 +147,8 @@ impl Expander<'_> {
             .iter()
             .map(|member| settings.apply(member.spec))
             .collect();
-        let mut slots = self.slots(rd, members, &specs)?;
+        let joined = self.built.general.concatenatesds;
+        let mut slots = self.slots((rd, joined), members, (&specs, settings))?;
         if slots.is_empty() {
             let message = format!("rd={}: no host has any of its storage", rd.name);
             self.values.error(
@@ -153,14 +158,21 @@ impl Expander<'_> {
             );
             return None;
         }
-        share_threads(&mut slots, |sd| {
-            settings
-                .threads
-                .unwrap_or_else(|| self.built.sds.get(sd).map_or(1, |sd| sd.threads))
-        });
-        let ends = extent::ends(&slots, &specs);
+        if !joined {
+            share_threads(&mut slots, |sd| {
+                settings
+                    .threads
+                    .unwrap_or_else(|| self.built.sds.get(sd).map_or(1, |sd| sd.threads))
+            });
+        }
+        let ends = if joined {
+            extent::ends_of_all(members, &specs)
+        } else {
+            extent::ends(&slots, &specs)
+        };
         let context = Context {
             rd,
+            members,
             settings,
             several_wds: members.len() > 1,
             ends: &ends,
@@ -209,27 +221,27 @@ impl Expander<'_> {
     }
 
     /// Which host does which workload on which storage.
-    fn slots(&mut self, rd: &Rd, members: &[Member<'_>], specs: &[Spec<'_>]) -> Option<Vec<Slot>> {
+    fn slots(
+        &mut self,
+        (rd, joined): (&Rd, bool),
+        members: &[Member<'_>],
+        (specs, settings): (&[Spec<'_>], &Settings<'_>),
+    ) -> Option<Vec<Slot>> {
+        if joined {
+            return self.joined_slots(rd, members, (specs, settings));
+        }
         let mut slots = Vec::new();
-        let built = self.built;
-        let allowed = |names: &[super::Name], host: usize| {
-            let label = built.hosts.get(host).map_or("", |host| host.label.as_str());
-            names.is_empty() || names.iter().any(|name| super::matches(&name.text, label))
-        };
         for (index, (member, spec)) in members.iter().zip(specs).enumerate() {
             let names = spec.wd.hosts.len() + rd.hosts.len();
-            let allowed = |(host, _): &(usize, usize)| {
-                allowed(&spec.wd.hosts, *host) && allowed(&rd.hosts, *host)
-            };
             for sd in &member.sds {
                 let count = self.storage.hosts.get(*sd).map_or(0, Vec::len);
                 if !self.may_look_at(names.saturating_mul(count), rd) {
                     return None;
                 }
                 let hosts = self.storage.hosts.get(*sd).map_or(&[][..], Vec::as_slice);
+                let allowed = |(host, _): &(usize, usize)| self.is_allowed(rd, *spec, *host);
                 let hosts: Vec<(usize, usize)> = hosts.iter().copied().filter(allowed).collect();
-                let in_order = matches!(spec.seek, Seek::Eof | Seek::SequentialNonZero)
-                    || spec.seek == Seek::Percent(0.0);
+                let in_order = spec.seek.is_in_order();
                 let count = hosts.len();
                 let mut add = |(host, path): (usize, usize), stream: (u32, u32), parts: u32| {
                     slots.push(Slot {
@@ -281,9 +293,7 @@ impl Expander<'_> {
         let lun = sd.paths.get(slot.path)?.lun.as_str();
         self.check_flags(slot, sd, lun, flags);
         let largest = context.ends.get(&slot.sd).copied().unwrap_or(4096);
-        let targets = self.targets(slot, sd, lun, spec, largest)?;
-        let length = targets.first().and_then(|target| target.length);
-        let features = self.features(sd, spec, context.settings, length)?;
+        let (targets, features) = self.places(slot, (sd, lun), spec, (context, largest))?;
         let mix = Mix::reads(percent(spec.rdpct));
         let block = self.block(sd, spec)?;
         let limits = pace::limits(
@@ -294,7 +304,7 @@ impl Expander<'_> {
             self.maxdata_share(context.rd, spec, slot),
         );
         Some(Job {
-            name: self.job_name(slot, sd, spec, context.several_wds),
+            name: self.job_name(slot, sd, spec, context),
             group: ReportGroup::default(),
             host: host.given.then(|| host.label.clone()),
             file_choice: if targets.len() > 1 {
@@ -339,6 +349,45 @@ impl Expander<'_> {
         })
     }
 
+    /// What a job uses of its storage, and what it does beyond plain I/O.
+    fn places(
+        &mut self,
+        slot: &Slot,
+        (sd, lun): (&Sd, &str),
+        spec: Spec<'_>,
+        (context, largest): (&Context<'_>, u64),
+    ) -> Option<(Vec<Target>, Features)> {
+        if !self.built.general.concatenatesds {
+            let targets = self.targets(slot, sd, lun, spec, largest)?;
+            let length = targets.first().and_then(|target| target.length);
+            let features = self.features(sd, spec, context.settings, (length, largest))?;
+            return Some((targets, features));
+        }
+        let sds = &context.members.get(slot.member)?.sds;
+        let targets = self.joined_targets(slot, sds, spec, context.ends)?;
+        let length = length_of(&targets);
+        let mut features = self.features(sd, spec, context.settings, (length, largest))?;
+        if targets.len() > 1 {
+            if spec.wd.stride.is_some() {
+                let what = "`stride=` is not done on SDs that are joined";
+                let hint = "leave out `stride=` or `concatenatesds=`";
+                return self.refuse_placement(spec, what, hint);
+            }
+            features.placement.get_or_insert_default().joined = true;
+        }
+        Some((targets, features))
+    }
+
+    /// Whether a host may do a workload.
+    fn is_allowed(&self, rd: &Rd, spec: Spec<'_>, host: usize) -> bool {
+        let hosts = &self.built.hosts;
+        let label = hosts.get(host).map_or("", |host| host.label.as_str());
+        let means = |names: &[super::Name]| {
+            names.is_empty() || names.iter().any(|name| super::matches(&name.text, label))
+        };
+        means(&spec.wd.hosts) && means(&rd.hosts)
+    }
+
     fn is_device(&self, sd: usize) -> bool {
         self.storage.devices.get(sd).is_some_and(|device| *device)
     }
@@ -355,9 +404,16 @@ impl Expander<'_> {
         }
     }
 
-    fn job_name(&self, slot: &Slot, sd: &Sd, spec: Spec<'_>, several_wds: bool) -> String {
+    fn job_name(&self, slot: &Slot, sd: &Sd, spec: Spec<'_>, context: &Context<'_>) -> String {
         let mut name = sd.name.clone();
-        if several_wds {
+        let sds = context
+            .members
+            .get(slot.member)
+            .map_or(0, |it| it.sds.len());
+        if self.built.general.concatenatesds && sds > 1 {
+            name = format!("{name}+{}", sds - 1);
+        }
+        if context.several_wds {
             name = format!("{}/{name}", spec.wd.name);
         }
         let shared = self
@@ -439,6 +495,13 @@ impl Expander<'_> {
             lun_bytes: super::sum(sds.keys().filter_map(|sd| self.built.sds.get(*sd)?.size)),
         }
     }
+}
+
+/// Bytes of targets, where all are known.
+fn length_of(targets: &[Target]) -> Option<Bytes> {
+    let lengths = targets.iter().map(|target| target.length.map(Bytes::get));
+    let lengths = lengths.collect::<Option<Vec<u64>>>()?;
+    Some(Bytes::new(super::sum(lengths.into_iter())))
 }
 
 fn same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {

@@ -153,6 +153,8 @@ pub enum Rate {
     ControlledCurve,
     /// I/Os a second over all hosts.
     Number(f64),
+    /// Rates that follow one another, with the highest of them.
+    Varying(f64),
 }
 
 impl Rate {
@@ -164,6 +166,7 @@ impl Rate {
             Self::Curve => "Uncontrolled curve".to_owned(),
             Self::ControlledCurve => "Controlled curve".to_owned(),
             Self::Number(rate) => format!("{rate:.0}"),
+            Self::Varying(_) => "Variable".to_owned(),
         }
     }
 
@@ -172,7 +175,7 @@ impl Rate {
         match self {
             Self::Max | Self::ControlledMax => "9999988".to_owned(),
             Self::Curve | Self::ControlledCurve => "9999977".to_owned(),
-            Self::Number(rate) => format!("{rate:.0}"),
+            Self::Number(rate) | Self::Varying(rate) => format!("{rate:.0}"),
         }
     }
 }

@@ -81,7 +81,8 @@ impl VdbenchInput {
         notes.extend(self.leave_out_others(&here));
         self.workload.seed = seed;
         self.fit_to_files(files);
-        if self.general.formatsds != FormatSds::Never {
+        // Vdbench makes no files for SDs that are joined; what is short is laid out before the run.
+        if self.general.formatsds != FormatSds::Never && !self.general.concatenatesds {
             let always = self.general.formatsds == FormatSds::Always;
             self.add_format(&|path| match files.status(path) {
                 FileStatus::Regular(size) if !always => Some(size.get()),

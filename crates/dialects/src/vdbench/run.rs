@@ -28,6 +28,8 @@ pub enum RunRate {
     ControlledCurve,
     /// I/Os a second over all.
     Number(u64),
+    /// Rates that follow one another, with the highest of them.
+    Varying(u64),
     /// A percentage of what an earlier run reached. The rate is known when that run has ended.
     Of {
         /// Index in [`super::VdbenchInput::runs`] of the run that is measured.
@@ -46,6 +48,7 @@ impl RunRate {
             (Self::UncontrolledCurve, _) => "Uncontrolled curve".to_owned(),
             (Self::ControlledCurve, _) => "Controlled curve".to_owned(),
             (Self::Number(rate), _) | (Self::Of { .. }, Some(rate)) => rate.to_string(),
+            (Self::Varying(_), _) => "Variable".to_owned(),
             (Self::Of { percent, .. }, None) => format!("{percent}%"),
         }
     }

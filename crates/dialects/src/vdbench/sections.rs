@@ -170,8 +170,15 @@ pub enum Seek {
     Eof,
     /// `seqnz`: sequential from a random block.
     SequentialNonZero,
-    /// `poisson`, with its midpoint: addresses that crowd in the middle.
+    /// `poisson`, with its midpoint: random addresses that crowd at the start.
     Poisson(f64),
+}
+
+impl Seek {
+    /// Whether one position goes through the storage.
+    pub fn is_in_order(self) -> bool {
+        matches!(self, Self::Eof | Self::SequentialNonZero) || self == Self::Percent(0.0)
+    }
 }
 
 impl fmt::Display for Seek {
@@ -212,7 +219,7 @@ pub struct Wd {
     pub whpct: f64,
     /// `range=`.
     pub range: Option<Range>,
-    /// `hotband=`.
+    /// `hotband=`: the range that random addresses crowd at the start of.
     pub hotband: Option<Range>,
     /// `stride=(min,max)`: bytes from one I/O's address to the next one's.
     pub stride: Option<(u64, u64)>,
@@ -258,6 +265,18 @@ pub enum Gaps {
     Uniform,
     /// Equal.
     Deterministic,
+}
+
+/// `distribution=variable` and `spike`: the rate changes while a run lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Varies {
+    /// It does not.
+    #[default]
+    No,
+    /// `iorate=` is a list of rates with their seconds.
+    Steps,
+    /// The same, and all I/Os of a second start at its beginning.
+    Spikes,
 }
 
 /// What a loop of an RD changes.
@@ -388,6 +407,8 @@ pub struct Rd {
     pub maxdata: MaxData,
     /// `distribution=`.
     pub gaps: Gaps,
+    /// `distribution=variable` and `spike`.
+    pub varies: Varies,
     /// `openflags=`; where it is given it counts instead of the others.
     pub openflags: Option<OpenFlags>,
     /// `startcmd=`.
@@ -582,6 +603,8 @@ pub struct General {
     pub startcmd: Vec<String>,
     /// `endcmd=`.
     pub endcmd: Vec<String>,
+    /// Where the first of them stands.
+    pub commands_at: Option<At>,
     /// `loop=`.
     pub repeat: Option<Repeat>,
     /// `create_anchors=yes`.

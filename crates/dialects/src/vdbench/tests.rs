@@ -2,6 +2,7 @@
 
 mod accepted;
 mod mapping;
+mod patterns;
 mod place;
 mod refused;
 

@@ -1,7 +1,7 @@
 //! What `fathom diskspd` takes from the events of a run: processor use, and what each worker tells of its I/O.
 
 use fathom_dialects::diskspd::{CpuUse, DiskspdInput, Tally};
-use fathom_record::{Event, EventSink, Phase};
+use fathom_record::{Event, EventSink, LogChunk, Phase};
 use fathom_session::{Console, Screen};
 
 use crate::measure::{View, progress};
@@ -33,11 +33,9 @@ impl Span {
         }
         uses(&self.before, &self.after)
     }
-}
 
-impl<'a> Watcher<'a> {
-    /// For a run of `input`; progress goes to a terminal alone.
-    pub fn new(input: &DiskspdInput, console: &'a dyn Console) -> Self {
+    /// One for each timespan of `input`.
+    pub fn all(input: &DiskspdInput) -> Vec<Self> {
         let stages = input.workload.stages.iter().enumerate();
         let spans = stages.map(|(index, stage)| {
             let mut first_workers = Vec::new();
@@ -46,14 +44,29 @@ impl<'a> Watcher<'a> {
                 first_workers.push(workers);
                 workers += job.workers as usize;
             }
-            Span {
+            Self {
                 first_workers,
                 tallies: Tally::of_span(input, index),
-                ..Span::default()
+                ..Self::default()
             }
         });
+        spans.collect()
+    }
+
+    /// Counts what a worker of a job tells.
+    pub fn tell(&mut self, (job, worker): (usize, u32), chunk: &LogChunk) {
+        let first = self.first_workers.get(job).copied().unwrap_or(0);
+        if let Some(tally) = self.tallies.get_mut(first + worker as usize) {
+            tally.add(chunk);
+        }
+    }
+}
+
+impl<'a> Watcher<'a> {
+    /// For a run of `input`; progress goes to a terminal alone.
+    pub fn new(input: &DiskspdInput, console: &'a dyn Console) -> Self {
         Self {
-            spans: spans.collect(),
+            spans: Span::all(input),
             screen: progress(console),
         }
     }
@@ -87,12 +100,7 @@ impl EventSink for Watcher<'_> {
             Event::StageStarted { .. } | Event::Interval { .. } => span.before = ticks(),
             Event::IoLog {
                 job, worker, chunk, ..
-            } => {
-                let first = span.first_workers.get(*job).copied().unwrap_or(0);
-                if let Some(tally) = span.tallies.get_mut(first + *worker as usize) {
-                    tally.add(chunk);
-                }
-            }
+            } => span.tell((*job, *worker), chunk),
             _ => {}
         }
     }

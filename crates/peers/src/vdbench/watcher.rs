@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fathom_dialects::vdbench::output::{JobSecond, Processors, Rate, Report, RunEnd, Tally};
 use fathom_dialects::vdbench::{MaxData, Run, RunRate, VdbenchInput};
 use fathom_engine::StopFlag;
-use fathom_record::{Event, EventSink, IntervalStats, OpStats, SetStats, StageResult};
+use fathom_record::{Event, EventSink, IntervalStats, OpStats, SetStats, StageResult, stage_rate};
 use fathom_units::Nanos;
 use fathom_workload::Workload;
 
@@ -175,7 +175,10 @@ impl<'a> Watcher<'a> {
 
     fn ends(&mut self, result: &StageResult) {
         if let Some(rate) = self.rates.get_mut(result.stage) {
-            *rate = Some(rate_of(result)).filter(|rate| *rate > 0.0);
+            let stage = self.workload.stages.get(result.stage);
+            *rate = stage
+                .map(|stage| stage_rate(stage, result))
+                .filter(|rate| *rate > 0.0);
         }
         if let Some(run) = self.run.take() {
             let end = self.end_of(&self.input.runs[run]);
@@ -227,16 +230,6 @@ impl<'a> Watcher<'a> {
             self.report.note(&mut self.files, now, &text);
         }
     }
-}
-
-/// I/Os a second of a stage, each job's over its own time.
-fn rate_of(result: &StageResult) -> f64 {
-    let measured = result
-        .workers
-        .iter()
-        .filter(|worker| worker.measured > Nanos::ZERO);
-    let rates = measured.map(|worker| worker.ios() as f64 * 1e9 / worker.measured.get() as f64);
-    rates.sum()
 }
 
 /// Whether a run has moved what `maxdata=` and its kin allow.

@@ -22,8 +22,8 @@ use crate::worker::Times;
 pub(super) enum Step {
     /// This, now.
     Act(SetAct),
-    /// Nothing: a request of several acts was counted.
-    Whole(Done),
+    /// Nothing: a request of several acts is over; it is given where it is measured.
+    Whole(Option<Done>),
     /// Look again at this time.
     WaitUntil(Nanos),
     /// Nothing until something completes, or never again.
@@ -155,6 +155,17 @@ impl Worker {
         self.idle && !self.closed
     }
 
+    /// Whether what it does next begins a request.
+    pub fn is_between_requests(&self) -> bool {
+        let busy = self.closed || self.under_way.is_some() || self.pending.is_some();
+        !busy && self.cleaning.is_none() && !self.stream.is_within_request()
+    }
+
+    /// Whether it does nothing more.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// What to do at `now`.
     pub fn step(&mut self, now: Nanos) -> Step {
         self.idle = false;
@@ -187,10 +198,7 @@ impl Worker {
                     operation: Some(operation),
                     latency,
                 };
-                match self.count(now, self.request_begun, done) {
-                    Some(done) => Step::Whole(done),
-                    None => self.step(now),
-                }
+                Step::Whole(self.count(now, self.request_begun, done))
             }
             SetNext::Busy => {
                 self.idle = true;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_workload::generator::{
     ArrivalSchedule, Io, SharedCursor, StreamKey, TargetRange, WorkerStream,
 };
-use fathom_workload::{Arrival, Direction, Job, OpenSync};
+use fathom_workload::{Direction, Job, OpenSync};
 
 use super::layout::Placed;
 
@@ -78,10 +78,7 @@ impl Worker {
     ) -> Self {
         let ranges: Vec<TargetRange> = targets.iter().map(|target| target.range).collect();
         let stream = WorkerStream::new(job, key, &ranges, shared).expect("the job has a stream");
-        let schedule = match job.arrival {
-            Arrival::Closed => None,
-            Arrival::Open { rate, poisson, .. } => Some(ArrivalSchedule::new(rate, poisson, key)),
-        };
+        let schedule = ArrivalSchedule::of(job, key);
         let first = start + job.limits.start_delay.get();
         let measure = first + job.limits.warmup.get();
         Self {

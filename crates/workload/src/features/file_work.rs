@@ -214,6 +214,25 @@ impl FileTask {
         all
     }
 
+    /// The operation that is asked for, and counts as a request; `None` where requests are I/Os.
+    pub const fn asked(self) -> Option<SetOperation> {
+        use SetOperation as Op;
+        match self {
+            Self::MakeDirectory => Some(Op::MakeDirectory),
+            Self::RemoveDirectory => Some(Op::RemoveDirectory),
+            Self::Create => Some(Op::Create),
+            Self::Delete => Some(Op::Delete),
+            Self::Open => Some(Op::Open),
+            Self::Close => Some(Op::Close),
+            Self::Access => Some(Op::Access),
+            Self::GetAttributes => Some(Op::GetAttributes),
+            Self::SetAttributes => Some(Op::SetAttributes),
+            Self::Copy => Some(Op::Copy),
+            Self::Move => Some(Op::Move),
+            Self::Read | Self::Write | Self::ReadWrite | Self::Format(_) => None,
+        }
+    }
+
     /// Whether data moves this way; `mix` is that of the job.
     pub fn moves(self, way: Direction, mix: Mix) -> bool {
         match (self, way) {

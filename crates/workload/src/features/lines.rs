@@ -38,6 +38,8 @@ pub struct AccessLine {
     pub alignment: Option<Bytes>,
     /// Size of the I/O the other way that follows each I/O in its place of the queue; `None`: there is none.
     pub reply: Option<Bytes>,
+    /// Index of the target that its I/Os go to; `None`: the job's choice of targets says it.
+    pub target: Option<u32>,
 }
 
 impl AccessLine {
@@ -52,6 +54,7 @@ impl AccessLine {
             burst: 1,
             alignment: None,
             reply: None,
+            target: None,
         }
     }
 

@@ -15,6 +15,27 @@ pub struct DirectionRates {
     pub poisson: Poisson,
 }
 
+/// Rates of an open loop that follow one another, over and over, from the job's first I/O on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RateSteps {
+    /// In order; 1 to [`RATE_STEPS_MAX`], not all without a rate, each at least 1 ms. All rates are of one kind.
+    pub steps: Vec<RateStep>,
+    /// All I/Os of a second start together at its beginning.
+    pub together: bool,
+}
+
+/// A rate for a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateStep {
+    /// Rate of each worker; `None`: nothing starts.
+    pub rate: Option<Pacing>,
+    /// How long it holds.
+    pub length: Nanos,
+}
+
+/// Most steps of a job's rate.
+pub const RATE_STEPS_MAX: usize = 4096;
+
 /// A job's share of the I/O of all jobs of its flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {

@@ -41,6 +41,12 @@ pub struct Placement {
     pub ios_per_target: u32,
     /// The targets go on past the ranges that are used, so that an I/O that begins within a range may end past it.
     pub past_end: bool,
+    /// The targets are one, one after another: random offsets fall anywhere in all of them, and a sequence goes on into the
+    /// next. Of the other rules, the distribution alone counts then.
+    pub joined: bool,
+    /// Sequential access: bytes from the start of an I/O to the start of the next, whatever their directions; they may be
+    /// fewer than it has. From where the next does not fit it goes on at the range's start. No other rule counts then.
+    pub stride: Option<Bytes>,
 }
 
 impl Default for Placement {
@@ -59,6 +65,8 @@ impl Default for Placement {
             target_distribution: Distribution::Uniform,
             ios_per_target: 1,
             past_end: false,
+            joined: false,
+            stride: None,
         }
     }
 }

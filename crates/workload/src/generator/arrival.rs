@@ -8,7 +8,8 @@
 
 use super::StreamKey;
 use super::rng::{Purpose, Xoshiro256};
-use crate::{Pacing, Poisson};
+use super::steps::Steps;
+use crate::{Arrival, Job, Pacing, Poisson};
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
@@ -29,6 +30,8 @@ pub struct ArrivalSchedule {
     gap: (u32, u64, u64),
     draws: Option<Xoshiro256>,
     poisson: Poisson,
+    /// Rates that follow one another.
+    steps: Option<Steps>,
 }
 
 impl ArrivalSchedule {
@@ -54,13 +57,29 @@ impl ArrivalSchedule {
             gap: (1, NANOS_PER_SEC / per_sec, NANOS_PER_SEC % per_sec),
             draws,
             poisson,
+            steps: None,
         }
+    }
+
+    /// The schedule of a job's worker named by `key`; `None` where it is a closed loop.
+    pub fn of(job: &Job, key: StreamKey) -> Option<Self> {
+        let Arrival::Open { rate, poisson, .. } = job.arrival else {
+            return None;
+        };
+        let steps = job.features.rate_steps.as_deref().map(Steps::new);
+        Some(Self {
+            steps,
+            ..Self::new(rate, poisson, key)
+        })
     }
 
     /// Intended start of the next I/O, of `length` bytes, in ns from the worker's first arrival (which is at 0). The gap
     /// after it is 1 / rate, or `length` / rate where bytes are paced. Stays at `u64::MAX` (584 years) once there.
     #[inline]
     pub fn next_start(&mut self, length: u32) -> u64 {
+        if self.steps.is_some() {
+            return self.next_of_steps(length);
+        }
         let start = self.next;
         let units = match self.pacing {
             Pacing::Iops(_) => 1,
@@ -83,7 +102,18 @@ impl ArrivalSchedule {
 
     /// What [`Self::next_start`] will give next, in ns from the first arrival.
     pub fn peek(&self) -> u64 {
-        self.next
+        self.steps.as_ref().map_or(self.next, Steps::peek)
+    }
+
+    #[cold]
+    fn next_of_steps(&mut self, length: u32) -> u64 {
+        let gap = match &mut self.draws {
+            None => 1.0,
+            Some(draws) => mean_gaps(self.poisson, (draws.next() >> 11) + 1),
+        };
+        self.steps
+            .as_mut()
+            .map_or(u64::MAX, |steps| steps.next_start(length, gap))
     }
 
     #[inline]
@@ -105,11 +135,7 @@ impl ArrivalSchedule {
     fn step_drawn(&mut self, uniform: u64) {
         let (_, whole, part) = self.gap;
         let mean = whole as f64 + part as f64 / self.rate as f64;
-        let unit = uniform as f64 / (1u64 << 53) as f64;
-        let gap = match self.poisson {
-            Poisson::Uniform => mean * 2.0 * unit,
-            _ => mean * -libm::log(unit),
-        };
+        let gap = mean * mean_gaps(self.poisson, uniform);
         // A gap is at most 37 times 2^62 ns, so its units of 2^-32 ns fit into 128 bits.
         let scaled = (gap * (1u64 << FRACTION_BITS) as f64) as u128 + u128::from(self.remainder);
         self.remainder = scaled as u64 & ((1 << FRACTION_BITS) - 1);
@@ -118,10 +144,20 @@ impl ArrivalSchedule {
     }
 }
 
+/// A gap in units of their mean, where u = `uniform` / 2^53 lies in (0, 1].
+fn mean_gaps(poisson: Poisson, uniform: u64) -> f64 {
+    let unit = uniform as f64 / (1u64 << 53) as f64;
+    match poisson {
+        Poisson::Uniform => 2.0 * unit,
+        _ => -libm::log(unit),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_units::{BytesPerSec, Iops};
+    use crate::{RateStep, RateSteps, WhenFull, preset};
+    use fathom_units::{BytesPerSec, Iops, Nanos};
     use proptest::prelude::*;
 
     const KEY: StreamKey = StreamKey {
@@ -202,6 +238,69 @@ mod tests {
         let mut schedule = ArrivalSchedule::new(rate, Poisson::Exponential, KEY);
         let starts: Vec<u64> = (0..5).map(|_| schedule.next_start(4096)).collect();
         assert_eq!(starts, [0, 1_381_427, 2_538_527, 2_805_148, 3_275_426]);
+    }
+
+    fn stepped(rates: &[(u64, u64)], together: bool, poisson: Poisson) -> ArrivalSchedule {
+        let mut job = preset("quick", "/unused").unwrap().stages[0].jobs[0].clone();
+        job.arrival = Arrival::Open {
+            rate: Pacing::Iops(Iops::new(1)),
+            poisson,
+            when_full: WhenFull::Queue,
+        };
+        let step = |(rate, seconds): &(u64, u64)| RateStep {
+            rate: (*rate > 0).then(|| Pacing::Iops(Iops::new(*rate))),
+            length: Nanos::from_secs(*seconds),
+        };
+        job.features.rate_steps = Some(Box::new(RateSteps {
+            steps: rates.iter().map(step).collect(),
+            together,
+        }));
+        ArrivalSchedule::of(&job, KEY).unwrap()
+    }
+
+    /// Starts in each of the first seconds.
+    fn in_seconds(schedule: &mut ArrivalSchedule, seconds: usize) -> Vec<u64> {
+        let mut counts = vec![0; seconds];
+        while let Some(count) = counts.get_mut((schedule.next_start(4096) / NANOS_PER_SEC) as usize)
+        {
+            *count += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn rates_follow_one_another_over_and_over() {
+        let rates = [(100, 2), (0, 1), (5, 1)];
+        let expected = [100, 100, 0, 5, 100, 100, 0, 5];
+        let mut fixed = stepped(&rates, false, Poisson::Fixed);
+        assert_eq!(in_seconds(&mut fixed, 8), expected);
+        let mut late = stepped(&[(0, 3), (2, 1)], false, Poisson::Fixed);
+        assert_eq!(
+            [late.next_start(1), late.next_start(1), late.next_start(1)],
+            [3_000_000_000, 3_500_000_000, 7_000_000_000]
+        );
+        let mut drawn = stepped(
+            &[(10_000, 1), (0, 1), (1_000, 1)],
+            false,
+            Poisson::Exponential,
+        );
+        let counts = in_seconds(&mut drawn, 300);
+        let of = |second: usize| counts.iter().skip(second).step_by(3).sum::<u64>();
+        // Over 100 seconds each: the deviation of a Poisson count is its root.
+        assert!(of(0).abs_diff(1_000_000) < 4_000, "{}", of(0));
+        assert_eq!(of(1), 0);
+        assert!(of(2).abs_diff(100_000) < 1_300, "{}", of(2));
+    }
+
+    #[test]
+    fn the_starts_of_a_second_may_stand_together() {
+        let mut spikes = stepped(&[(3, 1), (0, 2)], true, Poisson::Exponential);
+        let starts: Vec<u64> = (0..7)
+            .map(|_| spikes.next_start(4096) / NANOS_PER_SEC)
+            .collect();
+        assert_eq!(starts, [0, 0, 0, 3, 3, 3, 6]);
+        let mut idle = stepped(&[(0, 1)], true, Poisson::Fixed);
+        assert_eq!(idle.next_start(1), u64::MAX);
     }
 
     #[test]

@@ -132,7 +132,10 @@ impl LineWalk {
         }
         self.ios_left -= 1;
         self.bytes_left -= size;
-        let target = self.target();
+        let target = match self.lines[line].target {
+            Some(target) => target as usize,
+            None => self.target(),
+        };
         let offset = self.seek(target, line, size);
         let index = self.next_index;
         self.next_index += 1;
@@ -231,7 +234,8 @@ impl LineWalk {
 /// Whether every line has room at the start of every range.
 fn check_room(job: &Job, targets: &[TargetRange]) -> Result<(), StreamError> {
     for (index, range) in targets.iter().enumerate() {
-        for line in &job.features.lines {
+        let goes = |line: &&AccessLine| line.target.is_none_or(|target| target as usize == index);
+        for line in job.features.lines.iter().filter(goes) {
             let alignment = line.alignment.unwrap_or(LINE_ALIGNMENT).get();
             if alignment == 0 {
                 return Err(StreamError::new(job, Rejection::ZeroAlignment));

@@ -23,6 +23,7 @@
 mod arrival;
 mod bitmap;
 mod cells;
+mod course;
 mod cursor;
 mod fill;
 mod filler;
@@ -42,6 +43,7 @@ mod set_tests;
 mod shared;
 mod sizes;
 mod spread;
+mod steps;
 mod stream;
 #[cfg(test)]
 mod stream_tests;

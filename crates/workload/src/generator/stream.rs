@@ -9,6 +9,7 @@
 
 use fathom_units::Nanos;
 
+use super::course::Course;
 use super::lines::LineWalk;
 use super::permutation::Permutation;
 use super::picker::{Left, Picker};
@@ -39,6 +40,8 @@ pub struct WorkerStream {
     walk: Option<Box<Walk>>,
     /// The stream of a job with lines; nothing else counts then.
     lines: Option<Box<LineWalk>>,
+    /// The stream of a job with one position for all directions; beside it, directions and sizes count.
+    course: Option<Box<Course>>,
     stretch: Stretch,
 }
 
@@ -128,6 +131,7 @@ impl WorkerStream {
             ends,
             walk: None,
             lines: None,
+            course: None,
             stretch: Stretch::EMPTY,
         };
         if !job.features.lines.is_empty() {
@@ -136,6 +140,12 @@ impl WorkerStream {
             return Ok(stream);
         }
         match &job.features.placement {
+            Some(rules) if Course::is_of(rules) => {
+                let course = Course::new(job, rules, key, (targets, shared));
+                stream.ends.pass_bytes = course.bytes_per_pass();
+                stream.ends.ios_bound = None;
+                stream.course = Some(Box::new(course));
+            }
             Some(rules) => {
                 let walk = Walk::new(job, rules, key, targets)?;
                 stream.ends.pass_bytes = walk.bytes_per_round();
@@ -224,6 +234,9 @@ impl WorkerStream {
         }
         if let Some(lines) = &mut self.lines {
             return lines.next_io();
+        }
+        if let Some(course) = &mut self.course {
+            return course.next_io(&mut self.directions, &mut self.sizes);
         }
         self.end_stretch();
         if self.ends.ios_left == 0 {

@@ -31,6 +31,9 @@ fn line(line: &AccessLine) -> Toml {
     if let Some(reply) = line.reply {
         add("reply", size(reply));
     }
+    if let Some(target) = line.target {
+        add("target", count(target));
+    }
     Toml::Table(keys)
 }
 
@@ -86,6 +89,8 @@ impl Reader<'_> {
             let value = fields.get(key);
             value.map_or(Some(None), |value| self.quantity(value).map(Some))
         });
+        let target = fields.get("target");
+        let target = target.map_or(Some(None), |value| self.count(value).map(Some));
         let span = fields.span();
         fields.finish(self);
         let Some(size) = found else {
@@ -101,6 +106,7 @@ impl Reader<'_> {
             burst: burst?,
             alignment: alignment?,
             reply: reply?,
+            target: target?,
         })
     }
 }

@@ -4,6 +4,7 @@
 //! think = { pause = "10ms", every = 8, counts = "completed" }
 //! batches = { submit = 16, complete_min = 1, complete_max = 16 }
 //! rates = { read = "1000/s", write = "5MB/s", process = "fixed" }
+//! rate_steps = { steps = [{ rate = "1000/s", length = "10s" }, { length = "5s" }], together = false }
 //! flow = { id = 1, weight = 8 }
 //! latency_target = { most = "2ms", window = "5s", percentile = "99%" }
 //! steady = { metric = "iops", judged = "slope", limit = "0.3%", window = "60s" }
@@ -18,7 +19,8 @@ use super::words::{PROCESSES, Words, word};
 use super::writer::{count, time};
 use crate::{
     AfterFound, Batches, Direction, DirectionRates, Flow, Job, LatencyTarget, Overlaps, Pacing,
-    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, ThinkCounts, ThinkTime,
+    RateStep, RateSteps, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, ThinkCounts,
+    ThinkTime,
 };
 
 const COUNTS: Words<ThinkCounts> = &[
@@ -47,6 +49,8 @@ pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
     keys.extend(features.think.map(|it| ("think", think(it))));
     keys.extend(features.batches.map(|it| ("batches", batches(it))));
     keys.extend(features.rates.map(|it| ("rates", rates(&it))));
+    let steps = features.rate_steps.as_deref();
+    keys.extend(steps.map(|it| ("rate_steps", rate_steps(it))));
     keys.extend(features.flow.map(|it| ("flow", flow(it))));
     let target = features.latency_target;
     keys.extend(target.map(|it| ("latency_target", latency_target(it))));
@@ -88,16 +92,38 @@ fn batches(batches: Batches) -> TomlValue {
 fn rates(rates: &DirectionRates) -> TomlValue {
     let mut keys = Table::new();
     for (way, rate) in Direction::ALL.into_iter().zip(rates.rates) {
-        let text = match rate {
-            None => continue,
-            Some(Pacing::Iops(iops)) => format!("{}/s", iops.get()),
-            Some(Pacing::Bytes(bytes)) => format!("{}B/s", bytes.get()),
-        };
-        keys.insert(way.name().to_owned(), text.into());
+        if let Some(rate) = rate {
+            keys.insert(way.name().to_owned(), pacing(rate));
+        }
     }
     let process = word(PROCESSES, &rates.poisson);
     keys.insert("process".to_owned(), process.into());
     TomlValue::Table(keys)
+}
+
+fn pacing(rate: Pacing) -> TomlValue {
+    match rate {
+        Pacing::Iops(iops) => format!("{}/s", iops.get()).into(),
+        Pacing::Bytes(bytes) => format!("{}B/s", bytes.get()).into(),
+    }
+}
+
+fn rate_steps(steps: &RateSteps) -> TomlValue {
+    let step = |step: &RateStep| {
+        let mut keys = Table::new();
+        if let Some(rate) = step.rate {
+            keys.insert("rate".to_owned(), pacing(rate));
+        }
+        keys.insert("length".to_owned(), time(step.length));
+        TomlValue::Table(keys)
+    };
+    table([
+        (
+            "steps",
+            TomlValue::Array(steps.steps.iter().map(step).collect()),
+        ),
+        ("together", steps.together.into()),
+    ])
 }
 
 fn flow(flow: Flow) -> TomlValue {
@@ -145,6 +171,8 @@ impl Reader<'_> {
         features.think = fields.get("think").and_then(|value| self.think(value));
         features.batches = fields.get("batches").and_then(|value| self.batches(value));
         features.rates = fields.get("rates").and_then(|value| self.rates(value));
+        let steps = fields.get("rate_steps");
+        features.rate_steps = steps.and_then(|value| self.rate_steps(value)).map(Box::new);
         features.flow = fields.get("flow").and_then(|value| self.flow(value));
         let target = fields.get("latency_target");
         features.latency_target = target.and_then(|value| self.latency_target(value));
@@ -231,15 +259,7 @@ impl Reader<'_> {
             let Some(value) = fields.get(way.name()) else {
                 continue;
             };
-            let is_bytes = value
-                .get_ref()
-                .as_str()
-                .is_some_and(|text| text.contains('B'));
-            *rate = if is_bytes {
-                self.quantity::<BytesPerSec>(value).map(Pacing::Bytes)
-            } else {
-                self.quantity::<Iops>(value).map(Pacing::Iops)
-            };
+            *rate = self.rate_of(value);
         }
         let process = fields
             .get("process")
@@ -248,6 +268,49 @@ impl Reader<'_> {
         Some(DirectionRates {
             rates,
             poisson: process.unwrap_or_default(),
+        })
+    }
+
+    fn rate_of(&mut self, value: &Value<'_>) -> Option<Pacing> {
+        let text = value.get_ref().as_str();
+        if text.is_some_and(|text| text.contains('B')) {
+            return self.quantity::<BytesPerSec>(value).map(Pacing::Bytes);
+        }
+        self.quantity::<Iops>(value).map(Pacing::Iops)
+    }
+
+    fn rate_steps(&mut self, value: &Value<'_>) -> Option<RateSteps> {
+        let mut fields = self.fields(value, "rates that follow one another")?;
+        let Some(list) = fields.get("steps").and_then(|value| self.list(value)) else {
+            let hint = "write it like { steps = [{ rate = \"1000/s\", length = \"10s\" }] }";
+            self.error(value.span(), "it has no `steps`", hint);
+            return None;
+        };
+        let steps: Option<Vec<RateStep>> = list.iter().map(|step| self.rate_step(step)).collect();
+        let together = fields.get("together").and_then(|value| self.truth(value));
+        fields.finish(self);
+        Some(RateSteps {
+            steps: steps?,
+            together: together.unwrap_or_default(),
+        })
+    }
+
+    fn rate_step(&mut self, value: &Value<'_>) -> Option<RateStep> {
+        let mut fields = self.fields(value, "a step of a rate")?;
+        let rate = fields.get("rate").and_then(|value| self.rate_of(value));
+        let length = fields.get("length").and_then(|value| self.quantity(value));
+        let span = fields.span();
+        fields.finish(self);
+        if length.is_none() {
+            self.error(
+                span,
+                "a step has no length",
+                "add one, such as `length = \"10s\"`",
+            );
+        }
+        Some(RateStep {
+            rate,
+            length: length?,
         })
     }
 

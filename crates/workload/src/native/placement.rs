@@ -39,6 +39,12 @@ impl Reader<'_> {
         if let Some(value) = fields.get("past_end") {
             rules.past_end = self.truth(value)?;
         }
+        if let Some(value) = fields.get("joined") {
+            rules.joined = self.truth(value)?;
+        }
+        if let Some(value) = fields.get("stride") {
+            rules.stride = Some(self.quantity(value)?);
+        }
         fields.finish(self);
         Some(Box::new(rules))
     }
@@ -296,6 +302,12 @@ pub(super) fn placement(rules: &Placement) -> Toml {
     add("target_distribution", text(&rules.target_distribution));
     add("ios_per_target", count(rules.ios_per_target));
     add("past_end", rules.past_end.into());
+    if rules.joined {
+        add("joined", true.into());
+    }
+    if let Some(stride) = rules.stride {
+        add("stride", size(stride));
+    }
     Toml::Table(keys)
 }
 

@@ -44,6 +44,17 @@ fn check_line(job: &Job, line: &AccessLine, found: &mut Found) {
     if line.burst == 0 {
         found.add(key, "a line's burst has 0 I/Os", "give at least 1");
     }
+    if line
+        .target
+        .is_some_and(|target| target as usize >= job.targets.len())
+    {
+        let hint = "number the job's targets from 0";
+        found.add(
+            key,
+            "a line names a target that the job does not have",
+            hint,
+        );
+    }
     if line.alignment == Some(Bytes::ZERO) {
         let hint = "leave it out to align to 512 bytes";
         found.add(key, "a line's alignment is 0 bytes", hint);

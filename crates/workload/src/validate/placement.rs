@@ -3,7 +3,10 @@
 use fathom_units::{Bytes, Percent};
 
 use super::Found;
-use crate::{Backend, Caching, DedupeFrom, Direction, Job, SizeDraw, SizeRange};
+use crate::{
+    Access, Backend, Caching, Coverage, DedupeFrom, Direction, Job, Placement, SequentialScope,
+    SizeDraw, SizeRange,
+};
 
 /// Largest I/O that a range of sizes may ask for.
 const SIZE_MAX: Bytes = Bytes::new(u32::MAX as u64);
@@ -52,6 +55,7 @@ pub(super) fn check(job: &Job, found: &mut Found) {
             let message = "sizes of any number of bytes do not go with direct I/O";
             found.add(key, message, "leave `unaligned` out, or use buffered I/O");
         }
+        check_course(job, rules, found);
         for draw in rules.by_order.iter().flatten() {
             match draw {
                 SizeDraw::Range(range) => check_range(job, *range, found),
@@ -63,6 +67,54 @@ pub(super) fn check(job: &Job, found: &mut Found) {
         }
     }
     check_filling(job, found);
+}
+
+/// Targets that are one, and strides, go with few other rules.
+fn check_course(job: &Job, rules: &Placement, found: &mut Found) {
+    if !rules.joined && rules.stride.is_none() {
+        return;
+    }
+    let alone = Placement {
+        joined: rules.joined,
+        stride: rules.stride,
+        distribution: if rules.joined {
+            rules.distribution.clone()
+        } else {
+            Placement::default().distribution
+        },
+        ..Placement::default()
+    };
+    if *rules != alone || (rules.joined && rules.stride.is_some()) {
+        let message =
+            "`joined` and `stride` go with no other rule, but `joined` with a distribution";
+        found.add("placement", message, "leave the others out");
+    }
+    let is_sequential = matches!(job.access, Access::Sequential { .. });
+    let covers = matches!(job.access, Access::Random { coverage, run } if coverage != Coverage::Independent || run > 1);
+    if covers || (rules.stride.is_some() && !is_sequential) {
+        let message =
+            "`joined` needs independent random offsets or a sequence, and `stride` a sequence";
+        found.add("placement", message, "change the job's access");
+    }
+    if rules.stride.is_some() && job.targets.len() > 1 {
+        let message = "`stride` is for one target";
+        found.add("placement", message, "give each target a job of its own");
+    }
+    let shares = Access::Sequential {
+        gap: Bytes::ZERO,
+        scope: SequentialScope::Shared,
+    };
+    if rules.joined
+        && (matches!(job.access, Access::Sequential { gap, .. } if gap > Bytes::ZERO)
+            || job.access == shares)
+    {
+        let message = "a sequence over `joined` targets has no gaps, and is each worker's own";
+        found.add("placement", message, "change the job's access");
+    }
+    if job.features.verify.is_some() {
+        let message = "`joined` and `stride` are not checked (`verify`)";
+        found.add("placement", message, "leave one of them out");
+    }
 }
 
 fn check_range(job: &Job, range: SizeRange, found: &mut Found) {

@@ -292,8 +292,8 @@ fn lines_that_mean_nothing_here_are_refused_with_a_remedy() {
         ("-c4K f", "not one block"),
         ("-ysgo f", "Windows"),
         ("-ag1,0 f", "one group of processors"),
-        ("-B1M -s4K f", "overlap"),
-        ("-t2 -si4K f", "overlap"),
+        ("-F2 -O4 -B1M -s4K f g", "overlap"),
+        ("-F2 -O4 -si4K f g", "overlap"),
         ("-Z1M,absent -w50 f", "cannot be read"),
         ("-Z1M, f", "no file"),
         ("*1", "stands for a target"),
@@ -313,7 +313,7 @@ fn what_has_no_effect_is_told() {
         ("-p -o1 f", "one I/O outstanding"),
         ("-si f", "nobody to share"),
         ("-t2 f", "-si"),
-        ("-s4K -w50 f", "position of their own"),
+        ("-F2 -O4 -s4K -w50 f g", "position of their own"),
         ("-l f", "no effect"),
         ("-Sr f", "whole page cache"),
         ("-P f", "no dots"),
@@ -361,8 +361,51 @@ fn distributions_and_short_strides_are_placements() {
         rest.starts_with("zoned_abs:10/1073741824B:0/1073741824B:90/4"),
         "{rest}"
     );
-    assert_eq!(placement("-c1G -b64K -s4K f").skip, -61_440);
-    assert_eq!(placement("-c1G -b64K -s0 f").skip, -65_536);
+    let stride = |line: &str| placement(line).stride.map(Bytes::get);
+    assert_eq!(stride("-c1G -b64K -s4K f"), Some(4096));
+    assert_eq!(stride("-c1G -b64K -s0 f"), Some(0));
+    assert_eq!(stride("-c1G -b64K -B1M -s4K f"), Some(4096));
+    assert_eq!(stride("-c1G -b64K -t2 -T1M -s4K f"), Some(4096));
+    assert_eq!(stride("-c1G -b64K -t2 -si4K f"), Some(4096));
+    assert_eq!(placement("-c1G -b64K -F2 -O4 -s4K f g").skip, -61_440);
+}
+
+/// Where the first I/Os of each thread begin.
+#[test]
+fn overlapping_strides_begin_where_they_are_told() {
+    use fathom_workload::generator::{SharedCursor, StreamKey, TargetRange, WorkerStream};
+    let starts = |line: &str| {
+        let mut starts = Vec::new();
+        for job in &jobs(line) {
+            let target = &job.targets[0];
+            let range = TargetRange {
+                offset: target.offset.get(),
+                length: target.length.unwrap().get(),
+            };
+            let shared = SharedCursor::new();
+            let key = |worker| StreamKey {
+                seed: 1,
+                job: 0,
+                worker,
+                salt: 0,
+            };
+            let streams =
+                (0..job.workers).map(|it| WorkerStream::new(job, key(it), &[range], &shared));
+            let mut streams: Vec<_> = streams.map(Result::unwrap).collect();
+            for _ in 0..2 {
+                starts.extend(
+                    streams
+                        .iter_mut()
+                        .map(|it| it.next_io().unwrap().offset >> 10),
+                );
+            }
+        }
+        starts
+    };
+    assert_eq!(starts("-c1G -b64K -B1M -s4K f"), [1024, 1028]);
+    assert_eq!(starts("-c1G -b64K -t2 -T1M -s4K f"), [0, 4, 1024, 1028]);
+    assert_eq!(starts("-c1G -b64K -t2 -si4K f"), [0, 4, 8, 12]);
+    assert_eq!(starts("-c1G -b64K -B64K -t2 -s32K f"), [64, 64, 96, 96]);
 }
 
 #[test]

@@ -167,6 +167,31 @@ fn a_profile_of_powershell_is_read() {
 }
 
 #[test]
+fn targets_of_a_pool_may_differ_in_blocks_order_and_writes() {
+    let text = PROFILE.replace(
+        "<Path>y</Path>",
+        "<Path>y</Path><BlockSize>512</BlockSize><WriteRatio>40</WriteRatio>",
+    );
+    let input = read_profile(text, "-Xp.xml z").unwrap();
+    // The first two threads are on `x` alone.
+    let jobs = &input.workload.stages[1].jobs;
+    assert!(jobs[0].features.lines.is_empty());
+    let job = &jobs[2];
+    let lines = job.features.lines.iter();
+    let lines = lines.map(|line| {
+        (
+            line.target,
+            line.weight,
+            line.size.get(),
+            line.read.basis_points(),
+        )
+    });
+    let expected = [(Some(0), 3, 65_536, 10_000), (Some(1), 1, 512, 6000)];
+    assert_eq!(lines.collect::<Vec<_>>(), expected);
+    fathom_workload::validate(&input.workload).unwrap();
+}
+
+#[test]
 fn wrong_profiles_are_refused_where_they_are_wrong() {
     let check = |from: &str, to: &str, line: &str, part: &str| {
         let text = PROFILE.replacen(from, to, 1);
@@ -208,7 +233,7 @@ fn wrong_profiles_are_refused_where_they_are_wrong() {
     check("<Weight>3<", "<Weight>0<", x, "gives the target no I/O");
     check(
         "<Path>y</Path>",
-        "<Path>y</Path><BlockSize>512</BlockSize>",
+        "<Path>y</Path><WriteThrough>true</WriteThrough>",
         x,
         "used differently",
     );

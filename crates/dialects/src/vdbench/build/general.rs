@@ -155,8 +155,15 @@ impl Builder<'_> {
                 self.built.general.report_run_totals =
                     self.values.truth(parameter).unwrap_or_default();
             }
-            "startcmd" | "start_cmd" => self.built.general.startcmd.extend(words()),
-            "endcmd" | "end_cmd" => self.built.general.endcmd.extend(words()),
+            "startcmd" | "start_cmd" | "endcmd" | "end_cmd" => {
+                let general = &mut self.built.general;
+                general.commands_at.get_or_insert(parameter.at);
+                if key.starts_with("start") {
+                    general.startcmd.extend(words());
+                } else {
+                    general.endcmd.extend(words());
+                }
+            }
             "formatsds" => {
                 self.built.general.formatsds = match self.values.truth(parameter) {
                     Some(true) => FormatSds::Always,

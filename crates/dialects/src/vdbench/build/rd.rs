@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::vdbench::lexer::{Parameter, Word};
 use crate::vdbench::outline::Kind;
-use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Rate, Rd};
+use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Rate, Rd, Varies};
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, shown};
 
@@ -99,6 +99,7 @@ pub(super) fn no_rd() -> Rd {
         pause: 0,
         maxdata: MaxData::default(),
         gaps: Gaps::Exponential,
+        varies: Varies::No,
         openflags: None,
         startcmd: Vec::new(),
         endcmd: Vec::new(),
@@ -218,7 +219,7 @@ impl Builder<'_> {
             "maxdata" => rd.maxdata.both = self.amount(parameter),
             "maxdataread" => rd.maxdata.read = self.amount(parameter),
             "maxdatawritten" | "maxdatawrite" => rd.maxdata.written = self.amount(parameter),
-            "distribution" => rd.gaps = self.gaps(parameter),
+            "distribution" => (rd.gaps, rd.varies) = self.gaps(parameter),
             "openflags" => rd.openflags = Some(self.values.openflags(parameter)),
             "startcmd" | "start_cmd" => rd.startcmd = words().collect(),
             "endcmd" | "end_cmd" => rd.endcmd = words().collect(),
@@ -280,22 +281,30 @@ impl Builder<'_> {
             .filter(|amount| *amount > 0.0)
     }
 
-    fn gaps(&mut self, parameter: &Parameter) -> Gaps {
-        let mut gaps = Gaps::Exponential;
+    fn gaps(&mut self, parameter: &Parameter) -> (Gaps, Varies) {
+        let (mut gaps, mut varies) = (Gaps::Exponential, Varies::No);
         for word in &parameter.values {
             gaps = match word.text.as_bytes().first().map(u8::to_ascii_lowercase) {
                 Some(b'e') => Gaps::Exponential,
                 Some(b'd') => Gaps::Deterministic,
                 Some(b'u') => Gaps::Uniform,
+                Some(b'v') => {
+                    varies = varies.max(Varies::Steps);
+                    gaps
+                }
+                Some(b's') => {
+                    varies = Varies::Spikes;
+                    gaps
+                }
                 _ => {
                     let message = format!("`distribution={}` is not done here", shown(parameter));
-                    let hint = "write `exponential`, `uniform` or `deterministic`; rates that vary over time are lists in `iorate=`";
+                    let hint = "write `exponential`, `uniform` or `deterministic`, with `variable` or `spike` where the rate changes";
                     self.values.error(word.at, message, hint);
                     gaps
                 }
             };
         }
-        gaps
+        (gaps, varies)
     }
 
     /// `max`, `curve`, numbers, ranges and percentages of the last rate.
@@ -315,7 +324,9 @@ impl Builder<'_> {
         };
         let mut rates = Vec::new();
         for number in numbers {
-            if number == 0.0 || !(-10_000.0..=RATE_MAX).contains(&number) {
+            // A rate of 0 may stand among those of `distribution=variable`, which is known later.
+            let is_zero = number == 0.0 && parameter.values.len() < 2;
+            if is_zero || !(-10_000.0..=RATE_MAX).contains(&number) {
                 let message = format!(
                     "`{}={}`: {number} is no rate",
                     parameter.key,
@@ -425,6 +436,14 @@ impl Builder<'_> {
     /// Numbers, and beyond Vdbench, words.
     fn seeks(&mut self, parameter: &Parameter) -> Vec<LoopValue> {
         let mut all = Vec::new();
+        let is_crowd = |word: &Word| word.text.to_ascii_lowercase().starts_with('p');
+        if parameter.values.len() == 2 && parameter.values.first().is_some_and(is_crowd) {
+            return self
+                .seek(parameter)
+                .map(LoopValue::Seek)
+                .into_iter()
+                .collect();
+        }
         for word in &parameter.values {
             let one = Parameter {
                 values: vec![word.clone()],

@@ -32,6 +32,8 @@ const KEYWORDS: &[&str] = &[
 
 /// Largest transfer size, which the engine has buffers for.
 const XFERSIZE_MAX: u64 = 1 << 30;
+/// Midpoint of `seekpct=poisson` where none is given.
+const CROWD_MIDPOINT: f64 = 3.0;
 /// Most sizes of a list.
 const SIZES_MAX: usize = 1024;
 
@@ -113,11 +115,7 @@ impl Builder<'_> {
             "seekpct" => wd.seek = self.seek(parameter).unwrap_or(wd.seek),
             "stride" => wd.stride = self.stride(parameter),
             "range" => wd.range = self.range(parameter),
-            "hotband" => self.refuse(
-                parameter,
-                "hot bands are not made",
-                "use `range=` for the band alone, or `rhpct=` and `hitarea=`",
-            ),
+            "hotband" => wd.hotband = self.range(parameter),
             "threads" => wd.threads = self.threads(parameter),
             "iorate" => wd.iorate = self.values.count(parameter, Unit::Size, 1),
             "priority" => {
@@ -231,13 +229,8 @@ impl Builder<'_> {
             "seqnz" | "sequentialnz" => Some(Seek::SequentialNonZero),
             _ if is_sequential => Some(Seek::Percent(0.0)),
             _ if text.starts_with('r') && "random".starts_with(&text) => Some(Seek::Percent(100.0)),
-            "poisson" => {
-                self.refuse(
-                    parameter,
-                    "crowded addresses are not made",
-                    "use `seekpct=100`, or `rhpct=` and `hitarea=`",
-                );
-                return None;
+            _ if text.starts_with('p') && "poisson".starts_with(&text) => {
+                return self.crowd(parameter);
             }
             _ if looks_numeric(&text) => {
                 let number = parse_number(&text, Unit::Size).map(f64::abs);
@@ -247,7 +240,7 @@ impl Builder<'_> {
         };
         if seek.is_none() {
             let message = format!("`seekpct={}` is not known", shown(parameter));
-            let hint = "write 0 to 100, `random`, `sequential`, `seqnz` or `eof`";
+            let hint = "write 0 to 100, `random`, `sequential`, `seqnz`, `eof` or `(poisson,3)`";
             self.values.error(word.at, message, hint);
         } else if parameter.values.len() > 1 {
             let message = format!(
@@ -259,6 +252,22 @@ impl Builder<'_> {
             return None;
         }
         seek
+    }
+
+    /// `poisson` and `(poisson,midpoint)`.
+    fn crowd(&mut self, parameter: &Parameter) -> Option<Seek> {
+        let midpoint = match parameter.values.as_slice() {
+            [_] => Some(CROWD_MIDPOINT),
+            [_, midpoint] => midpoint.text.parse().ok(),
+            _ => None,
+        };
+        let midpoint = midpoint.filter(|midpoint: &f64| *midpoint > 0.0 && midpoint.is_finite());
+        if midpoint.is_none() {
+            let message = format!("`seekpct={}` is no crowd", shown(parameter));
+            let hint = "write `(poisson,3)`: the mean distance from the start is the part that is used, divided by 3";
+            self.values.error(parameter.at, message, hint);
+        }
+        midpoint.map(Seek::Poisson)
     }
 
     fn stride(&mut self, parameter: &Parameter) -> Option<(u64, u64)> {

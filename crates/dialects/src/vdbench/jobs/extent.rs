@@ -7,7 +7,7 @@ use fathom_workload::{Place, Target};
 
 use super::super::expand::Expander;
 use super::super::sections::{Range, Sd, Seek};
-use super::{Slot, Spec};
+use super::{Member, Slot, Spec};
 
 impl Expander<'_> {
     /// The part of the SD that is used: its range, from the first usable byte to the last whole transfer.
@@ -22,7 +22,7 @@ impl Expander<'_> {
         let place = Place::Path(lun.to_owned());
         // The first block of a device, where labels are, is left alone.
         let first = if self.is_device(slot.sd) { largest } else { 0 };
-        let range = spec.wd.range.or(sd.range);
+        let range = spec.wd.hotband.or(spec.wd.range).or(sd.range);
         let Some(size) = sd.size else {
             if range.is_some() || slot.stream.1 > 1 || spec.seek == Seek::SequentialNonZero {
                 let message = format!(
@@ -41,7 +41,7 @@ impl Expander<'_> {
         };
         let end = size - size % largest.max(1);
         let parts = parts(range, (first, end), largest);
-        let random = matches!(spec.seek, Seek::Percent(percent) if percent > 0.0);
+        let random = !spec.seek.is_in_order();
         if parts.is_empty() || (parts.len() > 1 && random) {
             let (message, hint) = if parts.is_empty() {
                 (
@@ -102,8 +102,21 @@ pub(super) fn ends(slots: &[Slot], specs: &[Spec<'_>]) -> BTreeMap<usize, u64> {
     }
     largest
 }
+/// The same for the SDs of all workloads, each of which goes through its own.
+pub(super) fn ends_of_all(members: &[Member<'_>], specs: &[Spec<'_>]) -> BTreeMap<usize, u64> {
+    let mut largest = BTreeMap::new();
+    for (member, spec) in members.iter().zip(specs) {
+        let size = spec.xfersize.largest();
+        for sd in &member.sds {
+            let entry = largest.entry(*sd).or_insert(size);
+            *entry = size.max(*entry);
+        }
+    }
+    largest
+}
+
 /// First byte and length of the parts of a range, the second one where it wraps past the end.
-fn parts(range: Option<Range>, (first, end): (u64, u64), unit: u64) -> Vec<(u64, u64)> {
+pub(super) fn parts(range: Option<Range>, (first, end): (u64, u64), unit: u64) -> Vec<(u64, u64)> {
     let unit = unit.max(1);
     let down = |byte: f64| (byte.max(0.0) as u64) / unit * unit;
     let all = match range {
@@ -132,7 +145,7 @@ fn parts(range: Option<Range>, (first, end): (u64, u64), unit: u64) -> Vec<(u64,
 }
 
 /// A number that looks drawn, the same in every reading.
-fn scattered(number: u64) -> u64 {
+pub(super) fn scattered(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^= mixed >> 31;
     mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 17

@@ -6,7 +6,7 @@ use fathom_workload::{Distribution, Features, FileHandling, Placement, Zone};
 use super::super::contents;
 use super::super::expand::Expander;
 use super::super::sections::{Sd, Seek};
-use super::{Settings, Spec};
+use super::{Settings, Spec, crowds};
 
 impl Expander<'_> {
     /// Hits on a part of the SD, and what written data is like.
@@ -15,7 +15,7 @@ impl Expander<'_> {
         sd: &Sd,
         spec: Spec<'_>,
         settings: &Settings<'_>,
-        length: Option<Bytes>,
+        (length, block): (Option<Bytes>, u64),
     ) -> Option<Features> {
         let mut features = Features {
             files: FileHandling {
@@ -34,46 +34,129 @@ impl Expander<'_> {
             features.filling = filling.map(Box::new);
         }
         let hits = spec.rhpct > 0.0 || spec.whpct > 0.0;
-        if hits {
-            if spec.seek != Seek::Percent(100.0) {
-                let message = format!(
-                    "wd={}: hits (`rhpct=`, `whpct=`) are done for random workloads alone",
-                    spec.wd.name
+        features.placement = match spec.seek {
+            Seek::Poisson(_) if hits || spec.wd.hotband.is_some() => {
+                let hint = "leave out one of them";
+                return self.refuse_placement(
+                    spec,
+                    "`seekpct=poisson` beside hits or a hot band is not done here",
+                    hint,
                 );
-                self.values.error(spec.wd.at, message, "use `seekpct=100`");
-                return None;
             }
-            let area = settings.hitarea.unwrap_or(sd.hitarea);
-            let Some(length) = length
-                .map(Bytes::get)
-                .filter(|length| *length > area && area > 0)
-            else {
-                let message = format!(
-                    "sd={}: hits need `size=`, and a hit area smaller than it",
-                    sd.name
-                );
-                self.values
-                    .error(sd.at, message, "add `size=`, or give a smaller `hitarea=`");
-                return None;
-            };
-            let zones = |percent: f64| {
-                let hits = (percent.round() as u32).min(100);
-                Distribution::ZonedAbsolute(vec![
-                    Zone {
-                        access: hits,
-                        size: Bytes::new(area),
-                    },
-                    Zone {
-                        access: 100 - hits,
-                        size: Bytes::new(length - area),
-                    },
-                ])
-            };
-            features.placement = Some(Box::new(Placement {
-                distribution: [zones(spec.rhpct), zones(spec.whpct), Distribution::Uniform],
-                ..Placement::default()
-            }));
-        }
+            Seek::Poisson(midpoint) => {
+                let (length, block) = self.known_part(sd, (length, block))?;
+                let crowd = crowds::poisson(length, block, midpoint);
+                placed([crowd.clone(), crowd])
+            }
+            _ if spec.wd.hotband.is_some() && spec.seek != Seek::Percent(0.0) => {
+                self.hot_band(sd, spec, hits, (length, block))?
+            }
+            _ if hits => self.hits(sd, spec, settings, length)?,
+            _ => None,
+        };
         Some(features)
     }
+
+    pub(super) fn refuse_placement<T>(
+        &mut self,
+        spec: Spec<'_>,
+        what: &str,
+        hint: &str,
+    ) -> Option<T> {
+        let message = format!("wd={}: {what}", spec.wd.name);
+        self.values.error(spec.wd.at, message, hint);
+        None
+    }
+
+    /// Length of the part of an SD that is used, and its largest transfer, where crowded addresses need them.
+    fn known_part(&mut self, sd: &Sd, (length, block): (Option<Bytes>, u64)) -> Option<(u64, u64)> {
+        let Some(length) = length.map(Bytes::get) else {
+            let message = format!(
+                "sd={}: addresses that crowd in a part of it are asked for, and its size is not known",
+                sd.name
+            );
+            let hint = "add `size=` to the `sd=`";
+            self.values.error(sd.at, message, hint);
+            return None;
+        };
+        Some((length, block))
+    }
+
+    /// Random addresses within a hot band.
+    fn hot_band(
+        &mut self,
+        sd: &Sd,
+        spec: Spec<'_>,
+        hits: bool,
+        part: (Option<Bytes>, u64),
+    ) -> Option<Option<Box<Placement>>> {
+        if hits || spec.seek != Seek::Percent(100.0) {
+            let what =
+                "a hot band is done for random workloads without `rhpct=` and `whpct=` alone";
+            return self.refuse_placement(spec, what, "use `seekpct=100`, and leave those out");
+        }
+        let (length, block) = self.known_part(sd, part)?;
+        if length < crowds::BAND_LEAST {
+            let what = format!(
+                "Minimum hotband size of 1,000,000 bytes is required: on sd={} it is {length} bytes",
+                sd.name
+            );
+            return self.refuse_placement(
+                spec,
+                &what,
+                "use a wider `hotband=`, or a larger `size=`",
+            );
+        }
+        let crowd = |writes| crowds::hot_band(length, block, writes);
+        Some(placed([crowd(false), crowd(true)]))
+    }
+
+    /// Hits on the area at an SD's start that caches are taken to hold.
+    fn hits(
+        &mut self,
+        sd: &Sd,
+        spec: Spec<'_>,
+        settings: &Settings<'_>,
+        length: Option<Bytes>,
+    ) -> Option<Option<Box<Placement>>> {
+        if spec.seek != Seek::Percent(100.0) {
+            let what = "hits (`rhpct=`, `whpct=`) are done for random workloads alone";
+            return self.refuse_placement(spec, what, "use `seekpct=100`");
+        }
+        let area = settings.hitarea.unwrap_or(sd.hitarea);
+        let Some(length) = length
+            .map(Bytes::get)
+            .filter(|length| *length > area && area > 0)
+        else {
+            let message = format!(
+                "sd={}: hits need `size=`, and a hit area smaller than it",
+                sd.name
+            );
+            self.values
+                .error(sd.at, message, "add `size=`, or give a smaller `hitarea=`");
+            return None;
+        };
+        let zones = |percent: f64| {
+            let hits = (percent.round() as u32).min(100);
+            Distribution::ZonedAbsolute(vec![
+                Zone {
+                    access: hits,
+                    size: Bytes::new(area),
+                },
+                Zone {
+                    access: 100 - hits,
+                    size: Bytes::new(length - area),
+                },
+            ])
+        };
+        Some(placed([zones(spec.rhpct), zones(spec.whpct)]))
+    }
+}
+
+/// Where reads and writes fall.
+fn placed([reads, writes]: [Distribution; 2]) -> Option<Box<Placement>> {
+    Some(Box::new(Placement {
+        distribution: [reads, writes, Distribution::Uniform],
+        ..Placement::default()
+    }))
 }

@@ -1,11 +1,13 @@
 //! How fast jobs go and when they end: shares of a run's rate, gaps, and the limits of each.
 
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
-use fathom_workload::{Arrival, BlockSizes, Flow, Job, Limits, Mix, Pacing, Poisson, WhenFull};
+use fathom_workload::{
+    Arrival, BlockSizes, Flow, Job, Limits, Mix, Pacing, Poisson, RateStep, RateSteps, WhenFull,
+};
 
-use super::super::expand::Expander;
+use super::super::expand::{Expander, steps_of};
 use super::super::run::RunRate;
-use super::super::sections::{Gaps, Rd, Seek};
+use super::super::sections::{Gaps, Rd, Seek, Varies};
 use super::super::shares::{of_skews, whole};
 use super::{Slot, Spec};
 
@@ -18,7 +20,11 @@ pub(super) struct Pace {
     poisson: Poisson,
     /// Of each job its share of the run's rate; 0 where its workload has a rate of its own.
     weights: Vec<f64>,
-    /// Their sum.
+    /// Rates that follow one another, with their seconds.
+    steps: Vec<(u64, u64)>,
+    /// Whether the I/Os of a second start together.
+    together: bool,
+    /// Sum of the weights.
     sum: f64,
     /// Of each job its part of a rate that is a number.
     parts: Vec<u64>,
@@ -28,7 +34,7 @@ impl Pace {
     pub(super) fn of(rd: &Rd, slots: &[Slot], specs: &[Spec<'_>], rate: RunRate) -> Self {
         let weights = weights(slots, specs);
         let parts = match rate {
-            RunRate::Number(total) => whole(total, &weights),
+            RunRate::Number(total) | RunRate::Varying(total) => whole(total, &weights),
             _ => Vec::new(),
         };
         let poisson = match rd.gaps {
@@ -39,6 +45,11 @@ impl Pace {
         Self {
             rate,
             poisson,
+            steps: match rate {
+                RunRate::Varying(_) => steps_of(rd).unwrap_or_default(),
+                _ => Vec::new(),
+            },
+            together: rd.varies == Varies::Spikes,
             sum: weights.iter().sum(),
             weights,
             parts,
@@ -64,6 +75,11 @@ impl Pace {
                 let share = weight / self.sum.max(f64::MIN_POSITIVE);
                 refine(job, total as f64 * share);
             }
+            RunRate::Varying(_) => {
+                job.arrival = open(self.parts[number]);
+                let share = weight / self.sum.max(f64::MIN_POSITIVE);
+                job.features.rate_steps = Some(Box::new(self.steps_of(job, share)));
+            }
             // Shares of a rate that is not known yet stand in its place, finely enough.
             RunRate::Of { .. } => job.arrival = open((weight * 1e9).round() as u64),
             RunRate::Controlled | RunRate::ControlledCurve if weight > 0.0 => {
@@ -74,6 +90,34 @@ impl Pace {
                 });
             }
             _ => {}
+        }
+    }
+}
+
+impl Pace {
+    /// A job's part of rates that follow one another: in bytes where they are no whole numbers and all I/Os of one size.
+    fn steps_of(&self, job: &Job, share: f64) -> RateSteps {
+        let exact = |rate: u64| rate as f64 * share;
+        let is_fine = |(rate, _): &(u64, u64)| {
+            let exact = exact(*rate);
+            exact < FINE_BELOW && exact.fract() > 1e-9
+        };
+        let size = job.block.single_size(job.mix);
+        let size = size.filter(|_| self.steps.iter().any(is_fine));
+        let pacing = |rate: u64| match size {
+            Some(size) => {
+                let bytes = (exact(rate) * size.get() as f64).round() as u64;
+                Pacing::Bytes(BytesPerSec::new(bytes.max(1)))
+            }
+            None => Pacing::Iops(Iops::new((exact(rate).round() as u64).max(1))),
+        };
+        let steps = self.steps.iter().map(|(rate, seconds)| RateStep {
+            rate: (*rate > 0).then(|| pacing(*rate)),
+            length: Nanos::from_secs(*seconds),
+        });
+        RateSteps {
+            steps: steps.collect(),
+            together: self.together,
         }
     }
 }

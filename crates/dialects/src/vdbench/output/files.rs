@@ -136,6 +136,7 @@ pub fn run_title(run: &RunLayout) -> String {
         // In 5.04.07 a point, not a semicolon, follows `max`.
         let rate = match run.rate {
             super::Rate::Number(rate) => format!("{rate:.0};"),
+            super::Rate::Curve | super::Rate::ControlledCurve => "curve.".to_owned(),
             _ => "max.".to_owned(),
         };
         return format!(

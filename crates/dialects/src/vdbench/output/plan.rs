@@ -207,6 +207,7 @@ fn rate(rate: RunRate) -> Rate {
         RunRate::UncontrolledCurve => Rate::Curve,
         RunRate::ControlledCurve => Rate::ControlledCurve,
         RunRate::Number(rate) => Rate::Number(rate as f64),
+        RunRate::Varying(most) => Rate::Varying(most as f64),
         RunRate::Of { percent, .. } => Rate::Number(SIMULATED_MAX * percent / 100.0),
     }
 }

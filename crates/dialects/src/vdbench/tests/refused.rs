@@ -137,37 +137,165 @@ fn traps_that_end_in_an_error_are_explained() {
     }
 }
 
+/// `text` is refused with a complaint that names the construct, its line and what to do.
+#[track_caller]
+fn names(text: &str, named: &str, line: usize, remedy: &str) {
+    let Err(complaints) = read_with(text, "") else {
+        panic!("taken: {text}");
+    };
+    let told = complaints.0.iter().any(|one| {
+        let at = one.location.as_ref().map(|location| location.line);
+        let hint = one.hint.as_deref().unwrap_or_default();
+        one.message.contains(named) && at == Some(line) && hint.contains(remedy)
+    });
+    assert!(told, "{named} in line {line}, {remedy}:\n{complaints}");
+}
+
+/// Every construct that docs/dialects says is refused.
 #[test]
 fn what_is_not_done_is_refused_by_name() {
-    for (text, named) in [
-        ("validate=yes\n", "`validate=`"),
-        ("journal=yes\n", "`journal=`"),
-        ("showlba=yes\n", "`showlba=`"),
-        ("startcmd=ls\n", "--run-commands"),
-        ("concatenatesds=yes\n", "`concatenatesds=yes`"),
+    let rd = "rd=rd1,wd=wd1,iorate=max";
+    for (first, named, remedy) in [
+        ("validate=yes", "`validate=`", "--verify="),
+        ("journal=yes", "`journal=`", "remove it"),
+        ("showlba=yes", "`showlba=`", "--write_iolog="),
+        ("auxreport=x", "`auxreport=`", "remove it"),
+        ("swat=x", "`swat=`", "remove it"),
+        ("pattern_buffer=x", "`pattern_buffer=`", "pattern=FILE"),
+        ("deduphotsets=(1,2)", "`deduphotsets=`", "dedupratio="),
+        ("dedupflipflop=hot", "`dedupflipflop=`", "dedupratio="),
+        ("data_errors=cmd", "`data_errors=`", "a number"),
+        ("startcmd=ls", "`startcmd=`", "--run-commands"),
+        ("endcmd=ls", "`endcmd=`", "--run-commands"),
     ] {
-        let text = format!("{text}{SD_WD}rd=rd1,wd=wd1,iorate=max");
-        let complaints = read_with(&text, "").unwrap_err().to_string();
-        assert!(
-            complaints.contains(named) && complaints.contains("hint:"),
-            "{complaints}"
-        );
+        names(&format!("* one\n{first}\n{SD_WD}{rd}"), named, 2, remedy);
     }
-    for (parameter, named) in [
-        ("hotband=(10,20)", "hot bands"),
-        ("user=class", "Java classes"),
-        ("seekpct=(poisson,3)", "crowded addresses"),
-        ("stride=(1m,2m)", "strides of random length"),
+    for (sd, wd, named, line, remedy) in [
+        ("replay=x", "", "`replay=`", 1, "--read_iolog="),
+        ("streams=2", "", "`streams=`", 1, "`wd=`"),
+        ("journal=/x", "", "`journal=`", 1, "remove it"),
+        ("", "user=class", "`user=`", 2, "remove it"),
+        (
+            "",
+            "stride=(1m,2m)",
+            "`stride=`",
+            2,
+            "the same number twice",
+        ),
+        ("", "streams=10001", "`streams=`", 2, "fewer"),
+        ("", "rhpct=50,seekpct=50", "`rhpct=`", 2, "seekpct=100"),
+        ("", "rhpct=50,seekpct=poisson", "poisson", 2, "leave out"),
+        (
+            "",
+            "hotband=(1,9),seekpct=poisson",
+            "poisson",
+            2,
+            "leave out",
+        ),
+        ("", "hotband=(1,9),seekpct=50", "hot band", 2, "seekpct=100"),
+        (
+            "",
+            "hotband=(1,9),rhpct=50",
+            "hot band",
+            2,
+            "leave those out",
+        ),
+        ("", "hotband=9", "`hotband=9`", 2, "(10,20)"),
+        (
+            "",
+            "hotband=(0.01,0.02)",
+            "Minimum hotband size",
+            2,
+            "wider",
+        ),
+        ("", "range=(90,110)", "past 100 %", 1, "0 to 100"),
     ] {
-        let text =
-            format!("sd=sd1,lun=/x,size=1g\nwd=wd1,sd=sd1,{parameter}\nrd=rd1,wd=wd1,iorate=max");
-        let complaints = read_with(&text, "").unwrap_err().to_string();
-        assert!(complaints.contains(named), "{complaints}");
+        let comma = |text: &str| {
+            if text.is_empty() {
+                String::new()
+            } else {
+                format!(",{text}")
+            }
+        };
+        let text = format!(
+            "sd=sd1,lun=/x,size=1g{}\nwd=wd1,sd=sd1{}\n{rd}",
+            comma(sd),
+            comma(wd)
+        );
+        names(&text, named, line, remedy);
+    }
+    names(
+        "sd=sd1,lun=/x\nwd=wd1,sd=sd1,hotband=(1,9)\nrd=rd1,wd=wd1,iorate=max",
+        "size is not known",
+        1,
+        "size=",
+    );
+    for (parameter, named, remedy) in [
+        ("replay=x", "`replay=`", "--read_iolog="),
+        ("startcmd=ls", "`startcmd=`", "--run-commands"),
+        ("forfiles=(1,2)", "`files`", "`fwd=`"),
+    ] {
+        names(&format!("{SD_WD}{rd},{parameter}"), named, 3, remedy);
+    }
+    for wrong in ["rg=rg1,devices=x", "foo=1"] {
+        let name = wrong.split('=').next().unwrap();
+        names(&format!("* one\n{wrong}\n{SD_WD}{rd}"), name, 2, "");
     }
     let complaints = read_with(&format!("{SD_WD}rd=rd1,wd=wd1,iorate=max"), "-vr")
         .unwrap_err()
         .to_string();
     assert!(complaints.contains("data validation"), "{complaints}");
+}
+
+/// The same of runs on files.
+#[test]
+fn what_is_not_done_on_files_is_refused_by_name() {
+    let fsd = "fsd=f,anchor=/a,depth=1,width=1,files=9,size=4k";
+    let fwd = "fwd=w,fsd=f,operation=read";
+    let rd = "rd=r,fwd=w,fwdrate=max,elapsed=9";
+    for keyword in [
+        "journal=/x",
+        "mask=x",
+        "cleanup=yes",
+        "streams=2",
+        "dedupratio=2",
+    ] {
+        let named = format!("`{}=`", keyword.split('=').next().unwrap());
+        names(
+            &format!("{fsd},{keyword}\n{fwd}\n{rd}"),
+            &named,
+            1,
+            "remove it",
+        );
+    }
+    names(
+        &format!("{fsd}\n{fwd},logfile=x\n{rd}"),
+        "`logfile=`",
+        2,
+        "remove it",
+    );
+    for (rates, named, remedy) in [
+        ("fwdrate=50%", "in percent", "`max` or `curve`"),
+        (
+            "fwdrate=(100,5),dist=variable",
+            "variable",
+            "an RD for each rate",
+        ),
+        ("fwdrate=max,format=odd", "`format=odd`", "restart"),
+    ] {
+        let rd = format!("rd=r,fwd=w,{rates},elapsed=9");
+        names(&format!("{fsd}\n{fwd}\n{rd}"), named, 3, remedy);
+    }
+    // An FWD with a share that is used alone: Vdbench ends at that RD, after those before it.
+    let alone = format!("{fsd}\n{fwd},skew=70\n{rd}");
+    names(&alone, "Total skew must add up to 100: 70", 3, "skew=");
+    let hosts = format!("hd=a\nhd=b\n{fsd}\n{fwd},host=(a,b)\n{rd}");
+    names(
+        &hosts,
+        "several hosts work on fsd=f",
+        4,
+        "an FSD of its own",
+    );
 }
 
 #[test]
@@ -247,6 +375,7 @@ fn what_would_grow_without_end_is_refused() {
         many("forthreads=(1-5,0)"),
         "sd=sd1,lun=/x,count=(1,1000000000)\nrd=r".to_owned(),
         "hd=a,clients=100000\nrd=r".to_owned(),
+        "sd=s,lun=/a*,count=(1,9000)\nwd=w,sd=s*\nrd=r,wd=w,sd=range,iorate=9".to_owned(),
         "sd=(sd1-sd99999999)\nrd=r".to_owned(),
     ] {
         assert!(read_with(&text, "").is_err(), "{text}");

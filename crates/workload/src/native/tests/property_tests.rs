@@ -229,6 +229,7 @@ prop_compose! {
         think in option::of((any::<u64>(), any::<u64>(), 1u32.., any::<bool>(), any::<u64>())),
         batches in option::of((1u32.., any::<u32>(), 1u32.., any::<u32>())),
         rates in option::of((vec(option::of(any::<(bool, u64)>()), 3), one_of(PROCESSES))),
+        steps in option::of((vec((option::of(1u64..), 1_000_000u64..), 1..4), any::<bool>(), any::<bool>())),
         flow in option::of((any::<u32>(), 1u32.., any::<u64>())),
         target in option::of((any::<u64>(), any::<u64>(), 1u32..100_000, any::<bool>())),
         steady in option::of((0usize..3, any::<bool>(), any::<bool>(), 1u32..1_000_000, 1u64..1 << 40)),
@@ -255,6 +256,13 @@ prop_compose! {
                 rates: [rates[0].map(rate), rates[1].map(rate), rates[2].map(rate)],
                 poisson,
             }),
+            rate_steps: steps.map(|(steps, by_ios, together)| Box::new(RateSteps {
+                steps: steps.into_iter().map(|(own, length)| RateStep {
+                    rate: own.map(|own| rate((by_ios, own))),
+                    length: Nanos::new(length),
+                }).collect(),
+                together,
+            })),
             flow: flow.map(|(id, weight, pause)| Flow { id, weight, pause: Nanos::new(pause) }),
             latency_target: target.map(|(most, window, percentile, goes_on)| LatencyTarget {
                 most: Nanos::new(most),
@@ -356,6 +364,7 @@ prop_compose! {
     fn access_lines()(
         weight in 1u32.., blocks in 1u64..5000, (read, random) in (percent(), percent()),
         delay: u64, burst in 1u32.., alignment in option::of(1u64..5000), reply in option::of(1u64..5000),
+        target in option::of(any::<u32>()),
     ) -> AccessLine {
         let sectors = |count: u64| Bytes::new(count * 512);
         AccessLine {
@@ -363,12 +372,22 @@ prop_compose! {
             delay: Nanos::new(delay),
             alignment: alignment.map(sectors),
             reply: reply.map(sectors),
+            target,
         }
     }
 }
 
-/// The job with lines, where nothing of it has a say in the same things.
-fn with_lines(mut job: Job, lines: Vec<AccessLine>) -> Job {
+/// The job with lines, where nothing of it has a say in the same things, and with steps of its rate where it has one.
+fn with_lines(mut job: Job, mut lines: Vec<AccessLine>) -> Job {
+    let count = job.targets.len() as u32;
+    for line in &mut lines {
+        line.target = line.target.map(|target| target % count);
+    }
+    let steps = job.features.rate_steps.as_ref();
+    let paced = steps.is_some_and(|it| it.steps.iter().any(|step| step.rate.is_some()));
+    if !paced || job.arrival == Arrival::Closed || job.features.rates.is_some() {
+        job.features.rate_steps = None;
+    }
     let features = &job.features;
     let has_own =
         features.rates.is_some() || features.verify.is_some() || features.replay.is_some();

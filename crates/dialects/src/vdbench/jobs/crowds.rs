@@ -1,0 +1,242 @@
+//! Random addresses that crowd: hot bands, and `seekpct=poisson`.
+//!
+//! Both are given as what share of the I/Os falls below each place of the part that is used, and become zones that each get
+//! the same share. Within a zone addresses are even. The shares are those of Vdbench 5.04: a hot band is a curve of hits by
+//! bytes that runs to 10 TB whatever the band's size, folded into the band; `poisson` draws exponential distances with a
+//! mean of the part divided by the midpoint, folded likewise.
+
+use fathom_units::Bytes;
+use fathom_workload::{Distribution, Zone};
+
+/// Smallest hot band, as Vdbench has it.
+pub(super) const BAND_LEAST: u64 = 1_000_000;
+
+/// Share of the I/Os of each zone, in percent.
+const ZONE_PERCENT: u32 = 2;
+/// Zones at most.
+const ZONES: u32 = 100 / ZONE_PERCENT;
+
+/// What Vdbench hits below 16, 32, 64 … kB of a band, in percent; from there on each doubling adds 0.9 of what the last
+/// one added, up to [`CURVE_STEPS`] doublings.
+const CURVE_START: [f64; 11] = [
+    0.0, 8.7, 10.1, 13.2, 16.0, 20.2, 26.3, 32.6, 36.7, 38.6, 43.7,
+];
+/// Bytes of the first point of the curve after 0.
+const CURVE_UNIT: f64 = 16_000.0;
+/// Percent that the first doubling after the start adds, and what part of it the next.
+const CURVE_GROWTH: (f64, f64) = (4.57, 0.9);
+/// Points of the curve, 0 included; one more at ten times the last has all.
+const CURVE_STEPS: usize = 28;
+
+/// The distribution of a hot band of `length` bytes for transfers of `block`. Vdbench moves writes on by 1 % of the band.
+pub(super) fn hot_band(length: u64, block: u64, writes: bool) -> Distribution {
+    let folded = Folded::new(length as f64);
+    let mut zones = zones(length, block, |share| folded.place(share));
+    if writes {
+        move_on(&mut zones, length / 100 / block.max(1) * block.max(1));
+    }
+    Distribution::ZonedAbsolute(zones)
+}
+
+/// Moves zones on by so many bytes. What comes round from their end has hardly any I/O, and gets none.
+fn move_on(zones: &mut Vec<Zone<Bytes>>, bytes: u64) {
+    if bytes == 0 {
+        return;
+    }
+    let (mut left, mut access) = (bytes, 0);
+    while let Some(last) = zones.last_mut() {
+        last.access += std::mem::take(&mut access);
+        if last.size.get() > left {
+            last.size = Bytes::new(last.size.get() - left);
+            break;
+        }
+        left -= last.size.get();
+        access = last.access;
+        zones.pop();
+    }
+    let size = Bytes::new(bytes);
+    zones.insert(0, Zone { access, size });
+}
+
+/// The distribution of `seekpct=(poisson,midpoint)`.
+pub(super) fn poisson(length: u64, block: u64, midpoint: f64) -> Distribution {
+    let within = 1.0 - (-midpoint).exp();
+    let mean = length as f64 / midpoint;
+    let place = |share: f64| -mean * (1.0 - share * within).ln();
+    Distribution::ZonedAbsolute(zones(length, block, place))
+}
+
+/// Zones of equal shares from `place`, which says below which byte a share of the I/Os falls. Zones end with the transfer
+/// that this byte lies in; a share that ends within the one before counts there.
+fn zones(length: u64, block: u64, place: impl Fn(f64) -> f64) -> Vec<Zone<Bytes>> {
+    let block = block.max(1);
+    let blocks = length / block;
+    let mut zones: Vec<Zone<Bytes>> = Vec::new();
+    let (mut start, mut access) = (0, 0);
+    for number in 1..=ZONES {
+        access += ZONE_PERCENT;
+        let end = if number == ZONES {
+            blocks
+        } else {
+            let share = f64::from(number * ZONE_PERCENT) / 100.0;
+            ((place(share) / block as f64).ceil() as u64).min(blocks)
+        };
+        if end > start {
+            let size = Bytes::new((end - start) * block);
+            zones.push(Zone { access, size });
+            (start, access) = (end, 0);
+        } else if let Some(last) = zones.last_mut() {
+            last.access += std::mem::take(&mut access);
+        }
+    }
+    zones.shrink_to_fit();
+    zones
+}
+
+/// The curve of hits, folded into a band: shares below each of its places.
+struct Folded {
+    /// Places in order with the share below each; even between them.
+    points: Vec<(f64, f64)>,
+}
+
+impl Folded {
+    fn new(length: f64) -> Self {
+        // Each part of the curve is so many times round the band, and a rest that ends where it began plus its length.
+        let mut even = 0.0;
+        // Where the density changes, and by how much.
+        let mut changes: Vec<(f64, f64)> = Vec::new();
+        for (from, to, share) in curve() {
+            let density = share / (to - from);
+            let rounds = ((to - from) / length).floor();
+            even += rounds * density;
+            let rest = to - from - rounds * length;
+            let begin = from % length;
+            let end = (begin + rest).min(length);
+            let past = begin + rest - end;
+            changes.extend([(begin, density), (end, -density)]);
+            if past > 0.0 {
+                changes.extend([(0.0, density), (past, -density)]);
+            }
+        }
+        changes.sort_by(|one, other| one.0.total_cmp(&other.0));
+        changes.push((length, 0.0));
+        let (mut at, mut below, mut density) = (0.0, 0.0, even);
+        let mut points = vec![(0.0, 0.0)];
+        for (place, change) in changes {
+            if place > at {
+                below += density * (place - at);
+                points.push((place, below));
+                at = place;
+            }
+            density += change;
+        }
+        Self { points }
+    }
+
+    /// The place below which this share of the I/Os falls.
+    fn place(&self, share: f64) -> f64 {
+        let index = self.points.partition_point(|(_, below)| *below < share);
+        let (Some((to, above)), Some((from, below))) = (
+            self.points.get(index),
+            self.points.get(index.saturating_sub(1)),
+        ) else {
+            return self.points.last().map_or(0.0, |(place, _)| *place);
+        };
+        if above > below {
+            from + (to - from) * (share - below) / (above - below)
+        } else {
+            *to
+        }
+    }
+}
+
+/// Parts of the curve: from which byte to which, with their share of the I/Os.
+fn curve() -> Vec<(f64, f64, f64)> {
+    let mut below: Vec<f64> = CURVE_START.to_vec();
+    let mut growth = CURVE_GROWTH.0;
+    while below.len() < CURVE_STEPS {
+        let last = below[below.len() - 1];
+        below.push(last + growth);
+        growth *= CURVE_GROWTH.1;
+    }
+    let place = |number: usize| match number {
+        0 => 0.0,
+        number => CURVE_UNIT * (1u64 << (number - 1)) as f64,
+    };
+    let mut parts: Vec<(f64, f64, f64)> = (1..below.len())
+        .map(|number| {
+            let share = (below[number] - below[number - 1]) / 100.0;
+            (place(number - 1), place(number), share)
+        })
+        .collect();
+    let last = place(below.len() - 1);
+    parts.push((last, 10.0 * last, 1.0 - below[below.len() - 1] / 100.0));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The share of the accesses that fall below `place`.
+    fn below(distribution: &Distribution, place: u64) -> f64 {
+        let Distribution::ZonedAbsolute(zones) = distribution else {
+            panic!("{distribution:?}");
+        };
+        let (mut start, mut share) = (0, 0.0);
+        for zone in zones {
+            let size = zone.size.get();
+            let part = place.saturating_sub(start).min(size) as f64 / size as f64;
+            share += f64::from(zone.access) * part;
+            start += size;
+        }
+        share / 100.0
+    }
+
+    #[track_caller]
+    fn check(distribution: &Distribution, length: u64, place: u64, expected: f64) {
+        distribution.check().unwrap();
+        let Distribution::ZonedAbsolute(zones) = distribution else {
+            panic!("{distribution:?}");
+        };
+        let all: u64 = zones.iter().map(|zone| zone.size.get()).sum();
+        assert_eq!(all, length, "{distribution}");
+        let found = below(distribution, place);
+        assert!((found - expected).abs() < 0.015, "{found} of {expected}");
+    }
+
+    /// -ln(u) / 3 of the part, folded: half of it lies below 0.215 of the part.
+    #[test]
+    fn poisson_crowds_at_the_start() {
+        let length = 1 << 30;
+        let crowd = |midpoint| poisson(length, 4096, midpoint);
+        check(&crowd(3.0), length, (0.2156 * length as f64) as u64, 0.5);
+        check(&crowd(3.0), length, length / 3, 0.6653);
+        check(&crowd(0.001), length, length / 2, 0.5);
+        check(&crowd(100.0), length, length / 100, 0.632);
+        // A midpoint past all bounds leaves one block with nearly everything.
+        check(&crowd(1e12), length, 4096, 0.98);
+    }
+
+    /// A share of 56 to 60 % falls below 64 to 128 MB whatever the band; what lies past the band comes round evenly.
+    #[test]
+    fn hot_bands_are_hit_at_their_start() {
+        let length = 100 * 1024 * 1024 * 1024;
+        let reads = hot_band(length, 4096, false);
+        // 8.7 % of the curve lie below 16 kB, and nearly a quarter of all comes round.
+        check(&reads, length, 16_384, 0.087);
+        check(&reads, length, 64_000_000, 0.561);
+        let writes = hot_band(length, 4096, true);
+        check(&writes, length, length / 100, 0.003);
+        check(&writes, length, length / 100 + 64_000_000, 0.561);
+    }
+
+    #[test]
+    fn small_bands_have_zones_of_whole_transfers() {
+        for (length, block) in [(BAND_LEAST - BAND_LEAST % 512, 512), (4 << 20, 1 << 20)] {
+            for writes in [false, true] {
+                check(&hot_band(length, block, writes), length, length, 1.0);
+            }
+        }
+    }
+}
