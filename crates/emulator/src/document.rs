@@ -51,6 +51,7 @@ pub(crate) fn rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRec
             depth: Some(row.depth),
             busy_share: row.busy_share,
             hit_share: row.hit_share,
+            memory_share: row.memory_share,
             over_time: None,
             limits: row.limits,
             counters: None,

@@ -29,9 +29,28 @@ pub fn watched<T>(work: impl FnOnce() -> T) -> (Result<T, String>, Duration) {
     (result, taken)
 }
 
+/// The calling thread's time on a processor so far, user and system, by `/proc/thread-self/schedstat` (ns); none where the
+/// kernel does not tell.
+pub fn on_processor() -> Option<Duration> {
+    let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let first = line.split_ascii_whitespace().next()?;
+    Some(Duration::from_nanos(first.parse().ok()?))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::watched;
+    use std::time::Duration;
+
+    use super::{on_processor, watched};
+
+    #[test]
+    fn a_waiting_thread_is_not_on_a_processor() {
+        let before = on_processor().unwrap();
+        let (_held, never) = std::sync::mpsc::channel::<()>();
+        assert!(never.recv_timeout(Duration::from_millis(50)).is_err());
+        let waited = on_processor().unwrap().saturating_sub(before);
+        assert!(waited < Duration::from_millis(25), "{waited:?}");
+    }
 
     #[test]
     fn a_panic_is_told_with_its_place() {

@@ -7,7 +7,9 @@
 //! it. So the granularity is that of exact caches of 4 KiB blocks: the hit share is at most half a point outside what an
 //! exact CLOCK and an exact LRU have (`cache::granularity`). A block that is touched in part counts as touched.
 //!
-//! Notes say that the cache is the host's memory over its local SSD, but no size of the first is published: it is one tier.
+//! The cache is the host's memory over its local SSD. No size of the first is published: without one in the design it is one
+//! tier. With one, a second, smaller book of the same kind says which of the blocks are in memory too: a block comes there
+//! when it is filled, written or found.
 //!
 //! Memory: a line that files can touch costs 4 bytes and a bit, and 2 bytes more on a machine with write-back disks, in
 //! pages that the operating system gives out when they are first touched. The largest cache (4,224 GiB) over files of its
@@ -52,6 +54,8 @@ pub struct HostCache {
     capacity: u64,
     /// What is written and not yet on its disk, where a disk has write-back.
     write_back: Option<Box<WriteBack>>,
+    /// Which of the blocks are in the host's memory too, where that has a size of its own.
+    memory: Option<Box<HostCache>>,
 }
 
 /// Whether a range went in as a whole.
@@ -74,7 +78,16 @@ impl HostCache {
             resident: 0,
             capacity: capacity / BLOCK,
             write_back: None,
+            memory: None,
         }
+    }
+
+    /// The same with `capacity` bytes of it in the host's memory.
+    #[must_use]
+    pub fn with_memory(mut self, capacity: u64) -> Self {
+        let space = self.lines.len() as u64 * LINE;
+        self.memory = Some(Box::new(Self::new(capacity, space)));
+        self
     }
 
     /// The same with write-back on the disks that lie at `disks`; a disk is then known by its index there.
@@ -85,10 +98,11 @@ impl HostCache {
         self
     }
 
-    /// Bytes of state for `capacity` bytes of cache over `space` bytes of disks.
-    pub fn state_bytes(capacity: u64, space: u64, write_back: bool) -> u64 {
+    /// Bytes of state for `capacity` bytes of cache over `space` bytes of disks; `memory`: with a book of the host's memory.
+    pub fn state_bytes(capacity: u64, space: u64, write_back: bool, memory: bool) -> u64 {
         let lines = space.div_ceil(LINE);
-        let read = lines * 4 + lines.div_ceil(64) * 8;
+        let book = lines * 4 + lines.div_ceil(64) * 8;
+        let read = if memory { 2 * book } else { book };
         if write_back {
             read + lines * 2 + WriteBack::queue_bytes(capacity / LINE)
         } else {
@@ -122,6 +136,31 @@ impl HostCache {
         all
     }
 
+    /// Whether the host's memory has a size of its own.
+    #[inline]
+    pub fn has_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    /// Whether a range that is held is in the host's memory as a whole; if not, it comes there now.
+    pub fn recall(&mut self, offset: u64, length: u64) -> bool {
+        let Some(memory) = &mut self.memory else {
+            return false;
+        };
+        let there = memory.holds(offset, length);
+        if !there {
+            memory.fill(offset, length);
+        }
+        there
+    }
+
+    /// A range that was filled or written is in the host's memory.
+    fn remember(&mut self, offset: u64, length: u64) {
+        if let Some(memory) = &mut self.memory {
+            memory.fill(offset, length);
+        }
+    }
+
     /// Has the processor bring the line of a position near.
     #[inline]
     pub fn touch(&self, offset: u64) {
@@ -133,6 +172,7 @@ impl HostCache {
     /// Takes in the blocks of the range, giving up others where the capacity asks for it. What finds no room, because all
     /// else is dirty, is left out.
     pub fn fill(&mut self, offset: u64, length: u64) {
+        self.remember(offset, length);
         if let Some((line, blocks)) = line_of(offset, length) {
             let held = self.valid(line);
             let new = u64::from((blocks & !held).count_ones());
@@ -165,6 +205,9 @@ impl HostCache {
 
     /// Takes in the blocks of the range as long as there is room; says whether all of it went in.
     pub fn warm(&mut self, offset: u64, length: u64) -> Warmed {
+        if let Some(memory) = &mut self.memory {
+            let _: Warmed = memory.warm(offset, length);
+        }
         for (line, blocks) in lines_of(offset, length) {
             let new = u64::from((blocks & !self.valid(line)).count_ones());
             if self.resident + new > self.capacity {
@@ -180,6 +223,9 @@ impl HostCache {
         self.lines.fill(0);
         self.occupied.fill(0);
         (self.hand, self.resident) = (0, 0);
+        if let Some(memory) = &mut self.memory {
+            memory.cold();
+        }
     }
 
     /// Forgets the blocks of a range, which may end behind the last disk. None of them may be dirty.
@@ -189,6 +235,9 @@ impl HostCache {
         let end = first.saturating_add(count).min(self.lines.len());
         for line in first..end {
             self.drop_blocks(line, u16::MAX);
+        }
+        if let Some(memory) = &mut self.memory {
+            memory.forget(offset, length);
         }
     }
 

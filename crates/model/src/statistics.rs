@@ -17,6 +17,8 @@ pub struct PartStatistics {
     pub busy_share: Option<f64>,
     /// Share (0 to 1) of reads that the host cache served; `None` where nothing is cached.
     pub hit_share: Option<f64>,
+    /// Share (0 to 1) of reads that the host cache served from memory; `None` where that is no tier of its own.
+    pub memory_share: Option<f64>,
     /// The limits it enforces, in words with units.
     pub limits: Vec<String>,
 }

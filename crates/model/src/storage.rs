@@ -82,6 +82,8 @@ pub enum ModelError {
 struct DiskPaths {
     read: PathId,
     read_hit: PathId,
+    /// Of reads that the host's memory serves, where that is a tier of its own.
+    read_memory: PathId,
     /// Of writes that are durable when they complete.
     write: PathId,
     /// Of writes that complete in the cache.
@@ -119,6 +121,8 @@ struct VolumeModel {
     meter: Meter,
     reads: u64,
     hits: u64,
+    /// Those of them that the host's memory served.
+    memory_hits: u64,
 }
 
 /// The model of a design. Built by `Storage::new`.
@@ -416,9 +420,15 @@ impl Storage {
             (None, _) => disk.write,
             (Some(cache), IoKind::Read) => {
                 volume.reads += 1;
-                if self.caches[cache as usize].holds(cache_offset, part.length) {
+                let cached = &mut self.caches[cache as usize];
+                if cached.holds(cache_offset, part.length) {
                     volume.hits += 1;
-                    disk.read_hit
+                    if cached.has_memory() && cached.recall(cache_offset, part.length) {
+                        volume.memory_hits += 1;
+                        disk.read_memory
+                    } else {
+                        disk.read_hit
+                    }
                 } else {
                     token.effect = Effect::Fill(cache, cache_offset);
                     disk.read

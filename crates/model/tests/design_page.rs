@@ -30,6 +30,7 @@ fn every_key_is_on_the_page() {
         "[[vm]]",
         "[[vm]]\n[[vm.volume]]",
         "[[vm]]\n[[vm.temp]]",
+        "[[vm]]\n[vm.host_cache]",
         "[[vm]]\n[[vm.volume]]\n[vm.volume.disks]",
         "[[device]]",
         "[[nfs]]",
@@ -42,8 +43,7 @@ fn every_key_is_on_the_page() {
         let mut lists = hints.filter_map(|hint| hint.strip_prefix("known keys: "));
         let keys = lists.next().unwrap();
         for key in keys.split(", ") {
-            let named =
-                PAGE.contains(&format!("`{key}`")) || PAGE.contains(&format!("[[vm.{key}]]"));
+            let named = PAGE.contains(&format!("`{key}`")) || PAGE.contains(&format!("[vm.{key}]"));
             assert!(named, "{table}: `{key}` is not on the page");
         }
     }

@@ -316,6 +316,10 @@ pub struct StorageRecord {
     /// Share (0 to 1) of cacheable reads that the cache served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_share: Option<f64>,
+    /// Share (0 to 1) of cacheable reads that the cache served from the host's memory; absent where that is no tier of its
+    /// own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_share: Option<f64>,
     /// Predictions: how its cache and its credits went on; absent where it has neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTimeRecord>,

@@ -115,6 +115,7 @@ fn record() -> Record {
         depth: Some(1.0),
         busy_share: Some(1.0),
         hit_share: Some(1.0),
+        memory_share: Some(0.5),
         over_time: Some(OverTimeRecord {
             at_ns: vec![1_000_000_000],
             hit_share: vec![Some(1.0)],

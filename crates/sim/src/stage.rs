@@ -520,6 +520,7 @@ pub(crate) fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, St
             depth: Some(row.depth),
             busy_share: row.busy_share,
             hit_share: row.hit_share,
+            memory_share: row.memory_share,
             over_time: None,
             limits: row.limits,
             counters: None,

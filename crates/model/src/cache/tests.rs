@@ -258,7 +258,7 @@ fn a_crash_loses_what_no_disk_has_and_nothing_else() {
 
 #[track_caller]
 fn check_state(capacity: u64, space: u64, write_back: bool, megabytes: u64) {
-    let bytes = HostCache::state_bytes(capacity, space, write_back);
+    let bytes = HostCache::state_bytes(capacity, space, write_back, false);
     assert_eq!(bytes.div_ceil(1_000_000), megabytes, "{space}");
     assert!(bytes <= MOST_STATE_BYTES);
 }
@@ -274,6 +274,6 @@ fn state_is_bounded() {
     // The figure is what the vectors take.
     let cache = HostCache::new(GIB, 2 * GIB);
     let vectors = cache.lines.len() * 4 + cache.occupied.len() * 8;
-    let figure = HostCache::state_bytes(GIB, 2 * GIB, false);
+    let figure = HostCache::state_bytes(GIB, 2 * GIB, false, false);
     assert_eq!(vectors as u64, figure);
 }

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use crate::factor::Factor;
 
 use super::{
-    Burst, CacheStart, Client, Credits, Design, Device, DiskSpec, FigureOrigin, HostCaching,
-    LatencyChoice, Media, Mount, NfsVersion, NfsVolume, Role, SmbShare, Vm, Volume,
+    Burst, CacheStart, Client, Credits, Design, Device, DiskSpec, FigureOrigin, HostCacheTiers,
+    HostCaching, LatencyChoice, Media, Mount, NfsVersion, NfsVolume, Role, SmbShare, Vm, Volume,
 };
 
 impl Design {
@@ -86,6 +86,7 @@ fn vm(vm: &Vm) -> Value {
     row.limits("cached_", &vm.size.cached);
     row.limits("uncached_", &vm.size.uncached);
     row.optional("cache_bytes", vm.size.cache.map(Bytes::get));
+    row.put("host_cache", host_cache(&vm.cache));
     row.optional("network_mbit_per_sec", vm.size.network_mbps);
     row.burst(vm.burst, vm.credits);
     if vm.burst != Burst::Off {
@@ -97,6 +98,16 @@ fn vm(vm: &Vm) -> Value {
     row.put("volume", volumes.map(volume).collect::<Vec<_>>());
     let temporary = vm.volumes.iter().filter(|one| one.media() == Media::Temp);
     row.put("temp", temporary.map(temp).collect::<Vec<_>>());
+    Value::Object(row.0)
+}
+
+fn host_cache(tiers: &HostCacheTiers) -> Value {
+    let mut row = Row::default();
+    row.put("latency", latency(&tiers.latency));
+    if let Some(memory) = &tiers.memory {
+        row.put("memory_bytes", memory.size.get());
+        row.put("memory_latency", latency(&memory.latency));
+    }
     Value::Object(row.0)
 }
 

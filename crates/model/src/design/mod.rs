@@ -27,9 +27,9 @@ use crate::factor::Factor;
 pub use locate::LocateError;
 pub use read::{CachedDisk, Obstacle, caching_obstacle};
 pub use types::{
-    Burst, CacheStart, Client, ClientId, Credits, Device, DiskSpec, FigureOrigin, HostCaching,
-    LatencyChoice, LatencyOrigin, Media, Mount, NfsVersion, NfsVolume, Raid5, Role, SmbShare, Vm,
-    Volume, VolumeId,
+    Burst, CacheStart, Client, ClientId, Credits, Device, DiskSpec, FigureOrigin, HostCacheTiers,
+    HostCaching, LatencyChoice, LatencyOrigin, Media, MemoryTier, Mount, NfsVersion, NfsVolume,
+    Raid5, Role, SmbShare, Vm, Volume, VolumeId,
 };
 
 /// A storage system.

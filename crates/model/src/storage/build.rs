@@ -222,6 +222,7 @@ impl Builder<'_> {
             meter: Meter::default(),
             reads: 0,
             hits: 0,
+            memory_hits: 0,
         });
         self.storage.volume_names.push(name);
     }
@@ -304,6 +305,7 @@ impl Builder<'_> {
         self.storage.disks.push(DiskPaths {
             read,
             read_hit: read,
+            read_memory: read,
             write,
             write_back: write,
             random_key,

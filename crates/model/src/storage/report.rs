@@ -20,7 +20,7 @@ impl Storage {
         }
         for volume in &mut self.volumes {
             volume.meter.restart(now);
-            (volume.reads, volume.hits) = (0, 0);
+            (volume.reads, volume.hits, volume.memory_hits) = (0, 0, 0);
         }
     }
 
@@ -39,6 +39,7 @@ impl Storage {
                 depth: stage.meter.depth(now),
                 busy_share: stage.has_limits().then(|| stage.meter.busy_share(now)),
                 hit_share: None,
+                memory_share: None,
                 limits: limits.clone(),
             };
             rows.insert(name.clone(), row);
@@ -54,7 +55,11 @@ impl Storage {
                 bytes: volume.meter.bytes,
                 depth: volume.meter.depth(now),
                 busy_share: None,
-                hit_share: (volume.reads > 0).then(|| volume.hits as f64 / volume.reads as f64),
+                hit_share: share_of(volume.hits, volume.reads),
+                memory_share: volume
+                    .cache
+                    .filter(|cache| self.caches[*cache as usize].has_memory())
+                    .and_then(|_| share_of(volume.memory_hits, volume.reads)),
                 limits: Vec::new(),
             };
             rows.insert(name.clone(), row);
@@ -88,4 +93,8 @@ impl Storage {
         });
         volumes.chain(stages)
     }
+}
+
+fn share_of(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| part as f64 / all as f64)
 }

@@ -43,10 +43,13 @@ pub(super) fn write_storage(text: &mut String, record: &Record) {
             let hits = part.hit_share.map_or(String::new(), |hits| {
                 format!(", cache hits {}", share(hits))
             });
+            let memory = part.memory_share.map_or(String::new(), |memory| {
+                format!(", {} from memory", share(memory))
+            });
             let ios = group_digits(part.ios);
             let _ = writeln!(
                 text,
-                "  {} {name}: {ios} I/Os{depth}{busy}{hits}",
+                "  {} {name}: {ios} I/Os{depth}{busy}{hits}{memory}",
                 part.kind
             );
         }

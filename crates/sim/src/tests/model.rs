@@ -208,6 +208,40 @@ fn a_warm_cache_serves_what_it_holds_and_a_cold_one_what_it_has_seen() {
     check("cold", 1, 0.34, 3_950.0);
 }
 
+/// Half of the reads of 20 GiB find their block in 10 GiB of memory, the others in the SSD behind it; of 5 GiB, all.
+#[test]
+fn the_memory_of_a_host_cache_serves_its_part_at_its_own_latency() {
+    #[track_caller]
+    fn check(gib: u64, from_memory: f64, mean_ns: f64) {
+        let tiers = "[vm.host_cache]\nmemory = '10GiB'\nmemory_latency = { median = '500us', p99 = '500us' }\n\
+                     latency = { median = '1500us', p99 = '1500us' }\n[[vm.volume]]";
+        let text = CACHED.replace("[[vm.volume]]", tiers);
+        let text = text
+            .replace("START", "warm")
+            .replace("latency = \"none\"", "");
+        let job = Job {
+            targets: vec![target("/c/f", Bytes::gib(gib))],
+            access: Access::Random {
+                coverage: Coverage::Independent,
+                run: 1,
+            },
+            limits: Limits {
+                runtime: Some(Nanos::from_secs(30)),
+                ..Limits::default()
+            },
+            ..small_reads("x", "/c", 1)
+        };
+        let result = &run(&workload(vec![job]), &design(&text)).results[0];
+        let row = &result.storage["vm/c"];
+        assert_eq!(row.hit_share, Some(1.0), "{gib} GiB");
+        let found = row.memory_share.unwrap();
+        assert!((found - from_memory).abs() < 0.01, "{gib} GiB: {found}");
+        within(mean_latency(result), mean_ns, 0.01);
+    }
+    check(20, 0.5, 1_000_000.0);
+    check(5, 1.0, 500_000.0);
+}
+
 #[test]
 fn writes_of_a_cached_volume_pass_all_limits_and_are_held() {
     let design = design(&CACHED.replace("START", "cold"));

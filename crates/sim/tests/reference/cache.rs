@@ -36,6 +36,8 @@ pub struct Cache {
     pub given_up: u64,
     /// What is not yet on a disk; it is not given up.
     pub write_back: WriteBack,
+    /// What lies in the host's memory too, where that has a size of its own.
+    pub memory: Option<Box<Cache>>,
 }
 
 /// The cache has no room for more.
@@ -51,6 +53,7 @@ impl Cache {
             hand: (0, 0),
             given_up: 0,
             write_back: WriteBack::new(capacity_bytes),
+            memory: None,
         }
     }
 
@@ -67,8 +70,23 @@ impl Cache {
         all
     }
 
+    /// Whether a range that is there is in memory. If not, it is from now on.
+    pub fn recalls(&mut self, disk: usize, offset: u64, length: u64) -> bool {
+        let Some(memory) = &mut self.memory else {
+            return false;
+        };
+        if memory.read(disk, offset, length) {
+            return true;
+        }
+        memory.fill(disk, offset, length);
+        false
+    }
+
     /// Takes in a range. What finds no room is left out.
     pub fn fill(&mut self, disk: usize, offset: u64, length: u64) {
+        if let Some(memory) = &mut self.memory {
+            memory.fill(disk, offset, length);
+        }
         for (line, blocks) in lines(offset, length) {
             let name = (disk, line);
             if self.missing(name, &blocks) > self.most_blocks {
@@ -83,6 +101,10 @@ impl Cache {
 
     /// Takes in a range before a run, while there is room. Gives up at the first line without room.
     pub fn warm(&mut self, disk: usize, offset: u64, length: u64) -> Result<(), Full> {
+        if let Some(memory) = &mut self.memory {
+            // What does not fit there is on the SSD alone.
+            let _ = memory.warm(disk, offset, length);
+        }
         for (line, blocks) in lines(offset, length) {
             let name = (disk, line);
             if self.count + self.missing(name, &blocks) > self.most_blocks {

@@ -121,11 +121,17 @@ fn rows(predicted: &StageResult, expected: &StageOutcome, note: Note<'_>) {
             continue;
         };
         note(
-            format!("{name} I/Os, bytes, hits"),
-            format!("{} {} {:?}", row.ios, row.bytes, row.hit_share),
+            format!("{name} I/Os, bytes, hits, from memory"),
             format!(
-                "{} {} {:?}",
-                expected.ios, expected.bytes, expected.hit_share
+                "{} {} {:?} {}",
+                row.ios,
+                row.bytes,
+                row.hit_share,
+                row.memory_share.unwrap_or_default()
+            ),
+            format!(
+                "{} {} {:?} {}",
+                expected.ios, expected.bytes, expected.hit_share, expected.memory_share
             ),
         );
         // Areas are exact in both; only the last division is not.

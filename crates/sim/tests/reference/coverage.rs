@@ -21,6 +21,10 @@ fn events(case: &Case) -> (usize, BTreeSet<&'static str>) {
             let share = row.hit_share.unwrap_or_default();
             let facts = [
                 (share > 0.0 && share < 1.0, "both hits and misses"),
+                (
+                    row.memory_share > 0.0 && row.memory_share < share,
+                    "hits in memory and behind it",
+                ),
                 (row.depth > 30.0, "more than 30 in a part"),
             ];
             seen.extend(facts.iter().filter(|(so, _)| *so).map(|(_, what)| *what));
@@ -104,6 +108,7 @@ fn the_cases_meet_every_limit_often() {
         "I/O on RAID-5",
         "I/O over NFS",
         "both hits and misses",
+        "hits in memory and behind it",
         "more than 30 in a part",
         "I/Os that count as several",
     ];

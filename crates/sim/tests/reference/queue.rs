@@ -61,6 +61,8 @@ pub struct Row {
     pub bytes: u64,
     pub reads: u64,
     pub hits: u64,
+    /// Those of them that memory served.
+    pub from_memory: u64,
     /// When each of those inside came and went.
     pub stays: Vec<(u64, Option<u64>)>,
 }

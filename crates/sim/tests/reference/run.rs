@@ -28,6 +28,8 @@ pub struct RowOutcome {
     pub depth: f64,
     /// Share of reads that the cache served; `None` where nothing was read, or at parts that have no cache.
     pub hit_share: Option<f64>,
+    /// Share of reads that the cache's memory served.
+    pub memory_share: f64,
 }
 
 /// Something due.
@@ -254,6 +256,7 @@ impl<'a> StageRun<'a> {
                 bytes: row.bytes,
                 depth: row.depth(from, to),
                 hit_share: (row.reads > 0).then(|| row.hits as f64 / row.reads as f64),
+                memory_share: row.from_memory as f64 / row.reads.max(1) as f64,
             };
             (name.to_owned(), outcome)
         });

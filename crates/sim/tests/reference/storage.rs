@@ -241,6 +241,10 @@ impl Storage {
                 volume.row.reads += 1;
                 if self.caches[cache].read(disk, offset, length) {
                     volume.row.hits += 1;
+                    if self.caches[cache].recalls(disk, offset, length) {
+                        volume.row.from_memory += 1;
+                        return (paths.read_memory.clone(), AtEnd::Nothing);
+                    }
                     (paths.read_hit.clone(), AtEnd::Nothing)
                 } else {
                     (paths.read.clone(), AtEnd::Fills(cache, disk, offset))
@@ -477,7 +481,8 @@ impl Storage {
     pub fn restart_rows(&mut self) {
         let volumes = self.volumes.iter_mut().map(|volume| &mut volume.row);
         for row in volumes.chain(self.queues.iter_mut().map(|queue| &mut queue.row)) {
-            (row.ios, row.bytes, row.reads, row.hits) = (0, 0, 0, 0);
+            (row.ios, row.bytes, row.reads) = (0, 0, 0);
+            (row.hits, row.from_memory) = (0, 0);
         }
     }
 

@@ -47,6 +47,8 @@ pub enum Kind {
 pub struct Disk {
     pub read: Vec<Step>,
     pub read_hit: Vec<Step>,
+    /// Of a read that the host's memory serves.
+    pub read_memory: Vec<Step>,
     pub write: Vec<Step>,
     /// Of a write that completes in the cache, and of what the cache writes later; empty where there is no such thing.
     pub into_cache: Vec<Step>,

@@ -7,6 +7,7 @@ mod clients;
 mod device;
 mod disks;
 mod globs;
+mod host_cache;
 mod names;
 mod nfs;
 mod rules;

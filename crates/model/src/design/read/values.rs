@@ -92,7 +92,16 @@ pub(super) fn read_latency(
     entry: &Entry<'_>,
     complaints: &mut Complaints<'_>,
 ) -> Option<LatencyChoice> {
-    let value = entry.table.get("latency")?;
+    latency_at(entry, "latency", complaints)
+}
+
+/// The same under another key.
+pub(super) fn latency_at(
+    entry: &Entry<'_>,
+    key: &str,
+    complaints: &mut Complaints<'_>,
+) -> Option<LatencyChoice> {
+    let value = entry.table.get(key)?;
     if let Some(word) = value.get_ref().as_str() {
         if word == "none" {
             return Some(LatencyChoice::None);
@@ -101,7 +110,7 @@ pub(super) fn read_latency(
         complaints.error(&value.span(), format!("`{word}` is no latency"), hint);
         return None;
     }
-    let table = entry.table("latency", "a latency", complaints)?;
+    let table = entry.table(key, "a latency", complaints)?;
     table.check_keys(&["median", "p99"], complaints);
     for key in ["median", "p99"] {
         if !table.has(key) {

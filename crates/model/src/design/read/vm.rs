@@ -5,11 +5,20 @@ use fathom_catalog::{Catalog, Era, VmSize};
 use super::names::expand;
 use super::seen::Seen;
 use super::values::{Offer, read_burst};
-use super::{check_name, rules, too_many, volume};
+use super::{check_name, host_cache, rules, too_many, volume};
 use crate::design::{Burst, Design, Vm, Volume};
 use fathom_tables::{Complaints, Entry};
 
-const KNOWN: [&str; 7] = ["name", "size", "era", "burst", "credits", "volume", "temp"];
+const KNOWN: [&str; 8] = [
+    "name",
+    "size",
+    "era",
+    "burst",
+    "credits",
+    "host_cache",
+    "volume",
+    "temp",
+];
 
 /// Reads one machine (several, where its name has a range) into `design`.
 pub(super) fn read(
@@ -23,6 +32,7 @@ pub(super) fn read(
     let host = read_size(entry, catalog, complaints);
     let offer = host.size.map(offer);
     let (burst, credits) = read_burst(entry, offer.as_ref(), complaints);
+    let cache = host_cache::read(entry, host.size, catalog, complaints);
     let volumes = read_volumes(entry, host, catalog, complaints);
     let (Some(name), Some(size)) = (name, host.size) else {
         return;
@@ -38,6 +48,7 @@ pub(super) fn read(
             size,
             burst,
             credits,
+            cache: cache.clone(),
             volumes: volumes.clone(),
         });
     }

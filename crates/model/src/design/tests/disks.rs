@@ -5,7 +5,7 @@ use fathom_units::{Bytes, BytesPerSec, Iops};
 
 use super::{check, good, read};
 use crate::CreditRate;
-use crate::design::{Burst, Credits, HostCaching, Media, Role, Volume};
+use crate::design::{Burst, Credits, HostCaching, LatencyChoice, Media, Role, Volume};
 
 /// A current machine with these lines of its own and one volume of these.
 fn machine(size: &str, own: &str, volume: &str) -> String {
@@ -317,4 +317,44 @@ fn buckets_hold_thirty_minutes_at_the_highest_rate() {
     check(base, burst, seconds, 2_160_000, 939_130);
     let (_, [base, burst], seconds) = disk("P4");
     check(base, burst, seconds, 261_000, 10_440_000);
+}
+
+#[test]
+fn a_host_cache_has_the_tiers_it_is_given() {
+    let volume = "caching = 'read-only'\ndisks = { type = 'P30' }";
+    let with = |own: &str| machine("Standard_D8s_v3", own, volume);
+    let one = good(&with("")).vms[0].cache.clone();
+    assert_eq!(one.memory, None);
+    let own = "host_cache = { memory = '16GiB', memory_latency = 'none', latency = { median = '300us', p99 = '2ms' } }";
+    let two = good(&with(own)).vms[0].cache.clone();
+    assert_ne!(one.latency, two.latency);
+    let memory = two.memory.unwrap();
+    assert_eq!(memory.size, Bytes::gib(16));
+    assert_eq!(memory.latency, LatencyChoice::None);
+}
+
+#[test]
+fn tiers_of_a_host_cache_that_cannot_be_are_told() {
+    let volume = "caching = 'none'\ndisks = { type = 'P30' }";
+    let with = |size: &str, own: &str| machine(size, own, volume);
+    let size = "Standard_D8s_v3";
+    check(
+        &with(size, "host_cache = { memory = '16GiB' }"),
+        &["4: a host cache needs `memory_latency`"],
+    );
+    check(
+        &with(size, "host_cache = { memory_latency = 'none' }"),
+        &["4: a host cache needs `memory`"],
+    );
+    check(
+        &with(
+            size,
+            "host_cache = { memory = '201GiB', memory_latency = 'none' }",
+        ),
+        &["4: `memory` of 201 GiB in a cache of 200 GiB"],
+    );
+    check(
+        &with(size, "host_cache = { ram = '1GiB' }"),
+        &["4: unknown key `ram` in a host cache"],
+    );
 }

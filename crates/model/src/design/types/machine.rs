@@ -19,8 +19,28 @@ pub struct Vm {
     pub burst: Burst,
     /// How full its credit buckets are at the start.
     pub credits: Credits,
+    /// Its host cache, of the size that its page prints.
+    pub cache: HostCacheTiers,
     /// Its volumes: those of data disks and the temporary disk.
     pub volumes: Vec<Volume>,
+}
+
+/// What a host cache is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostCacheTiers {
+    /// Latency of the host's local SSD, which holds all of the cache.
+    pub latency: LatencyChoice,
+    /// The host's memory before it; `None`: the cache is one tier.
+    pub memory: Option<MemoryTier>,
+}
+
+/// The part of a host cache that lies in the host's memory too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryTier {
+    /// Bytes that it holds; at most those of the cache.
+    pub size: Bytes,
+    /// Latency of a read that it serves.
+    pub latency: LatencyChoice,
 }
 
 impl Vm {

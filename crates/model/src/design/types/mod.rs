@@ -7,7 +7,9 @@ mod network;
 use fathom_units::{Nanos, Percent};
 
 pub use device::{Device, Raid5};
-pub use machine::{CacheStart, DiskSpec, HostCaching, Media, Role, Vm, Volume};
+pub use machine::{
+    CacheStart, DiskSpec, HostCacheTiers, HostCaching, Media, MemoryTier, Role, Vm, Volume,
+};
 pub use network::{Client, NfsVersion, NfsVolume, SmbShare};
 
 /// How paths find a volume.

@@ -21,12 +21,21 @@ struct Shared {
     cached: u32,
     uncached: u32,
     cache: u32,
-    /// Index of the law of its media; `None`: it takes no time.
+    /// Index of the law of its local SSD; `None`: it takes no time.
     hit_latency: Option<u32>,
+    /// The same of its memory; that of the SSD, where the memory is no tier of its own.
+    memory_latency: Option<u32>,
     /// Bytes of cached disks so far.
     space: u64,
     /// Where the disks with write-back lie among them.
     write_back: Vec<std::ops::Range<u64>>,
+}
+
+/// Laws of what the cache serves.
+#[derive(Clone, Copy)]
+struct CacheLatency {
+    hit: Option<u32>,
+    memory: Option<u32>,
 }
 
 impl Builder<'_> {
@@ -50,13 +59,15 @@ impl Builder<'_> {
         let limits = budget(vm.size.uncached, vm.size.burst_uncached);
         let uncached_name = format!("{}/uncached", vm.name);
         let uncached = self.stage(uncached_name, StageKind::VmUncached, &limits, None);
-        let hit = self.catalog.media_latency("host_cache");
-        let hit_latency = hit.map(|row| self.log_normal(row.median, row.p99));
+        let hit_latency = self.choice(&vm.cache.latency);
+        let memory = vm.cache.memory.as_ref();
+        let memory_latency = memory.map_or(hit_latency, |memory| self.choice(&memory.latency));
         let mut shared = Shared {
             cached,
             uncached,
             cache: self.storage.caches.len() as u32,
             hit_latency,
+            memory_latency,
             space: 0,
             write_back: Vec::new(),
         };
@@ -72,7 +83,8 @@ impl Builder<'_> {
     fn cache(&mut self, vm: &Vm, shared: &Shared) -> Result<(), ModelError> {
         let capacity = vm.size.cache.unwrap_or_default().get();
         let write_back = !shared.write_back.is_empty();
-        let state = HostCache::state_bytes(capacity, shared.space, write_back);
+        let memory = vm.cache.memory.as_ref();
+        let state = HostCache::state_bytes(capacity, shared.space, write_back, memory.is_some());
         if state > MOST_STATE_BYTES {
             return Err(ModelError::CacheTooLarge {
                 vm: vm.name.clone(),
@@ -83,6 +95,9 @@ impl Builder<'_> {
         let mut cache = HostCache::new(capacity, shared.space);
         if write_back {
             cache = cache.with_write_back(&shared.write_back);
+        }
+        if let Some(memory) = memory {
+            cache = cache.with_memory(memory.size.get());
         }
         self.storage.caches.push(cache);
         self.storage.periods.push(Period::default());
@@ -95,14 +110,17 @@ impl Builder<'_> {
         let stripe = stripe_of(volume);
         let latency = self.choice(&volume.latency);
         // A design that wants no media latency wants none from the cache either.
-        let hit_latency = latency.and(shared.hit_latency);
+        let at_cache = CacheLatency {
+            hit: latency.and(shared.hit_latency),
+            memory: latency.and(shared.memory_latency),
+        };
         let first_disk = self.storage.disks.len() as u32;
         let limits = disk_limits(volume);
         let cached = volume.caching != HostCaching::None;
         for disk in 0..volume.disk_count {
             let disk_name = format!("{name}/disk{}", disk + 1);
             let stage = self.stage(disk_name, StageKind::Disk, &limits, volume.disk.io_unit);
-            let mut paths = self.disk_paths(volume.caching, shared, stage, (latency, hit_latency));
+            let mut paths = self.disk_paths(volume.caching, shared, stage, (latency, at_cache));
             if cached {
                 let bytes = stripe.used_of_disk(disk, used).next_multiple_of(LINE);
                 paths.cache_base = shared.space;
@@ -124,19 +142,19 @@ impl Builder<'_> {
         caching: HostCaching,
         shared: &Shared,
         stage: u32,
-        (latency, hit_latency): (Option<u32>, Option<u32>),
+        (latency, at_cache): (Option<u32>, CacheLatency),
     ) -> DiskPaths {
-        let mut path = |mode, access| {
+        let mut path_to = |mode, access, hit_latency| {
             let budgets = self.catalog.budgets(mode, access);
             // What is answered by the cache alone spends its media time there.
-            let at_cache = !budgets.contains(&Budget::Disk);
-            let delay = if at_cache {
-                (hit_latency, shared.cached)
-            } else {
+            let delay = if budgets.contains(&Budget::Disk) {
                 (latency, stage)
+            } else {
+                (hit_latency, shared.cached)
             };
             self.path(&path_of(budgets, shared, stage, delay))
         };
+        let mut path = |mode, access| path_to(mode, access, at_cache.hit);
         let none = AccountingMode::None;
         let through = AccountingMode::ReadOnly;
         let [read, read_hit, write, write_back] = match caching {
@@ -163,9 +181,19 @@ impl Builder<'_> {
                 ]
             }
         };
+        let read_memory = match caching {
+            HostCaching::None => read,
+            HostCaching::ReadOnly => path_to(through, CacheAccess::ReadHit, at_cache.memory),
+            HostCaching::ReadWrite => path_to(
+                AccountingMode::ReadWrite,
+                CacheAccess::ReadHit,
+                at_cache.memory,
+            ),
+        };
         DiskPaths {
             read,
             read_hit,
+            read_memory,
             write,
             write_back,
             random_key: self.random_key(),

@@ -19,6 +19,9 @@ pub fn vm(dice: &mut Dice, number: u64, text: &mut String, mounts: &mut Vec<Moun
     if !(size.burst_cached.is_empty() && size.burst_uncached.is_empty()) {
         burst(dice, "credits", text);
     }
+    if caches(size) && dice.chance(70) {
+        tiers(dice, text);
+    }
     let mut place = |path: &str| {
         mounts.push(Mount {
             path: path.to_owned(),
@@ -48,6 +51,25 @@ pub fn vm(dice: &mut Dice, number: u64, text: &mut String, mounts: &mut Vec<Moun
         latency(dice, true, text);
         place(&path);
     }
+}
+
+/// Whether disks can be cached.
+fn caches(size: &VmSize) -> bool {
+    size.premium_caching && !size.cached.is_empty() && size.cache.is_some()
+}
+
+/// Memory before the cache's SSD, often so little that blocks are given up.
+fn tiers(dice: &mut Dice, text: &mut String) {
+    let memory = dice.one_of(&["64KiB", "512KiB", "4MiB", "64MiB", "1GiB"]);
+    let latency = dice.one_of(&[
+        "\"none\"",
+        "{ median = \"20us\", p99 = \"60us\" }",
+        "{ median = \"1ms\", p99 = \"1ms\" }",
+    ]);
+    let _ = writeln!(
+        text,
+        "host_cache = {{ memory = \"{memory}\", memory_latency = {latency} }}"
+    );
 }
 
 /// The smaller of two: small machines are those that hold their disks back.
@@ -97,9 +119,8 @@ fn disks(dice: &mut Dice, size: &VmSize, count: u64, text: &mut String) {
         };
         burst(dice, mode, text);
     }
-    let cache = size.premium_caching && !size.cached.is_empty() && size.cache.is_some();
-    if cache && disk.host_cacheable && dice.chance(60) {
-        let mode = dice.one_of(&["read-only", "read-write"]);
+    if caches(size) && disk.host_cacheable && dice.chance(90) {
+        let mode = dice.one_of(&["read-only", "read-write", "read-write", "read-write"]);
         let start = dice.one_of(&["cold", "warm"]);
         let _ = writeln!(text, "caching = \"{mode}\"\ncache = \"{start}\"");
     } else {

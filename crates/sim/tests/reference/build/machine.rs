@@ -1,6 +1,6 @@
 //! Machines, by the accounting table as the documents print it (disks-performance.md, 2026-09-09).
 
-use fathom_catalog::{Catalog, DiskKind, Limits};
+use fathom_catalog::{DiskKind, Limits};
 use fathom_model::{HostCaching, Media, Vm, Volume};
 
 use super::limits::{Bursting, raised, steady};
@@ -25,6 +25,7 @@ struct Shared {
     uncached: usize,
     cache: usize,
     hit_law: Option<usize>,
+    memory_law: Option<usize>,
 }
 
 impl Builder {
@@ -42,16 +43,22 @@ impl Builder {
         let limits = budget(&vm.size.uncached, vm.size.burst_uncached);
         let names = ["vm-uncached-iops", "vm-uncached-bytes"];
         let uncached = self.queue(format!("{}/uncached", vm.name), limits, names, None);
-        let hits = Catalog::builtin().media_latency("host_cache");
-        let hit_law = hits.map(|row| self.law(row.median, row.p99));
+        let hit_law = self.choice(&vm.cache.latency);
         let cache = self.storage.caches.len();
         let capacity = vm.size.cache.unwrap_or_default().get();
-        self.storage.caches.push(Cache::new(capacity));
+        let mut tiers = Cache::new(capacity);
+        let mut memory_law = None;
+        if let Some(memory) = &vm.cache.memory {
+            tiers.memory = Some(Box::new(Cache::new(memory.size.get())));
+            memory_law = self.choice(&memory.latency);
+        }
+        self.storage.caches.push(tiers);
         let shared = Shared {
             cached,
             uncached,
             cache,
             hit_law,
+            memory_law,
         };
         for volume in &vm.volumes {
             match volume.media() {
@@ -141,6 +148,8 @@ fn paths(caching: HostCaching, disk: usize, shared: Shared, law: Option<usize>) 
     let around = path(&[disk, uncached], on_disk);
     let through = path(&[cached, disk, uncached], on_disk);
     let hit = path(&[cached], in_cache);
+    let in_memory = law.and(shared.memory_law).map(|law| (law, cached));
+    let read_memory = path(&[cached], in_memory);
     match caching {
         HostCaching::None => Disk {
             read: around.clone(),
@@ -150,12 +159,14 @@ fn paths(caching: HostCaching, disk: usize, shared: Shared, law: Option<usize>) 
         HostCaching::ReadOnly => Disk {
             read: through.clone(),
             read_hit: hit,
+            read_memory,
             write: through,
             ..Disk::default()
         },
         HostCaching::ReadWrite => Disk {
             read: through.clone(),
             read_hit: hit.clone(),
+            read_memory,
             write: through,
             into_cache: hit,
             flush: around,
