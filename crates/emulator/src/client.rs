@@ -10,10 +10,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use fathom_nbd::reply::Head;
 use fathom_nbd::{Handshake, Session};
 use fathom_rawio::{Piece, send_pieces};
-use fathom_units::Nanos;
 use rustix::event::epoll::EventFlags;
 
 use crate::backing::Disk;
+use crate::pace::HandedOn;
 use crate::tls::Farewell;
 
 /// Most requests of one client that are not answered yet.
@@ -123,8 +123,8 @@ pub(crate) struct Client {
     /// Requests under way, and their bytes.
     pub in_flight: usize,
     pub in_flight_bytes: u64,
-    /// By how much each of the last answers was late that still may be made good.
-    pub late: VecDeque<Nanos>,
+    /// What each of the last answers hands on to the request that follows it.
+    pub handed_on: VecDeque<HandedOn>,
     /// What its socket is asked for.
     pub asked: EventFlags,
     /// Where TLS is spoken: how its end is told from a cut.
@@ -150,7 +150,7 @@ impl Client {
             waits: false,
             in_flight: 0,
             in_flight_bytes: 0,
-            late: VecDeque::new(),
+            handed_on: VecDeque::new(),
             asked: EventFlags::IN,
             farewell: None,
             out,
@@ -164,6 +164,12 @@ impl Client {
     pub fn is_full(&self) -> bool {
         let owed = self.in_flight + self.out.len();
         owed >= OWED_MOST || self.in_flight_bytes >= BYTES_MOST || self.waits
+    }
+
+    /// Whether a part of a message has come, and its rest has not.
+    #[inline]
+    pub fn is_between(&self) -> bool {
+        self.landing.is_some() || !self.stash.is_empty()
     }
 
     /// What its socket should be asked for now.
@@ -184,13 +190,13 @@ impl Client {
         self.out.push_back(outgoing);
     }
 
-    /// An answer was late by `late`; a request will follow it.
+    /// An answer hands something on to the request that will follow it.
     #[inline]
-    pub fn was_late(&mut self, late: Nanos) {
-        if self.late.len() >= OWED_MOST {
-            self.late.pop_front();
+    pub fn hand_on(&mut self, handed_on: HandedOn) {
+        if self.handed_on.len() >= OWED_MOST {
+            self.handed_on.pop_front();
         }
-        self.late.push_back(late);
+        self.handed_on.push_back(handed_on);
     }
 
     /// Sends as much as the socket takes.

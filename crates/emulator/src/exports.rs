@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use fathom_model::{
-    AnyVolume, ClientId, Design, FileId, HostCaching, Layout, OverfullVolume, VolumeId,
+    AnyVolume, ClientId, Design, FileId, HostCaching, LatencyChoice, Layout, OverfullVolume,
+    VolumeId,
 };
 
 /// Most exports of one server: a handshake names them all.
@@ -22,6 +23,8 @@ pub(crate) struct Export {
     pub write_back: bool,
     /// Whether its I/O takes no time at all in the model.
     pub instant: bool,
+    /// Whether nothing but limits takes time: it has no latency.
+    pub limits_alone: bool,
 }
 
 /// Every volume of a design, in its order.
@@ -68,6 +71,10 @@ impl ExportTable {
                     Some(AnyVolume::Disks(_, disks)) if disks.caching == HostCaching::ReadWrite
                 ),
                 instant: design.is_instant(volume),
+                limits_alone: matches!(
+                    design.volume(volume),
+                    Some(AnyVolume::Device(device)) if device.latency == LatencyChoice::None
+                ),
                 size: size.get(),
                 name,
                 volume,

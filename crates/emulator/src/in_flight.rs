@@ -31,8 +31,8 @@ pub(crate) struct Io {
     pub left: u32,
     /// Its index among the I/Os of its export.
     pub index: u64,
-    /// When it was received, by the clock.
-    pub received: Nanos,
+    /// When the client sent it, by the clock.
+    pub asked: Nanos,
     /// When it came into the model.
     pub sent: Nanos,
     /// When the model was done with it; `None`: it is not yet.

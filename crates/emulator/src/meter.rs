@@ -135,16 +135,17 @@ impl Meter {
 
     /// Counts an I/O that is answered at `now` by the clock, which is `time` in the model.
     #[inline]
-    pub fn count(&mut self, io: &Io, now: Nanos, time: Nanos, path: Nanos) {
+    pub fn count(&mut self, io: &Io, now: Nanos, time: Nanos) {
         let export = &mut self.exports[io.export as usize];
         let (due, way) = (io.due.unwrap_or(time), direction(io.command));
         if let Some(error) = io.error {
             return export.fail(way.unwrap_or(Direction::Read), error as i32, io.offset);
         }
-        export.first.get_or_insert(io.received);
+        export.first.get_or_insert(io.asked);
         export.last = now;
-        let latency = now.saturating_sub(io.received).saturating_add(path);
-        let late = time.saturating_sub(due).get();
+        let latency = time.saturating_sub(io.asked);
+        // An answer cannot be before its request, which may be dated back.
+        let late = time.saturating_sub(due.max(io.asked)).get();
         if !export.instant {
             self.error.record(late);
             self.present_error.record(late);

@@ -2,8 +2,11 @@
 //!
 //! A modelled delay begins when the client sends and ends when it has the answer. The server sees neither moment, but it can
 //! time such a way on this machine: a thread of its own takes part like a client that waits for its disk, over the same kind of
-//! socket. It is called some times a second while others are served, since a way takes longer where processors have gone to
-//! sleep, or have other things to do.
+//! socket, and says when it had the answer and when it sent its request. It is called some times a second while others are
+//! served, since a way takes longer where processors have gone to sleep, or have other things to do.
+//!
+//! Most of a way is waking up. A server that looks at the socket while it waits sees a request at once; of the way in, only
+//! those count for which it slept.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -19,11 +22,36 @@ const WAYS: usize = 31;
 const REST: Nanos = Nanos::from_micros(500);
 /// Time between them later.
 const EVERY: Nanos = Nanos::from_millis(100);
-/// No way takes longer but on a machine that has no time for this: it is not taken off what the model says.
-const MOST: Nanos = Nanos::from_micros(150);
+/// No way in one direction takes longer but on a machine that has no time for this: it is not taken off what the model says.
+const MOST: Nanos = Nanos::from_micros(75);
 /// A request, and a simple reply with 4 KiB.
 const REQUEST: usize = 28;
 const REPLY: usize = 16 + 4096;
+
+/// What the two ways of a message take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ways {
+    /// From this server until the client has it.
+    pub out: Nanos,
+    /// From the client until this server, which slept, has it.
+    pub back: Nanos,
+}
+
+impl Ways {
+    /// There and back.
+    pub fn both(self) -> Nanos {
+        self.out.saturating_add(self.back)
+    }
+}
+
+/// Whether the server slept when something came, and so had to wake up for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Was {
+    /// It did.
+    Asleep,
+    /// It looked.
+    Awake,
+}
 
 /// The thread that takes part, and what it has shown.
 #[derive(Debug)]
@@ -33,17 +61,42 @@ pub(crate) struct Echo {
     /// When it was last sent an answer; `None`: its request has come.
     called: Option<Nanos>,
     next: Nanos,
-    ways: Vec<Nanos>,
+    out: Median,
+    back: Median,
+}
+
+/// The median of the last few.
+#[derive(Debug, Default)]
+struct Median {
+    last: Vec<Nanos>,
     oldest: usize,
 }
 
+impl Median {
+    fn add(&mut self, value: Nanos) {
+        let value = value.min(MOST);
+        if self.last.len() < WAYS {
+            self.last.push(value);
+        } else {
+            self.last[self.oldest] = value;
+            self.oldest = (self.oldest + 1) % WAYS;
+        }
+    }
+
+    fn get(&self) -> Nanos {
+        let mut sorted = self.last.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+    }
+}
+
 impl Echo {
-    /// Starts it and times the first ways; gives their median.
+    /// Starts it and times the first ways; gives their medians.
     ///
     /// # Errors
     ///
     /// Where sockets or threads cannot be had.
-    pub fn new() -> io::Result<(Self, Nanos)> {
+    pub fn new() -> io::Result<(Self, Ways)> {
         let (here, there) = UnixStream::pair()?;
         let thread = std::thread::Builder::new().name("echo".to_owned());
         let client = thread.spawn(move || answer(there))?;
@@ -52,16 +105,23 @@ impl Echo {
             client: Some(client),
             called: None,
             next: Nanos::ZERO,
-            ways: Vec::with_capacity(WAYS),
-            oldest: 0,
+            out: Median::default(),
+            back: Median::default(),
         };
-        let mut path = Nanos::ZERO;
-        while echo.ways.len() < WAYS {
+        for _ in 0..WAYS {
             sleep_until(Clock::now() + REST);
             echo.call(Clock::now().max(echo.next))?;
-            path = echo.heard()?.unwrap_or(path);
+            echo.heard(Was::Asleep)?;
         }
-        Ok((echo, path))
+        let ways = echo.ways();
+        Ok((echo, ways))
+    }
+
+    fn ways(&self) -> Ways {
+        Ways {
+            out: self.out.get(),
+            back: self.back.get(),
+        }
     }
 
     /// When it is to be called again.
@@ -85,22 +145,24 @@ impl Echo {
         Ok(())
     }
 
-    /// Takes its request; gives what a way takes now.
-    pub fn heard(&mut self) -> io::Result<Option<Nanos>> {
+    /// Takes its request; gives what ways take now.
+    pub fn heard(&mut self, was: Was) -> io::Result<Option<Ways>> {
         let (Some(called), Some(socket)) = (self.called.take(), &mut self.socket) else {
             return Ok(None);
         };
-        socket.read_exact(&mut [0; REQUEST])?;
-        let way = Clock::now().saturating_sub(called).min(MOST);
-        if self.ways.len() < WAYS {
-            self.ways.push(way);
-        } else {
-            self.ways[self.oldest] = way;
-            self.oldest = (self.oldest + 1) % WAYS;
+        let mut request = [0; REQUEST];
+        socket.read_exact(&mut request)?;
+        let now = Clock::now();
+        let moment = |at: usize| {
+            let bytes = request[at..at + 8].try_into();
+            Nanos::new(bytes.map_or(0, u64::from_ne_bytes))
+        };
+        let (had, sent) = (moment(0), moment(8));
+        self.out.add(had.saturating_sub(called));
+        if was == Was::Asleep {
+            self.back.add(now.saturating_sub(sent));
         }
-        let mut sorted = self.ways.clone();
-        sorted.sort_unstable();
-        Ok(Some(sorted[sorted.len() / 2]))
+        Ok(Some(self.ways()))
     }
 }
 
@@ -123,11 +185,18 @@ impl Drop for Echo {
     }
 }
 
-/// The other side: takes a reply, sends a request.
+/// The other side: takes a reply, sends a request with the moments of both.
 fn answer(mut socket: UnixStream) {
     precise_timers();
-    let (mut reply, request) = ([0; REPLY], [0; REQUEST]);
-    while socket.read_exact(&mut reply).is_ok() && socket.write_all(&request).is_ok() {}
+    let (mut reply, mut request) = ([0; REPLY], [0; REQUEST]);
+    while socket.read_exact(&mut reply).is_ok() {
+        let had = Clock::now();
+        request[..8].copy_from_slice(&had.get().to_ne_bytes());
+        request[8..16].copy_from_slice(&Clock::now().get().to_ne_bytes());
+        if socket.write_all(&request).is_err() {
+            return;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -135,12 +204,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_takes_some_time_and_is_bounded() {
+    fn ways_take_some_time_and_are_bounded() {
         let (mut echo, first) = Echo::new().unwrap();
-        assert!(first > Nanos::ZERO && first <= MOST, "{first}");
+        let bounded = |way: Nanos| way > Nanos::ZERO && way <= MOST;
+        assert!(bounded(first.out) && bounded(first.back), "{first:?}");
         echo.call(Nanos::MAX.saturating_sub(EVERY)).unwrap();
-        let way = echo.heard().unwrap().unwrap();
-        assert!(way > Nanos::ZERO && way <= MOST, "{way}");
-        assert_eq!(echo.heard().unwrap(), None);
+        let ways = echo.heard(Was::Awake).unwrap().unwrap();
+        assert!(bounded(ways.out), "{ways:?}");
+        // A way in for which nobody slept is no measure of one.
+        assert_eq!(ways.back, first.back);
+        assert_eq!(echo.heard(Was::Asleep).unwrap(), None);
     }
 }

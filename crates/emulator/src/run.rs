@@ -9,7 +9,8 @@ use fathom_catalog::Catalog;
 use fathom_fuse::Tree;
 use fathom_model::{Design, Layout, Storage};
 use fathom_rawio::{
-    Clock, inherited_sockets, precise_timers, raise_open_files_limit, thread_usage, wall_clock,
+    Clock, inherited_sockets, precise_timers, raise_open_files_limit, short_slices, thread_usage,
+    wall_clock,
 };
 use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
@@ -119,7 +120,8 @@ impl Serving<'_> {
         let failed = |error: std::io::Error| Failure::new(Code::Unexpected, error);
         let stops = Stops::new().map_err(failed)?;
         precise_timers();
-        let (echo, path) = Echo::new().map_err(failed)?;
+        short_slices();
+        let (echo, ways) = Echo::new().map_err(failed)?;
         let (seconds, coming) = sync_channel(SECONDS_WAITING);
         let (tracer, file) = traced.map_or((None, None), |(one, other)| (Some(one), Some(other)));
         let start = Clock::now();
@@ -131,7 +133,7 @@ impl Serving<'_> {
         };
         let keeper = Keeper::new(console, shown, writer, parts.collect());
         let meter = self.meter(start, seconds, tracer);
-        let mut pace = Pace::new(storage, path, spin());
+        let mut pace = Pace::new(storage, ways, spin());
         pace.storage.restart_statistics(start);
         let attached = match &files {
             Some(files) if self.args.attach => Some(self.paths(files.mount.path())),
@@ -163,7 +165,7 @@ impl Serving<'_> {
             let emulation = Emulation {
                 error,
                 bound: self.args.max_error,
-                path: pace.path(),
+                path: pace.ways().both(),
                 cpu: CpuRecord {
                     user_ns: cpu.user_ns - before.user_ns,
                     system_ns: cpu.system_ns - before.system_ns,

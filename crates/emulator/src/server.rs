@@ -15,7 +15,6 @@ use fathom_model::{Completed, Durability, IoKind, Request};
 use fathom_nbd::{Command, Handshake, NbdError, reply};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 use crate::backing::{Budget, Disk};
@@ -25,7 +24,7 @@ use crate::exports::ExportTable;
 use crate::in_flight::{InFlight, Io, Sync};
 use crate::listen::{Greeting, Listener};
 use crate::meter::Meter;
-use crate::pace::{CARRY_MAX, Pace};
+use crate::pace::{HandedOn, Pace};
 use crate::path::Echo;
 use crate::punch::{Hole, Puncher};
 use crate::sync::Syncer;
@@ -37,8 +36,10 @@ mod holes;
 mod inbound;
 mod obey;
 mod secure;
+mod waiting;
 
 pub(crate) use files::Files;
+use waiting::Outlook;
 
 /// Most clients at once.
 const CLIENTS_MOST: usize = 1024;
@@ -90,6 +91,9 @@ pub(crate) struct Server<'a> {
     /// How many times hosts have failed.
     crashes: u64,
     echo: Echo,
+    outlook: Outlook,
+    /// Clients that are there.
+    alive: usize,
     clients: Vec<Option<Box<Client>>>,
     generation: u32,
     ios: InFlight,
@@ -128,6 +132,7 @@ impl<'a> Server<'a> {
             epoll::add(&epoll, listener, place, EventFlags::IN)?;
         }
         let (syncer, puncher) = (Syncer::new()?, Puncher::new()?);
+        let outlook = Outlook::new(pace.spin());
         epoll::add(&epoll, &echo, EventData::new_u64(ECHO), EventFlags::IN)?;
         let place = EventData::new_u64(HOLES);
         epoll::add(&epoll, puncher.bell(), place, EventFlags::IN)?;
@@ -156,6 +161,8 @@ impl<'a> Server<'a> {
             told: Vec::new(),
             crashes: 0,
             echo,
+            outlook,
+            alive: 0,
             clients: Vec::new(),
             generation: 0,
             ios: InFlight::default(),
@@ -217,8 +224,8 @@ impl<'a> Server<'a> {
                     FILES => {}
                     CONTROL => self.obey(),
                     ECHO => {
-                        if let Some(path) = self.echo.heard()? {
-                            self.pace.set_path(path);
+                        if let Some(ways) = self.echo.heard(self.outlook.was)? {
+                            self.pace.set_ways(ways);
                         }
                     }
                     client if client >= CLIENTS => {
@@ -236,36 +243,11 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Waits for the next thing to do.
-    fn wait(&mut self, now: Nanos, end: Option<Nanos>, events: &mut Vec<Event>) -> io::Result<()> {
-        let due = self.pace.wake_at();
-        let tick = self.meter.next().min(self.echo.next());
-        let other = end.map_or(tick, |end| end.min(tick));
-        let wake = due.map_or(other, |due| due.min(other));
-        let sleep = if self.resume.is_empty() {
-            wake.saturating_sub(now)
-        } else {
-            Nanos::ZERO
-        };
-        let timeout = Timespec {
-            tv_sec: (sleep.get() / 1_000_000_000).cast_signed(),
-            tv_nsec: (sleep.get() % 1_000_000_000).cast_signed(),
-        };
-        let spare = rustix::buffer::spare_capacity(events);
-        match epoll::wait(&self.epoll, spare, Some(&timeout)) {
-            Ok(0) if sleep > Nanos::ZERO && due == Some(wake) => self.pace.woke(wake),
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
-    }
-
     /// Takes in every client that waits.
     fn accept(&mut self) {
         for number in 0..self.listeners.len() {
             while let Some(socket) = self.listeners[number].accept() {
-                let alive = self.clients.iter().flatten().count();
-                if alive >= CLIENTS_MOST || self.ios.len() >= IN_FLIGHT_MOST {
+                if self.alive >= CLIENTS_MOST || self.ios.len() >= IN_FLIGHT_MOST {
                     continue;
                 }
                 self.generation = self.generation.wrapping_add(1);
@@ -284,6 +266,7 @@ impl<'a> Server<'a> {
                 } else {
                     self.clients[place] = Some(client);
                 }
+                self.alive += 1;
                 self.dirty.push(place as u32);
             }
         }
@@ -442,20 +425,28 @@ impl<'a> Server<'a> {
         self.answer_files();
         for io in &self.answered {
             let due = io.due.unwrap_or(time);
-            let late = time.saturating_sub(due).min(CARRY_MAX);
-            let waited = io.waits.iter().next().is_some();
-            if waited && io.client == files::KERNEL {
+            let handed_on = if io.waits.iter().next().is_none() {
+                HandedOn::Nothing
+            } else if self.exports.exports[io.export as usize].limits_alone {
+                HandedOn::Due(due)
+            } else {
+                HandedOn::Late(time.saturating_sub(due))
+            };
+            if io.client == files::KERNEL {
                 if let Some(files) = &mut self.files {
-                    files.was_late(late);
+                    files.hand_on(handed_on);
                 }
-            } else if waited
-                && let Some(Some(client)) = self.clients.get_mut(io.client.0 as usize)
+            } else if let Some(Some(client)) = self.clients.get_mut(io.client.0 as usize)
                 && client.generation == io.client.1
             {
-                client.was_late(late);
+                client.hand_on(handed_on);
             }
-            self.meter.count(io, now, time, self.pace.path());
+            self.meter.count(io, now, time);
         }
+        self.outlook.expected = match (self.answered.as_slice(), self.ios.len()) {
+            ([only], 0) => Some(only.client.0),
+            _ => None,
+        };
         self.answered.clear();
         self.send_dirty();
     }
@@ -497,6 +488,7 @@ impl<'a> Server<'a> {
         let Some(client) = client.and_then(Option::take) else {
             return;
         };
+        self.alive -= 1;
         let landing = client.landing.and_then(|landing| landing.io);
         if let Some(io) = landing.and_then(|io| self.ios.take(io)) {
             // As much of it as came is there.

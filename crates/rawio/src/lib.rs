@@ -26,7 +26,9 @@ mod uring;
 pub use aio::AioQueue;
 pub use attributes::{may_read, touch};
 pub use buffer::map_large_allocations;
-pub use clock::{Clock, ThreadUsage, precise_timers, sleep_until, thread_usage, wall_clock};
+pub use clock::{
+    Clock, ThreadUsage, precise_timers, short_slices, sleep_until, thread_usage, wall_clock,
+};
 pub use cycles::{CycleClock, prepare_cycle_clock};
 pub use extents::{ExtentShares, extent_shares};
 pub use file::{

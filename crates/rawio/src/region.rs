@@ -17,6 +17,8 @@ use std::ptr::NonNull;
 const PIECES_MAX: usize = 256;
 /// Most pieces of one call to a file, which must take them all.
 const WRITTEN_MAX: usize = 1000;
+/// Pieces of most calls: laying out room for more takes longer than the call needs for them.
+const FEW: usize = 8;
 
 /// A shared mapping of a file.
 #[derive(Debug)]
@@ -151,8 +153,18 @@ fn fill(vectors: &mut [libc::iovec], pieces: &[Piece<'_>]) -> io::Result<usize> 
 ///
 /// Those of `writev`; more than 1,000 pieces cannot be written in one call.
 pub fn write_pieces(file: BorrowedFd<'_>, pieces: &[Piece<'_>]) -> io::Result<usize> {
-    let mut vectors = [NO_VECTOR; WRITTEN_MAX];
-    let count = fill(&mut vectors, pieces)?;
+    if pieces.len() <= FEW {
+        return write_vectors(file, &mut [NO_VECTOR; FEW], pieces);
+    }
+    write_vectors(file, &mut [NO_VECTOR; WRITTEN_MAX], pieces)
+}
+
+fn write_vectors(
+    file: BorrowedFd<'_>,
+    vectors: &mut [libc::iovec],
+    pieces: &[Piece<'_>],
+) -> io::Result<usize> {
+    let count = fill(vectors, pieces)?;
     if count < pieces.len() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
@@ -168,8 +180,18 @@ pub fn write_pieces(file: BorrowedFd<'_>, pieces: &[Piece<'_>]) -> io::Result<us
 ///
 /// Those of `sendmsg`: `WouldBlock` where the socket takes nothing now, `EFAULT` where a mapped page cannot be read.
 pub fn send_pieces(socket: BorrowedFd<'_>, pieces: &[Piece<'_>]) -> io::Result<usize> {
-    let mut vectors = [NO_VECTOR; PIECES_MAX];
-    let count = fill(&mut vectors, pieces)?;
+    if pieces.len() <= FEW {
+        return send_vectors(socket, &mut [NO_VECTOR; FEW], pieces);
+    }
+    send_vectors(socket, &mut [NO_VECTOR; PIECES_MAX], pieces)
+}
+
+fn send_vectors(
+    socket: BorrowedFd<'_>,
+    vectors: &mut [libc::iovec],
+    pieces: &[Piece<'_>],
+) -> io::Result<usize> {
+    let count = fill(vectors, pieces)?;
     // SAFETY: all zeroes are a valid msghdr.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = vectors.as_mut_ptr();

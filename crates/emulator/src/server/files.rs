@@ -11,13 +11,13 @@ use fathom_fuse::{self as fuse, FileOp, Request, Tree, What, errno};
 use fathom_model::Waits;
 use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
-use fathom_units::Nanos;
 
 use super::Server;
 use crate::backing::Disk;
 use crate::client::OWED_MOST;
 use crate::in_flight::{Io, Sync};
 use crate::mount::Mount;
+use crate::pace::HandedOn;
 
 /// The place of the kernel among the clients: none of theirs.
 pub(super) const KERNEL: (u32, u32) = (u32::MAX, 0);
@@ -41,8 +41,8 @@ pub(crate) struct Files {
     pub mount: Mount,
     tree: Tree,
     buffer: Vec<u8>,
-    /// By how much answers were late that may still be made good.
-    late: VecDeque<Nanos>,
+    /// What the last answers hand on to the requests that follow them.
+    handed_on: VecDeque<HandedOn>,
 }
 
 impl Files {
@@ -52,16 +52,16 @@ impl Files {
             mount,
             tree,
             buffer: vec![0; fuse::REQUEST_MOST],
-            late: VecDeque::new(),
+            handed_on: VecDeque::new(),
         }
     }
 
-    /// An answer was late by `late`; a request will follow it.
-    pub(super) fn was_late(&mut self, late: Nanos) {
-        if self.late.len() >= OWED_MOST {
-            self.late.pop_front();
+    /// An answer hands something on to the request that will follow it.
+    pub(super) fn hand_on(&mut self, handed_on: HandedOn) {
+        if self.handed_on.len() >= OWED_MOST {
+            self.handed_on.pop_front();
         }
-        self.late.push_back(late);
+        self.handed_on.push_back(handed_on);
     }
 
     /// The kernel may have asked no longer for what is answered: that is no failure.
@@ -227,8 +227,8 @@ impl Server<'_> {
                 return files.fail(unique, number_of(error));
             }
         };
-        let late = files.late.pop_front().unwrap_or_default();
-        let received = Clock::now();
+        let handed_on = files.handed_on.pop_front().unwrap_or(HandedOn::Nothing);
+        let asked = self.pace.left_at(Clock::now(), self.outlook.was);
         let durable = wanted.command == Command::Flush || wanted.durable;
         let in_file = self.disks[export].durable_file().is_some();
         let io = Io {
@@ -242,8 +242,8 @@ impl Server<'_> {
             length: wanted.length,
             left: wanted.length,
             index: self.meter.next_index(export),
-            received,
-            sent: self.pace.sent_at(received, late),
+            asked,
+            sent: self.pace.sent_at(asked, handed_on),
             due: None,
             waits: Waits::NONE,
             sync: if hole.is_some() {

@@ -13,6 +13,7 @@ use fathom_units::Nanos;
 use super::{BUFFER, Server};
 use crate::client::{Client, Landing, Life, Outgoing, Phase};
 use crate::in_flight::{Io, Sync};
+use crate::pace::{HandedOn, Spin};
 use crate::punch::Hole;
 
 /// Most extents that one answer tells of.
@@ -21,6 +22,8 @@ const EXTENTS_MOST: usize = 4096;
 const DIRECT_LEAST: u32 = 8 << 10;
 /// Buffers that one client may fill before others have their turn.
 const READS_A_TURN: usize = 4;
+/// Looks for the rest of a message before this thread sleeps: some microseconds.
+const TRIES: usize = 16;
 
 /// Whether a socket may be asked for more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,23 +43,28 @@ enum Got {
 }
 
 impl Server<'_> {
-    /// Takes in what a client has sent.
-    pub(super) fn inbound(&mut self, place: u32, more: More) {
+    /// Takes in what a client has sent; `false`: nothing was there.
+    pub(super) fn inbound(&mut self, place: u32, more: More) -> bool {
         let slot = self.clients.get_mut(place as usize);
         let Some(mut client) = slot.and_then(Option::take) else {
-            return;
+            return true;
         };
+        let mut came = true;
         if client.life == Life::Open {
             let went = match more {
                 More::Yes => self.receive(place, &mut client),
-                More::No => self.resume(place, &mut client),
+                More::No => self.resume(place, &mut client).map(|()| true),
             };
-            if went.is_err() {
+            came = went.unwrap_or_else(|_| {
                 client.life = Life::Over;
-            }
+                true
+            });
         }
         self.clients[place as usize] = Some(client);
-        self.dirty.push(place);
+        if came {
+            self.dirty.push(place);
+        }
+        came
     }
 
     /// Understands what was received while too much was owed.
@@ -68,10 +76,12 @@ impl Server<'_> {
         Ok(())
     }
 
-    fn receive(&mut self, place: u32, client: &mut Client) -> io::Result<()> {
-        for _ in 0..READS_A_TURN {
+    /// `false`: nothing was there.
+    fn receive(&mut self, place: u32, client: &mut Client) -> io::Result<bool> {
+        let (mut reads, mut tries) = (0, 0);
+        while reads < READS_A_TURN {
             if client.is_full() || client.life != Life::Open {
-                return Ok(());
+                return Ok(true);
             }
             let got = match client.landing {
                 Some(landing) if landing.left >= DIRECT_LEAST && client.stash.is_empty() => {
@@ -80,14 +90,23 @@ impl Server<'_> {
                 _ => self.receive_messages(place, client),
             };
             match got {
+                // The rest of a message that has begun to come is about to come.
+                Ok(Got::Drained) if client.is_between() && self.outlook.spin == Spin::Yes => {}
                 Ok(Got::Full) => {}
-                Ok(Got::Drained) => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Ok(Got::Drained) => return Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    tries += 1;
+                    if reads == 0 || tries == TRIES {
+                        return Ok(reads > 0);
+                    }
+                    continue;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
+            reads += 1;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Receives data of a write where it belongs, if that can be done.
@@ -114,7 +133,11 @@ impl Server<'_> {
         client.landing = Some(landing);
         if landing.left == 0 {
             client.landing = None;
-            self.landed(number, client, Clock::now());
+            self.landed(
+                number,
+                client,
+                self.pace.left_at(Clock::now(), self.outlook.was),
+            );
         }
         Ok(if count == most {
             Got::Full
@@ -135,7 +158,7 @@ impl Server<'_> {
         let outcome = match got {
             Ok((0, _)) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok((count, _)) => {
-                let now = Clock::now();
+                let now = self.pace.left_at(Clock::now(), self.outlook.was);
                 let all = &buffer[..kept + count];
                 client.stash.clear();
                 let taken = self.understand(place, client, all, now);
@@ -238,7 +261,7 @@ impl Server<'_> {
     /// All data of a write is here: it begins.
     fn landed(&mut self, number: u32, client: &mut Client, now: Nanos) {
         if let Some(mut io) = self.ios.take(number) {
-            io.received = now;
+            io.asked = now;
             self.begin(io, client, None);
         }
     }
@@ -325,7 +348,7 @@ impl Server<'_> {
             },
             left: request.length,
             index: self.meter.next_index(session.export),
-            received: now,
+            asked: now,
             sent: Nanos::ZERO,
             due: None,
             waits: Waits::NONE,
@@ -337,8 +360,9 @@ impl Server<'_> {
 
     /// An I/O is whole: it comes into the model.
     fn begin(&mut self, mut io: Io, client: &mut Client, hole: Option<Hole>) {
-        let late = client.late.pop_front().unwrap_or_default();
-        io.sent = self.pace.sent_at(io.received, late);
+        let handed_on = client.handed_on.pop_front();
+        let handed_on = handed_on.unwrap_or(HandedOn::Nothing);
+        io.sent = self.pace.sent_at(io.asked, handed_on);
         let durable = io.command == Command::Flush || (io.fua && io.command != Command::Read);
         if hole.is_some() {
             io.sync = Sync::Hole;
