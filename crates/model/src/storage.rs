@@ -397,10 +397,10 @@ impl Storage {
             Some(Event::Departure(stage)) => self.stages[stage as usize].head(),
             _ => None,
         };
-        if let Some(token) = token {
-            if let Some((cache, offset)) = self.tokens.touch(token) {
-                self.caches[cache as usize].touch(offset);
-            }
+        if let Some(token) = token
+            && let Some((cache, offset)) = self.tokens.touch(token)
+        {
+            self.caches[cache as usize].touch(offset);
         }
     }
 

@@ -76,7 +76,7 @@ pub fn view<'a>(
         Spoken::Diskspd(diskspd) => {
             // Logs tell which of a thread's targets each I/O went to; other totals hold for one target.
             let told = input.tells_targets();
-            let spans = told.then(|| Span::all(diskspd)).unwrap_or_default();
+            let spans = if told { Span::all(diskspd) } else { Vec::new() };
             let peer = Peer::Diskspd(diskspd, spans);
             Ok(Box::new(Results::new(input, peer, console)))
         }

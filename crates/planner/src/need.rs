@@ -150,6 +150,18 @@ impl Need {
     }
 }
 
+/// Neither a rate nor a throughput is known at `level`.
+fn unknown(volume: &Volume, period: &Period, level: Level) -> PlanError {
+    let is_known =
+        |at: &&Level| period.iops.at(**at).is_some() || period.throughput.at(**at).is_some();
+    PlanError::Unknown {
+        volume: volume.name.clone(),
+        period: period.kind.name(),
+        level,
+        known: Level::ALL.iter().filter(is_known).copied().collect(),
+    }
+}
+
 /// The load of `period`: of I/Os a second, bytes a second and size, two give the third.
 fn load(
     profile: &Profile,
@@ -192,17 +204,7 @@ fn load(
             let size = size.unwrap_or_else(|| unknown_size(assumed));
             (bandwidth.div_ceil(size), bandwidth, size)
         }
-        (None, None, _) => {
-            let is_known = |at: &&Level| {
-                period.iops.at(**at).is_some() || period.throughput.at(**at).is_some()
-            };
-            return Err(PlanError::Unknown {
-                volume: volume.name.clone(),
-                period: period.kind.name(),
-                level,
-                known: Level::ALL.iter().filter(is_known).copied().collect(),
-            });
-        }
+        (None, None, _) => return Err(unknown(volume, period, level)),
     };
     if iops == 0 || bandwidth == 0 {
         return Err(PlanError::Nothing {

@@ -55,6 +55,10 @@ pub(crate) struct Times {
 }
 
 /// A worker of a stage.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is looked at by itself with every I/O"
+)]
 pub(crate) struct Worker {
     stream: WorkerStream,
     schedule: Option<ArrivalSchedule>,
@@ -418,8 +422,7 @@ impl Worker {
         self.stats.outstanding_ns += outstanding;
         match (&mut self.stats.directions[direction as usize], other) {
             (Some(own), Some(other)) => recent.count_in([own, other]),
-            (Some(one), None) => recent.count_in([one]),
-            (None, Some(one)) => recent.count_in([one]),
+            (Some(one), None) | (None, Some(one)) => recent.count_in([one]),
             (None, None) => {}
         }
         recent

@@ -136,17 +136,14 @@ impl Histogram {
             sum += u128::from(*value);
             (min, max) = (min.min(*value), max.max(*value));
             for histogram in &mut histograms {
-                match histogram
-                    .buckets
-                    .get_mut(bucket.wrapping_sub(histogram.first))
-                {
-                    Some(there) => *there += 1,
-                    None => {
-                        // To make a bucket looks at the extremes.
-                        *histogram.make(bucket) += 1;
-                        histogram.min = histogram.min.min(*value);
-                        histogram.max = histogram.max.max(*value);
-                    }
+                let place = bucket.wrapping_sub(histogram.first);
+                if let Some(there) = histogram.buckets.get_mut(place) {
+                    *there += 1;
+                } else {
+                    // To make a bucket looks at the extremes.
+                    *histogram.make(bucket) += 1;
+                    histogram.min = histogram.min.min(*value);
+                    histogram.max = histogram.max.max(*value);
                 }
             }
         }
@@ -420,7 +417,9 @@ mod tests {
         Histogram::record_in_each([&mut one, &mut other], &values);
         Histogram::record_in_each([&mut one], &[]);
         let mut plain = Histogram::new();
-        values.iter().for_each(|value| plain.record(*value));
+        for value in values {
+            plain.record(value);
+        }
         assert_eq!(other, plain);
         before.merge(&plain);
         assert_eq!(one, before);

@@ -498,7 +498,11 @@ mod tests {
         let (mut now, mut entries) = (0, 0);
         for step in 0..steps {
             let draw = mix(seed ^ mix(step));
-            let latest = if draw >> 33 & 3 == 0 { now } else { u64::MAX };
+            let latest = if (draw >> 33).is_multiple_of(4) {
+                now
+            } else {
+                u64::MAX
+            };
             let grow = heap.len() < most && draw % 5 < 3;
             if grow || heap.is_empty() {
                 // Mostly near, sometimes at the very time, sometimes far.

@@ -11,6 +11,10 @@ use crate::{Direction, WeightedSize};
 
 /// Rules of one walk. [`Placement::default`] has the counts and positions of a walk, and nothing else.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says whether one rule of peers' walks holds, and any may"
+)]
 pub struct Placement {
     /// Where random offsets fall, by direction. Any but the uniform one draws independently.
     pub distribution: [Distribution; 3],

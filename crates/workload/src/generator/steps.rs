@@ -14,7 +14,7 @@ const NANOS_PER_SEC: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub(super) struct Steps {
     /// Of each: I/Os or bytes a second, and the end of the step, ns from the first step's start.
-    steps: Box<[(u64, u64)]>,
+    rates: Box<[(u64, u64)]>,
     paces_bytes: bool,
     together: bool,
     /// Index of the step that `next` is in, and the start of the present round.
@@ -45,7 +45,7 @@ impl Steps {
             (rate, end)
         });
         Self {
-            steps: list.collect(),
+            rates: list.collect(),
             paces_bytes,
             together: steps.together,
             at: 0,
@@ -59,7 +59,7 @@ impl Steps {
 
     /// Whether any I/O will ever start.
     fn is_idle(&self) -> bool {
-        self.steps.iter().all(|(rate, end)| *rate == 0 || *end == 0)
+        self.rates.iter().all(|(rate, end)| *rate == 0 || *end == 0)
     }
 
     /// Intended start of the next I/O, of `length` bytes; `gap` is what lies behind it, in mean gaps.
@@ -91,7 +91,7 @@ impl Steps {
     /// Goes on until the rates have added up to `units`, and at least to a step with a rate.
     fn pass(&mut self, mut units: f64) {
         loop {
-            let (rate, end) = self.steps[self.at];
+            let (rate, end) = self.rates[self.at];
             let end = self.round.saturating_add(end);
             if end == u64::MAX {
                 self.next = u64::MAX;
@@ -115,9 +115,9 @@ impl Steps {
     /// To the next step.
     fn turn(&mut self) {
         self.at += 1;
-        if self.at == self.steps.len() {
+        if self.at == self.rates.len() {
             self.at = 0;
-            let whole = self.steps.last().map_or(0, |(_, end)| *end);
+            let whole = self.rates.last().map_or(0, |(_, end)| *end);
             self.round = self.round.saturating_add(whole);
         }
     }
@@ -141,10 +141,10 @@ impl Steps {
 
     /// I/Os or bytes of the second that begins now: of the step that it begins in.
     fn of_second(&mut self) -> f64 {
-        while self.round.saturating_add(self.steps[self.at].1) <= self.next {
+        while self.round.saturating_add(self.rates[self.at].1) <= self.next {
             self.turn();
         }
-        self.steps[self.at].0 as f64
+        self.rates[self.at].0 as f64
     }
 }
 

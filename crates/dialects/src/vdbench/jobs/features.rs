@@ -46,12 +46,12 @@ impl Expander<'_> {
             Seek::Poisson(midpoint) => {
                 let (length, block) = self.known_part(sd, (length, block))?;
                 let crowd = crowds::poisson(length, block, midpoint);
-                placed([crowd.clone(), crowd])
+                Some(placed([crowd.clone(), crowd]))
             }
             _ if spec.wd.hotband.is_some() && spec.seek != Seek::Percent(0.0) => {
-                self.hot_band(sd, spec, hits, (length, block))?
+                Some(self.hot_band(sd, spec, hits, (length, block))?)
             }
-            _ if hits => self.hits(sd, spec, settings, length)?,
+            _ if hits => Some(self.hits(sd, spec, settings, length)?),
             _ => None,
         };
         Some(features)
@@ -89,7 +89,7 @@ impl Expander<'_> {
         spec: Spec<'_>,
         hits: bool,
         part: (Option<Bytes>, u64),
-    ) -> Option<Option<Box<Placement>>> {
+    ) -> Option<Box<Placement>> {
         if hits || spec.seek != Seek::Percent(100.0) {
             let what =
                 "a hot band is done for random workloads without `rhpct=` and `whpct=` alone";
@@ -118,7 +118,7 @@ impl Expander<'_> {
         spec: Spec<'_>,
         settings: &Settings<'_>,
         length: Option<Bytes>,
-    ) -> Option<Option<Box<Placement>>> {
+    ) -> Option<Box<Placement>> {
         if spec.seek != Seek::Percent(100.0) {
             let what = "hits (`rhpct=`, `whpct=`) are done for random workloads alone";
             return self.refuse_placement(spec, what, "use `seekpct=100`");
@@ -154,9 +154,9 @@ impl Expander<'_> {
 }
 
 /// Where reads and writes fall.
-fn placed([reads, writes]: [Distribution; 2]) -> Option<Box<Placement>> {
-    Some(Box::new(Placement {
+fn placed([reads, writes]: [Distribution; 2]) -> Box<Placement> {
+    Box::new(Placement {
         distribution: [reads, writes, Distribution::Uniform],
         ..Placement::default()
-    }))
+    })
 }

@@ -170,6 +170,27 @@ fn what_is_not_done_is_refused_by_name() {
     ] {
         names(&format!("* one\n{first}\n{SD_WD}{rd}"), named, 2, remedy);
     }
+    for (parameter, named, remedy) in [
+        ("replay=x", "`replay=`", "--read_iolog="),
+        ("startcmd=ls", "`startcmd=`", "--run-commands"),
+        ("forfiles=(1,2)", "`files`", "`fwd=`"),
+    ] {
+        names(&format!("{SD_WD}{rd},{parameter}"), named, 3, remedy);
+    }
+    for wrong in ["rg=rg1,devices=x", "foo=1"] {
+        let name = wrong.split('=').next().unwrap();
+        names(&format!("* one\n{wrong}\n{SD_WD}{rd}"), name, 2, "");
+    }
+    let complaints = read_with(&format!("{SD_WD}{rd}"), "-vr")
+        .unwrap_err()
+        .to_string();
+    assert!(complaints.contains("data validation"), "{complaints}");
+}
+
+/// The same of what stands with an SD or a WD.
+#[test]
+fn what_is_not_done_with_a_storage_or_workload_is_refused_by_name() {
+    let rd = "rd=rd1,wd=wd1,iorate=max";
     for (sd, wd, named, line, remedy) in [
         ("replay=x", "", "`replay=`", 1, "--read_iolog="),
         ("streams=2", "", "`streams=`", 1, "`wd=`"),
@@ -230,21 +251,6 @@ fn what_is_not_done_is_refused_by_name() {
         1,
         "size=",
     );
-    for (parameter, named, remedy) in [
-        ("replay=x", "`replay=`", "--read_iolog="),
-        ("startcmd=ls", "`startcmd=`", "--run-commands"),
-        ("forfiles=(1,2)", "`files`", "`fwd=`"),
-    ] {
-        names(&format!("{SD_WD}{rd},{parameter}"), named, 3, remedy);
-    }
-    for wrong in ["rg=rg1,devices=x", "foo=1"] {
-        let name = wrong.split('=').next().unwrap();
-        names(&format!("* one\n{wrong}\n{SD_WD}{rd}"), name, 2, "");
-    }
-    let complaints = read_with(&format!("{SD_WD}rd=rd1,wd=wd1,iorate=max"), "-vr")
-        .unwrap_err()
-        .to_string();
-    assert!(complaints.contains("data validation"), "{complaints}");
 }
 
 /// The same of runs on files.
