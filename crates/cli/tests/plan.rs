@@ -200,7 +200,11 @@ fn wrong_files_and_amounts_are_told() {
     let list = "currency = \"USD\"\n[[price]]\nitem = \"P31\"\nmonth = 1\n";
     std::fs::write(unknown, list).expect("a price list is written");
     let cases: [(&[&str], i32, &str); 7] = [
-        (&["plan", nothing], 3, "ask for nothing"),
+        (
+            &["plan", nothing],
+            3,
+            "`throughput` at p99 must be more than 0",
+        ),
         (
             &["plan", "bytes.toml"],
             3,
