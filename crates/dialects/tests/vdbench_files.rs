@@ -315,8 +315,4 @@ fn what_cannot_be_is_told_with_its_place() {
         "fwd=fwd1,fsd=fsd1,operation=read\nrd=rd1,fwd=fwd1,elapsed=10,interval=1,format=no\n",
         "no rate is given",
     );
-    refuse(
-        "fwd=fwd1,fsd=fsd1,operation=read\nrd=rd1,fwd=fwd1,fwdrate=curve,elapsed=10,interval=1\n",
-        "follows from another run",
-    );
 }

@@ -5,7 +5,7 @@ use fathom_model::HostCaching;
 use fathom_planner::{
     Family, Per, Plan, Prices, Prove, Request, Rule, Storage, Unit, depth_for, plan,
 };
-use fathom_profile::Profile;
+use fathom_profile::{Level, Profile};
 use fathom_units::Nanos;
 
 /// The guide's own prices a month (2016-02-20), P30 as its printed total needs it.
@@ -527,13 +527,19 @@ fn as_many_designs_are_offered_as_were_asked_for_where_the_cheapest_fail() {
 
 #[test]
 fn a_need_of_nothing_is_told() {
-    let error = |figures: &str| {
+    let error_at = |level, figures: &str| {
         let text = format!("name = \"app\"\n{}", volume("data", "data", figures));
         let (profile, _) = Profile::read(&text, "app.profile.toml").expect("a profile");
-        let error = plan(&profile, &request("DS"), None, Catalog::builtin());
+        let request = Request {
+            level,
+            ..request("DS")
+        };
+        let error = plan(&profile, &request, None, Catalog::builtin());
         error.expect_err("nothing to plan").to_string()
     };
-    assert!(error("throughput = \"0MB/s\"").contains("ask for nothing"));
+    let error = |figures| error_at(Level::P99, figures);
+    let idle = "throughput = { p50 = \"0MB/s\", p99 = \"1MB/s\" }";
+    assert!(error_at(Level::P50, idle).contains("ask for nothing"));
     let known = error("iops = { p50 = 100 }");
     assert!(
         known.contains("known at p50: choose it with --percentile"),
