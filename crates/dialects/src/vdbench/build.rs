@@ -16,6 +16,8 @@ use super::values::Values;
 
 /// Most storage definitions.
 pub(super) const SDS_MAX: usize = 100_000;
+/// Most FSDs of a run.
+pub(super) const FSDS_MAX: usize = 20_000;
 
 /// Everything that the files define.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Trees of files and workloads on them.
 
-use super::Builder;
+use super::{Builder, FSDS_MAX};
 use crate::vdbench::lexer::Parameter;
 use crate::vdbench::outline::Kind;
 use crate::vdbench::sections::{
@@ -139,19 +139,34 @@ impl Builder<'_> {
             );
         }
         match count {
-            None => self.built.fsds.push(fsd),
+            None => self.add_fsd(fsd),
             Some((start, number)) => {
                 let numbered = |text: &str, number: u64| match text.split_once('*') {
                     Some((before, after)) => format!("{before}{number}{after}"),
                     None => format!("{text}{number}"),
                 };
-                let all = start..start.saturating_add(number);
-                self.built.fsds.extend(all.map(|number| Fsd {
-                    name: numbered(&fsd.name, number),
-                    anchor: numbered(&fsd.anchor, number),
-                    ..fsd.clone()
-                }));
+                for number in start..start.saturating_add(number) {
+                    // One more than there may be says that there are too many.
+                    if self.built.fsds.len() > FSDS_MAX {
+                        return;
+                    }
+                    self.add_fsd(Fsd {
+                        name: numbered(&fsd.name, number),
+                        anchor: numbered(&fsd.anchor, number),
+                        ..fsd.clone()
+                    });
+                }
             }
+        }
+    }
+
+    fn add_fsd(&mut self, fsd: Fsd) {
+        if self.built.fsds.len() == FSDS_MAX {
+            let message = format!("over {FSDS_MAX} FSDs are defined");
+            self.values.error(fsd.at, message, "define fewer");
+        }
+        if self.built.fsds.len() <= FSDS_MAX {
+            self.built.fsds.push(fsd);
         }
     }
 

@@ -151,6 +151,20 @@ fn names(text: &str, named: &str, line: usize, remedy: &str) {
     assert!(told, "{named} in line {line}, {remedy}:\n{complaints}");
 }
 
+/// However often a line is repeated, what it defines is counted.
+#[test]
+fn definitions_have_a_limit_in_all() {
+    let line = "fsd=f,anchor=/a*,depth=1,width=1,files=1,size=4k,count=(1,10000)\n";
+    names(&line.repeat(300), "over 20000 FSDs are defined", 3, "fewer");
+    let line = "sd=s,lun=/a*,size=1g,count=(1,10000)\n";
+    names(
+        &line.repeat(300),
+        "over 100000 SDs are defined",
+        11,
+        "fewer",
+    );
+}
+
 /// Every construct that docs/dialects says is refused.
 #[test]
 fn what_is_not_done_is_refused_by_name() {
