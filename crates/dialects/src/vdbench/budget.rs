@@ -26,6 +26,8 @@ const ALLOCATION: usize = 16;
 pub(super) struct Budget {
     runs: usize,
     jobs: usize,
+    /// Jobs that were begun, whatever became of them.
+    begun: usize,
     bytes: usize,
     is_spent: bool,
 }
@@ -54,6 +56,15 @@ impl Budget {
         values: &mut Values<'_>,
     ) -> bool {
         if self.jobs.saturating_add(jobs) <= JOBS_MAX {
+            return !self.is_spent;
+        }
+        self.refuse(&format!("over {JOBS_MAX} jobs in all runs"), rd, values)
+    }
+
+    /// Counts `jobs` that are begun; whether there is room for them. Those of runs with errors count too, since they take time.
+    pub(super) fn begin(&mut self, jobs: usize, rd: &Rd, values: &mut Values<'_>) -> bool {
+        self.begun = self.begun.saturating_add(jobs);
+        if self.begun <= JOBS_MAX {
             return !self.is_spent;
         }
         self.refuse(&format!("over {JOBS_MAX} jobs in all runs"), rd, values)

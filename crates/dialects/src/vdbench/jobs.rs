@@ -149,6 +149,9 @@ impl Expander<'_> {
             .collect();
         let joined = self.built.general.concatenatesds;
         let mut slots = self.slots((rd, joined), members, (&specs, settings))?;
+        if !self.budget.begin(slots.len(), rd, &mut self.values) {
+            return None;
+        }
         if slots.is_empty() {
             let message = format!("rd={}: no host has any of its storage", rd.name);
             self.values.error(
