@@ -37,6 +37,8 @@ pub(super) struct Expander<'a> {
     sds: HashMap<&'a str, usize>,
     wds: HashMap<&'a str, usize>,
     names: BTreeSet<String>,
+    /// The number that the next stage of a name that is taken gets.
+    next_number: HashMap<String, u32>,
     lookups: usize,
 }
 
@@ -58,6 +60,7 @@ pub fn expand(
         sds: index(built.sds.iter().map(|sd| sd.name.as_str())),
         wds: index(built.wds.iter().map(|wd| wd.name.as_str())),
         names: BTreeSet::new(),
+        next_number: HashMap::new(),
         lookups: 0,
     };
     let restart = options.restart.as_deref();
@@ -589,13 +592,17 @@ impl<'a> Expander<'a> {
                 let _ = write!(full, " {}={}", setting.name, setting.value);
             }
         }
-        let mut unique = full.clone();
-        let mut number = 2;
-        while !self.names.insert(unique.clone()) {
-            unique = format!("{full} ({number})");
-            number += 1;
+        if self.names.insert(full.clone()) {
+            return full;
         }
-        unique
+        let number = self.next_number.entry(full.clone()).or_insert(2);
+        loop {
+            let unique = format!("{full} ({number})");
+            *number += 1;
+            if self.names.insert(unique.clone()) {
+                return unique;
+            }
+        }
     }
 
     /// `loop=` and `-l`: all runs again.
