@@ -4,12 +4,13 @@
 //! slows down slows both. Absolute figures of a shared machine mean little; the ratio of neighbours does. Where the path
 //! of fio's own speed demo (`t/io_uring` of its source tree, which records no latency) is given, it takes part too.
 //!
-//! `cargo xtask bench sim` measures the simulator instead.
+//! `cargo xtask bench sim` measures the simulator instead, `cargo xtask bench serve` served storage.
 
 mod cases;
 mod plan;
 mod ratios;
 mod sample;
+mod serve;
 mod sim;
 mod start_up;
 
@@ -49,6 +50,9 @@ pub fn run(options: &[&str]) -> Result<(), String> {
     if let ["sim", options @ ..] = options {
         return sim::run(options);
     }
+    if let ["serve", options @ ..] = options {
+        return serve::run(options);
+    }
     let options = parse(options)?;
     command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
     let fathom = root().join("target/release/fathom");
@@ -73,7 +77,8 @@ pub fn run(options: &[&str]) -> Result<(), String> {
         rows.push(plan::measure(&fathom.display().to_string())?);
     }
     std::fs::remove_file(&file).map_err(|error| format!("{path}: {error}"))?;
-    save(Some(&options.fio), &rows)
+    let version = command::output(&options.fio, &["--version"])?;
+    save(&[("fio", Value::from(version.trim()))], &rows)
 }
 
 fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Vec<Round>, String> {
@@ -164,10 +169,8 @@ fn lay_out(fio: &str, path: &str) -> Result<(), String> {
     command::output(fio, &layout).map(drop)
 }
 
-/// Keeps what was measured, with the machine and the peer it was measured against.
-fn save(fio: Option<&str>, rows: &[Value]) -> Result<(), String> {
-    let version = |fio| command::output(fio, &["--version"]);
-    let version = fio.map(version).transpose()?;
+/// Keeps what was measured, with the machine and the versions of the programs it was measured against.
+fn save(programs: &[(&str, Value)], rows: &[Value]) -> Result<(), String> {
     let stamp = command::output("date", &["-u", "+%Y-%m-%dT%H-%M-%SZ"])?
         .trim()
         .to_owned();
@@ -176,14 +179,16 @@ fn save(fio: Option<&str>, rows: &[Value]) -> Result<(), String> {
         .lines()
         .find_map(|line| line.strip_prefix("model name"))
         .unwrap_or_default();
-    let document = json!({
+    let mut document = json!({
         "date": stamp,
         "kernel": command::output("uname", &["-r"])?.trim(),
         "processor": processor.trim_start_matches(['\t', ':', ' ']),
         "processors": std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
-        "fio": version.as_deref().map(str::trim),
         "rows": rows,
     });
+    for (program, version) in programs {
+        document[*program] = version.clone();
+    }
     let path = root().join("benches/runs").join(format!("{stamp}.json"));
     let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
     std::fs::write(&path, text + "\n").map_err(|error| format!("{}: {error}", path.display()))?;

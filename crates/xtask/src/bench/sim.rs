@@ -91,7 +91,7 @@ pub fn run(options: &[&str]) -> Result<(), String> {
         let samples: Result<Vec<_>, _> = (0..rounds).map(|_| once(case)).collect();
         rows.push(report(case, &samples?));
     }
-    super::save(None, &rows)
+    super::save(&[], &rows)
 }
 
 fn parse(options: &[&str]) -> Result<(usize, String), String> {
