@@ -42,7 +42,8 @@ pub struct Sample {
     pub streams: Vec<Reached>,
     /// Processor time of the server, ns an I/O.
     pub processor_ns: f64,
-    pub disturbance: Disturbance,
+    /// None of a prediction.
+    pub machine: Option<Disturbance>,
 }
 
 impl Sample {
@@ -60,7 +61,7 @@ impl Sample {
         json!({
             "streams": streams.collect::<Vec<_>>(),
             "server_processor_ns_per_io": self.processor_ns,
-            "machine": self.disturbance.json(),
+            "machine": self.machine.as_ref().map(Disturbance::json),
         })
     }
 }
@@ -96,7 +97,7 @@ pub fn measure(job: &Job, seconds: u64, server: &Running, place: &Place) -> Resu
     let mut child = fio.spawn().map_err(|error| format!("fio: {error}"))?;
     place.note(&child)?;
     let status = child.wait().map_err(|error| format!("fio: {error}"))?;
-    let disturbance = witness.end(&[server.process()]);
+    let machine = witness.end(&[server.process()]);
     let after = witness::used_ns(server.process()).ok_or("the server has ended")?;
     if !status.success() {
         return Err(format!("{fio:?} failed: {status}\n{}", text(&said)));
@@ -112,7 +113,7 @@ pub fn measure(job: &Job, seconds: u64, server: &Running, place: &Place) -> Resu
     Ok(Sample {
         streams,
         processor_ns: (after - before) / ios.max(1.0),
-        disturbance,
+        machine: Some(machine),
     })
 }
 
@@ -204,7 +205,7 @@ pub fn predict(
     Ok(Sample {
         streams: reached.collect(),
         processor_ns: 0.0,
-        disturbance: Disturbance::default(),
+        machine: None,
     })
 }
 

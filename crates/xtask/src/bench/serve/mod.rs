@@ -1,8 +1,8 @@
 //! `cargo xtask bench serve`: served storage beside the servers that come closest, as ratios and distances with their spread.
 //!
 //! fio's NBD engine is the client of all, over one connection to an export; block devices are read with io_uring. Rounds
-//! go through a row's parties in turn, each first in every other one, after a second of the same that is not counted. A witness looks at the
-//! machine meanwhile ([`witness`]): a round in which it was elsewhere is named, and counts all the same.
+//! go through a row's parties in turn, forwards and backwards, after a second of the same that is not counted. A witness
+//! looks at the machine meanwhile ([`witness`]): a round in which it was elsewhere is named, and counts all the same.
 
 mod job;
 mod place;

@@ -27,7 +27,7 @@ detach() {
         while read -r device file; do losetup --detach "$device"; done
 }
 detach
-for pid in $pids; do ours "$pid" && kill -INT "$pid"; done
+for pid in $pids; do ours "$pid" && kill -TERM "$pid"; done
 for tenth in $(seq 100); do
     left=
     for pid in $pids; do ours "$pid" && left="$pid $left"; done

@@ -239,7 +239,7 @@ impl Drop for Running {
         }
         let id = self.child.id().to_string();
         if let Ok(None) = self.child.try_wait() {
-            let _ = command::output("kill", &["-INT", &id]);
+            let _ = command::output("kill", &["-TERM", &id]);
         }
         for _ in 0..PATIENCE {
             if !matches!(self.child.try_wait(), Ok(None)) {

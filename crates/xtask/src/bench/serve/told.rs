@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::super::ratios::Spread;
 use super::job::Sample;
 use super::rows::{Bound, Figure, Goal, Row};
+use super::witness::Disturbance;
 
 /// One line of the table at the end.
 pub struct Line {
@@ -185,17 +186,23 @@ fn print_doubts(row: &Row, rounds: &[Vec<Sample>]) -> usize {
     let mut doubtful = 0;
     for (number, round) in rounds.iter().enumerate() {
         let runs = round.iter().zip(row.parties);
-        let doubts: Vec<_> = runs.filter(|(it, _)| it.disturbance.doubtful()).collect();
+        let runs = runs.filter_map(|(sample, party)| Some((sample.machine?, party.name)));
+        let doubts: Vec<_> = runs.filter(|(machine, _)| machine.doubtful()).collect();
         doubtful += usize::from(!doubts.is_empty());
-        for (sample, party) in doubts {
-            let seen = sample.disturbance.shown();
-            println!("    doubtful: round {}, {}: {seen}", number + 1, party.name);
+        for (machine, name) in doubts {
+            println!(
+                "    doubtful: round {}, {name}: {}",
+                number + 1,
+                machine.shown()
+            );
         }
     }
-    let of_all =
-        |figure: fn(&Sample) -> f64| Spread::of(rounds.iter().flatten().map(figure).collect());
-    let missed = of_all(|it| it.disturbance.missed * 100.0);
-    let others = of_all(|it| it.disturbance.others * 100.0);
+    let of_all = |share: fn(&Disturbance) -> f64| {
+        let machines = rounds.iter().flatten().filter_map(|it| it.machine.as_ref());
+        Spread::of(machines.map(|machine| share(machine) * 100.0).collect())
+    };
+    let missed = of_all(|it| it.missed);
+    let others = of_all(|it| it.others);
     println!(
         "    machine away {:.2} % of the time (at most {:.2} %), others used {:.2} % (at most {:.2} %); \
          {doubtful} of {} rounds doubtful",
@@ -276,12 +283,67 @@ pub fn table(lines: &[Line]) {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::super::job::Reached;
+    use super::super::rows::ROWS;
+    use super::*;
+
+    /// A sample of one stream.
+    fn sample(iops: f64, processor_ns: f64) -> Sample {
+        let reached = Reached {
+            iops,
+            ..Reached::default()
+        };
+        Sample {
+            streams: vec![reached],
+            processor_ns,
+            machine: None,
+        }
+    }
 
     #[test]
     fn large_numbers_have_commas() {
         assert_eq!(grouped(123_456.4), "123,456");
         assert_eq!(grouped(12_345_678.0), "12,345,678");
         assert_eq!(grouped(100.0), "100");
+    }
+
+    #[test]
+    fn a_ratio_is_the_median_of_those_of_neighbours() {
+        let row = &ROWS[0];
+        // The second round was slow for both; a ratio of medians would be 1.2.
+        let rounds = [(120.0, 100.0), (22.0, 20.0), (150.0, 150.0)];
+        let rounds = rounds.map(|(ours, theirs)| vec![sample(ours, 67.0), sample(theirs, 100.0)]);
+        let judged = judge(row, &row.goals[0], &rounds);
+        assert_eq!(judged.what, "IOPS, × nbdkit");
+        assert!((judged.spread.median - 1.1).abs() < 1e-12);
+        assert!(judged.met);
+        assert!(judge(row, &row.goals[1], &rounds).met);
+        let slower = [vec![sample(109.0, 68.0), sample(100.0, 100.0)]];
+        assert!(!judge(row, &row.goals[0], &slower).met);
+        assert!(!judge(row, &row.goals[1], &slower).met);
+    }
+
+    #[test]
+    fn a_rate_is_missed_on_either_side() {
+        let capped = ROWS.iter().find(|row| row.name.contains("5,000 IOPS"));
+        let capped = capped.expect("the table has a capped device");
+        let met = |iops| judge(capped, &capped.goals[0], &[vec![sample(iops, 1.0)]]).met;
+        assert_eq!(
+            [4989.0, 4991.0, 5009.0, 5011.0].map(met),
+            [false, true, true, false]
+        );
+    }
+
+    #[test]
+    fn the_table_names_what_it_has() {
+        for row in &ROWS {
+            assert!(row.goals.iter().all(|goal| goal.party < row.parties.len()));
+            // Files bear the names of parties.
+            assert!(row.parties.iter().all(|party| !party.name.contains(' ')));
+            assert_eq!(
+                ROWS.iter().filter(|other| other.name == row.name).count(),
+                1
+            );
+        }
     }
 }

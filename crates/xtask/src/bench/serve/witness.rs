@@ -22,7 +22,7 @@ const LATE: Duration = Duration::from_micros(200);
 const DOUBTFUL: (f64, f64) = (0.01, 0.03);
 
 /// Shares of the processors' time.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Disturbance {
     /// Missed by witnesses.
     pub missed: f64,
