@@ -13,7 +13,7 @@ mod witness;
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::job::Sample;
 use self::place::Place;
@@ -49,16 +49,30 @@ pub fn run(options: &[&str]) -> Result<(), String> {
     packages::install()?;
     let fathom = fathom()?;
     let place = Place::new()?;
-    let (mut raw, mut table) = (Vec::new(), Vec::new());
+    let (mut raw, mut table, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for row in rows {
-        let rounds = rounds(row, &options, &fathom, &place)?;
-        let (document, lines) = told::report(row, &rounds);
-        raw.push(document);
-        table.extend(lines);
+        // What else was measured is kept where a row fails.
+        match rounds(row, &options, &fathom, &place) {
+            Ok(rounds) => {
+                let (document, lines) = told::report(row, &rounds);
+                raw.push(document);
+                table.extend(lines);
+            }
+            Err(why) => {
+                println!("{}\n    FAILED: {why}", row.name);
+                raw.push(json!({"case": row.name, "failed": why}));
+                failures.push(row.name);
+            }
+        }
     }
     drop(place);
     told::table(&table);
-    super::save(&versions()?, &raw)
+    super::save(&versions()?, &raw)?;
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("not measured: {}", failures.join("; ")))
+    }
 }
 
 fn parse(options: &[&str]) -> Result<Options, String> {
