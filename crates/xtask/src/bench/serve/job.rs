@@ -10,6 +10,9 @@ use super::servers::Running;
 use super::witness::{self, Disturbance, Witness};
 use crate::command;
 
+/// Entries that fio's log has room for: as many as it allows.
+const LOG_ENTRIES: u32 = 1 << 20;
+
 /// What fio does.
 pub struct Job {
     pub way: &'static str,
@@ -86,6 +89,9 @@ pub fn measure(job: &Job, seconds: u64, server: &Running, place: &Place) -> Resu
         fio.arg(format!("--iodepth={}", stream.depth));
         if job.exact {
             fio.arg(format!("--write_lat_log={}{index}", log.display()));
+            // One log, with its room from the start: fio stops to get more otherwise.
+            fio.args(["--disable_slat=1", "--disable_clat=1"]);
+            fio.arg(format!("--log_entries={LOG_ENTRIES}"));
         }
     }
     let said = place.at("fio.log");
@@ -142,14 +148,12 @@ fn read(path: &Path) -> Result<Vec<Reached>, String> {
 
 /// Exact percentiles of one stream's log of every I/O, whose files are removed.
 fn logged(prefix: &str, index: usize) -> Result<[f64; 3], String> {
-    // Jobs count from one, and each writes the total latency and its two parts.
-    let path = |part: &str| format!("{prefix}{index}_{part}.{}.log", index + 1);
-    let latencies = latencies(&text(path("lat").as_ref()));
-    for part in ["lat", "clat", "slat"] {
-        let _ = std::fs::remove_file(path(part));
-    }
+    // Jobs count from one.
+    let path = format!("{prefix}{index}_lat.{}.log", index + 1);
+    let latencies = latencies(&text(path.as_ref()));
+    let _ = std::fs::remove_file(&path);
     if latencies.is_empty() {
-        return Err(format!("fio left no log {}", path("lat")));
+        return Err(format!("fio left no log {path}"));
     }
     Ok(PERCENTILES.map(|percentile| nearest_rank(&latencies, percentile)))
 }
