@@ -54,8 +54,7 @@ pub fn run(options: &[&str]) -> Result<(), String> {
         return serve::run(options);
     }
     let options = parse(options)?;
-    command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
-    let fathom = root().join("target/release/fathom");
+    let fathom = command::release_binary()?;
     let file = options.folder.join("fathom-bench.dat");
     let path = file.display().to_string();
     lay_out(&options.fio, &path)?;
@@ -82,21 +81,29 @@ pub fn run(options: &[&str]) -> Result<(), String> {
 }
 
 fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Vec<Round>, String> {
-    if case.data == Data::Hot {
-        // Every page is read once, so that none is missing when it counts.
-        warm(path)?;
-    }
+    // Every page is read once before every run, so that none is missing when it counts: the kernel may have taken some back.
+    let warmed = || match case.data {
+        Data::Hot => warm(path),
+        Data::None | Data::Direct => Ok(()),
+    };
     let measure = |mut program: Command, words: &[&str]| {
         program.args(words);
         sample::measure(&mut program, case, path, options.seconds)
     };
-    let ours = || match case.native {
-        Some(keys) => sample::native(fathom, keys, path, options.seconds),
-        None => measure(Command::new(fathom), &["fio"]),
+    let ours = || {
+        warmed()?;
+        match case.native {
+            Some(keys) => sample::native(fathom, keys, path, options.seconds),
+            None => measure(Command::new(fathom), &["fio"]),
+        }
     };
-    let theirs = || measure(Command::new(&options.fio), &[]);
+    let theirs = || {
+        warmed()?;
+        measure(Command::new(&options.fio), &[])
+    };
     let demo = || match (&options.demo, case.demo) {
         (Some(program), Some(arguments)) => {
+            warmed()?;
             sample::demo(program, arguments, path, options.seconds).map(Some)
         }
         _ => Ok(None),

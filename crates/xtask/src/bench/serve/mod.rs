@@ -11,7 +11,7 @@ mod servers;
 mod told;
 mod witness;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use self::job::Sample;
 use self::place::Place;
 use self::rows::{Kind, ROWS, Row};
 use self::servers::Running;
-use crate::command::{self, output, root};
+use crate::command::{self, output};
 use crate::packages;
 
 struct Options {
@@ -47,7 +47,7 @@ pub fn run(options: &[&str]) -> Result<(), String> {
         return Err("block devices are attached: run `bench serve` as root".to_owned());
     }
     packages::install()?;
-    let fathom = fathom()?;
+    let fathom = command::release_binary()?;
     let place = Place::new()?;
     let (mut raw, mut table, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for row in rows {
@@ -98,16 +98,6 @@ fn parse(options: &[&str]) -> Result<Options, String> {
         }
     }
     Ok(parsed)
-}
-
-/// The program as users build it, or the one that `FATHOM_RELEASE_BIN` names.
-fn fathom() -> Result<PathBuf, String> {
-    if let Some(built) = std::env::var_os("FATHOM_RELEASE_BIN") {
-        return Ok(built.into());
-    }
-    command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
-    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
-    Ok(folder.join("release/fathom"))
 }
 
 /// The programs that took part.
