@@ -388,6 +388,20 @@ pub fn program_name(words: &[String]) -> &str {
         .map_or("fathom", |word| word.rsplit('/').next().unwrap_or(word))
 }
 
+/// The peer whose place is taken, with its own arguments: by the program's name, or as the first word. Nothing else is looked
+/// at then, so that a short job costs no more than it must.
+pub fn peer(words: &[String]) -> Option<(fathom_peers::Peer, &[String])> {
+    if let Some(peer) = fathom_peers::peer(program_name(words)) {
+        return Some((peer, words.get(1..).unwrap_or_default()));
+    }
+    let (verb, own) = words.get(1..)?.split_first()?;
+    // A `--` is this program's to understand.
+    if own.iter().any(|word| word == "--") {
+        return None;
+    }
+    Some((fathom_peers::peer(verb)?, own))
+}
+
 /// Reads the command line. Options that follow a file or a preset count as if they stood before it.
 pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     let cli = Cli::try_parse_from(words)?;
@@ -516,5 +530,19 @@ mod tests {
     #[test]
     fn a_link_is_known_by_its_name() {
         assert_eq!(program_name(&["/usr/bin/fio".to_owned()]), "fio");
+    }
+
+    #[test]
+    fn peers_have_their_own_words() {
+        let own = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            peer(&words).map(|(_, own)| own.join(" "))
+        };
+        assert_eq!(own("fathom fio --help x").as_deref(), Some("--help x"));
+        assert_eq!(own("/bin/fio --help x").as_deref(), Some("--help x"));
+        assert_eq!(own("fathom vdbench").as_deref(), Some(""));
+        assert_eq!(own("fathom run fio x"), None);
+        assert_eq!(own("fathom fio -- x"), None);
+        assert_eq!(own("fathom"), None);
     }
 }

@@ -32,8 +32,8 @@ fn act() -> ExitCode {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    if let Some(peer) = fathom_peers::peer(args::program_name(&words)) {
-        return peer(&words[1..], &TERMINAL).into();
+    if let Some((peer, own)) = args::peer(&words) {
+        return peer(own, &TERMINAL).into();
     }
     let cli = match args::parse(&words) {
         Ok(cli) => cli,
