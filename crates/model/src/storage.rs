@@ -26,7 +26,7 @@ use fathom_units::{Bytes, Nanos};
 use crate::cache::{HostCache, Run, Warmed};
 use crate::change::Durability;
 use crate::design::VolumeId;
-use crate::limit::Waits;
+use crate::limit::{Limit, Wait, Waits};
 use crate::random::draw;
 use crate::request::{Completed, IoError, IoKind, MetadataOp, Request};
 use crate::stage::{Entered, Stage};
@@ -163,6 +163,8 @@ pub struct Storage {
     faults: Faults,
     /// What is told of where written bytes are; `None`: nobody asks.
     durability: Option<Vec<Durability>>,
+    /// Whether it will not be changed, so that what comes is known ahead.
+    unchanging: bool,
 }
 
 /// What tokens pass.
@@ -200,6 +202,10 @@ impl Ways<'_> {
                                 self.agenda.departs(Some(at), stage);
                                 return None;
                             }
+                            Entered::Leaves(at, limit) => {
+                                self.leaves(now, (slot, token), stage, (at, limit));
+                                return None;
+                            }
                         }
                     }
                 }
@@ -213,7 +219,7 @@ impl Ways<'_> {
                         stage.meter.enter(now);
                     }
                     let time = self.delays[law as usize].at(token.draw);
-                    self.agenda.ends(now.saturating_add(time), slot);
+                    self.agenda.ends(now, now.saturating_add(time), slot);
                     return None;
                 }
                 Step::End { windows } => return Some(windows),
@@ -221,9 +227,53 @@ impl Ways<'_> {
             token.step += 1;
         }
     }
+
+    /// A token that came to a stage at `now` will leave it at `at`, when `limit` lets it.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn leaves(
+        &mut self,
+        now: Nanos,
+        (slot, token): (u32, &mut Token),
+        stage: u32,
+        (at, limit): (Nanos, Limit),
+    ) {
+        token.waited.0.add(Wait {
+            limit,
+            time: at - now,
+        });
+        // Where it goes into a delay inside the same stage, nothing else happens when it leaves.
+        if let Step::Delay { law, inside } = self.paths.step(token.step + 1)
+            && inside == stage
+            && self.stages[stage as usize].leaves_alone(at)
+        {
+            token.step += 1;
+            let time = self.delays[law as usize].at(token.draw);
+            let ends = at.saturating_add(time);
+            self.agenda.leaves_and_ends((at, stage), ends, slot);
+        } else {
+            self.agenda.leaves(at, stage, slot);
+        }
+    }
 }
 
 impl Storage {
+    /// The same, faster, for those who will not change it: when an I/O leaves a limit without credits is then known when it
+    /// comes there. No I/O may have been submitted yet, and [`Storage::change`] and [`Storage::crash`] must not be used;
+    /// everything else is to the nanosecond as without.
+    #[must_use]
+    pub fn unchanging(mut self) -> Self {
+        assert!(!self.has_requests(), "it is not in use yet");
+        self.unchanging = self.stages.len() < Agenda::MOST_STAGES;
+        if self.unchanging {
+            self.stages.iter_mut().for_each(Stage::looks_ahead);
+        }
+        self
+    }
+
     /// An I/O comes in at `now`. What completes at once is appended to `completed`.
     #[expect(
         clippy::inline_always,
@@ -415,7 +465,7 @@ impl Storage {
         self.bring_near();
         match event {
             Event::Departure(stage) => self.release(now, stage, completed),
-            Event::Token(token) => self.end_delay(now, token, completed),
+            Event::Token(token) => self.go_on(now, token, completed),
             Event::Flush(cache) => self.flush_cache(now, cache, completed),
         }
         if !self.ready.is_empty() {
@@ -541,13 +591,16 @@ impl Storage {
     )]
     #[inline(always)]
     fn start(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
-        let token = self.tokens.get_mut(slot);
-        if let Step::Rate(stage) = self.paths.step(token.step) {
-            match self.stages[stage as usize].enter(now, slot, token.bytes) {
+        let (token, mut ways) = self.ways(slot);
+        if let Step::Rate(stage) = ways.paths.step(token.step) {
+            match ways.stages[stage as usize].enter(now, slot, token.bytes) {
                 Entered::Queued => return,
                 Entered::Waits(at) => {
-                    self.agenda.departs(Some(at), stage);
+                    ways.agenda.departs(Some(at), stage);
                     return;
+                }
+                Entered::Leaves(at, limit) => {
+                    return ways.leaves(now, (slot, token), stage, (at, limit));
                 }
                 Entered::Passed => token.step += 1,
             }
@@ -622,25 +675,33 @@ impl Storage {
         self.forward(now, slot, completed);
     }
 
-    /// A token's delay is over.
+    /// A token's delay is over, or it leaves a stage at the time that it was told.
     #[expect(
         clippy::inline_always,
         reason = "every I/O comes by here, and a call costs as much as the work"
     )]
     #[inline(always)]
-    fn end_delay(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
-        let token = self.tokens.get_mut(slot);
-        let step = self.paths.step(token.step);
+    fn go_on(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
+        let (token, mut ways) = self.ways(slot);
+        let step = ways.paths.step(token.step);
         token.step += 1;
-        if let Step::Delay { inside, .. } = step
-            && let Some(stage) = self.stages.get_mut(inside as usize)
-        {
-            stage.meter.leave(now);
+        match step {
+            Step::Delay { inside, .. } => {
+                if let Some(stage) = ways.stages.get_mut(inside as usize) {
+                    stage.meter.leave(now);
+                }
+                if let Step::End { windows } = ways.paths.step(token.step) {
+                    self.finish(now, slot, windows, completed);
+                } else {
+                    self.forward_from_anywhere(now, slot, completed);
+                }
+                return;
+            }
+            Step::Rate(stage) => ways.stages[stage as usize].leave(now),
+            _ => ways.stages[token.file as usize].leave(now),
         }
-        if let Step::End { windows } = self.paths.step(token.step) {
+        if let Some(windows) = ways.pass(now, slot, token) {
             self.finish(now, slot, windows, completed);
-        } else {
-            self.forward_from_anywhere(now, slot, completed);
         }
     }
 

@@ -106,6 +106,7 @@ impl Storage {
             ready: VecDeque::new(),
             faults: Faults::default(),
             durability: None,
+            unchanging: false,
         }
     }
 }
