@@ -92,6 +92,8 @@ pub(crate) struct Stage {
     ahead: bool,
     /// Tokens that were told so, and have not left.
     told: u32,
+    /// The merge that its tokens go to, and its place there.
+    pub feeds: (u32, u32),
 }
 
 /// What became of a token that entered a stage.
@@ -127,6 +129,7 @@ impl Stage {
             has_limits,
             ahead: false,
             told: 0,
+            feeds: (u32::MAX, 0),
         }
     }
 
@@ -156,6 +159,23 @@ impl Stage {
         self.meter.enter(now);
         self.told += 1;
         Entered::Leaves(at, limit)
+    }
+
+    /// Whether tokens are told when they will leave.
+    pub fn is_ahead(&self) -> bool {
+        self.ahead
+    }
+
+    /// When the limits let the next token go.
+    #[inline]
+    pub fn open_at(&self) -> Nanos {
+        self.open_at
+    }
+
+    /// A token that was told its time is where it goes then, or has its next event.
+    #[inline]
+    pub fn arrives(&mut self) {
+        self.told -= 1;
     }
 
     /// A token that was told its time leaves.

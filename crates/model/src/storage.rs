@@ -26,7 +26,7 @@ use fathom_units::{Bytes, Nanos};
 use crate::cache::{HostCache, Run, Warmed};
 use crate::change::Durability;
 use crate::design::VolumeId;
-use crate::limit::{Limit, Wait, Waits};
+use crate::limit::Waits;
 use crate::random::draw;
 use crate::request::{Completed, IoError, IoKind, MetadataOp, Request};
 use crate::stage::{Entered, Stage};
@@ -36,6 +36,7 @@ use crate::window::Window;
 
 mod abort;
 mod agenda;
+mod ahead;
 mod array;
 mod build;
 mod changes;
@@ -54,6 +55,7 @@ mod write_back;
 mod tests;
 
 use agenda::{Agenda, Event};
+use ahead::Ahead;
 use array::Array;
 use changes::Faults;
 use network::{NfsModel, ShareModel};
@@ -163,8 +165,8 @@ pub struct Storage {
     faults: Faults,
     /// What is told of where written bytes are; `None`: nobody asks.
     durability: Option<Vec<Durability>>,
-    /// Whether it will not be changed, so that what comes is known ahead.
-    unchanging: bool,
+    /// What is known of later times.
+    ahead: Ahead,
 }
 
 /// What tokens pass.
@@ -174,6 +176,7 @@ struct Ways<'s> {
     windows: &'s mut [Window],
     delays: &'s [DelayLaw],
     agenda: &'s mut Agenda,
+    ahead: &'s mut Ahead,
 }
 
 impl Ways<'_> {
@@ -185,7 +188,6 @@ impl Ways<'_> {
     )]
     #[inline(always)]
     fn pass(&mut self, now: Nanos, slot: u32, token: &mut Token) -> Option<bool> {
-        token.entered = now;
         let bytes = token.bytes;
         loop {
             match self.paths.step(token.step) {
@@ -197,8 +199,12 @@ impl Ways<'_> {
                     if stage != NONE {
                         match self.stages[stage as usize].enter(now, slot, bytes) {
                             Entered::Passed => {}
-                            Entered::Queued => return None,
+                            Entered::Queued => {
+                                token.entered = now;
+                                return None;
+                            }
                             Entered::Waits(at) => {
+                                token.entered = now;
                                 self.agenda.departs(Some(at), stage);
                                 return None;
                             }
@@ -211,6 +217,7 @@ impl Ways<'_> {
                 }
                 Step::Window(window) => {
                     if !self.windows[window as usize].enter(now, slot, bytes) {
+                        token.entered = now;
                         return None;
                     }
                 }
@@ -227,53 +234,9 @@ impl Ways<'_> {
             token.step += 1;
         }
     }
-
-    /// A token that came to a stage at `now` will leave it at `at`, when `limit` lets it.
-    #[expect(
-        clippy::inline_always,
-        reason = "every I/O comes by here, and a call costs as much as the work"
-    )]
-    #[inline(always)]
-    fn leaves(
-        &mut self,
-        now: Nanos,
-        (slot, token): (u32, &mut Token),
-        stage: u32,
-        (at, limit): (Nanos, Limit),
-    ) {
-        token.waited.0.add(Wait {
-            limit,
-            time: at - now,
-        });
-        // Where it goes into a delay inside the same stage, nothing else happens when it leaves.
-        if let Step::Delay { law, inside } = self.paths.step(token.step + 1)
-            && inside == stage
-            && self.stages[stage as usize].leaves_alone(at)
-        {
-            token.step += 1;
-            let time = self.delays[law as usize].at(token.draw);
-            let ends = at.saturating_add(time);
-            self.agenda.leaves_and_ends((at, stage), ends, slot);
-        } else {
-            self.agenda.leaves(at, stage, slot);
-        }
-    }
 }
 
 impl Storage {
-    /// The same, faster, for those who will not change it: when an I/O leaves a limit without credits is then known when it
-    /// comes there. No I/O may have been submitted yet, and [`Storage::change`] and [`Storage::crash`] must not be used;
-    /// everything else is to the nanosecond as without.
-    #[must_use]
-    pub fn unchanging(mut self) -> Self {
-        assert!(!self.has_requests(), "it is not in use yet");
-        self.unchanging = self.stages.len() < Agenda::MOST_STAGES;
-        if self.unchanging {
-            self.stages.iter_mut().for_each(Stage::looks_ahead);
-        }
-        self
-    }
-
     /// An I/O comes in at `now`. What completes at once is appended to `completed`.
     #[expect(
         clippy::inline_always,
@@ -316,7 +279,8 @@ impl Storage {
 
     /// Whether I/Os to a volume look something up that [`Self::expect`] can bring near.
     pub fn expects(&self, volume: VolumeId) -> bool {
-        self.volumes[volume.index()].cache.is_some()
+        let cache = self.volumes[volume.index()].cache;
+        cache.is_some_and(|cache| !self.caches[cache as usize].holds_all())
     }
 
     /// Whether I/Os are under way. Without, what is due is background work alone.
@@ -465,6 +429,7 @@ impl Storage {
         self.bring_near();
         match event {
             Event::Departure(stage) => self.release(now, stage, completed),
+            Event::Merge(merge) => self.merge(now, merge),
             Event::Token(token) => self.go_on(now, token, completed),
             Event::Flush(cache) => self.flush_cache(now, cache, completed),
         }
@@ -563,7 +528,6 @@ impl Storage {
                 }
             }
         };
-        token.entered = now;
         token.draw = draw(disk.random_key, request.stream, request.index, number);
         token.tag = request.tag;
         token.io = io;
@@ -594,8 +558,12 @@ impl Storage {
         let (token, mut ways) = self.ways(slot);
         if let Step::Rate(stage) = ways.paths.step(token.step) {
             match ways.stages[stage as usize].enter(now, slot, token.bytes) {
-                Entered::Queued => return,
+                Entered::Queued => {
+                    token.entered = now;
+                    return;
+                }
                 Entered::Waits(at) => {
+                    token.entered = now;
                     ways.agenda.departs(Some(at), stage);
                     return;
                 }
@@ -665,6 +633,7 @@ impl Storage {
             windows: &mut self.windows,
             delays: &self.delays,
             agenda: &mut self.agenda,
+            ahead: &mut self.ahead,
         };
         (self.tokens.get_mut(slot), ways)
     }
@@ -724,7 +693,7 @@ impl Storage {
             volume.meter.leave(now);
             completed.push(Completed {
                 tag: token.tag,
-                waits: token.waited.0,
+                waits: token.waited.0.copied(),
                 error: None,
             });
         }

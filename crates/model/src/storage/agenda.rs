@@ -17,23 +17,25 @@ use std::collections::BinaryHeap;
 
 use fathom_units::Nanos;
 
-use super::departures::{Departures, NEVER};
+use super::departures::{Departure, Departures, NEVER};
 
 /// What is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
     /// The head of a stage's queue leaves.
     Departure(u32),
+    /// The first token of a merge comes.
+    Merge(u32),
     /// A cache is flushed, as it is from time to time.
     Flush(u32),
     /// A token's delay is over.
     Token(u32),
 }
 
-/// A slot of the fine wheel is 2^10 ns wide.
-const SLOT_BITS: u32 = 10;
+/// A slot of the fine wheel is 2^12 ns wide.
+const SLOT_BITS: u32 = 12;
 /// Slots of the fine wheel: 34 ms.
-const FINE: usize = 1 << 15;
+const FINE: usize = 1 << 13;
 /// Slots of the coarse wheel, each as wide as the fine wheel: 34 s.
 const COARSE: usize = 1 << 10;
 /// Slots of which one word tells whether they are empty.
@@ -220,6 +222,9 @@ fn boxed<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
 #[derive(Debug)]
 pub(super) struct Agenda {
     departures: Departures,
+    /// When the first token of each merge comes, and the stages that they leave.
+    merges: Departures,
+    merge_stages: Vec<u32>,
     /// The first event but departures; [`Entry::NONE`] where the wheels have to be asked, and then none is in `ready` or
     /// `late`.
     first: Entry,
@@ -251,6 +256,8 @@ impl Agenda {
     pub fn new(stages: usize, caches: usize) -> Self {
         Self {
             departures: Departures::new(stages),
+            merges: Departures::new(0),
+            merge_stages: Vec::new(),
             first: Entry::NONE,
             current: 0,
             ready: Vec::new(),
@@ -274,6 +281,25 @@ impl Agenda {
     #[inline(always)]
     pub fn departs(&mut self, at: Option<Nanos>, stage: u32) {
         self.departures.set(stage, at.map_or(NEVER, Nanos::get));
+    }
+
+    /// There are so many merges, to none of which a token comes yet.
+    pub fn set_merges(&mut self, count: usize) {
+        self.merges = Departures::new(count);
+        self.merge_stages = vec![0; count];
+    }
+
+    /// The first token of a merge comes at `at` from a stage, whatever was said before.
+    #[inline]
+    pub fn comes(&mut self, at: Nanos, stage: u32, merge: u32) {
+        self.merge_stages[merge as usize] = stage;
+        self.merges.set(merge, at.get());
+    }
+
+    /// No token comes to a merge.
+    #[inline]
+    pub fn comes_none(&mut self, merge: u32) {
+        self.merges.set(merge, NEVER);
     }
 
     /// A cache is flushed at `at`, as is known from `now` on. It must not have a flush to come.
@@ -311,6 +337,12 @@ impl Agenda {
         self.enter(at, (0, order), self.tokens + token);
     }
 
+    /// What is said next is brought about by a departure of this stage.
+    #[inline]
+    pub fn goes_on_with(&mut self, stage: u32) {
+        self.going_on = rank_of(stage);
+    }
+
     #[inline]
     fn number(&mut self) -> u64 {
         self.next_number += 1;
@@ -336,6 +368,7 @@ impl Agenda {
             self.refill();
         }
         let at = self.first.at.min(self.departures.first().at);
+        let at = at.min(self.merges.first().at);
         (at < NEVER).then(|| Nanos::new(at))
     }
 
@@ -358,6 +391,18 @@ impl Agenda {
         } = self.first;
         let departure = self.departures.first();
         let latest = latest.min(NEVER - 1);
+        let merge = self.merges.first();
+        if merge.at <= at.min(departure.at) && merge.at <= latest {
+            let stage = self.merge_stages[merge.stage as usize];
+            let first = Departure {
+                at: merge.at,
+                stage,
+            };
+            let before_departure = first.key() < departure.key();
+            if before_departure && (merge.at, 0, rank_of(stage)) < (at, began, order) {
+                return Some((Nanos::new(merge.at), Event::Merge(merge.stage)));
+            }
+        }
         if departure.at <= at {
             let rank = rank_of(departure.stage);
             if departure.at < at || (0, rank) < (began, order) {

@@ -60,7 +60,11 @@ impl DelayLaw {
     }
 
     /// The time at the quantile `number` / 2^64.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn at(&self, number: u64) -> Nanos {
         match self {
             Self::Constant(time) => *time,
@@ -97,6 +101,30 @@ impl Paths {
     #[inline]
     pub fn step(&self, place: u32) -> Step {
         self.steps[place as usize]
+    }
+
+    /// The stages of a path.
+    pub fn rates(&self, path: PathId) -> impl Iterator<Item = u32> + '_ {
+        let steps = self.steps.iter().skip(path as usize);
+        let steps = steps.take_while(|step| !matches!(step, Step::End { .. }));
+        steps.filter_map(|step| match step {
+            Step::Rate(stage) => Some(*stage),
+            _ => None,
+        })
+    }
+
+    /// Each step with those before and behind it; the first of a path has the end of the path before, or of its own.
+    pub fn neighbours(&self) -> impl Iterator<Item = [Step; 3]> + '_ {
+        let end = Step::End { windows: false };
+        let at = move |place: Option<usize>| {
+            let step = place.and_then(|place| self.steps.get(place));
+            step.copied().unwrap_or(end)
+        };
+        let places = 0..self.steps.len();
+        places.map(move |place| {
+            let before = at(place.checked_sub(1));
+            [before, at(Some(place)), at(Some(place + 1))]
+        })
     }
 
     /// Places and laws of the delays whose tokens count to a stage.
