@@ -13,7 +13,7 @@
 //!
 //! Memory: a line that files can touch costs 4 bytes and two bits, and 2 bytes more on a machine with write-back disks, in
 //! pages that the operating system gives out when they are first touched. The largest cache (4,224 GiB) over files of its
-//! own size costs 286 MB, or 535 MB with write-back and all the dirty lines it may hold. A machine whose files need more
+//! own size costs 295 MB, or 544 MB with write-back and all the dirty lines it may hold. A machine whose files need more
 //! than 1 GiB is refused ([`HostCache::state_bytes`], [`MOST_STATE_BYTES`]).
 //!
 //! Invariants: no more blocks are resident than the capacity holds; a block that was never filled is never a hit; a dirty
@@ -75,7 +75,7 @@ impl HostCache {
     pub fn new(capacity: u64, space: u64) -> Self {
         let lines = space.div_ceil(LINE) as usize;
         let words = lines.div_ceil(64);
-        let roomy = lines as u64 * (LINE / BLOCK) <= capacity / BLOCK;
+        let roomy = Self::is_roomy(capacity, lines as u64);
         Self {
             lines: vec![0; lines],
             occupied: vec![0; words],
@@ -104,10 +104,21 @@ impl HostCache {
         self
     }
 
+    /// Whether all blocks of so many lines fit.
+    const fn is_roomy(capacity: u64, lines: u64) -> bool {
+        lines * (LINE / BLOCK) <= capacity / BLOCK
+    }
+
     /// Bytes of state for `capacity` bytes of cache over `space` bytes of disks; `memory`: with a book of the host's memory.
     pub fn state_bytes(capacity: u64, space: u64, write_back: bool, memory: bool) -> u64 {
         let lines = space.div_ceil(LINE);
-        let book = lines * 4 + lines.div_ceil(64) * 16;
+        let bits = lines.div_ceil(64) * 8;
+        let whole = if Self::is_roomy(capacity, lines) {
+            bits
+        } else {
+            0
+        };
+        let book = lines * 4 + bits + whole;
         let read = if memory { 2 * book } else { book };
         if write_back {
             read + lines * 2 + WriteBack::queue_bytes(capacity / LINE)

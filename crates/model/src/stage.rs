@@ -92,8 +92,6 @@ pub(crate) struct Stage {
     ahead: bool,
     /// Tokens that were told so, and have not left.
     told: u32,
-    /// The merge that its tokens go to, and its place there.
-    pub feeds: (u32, u32),
 }
 
 /// What became of a token that entered a stage.
@@ -129,12 +127,11 @@ impl Stage {
             has_limits,
             ahead: false,
             told: 0,
-            feeds: (u32::MAX, 0),
         }
     }
 
     /// Nobody will change its limits: where they are plain rates, when a token leaves is known when it comes.
-    pub fn looks_ahead(&mut self) {
+    pub fn look_ahead(&mut self) {
         assert!(self.queue.is_empty(), "no token waits yet");
         self.ahead = matches!(self.gate, Gate::Plain(_));
     }
@@ -161,23 +158,6 @@ impl Stage {
         Entered::Leaves(at, limit)
     }
 
-    /// Whether tokens are told when they will leave.
-    pub fn is_ahead(&self) -> bool {
-        self.ahead
-    }
-
-    /// When the limits let the next token go.
-    #[inline]
-    pub fn open_at(&self) -> Nanos {
-        self.open_at
-    }
-
-    /// A token that was told its time is where it goes then, or has its next event.
-    #[inline]
-    pub fn arrives(&mut self) {
-        self.told -= 1;
-    }
-
     /// A token that was told its time leaves.
     #[inline]
     pub fn leave(&mut self, now: Nanos) {
@@ -195,6 +175,11 @@ impl Stage {
     }
 
     /// The same where tokens wait in the queue.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     fn enter_queue(&mut self, now: Nanos, token: u32, bytes: u32) -> Entered {
         let first = self.queue.is_empty();
         if first && self.open_at <= now {

@@ -429,7 +429,6 @@ impl Storage {
         self.bring_near();
         match event {
             Event::Departure(stage) => self.release(now, stage, completed),
-            Event::Merge(merge) => self.merge(now, merge),
             Event::Token(token) => self.go_on(now, token, completed),
             Event::Flush(cache) => self.flush_cache(now, cache, completed),
         }

@@ -9,7 +9,7 @@ use fathom_record::{Event, EventSink, StageResult, StorageRecord, WorkerStats};
 use fathom_units::{BytesPerSec, Nanos, Percent, per_second};
 use fathom_workload::generator::WorkerStream;
 use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError, StreamKey};
-use fathom_workload::{Arrival, Backend, Direction, FileOperation, Job, Mix, OpenSync, Pacing};
+use fathom_workload::{Arrival, Backend, Direction, FileOperation, Job, OpenSync, Pacing};
 
 use crate::agenda::{Agenda, Due};
 use crate::flows::Flows;
@@ -155,7 +155,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Runs to the end, or until `stop` says so.
     pub fn run(mut self, name: &str, stage: usize, stop: &dyn Fn() -> bool) -> Finished {
-        self.foresee(self.measure);
+        self.storage.unwatched_until(self.measure);
         self.agenda.push(self.measure, Due::Measure);
         for (index, worker) in self.workers.iter().enumerate() {
             self.agenda
@@ -180,17 +180,6 @@ impl<'a, 'r> Run<'a, 'r> {
             end,
             interrupted,
         }
-    }
-
-    /// Tells storage what the stage's jobs will do until `at`, and that nobody looks at its statistics before.
-    fn foresee(&mut self, at: Nanos) {
-        let uses = self.routes.iter().flat_map(|route| {
-            let job = self.setup.jobs[route.job].job;
-            let reads = route.plain && job.mix == Mix::READ && job.features.lines.is_empty();
-            let targets = route.targets.iter();
-            targets.map(move |target| (target.volume, !reads))
-        });
-        self.storage.foresee(at, uses);
     }
 
     /// The next event of all happens; the model's go first. `false`: there is none.
@@ -256,7 +245,7 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             Due::Measure => {
                 self.storage.restart_statistics(self.now);
-                self.foresee(Nanos::MAX);
+                self.storage.unwatched_until(Nanos::MAX);
                 self.gauges.begin(self.now, self.storage);
                 self.count_all_recent();
                 self.intervals

@@ -2,8 +2,8 @@
 //! 1987), exact to the nanosecond.
 //!
 //! A heap of all events costs tens of nanoseconds an event with a thousand of them under way, which is most of what an I/O
-//! may cost in all. Here an event is linked into the slot of its microsecond; when time comes to a slot, its events (mostly
-//! one) are put into their exact order. Events of more than 8 ms ahead wait in coarser slots, and those of more than half a
+//! may cost in all. Here an event is linked into the slot of its two microseconds; when time comes to a slot, its events (mostly
+//! one) are put into their exact order. Events of more than 134 ms ahead wait in coarser slots, and those of more than half a
 //! minute ahead in a heap of their own, and move down as time comes near.
 //!
 //! A cache and a token have one event each at most. So each has a node of its own, by its number, and none is handed out
@@ -17,27 +17,25 @@ use std::collections::BinaryHeap;
 
 use fathom_units::Nanos;
 
-use super::departures::{Departure, Departures, NEVER};
+use super::departures::{Departures, NEVER};
 
 /// What is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
     /// The head of a stage's queue leaves.
     Departure(u32),
-    /// The first token of a merge comes.
-    Merge(u32),
     /// A cache is flushed, as it is from time to time.
     Flush(u32),
     /// A token's delay is over.
     Token(u32),
 }
 
-/// A slot of the fine wheel is 2^12 ns wide.
-const SLOT_BITS: u32 = 12;
-/// Slots of the fine wheel: 34 ms.
-const FINE: usize = 1 << 13;
+/// A slot of the fine wheel is 2^11 ns wide.
+const SLOT_BITS: u32 = 11;
+/// Slots of the fine wheel: 134 ms.
+const FINE: usize = 1 << 16;
 /// Slots of the coarse wheel, each as wide as the fine wheel: 34 s.
-const COARSE: usize = 1 << 10;
+const COARSE: usize = 1 << 8;
 /// Slots of which one word tells whether they are empty.
 const WORD: usize = 64;
 
@@ -222,9 +220,6 @@ fn boxed<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
 #[derive(Debug)]
 pub(super) struct Agenda {
     departures: Departures,
-    /// When the first token of each merge comes, and the stages that they leave.
-    merges: Departures,
-    merge_stages: Vec<u32>,
     /// The first event but departures; [`Entry::NONE`] where the wheels have to be asked, and then none is in `ready` or
     /// `late`.
     first: Entry,
@@ -256,8 +251,6 @@ impl Agenda {
     pub fn new(stages: usize, caches: usize) -> Self {
         Self {
             departures: Departures::new(stages),
-            merges: Departures::new(0),
-            merge_stages: Vec::new(),
             first: Entry::NONE,
             current: 0,
             ready: Vec::new(),
@@ -281,25 +274,6 @@ impl Agenda {
     #[inline(always)]
     pub fn departs(&mut self, at: Option<Nanos>, stage: u32) {
         self.departures.set(stage, at.map_or(NEVER, Nanos::get));
-    }
-
-    /// There are so many merges, to none of which a token comes yet.
-    pub fn set_merges(&mut self, count: usize) {
-        self.merges = Departures::new(count);
-        self.merge_stages = vec![0; count];
-    }
-
-    /// The first token of a merge comes at `at` from a stage, whatever was said before.
-    #[inline]
-    pub fn comes(&mut self, at: Nanos, stage: u32, merge: u32) {
-        self.merge_stages[merge as usize] = stage;
-        self.merges.set(merge, at.get());
-    }
-
-    /// No token comes to a merge.
-    #[inline]
-    pub fn comes_none(&mut self, merge: u32) {
-        self.merges.set(merge, NEVER);
     }
 
     /// A cache is flushed at `at`, as is known from `now` on. It must not have a flush to come.
@@ -337,12 +311,6 @@ impl Agenda {
         self.enter(at, (0, order), self.tokens + token);
     }
 
-    /// What is said next is brought about by a departure of this stage.
-    #[inline]
-    pub fn goes_on_with(&mut self, stage: u32) {
-        self.going_on = rank_of(stage);
-    }
-
     #[inline]
     fn number(&mut self) -> u64 {
         self.next_number += 1;
@@ -368,7 +336,6 @@ impl Agenda {
             self.refill();
         }
         let at = self.first.at.min(self.departures.first().at);
-        let at = at.min(self.merges.first().at);
         (at < NEVER).then(|| Nanos::new(at))
     }
 
@@ -391,18 +358,6 @@ impl Agenda {
         } = self.first;
         let departure = self.departures.first();
         let latest = latest.min(NEVER - 1);
-        let merge = self.merges.first();
-        if merge.at <= at.min(departure.at) && merge.at <= latest {
-            let stage = self.merge_stages[merge.stage as usize];
-            let first = Departure {
-                at: merge.at,
-                stage,
-            };
-            let before_departure = first.key() < departure.key();
-            if before_departure && (merge.at, 0, rank_of(stage)) < (at, began, order) {
-                return Some((Nanos::new(merge.at), Event::Merge(merge.stage)));
-            }
-        }
         if departure.at <= at {
             let rank = rank_of(departure.stage);
             if departure.at < at || (0, rank) < (began, order) {
@@ -643,7 +598,7 @@ mod tests {
         let mut agenda = Agenda::new(STAGES as usize, 1);
         let mut heap = BinaryHeap::new();
         let mut pending = [false; STAGES as usize];
-        let (mut now, mut entries) = (0, 0);
+        let (mut now, mut entries, mut going_on) = (0, 0, NO_STAGE);
         for step in 0..steps {
             let draw = mix(seed ^ mix(step));
             let latest = if (draw >> 33).is_multiple_of(4) {
@@ -660,42 +615,59 @@ mod tests {
                     _ => (draw >> 16) % (spread * 50),
                 };
                 let at = now + ahead;
-                let stage = (draw >> 12) as u32 % (3 * STAGES);
+                let stage = (draw >> 12) as u32 % (4 * STAGES);
                 let waits = pending.get_mut(stage as usize);
                 if let Some(waits) = waits.filter(|waits| !**waits) {
                     *waits = true;
                     agenda.departs(Some(Nanos::new(at)), stage);
-                    let (order, id) = (u64::from(stage), stage);
                     heap.push(Entry {
                         at,
                         began: 0,
-                        order,
-                        id,
+                        order: rank_of(stage),
+                        id: stage,
                     });
-                } else {
-                    agenda.ends(Nanos::new(now), Nanos::new(at), entries);
-                    let (order, id) = ((1 << 32) + u64::from(entries), STAGES + 1 + entries);
-                    heap.push(Entry {
-                        at,
-                        began: 0,
-                        order,
-                        id,
-                    });
-                    entries += 1;
+                    continue;
                 }
+                entries += 1;
+                let token = entries as u32;
+                // Other stages than those that have departures.
+                let other = STAGES + stage % 3;
+                let (began, rank) = match stage {
+                    0..15 => (now + 1, going_on),
+                    15..18 => (0, rank_of(other)),
+                    _ => (now + ahead / 2 + 1, rank_of(other)),
+                };
+                let due = Nanos::new(at);
+                match stage {
+                    0..15 => agenda.ends(Nanos::new(now), due, token),
+                    15..18 => agenda.leaves(due, other, token),
+                    _ => agenda.leaves_and_ends((Nanos::new(began - 1), other), due, token),
+                }
+                heap.push(Entry {
+                    at,
+                    began,
+                    order: rank | entries,
+                    id: STAGES + 1 + token,
+                });
             } else {
                 let due = heap.peek().is_none_or(|entry: &Entry| entry.at <= latest);
                 if !due {
                     assert_eq!(agenda.pop(latest), None, "seed {seed}, step {step}");
+                    going_on = NO_STAGE;
                     continue;
                 }
-                let expected = heap.pop().map(|Entry { at, id, .. }| {
-                    now = at;
-                    let event = match id.checked_sub(STAGES + 1) {
-                        Some(token) => Event::Token(token),
-                        None => Event::Departure(id),
+                let expected = heap.pop().map(|entry| {
+                    now = entry.at;
+                    going_on = if entry.began == 0 {
+                        entry.order & NO_STAGE
+                    } else {
+                        NO_STAGE
                     };
-                    (Nanos::new(at), event)
+                    let event = match entry.id.checked_sub(STAGES + 1) {
+                        Some(token) => Event::Token(token),
+                        None => Event::Departure(entry.id),
+                    };
+                    (Nanos::new(now), event)
                 });
                 if let Some((_, Event::Departure(stage))) = expected {
                     pending[stage as usize] = false;

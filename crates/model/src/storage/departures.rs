@@ -19,14 +19,6 @@ pub(super) struct Departure {
     pub stage: u32,
 }
 
-impl Departure {
-    /// Its place in the order.
-    #[inline]
-    pub const fn key(self) -> u128 {
-        (self.at as u128) << 32 | self.stage as u128
-    }
-}
-
 /// The departures of all stages.
 #[derive(Debug)]
 pub(super) struct Departures {

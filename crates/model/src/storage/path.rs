@@ -103,28 +103,10 @@ impl Paths {
         self.steps[place as usize]
     }
 
-    /// The stages of a path.
-    pub fn rates(&self, path: PathId) -> impl Iterator<Item = u32> + '_ {
-        let steps = self.steps.iter().skip(path as usize);
-        let steps = steps.take_while(|step| !matches!(step, Step::End { .. }));
-        steps.filter_map(|step| match step {
-            Step::Rate(stage) => Some(*stage),
-            _ => None,
-        })
-    }
-
-    /// Each step with those before and behind it; the first of a path has the end of the path before, or of its own.
-    pub fn neighbours(&self) -> impl Iterator<Item = [Step; 3]> + '_ {
-        let end = Step::End { windows: false };
-        let at = move |place: Option<usize>| {
-            let step = place.and_then(|place| self.steps.get(place));
-            step.copied().unwrap_or(end)
-        };
-        let places = 0..self.steps.len();
-        places.map(move |place| {
-            let before = at(place.checked_sub(1));
-            [before, at(Some(place)), at(Some(place + 1))]
-        })
+    /// Each step with the one behind it.
+    pub fn pairs(&self) -> impl Iterator<Item = (Step, Step)> + '_ {
+        let behind = self.steps.iter().skip(1);
+        self.steps.iter().copied().zip(behind.copied())
     }
 
     /// Places and laws of the delays whose tokens count to a stage.
