@@ -5,6 +5,9 @@
 //! queue's place without touching anything else. Charging a later stage ahead of time is what this avoids: done over disks
 //! of 500 and 5,000 IOPS under a machine of 6,400, it yields 618 IOPS where 5,499 is right.
 //!
+//! Where nobody will change the limits, the same is known when a token comes: it is charged then, in the order of the queue
+//! and for the time at which it leaves, and is told that time ([`Entered::Leaves`]). It needs no place in the queue.
+//!
 //! Invariants: tokens leave in the order they came; a stage has at most one wake-up pending.
 
 use fathom_units::Nanos;

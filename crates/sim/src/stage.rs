@@ -516,6 +516,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let workers: Vec<WorkerStats> = self.workers.into_iter().map(Worker::finish).collect();
         let intervals = self.intervals.finish(end - start, self.sink);
         let mut storage = storage_rows(self.storage, self.now);
+        self.storage.unwatched_until(Nanos::ZERO);
         self.gauges.finish(self.now, self.storage, &mut storage);
         let mut result = StageResult {
             name: name.to_owned(),
