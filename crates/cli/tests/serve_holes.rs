@@ -128,3 +128,33 @@ print('zeroes')
 ";
     assert_eq!(again.python(text), "zeroes");
 }
+
+/// One client's write comes in two halves, and another trims its range in between: the acknowledged bytes that came after the
+/// trim are there, for those who read and for those who ask where data is.
+#[test]
+fn data_that_comes_after_a_trim_is_there() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path(), &[]);
+    let socket = served.socket.display();
+    let text = format!(
+        "import socket, struct\n\
+         s = socket.socket(socket.AF_UNIX); s.connect('{socket}')\n\
+         def take(n):\n  b = b''\n  while len(b) < n:\n    b += s.recv(n - len(b))\n  return b\n\
+         take(18)\n\
+         s.sendall(struct.pack('>I8sIIc', 3, b'IHAVEOPT', 1, 1, b'd'))\n\
+         take(10)\n\
+         h.pwrite(b'o' * 8192, 0)\n\
+         s.sendall(struct.pack('>IHHQQI', 0x25609513, 0, 1, 7, 0, 8192) + b'x' * 4096)\n\
+         import time\n\
+         for _ in range(200):\n  if h.pread(1, 0) == b'x': break\n  time.sleep(0.01)\n\
+         h.trim(8192, 0)\n\
+         s.sendall(b'x' * 4096)\n\
+         print(take(16)[4:8] == bytes(4))\n\
+         print(h.pread(8192, 0)[4096:] == b'x' * 4096)\n\
+         g = nbd.NBD(); g.add_meta_context('base:allocation'); g.connect_uri('nbd+unix:///d?socket={socket}')\n\
+         found = []\n\
+         g.block_status(4096, 4096, lambda name, offset, entries, error: found.extend(entries))\n\
+         print(found[1])\n"
+    );
+    assert_eq!(served.python(&text), "True\nTrue\n0");
+}

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use support::{disk_folder, expect_code, fathom, system};
@@ -63,6 +64,8 @@ struct Served {
     child: Child,
     home: PathBuf,
     port: u16,
+    /// What it has told.
+    told: Arc<Mutex<Vec<String>>>,
 }
 
 impl Served {
@@ -91,12 +94,31 @@ impl Served {
             rest.split('/').next()?.parse().ok()
         });
         // What it tells later is taken, so that it never waits to be read.
-        std::thread::spawn(move || told.map_while(Result::ok).for_each(drop));
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&lines);
+        std::thread::spawn(move || {
+            let keep = |line| kept.lock().unwrap().push(line);
+            told.map_while(Result::ok).for_each(keep);
+        });
         Self {
             child,
             home: home.to_owned(),
             port: port.unwrap(),
+            told: lines,
         }
+    }
+
+    /// Waits until it has told a line that has a part.
+    fn wait_told(&self, part: &str) {
+        for _ in 0..400 {
+            let told = self.told.lock().unwrap();
+            if told.iter().any(|line| line.contains(part)) {
+                return;
+            }
+            drop(told);
+            std::thread::park_timeout(Duration::from_millis(50));
+        }
+        panic!("`{part}` is not in {:?}", self.told.lock().unwrap());
     }
 
     /// The export for clients with the certificates of a folder.
@@ -235,6 +257,8 @@ fn clients_without_a_certificate_of_the_authority_are_refused() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         fails("qemu-img", &words);
     }
+    served.wait_told("note: no TLS with 127.0.0.1:");
+    served.wait_told("peer sent no certificates");
     let plain = format!("nbd://localhost:{}/ram", served.port);
     fails("nbdinfo", &[&plain]);
     let told = fails("qemu-img", &["info", &plain]);

@@ -81,6 +81,8 @@ pub(crate) struct Disk {
     allocation: Allocation,
     in_memory: bool,
     size: u64,
+    /// How many times a range was given back.
+    discards: u64,
 }
 
 impl Disk {
@@ -106,6 +108,7 @@ impl Disk {
             allocation: Allocation::new(size),
             in_memory: true,
             size,
+            discards: 0,
         })
     }
 
@@ -148,6 +151,7 @@ impl Disk {
             allocation,
             in_memory: false,
             size,
+            discards: 0,
         })
     }
 
@@ -181,6 +185,12 @@ impl Disk {
         }
         self.allocation.mark(offset, length);
         Ok(())
+    }
+
+    /// How many times a range was given back: a write that took its room before may have none now.
+    #[inline]
+    pub fn discards(&self) -> u64 {
+        self.discards
     }
 
     /// Writes bytes to a range that has its room.
@@ -222,6 +232,7 @@ impl Disk {
         if length == 0 {
             return Ok(None);
         }
+        self.discards += 1;
         let (first, last) = self.allocation.whole(offset, length);
         let end = offset + length;
         if first >= last {

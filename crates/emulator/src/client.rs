@@ -42,6 +42,8 @@ pub(crate) struct Landing {
     pub offset: u64,
     /// Bytes to come.
     pub left: u32,
+    /// How many ranges of the export had been given back when room was taken for it.
+    pub discards: u64,
 }
 
 /// Something to be sent.

@@ -14,6 +14,7 @@ use fathom_session::Console;
 use fathom_units::{Nanos, group_digits, per_second};
 
 use crate::meter::{GaugeSample, Second};
+use crate::tls::Refusals;
 
 /// Most seconds that are kept.
 const MOST: usize = 3600;
@@ -34,6 +35,8 @@ pub(crate) struct Keeper<'a> {
     console: &'a dyn Console,
     shown: Shown,
     pub writer: Option<RunWriter>,
+    /// Clients that got no TLS.
+    refusals: Refusals,
     /// Names of the parts that have gauges.
     parts: Vec<String>,
     pub intervals: Vec<IntervalStats>,
@@ -49,12 +52,14 @@ impl<'a> Keeper<'a> {
         console: &'a dyn Console,
         shown: Shown,
         writer: Option<RunWriter>,
+        refusals: Refusals,
         parts: Vec<String>,
     ) -> Self {
         Self {
             console,
             shown,
             writer,
+            refusals,
             parts,
             intervals: Vec::new(),
             gauges: Vec::new(),
@@ -73,6 +78,7 @@ impl<'a> Keeper<'a> {
             expected: None,
         });
         for second in seconds {
+            self.tell_refusals();
             if self.shown == Shown::Yes {
                 self.show(&second);
             }
@@ -85,8 +91,20 @@ impl<'a> Keeper<'a> {
         }
         if self.open_line > 0 {
             self.console.draw("\n");
+            self.open_line = 0;
         }
+        self.tell_refusals();
         self
+    }
+
+    fn tell_refusals(&mut self) {
+        for line in self.refusals.take() {
+            if self.open_line > 0 {
+                self.console.draw("\n");
+                self.open_line = 0;
+            }
+            self.console.tell(&line);
+        }
     }
 
     /// The stage is over.

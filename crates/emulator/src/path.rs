@@ -15,6 +15,8 @@ use std::thread::JoinHandle;
 
 use fathom_rawio::{Clock, precise_timers, sleep_until};
 use fathom_units::Nanos;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 
 /// Ways of which the median counts.
 const WAYS: usize = 31;
@@ -26,7 +28,8 @@ const EVERY: Nanos = Nanos::from_millis(100);
 const MOST: Nanos = Nanos::from_micros(75);
 /// A request, and a simple reply with 4 KiB.
 const REQUEST: usize = 28;
-const REPLY: usize = 16 + 4096;
+const HEAD: usize = 16;
+const REPLY: usize = HEAD + 4096;
 
 /// What the two ways of a message take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,11 +188,21 @@ impl Drop for Echo {
     }
 }
 
-/// The other side: takes a reply, sends a request with the moments of both.
+/// The other side: takes a reply, sends a request with the moments of both. It does so as clients do: it is woken up by
+/// `poll`, and takes the head of a reply before its data.
 fn answer(mut socket: UnixStream) {
     precise_timers();
     let (mut reply, mut request) = ([0; REPLY], [0; REQUEST]);
-    while socket.read_exact(&mut reply).is_ok() {
+    loop {
+        let mut there = [PollFd::new(&socket, PollFlags::IN)];
+        if poll(&mut there, None).is_err_and(|error| error != Errno::INTR) {
+            return;
+        }
+        let (head, data) = reply.split_at_mut(HEAD);
+        let read = socket.read_exact(head);
+        if read.and_then(|()| socket.read_exact(data)).is_err() {
+            return;
+        }
         let had = Clock::now();
         request[..8].copy_from_slice(&had.get().to_ne_bytes());
         request[8..16].copy_from_slice(&Clock::now().get().to_ne_bytes());

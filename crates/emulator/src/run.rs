@@ -131,7 +131,9 @@ impl Serving<'_> {
         } else {
             Shown::Yes
         };
-        let keeper = Keeper::new(console, shown, writer, parts.collect());
+        let refusals = tls.as_ref().map(|tls| tls.refusals().clone());
+        let refusals = refusals.unwrap_or_default();
+        let keeper = Keeper::new(console, shown, writer, refusals, parts.collect());
         let meter = self.meter(start, seconds, tracer);
         let mut pace = Pace::new(storage, ways, spin());
         pace.storage.restart_statistics(start);

@@ -35,10 +35,12 @@ mod files;
 mod holes;
 mod inbound;
 mod obey;
+mod rest;
 mod secure;
 mod waiting;
 
 pub(crate) use files::Files;
+use rest::Rest;
 use waiting::Outlook;
 
 /// Most clients at once.
@@ -92,6 +94,7 @@ pub(crate) struct Server<'a> {
     crashes: u64,
     echo: Echo,
     outlook: Outlook,
+    rest: Rest,
     /// Clients that are there.
     alive: usize,
     clients: Vec<Option<Box<Client>>>,
@@ -162,6 +165,7 @@ impl<'a> Server<'a> {
             crashes: 0,
             echo,
             outlook,
+            rest: Rest::new(),
             alive: 0,
             clients: Vec::new(),
             generation: 0,
@@ -447,6 +451,7 @@ impl<'a> Server<'a> {
             ([only], 0) => Some(only.client.0),
             _ => None,
         };
+        self.rest.answered(&self.answered, self.ios.len());
         self.answered.clear();
         self.send_dirty();
     }

@@ -22,6 +22,9 @@ use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig, ServerConnection};
 
 mod pump;
+mod refusals;
+
+pub(crate) use refusals::Refusals;
 
 /// Most pumps at once: every client that may be let in, and as many that are still being sent their last answers.
 const PUMPS_MOST: usize = 2048;
@@ -121,6 +124,7 @@ pub(crate) enum Clients {
 pub(crate) struct Tls {
     config: Arc<ServerConfig>,
     clients: Clients,
+    refusals: Refusals,
 }
 
 impl Tls {
@@ -188,7 +192,13 @@ impl Tls {
             } else {
                 Clients::Anybody
             },
+            refusals: Refusals::default(),
         })
+    }
+
+    /// Why clients were refused.
+    pub fn refusals(&self) -> &Refusals {
+        &self.refusals
     }
 
     /// Who is let in.
@@ -275,10 +285,10 @@ impl Pumps {
     /// Starts the thread that starts pumps: it takes longer than the thread that serves has.
     pub fn new(tls: &Tls) -> io::Result<Self> {
         let (newcomers, coming) = channel();
-        let config = Arc::clone(&tls.config);
+        let tls = tls.clone();
         let thread = std::thread::Builder::new().name("tls".to_owned());
         // It ends with this value, and each pump with its client.
-        thread.spawn(move || start_pumps(&coming, &config))?;
+        thread.spawn(move || start_pumps(&coming, &tls))?;
         Ok(Self { newcomers })
     }
 
@@ -301,18 +311,19 @@ impl Pumps {
     }
 }
 
-fn start_pumps(coming: &Receiver<Newcomer>, config: &Arc<ServerConfig>) {
+fn start_pumps(coming: &Receiver<Newcomer>, tls: &Tls) {
     let alive = Arc::new(());
     while let Ok(newcomer) = coming.recv() {
         if Arc::strong_count(&alive) > PUMPS_MOST {
             continue;
         }
-        let (config, counted) = (Arc::clone(config), Arc::clone(&alive));
+        let (config, counted) = (Arc::clone(&tls.config), Arc::clone(&alive));
+        let refusals = tls.refusals.clone();
         let thread = std::thread::Builder::new().name("tls-client".to_owned());
         // A client that gets no thread, or no memory, is cut off: its sockets close with what would have served it.
         let _ = thread.stack_size(STACK).spawn(move || {
             if let Ok(connection) = ServerConnection::new(config) {
-                pump::carry(connection, newcomer);
+                pump::carry(connection, newcomer, &refusals);
             }
             drop(counted);
         });

@@ -1,6 +1,6 @@
 //! The moments of a stage at which a worker does something else than I/O.
 
-use fathom_record::HalfSecond;
+use fathom_record::{EndReason, HalfSecond};
 use fathom_units::Nanos;
 
 /// Length of an interval.
@@ -110,6 +110,15 @@ impl Boundaries {
     /// Forgets what completed before the measurement.
     pub(crate) fn restart_samples(&mut self) {
         self.sample = HalfSecond::default();
+    }
+
+    /// Until when a worker has measured that ended for `reason`: where time ended it, to the end of its time at least,
+    /// however long nothing had come by then.
+    pub(crate) fn measured_until(&self, reason: EndReason, last_completion: Nanos) -> Nanos {
+        match reason {
+            EndReason::Time if self.run_end < Nanos::MAX => last_completion.max(self.run_end),
+            _ => last_completion,
+        }
     }
 
     /// Finds the earliest moment after `now` again, after any of them moved.

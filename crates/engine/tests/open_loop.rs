@@ -59,6 +59,17 @@ fn the_rate_is_kept() {
     check(open(bytes, Poisson::Fixed), Backend::Null, 1000, 0.02);
 }
 
+/// Nothing comes in the last part of the time: it was measured too, and the rate is that of the whole.
+#[test]
+fn time_without_arrivals_is_measured() {
+    let slow = open(Pacing::Iops(Iops::new(1)), Poisson::Fixed);
+    let worker = run(slow, Backend::Sync, |job| {
+        job.limits = for_time(Nanos::from_millis(1700));
+    });
+    assert_eq!(worker.ios(), 2);
+    assert!(worker.measured >= Nanos::from_millis(1700), "{worker:?}");
+}
+
 /// A device slower than the rate: the wait shows in the response time, not in the latency, and nothing is forgiven.
 #[test]
 fn what_is_late_keeps_its_intended_time() {

@@ -43,5 +43,5 @@ pub use operations::{NameOperation, Names, RangeOperation, Ranges, punch_hole};
 pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_system, sync_range};
 pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
-pub use region::{Piece, Region, receive_into, send_pieces, write_pieces};
+pub use region::{Piece, Region, receive_into, send_pieces, unread_bytes, write_pieces};
 pub use uring::{UringQueue, probe_uring};

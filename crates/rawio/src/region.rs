@@ -219,6 +219,22 @@ pub fn receive_into(
     usize::try_from(received).map_err(|_| io::Error::last_os_error())
 }
 
+/// Memory that holds what was sent and the other side has not read yet, in bytes, with what the kernel keeps beside it: of Unix
+/// sockets. Of others, what has not arrived yet.
+///
+/// # Errors
+///
+/// Those of `ioctl`: `ENOTTY` where it is no socket.
+pub fn unread_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: TIOCOUTQ writes one int.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(bytes.unsigned_abs().into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,6 +247,18 @@ mod tests {
         let file = open_unnamed(&std::env::temp_dir(), Caching::Buffered).unwrap();
         file.set_len(length).unwrap();
         Region::new(&file, length).unwrap()
+    }
+
+    #[test]
+    fn what_nobody_has_read_is_counted() {
+        let (mut here, mut there) = UnixStream::pair().unwrap();
+        assert_eq!(unread_bytes(here.as_fd()).unwrap(), 0);
+        here.write_all(&[5; 3000]).unwrap();
+        assert!(unread_bytes(here.as_fd()).unwrap() >= 3000);
+        there.read_exact(&mut [0; 3000]).unwrap();
+        assert_eq!(unread_bytes(here.as_fd()).unwrap(), 0);
+        let file = open_unnamed(&std::env::temp_dir(), Caching::Buffered).unwrap();
+        assert!(unread_bytes(file.as_fd()).is_err());
     }
 
     #[test]

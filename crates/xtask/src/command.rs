@@ -9,6 +9,16 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).map(PathBuf::from).unwrap_or(here)
 }
 
+/// The program as users build it, or the one that `FATHOM_RELEASE_BIN` names.
+pub fn release_binary() -> Result<PathBuf, String> {
+    if let Some(built) = std::env::var_os("FATHOM_RELEASE_BIN") {
+        return Ok(built.into());
+    }
+    run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
+    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
+    Ok(folder.join("release/fathom"))
+}
+
 /// Runs `program` with `arguments` in the checkout's root and lets it print; an error names the whole command.
 pub fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let shown = format!("{program} {}", arguments.join(" "));

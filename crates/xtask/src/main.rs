@@ -20,7 +20,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <chore>
   test    install what the tests need, then run every check and test
   tidy    check the invariants of ARCHITECTURE.md that a program can check
-  bench   measure Fathom against fio, interleaved; raw data under benches/runs/; `bench sim`: the simulator's speed
+  bench   measure Fathom against fio, interleaved; raw data under benches/runs/; `bench sim`: the simulator's speed; `bench serve`, as root: served storage beside its peers
   fuzz    feed the readers of inputs with damaged ones: `fuzz --minutes 10 fio-file native`; all where none is named
   soak    the long forms of tests of served storage, as root: `soak guide crashes database crowd`; all where none is named";
 

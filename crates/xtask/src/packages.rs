@@ -26,6 +26,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("nbdkit", "nbdkit"),
     ("nbdsh", "python3-libnbd"),
     ("qemu-img", "qemu-utils"),
+    ("qemu-storage-daemon", "qemu-system-common"),
     ("openssl", "openssl"),
 ];
 

@@ -3,7 +3,7 @@
 //! Each part is a test file of `cli` that runs longer, more often and to tighter bounds where `FATHOM_SOAK` is set, and
 //! prints what it found. They run on the program as users build it, one after another, as root.
 
-use crate::command::{self, output, root};
+use crate::command::{self, output};
 use crate::packages;
 
 /// A part's name, its test file, and what it shows.
@@ -40,13 +40,7 @@ pub fn run(names: &[&str]) -> Result<(), String> {
         return Err("soaks attach block devices and mount them: run them as root".to_owned());
     }
     packages::install()?;
-    let binary = if let Some(built) = std::env::var_os("FATHOM_RELEASE_BIN") {
-        built.into()
-    } else {
-        command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
-        let folder = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
-        folder.join("release/fathom")
-    };
+    let binary = command::release_binary()?;
     let binary = binary.to_str().ok_or("the program's path is no UTF-8")?;
     let environment = [("FATHOM_RELEASE_BIN", binary), ("FATHOM_SOAK", "1")];
     let mut failures = Vec::new();

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold before a change lands.
 
-use crate::command::{self, root};
+use crate::command;
 use crate::{packages, tidy};
 
 /// Installs what the tests need, then runs every check and test; stops at the first that fails.
@@ -21,11 +21,7 @@ pub fn run() -> Result<(), String> {
     let documents = ["doc", "--workspace", "--no-deps", "--quiet"];
     command::run("cargo", &documents, &[("RUSTDOCFLAGS", "-D warnings")])?;
     // The acceptance tests hold predictions to a wall time, which only the program as users build it can show.
-    command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
-    let binary = root().join("target/release/fathom");
-    let binary = std::env::var_os("CARGO_TARGET_DIR").map_or(binary, |folder| {
-        std::path::Path::new(&folder).join("release/fathom")
-    });
+    let binary = command::release_binary()?;
     let binary = binary.to_str().ok_or("the checkout's path is no UTF-8")?;
     command::run(
         "cargo",

@@ -134,7 +134,7 @@ impl Server<'_> {
         if landing.left == 0 {
             client.landing = None;
             self.landed(
-                number,
+                (number, landing),
                 client,
                 self.pace.left_at(Clock::now(), self.outlook.was),
             );
@@ -253,17 +253,25 @@ impl Server<'_> {
         if left == 0
             && let Some(number) = landing.io
         {
-            self.landed(number, client, now);
+            self.landed((number, landing), client, now);
         }
         count
     }
 
     /// All data of a write is here: it begins.
-    fn landed(&mut self, number: u32, client: &mut Client, now: Nanos) {
-        if let Some(mut io) = self.ios.take(number) {
-            io.asked = now;
-            self.begin(io, client, None);
+    fn landed(&mut self, (number, landing): (u32, Landing), client: &mut Client, now: Nanos) {
+        let Some(mut io) = self.ios.take(number) else {
+            return;
+        };
+        let disk = &mut self.disks[io.export as usize];
+        if disk.discards() != landing.discards {
+            // Its room may have been given back while its data came.
+            let (offset, length) = (io.offset, u64::from(io.length));
+            let room = disk.reserve(&mut self.budget, offset, length);
+            io.error = io.error.or(room.err());
         }
+        io.asked = now;
+        self.begin(io, client, None);
     }
 
     fn request(
@@ -326,6 +334,7 @@ impl Server<'_> {
                 export,
                 offset,
                 left: request.payload(),
+                discards: self.disks[session.export].discards(),
             });
             return;
         }
@@ -394,6 +403,7 @@ fn refuse(client: &mut Client, session: Session, request: &Request, error: NbdEr
             export: session.export as u32,
             offset: 0,
             left: request.payload(),
+            discards: 0,
         });
     }
 }

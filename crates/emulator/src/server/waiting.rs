@@ -123,6 +123,9 @@ impl Server<'_> {
             }
         }
         self.outlook.found = 0;
+        if sleep > Nanos::ZERO && self.rest(now, wake) {
+            sleep = Nanos::ZERO;
+        }
         if self.take_events(sleep, events)? == 0 && sleep > Nanos::ZERO && due == Some(wake) {
             self.pace.woke(wake);
         }

@@ -14,7 +14,7 @@ use fathom_units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::ServerConnection;
 
-use super::Newcomer;
+use super::{Newcomer, Refusals};
 
 /// Bytes that are on their way at most, in each direction and on each side of the cipher.
 const CHUNK: usize = 64 << 10;
@@ -23,8 +23,8 @@ const HANDSHAKE_MOST: Nanos = Nanos::from_secs(10);
 /// Longest time that a client may take for its last answers.
 const LINGER_MOST: Nanos = Nanos::from_secs(5);
 
-/// Carries bytes until one side ends.
-pub(super) fn carry(mut tls: ServerConnection, newcomer: Newcomer) {
+/// Carries bytes until one side ends. A handshake that comes to nothing is noted.
+pub(super) fn carry(mut tls: ServerConnection, newcomer: Newcomer, refusals: &Refusals) {
     tls.set_buffer_limit(Some(2 * CHUNK));
     let mut pump = Pump {
         tls,
@@ -39,9 +39,15 @@ pub(super) fn carry(mut tls: ServerConnection, newcomer: Newcomer) {
         server: Server::Sends,
         until: Some(Clock::now() + HANDSHAKE_MOST),
     };
-    if pump.run().is_err() {
+    // One that is cut off has no address any more.
+    let whence = pump.network.peer_addr();
+    if let Err(error) = pump.run() {
         // Why, if it can be told: an alert.
         let _ = pump.tls.write_tls(&mut pump.network);
+        if pump.tls.is_handshaking() {
+            let whence = whence.map_or("a client".to_owned(), |address| address.to_string());
+            refusals.add(&whence, &reason(&error));
+        }
     }
 }
 
@@ -302,6 +308,17 @@ impl Pump {
             self.leave()?;
         }
         Ok(())
+    }
+}
+
+/// Why a handshake came to nothing.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::TimedOut => format!("its handshake was not over after {HANDSHAKE_MOST}"),
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
+            "it went away".to_owned()
+        }
+        _ => error.to_string(),
     }
 }
 

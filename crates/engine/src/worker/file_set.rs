@@ -496,7 +496,10 @@ impl<'a> SetWorker<'a> {
     fn finish(mut self) -> Finished {
         self.stats.ended = self.ended.unwrap_or(EndReason::Done);
         if self.measuring {
-            self.stats.measured = self.last_completion.saturating_sub(self.measure_start);
+            let end = self
+                .boundaries
+                .measured_until(self.stats.ended, self.last_completion);
+            self.stats.measured = end.saturating_sub(self.measure_start);
             self.stats.usage = usage_since(self.usage_start);
         } else {
             self.parts.handover.current.clear();

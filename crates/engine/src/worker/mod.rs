@@ -606,7 +606,10 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             self.sync_all_targets();
         }
         if self.measuring {
-            self.stats.measured = self.last_completion.saturating_sub(self.measure_start);
+            let end = self
+                .boundaries
+                .measured_until(self.stats.ended, self.last_completion);
+            self.stats.measured = end.saturating_sub(self.measure_start);
             self.stats.usage = usage_since(self.usage_start);
         } else {
             self.parts.handover.current.clear();

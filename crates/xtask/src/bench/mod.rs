@@ -4,12 +4,13 @@
 //! slows down slows both. Absolute figures of a shared machine mean little; the ratio of neighbours does. Where the path
 //! of fio's own speed demo (`t/io_uring` of its source tree, which records no latency) is given, it takes part too.
 //!
-//! `cargo xtask bench sim` measures the simulator instead.
+//! `cargo xtask bench sim` measures the simulator instead, `cargo xtask bench serve` served storage.
 
 mod cases;
 mod plan;
 mod ratios;
 mod sample;
+mod serve;
 mod sim;
 mod start_up;
 
@@ -49,9 +50,11 @@ pub fn run(options: &[&str]) -> Result<(), String> {
     if let ["sim", options @ ..] = options {
         return sim::run(options);
     }
+    if let ["serve", options @ ..] = options {
+        return serve::run(options);
+    }
     let options = parse(options)?;
-    command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
-    let fathom = root().join("target/release/fathom");
+    let fathom = command::release_binary()?;
     let file = options.folder.join("fathom-bench.dat");
     let path = file.display().to_string();
     lay_out(&options.fio, &path)?;
@@ -73,25 +76,34 @@ pub fn run(options: &[&str]) -> Result<(), String> {
         rows.push(plan::measure(&fathom.display().to_string())?);
     }
     std::fs::remove_file(&file).map_err(|error| format!("{path}: {error}"))?;
-    save(Some(&options.fio), &rows)
+    let version = command::output(&options.fio, &["--version"])?;
+    save(&[("fio", Value::from(version.trim()))], &rows)
 }
 
 fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Vec<Round>, String> {
-    if case.data == Data::Hot {
-        // Every page is read once, so that none is missing when it counts.
-        warm(path)?;
-    }
+    // Every page is read once before every run, so that none is missing when it counts: the kernel may have taken some back.
+    let warmed = || match case.data {
+        Data::Hot => warm(path),
+        Data::None | Data::Direct => Ok(()),
+    };
     let measure = |mut program: Command, words: &[&str]| {
         program.args(words);
         sample::measure(&mut program, case, path, options.seconds)
     };
-    let ours = || match case.native {
-        Some(keys) => sample::native(fathom, keys, path, options.seconds),
-        None => measure(Command::new(fathom), &["fio"]),
+    let ours = || {
+        warmed()?;
+        match case.native {
+            Some(keys) => sample::native(fathom, keys, path, options.seconds),
+            None => measure(Command::new(fathom), &["fio"]),
+        }
     };
-    let theirs = || measure(Command::new(&options.fio), &[]);
+    let theirs = || {
+        warmed()?;
+        measure(Command::new(&options.fio), &[])
+    };
     let demo = || match (&options.demo, case.demo) {
         (Some(program), Some(arguments)) => {
+            warmed()?;
             sample::demo(program, arguments, path, options.seconds).map(Some)
         }
         _ => Ok(None),
@@ -164,10 +176,8 @@ fn lay_out(fio: &str, path: &str) -> Result<(), String> {
     command::output(fio, &layout).map(drop)
 }
 
-/// Keeps what was measured, with the machine and the peer it was measured against.
-fn save(fio: Option<&str>, rows: &[Value]) -> Result<(), String> {
-    let version = |fio| command::output(fio, &["--version"]);
-    let version = fio.map(version).transpose()?;
+/// Keeps what was measured, with the machine and the versions of the programs it was measured against.
+fn save(programs: &[(&str, Value)], rows: &[Value]) -> Result<(), String> {
     let stamp = command::output("date", &["-u", "+%Y-%m-%dT%H-%M-%SZ"])?
         .trim()
         .to_owned();
@@ -176,14 +186,16 @@ fn save(fio: Option<&str>, rows: &[Value]) -> Result<(), String> {
         .lines()
         .find_map(|line| line.strip_prefix("model name"))
         .unwrap_or_default();
-    let document = json!({
+    let mut document = json!({
         "date": stamp,
         "kernel": command::output("uname", &["-r"])?.trim(),
         "processor": processor.trim_start_matches(['\t', ':', ' ']),
         "processors": std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
-        "fio": version.as_deref().map(str::trim),
         "rows": rows,
     });
+    for (program, version) in programs {
+        document[*program] = version.clone();
+    }
     let path = root().join("benches/runs").join(format!("{stamp}.json"));
     let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
     std::fs::write(&path, text + "\n").map_err(|error| format!("{}: {error}", path.display()))?;

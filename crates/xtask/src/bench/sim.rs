@@ -84,14 +84,14 @@ struct Sample {
 /// Runs every case. Options: `--rounds N` (5), `--only PART-OF-A-NAME`.
 pub fn run(options: &[&str]) -> Result<(), String> {
     let (rounds, only) = parse(options)?;
-    command::run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
+    let fathom = command::release_binary()?;
     let mut rows = Vec::new();
     // A case is its own peer: its rounds follow one another, and it is told as soon as it is done.
     for case in CASES.iter().filter(|case| case.name.contains(&only)) {
-        let samples: Result<Vec<_>, _> = (0..rounds).map(|_| once(case)).collect();
+        let samples: Result<Vec<_>, _> = (0..rounds).map(|_| once(&fathom, case)).collect();
         rows.push(report(case, &samples?));
     }
-    super::save(None, &rows)
+    super::save(&[], &rows)
 }
 
 fn parse(options: &[&str]) -> Result<(usize, String), String> {
@@ -114,11 +114,11 @@ fn parse(options: &[&str]) -> Result<(usize, String), String> {
     Ok((rounds, only))
 }
 
-fn once(case: &Case) -> Result<Sample, String> {
+fn once(fathom: &Path, case: &Case) -> Result<Sample, String> {
     let out = root().join("target/bench-sim.json");
     let file =
         std::fs::File::create(&out).map_err(|error| format!("{}: {error}", out.display()))?;
-    let mut command = Command::new(root().join("target/release/fathom"));
+    let mut command = Command::new(fathom);
     command.args(["predict", "--quiet", "--json", "--no-record", "--on"]);
     command.args([root().join(case.design), root().join(case.workload)]);
     command.stdin(Stdio::null()).stdout(file);
