@@ -593,92 +593,121 @@ mod tests {
 
     const STAGES: u32 = 5;
 
-    /// Drives the agenda and a plain heap with the same events, each `spread` ns at most ahead of the last one.
+    /// An agenda, and a plain heap of the same events.
+    struct Both {
+        agenda: Agenda,
+        heap: BinaryHeap<Entry>,
+        pending: [bool; STAGES as usize],
+        now: u64,
+        entries: u64,
+        going_on: u64,
+    }
+
+    impl Both {
+        fn new() -> Self {
+            Self {
+                agenda: Agenda::new(STAGES as usize, 1),
+                heap: BinaryHeap::new(),
+                pending: [false; STAGES as usize],
+                now: 0,
+                entries: 0,
+                going_on: NO_STAGE,
+            }
+        }
+
+        /// Something will happen: a departure, where `kind` is a stage from which none is pending.
+        fn add(&mut self, ahead: u64, kind: u32) {
+            let at = self.now + ahead;
+            let due = Nanos::new(at);
+            let waits = self.pending.get_mut(kind as usize);
+            if let Some(waits) = waits.filter(|waits| !**waits) {
+                *waits = true;
+                self.agenda.departs(Some(due), kind);
+                self.heap.push(Entry {
+                    at,
+                    began: 0,
+                    order: rank_of(kind),
+                    id: kind,
+                });
+                return;
+            }
+            self.entries += 1;
+            let token = self.entries as u32;
+            // Other stages than those that have departures.
+            let other = STAGES + kind % 3;
+            let (began, rank) = match kind {
+                0..15 => (self.now + 1, self.going_on),
+                15..18 => (0, rank_of(other)),
+                _ => (self.now + ahead / 2 + 1, rank_of(other)),
+            };
+            let agenda = &mut self.agenda;
+            match kind {
+                0..15 => agenda.ends(Nanos::new(self.now), due, token),
+                15..18 => agenda.leaves(due, other, token),
+                _ => agenda.leaves_and_ends((Nanos::new(began - 1), other), due, token),
+            }
+            self.heap.push(Entry {
+                at,
+                began,
+                order: rank | self.entries,
+                id: STAGES + 1 + token,
+            });
+        }
+
+        /// The next event of both, where it is due at `latest` or before; `look`: after a look at its time.
+        fn next(&mut self, latest: u64, look: bool, what: &str) {
+            let due = self.heap.peek().is_none_or(|entry| entry.at <= latest);
+            if !due {
+                assert_eq!(self.agenda.pop(latest), None, "{what}");
+                self.going_on = NO_STAGE;
+                return;
+            }
+            let expected = self.heap.pop().map(|entry| {
+                self.now = entry.at;
+                self.going_on = if entry.began == 0 {
+                    entry.order & NO_STAGE
+                } else {
+                    NO_STAGE
+                };
+                let event = match entry.id.checked_sub(STAGES + 1) {
+                    Some(token) => Event::Token(token),
+                    None => Event::Departure(entry.id),
+                };
+                (Nanos::new(entry.at), event)
+            });
+            if look {
+                assert_eq!(self.agenda.next_due(), Some(Nanos::new(self.now)));
+            }
+            assert_eq!(self.agenda.pop(latest), expected, "{what}");
+            if let Some((_, Event::Departure(stage))) = expected {
+                self.pending[stage as usize] = false;
+                self.agenda.departs(None, stage);
+            }
+        }
+    }
+
+    /// Drives both with the same events, each `spread` ns at most ahead of the last one.
     fn check(seed: u64, spread: u64, most: usize, steps: u64) {
-        let mut agenda = Agenda::new(STAGES as usize, 1);
-        let mut heap = BinaryHeap::new();
-        let mut pending = [false; STAGES as usize];
-        let (mut now, mut entries, mut going_on) = (0, 0, NO_STAGE);
+        let mut both = Both::new();
         for step in 0..steps {
             let draw = mix(seed ^ mix(step));
-            let latest = if (draw >> 33).is_multiple_of(4) {
-                now
-            } else {
-                u64::MAX
-            };
-            let grow = heap.len() < most && draw % 5 < 3;
-            if grow || heap.is_empty() {
+            let grow = both.heap.len() < most && draw % 5 < 3;
+            if grow || both.heap.is_empty() {
                 // Mostly near, sometimes at the very time, sometimes far.
                 let ahead = match draw >> 8 & 7 {
                     0 => 0,
                     1..=5 => (draw >> 16) % spread,
                     _ => (draw >> 16) % (spread * 50),
                 };
-                let at = now + ahead;
-                let stage = (draw >> 12) as u32 % (4 * STAGES);
-                let waits = pending.get_mut(stage as usize);
-                if let Some(waits) = waits.filter(|waits| !**waits) {
-                    *waits = true;
-                    agenda.departs(Some(Nanos::new(at)), stage);
-                    heap.push(Entry {
-                        at,
-                        began: 0,
-                        order: rank_of(stage),
-                        id: stage,
-                    });
-                    continue;
-                }
-                entries += 1;
-                let token = entries as u32;
-                // Other stages than those that have departures.
-                let other = STAGES + stage % 3;
-                let (began, rank) = match stage {
-                    0..15 => (now + 1, going_on),
-                    15..18 => (0, rank_of(other)),
-                    _ => (now + ahead / 2 + 1, rank_of(other)),
-                };
-                let due = Nanos::new(at);
-                match stage {
-                    0..15 => agenda.ends(Nanos::new(now), due, token),
-                    15..18 => agenda.leaves(due, other, token),
-                    _ => agenda.leaves_and_ends((Nanos::new(began - 1), other), due, token),
-                }
-                heap.push(Entry {
-                    at,
-                    began,
-                    order: rank | entries,
-                    id: STAGES + 1 + token,
-                });
+                both.add(ahead, (draw >> 12) as u32 % (4 * STAGES));
             } else {
-                let due = heap.peek().is_none_or(|entry: &Entry| entry.at <= latest);
-                if !due {
-                    assert_eq!(agenda.pop(latest), None, "seed {seed}, step {step}");
-                    going_on = NO_STAGE;
-                    continue;
-                }
-                let expected = heap.pop().map(|entry| {
-                    now = entry.at;
-                    going_on = if entry.began == 0 {
-                        entry.order & NO_STAGE
-                    } else {
-                        NO_STAGE
-                    };
-                    let event = match entry.id.checked_sub(STAGES + 1) {
-                        Some(token) => Event::Token(token),
-                        None => Event::Departure(entry.id),
-                    };
-                    (Nanos::new(now), event)
-                });
-                if let Some((_, Event::Departure(stage))) = expected {
-                    pending[stage as usize] = false;
-                }
-                if draw >> 11 & 1 == 0 {
-                    assert_eq!(agenda.next_due(), Some(Nanos::new(now)));
-                }
-                assert_eq!(agenda.pop(latest), expected, "seed {seed}, step {step}");
-                if let Some((_, Event::Departure(stage))) = expected {
-                    agenda.departs(None, stage);
-                }
+                let latest = if (draw >> 33).is_multiple_of(4) {
+                    both.now
+                } else {
+                    u64::MAX
+                };
+                let what = format!("seed {seed}, step {step}");
+                both.next(latest, draw >> 11 & 1 == 0, &what);
             }
         }
     }

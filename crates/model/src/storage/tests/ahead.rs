@@ -23,7 +23,7 @@ struct Load {
 /// The request with this tag.
 fn request(load: Load, tag: u64) -> Request {
     let draw = mix(load.seed ^ mix(tag));
-    let kind = if draw & 3 == 0 {
+    let kind = if draw.is_multiple_of(4) {
         IoKind::Write
     } else {
         IoKind::Read
