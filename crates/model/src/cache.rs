@@ -11,9 +11,9 @@
 //! tier. With one, a second, smaller book of the same kind says which of the blocks are in memory too: a block comes there
 //! when it is filled, written or found.
 //!
-//! Memory: a line that files can touch costs 4 bytes and a bit, and 2 bytes more on a machine with write-back disks, in
+//! Memory: a line that files can touch costs 4 bytes and two bits, and 2 bytes more on a machine with write-back disks, in
 //! pages that the operating system gives out when they are first touched. The largest cache (4,224 GiB) over files of its
-//! own size costs 286 MB, or 535 MB with write-back and all the dirty lines it may hold. A machine whose files need more
+//! own size costs 295 MB, or 544 MB with write-back and all the dirty lines it may hold. A machine whose files need more
 //! than 1 GiB is refused ([`HostCache::state_bytes`], [`MOST_STATE_BYTES`]).
 //!
 //! Invariants: no more blocks are resident than the capacity holds; a block that was never filled is never a hit; a dirty
@@ -46,6 +46,9 @@ pub struct HostCache {
     lines: Vec<u32>,
     /// One bit a line: has valid blocks.
     occupied: Vec<u64>,
+    /// One bit a line: all its blocks are valid. Empty where the capacity is less than the space: there an I/O must leave
+    /// behind which blocks it used, and here none is ever given up, so that a bit is all that a read needs to look at.
+    whole: Vec<u64>,
     /// The line that the hand looks at next.
     hand: usize,
     /// Valid blocks of all lines.
@@ -71,9 +74,12 @@ impl HostCache {
     /// An empty cache of `capacity` bytes over `space` bytes of disks (at most 2^32 lines).
     pub fn new(capacity: u64, space: u64) -> Self {
         let lines = space.div_ceil(LINE) as usize;
+        let words = lines.div_ceil(64);
+        let roomy = Self::is_roomy(capacity, lines as u64);
         Self {
             lines: vec![0; lines],
-            occupied: vec![0; lines.div_ceil(64)],
+            occupied: vec![0; words],
+            whole: vec![0; if roomy { words } else { 0 }],
             hand: 0,
             resident: 0,
             capacity: capacity / BLOCK,
@@ -98,10 +104,21 @@ impl HostCache {
         self
     }
 
+    /// Whether all blocks of so many lines fit.
+    const fn is_roomy(capacity: u64, lines: u64) -> bool {
+        lines * (LINE / BLOCK) <= capacity / BLOCK
+    }
+
     /// Bytes of state for `capacity` bytes of cache over `space` bytes of disks; `memory`: with a book of the host's memory.
     pub fn state_bytes(capacity: u64, space: u64, write_back: bool, memory: bool) -> u64 {
         let lines = space.div_ceil(LINE);
-        let book = lines * 4 + lines.div_ceil(64) * 8;
+        let bits = lines.div_ceil(64) * 8;
+        let whole = if Self::is_roomy(capacity, lines) {
+            bits
+        } else {
+            0
+        };
+        let book = lines * 4 + bits + whole;
         let read = if memory { 2 * book } else { book };
         if write_back {
             read + lines * 2 + WriteBack::queue_bytes(capacity / LINE)
@@ -114,6 +131,9 @@ impl HostCache {
     #[inline]
     pub fn holds(&mut self, offset: u64, length: u64) -> bool {
         if let Some((line, blocks)) = line_of(offset, length) {
+            if self.is_whole(line) {
+                return true;
+            }
             let blocks = u32::from(blocks);
             let line = &mut self.lines[line];
             let all = *line & blocks == blocks;
@@ -161,6 +181,23 @@ impl HostCache {
         }
     }
 
+    /// Whether all blocks of a line are held, and no other ever takes their place.
+    #[inline]
+    fn is_whole(&self, line: usize) -> bool {
+        let word = self.whole.get(line / 64).copied().unwrap_or_default();
+        word >> (line % 64) & 1 == 1
+    }
+
+    /// Whether every block of the disks is held, and stays so.
+    pub fn holds_all(&self) -> bool {
+        let whole: usize = self
+            .whole
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum();
+        whole == self.lines.len()
+    }
+
     /// Has the processor bring the line of a position near.
     #[inline]
     pub fn touch(&self, offset: u64) {
@@ -180,6 +217,7 @@ impl HostCache {
                 // The line is known as occupied: one place in memory is all there is to touch.
                 self.resident += new;
                 self.lines[line] |= u32::from(blocks) | u32::from(blocks) << 16;
+                self.note_whole(line);
                 return;
             }
         }
@@ -222,6 +260,7 @@ impl HostCache {
     pub fn cold(&mut self) {
         self.lines.fill(0);
         self.occupied.fill(0);
+        self.whole.fill(0);
         (self.hand, self.resident) = (0, 0);
         if let Some(memory) = &mut self.memory {
             memory.cold();
@@ -249,11 +288,23 @@ impl HostCache {
         self.resident += new;
         self.lines[line] |= u32::from(blocks);
         self.occupied[line / 64] |= 1 << (line % 64);
+        self.note_whole(line);
+    }
+
+    /// Blocks of a line have come.
+    fn note_whole(&mut self, line: usize) {
+        let all = u64::from(self.valid(line) == u16::MAX);
+        if let Some(word) = self.whole.get_mut(line / 64) {
+            *word |= all << (line % 64);
+        }
     }
 
     /// The blocks of `line` are no longer held.
     fn drop_blocks(&mut self, line: usize, blocks: u16) {
         let held = self.valid(line) & blocks;
+        if let Some(word) = self.whole.get_mut(line / 64).filter(|_| held != 0) {
+            *word &= !(1 << (line % 64));
+        }
         self.resident -= u64::from(held.count_ones());
         self.lines[line] &= !(u32::from(held) | u32::from(held) << 16);
         if self.valid(line) == 0 {

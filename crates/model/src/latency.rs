@@ -59,7 +59,11 @@ impl LatencyTable {
     }
 
     /// The latency at the quantile `number` / 2^64.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn at(&self, number: u64) -> Nanos {
         let step = (number >> 52) as usize;
         if let (true, Some([low, high])) = (step < STEPS - 1, self.narrow.get(step..step + 2)) {

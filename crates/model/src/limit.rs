@@ -118,8 +118,12 @@ impl Limit {
 /// Most steps of one path that I/Os can wait at.
 pub(crate) const MOST_WAITS: usize = 6;
 
-/// Bits of a packed wait that hold its time: 2^56 ns are more than two years, and longer waits are cut to that.
+/// Bits of a packed wait that hold its time: 2^56 ns are more than two years, and longer waits are cut to that. Above them
+/// is the number of the limit, from 1.
 const TIME_BITS: u32 = 56;
+const TIME: u64 = (1 << TIME_BITS) - 1;
+/// The bit of a packed wait that says that another follows.
+const MORE: u64 = 1 << 63;
 
 /// A wait for one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,58 +135,122 @@ pub struct Wait {
 }
 
 /// The waits of one I/O, at most one a step of its path. Of an I/O in several parts: those of the part that finished last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Waits {
-    count: u32,
-    /// Limit in the top byte, nanoseconds below.
+    /// The first is 0 where there is none. What stands behind the last means nothing: mostly there is one, and whoever
+    /// reads or writes it touches nothing else.
     packed: [u64; MOST_WAITS],
 }
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl PartialEq for Waits {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Waits {}
 
 impl Waits {
     /// No waits at all.
     pub const NONE: Self = Self {
-        count: 0,
         packed: [0; MOST_WAITS],
     };
 
     /// Each wait, in the order of the path.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Wait> + '_ {
-        let packed = self.packed.iter().take(self.count as usize);
+        let mut more = self.packed[0] != 0;
+        let packed = self.packed.iter().map_while(move |wait| {
+            let here = more;
+            more = wait & MORE != 0;
+            here.then_some(*wait)
+        });
         packed.map(|wait| Wait {
-            limit: Limit::ALL[(wait >> TIME_BITS) as usize],
-            time: Nanos::new(wait & ((1 << TIME_BITS) - 1)),
+            limit: Limit::ALL[number_of(wait)],
+            time: Nanos::new(wait & TIME),
         })
     }
 
     #[inline]
     pub(crate) fn add(&mut self, wait: Wait) {
-        let time = wait.time.get().min((1 << TIME_BITS) - 1);
-        self.packed[self.count as usize] = (wait.limit as u64) << TIME_BITS | time;
-        self.count += 1;
+        let time = wait.time.get().min(TIME);
+        let packed = (wait.limit as u64 + 1) << TIME_BITS | time;
+        if self.packed[0] == 0 {
+            self.packed[0] = packed;
+        } else {
+            self.add_more(packed);
+        }
+    }
+
+    #[inline(never)]
+    fn add_more(&mut self, packed: u64) {
+        let last = self.packed.iter().position(|wait| wait & MORE == 0);
+        let last = last.unwrap_or(MOST_WAITS);
+        self.packed[last] |= MORE;
+        self.packed[last + 1] = packed;
     }
 
     /// Whether there are none.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.packed[0] == 0
+    }
+
+    /// The same, without a look at more than there is.
+    #[inline]
+    pub(crate) fn copied(&self) -> Self {
+        if self.packed[0] & MORE == 0 {
+            let mut one = Self::NONE;
+            one.packed[0] = self.packed[0];
+            return one;
+        }
+        *self
     }
 
     /// Adds each wait, in nanoseconds, to the total of its limit.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn add_to(&self, totals: &mut [u128; Limit::ALL.len()]) {
-        for wait in self.packed.iter().take(self.count as usize) {
-            if let Some(total) = totals.get_mut((wait >> TIME_BITS) as usize) {
-                *total += u128::from(wait & ((1 << TIME_BITS) - 1));
-            }
+        let wait = self.packed[0];
+        if wait == 0 {
+            return;
+        }
+        if let Some(total) = totals.get_mut(number_of(wait)) {
+            *total += u128::from(wait & TIME);
+        }
+        if wait & MORE != 0 {
+            self.add_others_to(totals);
+        }
+    }
+
+    /// The same of those behind the first.
+    #[inline(never)]
+    fn add_others_to(&self, totals: &mut [u128; Limit::ALL.len()]) {
+        for Wait { limit, time } in self.iter().skip(1) {
+            totals[limit as usize] += u128::from(time.get());
         }
     }
 
     /// Forgets every wait.
     #[inline]
     pub(crate) fn clear(&mut self) {
-        self.count = 0;
+        self.packed[0] = 0;
     }
+}
+
+/// The number of a packed wait's limit.
+#[inline]
+fn number_of(wait: u64) -> usize {
+    ((wait & !MORE) >> TIME_BITS).wrapping_sub(1) as usize
 }
 
 #[cfg(test)]

@@ -110,7 +110,11 @@ impl Pace {
     }
 
     /// One I/O of `bytes`, which counts as the units that `count` says, leaves at `now`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn take(&mut self, now: Nanos, bytes: u64, count: impl Fn(u64) -> u64) -> Taken {
         if bytes != self.bytes {
             self.price(bytes, count(bytes));

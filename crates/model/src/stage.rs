@@ -5,6 +5,9 @@
 //! queue's place without touching anything else. Charging a later stage ahead of time is what this avoids: done over disks
 //! of 500 and 5,000 IOPS under a machine of 6,400, it yields 618 IOPS where 5,499 is right.
 //!
+//! Where nobody will change the limits, the same is known when a token comes: it is charged then, in the order of the queue
+//! and for the time at which it leaves, and is told that time ([`Entered::Leaves`]). It needs no place in the queue.
+//!
 //! Invariants: tokens leave in the order they came; a stage has at most one wake-up pending.
 
 use fathom_units::Nanos;
@@ -88,6 +91,10 @@ pub(crate) struct Stage {
     names: (Limit, Limit),
     pub kind: StageKind,
     has_limits: bool,
+    /// Whether tokens are charged when they come, and told when they will leave.
+    ahead: bool,
+    /// Tokens that were told so, and have not left.
+    told: u32,
 }
 
 /// What became of a token that entered a stage.
@@ -99,6 +106,8 @@ pub(crate) enum Entered {
     Queued,
     /// It is the head, and may leave at this time.
     Waits(Nanos),
+    /// It leaves at this time, and this limit holds it until then.
+    Leaves(Nanos, Limit),
 }
 
 impl Stage {
@@ -119,7 +128,15 @@ impl Stage {
             names: kind.limits(),
             kind,
             has_limits,
+            ahead: false,
+            told: 0,
         }
+    }
+
+    /// Nobody will change its limits: where they are plain rates, when a token leaves is known when it comes.
+    pub fn look_ahead(&mut self) {
+        assert!(self.queue.is_empty(), "no token waits yet");
+        self.ahead = matches!(self.gate, Gate::Plain(_));
     }
 
     /// A token comes in.
@@ -130,6 +147,43 @@ impl Stage {
     #[inline(always)]
     pub fn enter(&mut self, now: Nanos, token: u32, bytes: u32) -> Entered {
         self.meter.count(u64::from(bytes));
+        if !self.ahead {
+            return self.enter_queue(now, token, bytes);
+        }
+        let (at, limit) = (self.open_at.max(now), self.held_by);
+        let passes = self.told == 0 && self.open_at <= now;
+        self.charge(at, bytes);
+        if passes {
+            return Entered::Passed;
+        }
+        self.meter.enter(now);
+        self.told += 1;
+        Entered::Leaves(at, limit)
+    }
+
+    /// A token that was told its time leaves.
+    #[inline]
+    pub fn leave(&mut self, now: Nanos) {
+        self.told -= 1;
+        self.meter.leave(now);
+    }
+
+    /// A token that was told its time needs not say when it leaves: none other leaves then. It stays in the stage.
+    /// Says whether that is so.
+    #[inline]
+    pub fn leaves_alone(&mut self, at: Nanos) -> bool {
+        let alone = self.open_at > at;
+        self.told -= u32::from(alone);
+        alone
+    }
+
+    /// The same where tokens wait in the queue.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn enter_queue(&mut self, now: Nanos, token: u32, bytes: u32) -> Entered {
         let first = self.queue.is_empty();
         if first && self.open_at <= now {
             self.charge(now, bytes);

@@ -36,6 +36,7 @@ use crate::window::Window;
 
 mod abort;
 mod agenda;
+mod ahead;
 mod array;
 mod build;
 mod changes;
@@ -54,6 +55,7 @@ mod write_back;
 mod tests;
 
 use agenda::{Agenda, Event};
+use ahead::Ahead;
 use array::Array;
 use changes::Faults;
 use network::{NfsModel, ShareModel};
@@ -163,6 +165,8 @@ pub struct Storage {
     faults: Faults,
     /// What is told of where written bytes are; `None`: nobody asks.
     durability: Option<Vec<Durability>>,
+    /// What is known of later times.
+    ahead: Ahead,
 }
 
 /// What tokens pass.
@@ -172,6 +176,7 @@ struct Ways<'s> {
     windows: &'s mut [Window],
     delays: &'s [DelayLaw],
     agenda: &'s mut Agenda,
+    ahead: &'s mut Ahead,
 }
 
 impl Ways<'_> {
@@ -183,7 +188,6 @@ impl Ways<'_> {
     )]
     #[inline(always)]
     fn pass(&mut self, now: Nanos, slot: u32, token: &mut Token) -> Option<bool> {
-        token.entered = now;
         let bytes = token.bytes;
         loop {
             match self.paths.step(token.step) {
@@ -195,9 +199,17 @@ impl Ways<'_> {
                     if stage != NONE {
                         match self.stages[stage as usize].enter(now, slot, bytes) {
                             Entered::Passed => {}
-                            Entered::Queued => return None,
+                            Entered::Queued => {
+                                token.entered = now;
+                                return None;
+                            }
                             Entered::Waits(at) => {
+                                token.entered = now;
                                 self.agenda.departs(Some(at), stage);
+                                return None;
+                            }
+                            Entered::Leaves(at, limit) => {
+                                self.leaves(now, (slot, token), stage, (at, limit));
                                 return None;
                             }
                         }
@@ -205,6 +217,7 @@ impl Ways<'_> {
                 }
                 Step::Window(window) => {
                     if !self.windows[window as usize].enter(now, slot, bytes) {
+                        token.entered = now;
                         return None;
                     }
                 }
@@ -213,7 +226,7 @@ impl Ways<'_> {
                         stage.meter.enter(now);
                     }
                     let time = self.delays[law as usize].at(token.draw);
-                    self.agenda.ends(now.saturating_add(time), slot);
+                    self.agenda.ends(now, now.saturating_add(time), slot);
                     return None;
                 }
                 Step::End { windows } => return Some(windows),
@@ -266,7 +279,8 @@ impl Storage {
 
     /// Whether I/Os to a volume look something up that [`Self::expect`] can bring near.
     pub fn expects(&self, volume: VolumeId) -> bool {
-        self.volumes[volume.index()].cache.is_some()
+        let cache = self.volumes[volume.index()].cache;
+        cache.is_some_and(|cache| !self.caches[cache as usize].holds_all())
     }
 
     /// Whether I/Os are under way. Without, what is due is background work alone.
@@ -415,7 +429,7 @@ impl Storage {
         self.bring_near();
         match event {
             Event::Departure(stage) => self.release(now, stage, completed),
-            Event::Token(token) => self.end_delay(now, token, completed),
+            Event::Token(token) => self.go_on(now, token, completed),
             Event::Flush(cache) => self.flush_cache(now, cache, completed),
         }
         if !self.ready.is_empty() {
@@ -513,7 +527,6 @@ impl Storage {
                 }
             }
         };
-        token.entered = now;
         token.draw = draw(disk.random_key, request.stream, request.index, number);
         token.tag = request.tag;
         token.io = io;
@@ -541,13 +554,20 @@ impl Storage {
     )]
     #[inline(always)]
     fn start(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
-        let token = self.tokens.get_mut(slot);
-        if let Step::Rate(stage) = self.paths.step(token.step) {
-            match self.stages[stage as usize].enter(now, slot, token.bytes) {
-                Entered::Queued => return,
-                Entered::Waits(at) => {
-                    self.agenda.departs(Some(at), stage);
+        let (token, mut ways) = self.ways(slot);
+        if let Step::Rate(stage) = ways.paths.step(token.step) {
+            match ways.stages[stage as usize].enter(now, slot, token.bytes) {
+                Entered::Queued => {
+                    token.entered = now;
                     return;
+                }
+                Entered::Waits(at) => {
+                    token.entered = now;
+                    ways.agenda.departs(Some(at), stage);
+                    return;
+                }
+                Entered::Leaves(at, limit) => {
+                    return ways.leaves(now, (slot, token), stage, (at, limit));
                 }
                 Entered::Passed => token.step += 1,
             }
@@ -612,6 +632,7 @@ impl Storage {
             windows: &mut self.windows,
             delays: &self.delays,
             agenda: &mut self.agenda,
+            ahead: &mut self.ahead,
         };
         (self.tokens.get_mut(slot), ways)
     }
@@ -622,25 +643,33 @@ impl Storage {
         self.forward(now, slot, completed);
     }
 
-    /// A token's delay is over.
+    /// A token's delay is over, or it leaves a stage at the time that it was told.
     #[expect(
         clippy::inline_always,
         reason = "every I/O comes by here, and a call costs as much as the work"
     )]
     #[inline(always)]
-    fn end_delay(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
-        let token = self.tokens.get_mut(slot);
-        let step = self.paths.step(token.step);
+    fn go_on(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
+        let (token, mut ways) = self.ways(slot);
+        let step = ways.paths.step(token.step);
         token.step += 1;
-        if let Step::Delay { inside, .. } = step
-            && let Some(stage) = self.stages.get_mut(inside as usize)
-        {
-            stage.meter.leave(now);
+        match step {
+            Step::Delay { inside, .. } => {
+                if let Some(stage) = ways.stages.get_mut(inside as usize) {
+                    stage.meter.leave(now);
+                }
+                if let Step::End { windows } = ways.paths.step(token.step) {
+                    self.finish(now, slot, windows, completed);
+                } else {
+                    self.forward_from_anywhere(now, slot, completed);
+                }
+                return;
+            }
+            Step::Rate(stage) => ways.stages[stage as usize].leave(now),
+            _ => ways.stages[token.file as usize].leave(now),
         }
-        if let Step::End { windows } = self.paths.step(token.step) {
+        if let Some(windows) = ways.pass(now, slot, token) {
             self.finish(now, slot, windows, completed);
-        } else {
-            self.forward_from_anywhere(now, slot, completed);
         }
     }
 
@@ -663,7 +692,7 @@ impl Storage {
             volume.meter.leave(now);
             completed.push(Completed {
                 tag: token.tag,
-                waits: token.waited.0,
+                waits: token.waited.0.copied(),
                 error: None,
             });
         }

@@ -35,7 +35,8 @@ pub fn predict(
     stop: &dyn Fn() -> bool,
 ) -> Result<Prediction, PredictError> {
     let plan = Plan::new(workload, design)?;
-    let mut storage = Storage::new(design, &plan.layout, workload.seed)?;
+    let storage = Storage::new(design, &plan.layout, workload.seed)?;
+    let mut storage = storage.unchanging();
     check_streams(&plan, workload.seed, &mut storage)?;
     warm(&plan, design, &mut storage);
     for text in &plan.notes {

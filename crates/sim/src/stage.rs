@@ -155,6 +155,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Runs to the end, or until `stop` says so.
     pub fn run(mut self, name: &str, stage: usize, stop: &dyn Fn() -> bool) -> Finished {
+        self.storage.unwatched_until(self.measure);
         self.agenda.push(self.measure, Due::Measure);
         for (index, worker) in self.workers.iter().enumerate() {
             self.agenda
@@ -167,6 +168,8 @@ impl<'a, 'r> Run<'a, 'r> {
             if events % EVENTS_PER_LOOK == 0 && stop() {
                 interrupted = Interrupted::Yes;
                 self.workers.iter_mut().for_each(Worker::interrupt);
+                // What storage knows ahead has been counted.
+                while self.now < self.storage.known_until() && self.happen() {}
                 break;
             }
         }
@@ -242,6 +245,7 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             Due::Measure => {
                 self.storage.restart_statistics(self.now);
+                self.storage.unwatched_until(Nanos::MAX);
                 self.gauges.begin(self.now, self.storage);
                 self.count_all_recent();
                 self.intervals
@@ -512,6 +516,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let workers: Vec<WorkerStats> = self.workers.into_iter().map(Worker::finish).collect();
         let intervals = self.intervals.finish(end - start, self.sink);
         let mut storage = storage_rows(self.storage, self.now);
+        self.storage.unwatched_until(Nanos::ZERO);
         self.gauges.finish(self.now, self.storage, &mut storage);
         let mut result = StageResult {
             name: name.to_owned(),

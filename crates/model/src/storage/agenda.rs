@@ -2,8 +2,8 @@
 //! 1987), exact to the nanosecond.
 //!
 //! A heap of all events costs tens of nanoseconds an event with a thousand of them under way, which is most of what an I/O
-//! may cost in all. Here an event is linked into the slot of its microsecond; when time comes to a slot, its events (mostly
-//! one) are put into their exact order. Events of more than 8 ms ahead wait in coarser slots, and those of more than half a
+//! may cost in all. Here an event is linked into the slot of its two microseconds; when time comes to a slot, its events (mostly
+//! one) are put into their exact order. Events of more than 134 ms ahead wait in coarser slots, and those of more than half a
 //! minute ahead in a heap of their own, and move down as time comes near.
 //!
 //! A cache and a token have one event each at most. So each has a node of its own, by its number, and none is handed out
@@ -30,22 +30,35 @@ pub(super) enum Event {
     Token(u32),
 }
 
-/// A slot of the fine wheel is 2^10 ns wide.
-const SLOT_BITS: u32 = 10;
-/// Slots of the fine wheel: 8.4 ms.
-const FINE: usize = 1 << 13;
+/// A slot of the fine wheel is 2^11 ns wide.
+const SLOT_BITS: u32 = 11;
+/// Slots of the fine wheel: 134 ms.
+const FINE: usize = 1 << 16;
 /// Slots of the coarse wheel, each as wide as the fine wheel: 34 s.
-const COARSE: usize = 1 << 12;
+const COARSE: usize = 1 << 8;
 /// Slots of which one word tells whether they are empty.
 const WORD: usize = 64;
 
 const NOTHING: u32 = u32::MAX;
 
+/// Bits of an order that are the number of the entry; above them is the rank.
+const NUMBER_BITS: u32 = 40;
+/// The rank of what no departure brought about, after those of all stages.
+const NO_STAGE: u64 = u64::MAX << NUMBER_BITS;
+
+/// The rank of a stage's departures.
+#[inline]
+fn rank_of(stage: u32) -> u64 {
+    u64::from(stage) << NUMBER_BITS
+}
+
 /// An event with its place in the order. The earliest is the greatest, as the standard heap gives the greatest first.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     at: u64,
-    /// Decides among events at one time.
+    /// Of what began at a time: the moment after it. Of departures: 0, as they come before all else.
+    began: u64,
+    /// Decides among those: the stage that leaves, or whose departure began it, and then the number of the entry.
     order: u64,
     /// Number of its node.
     id: u32,
@@ -55,6 +68,7 @@ impl Entry {
     /// Stands where there is no entry, after all others.
     const NONE: Self = Self {
         at: u64::MAX,
+        began: u64::MAX,
         order: u64::MAX,
         id: NOTHING,
     };
@@ -65,8 +79,8 @@ impl Entry {
     }
 
     #[inline]
-    fn key(&self) -> u128 {
-        u128::from(self.at) << 64 | u128::from(self.order)
+    fn key(&self) -> (u64, u64, u64) {
+        (self.at, self.began, self.order)
     }
 }
 
@@ -96,6 +110,7 @@ impl Ord for Entry {
 #[repr(align(32))]
 struct Node {
     at: u64,
+    began: u64,
     order: u64,
     /// The next in the list of its slot.
     next: u32,
@@ -104,9 +119,25 @@ struct Node {
 impl Node {
     const EMPTY: Self = Self {
         at: u64::MAX,
+        began: u64::MAX,
         order: u64::MAX,
         next: NOTHING,
     };
+}
+
+impl Node {
+    #[inline]
+    fn entry(&self, id: u32) -> Entry {
+        let Self {
+            at, began, order, ..
+        } = *self;
+        Entry {
+            at,
+            began,
+            order,
+            id,
+        }
+    }
 }
 
 /// Slots that come round again, each with a list of nodes.
@@ -207,10 +238,15 @@ pub(super) struct Agenda {
     nodes: Vec<Node>,
     /// The first node of a token.
     tokens: u32,
-    next_order: u64,
+    next_number: u64,
+    /// The rank of what goes on: that of the stage whose departure it is.
+    going_on: u64,
 }
 
 impl Agenda {
+    /// So many stages and more have no ranks of their own.
+    pub const MOST_STAGES: usize = (1 << (u64::BITS - NUMBER_BITS)) - 1;
+
     /// Nothing is due in a model of so many stages and caches; of tokens there may be any number.
     pub fn new(stages: usize, caches: usize) -> Self {
         Self {
@@ -225,7 +261,8 @@ impl Agenda {
             outside: u64::MAX,
             nodes: vec![Node::EMPTY; caches],
             tokens: caches as u32,
-            next_order: 0,
+            next_number: 0,
+            going_on: NO_STAGE,
         }
     }
 
@@ -239,28 +276,62 @@ impl Agenda {
         self.departures.set(stage, at.map_or(NEVER, Nanos::get));
     }
 
-    /// A cache is flushed at `at`. It must not have a flush to come.
-    pub fn flushes(&mut self, at: Nanos, cache: u32) {
-        self.enter(at, cache);
+    /// A cache is flushed at `at`, as is known from `now` on. It must not have a flush to come.
+    pub fn flushes(&mut self, now: Nanos, at: Nanos, cache: u32) {
+        let order = self.going_on | self.number();
+        self.enter(at, (now.get().saturating_add(1), order), cache);
     }
 
-    /// The delay of a token, which is in no other, ends at `at`.
+    /// The delay of a token, which is in no other and begins `now`, ends at `at`.
     #[inline]
-    pub fn ends(&mut self, at: Nanos, token: u32) {
-        self.enter(at, self.tokens + token);
+    pub fn ends(&mut self, now: Nanos, at: Nanos, token: u32) {
+        let order = self.going_on | self.number();
+        self.enter(
+            at,
+            (now.get().saturating_add(1), order),
+            self.tokens + token,
+        );
+    }
+
+    /// A token will leave a stage at `leaves`, which none other does, and will then be in a delay that ends at `at`.
+    #[inline]
+    pub fn leaves_and_ends(&mut self, (leaves, stage): (Nanos, u32), at: Nanos, token: u32) {
+        let order = rank_of(stage) | self.number();
+        self.enter(
+            at,
+            (leaves.get().saturating_add(1), order),
+            self.tokens + token,
+        );
+    }
+
+    /// A token leaves a stage at `at`. Of those that leave one at the same time, the first that is said is the first.
+    #[inline]
+    pub fn leaves(&mut self, at: Nanos, stage: u32, token: u32) {
+        let order = rank_of(stage) | self.number();
+        self.enter(at, (0, order), self.tokens + token);
     }
 
     #[inline]
-    fn enter(&mut self, at: Nanos, id: u32) {
-        let order = self.next_order;
-        self.next_order += 1;
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    #[inline]
+    fn enter(&mut self, at: Nanos, (began, order): (u64, u64), id: u32) {
         let at = at.get();
-        self.place(Entry { at, order, id });
+        self.place(Entry {
+            at,
+            began,
+            order,
+            id,
+        });
     }
 
-    /// When the first event is due; `None`: there is none.
+    /// When the first event is due; `None`: there is none. What is entered next, no departure brings about.
     #[inline]
     pub fn next_due(&mut self) -> Option<Nanos> {
+        self.going_on = NO_STAGE;
         if self.first.is_none() {
             self.refill();
         }
@@ -279,16 +350,31 @@ impl Agenda {
         if self.first.is_none() {
             self.refill();
         }
-        let Entry { at, id, .. } = self.first;
+        let Entry {
+            at,
+            began,
+            order,
+            id,
+        } = self.first;
         let departure = self.departures.first();
         let latest = latest.min(NEVER - 1);
         if departure.at <= at {
-            let due = departure.at <= latest;
-            return due.then(|| (Nanos::new(departure.at), Event::Departure(departure.stage)));
+            let rank = rank_of(departure.stage);
+            if departure.at < at || (0, rank) < (began, order) {
+                let due = departure.at <= latest;
+                self.going_on = if due { rank } else { NO_STAGE };
+                return due.then(|| (Nanos::new(departure.at), Event::Departure(departure.stage)));
+            }
         }
         if at > latest {
+            self.going_on = NO_STAGE;
             return None;
         }
+        self.going_on = if began == 0 {
+            order & NO_STAGE
+        } else {
+            NO_STAGE
+        };
         self.first = if self.ready.is_empty() && self.late.is_empty() {
             Entry::NONE
         } else {
@@ -334,8 +420,15 @@ impl Agenda {
             && let Some(node) = self.nodes.get_mut(entry.id as usize)
         {
             let next = self.fine.link(slot, entry.id);
-            let Entry { at, order, .. } = entry;
-            *node = Node { at, order, next };
+            let Entry {
+                at, began, order, ..
+            } = entry;
+            *node = Node {
+                at,
+                began,
+                order,
+                next,
+            };
         } else {
             self.place_elsewhere(slot, entry);
         }
@@ -343,7 +436,12 @@ impl Agenda {
 
     #[cold]
     fn place_elsewhere(&mut self, slot: u64, entry: Entry) {
-        let Entry { at, order, id } = entry;
+        let Entry {
+            at,
+            began,
+            order,
+            id,
+        } = entry;
         if at == u64::MAX {
             return;
         }
@@ -358,7 +456,12 @@ impl Agenda {
         let turn = slot / FINE as u64;
         if turn - self.current / (FINE as u64) < COARSE as u64 {
             let next = self.coarse.link(turn, id);
-            self.nodes[id as usize] = Node { at, order, next };
+            self.nodes[id as usize] = Node {
+                at,
+                began,
+                order,
+                next,
+            };
             self.outside = self.outside.min(turn * FINE as u64);
         } else {
             self.far.push(entry);
@@ -412,11 +515,11 @@ impl Agenda {
     #[inline(always)]
     fn drain_fine(&mut self) {
         let id = self.fine.take(self.current);
-        let Some(Node { at, order, next }) = self.nodes.get(id as usize).copied() else {
+        let Some(node) = self.nodes.get(id as usize).copied() else {
             return;
         };
-        if next == NOTHING && self.first.is_none() {
-            self.first = Entry { at, order, id };
+        if node.next == NOTHING && self.first.is_none() {
+            self.first = node.entry(id);
         } else {
             self.drain_list(id);
         }
@@ -426,11 +529,11 @@ impl Agenda {
     fn drain_list(&mut self, mut id: u32) {
         // The last that was linked stands first, and mostly is the latest.
         let mut sorted = true;
-        while let Some(Node { at, order, next }) = self.nodes.get(id as usize).copied() {
-            let entry = Entry { at, order, id };
+        while let Some(node) = self.nodes.get(id as usize).copied() {
+            let entry = node.entry(id);
             sorted &= self.ready.last().is_none_or(|last| entry > *last);
             self.ready.push(entry);
-            id = next;
+            id = node.next;
         }
         if !sorted {
             self.ready.sort_unstable();
@@ -464,9 +567,9 @@ impl Agenda {
     fn bring_in(&mut self) {
         let turn = self.current / FINE as u64;
         let mut id = self.coarse.take(turn);
-        while let Some(Node { at, order, next }) = self.nodes.get(id as usize).copied() {
-            self.place(Entry { at, order, id });
-            id = next;
+        while let Some(node) = self.nodes.get(id as usize).copied() {
+            self.place(node.entry(id));
+            id = node.next;
         }
         while let Some(entry) = self.far.peek() {
             if (entry.at >> SLOT_BITS) / FINE as u64 - turn >= COARSE as u64 {
@@ -490,65 +593,121 @@ mod tests {
 
     const STAGES: u32 = 5;
 
-    /// Drives the agenda and a plain heap with the same events, each `spread` ns at most ahead of the last one.
+    /// An agenda, and a plain heap of the same events.
+    struct Both {
+        agenda: Agenda,
+        heap: BinaryHeap<Entry>,
+        pending: [bool; STAGES as usize],
+        now: u64,
+        entries: u64,
+        going_on: u64,
+    }
+
+    impl Both {
+        fn new() -> Self {
+            Self {
+                agenda: Agenda::new(STAGES as usize, 1),
+                heap: BinaryHeap::new(),
+                pending: [false; STAGES as usize],
+                now: 0,
+                entries: 0,
+                going_on: NO_STAGE,
+            }
+        }
+
+        /// Something will happen: a departure, where `kind` is a stage from which none is pending.
+        fn add(&mut self, ahead: u64, kind: u32) {
+            let at = self.now + ahead;
+            let due = Nanos::new(at);
+            let waits = self.pending.get_mut(kind as usize);
+            if let Some(waits) = waits.filter(|waits| !**waits) {
+                *waits = true;
+                self.agenda.departs(Some(due), kind);
+                self.heap.push(Entry {
+                    at,
+                    began: 0,
+                    order: rank_of(kind),
+                    id: kind,
+                });
+                return;
+            }
+            self.entries += 1;
+            let token = self.entries as u32;
+            // Other stages than those that have departures.
+            let other = STAGES + kind % 3;
+            let (began, rank) = match kind {
+                0..15 => (self.now + 1, self.going_on),
+                15..18 => (0, rank_of(other)),
+                _ => (self.now + ahead / 2 + 1, rank_of(other)),
+            };
+            let agenda = &mut self.agenda;
+            match kind {
+                0..15 => agenda.ends(Nanos::new(self.now), due, token),
+                15..18 => agenda.leaves(due, other, token),
+                _ => agenda.leaves_and_ends((Nanos::new(began - 1), other), due, token),
+            }
+            self.heap.push(Entry {
+                at,
+                began,
+                order: rank | self.entries,
+                id: STAGES + 1 + token,
+            });
+        }
+
+        /// The next event of both, where it is due at `latest` or before; `look`: after a look at its time.
+        fn next(&mut self, latest: u64, look: bool, what: &str) {
+            let due = self.heap.peek().is_none_or(|entry| entry.at <= latest);
+            if !due {
+                assert_eq!(self.agenda.pop(latest), None, "{what}");
+                self.going_on = NO_STAGE;
+                return;
+            }
+            let expected = self.heap.pop().map(|entry| {
+                self.now = entry.at;
+                self.going_on = if entry.began == 0 {
+                    entry.order & NO_STAGE
+                } else {
+                    NO_STAGE
+                };
+                let event = match entry.id.checked_sub(STAGES + 1) {
+                    Some(token) => Event::Token(token),
+                    None => Event::Departure(entry.id),
+                };
+                (Nanos::new(entry.at), event)
+            });
+            if look {
+                assert_eq!(self.agenda.next_due(), Some(Nanos::new(self.now)));
+            }
+            assert_eq!(self.agenda.pop(latest), expected, "{what}");
+            if let Some((_, Event::Departure(stage))) = expected {
+                self.pending[stage as usize] = false;
+                self.agenda.departs(None, stage);
+            }
+        }
+    }
+
+    /// Drives both with the same events, each `spread` ns at most ahead of the last one.
     fn check(seed: u64, spread: u64, most: usize, steps: u64) {
-        let mut agenda = Agenda::new(STAGES as usize, 1);
-        let mut heap = BinaryHeap::new();
-        let mut pending = [false; STAGES as usize];
-        let (mut now, mut entries) = (0, 0);
+        let mut both = Both::new();
         for step in 0..steps {
             let draw = mix(seed ^ mix(step));
-            let latest = if (draw >> 33).is_multiple_of(4) {
-                now
-            } else {
-                u64::MAX
-            };
-            let grow = heap.len() < most && draw % 5 < 3;
-            if grow || heap.is_empty() {
+            let grow = both.heap.len() < most && draw % 5 < 3;
+            if grow || both.heap.is_empty() {
                 // Mostly near, sometimes at the very time, sometimes far.
                 let ahead = match draw >> 8 & 7 {
                     0 => 0,
                     1..=5 => (draw >> 16) % spread,
                     _ => (draw >> 16) % (spread * 50),
                 };
-                let at = now + ahead;
-                let stage = (draw >> 12) as u32 % (3 * STAGES);
-                let waits = pending.get_mut(stage as usize);
-                if let Some(waits) = waits.filter(|waits| !**waits) {
-                    *waits = true;
-                    agenda.departs(Some(Nanos::new(at)), stage);
-                    let (order, id) = (u64::from(stage), stage);
-                    heap.push(Entry { at, order, id });
-                } else {
-                    agenda.ends(Nanos::new(at), entries);
-                    let (order, id) = ((1 << 32) + u64::from(entries), STAGES + 1 + entries);
-                    heap.push(Entry { at, order, id });
-                    entries += 1;
-                }
+                both.add(ahead, (draw >> 12) as u32 % (4 * STAGES));
             } else {
-                let due = heap.peek().is_none_or(|entry: &Entry| entry.at <= latest);
-                if !due {
-                    assert_eq!(agenda.pop(latest), None, "seed {seed}, step {step}");
-                    continue;
-                }
-                let expected = heap.pop().map(|Entry { at, id, .. }| {
-                    now = at;
-                    let event = match id.checked_sub(STAGES + 1) {
-                        Some(token) => Event::Token(token),
-                        None => Event::Departure(id),
-                    };
-                    (Nanos::new(at), event)
-                });
-                if let Some((_, Event::Departure(stage))) = expected {
-                    pending[stage as usize] = false;
-                }
-                if draw >> 11 & 1 == 0 {
-                    assert_eq!(agenda.next_due(), Some(Nanos::new(now)));
-                }
-                assert_eq!(agenda.pop(latest), expected, "seed {seed}, step {step}");
-                if let Some((_, Event::Departure(stage))) = expected {
-                    agenda.departs(None, stage);
-                }
+                let latest = if (draw >> 33).is_multiple_of(4) {
+                    both.now
+                } else {
+                    u64::MAX
+                };
+                let what = format!("seed {seed}, step {step}");
+                both.next(latest, draw >> 11 & 1 == 0, &what);
             }
         }
     }
@@ -570,10 +729,10 @@ mod tests {
     fn events_before_the_next_one_are_not_lost_after_a_look() {
         let mut agenda = Agenda::new(0, 0);
         for seconds in [100, 50, 2] {
-            agenda.ends(Nanos::from_secs(seconds), seconds as u32);
+            agenda.ends(Nanos::ZERO, Nanos::from_secs(seconds), seconds as u32);
             assert_eq!(agenda.next_due(), Some(Nanos::from_secs(seconds)));
         }
-        agenda.ends(Nanos::new(5), 0);
+        agenda.ends(Nanos::ZERO, Nanos::new(5), 0);
         let order: Vec<_> = std::iter::from_fn(|| agenda.pop(u64::MAX))
             .map(|(at, _)| at)
             .collect();
@@ -586,12 +745,12 @@ mod tests {
     fn of_one_time_departures_come_first_and_then_entries_in_order() {
         let mut agenda = Agenda::new(2, 1);
         let at = Nanos::from_millis(3);
-        agenda.ends(at, 7);
-        agenda.flushes(at, 0);
+        agenda.ends(Nanos::ZERO, at, 7);
+        agenda.flushes(Nanos::ZERO, at, 0);
         agenda.departs(Some(at), 1);
-        agenda.ends(at, 4);
+        agenda.ends(Nanos::ZERO, at, 4);
         agenda.departs(Some(at), 0);
-        agenda.ends(Nanos::MAX, 1);
+        agenda.ends(Nanos::ZERO, Nanos::MAX, 1);
         let next = || {
             let (at, event) = agenda.pop(u64::MAX)?;
             if let Event::Departure(stage) = event {

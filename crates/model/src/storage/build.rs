@@ -14,6 +14,7 @@ use fathom_catalog::{Catalog, Limits as CatalogLimits};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 
 use super::agenda::Agenda;
+use super::ahead::Ahead;
 use super::changes::Faults;
 use super::path::{DelayLaw, PathId, Paths, Step};
 use super::token::{Slab, Tokens};
@@ -106,6 +107,7 @@ impl Storage {
             ready: VecDeque::new(),
             faults: Faults::default(),
             durability: None,
+            ahead: Ahead::default(),
         }
     }
 }

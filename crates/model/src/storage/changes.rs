@@ -72,6 +72,7 @@ impl Storage {
         change: &Change,
         completed: &mut Vec<Completed>,
     ) -> Result<Vec<Lost>, ChangeError> {
+        assert!(!self.ahead.unchanging, "unchanging storage is not changed");
         let Change { part: name, action } = change;
         let part = self.part(name)?;
         let mut lost = Vec::new();

@@ -80,6 +80,7 @@ impl Storage {
         machine: Option<ClientId>,
         completed: &mut Vec<Completed>,
     ) -> Crash {
+        assert!(!self.ahead.unchanging, "unchanging storage does not crash");
         let index = machine.and_then(ClientId::index);
         let of_host = OfHost {
             host: machine,

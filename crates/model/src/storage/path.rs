@@ -60,7 +60,11 @@ impl DelayLaw {
     }
 
     /// The time at the quantile `number` / 2^64.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub fn at(&self, number: u64) -> Nanos {
         match self {
             Self::Constant(time) => *time,
@@ -97,6 +101,12 @@ impl Paths {
     #[inline]
     pub fn step(&self, place: u32) -> Step {
         self.steps[place as usize]
+    }
+
+    /// Each step with the one behind it.
+    pub fn pairs(&self) -> impl Iterator<Item = (Step, Step)> + '_ {
+        let behind = self.steps.iter().skip(1);
+        self.steps.iter().copied().zip(behind.copied())
     }
 
     /// Places and laws of the delays whose tokens count to a stage.

@@ -12,6 +12,7 @@ use crate::statistics::{Gauge, PartStatistics};
 impl Storage {
     /// Starts a new window of statistics at `now`.
     pub fn restart_statistics(&mut self, now: Nanos) {
+        debug_assert!(now >= self.known_until(), "nobody looks before");
         for stage in &mut self.stages {
             stage.meter.restart(now);
         }
@@ -26,6 +27,7 @@ impl Storage {
 
     /// What passed each part since the window began, by name: `VM/cached`, `VM/VOLUME`, `VM/VOLUME/disk1`, `DEVICE`.
     pub fn statistics(&self, now: Nanos) -> BTreeMap<String, PartStatistics> {
+        debug_assert!(now >= self.known_until(), "nobody looks before");
         let mut rows = BTreeMap::new();
         for (stage, (name, limits)) in self.stages.iter().zip(&self.stage_names) {
             // Stages of single files have no names.

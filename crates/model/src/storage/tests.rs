@@ -1,5 +1,6 @@
 //! Paths put together by hand: what the steps do, whatever kind of storage they stand for.
 
+mod ahead;
 mod changes;
 mod crash;
 mod mechanisms;

@@ -26,16 +26,16 @@ pub(super) enum Effect {
     Failed(IoError),
 }
 
-/// The part of an I/O that takes one path: two lines of a processor's cache, of which its waits are one.
+/// The part of an I/O that takes one path. What most I/Os need of it is a line of a processor's cache, and the first of its
+/// waits is the last in that; what is behind it, few need.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(super) struct Token {
-    /// When it came to its present step.
-    pub entered: Nanos,
     /// Chooses its delays.
     pub draw: u64,
     /// Of an I/O in one part: its tag.
     pub tag: u64,
+    pub effect: Effect,
     /// The I/O of several parts that it is one of; [`super::path::NONE`]: it is a whole I/O.
     pub io: u32,
     /// The volume whose I/O it is; [`super::path::NONE`]: the model started it by itself.
@@ -44,15 +44,15 @@ pub(super) struct Token {
     pub bytes: u32,
     /// The stage of its file; [`super::path::NONE`]: files of its volume have no limits.
     pub file: u32,
-    pub effect: Effect,
     /// The place of its present step; of a new token that of the path.
     pub step: u32,
     pub waited: Waited,
+    /// When it came to the step where it waits in a queue.
+    pub entered: Nanos,
 }
 
 /// What a token has waited for.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
 pub(super) struct Waited(pub Waits);
 
 impl Waited {

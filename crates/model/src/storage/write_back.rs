@@ -65,7 +65,7 @@ impl Storage {
             self.periods[cache as usize].armed = true;
             let period = FLUSH_PERIOD.get();
             let next = Nanos::new((now.get() / period + 1) * period);
-            self.agenda.flushes(next, cache);
+            self.agenda.flushes(now, next, cache);
         }
         self.start_writes(now, flusher, completed);
     }
@@ -83,7 +83,7 @@ impl Storage {
         self.periods[cache as usize].armed = dirty;
         if dirty {
             let next = now.saturating_add(FLUSH_PERIOD);
-            self.agenda.flushes(next, cache);
+            self.agenda.flushes(now, next, cache);
         }
     }
 
