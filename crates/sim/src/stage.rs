@@ -515,9 +515,10 @@ impl<'a, 'r> Run<'a, 'r> {
         let start = self.setup.start;
         let workers: Vec<WorkerStats> = self.workers.into_iter().map(Worker::finish).collect();
         let intervals = self.intervals.finish(end - start, self.sink);
-        let mut storage = storage_rows(self.storage, self.now);
+        let over = self.now.max(end);
+        let mut storage = storage_rows(self.storage, over);
         self.storage.unwatched_until(Nanos::ZERO);
-        self.gauges.finish(self.now, self.storage, &mut storage);
+        self.gauges.finish(over, self.storage, &mut storage);
         let mut result = StageResult {
             name: name.to_owned(),
             stage,

@@ -54,6 +54,18 @@ pub(crate) struct Times {
     pub deadline: Option<Nanos>,
 }
 
+impl Times {
+    /// Until when a worker has measured that ended for `reason`: where time ended it, to the end of its time at least,
+    /// however long nothing had come by then.
+    pub fn measured_until(&self, reason: EndReason, last_completion: Nanos) -> Nanos {
+        let end = last_completion.max(self.measure);
+        match (reason, self.deadline) {
+            (EndReason::Time, Some(deadline)) => end.max(deadline),
+            _ => end,
+        }
+    }
+}
+
 /// A worker of a stage.
 #[expect(
     clippy::struct_excessive_bools,
@@ -511,9 +523,10 @@ impl Worker {
         }
     }
 
-    /// When its last measured I/O completed; the start of measurement where none did.
+    /// Until when it has measured.
     pub fn end(&self) -> Nanos {
-        self.last_completion.max(self.times.measure)
+        self.times
+            .measured_until(self.stats.ended, self.last_completion)
     }
 
     /// Its measurements.

@@ -362,7 +362,8 @@ impl Worker {
 
     /// When its last measured act completed; the start of measurement where none did.
     pub fn end(&self) -> Nanos {
-        self.last_completion.max(self.times.measure)
+        self.times
+            .measured_until(self.stats.ended, self.last_completion)
     }
 
     /// Its measurements.

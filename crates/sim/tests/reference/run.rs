@@ -244,12 +244,9 @@ impl<'a> StageRun<'a> {
     }
 
     fn outcome(self) -> StageOutcome {
-        let ends = self
-            .workers
-            .iter()
-            .map(|worker| worker.last_completion.max(worker.measure));
+        let ends = self.workers.iter().map(Worker::end);
         let end = ends.max().expect("a stage has workers");
-        let (from, to) = (self.measure, self.now);
+        let (from, to) = (self.measure, self.now.max(end));
         let rows = self.storage.rows().into_iter().map(|(name, row)| {
             let outcome = RowOutcome {
                 ios: row.ios,

@@ -50,6 +50,8 @@ pub struct Worker {
     /// When it will be looked at because of `ahead`.
     alarm: Option<u64>,
     over: bool,
+    /// Nothing was left to draw.
+    done: bool,
     issued: Vec<Issued>,
     outstanding: usize,
     pub last_completion: u64,
@@ -96,6 +98,7 @@ impl Worker {
             ahead: None,
             alarm: None,
             over: false,
+            done: false,
             issued: Vec::new(),
             outstanding: 0,
             last_completion: 0,
@@ -128,7 +131,7 @@ impl Worker {
             Some((io, intended))
         });
         let Some((io, intended)) = drawn else {
-            self.over = true;
+            (self.over, self.done) = (true, true);
             return Next::Nothing;
         };
         if intended <= now {
@@ -151,6 +154,13 @@ impl Worker {
         }
         self.alarm = Some(intended);
         Next::Alarm(intended)
+    }
+
+    /// Until when it has measured: where its time ended it, to the end of that at least.
+    pub fn end(&self) -> u64 {
+        let end = self.last_completion.max(self.measure);
+        let deadline = self.deadline.filter(|_| !self.done);
+        deadline.map_or(end, |deadline| end.max(deadline))
     }
 
     /// An issued I/O is finished.
