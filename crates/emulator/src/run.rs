@@ -131,8 +131,7 @@ impl Serving<'_> {
         } else {
             Shown::Yes
         };
-        let refusals = tls.as_ref().map(|tls| tls.refusals().clone());
-        let refusals = refusals.unwrap_or_default();
+        let refusals = tls.as_ref().map(Tls::refusals).cloned().unwrap_or_default();
         let keeper = Keeper::new(console, shown, writer, refusals, parts.collect());
         let meter = self.meter(start, seconds, tracer);
         let mut pace = Pace::new(storage, ways, spin());
