@@ -11,6 +11,7 @@ use fathom_nbd::reply::Head;
 use fathom_nbd::{Handshake, Session};
 use fathom_rawio::{Piece, send_pieces};
 use rustix::event::epoll::EventFlags;
+use rustix::net::{AddressFamily, sockopt};
 
 use crate::backing::Disk;
 use crate::pace::HandedOn;
@@ -107,10 +108,20 @@ pub(crate) enum Life {
     Over,
 }
 
+/// Whether the kernel tells what a client has not read of its answers: it does of Unix sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// It does.
+    Told,
+    /// It tells what has not arrived, at best.
+    Unknown,
+}
+
 /// A client.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub socket: OwnedFd,
+    pub unread: Unread,
     /// Tells it from others that had its place before.
     pub generation: u32,
     pub phase: Phase,
@@ -141,7 +152,12 @@ impl Client {
     pub fn new(socket: OwnedFd, generation: u32) -> Self {
         let mut out = VecDeque::new();
         out.push_back(Outgoing::Text(fathom_nbd::GREETING.to_vec()));
+        let domain = sockopt::socket_domain(&socket);
         Self {
+            unread: match domain {
+                Ok(AddressFamily::UNIX) => Unread::Told,
+                _ => Unread::Unknown,
+            },
             socket,
             generation,
             phase: Phase::Handshake(Handshake::new()),

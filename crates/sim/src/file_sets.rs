@@ -108,6 +108,8 @@ impl<'a, 'r> SetRun<'a, 'r> {
                 break;
             }
         }
+        let ends = self.workers.iter().map(Worker::end).max();
+        self.now = self.now.max(ends.unwrap_or_default());
         let end = self.now;
         Finished {
             result: self.finish(name, stage),
@@ -296,9 +298,8 @@ impl<'a, 'r> SetRun<'a, 'r> {
         let start = self.setup.start;
         let workers: Vec<WorkerStats> = self.workers.into_iter().map(Worker::finish).collect();
         let intervals = self.intervals.finish(end - start, self.sink);
-        let over = self.now.max(end);
-        let mut storage = storage_rows(self.storage, over);
-        self.gauges.finish(over, self.storage, &mut storage);
+        let mut storage = storage_rows(self.storage, self.now);
+        self.gauges.finish(self.now, self.storage, &mut storage);
         StageResult {
             name: name.to_owned(),
             stage,

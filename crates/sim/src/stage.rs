@@ -35,7 +35,7 @@ pub(crate) struct Setup<'a> {
 /// What came of a stage.
 pub(crate) struct Finished {
     pub result: StageResult,
-    /// When its last event happened.
+    /// When its last event happened, and its measurement ended.
     pub end: Nanos,
     pub interrupted: Interrupted,
 }
@@ -173,6 +173,9 @@ impl<'a, 'r> Run<'a, 'r> {
                 break;
             }
         }
+        // A worker that time ended has measured beyond its last I/O: what comes next comes after that.
+        let ends = self.workers.iter().map(Worker::end).max();
+        self.now = self.now.max(ends.unwrap_or_default());
         let end = self.now;
         let result = self.finish(name, stage);
         Finished {
@@ -515,10 +518,9 @@ impl<'a, 'r> Run<'a, 'r> {
         let start = self.setup.start;
         let workers: Vec<WorkerStats> = self.workers.into_iter().map(Worker::finish).collect();
         let intervals = self.intervals.finish(end - start, self.sink);
-        let over = self.now.max(end);
-        let mut storage = storage_rows(self.storage, over);
+        let mut storage = storage_rows(self.storage, self.now);
         self.storage.unwatched_until(Nanos::ZERO);
-        self.gauges.finish(over, self.storage, &mut storage);
+        self.gauges.finish(self.now, self.storage, &mut storage);
         let mut result = StageResult {
             name: name.to_owned(),
             stage,

@@ -5,8 +5,8 @@
 //! nobody: the line only gets longer. The server then sleeps for a while, and takes in all that has come in one go.
 //!
 //! Invariants: there is rest only where the model takes no time for what was answered last, so that nothing is dated wrongly,
-//! and where nothing is under way; no rest lasts beyond what is due next. It gets shorter where a client has come to the end
-//! of its line.
+//! and where nothing is under way; only for a client on a Unix socket, of which the kernel tells what it has not read. No rest
+//! lasts beyond what is due next. It gets shorter where a client has come to the end of its line.
 
 use std::os::fd::AsFd;
 
@@ -16,6 +16,7 @@ use fathom_rawio::{Clock, sleep_until, unread_bytes};
 use fathom_units::Nanos;
 
 use super::Server;
+use crate::client::Unread;
 use crate::in_flight::Io;
 
 /// Answers that a client must have before it.
@@ -72,7 +73,8 @@ impl Server<'_> {
         }
         let unread = |server: &Self| {
             let client = server.clients.get(place as usize)?.as_ref()?;
-            unread_bytes(client.socket.as_fd()).ok()
+            let unread = || unread_bytes(client.socket.as_fd()).ok();
+            (client.unread == Unread::Told).then(unread).flatten()
         };
         if unread(self).is_none_or(|unread| unread < line) {
             return false;

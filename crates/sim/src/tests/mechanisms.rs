@@ -77,6 +77,25 @@ fn a_p4_bursts_for_half_an_hour_and_then_has_its_base() {
     within(iops(&some), f64::midpoint(3500.0, 120.0), 0.01);
 }
 
+/// A stage lasts until its time is over, also where its last I/O came long before: what a bucket earns meanwhile is there for
+/// the next stage.
+#[test]
+fn a_stage_begins_after_the_time_of_the_one_before() {
+    let lines = "caching = \"none\"\ncredits = \"empty\"";
+    let text = vm("Standard_D8s_v3", "", &[("p", "{ type = \"P4\" }", lines)]);
+    let mut first = random("/p/", Mix::READ, 4, 1, (8, 0));
+    first.arrival = paced(1);
+    first.limits.runtime = Some(Nanos::from_millis(1900));
+    let mut both = workload(vec![first]);
+    let second = workload(vec![random("/p/", Mix::READ, 4, 32, (8, 2))]);
+    both.stages.extend(second.stages);
+    let results = run(&both, &design(&text)).results;
+    assert_eq!(results[0].measured, Nanos::from_millis(1900));
+    // 120 a second for 1.9 s but for two I/Os, and for 2 s; 32 may still be under way at the end.
+    let ios = results[1].workers[0].ios();
+    assert!((466 - 5..=466 + 40).contains(&ios), "{ios}");
+}
+
 #[test]
 fn on_demand_has_no_bucket() {
     let text = |burst: &str| {
