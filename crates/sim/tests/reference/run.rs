@@ -73,7 +73,7 @@ pub fn run(workload: &Workload, design: &Design) -> (Vec<StageOutcome>, Storage)
             run.go_on(pending, start);
             run.run();
             pending = run.pending();
-            start = run.now + stage.cooldown.get();
+            start = run.over() + stage.cooldown.get();
             let outcome = run.outcome();
             if !stage.discard {
                 outcomes.push(outcome);
@@ -243,10 +243,20 @@ impl<'a> StageRun<'a> {
         }
     }
 
-    fn outcome(self) -> StageOutcome {
+    /// When nobody measures any more.
+    fn measured_until(&self) -> u64 {
         let ends = self.workers.iter().map(Worker::end);
-        let end = ends.max().expect("a stage has workers");
-        let (from, to) = (self.measure, self.now.max(end));
+        ends.max().expect("a stage has workers")
+    }
+
+    /// When all is over: the last event, and every measurement.
+    fn over(&self) -> u64 {
+        self.now.max(self.measured_until())
+    }
+
+    fn outcome(self) -> StageOutcome {
+        let end = self.measured_until();
+        let (from, to) = (self.measure, self.over());
         let rows = self.storage.rows().into_iter().map(|(name, row)| {
             let outcome = RowOutcome {
                 ios: row.ios,
