@@ -230,6 +230,9 @@ pub(super) struct Agenda {
     /// Events that were entered after time had come to their slot.
     late: BinaryHeap<Entry>,
     fine: Wheel<FINE, { FINE / WORD }>,
+    /// Whether a look has found the fine wheel empty, and nothing was put into it since: a model with nothing under way is
+    /// asked at every request, and each look goes through all of it.
+    fine_is_empty: bool,
     coarse: Wheel<COARSE, { COARSE / WORD }>,
     far: BinaryHeap<Entry>,
     /// The first fine slot that an event outside the fine wheel may lie in; `u64::MAX`: there is none.
@@ -256,6 +259,7 @@ impl Agenda {
             ready: Vec::new(),
             late: BinaryHeap::new(),
             fine: Wheel::new(),
+            fine_is_empty: true,
             coarse: Wheel::new(),
             far: BinaryHeap::new(),
             outside: u64::MAX,
@@ -388,7 +392,7 @@ impl Agenda {
     pub fn likely_next(&self) -> Option<Event> {
         let departure = self.departures.first();
         let (at, id) = if self.first.is_none() {
-            let slot = self.fine.next_after(self.current);
+            let slot = self.next_fine();
             (slot.saturating_mul(1 << SLOT_BITS), self.fine.head(slot))
         } else {
             (self.first.at, self.first.id)
@@ -420,6 +424,7 @@ impl Agenda {
             && let Some(node) = self.nodes.get_mut(entry.id as usize)
         {
             let next = self.fine.link(slot, entry.id);
+            self.fine_is_empty = false;
             let Entry {
                 at, began, order, ..
             } = entry;
@@ -492,6 +497,15 @@ impl Agenda {
         next.unwrap_or(Entry::NONE)
     }
 
+    /// The next slot of the fine wheel that has any events; `u64::MAX`: none has.
+    #[inline]
+    fn next_fine(&self) -> u64 {
+        if self.fine_is_empty {
+            return u64::MAX;
+        }
+        self.fine.next_after(self.current)
+    }
+
     /// Makes the events of the next slot that has any ready, where there is one.
     #[expect(
         clippy::inline_always,
@@ -499,12 +513,14 @@ impl Agenda {
     )]
     #[inline(always)]
     fn refill(&mut self) {
-        let slot = self.fine.next_after(self.current);
+        let slot = self.next_fine();
         if slot < self.outside {
             self.current = slot;
             self.drain_fine();
         } else if self.outside != u64::MAX {
             self.refill_from_outside(slot);
+        } else {
+            self.fine_is_empty = true;
         }
     }
 
