@@ -451,9 +451,17 @@ impl<'a> Server<'a> {
             ([only], 0) => Some(only.client.0),
             _ => None,
         };
-        self.rest.answered(&self.answered, self.ios.len());
+        self.rest.answered(&self.answered, self.under_way());
         self.answered.clear();
         self.send_dirty();
+    }
+
+    /// I/Os under way, without one whose data has begun to come from the client that was answered last.
+    fn under_way(&self) -> usize {
+        let last = self.answered.last().map(|io| io.client.0 as usize);
+        let client = last.and_then(|place| self.clients.get(place)?.as_ref());
+        let landing = client.and_then(|client| client.landing?.io);
+        self.ios.len() - usize::from(landing.is_some())
     }
 
     fn send_dirty(&mut self) {

@@ -90,8 +90,11 @@ impl Server<'_> {
                 _ => self.receive_messages(place, client),
             };
             match got {
-                // The rest of a message that has begun to come is about to come.
-                Ok(Got::Drained) if client.is_between() && self.outlook.spin == Spin::Yes => {}
+                // The rest of a message that has begun to come is about to come. What can be answered is answered first.
+                Ok(Got::Drained)
+                    if client.is_between()
+                        && self.ready.is_empty()
+                        && self.outlook.spin == Spin::Yes => {}
                 Ok(Got::Full) => {}
                 Ok(Got::Drained) => return Ok(true),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
