@@ -110,7 +110,7 @@ fn keep_informative(
         .map(|group| Search::new(group, cells))
         .collect();
     for search in &mut searches {
-        search.at = search.at.map(|log| log + PROBE.ln());
+        search.at = search.at.map(|log| log + libm::log(PROBE));
     }
     let results = if groups.is_empty() {
         Vec::new()
@@ -230,7 +230,7 @@ impl Search {
                 .map(|(percent, _)| (*percent, measured.quantile(*percent)))
                 .collect(),
             ios,
-            at: target.map(f64::ln),
+            at: target.map(libm::log),
             last: None,
             inverse: [[1.0, 0.0], [0.0, 1.0]],
             best: None,
@@ -250,7 +250,8 @@ impl Search {
     /// Takes in what the attempt predicted, and chooses the next.
     fn learn(&mut self, group: &Group, cells: &[Measured], results: &[StageResult]) {
         let predicted = mixture(group, cells, |cell| predicted_cell(results, cell.id));
-        let off = |percent: f64, target: f64| (predicted.quantile(percent).max(1.0) / target).ln();
+        let off =
+            |percent: f64, target: f64| libm::log(predicted.quantile(percent).max(1.0) / target);
         let deviation = [off(50.0, self.target[0]), off(99.0, self.target[1])];
         let worse = |attempt: &Attempt| size(attempt.deviation) > size(deviation);
         if self.best.as_ref().is_none_or(worse) {
@@ -319,8 +320,8 @@ impl Search {
 const LONGEST: f64 = 28.9;
 
 fn to_latency(at: [f64; 2]) -> Latency {
-    let median = at[0].exp().round().max(1.0);
-    let p99 = at[1].exp().round().max(median);
+    let median = libm::exp(at[0]).round().max(1.0);
+    let p99 = libm::exp(at[1]).round().max(median);
     (Nanos::new(median as u64), Nanos::new(p99 as u64))
 }
 

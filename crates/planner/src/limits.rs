@@ -58,8 +58,8 @@ impl<'c> Terms<'c> {
 pub(crate) fn log_normal_mean(median: Nanos, p99: Nanos) -> f64 {
     const NORMAL_P99: f64 = 2.326_347_874;
     let median = median.get().max(1) as f64;
-    let sigma = (p99.get() as f64 / median).max(1.0).ln() / NORMAL_P99;
-    median * (sigma * sigma / 2.0).exp()
+    let sigma = libm::log((p99.get() as f64 / median).max(1.0)) / NORMAL_P99;
+    median * libm::exp(sigma * sigma / 2.0)
 }
 
 /// A percentile of the log-normal law with this median and 99th percentile, in ns: median × e^(z × σ).
@@ -71,7 +71,7 @@ pub(crate) fn log_normal_at(level: Level, median: Nanos, p99: Nanos) -> f64 {
     };
     let median = median.get().max(1) as f64;
     let tail = (p99.get() as f64 / median).max(1.0);
-    median * tail.powf(z_of_p99)
+    median * libm::pow(tail, z_of_p99)
 }
 
 /// A limit in figures alone, without the name of its owner.

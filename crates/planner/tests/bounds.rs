@@ -30,7 +30,7 @@ fn prices() -> Prices {
     for (name, gib) in disks {
         price(
             name,
-            &format!("month = {:.4}", 0.001 * (gib as f64).powf(1.2)),
+            &format!("month = {:.4}", 0.001 * libm::pow(gib as f64, 1.2)),
         );
     }
     for name in [

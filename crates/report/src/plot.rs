@@ -86,7 +86,7 @@ impl Scale {
 
     fn row(&self, value: f64) -> usize {
         let share = if self.logarithmic {
-            (value / self.bottom).ln() / (self.top / self.bottom).ln()
+            libm::log(value / self.bottom) / libm::log(self.top / self.bottom)
         } else {
             value / self.top
         };
@@ -97,7 +97,7 @@ impl Scale {
     fn value(&self, row: usize) -> f64 {
         let share = row as f64 / (ROWS - 1) as f64;
         if self.logarithmic {
-            self.bottom * (self.top / self.bottom).powf(share)
+            self.bottom * libm::pow(self.top / self.bottom, share)
         } else {
             self.top * share
         }

@@ -19,6 +19,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("fsfreeze", "util-linux"),
     ("valgrind", "valgrind"),
     ("chrt", "util-linux"),
+    ("time", "time"),
     ("pgbench", "postgresql"),
     ("iostat", "sysstat"),
     ("shellcheck", "shellcheck"),

@@ -42,7 +42,7 @@ impl Axis {
     pub(super) fn place(&self, figure: f64) -> Option<f64> {
         let share = match self.scale {
             Scale::Log if figure <= 0.0 => return None,
-            Scale::Log => (figure / self.least).ln() / (self.most / self.least).ln(),
+            Scale::Log => libm::log(figure / self.least) / libm::log(self.most / self.least),
             Scale::FromZero => (figure - self.least) / (self.most - self.least),
         };
         share.is_finite().then_some(share.clamp(0.0, 1.0))
@@ -61,8 +61,8 @@ impl Axis {
 
     fn log_ticks(&self) -> Vec<f64> {
         let (low, high) = (
-            self.least.log10().floor() as i32,
-            self.most.log10().ceil() as i32,
+            libm::log10(self.least).floor() as i32,
+            libm::log10(self.most).ceil() as i32,
         );
         let within = |figure: &f64| *figure >= self.least && *figure <= self.most;
         let all = |of: &[f64]| -> Vec<f64> {
@@ -83,7 +83,7 @@ impl Axis {
 
 /// The smallest of 1, 2 and 5 times a power of ten that is not below `step`.
 fn round_step(step: f64) -> f64 {
-    let power = 10f64.powf(step.log10().floor());
+    let power = libm::pow(10.0, libm::log10(step).floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|round| round * power);
     steps
         .into_iter()

@@ -46,7 +46,7 @@ fn chart(stage: &StageRecord) -> String {
         across: Side {
             label: "share of I/Os that were no slower",
             scale: Scale::FromZero,
-            figure: |nines| percent(1.0 - 10f64.powf(-nines)),
+            figure: |nines| percent(1.0 - libm::pow(10.0, -nines)),
             ticks: Some(ticks.collect()),
         },
         up: Side {
@@ -62,7 +62,7 @@ fn chart(stage: &StageRecord) -> String {
 
 /// How many nines a share has: 0.99 has two.
 fn nines(share: f64) -> f64 {
-    -(1.0 - share).log10()
+    -libm::log10(1.0 - share)
 }
 
 /// A share as a percentile is called: `99.9 %`.
@@ -77,11 +77,11 @@ fn line(name: String, latency: &LatencyRecord) -> Option<Line> {
     if histogram.count() == 0 {
         return None;
     }
-    let end = (histogram.count() as f64).log10();
+    let end = libm::log10(histogram.count() as f64);
     let steps = (end * f64::from(STEPS)).ceil() as u32;
     let shares = (0..steps).map(|step| f64::from(step) / f64::from(STEPS));
     let points = shares.map(|nines| {
-        let percentile = histogram.percentile(100.0 * (1.0 - 10f64.powf(-nines)));
+        let percentile = histogram.percentile(100.0 * (1.0 - libm::pow(10.0, -nines)));
         (nines, percentile as f64)
     });
     let slowest = (end, latency.max as f64);
@@ -105,7 +105,7 @@ mod tests {
             (0.999, "99.9 %"),
             (0.999_99, "99.999 %"),
         ] {
-            assert_eq!(percent(1.0 - 10f64.powf(-nines(share))), expected);
+            assert_eq!(percent(1.0 - libm::pow(10.0, -nines(share))), expected);
         }
     }
 }

@@ -163,7 +163,7 @@ mod tests {
         let total = buffer.len() as f64;
         let entropy: f64 = counts
             .iter()
-            .map(|count| -count / total * (count / total).log2())
+            .map(|count| -count / total * libm::log2(count / total))
             .sum();
         assert!(entropy > 7.999, "{entropy} bits a byte");
     }

@@ -4,39 +4,57 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use wait4::Wait4 as _;
 
 use super::ratios::Spread;
 
 const ROUNDS: usize = 11;
 
-/// Milliseconds from start to end, and MB resident at most.
-fn once(program: &str, words: &[&str]) -> Result<(f64, f64), String> {
+/// A job of a program, whose own output nobody wants.
+fn job(program: &str, words: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(words).stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Milliseconds from start to end.
+fn duration(program: &str, words: &[&str]) -> Result<f64, String> {
+    let mut command = job(program, words);
     #[expect(clippy::disallowed_methods, reason = "a chore times whole programs")]
     let begun = Instant::now();
-    let mut child = command
-        .spawn()
+    let status = command
+        .status()
         .map_err(|error| format!("{command:?} did not start: {error}"))?;
-    let used = child
-        .wait4()
-        .map_err(|error| format!("{command:?}: {error}"))?;
     let took = begun.elapsed();
-    if !used.status.success() {
-        return Err(format!("{command:?} failed: {}", used.status));
+    if !status.success() {
+        return Err(format!("{command:?} failed: {status}"));
     }
-    Ok((took.as_secs_f64() * 1e3, used.rusage.maxrss as f64 / 1e6))
+    Ok(took.as_secs_f64() * 1e3)
+}
+
+/// MB resident at most. Linux counts to a program's own memory that of the program that started it, as it was then: so a
+/// small one starts it.
+fn resident(program: &str, words: &[&str]) -> Result<f64, String> {
+    let mut command = job("time", &["-f", "%M", program]);
+    let output = command
+        .args(words)
+        .stderr(Stdio::piped())
+        .output()
+        .map_err(|error| format!("{command:?} did not start: {error} (Debian's package `time`)"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let kib: Option<f64> = said.lines().last().and_then(|kib| kib.trim().parse().ok());
+    match kib {
+        Some(kib) if output.status.success() => Ok(kib * 1024.0 / 1e6),
+        _ => Err(format!("{command:?} failed: {}\n{said}", output.status)),
+    }
 }
 
 /// A program's figures over some rounds: time, memory.
 pub fn spreads(program: &str, words: &[&str], rounds: usize) -> Result<(Spread, Spread), String> {
     let (mut times, mut memory) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        let (took, resident) = once(program, words)?;
-        times.push(took);
-        memory.push(resident);
+        times.push(duration(program, words)?);
+        memory.push(resident(program, words)?);
     }
     Ok((Spread::of(times), Spread::of(memory)))
 }

@@ -60,9 +60,9 @@ fn move_on(zones: &mut Vec<Zone<Bytes>>, bytes: u64) {
 
 /// The distribution of `seekpct=(poisson,midpoint)`.
 pub(super) fn poisson(length: u64, block: u64, midpoint: f64) -> Distribution {
-    let within = 1.0 - (-midpoint).exp();
+    let within = 1.0 - libm::exp(-midpoint);
     let mean = length as f64 / midpoint;
-    let place = |share: f64| -mean * (1.0 - share * within).ln();
+    let place = |share: f64| -mean * libm::log(1.0 - share * within);
     Distribution::ZonedAbsolute(zones(length, block, place))
 }
 
