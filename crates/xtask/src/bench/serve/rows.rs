@@ -326,7 +326,11 @@ pub const ROWS: [Row; 13] = [
             streams: &[depth(32)],
             exact: false,
         },
-        goals: &[goal(Figure::Iops(0), Bound::AtLeast(100_000.0))],
+        // Twice, since machines differ: where 100,000 was set, qemu reached 46,000.
+        goals: &[
+            goal(Figure::Iops(0), Bound::AtLeast(100_000.0)),
+            goal(Figure::Iops(0), Bound::TimesAtLeast(2.17)),
+        ],
     },
     tandem!(
         "tandem, disks 500 and 5,000 at depths 64 and 16, machine 6,400",
