@@ -11,9 +11,9 @@
 //! tier. With one, a second, smaller book of the same kind says which of the blocks are in memory too: a block comes there
 //! when it is filled, written or found.
 //!
-//! Memory: a line that files can touch costs 4 bytes and two bits, and 2 bytes more on a machine with write-back disks, in
+//! Memory: a line that files can touch costs 4 bytes and a bit, and 2 bytes more on a machine with write-back disks, in
 //! pages that the operating system gives out when they are first touched. The largest cache (4,224 GiB) over files of its
-//! own size costs 295 MB, or 544 MB with write-back and all the dirty lines it may hold. A machine whose files need more
+//! own size costs 286 MB, or 535 MB with write-back and all the dirty lines it may hold. A machine whose files need more
 //! than 1 GiB is refused ([`HostCache::state_bytes`], [`MOST_STATE_BYTES`]).
 //!
 //! Invariants: no more blocks are resident than the capacity holds; a block that was never filled is never a hit; a dirty
@@ -44,11 +44,15 @@ pub struct HostCache {
     /// Of each line: valid blocks in the low half, those used since the hand came by in the high half. One word, so that an
     /// I/O touches one place in memory.
     lines: Vec<u32>,
-    /// One bit a line: has valid blocks.
+    /// One bit a line: has valid blocks. Empty where the capacity is no less than the space: there none is ever given up.
     occupied: Vec<u64>,
     /// One bit a line: all its blocks are valid. Empty where the capacity is less than the space: there an I/O must leave
     /// behind which blocks it used, and here none is ever given up, so that a bit is all that a read needs to look at.
     whole: Vec<u64>,
+    /// How many of these bits are set.
+    wholes: usize,
+    /// Whether so many are that a read looks there first.
+    mostly_whole: bool,
     /// The line that the hand looks at next.
     hand: usize,
     /// Valid blocks of all lines.
@@ -78,8 +82,10 @@ impl HostCache {
         let roomy = Self::is_roomy(capacity, lines as u64);
         Self {
             lines: vec![0; lines],
-            occupied: vec![0; words],
+            occupied: vec![0; if roomy { 0 } else { words }],
             whole: vec![0; if roomy { words } else { 0 }],
+            wholes: 0,
+            mostly_whole: false,
             hand: 0,
             resident: 0,
             capacity: capacity / BLOCK,
@@ -112,13 +118,7 @@ impl HostCache {
     /// Bytes of state for `capacity` bytes of cache over `space` bytes of disks; `memory`: with a book of the host's memory.
     pub fn state_bytes(capacity: u64, space: u64, write_back: bool, memory: bool) -> u64 {
         let lines = space.div_ceil(LINE);
-        let bits = lines.div_ceil(64) * 8;
-        let whole = if Self::is_roomy(capacity, lines) {
-            bits
-        } else {
-            0
-        };
-        let book = lines * 4 + bits + whole;
+        let book = lines * 4 + lines.div_ceil(64) * 8;
         let read = if memory { 2 * book } else { book };
         if write_back {
             read + lines * 2 + WriteBack::queue_bytes(capacity / LINE)
@@ -131,7 +131,7 @@ impl HostCache {
     #[inline]
     pub fn holds(&mut self, offset: u64, length: u64) -> bool {
         if let Some((line, blocks)) = line_of(offset, length) {
-            if self.is_whole(line) {
+            if self.mostly_whole && self.is_whole(line) {
                 return true;
             }
             let blocks = u32::from(blocks);
@@ -190,12 +190,7 @@ impl HostCache {
 
     /// Whether every block of the disks is held, and stays so.
     pub fn holds_all(&self) -> bool {
-        let whole: usize = self
-            .whole
-            .iter()
-            .map(|word| word.count_ones() as usize)
-            .sum();
-        whole == self.lines.len()
+        !self.whole.is_empty() && self.wholes == self.lines.len()
     }
 
     /// Has the processor bring the line of a position near.
@@ -213,8 +208,8 @@ impl HostCache {
         if let Some((line, blocks)) = line_of(offset, length) {
             let held = self.valid(line);
             let new = u64::from((blocks & !held).count_ones());
-            if held != 0 && self.resident + new <= self.capacity {
-                // The line is known as occupied: one place in memory is all there is to touch.
+            if (held != 0 || self.occupied.is_empty()) && self.resident + new <= self.capacity {
+                // The line is known as occupied, or need not be: one place in memory is all there is to touch.
                 self.resident += new;
                 self.lines[line] |= u32::from(blocks) | u32::from(blocks) << 16;
                 self.note_whole(line);
@@ -261,6 +256,7 @@ impl HostCache {
         self.lines.fill(0);
         self.occupied.fill(0);
         self.whole.fill(0);
+        self.count_whole(0);
         (self.hand, self.resident) = (0, 0);
         if let Some(memory) = &mut self.memory {
             memory.cold();
@@ -287,28 +283,44 @@ impl HostCache {
     fn admit(&mut self, line: usize, blocks: u16, new: u64) {
         self.resident += new;
         self.lines[line] |= u32::from(blocks);
-        self.occupied[line / 64] |= 1 << (line % 64);
+        if let Some(word) = self.occupied.get_mut(line / 64) {
+            *word |= 1 << (line % 64);
+        }
         self.note_whole(line);
     }
 
     /// Blocks of a line have come.
+    #[inline]
     fn note_whole(&mut self, line: usize) {
-        let all = u64::from(self.valid(line) == u16::MAX);
-        if let Some(word) = self.whole.get_mut(line / 64) {
-            *word |= all << (line % 64);
+        if self.valid(line) == u16::MAX && !self.is_whole(line) {
+            self.make_whole(line);
         }
+    }
+
+    fn make_whole(&mut self, line: usize) {
+        if let Some(word) = self.whole.get_mut(line / 64) {
+            *word |= 1 << (line % 64);
+            self.count_whole(self.wholes + 1);
+        }
+    }
+
+    fn count_whole(&mut self, wholes: usize) {
+        self.wholes = wholes;
+        self.mostly_whole = wholes > 0 && wholes >= self.lines.len() / 2;
     }
 
     /// The blocks of `line` are no longer held.
     fn drop_blocks(&mut self, line: usize, blocks: u16) {
         let held = self.valid(line) & blocks;
-        if let Some(word) = self.whole.get_mut(line / 64).filter(|_| held != 0) {
-            *word &= !(1 << (line % 64));
+        if held != 0 && self.is_whole(line) {
+            self.whole[line / 64] &= !(1 << (line % 64));
+            self.count_whole(self.wholes - 1);
         }
         self.resident -= u64::from(held.count_ones());
         self.lines[line] &= !(u32::from(held) | u32::from(held) << 16);
-        if self.valid(line) == 0 {
-            self.occupied[line / 64] &= !(1 << (line % 64));
+        let empty = self.valid(line) == 0;
+        if let Some(word) = self.occupied.get_mut(line / 64).filter(|_| empty) {
+            *word &= !(1 << (line % 64));
         }
     }
 

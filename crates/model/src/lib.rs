@@ -83,4 +83,4 @@ pub use limiter::{
 pub use network::smb::{channel_reads, channel_writes};
 pub use request::{Completed, FileId, IoError, IoKind, MetadataOp, Request};
 pub use statistics::{Gauge, PartStatistics};
-pub use storage::{ModelError, Storage};
+pub use storage::{ClosedLoops, ModelError, Storage, Turn};

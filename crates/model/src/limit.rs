@@ -177,12 +177,19 @@ impl Waits {
         })
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
     pub(crate) fn add(&mut self, wait: Wait) {
         let time = wait.time.get().min(TIME);
         let packed = (wait.limit as u64 + 1) << TIME_BITS | time;
         if self.packed[0] == 0 {
             self.packed[0] = packed;
+        } else if self.packed[0] & MORE == 0 {
+            self.packed[0] |= MORE;
+            self.packed[1] = packed;
         } else {
             self.add_more(packed);
         }
@@ -233,10 +240,13 @@ impl Waits {
     }
 
     /// The same of those behind the first.
-    #[inline(never)]
+    #[inline]
     fn add_others_to(&self, totals: &mut [u128; Limit::ALL.len()]) {
-        for Wait { limit, time } in self.iter().skip(1) {
-            totals[limit as usize] += u128::from(time.get());
+        for wait in &self.packed[1..] {
+            totals[number_of(*wait)] += u128::from(wait & TIME);
+            if wait & MORE == 0 {
+                return;
+            }
         }
     }
 

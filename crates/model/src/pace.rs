@@ -2,6 +2,8 @@
 //!
 //! The rule is that of [`Limits`], to the nanosecond. What is left out is what a plain stage does not need: an absent limit
 //! is one that costs nothing, both have one tolerance, and the cost of an I/O is kept until one of another size comes.
+//! Where I/Os of one size follow each other and none leaves early, only the limit that they cost more of is looked at: the
+//! other is paid sooner each time, so that what it says follows from when the last I/O left.
 //!
 //! Invariant: it lets the same I/Os go at the same times as the [`Limits`] that it is made of.
 
@@ -67,6 +69,16 @@ impl Rate {
     }
 }
 
+/// Which limits are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Looked {
+    Both,
+    /// The other is as it is after an I/O that left when the last did, and found it paid.
+    Ios,
+    /// The same.
+    Bytes,
+}
+
 /// Two limits taken together.
 #[derive(Debug, Clone)]
 pub(crate) struct Pace {
@@ -75,6 +87,11 @@ pub(crate) struct Pace {
     tolerance_ns: u64,
     /// Size of the I/O that the costs are for.
     bytes: u64,
+    looked: Looked,
+    /// Which limits are enough once an I/O of this size has left.
+    enough: Looked,
+    /// Where not both are looked at: when the last I/O left.
+    last: u64,
 }
 
 /// What a stage knows after an I/O left.
@@ -106,6 +123,9 @@ impl Pace {
             bytes_rate: Rate::of(both[1]),
             tolerance_ns: tolerance.get(),
             bytes: u64::MAX,
+            looked: Looked::Both,
+            enough: Looked::Both,
+            last: 0,
         })
     }
 
@@ -119,9 +139,27 @@ impl Pace {
         if bytes != self.bytes {
             self.price(bytes, count(bytes));
         }
-        let by_ios = self.ios.take(now.get());
-        let by_bytes = self.bytes_rate.take(now.get());
+        let now = now.get();
+        if self.looked != Looked::Both {
+            self.last = now;
+            let bytes_bind = self.looked == Looked::Bytes;
+            let rate = if bytes_bind {
+                &mut self.bytes_rate
+            } else {
+                &mut self.ios
+            };
+            let paid = Nanos::new(rate.take(now));
+            return Taken {
+                paid_at: paid,
+                open_at: paid,
+                bytes_bind,
+            };
+        }
+        let by_ios = self.ios.take(now);
+        let by_bytes = self.bytes_rate.take(now);
         let paid = by_ios.max(by_bytes);
+        self.looked = self.enough;
+        self.last = now;
         Taken {
             paid_at: Nanos::new(paid),
             open_at: Nanos::new(paid.saturating_sub(self.tolerance_ns)),
@@ -129,20 +167,46 @@ impl Pace {
         }
     }
 
+    /// Both limits are as they are when both are looked at.
+    fn settle(&mut self) {
+        let other = match self.looked {
+            Looked::Both => return,
+            Looked::Ios => &mut self.bytes_rate,
+            Looked::Bytes => &mut self.ios,
+        };
+        other.arrival_ns = self.last.saturating_add(other.cost_ns);
+        other.fraction = other.cost_fraction;
+        self.looked = Looked::Both;
+    }
+
     /// The same as limits that anything can become of.
     pub fn limits(&self) -> Limits {
+        let mut settled = self.clone();
+        settled.settle();
         let limiter = |rate: &Rate| {
             let limit = Limiter::new(rate.limit?, Nanos::new(self.tolerance_ns));
             Some(limit.arriving(rate.arrival_ns, rate.fraction))
         };
-        Limits::of_limiters(limiter(&self.ios), limiter(&self.bytes_rate))
+        Limits::of_limiters(limiter(&settled.ios), limiter(&settled.bytes_rate))
     }
 
     #[cold]
     fn price(&mut self, bytes: u64, units: u64) {
+        self.settle();
         self.bytes = bytes;
         self.ios.price(units);
         self.bytes_rate.price(bytes);
+        // An I/O that finds both paid costs this or a nanosecond more. A tolerance lets it leave before.
+        let more = |one: &Rate, other: &Rate| one.cost_ns >= other.cost_ns.saturating_add(2);
+        self.enough = if self.tolerance_ns > 0 {
+            Looked::Both
+        } else if more(&self.ios, &self.bytes_rate) {
+            Looked::Ios
+        } else if more(&self.bytes_rate, &self.ios) {
+            Looked::Bytes
+        } else {
+            Looked::Both
+        };
     }
 }
 
@@ -174,13 +238,20 @@ mod tests {
             let mut now = Nanos::ZERO;
             for step in 0..500 {
                 let draw = mix(seed as u64 ^ mix(step));
-                let size = [512, 4096, 4096, 65_536, 300_000][(draw % 5) as usize];
+                // Some of one size follow each other.
+                let size = mix(seed as u64 ^ mix(step / [1, 5, 40][seed % 3]));
+                let size = [512, 4096, 4096, 65_536, 300_000][(size % 5) as usize];
                 limits.take(now, size / 4096, size);
                 let taken = pace.take(now, size, |bytes| bytes / 4096);
                 assert_eq!(taken.open_at.max(now), limits.earliest().max(now));
                 assert_eq!(taken.paid_at.max(now), limits.paid_at().max(now));
                 if limits.earliest() > now {
                     assert_eq!(taken.bytes_bind, limits.bytes_bind(), "{ios:?} {bytes:?}");
+                }
+                if (draw >> 8).is_multiple_of(10) {
+                    let same = pace.limits();
+                    assert_eq!(same.earliest().max(now), limits.earliest().max(now));
+                    assert_eq!(same.paid_at().max(now), limits.paid_at().max(now));
                 }
                 let idle = if (draw >> 20).is_multiple_of(4) {
                     draw >> 40

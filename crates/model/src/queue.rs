@@ -3,11 +3,22 @@
 //! Every I/O that waits is put into one and taken out of it. So it is a ring whose size is a power of two: finding a place
 //! is an addition and a mask.
 
-/// Tokens that wait, with their bytes.
+use fathom_units::Nanos;
+
+/// A token that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Waiting {
+    pub token: u32,
+    pub bytes: u32,
+    /// When it came.
+    pub since: Nanos,
+}
+
+/// Tokens that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     /// As many as a power of two, or none.
-    ring: Vec<(u32, u32)>,
+    ring: Vec<Waiting>,
     /// Number of the first; numbers go round the ring, and round after 2^32.
     first: u32,
     count: u32,
@@ -19,9 +30,9 @@ impl Queue {
         self.count == 0
     }
 
-    /// The token that came first, with its bytes.
+    /// The token that came first.
     #[inline]
-    pub fn front(&self) -> Option<(u32, u32)> {
+    pub fn front(&self) -> Option<Waiting> {
         if self.count == 0 {
             return None;
         }
@@ -30,7 +41,7 @@ impl Queue {
 
     /// Takes the first token out.
     #[inline]
-    pub fn pop_front(&mut self) -> Option<(u32, u32)> {
+    pub fn pop_front(&mut self) -> Option<Waiting> {
         let front = self.front()?;
         self.first = self.first.wrapping_add(1);
         self.count -= 1;
@@ -38,17 +49,21 @@ impl Queue {
     }
 
     /// A token comes last.
-    #[inline]
-    pub fn push_back(&mut self, token: u32, bytes: u32) {
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    pub fn push_back(&mut self, waiting: Waiting) {
         let last = self.place(self.count);
         if (self.count as usize) < self.ring.len()
             && let Some(place) = self.ring.get_mut(last)
         {
-            *place = (token, bytes);
+            *place = waiting;
         } else {
             self.grow();
             let last = self.place(self.count);
-            self.ring[last] = (token, bytes);
+            self.ring[last] = waiting;
         }
         self.count += 1;
     }
@@ -57,10 +72,10 @@ impl Queue {
     #[cold]
     pub fn take_out(&mut self, goes: impl Fn(u32) -> bool) -> Vec<u32> {
         let all = (0..self.count).map(|ahead| self.ring[self.place(ahead)]);
-        let (out, kept): (Vec<_>, Vec<_>) = all.partition(|(token, _)| goes(*token));
+        let (out, kept): (Vec<_>, Vec<_>) = all.partition(|waiting| goes(waiting.token));
         (self.first, self.count) = (0, kept.len() as u32);
         self.ring[..kept.len()].copy_from_slice(&kept);
-        out.into_iter().map(|(_, bytes)| bytes).collect()
+        out.into_iter().map(|waiting| waiting.bytes).collect()
     }
 
     /// Where the token lies that `ahead` others stand before.
@@ -75,7 +90,7 @@ impl Queue {
         let start = self.place(0).min(old);
         self.ring.rotate_left(start);
         self.first = 0;
-        self.ring.resize((2 * old).max(4), (0, 0));
+        self.ring.resize((2 * old).max(4), Waiting::default());
     }
 }
 
@@ -99,13 +114,20 @@ mod tests {
                 assert_eq!(queue.is_empty(), plain.is_empty());
                 if step % 100 == 99 {
                     let out = queue.take_out(|token| token % 7 == 0);
-                    let gone = plain.iter().filter(|(token, _)| token % 7 == 0);
-                    assert_eq!(out, gone.map(|(_, bytes)| *bytes).collect::<Vec<_>>());
-                    plain.retain(|(token, _)| token % 7 != 0);
+                    let gone = plain
+                        .iter()
+                        .filter(|waiting: &&Waiting| waiting.token.is_multiple_of(7));
+                    assert_eq!(out, gone.map(|waiting| waiting.bytes).collect::<Vec<_>>());
+                    plain.retain(|waiting| waiting.token % 7 != 0);
                 }
                 if mix(seed ^ mix(u64::from(step))) % 8 < grows_of_8 {
-                    queue.push_back(step, step * 2);
-                    plain.push_back((step, step * 2));
+                    let waiting = Waiting {
+                        token: step,
+                        bytes: step * 2,
+                        since: Nanos::new(u64::from(step) * 3),
+                    };
+                    queue.push_back(waiting);
+                    plain.push_back(waiting);
                 } else {
                     assert_eq!(queue.pop_front(), plain.pop_front());
                 }

@@ -15,7 +15,7 @@ use fathom_units::Nanos;
 use crate::limit::Limit;
 use crate::limiter::{Levels, Limits, Rate};
 use crate::pace::{Pace, Taken};
-use crate::queue::Queue;
+use crate::queue::{Queue, Waiting};
 use crate::statistics::Meter;
 
 /// Which budget a stage is.
@@ -110,6 +110,17 @@ pub(crate) enum Entered {
     Leaves(Nanos, Limit),
 }
 
+/// What becomes of a token that goes through a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Through {
+    /// It left at once.
+    Passed,
+    /// It leaves at this time, this limit holds it until then, and nothing else has to happen then.
+    Leaves(Nanos, Limit),
+    /// The same, and that it leaves must be said.
+    Stays(Nanos, Limit),
+}
+
 impl Stage {
     pub fn new(kind: StageKind, limits: Limits, io_unit: u64) -> Self {
         let has_limits = limits.iops.is_some() || limits.bytes.is_some();
@@ -139,6 +150,11 @@ impl Stage {
         self.ahead = matches!(self.gate, Gate::Plain(_));
     }
 
+    /// Whether tokens are told when they will leave.
+    pub fn looks_ahead(&self) -> bool {
+        self.ahead
+    }
+
     /// A token comes in.
     #[expect(
         clippy::inline_always,
@@ -159,6 +175,30 @@ impl Stage {
         self.meter.enter(now);
         self.told += 1;
         Entered::Leaves(at, limit)
+    }
+
+    /// The same where tokens are told when they will leave, and the next step begins no earlier than that. A token that
+    /// leaves alone, at `until` or before, has been in the stage then, and needs not say when it leaves.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    pub fn go_through(&mut self, now: Nanos, bytes: u32, until: Nanos) -> Through {
+        self.meter.count(u64::from(bytes));
+        let (at, limit) = (self.open_at.max(now), self.held_by);
+        let passes = self.told == 0 && self.open_at <= now;
+        self.charge(at, bytes);
+        if passes {
+            return Through::Passed;
+        }
+        if at <= until && self.open_at > at {
+            self.meter.passes(now, at);
+            return Through::Leaves(at, limit);
+        }
+        self.meter.enter(now);
+        self.told += 1;
+        Through::Stays(at, limit)
     }
 
     /// A token that was told its time leaves.
@@ -190,7 +230,11 @@ impl Stage {
             return Entered::Passed;
         }
         self.meter.enter(now);
-        self.queue.push_back(token, bytes);
+        self.queue.push_back(Waiting {
+            token,
+            bytes,
+            since: now,
+        });
         if first {
             Entered::Waits(self.open_at)
         } else {
@@ -204,22 +248,33 @@ impl Stage {
         reason = "every I/O comes by here, and a call costs as much as the work"
     )]
     #[inline(always)]
-    pub fn release(&mut self, now: Nanos) -> Option<(u32, Limit)> {
-        let (token, bytes) = self.queue.front()?;
+    pub fn release(&mut self, now: Nanos) -> Option<(Waiting, Limit)> {
+        let released = self.release_inside(now)?;
+        self.meter.leave(now);
+        Some(released)
+    }
+
+    /// The same for a token that goes where it still counts to the stage, or that will be said to have left.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    pub fn release_inside(&mut self, now: Nanos) -> Option<(Waiting, Limit)> {
+        let head = self.queue.front()?;
         if self.open_at > now {
             return None;
         }
         let limit = self.held_by;
         self.queue.pop_front();
-        self.charge(now, bytes);
-        self.meter.leave(now);
-        Some((token, limit))
+        self.charge(now, head.bytes);
+        Some((head, limit))
     }
 
     /// The token that leaves next, if there is one.
     #[inline]
     pub fn head(&self) -> Option<u32> {
-        self.queue.front().map(|(token, _)| token)
+        self.queue.front().map(|head| head.token)
     }
 
     /// When the head may leave, if there is one.
@@ -305,17 +360,22 @@ impl Stage {
         };
         let bytes = u64::from(bytes);
         let taken = match &mut self.gate {
-            Gate::Plain(pace) => pace.take(now, bytes, count),
+            Gate::Plain(pace) => {
+                let taken = pace.take(now, bytes, count);
+                self.meter.busy_on(now, taken.paid_at);
+                taken
+            }
             Gate::Limits(limits) => {
                 limits.take(now, count(bytes), bytes);
+                let paid_at = limits.paid_at();
+                self.meter.busy(now, paid_at);
                 Taken {
-                    paid_at: limits.paid_at(),
+                    paid_at,
                     open_at: limits.earliest(),
                     bytes_bind: limits.bytes_bind(),
                 }
             }
         };
-        self.meter.busy(now, taken.paid_at);
         self.open_at = taken.open_at;
         let (by_ios, by_bytes) = self.names;
         self.held_by = if taken.bytes_bind { by_bytes } else { by_ios };
@@ -332,6 +392,12 @@ mod tests {
         Stage::new(StageKind::Disk, limits, io_unit)
     }
 
+    /// The token that leaves at so many milliseconds, when it came, and what held it.
+    fn left(stage: &mut Stage, milliseconds: u64) -> Option<(u32, u64, Limit)> {
+        let released = stage.release(Nanos::from_millis(milliseconds));
+        released.map(|(waiting, limit)| (waiting.token, waiting.since.get(), limit))
+    }
+
     #[test]
     fn tokens_leave_in_order_when_the_limits_let_them() {
         let mut stage = stage(1000, 1_000_000_000, 0);
@@ -342,15 +408,9 @@ mod tests {
         );
         assert_eq!(stage.enter(Nanos::ZERO, 9, 4096), Entered::Queued);
         assert_eq!(stage.release(Nanos::from_micros(999)), None);
-        assert_eq!(
-            stage.release(Nanos::from_millis(1)),
-            Some((8, Limit::DiskIops))
-        );
+        assert_eq!(left(&mut stage, 1), Some((8, 0, Limit::DiskIops)));
         assert_eq!(stage.next_departure(), Some(Nanos::from_millis(2)));
-        assert_eq!(
-            stage.release(Nanos::from_millis(2)),
-            Some((9, Limit::DiskIops))
-        );
+        assert_eq!(left(&mut stage, 2), Some((9, 0, Limit::DiskIops)));
         assert_eq!(stage.next_departure(), None);
     }
 

@@ -69,6 +69,18 @@ impl Meter {
         self.passed += i128::from(now.get());
     }
 
+    /// One more is inside from `from` to `to`, which is later.
+    #[inline]
+    pub fn passes(&mut self, from: Nanos, to: Nanos) {
+        self.passed += i128::from((to - from).get());
+    }
+
+    /// One less is inside from `from` to `to`, which is later.
+    #[inline]
+    pub fn is_away(&mut self, from: Nanos, to: Nanos) {
+        self.passed -= i128::from((to - from).get());
+    }
+
     #[inline]
     pub fn count(&mut self, bytes: u64) {
         self.ios += 1;
@@ -81,6 +93,14 @@ impl Meter {
         let from = self.busy_until.max(now);
         self.busy += until.saturating_sub(from).get();
         self.busy_until = self.busy_until.max(until);
+    }
+
+    /// The same where `until` is neither before `now` nor before what was said last.
+    #[inline]
+    pub fn busy_on(&mut self, now: Nanos, until: Nanos) {
+        let from = self.busy_until.max(now);
+        self.busy = self.busy.wrapping_add(until.get().wrapping_sub(from.get()));
+        self.busy_until = until;
     }
 
     /// The limits have changed, and leave nothing over until `until` alone.

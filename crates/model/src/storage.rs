@@ -43,12 +43,14 @@ mod changes;
 mod crash;
 mod departures;
 mod faulty;
+mod lanes;
 mod network;
 mod parts;
 mod path;
 mod report;
 mod token;
 mod trim;
+mod turns;
 mod write_back;
 
 #[cfg(test)]
@@ -62,6 +64,8 @@ use network::{NfsModel, ShareModel};
 use path::{DelayLaw, NONE, PathId, Paths, Step};
 use token::{Effect, Parent, Slab, Token, Tokens};
 use write_back::{Flusher, Period};
+
+pub use turns::{ClosedLoops, Turn};
 
 /// Why a model cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -199,12 +203,8 @@ impl Ways<'_> {
                     if stage != NONE {
                         match self.stages[stage as usize].enter(now, slot, bytes) {
                             Entered::Passed => {}
-                            Entered::Queued => {
-                                token.entered = now;
-                                return None;
-                            }
+                            Entered::Queued => return None,
                             Entered::Waits(at) => {
-                                token.entered = now;
                                 self.agenda.departs(Some(at), stage);
                                 return None;
                             }
@@ -217,7 +217,6 @@ impl Ways<'_> {
                 }
                 Step::Window(window) => {
                     if !self.windows[window as usize].enter(now, slot, bytes) {
-                        token.entered = now;
                         return None;
                     }
                 }
@@ -402,10 +401,17 @@ impl Storage {
     )]
     #[inline(always)]
     fn bring_near(&mut self) {
-        if self.look_ahead == 0 && !self.tokens.are_many() {
-            return;
+        if self.look_ahead > 0 {
+            self.look_at_next();
         }
-        self.look_ahead = self.look_ahead.saturating_sub(1);
+    }
+
+    /// The same where that is worth a look.
+    #[inline]
+    fn look_at_next(&mut self) {
+        if !self.tokens.are_many() {
+            self.look_ahead -= 1;
+        }
         let token = match self.agenda.likely_next() {
             Some(Event::Token(token)) => Some(token),
             Some(Event::Departure(stage)) => self.stages[stage as usize].head(),
@@ -449,7 +455,8 @@ impl Storage {
         let length = u64::from(request.length.max(1));
         let part = stripe.first_part(request.offset, length);
         if part.length == length {
-            self.start_part(now, request, (NONE, 0), part, completed);
+            let slot = self.open_token();
+            self.start_part(now, slot, request, (NONE, 0), part, completed);
         } else {
             // A copy for what is not on the way of most I/Os: theirs need not lie in memory.
             self.on_several_parts(now, &{ request }, completed);
@@ -469,7 +476,9 @@ impl Storage {
         let parts = stripe.parts(request.offset, u64::from(request.length));
         for (number, part) in parts.enumerate() {
             self.parents.get_mut(parent).parts_left += 1;
-            self.start_part(now, *request, (parent, number as u64), part, completed);
+            let slot = self.open_token();
+            let of = (parent, number as u64);
+            self.start_part(now, slot, *request, of, part, completed);
         }
         self.close_part(now, parent, Waits::NONE, completed);
     }
@@ -484,12 +493,12 @@ impl Storage {
     fn start_part(
         &mut self,
         now: Nanos,
+        slot: u32,
         request: Request,
         (io, number): (u32, u64),
         part: StripePart,
         completed: &mut Vec<Completed>,
     ) {
-        let slot = self.tokens.open();
         let token = self.tokens.get_mut(slot);
         let volume = &mut self.volumes[request.volume.index()];
         let disk = &self.disks[(volume.first_disk + part.disk) as usize];
@@ -542,9 +551,19 @@ impl Storage {
     /// Starts a token.
     #[inline]
     fn launch(&mut self, now: Nanos, token: Token, completed: &mut Vec<Completed>) {
-        let slot = self.tokens.open();
+        let slot = self.open_token();
         *self.tokens.get_mut(slot) = token;
         self.start(now, slot, completed);
+    }
+
+    /// A slot for a token.
+    #[inline]
+    fn open_token(&mut self) -> u32 {
+        let slot = self.tokens.open();
+        if slot >= Tokens::MANY {
+            self.look_ahead = LOOK_AHEAD;
+        }
+        slot
     }
 
     /// A new token comes to the first step of its path, which is mostly a queue.
@@ -554,22 +573,20 @@ impl Storage {
     )]
     #[inline(always)]
     fn start(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
-        let (token, mut ways) = self.ways(slot);
-        if let Step::Rate(stage) = ways.paths.step(token.step) {
-            match ways.stages[stage as usize].enter(now, slot, token.bytes) {
-                Entered::Queued => {
-                    token.entered = now;
-                    return;
-                }
+        let token = self.tokens.get_mut(slot);
+        if let Step::Rate(stage) = self.paths.step(token.step) {
+            match self.stages[stage as usize].enter(now, slot, token.bytes) {
+                Entered::Queued => return,
                 Entered::Waits(at) => {
-                    token.entered = now;
-                    ways.agenda.departs(Some(at), stage);
+                    self.agenda.departs(Some(at), stage);
                     return;
                 }
                 Entered::Leaves(at, limit) => {
+                    let (token, mut ways) = self.ways(slot);
                     return ways.leaves(now, (slot, token), stage, (at, limit));
                 }
-                Entered::Passed => token.step += 1,
+                Entered::Passed if self.goes_on_in_lane(now, slot) => return,
+                Entered::Passed => self.tokens.get_mut(slot).step += 1,
             }
         }
         self.forward_from_anywhere(now, slot, completed);
@@ -595,12 +612,13 @@ impl Storage {
             // Tokens that what follows starts find the next departure in place.
             let next = stage.next_departure();
             self.agenda.departs(next, stage_index);
-            let Some((slot, limit)) = released else {
+            let Some((waiting, limit)) = released else {
                 return;
             };
+            let slot = waiting.token;
             let (token, mut ways) = self.ways(slot);
             token.step += 1;
-            token.waited(now, limit);
+            token.waited((waiting.since, now), limit);
             if let Some(windows) = ways.pass(now, slot, token) {
                 self.finish(now, slot, windows, completed);
             }
@@ -608,6 +626,12 @@ impl Storage {
                 return;
             }
         }
+    }
+
+    /// [`Self::release`] for where it is not on the way of most tokens.
+    #[inline(never)]
+    fn release_from_anywhere(&mut self, now: Nanos, stage: u32, completed: &mut Vec<Completed>) {
+        self.release(now, stage, completed);
     }
 
     /// Moves a token on from its present step as far as it gets at `now`.
@@ -671,6 +695,12 @@ impl Storage {
         if let Some(windows) = ways.pass(now, slot, token) {
             self.finish(now, slot, windows, completed);
         }
+    }
+
+    /// [`Self::go_on`] for where it is not on the way of most tokens.
+    #[inline(never)]
+    fn go_on_from_anywhere(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
+        self.go_on(now, slot, completed);
     }
 
     /// A token has passed its last step; `windows`: some step was a window.
@@ -750,22 +780,22 @@ impl Storage {
         for window in self.paths.windows(token.path) {
             let window = &mut self.windows[window as usize];
             window.leave(now, token.bytes);
-            while let Some((slot, limit)) = window.admit_next() {
-                let next = self.tokens.get_mut(slot);
+            while let Some((waiting, limit)) = window.admit_next() {
+                let next = self.tokens.get_mut(waiting.token);
                 next.step += 1;
-                next.waited(now, limit);
-                self.ready.push_back(slot);
+                next.waited((waiting.since, now), limit);
+                self.ready.push_back(waiting.token);
             }
         }
     }
 
     /// Everything enters a window that may.
     fn admit_all(&mut self, now: Nanos, window: u32) {
-        while let Some((slot, limit)) = self.windows[window as usize].admit_next() {
-            let next = self.tokens.get_mut(slot);
+        while let Some((waiting, limit)) = self.windows[window as usize].admit_next() {
+            let next = self.tokens.get_mut(waiting.token);
             next.step += 1;
-            next.waited(now, limit);
-            self.ready.push_back(slot);
+            next.waited((waiting.since, now), limit);
+            self.ready.push_back(waiting.token);
         }
     }
 

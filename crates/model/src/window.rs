@@ -9,7 +9,7 @@
 use fathom_units::Nanos;
 
 use crate::limit::Limit;
-use crate::queue::Queue;
+use crate::queue::{Queue, Waiting};
 use crate::statistics::Meter;
 
 /// What a window lets in at once; an absent bound is none.
@@ -57,7 +57,11 @@ impl Window {
             self.admit(bytes);
             return true;
         }
-        self.queue.push_back(token, bytes);
+        self.queue.push_back(Waiting {
+            token,
+            bytes,
+            since: now,
+        });
         false
     }
 
@@ -71,15 +75,15 @@ impl Window {
 
     /// The head enters if it may: the token, and the bound that held it.
     #[inline]
-    pub fn admit_next(&mut self) -> Option<(u32, Limit)> {
-        let (token, bytes) = self.queue.front()?;
+    pub fn admit_next(&mut self) -> Option<(Waiting, Limit)> {
+        let head = self.queue.front()?;
         let held_by = self.held_by;
-        if !self.open_to(bytes) {
+        if !self.open_to(head.bytes) {
             return None;
         }
         self.queue.pop_front();
-        self.admit(bytes);
-        Some((token, held_by))
+        self.admit(head.bytes);
+        Some((head, held_by))
     }
 
     /// Takes out the tokens that wait and that `goes` says.
@@ -117,6 +121,12 @@ mod tests {
 
     const NOW: Nanos = Nanos::ZERO;
 
+    /// The token that enters next, and what held it.
+    fn next(window: &mut Window) -> Option<(u32, Limit)> {
+        let admitted = window.admit_next();
+        admitted.map(|(waiting, limit)| (waiting.token, limit))
+    }
+
     #[test]
     fn slots_and_bytes_hold_tokens_back_in_order() {
         let bounds = Bounds {
@@ -130,11 +140,11 @@ mod tests {
         assert!(!window.enter(NOW, 3, 10));
         assert_eq!(window.admit_next(), None);
         window.leave(NOW, 60);
-        assert_eq!(window.admit_next(), Some((2, Limit::ConnectionBytes)));
-        assert_eq!(window.admit_next(), Some((3, Limit::ConnectionBytes)));
+        assert_eq!(next(&mut window), Some((2, Limit::ConnectionBytes)));
+        assert_eq!(next(&mut window), Some((3, Limit::ConnectionBytes)));
         assert!(!window.enter(NOW, 4, 1));
         window.leave(NOW, 60);
-        assert_eq!(window.admit_next(), Some((4, Limit::ConnectionSlots)));
+        assert_eq!(next(&mut window), Some((4, Limit::ConnectionSlots)));
     }
 
     #[test]
@@ -146,6 +156,6 @@ mod tests {
         assert!(window.enter(NOW, 1, 500));
         assert!(!window.enter(NOW, 2, 500));
         window.leave(NOW, 500);
-        assert_eq!(window.admit_next(), Some((2, Limit::ConnectionBytes)));
+        assert_eq!(next(&mut window), Some((2, Limit::ConnectionBytes)));
     }
 }

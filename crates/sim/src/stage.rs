@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Completed, IoError, IoKind, MetadataOp, Request, Storage, Waits};
+use fathom_model::{
+    ClosedLoops, Completed, IoError, IoKind, MetadataOp, Request, Storage, Turn, Waits,
+};
 use fathom_record::{Event, EventSink, StageResult, StorageRecord, WorkerStats};
 use fathom_units::{BytesPerSec, Nanos, Percent, per_second};
 use fathom_workload::generator::WorkerStream;
@@ -19,8 +21,8 @@ use crate::io_logs::IoLogs;
 use crate::plan::{PlannedJob, PlannedTarget};
 use crate::worker::{Step, Times, Worker};
 
-/// How many events pass between two looks at the stop signal.
-const EVENTS_PER_LOOK: u32 = 1 << 14;
+/// How many times storage goes on (each time by hundreds of events at most) between two looks at the stop signal.
+const EVENTS_PER_LOOK: u32 = 1 << 10;
 
 /// What a stage is run with.
 pub(crate) struct Setup<'a> {
@@ -105,6 +107,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 };
                 let mut worker = new_worker(index, planned, key, &shared, setup.start)?;
                 let first = planned.targets.first();
+                worker.may_turn(is_plain(planned.job));
                 worker.looks_ahead = planned.job.backend != Backend::Null
                     && first.is_some_and(|target| storage.expects(target.volume));
                 workers.push(worker);
@@ -192,16 +195,37 @@ impl<'a, 'r> Run<'a, 'r> {
     )]
     #[inline(always)]
     fn happen(&mut self) -> bool {
+        let end = self.setup.start.saturating_add(self.intervals.end());
+        let end = end.saturating_sub(Nanos::new(1));
         let latest = self.agenda.next_at().min(self.gauges.last_before());
+        let latest = latest.min(end);
         if self.storage.has_requests()
-            && let Some(at) = self.storage.advance_until(latest, &mut self.completed)
+            && let Some(at) = self.advance_until(latest)
         {
             assert!(at >= self.now, "the clock only goes forward");
             self.now = at;
-            self.settle();
+            if !self.completed.is_empty() {
+                self.settle();
+            }
             return true;
         }
         self.happen_by_rules()
+    }
+
+    /// What is due in storage at `latest` or before happens, and closed loops go on; gives the time of the last event.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn advance_until(&mut self, latest: Nanos) -> Option<Nanos> {
+        let mut turns = Turns {
+            workers: &mut self.workers,
+            routes: &self.routes,
+            intervals: &mut self.intervals,
+        };
+        let completed = &mut self.completed;
+        self.storage.advance_turning(latest, completed, &mut turns)
     }
 
     /// The same where it may not be an event of the model's alone, or comes with a sample.
@@ -258,7 +282,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Handles completions until none are left.
-    #[inline]
+    #[inline(never)]
     fn settle(&mut self) {
         while let Some(last) = self.completed.len().checked_sub(1) {
             self.complete(last);
@@ -304,10 +328,12 @@ impl<'a, 'r> Run<'a, 'r> {
     #[inline(never)]
     fn count_recent(&mut self, index: usize, direction: Direction) {
         let job = self.routes[index].job;
-        let worker = &mut self.workers[index];
-        let recent = worker.count_recent(direction, self.intervals.counting(direction));
-        self.intervals.count_for_job(job, direction, recent);
-        recent.clear();
+        count_recent(
+            &mut self.workers[index],
+            direction,
+            job,
+            &mut self.intervals,
+        );
     }
 
     /// The same of all workers and directions.
@@ -329,11 +355,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Lets a worker issue what it may.
-    #[expect(
-        clippy::inline_always,
-        reason = "every I/O comes by here, and a call costs as much as the work"
-    )]
-    #[inline(always)]
+    #[inline(never)]
     fn pump(&mut self, index: u32) {
         loop {
             let worker = &mut self.workers[index as usize];
@@ -413,23 +435,8 @@ impl<'a, 'r> Run<'a, 'r> {
             self.issue_other(index, &{ io }, slot);
             return;
         }
-        let target = &route.targets[io.target as usize];
-        let kind = match io.direction {
-            Direction::Read => IoKind::Read,
-            Direction::Write | Direction::Trim => IoKind::Write,
-        };
-        let request = Request {
-            volume: target.volume,
-            client: target.client,
-            file: target.file,
-            kind,
-            fua: route.fua,
-            offset: target.start + io.offset,
-            length: io.length,
-            stream: route.stream,
-            index: io.index,
-            tag: u64::from(index) << 32 | u64::from(slot),
-        };
+        let tag = u64::from(index) << 32 | u64::from(slot);
+        let request = request_of(route, &io, tag);
         self.storage.submit(self.now, request, &mut self.completed);
     }
 
@@ -535,6 +542,72 @@ impl<'a, 'r> Run<'a, 'r> {
         result.notes = shortfalls(self.setup.jobs, &result);
         result
     }
+}
+
+/// An I/O of a plain route.
+#[expect(
+    clippy::inline_always,
+    reason = "every I/O comes by here, and a call costs as much as the work"
+)]
+#[inline(always)]
+fn request_of(route: &Route<'_>, io: &Io, tag: u64) -> Request {
+    let target = &route.targets[io.target as usize];
+    let kind = match io.direction {
+        Direction::Read => IoKind::Read,
+        Direction::Write | Direction::Trim => IoKind::Write,
+    };
+    Request {
+        volume: target.volume,
+        client: target.client,
+        file: target.file,
+        kind,
+        fua: route.fua,
+        offset: target.start + io.offset,
+        length: io.length,
+        stream: route.stream,
+        index: io.index,
+        tag,
+    }
+}
+
+/// The workers of a stage in an interval.
+struct Turns<'s, 'r> {
+    workers: &'s mut [Worker],
+    routes: &'s [Route<'r>],
+    intervals: &'s mut Intervals,
+}
+
+impl ClosedLoops for Turns<'_, '_> {
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn next(&mut self, now: Nanos, tag: u64, waits: &Waits) -> Turn {
+        let (index, slot) = ((tag >> 32) as usize, tag as u32);
+        let Some(worker) = self.workers.get_mut(index) else {
+            return Turn::Unknown;
+        };
+        let Some((io, full)) = worker.turn(now, slot, waits) else {
+            return Turn::Unknown;
+        };
+        let route = &self.routes[index];
+        if let Some(direction) = full {
+            count_recent(worker, direction, route.job, self.intervals);
+        }
+        match io {
+            Some(io) => Turn::Next(request_of(route, &io, tag)),
+            None => Turn::Over,
+        }
+    }
+}
+
+/// Counts what a worker of `job` has put aside, of one direction.
+#[inline(never)]
+fn count_recent(worker: &mut Worker, direction: Direction, job: usize, intervals: &mut Intervals) {
+    let recent = worker.count_recent(direction, intervals.counting(direction));
+    intervals.count_for_job(job, direction, recent);
+    recent.clear();
 }
 
 /// Whether a job reads and writes storage, and nothing else, and tells nothing of it.

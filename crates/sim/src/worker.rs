@@ -84,6 +84,15 @@ pub(crate) struct Worker {
     waiting: Option<Nanos>,
     /// Whether it is a closed loop that synchronises nothing and belongs to no flow.
     plain: bool,
+    /// The same of an open loop.
+    open: bool,
+    /// Whether it is one of these and does nothing but read and write.
+    turns: bool,
+    /// Until when an I/O that completes is followed by another, and nothing else, as long as there are I/Os: the first of
+    /// its deadline and the end of the half second.
+    turns_until: Nanos,
+    /// The class of its depth.
+    full_level: usize,
     /// Whether storage wants to know early where its I/Os will go.
     pub looks_ahead: bool,
     /// Whether the stream has ended, or the time is over.
@@ -132,6 +141,10 @@ impl Worker {
                 used.then(|| OpStats::new(open, job.split_latency));
         }
         stats.started = times.measure - times.stage;
+        let syncs = job.sync.fsync_every > 0 || job.sync.fdatasync_every > 0;
+        let flows = job.features.flow.is_some();
+        let plain = !open && !syncs && !flows;
+        let depth = job.effective_depth().max(1);
         Self {
             stream,
             schedule,
@@ -141,13 +154,14 @@ impl Worker {
                 .iter()
                 .any(|line| line.delay > Nanos::ZERO),
             times,
-            depth: job.effective_depth().max(1),
+            depth,
             pending: None,
             waiting: None,
-            plain: !open
-                && job.sync.fsync_every == 0
-                && job.sync.fdatasync_every == 0
-                && job.features.flow.is_none(),
+            plain,
+            open: open && !syncs && !flows,
+            turns: false,
+            turns_until: Nanos::ZERO,
+            full_level: depth_level(depth),
             looks_ahead: false,
             closed: false,
             sync_every: if job.sync.fsync_every > 0 {
@@ -171,6 +185,21 @@ impl Worker {
             sampled: ([0; 3], [0; 3]),
             stats,
         }
+    }
+
+    /// Whether [`Self::turn`] may be used: `plain` says that it reads and writes storage alone, and tells nothing of it.
+    pub fn may_turn(&mut self, plain: bool) {
+        self.turns = plain && (self.plain || self.open);
+        self.bound_turns();
+    }
+
+    fn bound_turns(&mut self) {
+        let deadline = self.times.deadline.unwrap_or(Nanos::MAX);
+        self.turns_until = if self.turns && !self.closed {
+            deadline.min(self.sample_end)
+        } else {
+            Nanos::ZERO
+        };
     }
 
     /// The time it waited for has come (or that of an older wait, which changes nothing).
@@ -220,6 +249,98 @@ impl Worker {
         }
         let io = self.stream.next_of_stretch()?;
         Some((io, self.open_slot(now, now, io)))
+    }
+
+    /// [`Self::complete`] and [`Self::next_of_stretch`] in one, where the I/O in `slot` completes at `now` and nothing but
+    /// the next in its place follows from that, or nothing at all until the time that it waits for; the direction is that
+    /// of I/Os put aside that must be counted now. `None`: more may follow, and nothing has changed.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    pub fn turn(
+        &mut self,
+        now: Nanos,
+        slot: u32,
+        waits: &Waits,
+    ) -> Option<(Option<Io>, Option<Direction>)> {
+        let Slot {
+            submitted,
+            length,
+            direction,
+            ..
+        } = *self.slots.get(slot as usize)?;
+        let measured = now >= self.times.measure;
+        if now >= self.turns_until || measured && submitted < self.times.measure {
+            return None;
+        }
+        if self.outstanding != self.depth || self.waits_beyond(now) {
+            return self.turn_to_rest(now, slot, waits);
+        }
+        if self.looks_ahead && self.drawn() == 0 {
+            return None;
+        }
+        let io = if self.plain {
+            self.stream.next_of_stretch()?
+        } else {
+            let done = measured.then_some((direction, submitted));
+            self.next_due(now, slot, done)?
+        };
+        self.last_event = now;
+        self.slots[slot as usize] = Slot {
+            submitted: now,
+            length: io.length,
+            direction: io.direction,
+            sync: false,
+        };
+        if !measured {
+            return Some((Some(io), None));
+        }
+        self.last_completion = now;
+        waits.add_to(&mut self.waited[direction as usize]);
+        self.stats.depth_levels[self.full_level] += 1;
+        let full = self.put_aside((direction, u64::from(length), now - submitted));
+        Some((Some(io), full.then_some(direction)))
+    }
+
+    /// Whether the next I/O of an open loop begins after `now`, and its time is waited for.
+    #[inline]
+    fn waits_beyond(&self, now: Nanos) -> bool {
+        self.waiting.is_some_and(|at| at > now)
+    }
+
+    /// The same of an open loop where nothing follows until the time that it waits for.
+    #[inline(never)]
+    fn turn_to_rest(
+        &mut self,
+        now: Nanos,
+        slot: u32,
+        waits: &Waits,
+    ) -> Option<(Option<Io>, Option<Direction>)> {
+        let at = self.pending.as_ref().map(|(_, intended)| *intended);
+        if !self.open || at != self.waiting || !self.waits_beyond(now) {
+            return None;
+        }
+        let measured = self.complete(now, slot, waits);
+        let full = measured.filter(|io| self.put_aside(*io));
+        Some((None, full.map(|(direction, ..)| direction)))
+    }
+
+    /// The same of an open loop that is behind its schedule: its next I/O, where that should have begun. What the one in
+    /// `slot` did, where that is measured, is recorded then, and its intended start is that of the next.
+    fn next_due(&mut self, now: Nanos, slot: u32, done: Option<(Direction, Nanos)>) -> Option<Io> {
+        if self.pending.is_none() {
+            self.pending = self.next_io(now);
+        }
+        let (io, intended) = self.pending.take_if(|(_, intended)| *intended <= now)?;
+        if let Some(done) = done {
+            self.record_response(now, slot, done);
+        }
+        if let Some(place) = self.intended.get_mut(slot as usize) {
+            *place = intended;
+        }
+        Some(io)
     }
 
     /// What to do at `now`; called again until it rests or waits.
@@ -296,6 +417,7 @@ impl Worker {
 
     fn close(&mut self, reason: EndReason) {
         self.closed = true;
+        self.bound_turns();
         self.stats.ended = reason;
     }
 
@@ -494,6 +616,7 @@ impl Worker {
                 Nanos::MAX
             };
         }
+        self.bound_turns();
     }
 
     /// Adds what those that are still outstanding have of the integral of outstanding I/Os, and figures that follow from

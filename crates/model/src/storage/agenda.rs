@@ -200,7 +200,8 @@ impl<const SLOTS: usize, const WORDS: usize> Wheel<SLOTS, WORDS> {
         let first = (start & Self::MASK) as usize / WORD;
         let base = start - start % WORD as u64;
         // The first word comes up again at the end, for the slots before the start.
-        for step in 1..=WORDS {
+        for before in 0..WORDS {
+            let step = before + 1;
             let word = self.filled[(first + step) % WORDS];
             if word != 0 {
                 return base + (step * WORD) as u64 + u64::from(word.trailing_zeros());
@@ -379,11 +380,11 @@ impl Agenda {
         } else {
             NO_STAGE
         };
-        self.first = if self.ready.is_empty() && self.late.is_empty() {
-            Entry::NONE
+        if self.ready.is_empty() && self.late.is_empty() {
+            self.first.at = u64::MAX;
         } else {
-            self.next_ready()
-        };
+            self.first = self.next_ready();
+        }
         Some((Nanos::new(at), self.event(id)))
     }
 

@@ -12,6 +12,7 @@
 use fathom_units::Nanos;
 
 use super::agenda::Agenda;
+use super::lanes::Lane;
 use super::path::Step;
 use super::token::Token;
 use super::{Storage, Ways};
@@ -23,9 +24,11 @@ pub(super) struct Ahead {
     /// Whether storage will not be changed.
     pub unchanging: bool,
     /// Until when nobody looks at figures of parts.
-    until: Nanos,
+    pub until: Nanos,
     /// The latest time that figures are counted for.
-    known: Nanos,
+    pub known: Nanos,
+    /// For each place in the paths, the lane that begins there.
+    pub lanes: Vec<Lane>,
 }
 
 impl Ways<'_> {
@@ -97,6 +100,7 @@ impl Storage {
         for (stage, _) in stages.filter(|(_, leads)| *leads) {
             stage.look_ahead();
         }
+        self.ahead.lanes = Lane::all(&self.paths, &self.stages);
         self
     }
 

@@ -133,7 +133,6 @@ impl Storage {
         for (number, part) in work.iter().enumerate() {
             let key = self.disks[(first_disk + part.disk) as usize].random_key;
             let token = Token {
-                entered: now,
                 draw: draw(key, request.stream, request.index, number as u64),
                 tag: request.tag,
                 io: parent,

@@ -117,7 +117,6 @@ impl Storage {
         } else if self.fails(fault, request) {
             let (path, bytes, key) = self.first_part(beneath, request);
             let token = Token {
-                entered: now,
                 draw: draw(key, request.stream, request.index, 0),
                 tag: request.tag,
                 io: NONE,

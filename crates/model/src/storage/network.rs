@@ -207,7 +207,7 @@ impl Storage {
             parts_left: 1 + calls.len() as u32,
         });
         for (number, call) in calls.into_iter().enumerate() {
-            let token = token_of(now, key, request, (parent, number as u64), call);
+            let token = token_of(key, request, (parent, number as u64), call);
             self.launch(now, token, completed);
         }
         self.close_part(now, parent, Waits::NONE, completed);
@@ -296,20 +296,13 @@ impl Storage {
         call: Call,
         completed: &mut Vec<Completed>,
     ) {
-        let token = token_of(now, key, request, (NONE, 0), call);
+        let token = token_of(key, request, (NONE, 0), call);
         self.launch(now, token, completed);
     }
 }
 
-fn token_of(
-    now: Nanos,
-    key: u64,
-    request: &Request,
-    (io, number): (u32, u64),
-    call: Call,
-) -> Token {
+fn token_of(key: u64, request: &Request, (io, number): (u32, u64), call: Call) -> Token {
     Token {
-        entered: now,
         draw: draw(key, request.stream, request.index, number),
         tag: request.tag,
         io,

@@ -77,7 +77,13 @@ impl DelayLaw {
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     steps: Vec<Step>,
+    /// For each step that is a delay and the last of a path without windows, the stage whose depth includes it; [`NO_END`]
+    /// for all others.
+    ends: Vec<u32>,
 }
+
+/// Not the last step of a path.
+const NO_END: u32 = u32::MAX - 1;
 
 impl Paths {
     /// Adds the path of these steps: at most [`MOST_STEPS`], of which at most [`MOST_WAITS`] are not delays.
@@ -94,6 +100,11 @@ impl Paths {
         self.steps.extend_from_slice(steps);
         let windows = steps.iter().any(|step| matches!(step, Step::Window(_)));
         self.steps.push(Step::End { windows });
+        let last = |place: usize| match steps.get(place) {
+            Some(Step::Delay { inside, .. }) if place + 1 == steps.len() && !windows => *inside,
+            _ => NO_END,
+        };
+        self.ends.extend((0..=steps.len()).map(last));
         path
     }
 
@@ -103,10 +114,24 @@ impl Paths {
         self.steps[place as usize]
     }
 
+    /// The stage whose depth includes the delay at `place` ([`NONE`]: no stage's), where nothing but the end of its path
+    /// follows.
+    #[inline]
+    pub fn ending(&self, place: u32) -> Option<u32> {
+        let end = self.ends.get(place as usize).copied();
+        end.filter(|inside| *inside != NO_END)
+    }
+
     /// Each step with the one behind it.
     pub fn pairs(&self) -> impl Iterator<Item = (Step, Step)> + '_ {
         let behind = self.steps.iter().skip(1);
         self.steps.iter().copied().zip(behind.copied())
+    }
+
+    /// Each step with the two behind it.
+    pub fn triples(&self) -> impl Iterator<Item = [Step; 3]> + '_ {
+        let triples = self.steps.windows(3);
+        triples.filter_map(|steps| steps.try_into().ok())
     }
 
     /// Places and laws of the delays whose tokens count to a stage.

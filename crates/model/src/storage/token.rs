@@ -47,8 +47,6 @@ pub(super) struct Token {
     /// The place of its present step; of a new token that of the path.
     pub step: u32,
     pub waited: Waited,
-    /// When it came to the step where it waits in a queue.
-    pub entered: Nanos,
 }
 
 /// What a token has waited for.
@@ -61,10 +59,10 @@ impl Waited {
 }
 
 impl Token {
-    /// It waited at its present step until `now`.
+    /// It waited at its present step from `since` until `now`.
     #[inline]
-    pub fn waited(&mut self, now: Nanos, limit: Limit) {
-        let time = now - self.entered;
+    pub fn waited(&mut self, (since, now): (Nanos, Nanos), limit: Limit) {
+        let time = now - since;
         self.waited.0.add(Wait { limit, time });
     }
 }
@@ -132,11 +130,10 @@ pub(super) struct Tokens {
 
 impl Tokens {
     /// Half a megabyte of them.
-    const MANY: usize = 4096;
+    pub const MANY: u32 = 4096;
 
     /// What a slot holds that was never used.
     const UNUSED: Token = Token {
-        entered: Nanos::ZERO,
         draw: 0,
         tag: 0,
         io: NONE,
@@ -178,7 +175,7 @@ impl Tokens {
     /// Whether there are more than the nearest caches of a processor hold.
     #[inline]
     pub fn are_many(&self) -> bool {
-        self.slots.len() > Self::MANY
+        self.slots.len() > Self::MANY as usize
     }
 
     /// The slots that are in use, in order. Looks at all of them.

@@ -41,7 +41,6 @@ impl Storage {
         });
         for (number, (path, key)) in (0..).zip(targets) {
             let token = Token {
-                entered: now,
                 draw: draw(key, request.stream, request.index, number),
                 tag: request.tag,
                 io: parent,

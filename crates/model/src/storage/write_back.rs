@@ -100,7 +100,6 @@ impl Storage {
             self.tell_taken(slot);
             let run = slot;
             let token = Token {
-                entered: now,
                 draw: draw(key, 0, begun + number as u64, 0),
                 tag: 0,
                 io: NONE,
