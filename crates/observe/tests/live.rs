@@ -572,6 +572,25 @@ fn depth_is_what_fio_keeps() {
     );
 }
 
+/// The kernel tells the end of a flush as that of a write without data, of which there was no beginning.
+#[test]
+fn flushes_are_no_part_of_the_depth() {
+    let _alone = alone();
+    let bench = Bench::new();
+    let job = "[a]\nioengine=psync\nbs=4k\nrw=randwrite\nfdatasync=1\nrate_iops=300\nruntime=2\ntime_based=1\n";
+    let (seen, said) = bench.watch(&bench.options(), job);
+    let traced = seen.observation.devices[0].traced.as_ref().unwrap();
+    let written = number(&said[0]["write"]["total_ios"]);
+    near(
+        "writes",
+        traced.write_latency.count() as f64,
+        written,
+        0.0,
+        0.0,
+    );
+    assert!(written > 300.0 && traced.depth.len() <= 2, "{traced:?}");
+}
+
 #[test]
 fn only_the_named_process_counts() {
     let _alone = alone();

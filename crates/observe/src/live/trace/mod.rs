@@ -285,6 +285,8 @@ impl Tracer {
         };
         match event.kind {
             Kind::Issue => self.issue(event, key),
+            // The end of a flush is told as that of a write of nothing, of which there was no beginning.
+            Kind::Complete if event.bytes == 0 => {}
             Kind::Complete => match self.outstanding.complete(key, event.bytes) {
                 Completed::All(issued) if issued.counts => {
                     self.pending -= 1;
