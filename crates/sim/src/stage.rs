@@ -436,7 +436,7 @@ impl<'a, 'r> Run<'a, 'r> {
             return;
         }
         let tag = u64::from(index) << 32 | u64::from(slot);
-        let request = request_of(route, &io, tag);
+        let request = request_of(route, &io, kind_of(io.direction), tag);
         self.storage.submit(self.now, request, &mut self.completed);
     }
 
@@ -454,25 +454,12 @@ impl<'a, 'r> Run<'a, 'r> {
             });
             return;
         }
-        let target = &route.targets[io.target as usize];
         let kind = match (route.operation, io.direction) {
             (Some(operation), _) => IoKind::Metadata(metadata_of(operation)),
-            (None, Direction::Read) => IoKind::Read,
-            (None, Direction::Write) => IoKind::Write,
             (None, Direction::Trim) => IoKind::Trim,
+            (None, direction) => kind_of(direction),
         };
-        let request = Request {
-            volume: target.volume,
-            client: target.client,
-            file: target.file,
-            kind,
-            fua: route.fua,
-            offset: target.start + io.offset,
-            length: io.length,
-            stream: route.stream,
-            index: io.index,
-            tag,
-        };
+        let request = request_of(route, io, kind, tag);
         self.storage.submit(self.now, request, &mut self.completed);
         // What was created is open, and is closed again; the worker does not wait for that.
         if request.kind == IoKind::Metadata(MetadataOp::Create) {
@@ -544,18 +531,23 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 }
 
-/// An I/O of a plain route.
+/// What an I/O is to storage that is read and written alone.
+#[inline]
+fn kind_of(direction: Direction) -> IoKind {
+    match direction {
+        Direction::Read => IoKind::Read,
+        Direction::Write | Direction::Trim => IoKind::Write,
+    }
+}
+
+/// An I/O as storage takes it.
 #[expect(
     clippy::inline_always,
     reason = "every I/O comes by here, and a call costs as much as the work"
 )]
 #[inline(always)]
-fn request_of(route: &Route<'_>, io: &Io, tag: u64) -> Request {
+fn request_of(route: &Route<'_>, io: &Io, kind: IoKind, tag: u64) -> Request {
     let target = &route.targets[io.target as usize];
-    let kind = match io.direction {
-        Direction::Read => IoKind::Read,
-        Direction::Write | Direction::Trim => IoKind::Write,
-    };
     Request {
         volume: target.volume,
         client: target.client,
@@ -596,7 +588,7 @@ impl ClosedLoops for Turns<'_, '_> {
             count_recent(worker, direction, route.job, self.intervals);
         }
         match io {
-            Some(io) => Turn::Next(request_of(route, &io, tag)),
+            Some(io) => Turn::Next(request_of(route, &io, kind_of(io.direction), tag)),
             None => Turn::Over,
         }
     }

@@ -38,7 +38,8 @@ pub trait ClosedLoops {
 
 impl Storage {
     /// [`Self::advance_until`] for closed loops: I/Os that end are told to `loops`, and those alone are appended to
-    /// `completed` of which it does not know what follows. Also returns from time to time while nothing completes, with the time it has come to.
+    /// `completed` of which it does not know what follows. Also returns from time to time while nothing completes, with the
+    /// time it has come to.
     #[expect(
         clippy::inline_always,
         reason = "every I/O comes by here, and a call costs as much as the work"
