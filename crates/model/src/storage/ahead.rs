@@ -11,11 +11,12 @@
 
 use fathom_units::Nanos;
 
+use super::Storage;
 use super::agenda::Agenda;
 use super::lanes::Lane;
 use super::path::Step;
 use super::token::Token;
-use super::{Storage, Ways};
+use super::ways::Ways;
 use crate::limit::{Limit, Wait};
 
 /// How far ahead things are known.
