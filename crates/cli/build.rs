@@ -2,14 +2,67 @@
 //!
 //! A position-independent program has a relocation for each pointer in its constants: 24 bytes each, all of them read at the
 //! start. Packed (DT_RELR), they take a bit or so each, which makes a job half a megabyte smaller. glibc loads them since 2.36.
+//!
+//! In releases, the functions that a small job calls stand together: the kernel maps 64 KiB of a program around each page that
+//! is touched, and strewn over the whole program half a megabyte of functions takes more than four. `order.txt` names them
+//! (`cargo xtask order` writes it); a name that the program no longer has does nothing.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::process::Command;
+
+const ORDER: &str = "order.txt";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={ORDER}");
     if loads_packed_relocations() {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
+    if let Some(script) = order_of_functions() {
+        println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", script.display());
+    }
+}
+
+/// A linker script that puts the functions of `order.txt` before all others: for releases, by linkers that read such scripts
+/// (those of GNU and LLVM).
+fn order_of_functions() -> Option<PathBuf> {
+    let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let reads_scripts = !flags.contains("mold") && !flags.contains("wild");
+    let is_release = std::env::var("PROFILE").ok()? == "release";
+    if !is_release || !reads_scripts || std::env::var("CARGO_CFG_TARGET_OS").ok()? != "linux" {
+        return None;
+    }
+    let names = std::fs::read_to_string(ORDER).ok()?;
+    let names = names.lines().filter(|line| !line.starts_with('#'));
+    // First by their whole names, and then all of one name: another compiler gives other hashes.
+    let loose: BTreeSet<String> = names.clone().map(without_hashes).collect();
+    let mut script = String::from("SECTIONS { .text.first : {\n");
+    for name in names.map(str::to_owned).chain(loose) {
+        for part in ["*(.text.", &name, "* .text.unlikely.", &name, "*)\n"] {
+            script += part;
+        }
+    }
+    script += "} } INSERT BEFORE .text;\n";
+    let path = PathBuf::from(std::env::var_os("OUT_DIR")?).join("order.ld");
+    std::fs::write(&path, script).ok()?;
+    Some(path)
+}
+
+/// A pattern for a function whatever its hashes: `17h` and 16 digits at the end of a name of the older kind, the letters
+/// between `Cs` and `_` before a crate in one of the newer.
+fn without_hashes(name: &str) -> String {
+    if let Some((head, _)) = name.rsplit_once("17h") {
+        return format!("{head}17h");
+    }
+    let mut parts = name.split("Cs");
+    let mut pattern = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.find('_').map_or(part, |end| &part[end..]);
+        pattern += "Cs*";
+        pattern += rest;
+    }
+    pattern
 }
 
 /// Whether the program is built for this very machine, and its C library is new enough.

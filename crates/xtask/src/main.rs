@@ -1,4 +1,5 @@
-//! The project's own chores: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask fuzz`, `cargo xtask soak`.
+//! The project's own chores: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask fuzz`, `cargo xtask soak`,
+//! `cargo xtask order`.
 //!
 //! Not needed by anyone who uses Fathom.
 #![expect(
@@ -10,6 +11,7 @@
 mod bench;
 mod command;
 mod fuzz;
+mod order;
 mod packages;
 mod soak;
 mod test;
@@ -22,7 +24,8 @@ const USAGE: &str = "usage: cargo xtask <chore>
   tidy    check the invariants of ARCHITECTURE.md that a program can check
   bench   measure Fathom against fio, interleaved; raw data under benches/runs/; `bench sim`: the simulator's speed; `bench serve`, as root: served storage beside its peers
   fuzz    feed the readers of inputs with damaged ones: `fuzz --minutes 10 fio-file native`; all where none is named
-  soak    the long forms of tests of served storage, as root: `soak guide crashes database crowd`; all where none is named";
+  soak    the long forms of tests of served storage, as root: `soak guide crashes database crowd`; all where none is named
+  order   note anew which functions small jobs call: they stand together in releases (crates/cli/order.txt)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         ["bench", options @ ..] => bench::run(options),
         ["fuzz", options @ ..] => fuzz::run(options),
         ["soak", names @ ..] => soak::run(names),
+        ["order"] => order::run(),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

@@ -1,0 +1,109 @@
+//! `cargo xtask order`: which functions small jobs call, for `crates/cli/build.rs` to let them stand together.
+//!
+//! Callgrind runs the jobs and tells every function it came by; those that are the program's own are written to
+//! `crates/cli/order.txt` by their names in the object files. Without a new list nothing breaks: a function that is new or
+//! has another name stands where it would anyway.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::command::{self, output, root};
+use crate::packages;
+
+/// The jobs: a trivial one, many workers, files by three engines. `FILE` stands for a file.
+const JOBS: [&[&str]; 5] = [
+    &["--ioengine=null", "--size=4k"],
+    &[
+        "--ioengine=null",
+        "--size=4m",
+        "--numjobs=64",
+        "--iodepth=64",
+        "--thread",
+        "--group_reporting",
+    ],
+    &[
+        "--ioengine=io_uring",
+        "--direct=1",
+        "--rw=randrw",
+        "--iodepth=8",
+        "--size=4m",
+        "--filename=FILE",
+        "--output-format=json",
+    ],
+    &[
+        "--ioengine=libaio",
+        "--direct=1",
+        "--rw=randread",
+        "--iodepth=8",
+        "--size=4m",
+        "--filename=FILE",
+    ],
+    &[
+        "--ioengine=psync",
+        "--rw=write",
+        "--size=4m",
+        "--filename=FILE",
+    ],
+];
+
+const HEAD: &str = "\
+# Functions that small jobs call, by their names in the object files. `cargo xtask order` writes this.
+";
+
+/// Writes the list.
+pub fn run() -> Result<(), String> {
+    packages::install()?;
+    let binary = command::release_binary()?;
+    let binary = binary.to_str().ok_or("the program's path is no UTF-8")?;
+    let folder = root().join("target/order");
+    let named = |error: std::io::Error| format!("{}: {error}", folder.display());
+    std::fs::create_dir_all(&folder).map_err(named)?;
+    let own: BTreeSet<String> = output("nm", &[binary])?
+        .lines()
+        .filter_map(|line| line.split(' ').nth(2).map(str::to_owned))
+        .collect();
+    let mut called = BTreeSet::new();
+    for job in JOBS {
+        let said = functions_called(binary, job, &folder)?;
+        called.extend(said.into_iter().filter(|name| own.contains(name)));
+    }
+    std::fs::remove_dir_all(&folder).map_err(named)?;
+    let names: BTreeSet<&str> = called.iter().filter_map(|name| mangled(name)).collect();
+    let list = root().join("crates/cli/order.txt");
+    let mut text = HEAD.to_owned();
+    for name in &names {
+        text += name;
+        text.push('\n');
+    }
+    std::fs::write(&list, text).map_err(|error| format!("{}: {error}", list.display()))?;
+    println!("{} functions in {}", names.len(), list.display());
+    Ok(())
+}
+
+/// Every function that a job came by.
+fn functions_called(binary: &str, job: &[&str], folder: &Path) -> Result<Vec<String>, String> {
+    let told = folder.join("callgrind");
+    let file = folder.join("data").display().to_string();
+    let out = format!("--callgrind-out-file={}", told.display());
+    let mut words = vec!["--tool=callgrind", "--demangle=no", &out, binary, "fio"];
+    words.push("--name=job");
+    let job: Vec<String> = job.iter().map(|word| word.replace("FILE", &file)).collect();
+    words.extend(job.iter().map(String::as_str));
+    output("valgrind", &words)?;
+    let told = std::fs::read_to_string(&told).map_err(|error| format!("{out}: {error}"))?;
+    Ok(told.lines().filter_map(named_in).collect())
+}
+
+/// The function that a line of callgrind's gives a number: `fn=(12) name`, `cfn=(12) name`, with `'2` behind the name where
+/// it called itself.
+fn named_in(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("fn=(")?;
+    let (_, name) = rest.split_once(") ")?;
+    Some(name.split('\'').next()?.to_owned())
+}
+
+/// A name that Rust made, without what the optimiser put behind it.
+fn mangled(name: &str) -> Option<&str> {
+    let name = name.split(".llvm.").next()?;
+    (name.starts_with("_ZN") || name.starts_with("_R")).then_some(name)
+}
