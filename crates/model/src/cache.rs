@@ -29,7 +29,7 @@ mod tests;
 
 use std::ops::Range;
 
-use lines::{BLOCK, line_of, lines_of};
+use lines::{BLOCK, PER_LINE, line_of, lines_of};
 use write_back::WriteBack;
 
 pub use lines::LINE;
@@ -46,13 +46,12 @@ pub struct HostCache {
     lines: Vec<u32>,
     /// One bit a line: has valid blocks. Empty where the capacity is no less than the space: there none is ever given up.
     occupied: Vec<u64>,
-    /// One bit a line: all its blocks are valid. Empty where the capacity is less than the space: there an I/O must leave
-    /// behind which blocks it used, and here none is ever given up, so that a bit is all that a read needs to look at.
+    /// One bit a line: all its blocks are valid, whatever `lines` says of it. Empty where the capacity is less than the
+    /// space: there an I/O must leave behind which blocks it used, and here none is ever given up, so that a bit is all
+    /// that a read needs to look at.
     whole: Vec<u64>,
     /// How many of these bits are set.
     wholes: usize,
-    /// Whether so many are that a read looks there first.
-    mostly_whole: bool,
     /// The line that the hand looks at next.
     hand: usize,
     /// Valid blocks of all lines.
@@ -85,7 +84,6 @@ impl HostCache {
             occupied: vec![0; if roomy { 0 } else { words }],
             whole: vec![0; if roomy { words } else { 0 }],
             wholes: 0,
-            mostly_whole: false,
             hand: 0,
             resident: 0,
             capacity: capacity / BLOCK,
@@ -112,7 +110,7 @@ impl HostCache {
 
     /// Whether all blocks of so many lines fit.
     const fn is_roomy(capacity: u64, lines: u64) -> bool {
-        lines * (LINE / BLOCK) <= capacity / BLOCK
+        lines * PER_LINE <= capacity / BLOCK
     }
 
     /// Bytes of state for `capacity` bytes of cache over `space` bytes of disks; `memory`: with a book of the host's memory.
@@ -131,17 +129,24 @@ impl HostCache {
     #[inline]
     pub fn holds(&mut self, offset: u64, length: u64) -> bool {
         if let Some((line, blocks)) = line_of(offset, length) {
-            if self.mostly_whole && self.is_whole(line) {
+            let whole_first = self.is_mostly_whole();
+            if whole_first && self.is_whole(line) {
                 return true;
             }
             let blocks = u32::from(blocks);
-            let line = &mut self.lines[line];
-            let all = *line & blocks == blocks;
+            let masks = &mut self.lines[line];
+            let all = *masks & blocks == blocks;
             // No branch: whether it is a hit cannot be predicted.
-            *line |= (blocks << 16) & u32::from(all).wrapping_neg();
-            return all;
+            *masks |= (blocks << 16) & u32::from(all).wrapping_neg();
+            return all || (!whole_first && self.is_whole(line));
         }
         self.holds_lines(offset, length)
+    }
+
+    /// Whether most of what is held is held by whole lines, so that a read looks for one of them first.
+    #[inline]
+    fn is_mostly_whole(&self) -> bool {
+        self.wholes as u64 * PER_LINE > self.resident / 2
     }
 
     /// The same for a range of several lines.
@@ -196,8 +201,11 @@ impl HostCache {
     /// Has the processor bring the line of a position near.
     #[inline]
     pub fn touch(&self, offset: u64) {
-        if let Some(line) = self.lines.get((offset / LINE) as usize) {
-            std::hint::black_box(*line);
+        let line = (offset / LINE) as usize;
+        if self.is_mostly_whole() {
+            std::hint::black_box(self.is_whole(line));
+        } else if let Some(masks) = self.lines.get(line) {
+            std::hint::black_box(*masks);
         }
     }
 
@@ -241,7 +249,24 @@ impl HostCache {
         if let Some(memory) = &mut self.memory {
             let _: Warmed = memory.warm(offset, length);
         }
-        for (line, blocks) in lines_of(offset, length) {
+        let end = offset + length;
+        let whole = offset.next_multiple_of(LINE)..end / LINE * LINE;
+        let holds_whole_lines_alone = self.wholes as u64 * PER_LINE == self.resident;
+        if !self.whole.is_empty() && !whole.is_empty() && holds_whole_lines_alone {
+            self.warm_whole_lines((whole.start / LINE) as usize..(whole.end / LINE) as usize);
+            // All fits, the rest of the first line and of the last one too.
+            let _: Warmed = self.warm_lines(offset..whole.start);
+            return self.warm_lines(whole.end..end);
+        }
+        self.warm_lines(offset..end)
+    }
+
+    /// The same line by line.
+    fn warm_lines(&mut self, range: Range<u64>) -> Warmed {
+        if range.is_empty() {
+            return Warmed::All;
+        }
+        for (line, blocks) in lines_of(range.start, range.end - range.start) {
             let new = u64::from((blocks & !self.valid(line)).count_ones());
             if self.resident + new > self.capacity {
                 return Warmed::Full;
@@ -251,13 +276,27 @@ impl HostCache {
         Warmed::All
     }
 
+    /// The same for whole lines, where every line is held whole or not at all: their bits are all that changes.
+    fn warm_whole_lines(&mut self, lines: Range<usize>) {
+        let mut line = lines.start;
+        while line < lines.end {
+            let end = lines.end.min(line / 64 * 64 + 64);
+            let bits = u64::MAX >> (64 - (end - line)) << (line % 64);
+            let word = &mut self.whole[line / 64];
+            let new = (bits & !*word).count_ones();
+            *word |= bits;
+            self.wholes += new as usize;
+            self.resident += u64::from(new) * PER_LINE;
+            line = end;
+        }
+    }
+
     /// Forgets everything, as after a reboot in good order.
     pub fn cold(&mut self) {
         self.lines.fill(0);
         self.occupied.fill(0);
         self.whole.fill(0);
-        self.count_whole(0);
-        (self.hand, self.resident) = (0, 0);
+        (self.wholes, self.hand, self.resident) = (0, 0, 0);
         if let Some(memory) = &mut self.memory {
             memory.cold();
         }
@@ -276,8 +315,9 @@ impl HostCache {
         }
     }
 
+    #[inline]
     fn valid(&self, line: usize) -> u16 {
-        self.lines[line] as u16
+        self.lines[line] as u16 | u16::from(self.is_whole(line)).wrapping_neg()
     }
 
     fn admit(&mut self, line: usize, blocks: u16, new: u64) {
@@ -300,26 +340,22 @@ impl HostCache {
     fn make_whole(&mut self, line: usize) {
         if let Some(word) = self.whole.get_mut(line / 64) {
             *word |= 1 << (line % 64);
-            self.count_whole(self.wholes + 1);
+            self.wholes += 1;
         }
-    }
-
-    fn count_whole(&mut self, wholes: usize) {
-        self.wholes = wholes;
-        self.mostly_whole = wholes > 0 && wholes >= self.lines.len() / 2;
     }
 
     /// The blocks of `line` are no longer held.
     fn drop_blocks(&mut self, line: usize, blocks: u16) {
-        let held = self.valid(line) & blocks;
+        let valid = self.valid(line);
+        let (held, left) = (valid & blocks, valid & !blocks);
         if held != 0 && self.is_whole(line) {
             self.whole[line / 64] &= !(1 << (line % 64));
-            self.count_whole(self.wholes - 1);
+            self.wholes -= 1;
         }
         self.resident -= u64::from(held.count_ones());
-        self.lines[line] &= !(u32::from(held) | u32::from(held) << 16);
-        let empty = self.valid(line) == 0;
-        if let Some(word) = self.occupied.get_mut(line / 64).filter(|_| empty) {
+        let used = self.lines[line] >> 16 & u32::from(left);
+        self.lines[line] = u32::from(left) | used << 16;
+        if let Some(word) = self.occupied.get_mut(line / 64).filter(|_| left == 0) {
             *word &= !(1 << (line % 64));
         }
     }

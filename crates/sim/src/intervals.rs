@@ -9,14 +9,12 @@ use fathom_workload::{Direction, SetOperation};
 use crate::file_sets::Done;
 use crate::recent::Recent;
 
-/// Most intervals kept: an hour of seconds, some 40 kB each and direction.
+/// Most intervals kept: an hour of seconds, some kB each and direction.
 const MOST: usize = 3600;
 
 /// The interval that is going on, and those that are over.
 pub(crate) struct Intervals {
     index: usize,
-    /// Directions that the stage goes.
-    used: [bool; 3],
     phase: Phase,
     /// Start of the present interval, from the start of the stage.
     from: Nanos,
@@ -42,7 +40,6 @@ impl Intervals {
     pub fn new(index: usize, used: [bool; 3]) -> Self {
         Self {
             index,
-            used,
             phase: Phase::Warmup,
             from: Nanos::ZERO,
             length: Nanos::from_secs(1),
@@ -173,7 +170,9 @@ impl Intervals {
     }
 
     fn close(&mut self, end: Nanos, sink: &mut dyn EventSink) {
-        let directions = std::mem::replace(&mut self.present, empty(self.used));
+        // A clone has no more buckets than it needs; the present ones are used again, and are near.
+        let directions = self.present.clone();
+        self.present.iter_mut().flatten().for_each(OpStats::clear);
         let length = end.saturating_sub(self.from);
         let interval = IntervalStats {
             at: end,

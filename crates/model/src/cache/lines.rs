@@ -5,7 +5,7 @@ pub const LINE: u64 = 64 << 10;
 /// Bytes of a block within a line: 16 blocks fit a `u16` of valid bits.
 pub(super) const BLOCK: u64 = 4 << 10;
 /// Blocks of a line.
-const PER_LINE: u64 = LINE / BLOCK;
+pub(super) const PER_LINE: u64 = LINE / BLOCK;
 
 /// The line that a range lies in, with its blocks; `None` where there are several.
 #[inline]

@@ -58,6 +58,42 @@ fn warming_stops_at_the_capacity() {
     assert_eq!(cache.warm(0, 4 * LINE), Warmed::All);
 }
 
+/// Whole lines are taken in by their bits alone: that must be told from nothing but the time it takes.
+#[test]
+fn whole_lines_are_as_if_taken_in_one_by_one() {
+    for seed in 0..50 {
+        let mut quick = HostCache::new(300 * LINE, 300 * LINE);
+        let mut plain = quick.clone();
+        for step in 0..40 {
+            let number = mix(seed << 32 | step);
+            let offset = number % (200 * LINE) / 4096 * 4096;
+            let length = 1 + (number >> 32) % (100 * LINE);
+            match number >> 61 {
+                0..=4 => {
+                    assert_eq!(quick.warm(offset, length), Warmed::All);
+                    assert_eq!(plain.warm_lines(offset..offset + length), Warmed::All);
+                }
+                5 => {
+                    quick.forget(offset, length);
+                    plain.forget(offset, length);
+                }
+                _ => {
+                    quick.fill(offset, length % 9000);
+                    plain.fill(offset, length % 9000);
+                }
+            }
+            let valid = |cache: &HostCache| (0..300).map(|line| cache.valid(line)).collect();
+            let (found, expected): (Vec<u16>, Vec<u16>) = (valid(&quick), valid(&plain));
+            assert_eq!(found, expected, "seed {seed}, step {step}");
+            assert_eq!(quick.resident, plain.resident);
+            assert_eq!(quick.wholes, plain.wholes);
+            for offset in (0..300 * LINE - 4096).step_by(50_000) {
+                assert_eq!(quick.holds(offset, 4096), plain.holds(offset, 4096));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_cache_without_room_holds_nothing() {
     let mut cache = HostCache::new(100, 10 * LINE);
