@@ -63,30 +63,27 @@ pub(super) struct Departures {
     first: Departure,
     /// The winner of number `n` plays in number `(n - 1) / 4`, at place `(n - 1) % 4`; the last is number 0.
     fours: Box<[Four]>,
-    /// The number of those that the first stage plays in.
+    /// The number of those that the first player plays in.
     leaves: u32,
+    /// Which player each stage is, or [`NO_PLAYER`].
+    players: Box<[u32]>,
 }
+
+/// Of a stage from which nothing ever left: most work meets few of the stages that there are, and these alone play.
+const NO_PLAYER: u32 = u32::MAX;
 
 impl Departures {
     /// Of so many stages, from none of which anything leaves.
     pub fn new(stages: usize) -> Self {
-        let (mut leaves, mut width) = (0, 1);
-        while width * 4 < stages {
-            leaves += width;
-            width *= 4;
-        }
-        let mut departures = Self {
+        Self {
             first: Departure {
                 at: NEVER,
                 stage: 0,
             },
-            fours: vec![Four::NOBODY; leaves + width].into_boxed_slice(),
-            leaves: leaves as u32,
-        };
-        for stage in 0..stages {
-            departures.set(stage as u32, NEVER);
+            fours: Box::new([Four::NOBODY]),
+            leaves: 0,
+            players: vec![NO_PLAYER; stages].into_boxed_slice(),
         }
-        departures
     }
 
     /// The first of all.
@@ -103,8 +100,22 @@ impl Departures {
     #[inline(always)]
     pub fn set(&mut self, stage: u32, at: u64) {
         let at = at.min(NEVER);
-        let (mut number, mut place) = (self.leaves + stage / 4, stage % 4);
-        let mut winner = Departure { at, stage };
+        let mut player = self.players[stage as usize];
+        if player == NO_PLAYER {
+            if at == NEVER {
+                return;
+            }
+            self.enter(stage);
+            player = self.players[stage as usize];
+        }
+        self.play(player, Departure { at, stage });
+    }
+
+    /// Plays all games of a player anew.
+    #[inline]
+    fn play(&mut self, player: u32, departure: Departure) {
+        let (mut number, mut place) = (self.leaves + player / 4, player % 4);
+        let mut winner = departure;
         while let Some(four) = self.fours.get_mut(number as usize) {
             four.at[place as usize] = winner.at;
             four.stage[place as usize] = winner.stage;
@@ -115,6 +126,36 @@ impl Departures {
             (number, place) = ((number - 1) / 4, (number - 1) % 4);
         }
         self.first = winner;
+    }
+
+    /// When the head of a player's stage leaves.
+    fn at(&self, player: u32) -> u64 {
+        self.fours[(self.leaves + player / 4) as usize].at[player as usize % 4]
+    }
+
+    /// A stage plays from now on. Players stand in the order of their stages, which decides between times that are alike.
+    #[cold]
+    #[inline(never)]
+    fn enter(&mut self, stage: u32) {
+        let mut playing = Vec::new();
+        for (number, player) in (0..).zip(&self.players) {
+            if *player != NO_PLAYER {
+                playing.push((number, self.at(*player)));
+            } else if number == stage {
+                playing.push((number, NEVER));
+            }
+        }
+        let (mut leaves, mut width) = (0, 1);
+        while width * 4 < playing.len() {
+            leaves += width;
+            width *= 4;
+        }
+        self.fours = vec![Four::NOBODY; leaves + width].into_boxed_slice();
+        self.leaves = leaves as u32;
+        for (player, (stage, at)) in (0..).zip(playing) {
+            self.players[stage as usize] = player;
+            self.play(player, Departure { at, stage });
+        }
     }
 }
 
