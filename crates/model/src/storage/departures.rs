@@ -63,14 +63,13 @@ pub(super) struct Departures {
     first: Departure,
     /// The winner of number `n` plays in number `(n - 1) / 4`, at place `(n - 1) % 4`; the last is number 0.
     fours: Box<[Four]>,
-    /// The number of those that the first player plays in.
-    leaves: u32,
-    /// Which player each stage is, or [`NO_PLAYER`].
-    players: Box<[u32]>,
+    /// Where each stage plays: at place `n % 4` of number `n / 4`; [`NOWHERE`] if it does not.
+    places: Box<[u32]>,
 }
 
-/// Of a stage from which nothing ever left: most work meets few of the stages that there are, and these alone play.
-const NO_PLAYER: u32 = u32::MAX;
+/// Place of a stage from which nothing ever left: most work meets few of the stages that there are, and these alone play.
+/// No four has that number.
+const NOWHERE: u32 = u32::MAX;
 
 impl Departures {
     /// Of so many stages, from none of which anything leaves.
@@ -81,8 +80,7 @@ impl Departures {
                 stage: 0,
             },
             fours: Box::new([Four::NOBODY]),
-            leaves: 0,
-            players: vec![NO_PLAYER; stages].into_boxed_slice(),
+            places: vec![NOWHERE; stages].into_boxed_slice(),
         }
     }
 
@@ -99,50 +97,54 @@ impl Departures {
     )]
     #[inline(always)]
     pub fn set(&mut self, stage: u32, at: u64) {
-        let at = at.min(NEVER);
-        let mut player = self.players[stage as usize];
-        if player == NO_PLAYER {
-            if at == NEVER {
-                return;
-            }
-            self.enter(stage);
-            player = self.players[stage as usize];
+        let departure = Departure {
+            at: at.min(NEVER),
+            stage,
+        };
+        let place = self.places[stage as usize];
+        if !self.play(place, departure) && at < NEVER {
+            self.enter(departure);
         }
-        self.play(player, Departure { at, stage });
     }
 
-    /// Plays all games of a player anew.
-    #[inline]
-    fn play(&mut self, player: u32, departure: Departure) {
-        let (mut number, mut place) = (self.leaves + player / 4, player % 4);
+    /// Plays all games from a place to the root anew; `false`: nobody plays there.
+    #[expect(
+        clippy::inline_always,
+        reason = "every I/O comes by here, and a call costs as much as the work"
+    )]
+    #[inline(always)]
+    fn play(&mut self, place: u32, departure: Departure) -> bool {
+        let (mut number, mut place) = (place / 4, place % 4);
         let mut winner = departure;
         while let Some(four) = self.fours.get_mut(number as usize) {
             four.at[place as usize] = winner.at;
             four.stage[place as usize] = winner.stage;
             winner = four.winner();
             if number == 0 {
-                break;
+                self.first = winner;
+                return true;
             }
             (number, place) = ((number - 1) / 4, (number - 1) % 4);
         }
-        self.first = winner;
+        false
     }
 
-    /// When the head of a player's stage leaves.
-    fn at(&self, player: u32) -> u64 {
-        self.fours[(self.leaves + player / 4) as usize].at[player as usize % 4]
+    /// When the head of the stage at a place leaves.
+    fn at(&self, place: u32) -> u64 {
+        self.fours[place as usize / 4].at[place as usize % 4]
     }
 
-    /// A stage plays from now on. Players stand in the order of their stages, which decides between times that are alike.
+    /// A stage plays from now on. All stand in the order of their stages, which decides between times that are alike.
     #[cold]
     #[inline(never)]
-    fn enter(&mut self, stage: u32) {
+    fn enter(&mut self, departure: Departure) {
         let mut playing = Vec::new();
-        for (number, player) in (0..).zip(&self.players) {
-            if *player != NO_PLAYER {
-                playing.push((number, self.at(*player)));
-            } else if number == stage {
-                playing.push((number, NEVER));
+        for (stage, place) in (0..).zip(&self.places) {
+            if *place != NOWHERE {
+                let at = self.at(*place);
+                playing.push(Departure { at, stage });
+            } else if stage == departure.stage {
+                playing.push(departure);
             }
         }
         let (mut leaves, mut width) = (0, 1);
@@ -151,10 +153,9 @@ impl Departures {
             width *= 4;
         }
         self.fours = vec![Four::NOBODY; leaves + width].into_boxed_slice();
-        self.leaves = leaves as u32;
-        for (player, (stage, at)) in (0..).zip(playing) {
-            self.players[stage as usize] = player;
-            self.play(player, Departure { at, stage });
+        for (place, departure) in (leaves as u32 * 4..).zip(playing) {
+            self.places[departure.stage as usize] = place;
+            self.play(place, departure);
         }
     }
 }
