@@ -54,6 +54,11 @@ impl Rate {
     /// a branch.
     #[inline]
     fn take(&mut self, now: u64) -> u64 {
+        // Most limits divide a second: then there never is a fraction.
+        if self.fraction | self.cost_fraction == 0 {
+            self.arrival_ns = self.arrival_ns.max(now).saturating_add(self.cost_ns);
+            return self.arrival_ns;
+        }
         // Idle time earns nothing.
         let fraction = if now > self.arrival_ns {
             0

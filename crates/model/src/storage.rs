@@ -485,7 +485,7 @@ impl Storage {
         token.file = NONE;
         token.step = path;
         token.waited.0.clear();
-        self.start(now, slot, completed);
+        self.start(now, slot, (path, part.length as u32), completed);
     }
 
     /// Starts a token.
@@ -493,7 +493,7 @@ impl Storage {
     fn launch(&mut self, now: Nanos, token: Token, completed: &mut Vec<Completed>) {
         let slot = self.open_token();
         *self.tokens.get_mut(slot) = token;
-        self.start(now, slot, completed);
+        self.start(now, slot, (token.step, token.bytes), completed);
     }
 
     /// A slot for a token.
@@ -506,16 +506,21 @@ impl Storage {
         slot
     }
 
-    /// A new token comes to the first step of its path, which is mostly a queue.
+    /// A new token of so many bytes comes to the first step of its path, which is mostly a queue.
     #[expect(
         clippy::inline_always,
         reason = "every I/O comes by here, and a call costs as much as the work"
     )]
     #[inline(always)]
-    fn start(&mut self, now: Nanos, slot: u32, completed: &mut Vec<Completed>) {
-        let token = self.tokens.get_mut(slot);
-        if let Step::Rate(stage) = self.paths.step(token.step) {
-            match self.stages[stage as usize].enter(now, slot, token.bytes) {
+    fn start(
+        &mut self,
+        now: Nanos,
+        slot: u32,
+        (step, bytes): (u32, u32),
+        completed: &mut Vec<Completed>,
+    ) {
+        if let Step::Rate(stage) = self.paths.step(step) {
+            match self.stages[stage as usize].enter(now, slot, bytes) {
                 Entered::Queued => return,
                 Entered::Waits(at) => {
                     self.agenda.departs(Some(at), stage);

@@ -10,6 +10,8 @@ use fathom_units::Nanos;
 
 use super::Storage;
 use super::path::{NONE, Paths, Step};
+use super::token::Token;
+use super::ways::Ways;
 use crate::request::Completed;
 use crate::stage::{Stage, Through};
 
@@ -67,12 +69,11 @@ impl Storage {
     #[inline(always)]
     pub(super) fn departs(&mut self, now: Nanos, stage_index: u32, completed: &mut Vec<Completed>) {
         loop {
-            let stage = &mut self.stages[stage_index as usize];
-            let Some(slot) = stage.head() else {
+            let Some(slot) = self.stages[stage_index as usize].head() else {
                 return self.release_from_anywhere(now, stage_index, completed);
             };
-            let token = self.tokens.get_mut(slot);
-            let lane = self.ahead.lanes.get(token.path as usize);
+            let (token, mut ways) = self.ways(slot);
+            let lane = ways.ahead.lanes.get(token.path as usize);
             // A path may come to a stage again.
             let begins = token.step == token.path;
             let lane = lane
@@ -81,14 +82,15 @@ impl Storage {
             let Some(lane) = lane else {
                 return self.release_from_anywhere(now, stage_index, completed);
             };
+            let stage = &mut ways.stages[stage_index as usize];
             let released = stage.release_inside(now);
             let next = stage.next_departure();
-            self.agenda.departs(next, stage_index);
+            ways.agenda.departs(next, stage_index);
             let Some((waiting, limit)) = released else {
                 return;
             };
             token.waited((waiting.since, now), limit);
-            self.goes_to_second(now, slot, lane);
+            ways.goes_to_second(now, (slot, token), lane);
             if next.is_none_or(|at| at > now) {
                 return;
             }
@@ -98,25 +100,26 @@ impl Storage {
     /// A token that has passed the first stage of its path at once goes on; `false`: its path is no lane.
     #[inline(never)]
     pub(super) fn goes_on_in_lane(&mut self, now: Nanos, slot: u32) -> bool {
-        let path = self.tokens.get(slot).path as usize;
-        let lane = self.ahead.lanes.get(path).copied();
+        let (token, mut ways) = self.ways(slot);
+        let lane = ways.ahead.lanes.get(token.path as usize).copied();
         let Some(lane) = lane.filter(|lane| lane.first != NONE) else {
             return false;
         };
         // For no time.
-        self.stages[lane.first as usize].meter.enter(now);
-        self.goes_to_second(now, slot, lane);
+        ways.stages[lane.first as usize].meter.enter(now);
+        ways.goes_to_second(now, (slot, token), lane);
         true
     }
+}
 
+impl Ways<'_> {
     /// A token, which still counts to the first stage of its lane, comes to the second.
     #[expect(
         clippy::inline_always,
         reason = "every I/O comes by here, and a call costs as much as the work"
     )]
     #[inline(always)]
-    fn goes_to_second(&mut self, now: Nanos, slot: u32, lane: Lane) {
-        let token = self.tokens.get_mut(slot);
+    fn goes_to_second(&mut self, now: Nanos, (slot, token): (u32, &mut Token), lane: Lane) {
         token.step = lane.delay;
         let second = &mut self.stages[lane.second as usize];
         match second.go_through(now, token.bytes, self.ahead.until) {

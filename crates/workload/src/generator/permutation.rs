@@ -46,13 +46,21 @@ impl Permutation {
     #[inline]
     pub(crate) fn at(&self, index: u64) -> u64 {
         debug_assert!(index < self.size, "index past the permutation's size");
-        let mut value = index;
-        loop {
-            value = self.encrypt(value);
-            if value < self.size {
-                return value;
-            }
+        let value = self.encrypt(index);
+        if value < self.size {
+            return value;
         }
+        self.walk(value)
+    }
+
+    /// The first number inside on the way from one past the end.
+    #[cold]
+    #[inline(never)]
+    fn walk(&self, mut value: u64) -> u64 {
+        while value >= self.size {
+            value = self.encrypt(value);
+        }
+        value
     }
 
     #[inline]

@@ -109,10 +109,12 @@ impl Stretch {
             StretchOrder::EachBlockOnce(permutation, stride) => {
                 // Copies stay in registers.
                 let (permutation, stride) = (permutation.clone(), *stride);
-                for (index, offset) in (position..).zip(drawn) {
+                let mut index = position;
+                for offset in drawn {
                     *offset = base + stride.offset(permutation.at(index));
+                    index += 1;
                 }
-                self.position += count;
+                self.position = index;
             }
             StretchOrder::Sequential { step } => {
                 for (index, offset) in (0..).zip(drawn) {
