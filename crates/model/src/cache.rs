@@ -52,6 +52,8 @@ pub struct HostCache {
     whole: Vec<u64>,
     /// How many of these bits are set.
     wholes: usize,
+    /// Whether some are of lines that `lines` does not tell of: a look there alone says what is held otherwise.
+    whole_by_bits: bool,
     /// The line that the hand looks at next.
     hand: usize,
     /// Valid blocks of all lines.
@@ -84,6 +86,7 @@ impl HostCache {
             occupied: vec![0; if roomy { 0 } else { words }],
             whole: vec![0; if roomy { words } else { 0 }],
             wholes: 0,
+            whole_by_bits: false,
             hand: 0,
             resident: 0,
             capacity: capacity / BLOCK,
@@ -138,7 +141,7 @@ impl HostCache {
             let all = *masks & blocks == blocks;
             // No branch: whether it is a hit cannot be predicted.
             *masks |= (blocks << 16) & u32::from(all).wrapping_neg();
-            return all || (!whole_first && self.is_whole(line));
+            return all || (!whole_first && self.is_whole_by_bits(line));
         }
         self.holds_lines(offset, length)
     }
@@ -191,6 +194,12 @@ impl HostCache {
     fn is_whole(&self, line: usize) -> bool {
         let word = self.whole.get(line / 64).copied().unwrap_or_default();
         word >> (line % 64) & 1 == 1
+    }
+
+    /// The same where `lines` may not tell.
+    #[inline]
+    fn is_whole_by_bits(&self, line: usize) -> bool {
+        self.whole_by_bits && self.is_whole(line)
     }
 
     /// Whether every block of the disks is held, and stays so.
@@ -278,6 +287,7 @@ impl HostCache {
 
     /// The same for whole lines, where every line is held whole or not at all: their bits are all that changes.
     fn warm_whole_lines(&mut self, lines: Range<usize>) {
+        self.whole_by_bits = true;
         let mut line = lines.start;
         while line < lines.end {
             let end = lines.end.min(line / 64 * 64 + 64);
@@ -297,6 +307,7 @@ impl HostCache {
         self.occupied.fill(0);
         self.whole.fill(0);
         (self.wholes, self.hand, self.resident) = (0, 0, 0);
+        self.whole_by_bits = false;
         if let Some(memory) = &mut self.memory {
             memory.cold();
         }
@@ -317,7 +328,10 @@ impl HostCache {
 
     #[inline]
     fn valid(&self, line: usize) -> u16 {
-        self.lines[line] as u16 | u16::from(self.is_whole(line)).wrapping_neg()
+        if self.is_whole_by_bits(line) {
+            return u16::MAX;
+        }
+        self.lines[line] as u16
     }
 
     fn admit(&mut self, line: usize, blocks: u16, new: u64) {
