@@ -3,6 +3,9 @@
 //! Callgrind runs the jobs and tells every function it came by; those that are the program's own are written to
 //! `crates/cli/order.txt` by their names in the object files. Without a new list nothing breaks: a function that is new or
 //! has another name stands where it would anyway.
+//!
+//! Valgrind finds names, but no lines, of what stands in a section of its own; `perf` finds both. For the lines, build with an
+//! empty list.
 
 use std::collections::BTreeSet;
 use std::path::Path;
