@@ -19,21 +19,25 @@ fn main() {
     if loads_packed_relocations() {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
-    if let Some(script) = order_of_functions() {
-        println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", script.display());
+    if orders_functions() {
+        match order_of_functions() {
+            Ok(script) => println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", script.display()),
+            Err(error) => println!("cargo::error={ORDER} became no linker script: {error}"),
+        }
     }
 }
 
-/// A linker script that puts the functions of `order.txt` before all others: for releases, by linkers that read such scripts
-/// (those of GNU and LLVM).
-fn order_of_functions() -> Option<PathBuf> {
+/// Whether this is a release, by a linker that reads scripts as those of GNU and LLVM do.
+fn orders_functions() -> bool {
+    let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let reads_scripts = !flags.contains("mold") && !flags.contains("wild");
-    let is_release = std::env::var("PROFILE").ok()? == "release";
-    if !is_release || !reads_scripts || std::env::var("CARGO_CFG_TARGET_OS").ok()? != "linux" {
-        return None;
-    }
-    let names = std::fs::read_to_string(ORDER).ok()?;
+    reads_scripts && is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux")
+}
+
+/// A linker script that puts the functions of `order.txt` before all others.
+fn order_of_functions() -> std::io::Result<PathBuf> {
+    let names = std::fs::read_to_string(ORDER)?;
     let names = names.lines().filter(|line| !line.starts_with('#'));
     // First by their whole names, and then all of one name: another compiler gives other hashes.
     let loose: BTreeSet<String> = names.clone().map(without_hashes).collect();
@@ -44,9 +48,10 @@ fn order_of_functions() -> Option<PathBuf> {
         }
     }
     script += "} } INSERT BEFORE .text;\n";
-    let path = PathBuf::from(std::env::var_os("OUT_DIR")?).join("order.ld");
-    std::fs::write(&path, script).ok()?;
-    Some(path)
+    let folder = std::env::var_os("OUT_DIR").unwrap_or_default();
+    let path = PathBuf::from(folder).join("order.ld");
+    std::fs::write(&path, script)?;
+    Ok(path)
 }
 
 /// A pattern for a function whatever its hashes: `17h` and 16 digits at the end of a name of the older kind, the letters

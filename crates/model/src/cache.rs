@@ -52,7 +52,7 @@ pub struct HostCache {
     whole: Vec<u64>,
     /// How many of these bits are set.
     wholes: usize,
-    /// Whether some are of lines that `lines` does not tell of: a look there alone says what is held otherwise.
+    /// Whether some of these bits are set where `lines` has none. As long as none is, a look at `lines` tells all.
     whole_by_bits: bool,
     /// The line that the hand looks at next.
     hand: usize,

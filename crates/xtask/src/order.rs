@@ -72,6 +72,9 @@ pub fn run() -> Result<(), String> {
     }
     std::fs::remove_dir_all(&folder).map_err(named)?;
     let names: BTreeSet<&str> = called.iter().filter_map(|name| mangled(name)).collect();
+    if names.is_empty() {
+        return Err("callgrind named none of the program's functions: was it stripped?".to_owned());
+    }
     let list = root().join("crates/cli/order.txt");
     let mut text = HEAD.to_owned();
     for name in &names {
