@@ -6,12 +6,13 @@ use std::io;
 use fathom_diagnostics::Severity;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::{
-    Access, Arrival, Backend, Between, BufferContents, Caching, Coverage, Dedupe, DedupeFrom,
-    FileChoice, Job, Mix, OpenSync, Pacing, Placement, Poisson,
+    Access, Arrival, Backend, Between, BufferContents, Caching, Coverage, FileChoice, Job, Mix,
+    OpenSync, Pacing, Poisson,
 };
 
 use super::*;
 
+mod placement;
 mod process;
 
 /// Job files by path, and what else is there.
@@ -284,134 +285,6 @@ fn orders_of_offsets() {
     };
     check("rw=read:512k", gap, Some(Bytes::kib(512)));
     check("rw=write", gap, Some(Bytes::ZERO));
-}
-
-/// The rules of a job's placement; `None` where it needs none.
-#[track_caller]
-fn placed(options: &str) -> Option<Box<Placement>> {
-    job(options).features.placement
-}
-
-#[test]
-fn plain_jobs_have_no_placement() {
-    for options in [
-        "rw=read",
-        "rw=randwrite",
-        "rw=randrw",
-        "rw=randread\nnorandommap",
-        "rw=randread\nsize=30k",
-        "rw=randread\nnrfiles=4",
-        "rw=write\nloops=3",
-        "rw=randread\nrandom_distribution=random",
-    ] {
-        assert_eq!(placed(options), None, "{options}");
-    }
-}
-
-#[test]
-fn wrong_placements_and_contents_are_refused() {
-    check_error(
-        "[j]\nrw=write\nfill_device=1\n",
-        &["job `j`: `fill_device` of a file without `size` is not built yet"],
-    );
-    check_error(
-        "[j]\nsize=1m\nzonesize=4k\n",
-        &["job `j`: `zonemode=none` and `zonesize` are not compatible"],
-    );
-    check_error(
-        "[j]\nsize=1m\nzonemode=strided\n",
-        &["job `j`: `zonesize` must be specified with `zonemode=strided`"],
-    );
-    check_error(
-        "[j]\nsize=1m\nbuffer_pattern='absent'\n",
-        &["job `j`: buffer_pattern: `absent`: entity not found"],
-    );
-    check_error(
-        "[j]\nsize=1m\npercentage_sequential=50\n",
-        &["option `percentage_sequential` was withdrawn from fio"],
-    );
-}
-
-#[test]
-fn maps_that_would_be_too_large_are_told() {
-    let message = "job `j`: blocks of differing sizes are drawn independently: a map of 2147483648 \
-                   blocks of 512 bytes would be larger than 64 MiB";
-    check_warning("rw=randread\nbsrange=512-4k\nsize=1t", &[message]);
-    check_warning("rw=randread\nbsrange=512-4k\nsize=1t\nnorandommap", &[]);
-    check_warning("rw=randread\nsize=1t", &[]);
-}
-
-#[test]
-fn placements_reach_the_job() {
-    let rules = |options: &str| *placed(options).unwrap_or_else(|| panic!("{options}"));
-    assert_eq!(rules("rw=read:8k").skip, 8192);
-    assert_eq!(rules("rw=read:-8k").skip, -8192);
-    assert!(rules("rw=trimwrite\nioengine=null").trim_then_write);
-    let zipf = rules("rw=randread\nrandom_distribution=zipf:1.2:0.5");
-    assert_eq!(zipf.distribution[0].to_string(), "zipf:1.2:0.5");
-    let zoned = rules("rw=randrw\nrandom_distribution=zoned:60/10:40/90,50/50:50/50");
-    assert_eq!(zoned.distribution[0].to_string(), "zoned:60/10:40/90");
-    assert_eq!(zoned.distribution[2].to_string(), "zoned:50/50:50/50");
-    let blanks = rules("rw=randread\nrandom_distribution=zoned:60/10:30/:10/");
-    assert_eq!(
-        blanks.distribution[0].to_string(),
-        "zoned:60/10:30/45:10/45"
-    );
-    let bytes = rules("rw=randread\nrandom_distribution=zoned_abs:60/4k:40/1m");
-    assert_eq!(
-        bytes.distribution[0].to_string(),
-        "zoned_abs:60/4096B:40/1048576B"
-    );
-    let sequence =
-        rules("rw=randread\nrandom_distribution=sequence:2,0,1\nrandom_sequence_stride=1");
-    assert_eq!(
-        sequence.distribution[0].to_string(),
-        "sequence:2,0,1:stride"
-    );
-    let ranges = rules("rw=randrw\nbsrange=1k-4k,8k-2k").ranges;
-    let bounds = ranges.map(|range| range.map(|range| (range.least.get(), range.most.get())));
-    assert_eq!(
-        bounds,
-        [Some((1024, 4096)), Some((2048, 8192)), Some((2048, 8192))]
-    );
-    let identical = rules("rw=randread:4\nrw_sequencer=identical");
-    assert_eq!(identical.between, Between::Identical);
-    let zones = rules("rw=read\nzonemode=strided\nzonesize=64k\nzoneskip=1m").zones;
-    let zones = zones.map(|zones| (zones.size.get(), zones.range.get(), zones.skip.get()));
-    assert_eq!(zones, Some((65_536, 65_536, 1 << 20)));
-    let files = rules("rw=read\nnrfiles=4\nfile_service_type=zipf:1.3");
-    assert_eq!(files.target_distribution.to_string(), "zipf:1.3");
-    assert_eq!(
-        rules("rw=read\nnrfiles=4\nfile_service_type=random:8").ios_per_target,
-        8
-    );
-    // Bounds of ranges stand in the list that buffers are made by.
-    let job = job("rw=read\nbsrange=1k-4k");
-    assert_eq!(job.block.largest(job.mix), Bytes::kib(4));
-}
-
-#[test]
-fn contents_reach_the_job() {
-    let filling = |options: &str| job(&format!("rw=write\n{options}")).features.filling;
-    assert_eq!(filling(""), None);
-    assert_eq!(filling("dedupe_mode=working_set"), None);
-    let pattern = filling("buffer_pattern=\"abcd\"-120xdeadface")
-        .unwrap()
-        .pattern;
-    assert_eq!(pattern.unwrap().bytes().len(), 12);
-    let compressed = filling("buffer_compress_percentage=30").unwrap();
-    assert_eq!(
-        (compressed.compress, compressed.chunk),
-        (30, Some(Bytes::new(512)))
-    );
-    let whole = filling("buffer_compress_percentage=30\nbuffer_compress_chunk=0").unwrap();
-    assert_eq!(whole.chunk, None);
-    let set = filling("dedupe_percentage=40\ndedupe_mode=working_set\ndedupe_global=1").unwrap();
-    let from = DedupeFrom::WorkingSet {
-        percent: 5,
-        global: true,
-    };
-    assert_eq!(set.dedupe, Some(Dedupe { percent: 40, from }));
 }
 
 #[test]
