@@ -239,7 +239,12 @@ impl Queue for AioQueue {
     }
 
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
-        take_from(&mut self.done, &mut self.slots, most, into)
+        self.take_each(most, |completion| into.push(completion))
+    }
+
+    #[inline]
+    fn take_each(&mut self, most: usize, each: impl FnMut(Completion)) -> Taken {
+        take_from(&mut self.done, &mut self.slots, most, each)
     }
 
     fn in_flight(&self) -> u32 {

@@ -118,6 +118,25 @@ impl Slots {
         self.address(slot)
     }
 
+    /// Marks slots as used by requests of `length` bytes, and gives the addresses of their buffers; all are to be asked for.
+    #[inline]
+    pub(crate) fn begin_all(
+        &mut self,
+        slots: &[u32],
+        length: u32,
+    ) -> impl Iterator<Item = *mut u8> {
+        assert!(length as usize <= self.size, "request exceeds its buffer");
+        self.in_flight += slots.len() as u32;
+        let (start, stride) = (self.start, self.stride);
+        slots.iter().map(move |slot| {
+            let busy = &mut self.busy[*slot as usize];
+            assert!(!*busy, "slot {slot} is in flight");
+            *busy = true;
+            // SAFETY: as in `address`; there are as many buffers as marks.
+            unsafe { start.add(*slot as usize * stride).as_ptr() }
+        })
+    }
+
     /// Marks a slot's request as done.
     #[inline]
     pub(crate) fn end(&mut self, slot: u32) {
@@ -127,6 +146,16 @@ impl Slots {
         );
         self.busy[slot as usize] = false;
         self.in_flight -= 1;
+    }
+
+    /// Marks `count` requests as done: those of the slots that are given to what is returned.
+    #[inline]
+    pub(crate) fn end_some(&mut self, count: u32) -> impl FnMut(u32) {
+        self.in_flight -= count;
+        |slot| {
+            let busy = std::mem::take(&mut self.busy[slot as usize]);
+            assert!(busy, "slot {slot} completed but was not in flight");
+        }
     }
 
     /// Number of requests that use a buffer.
@@ -151,7 +180,7 @@ impl Slots {
     }
 
     #[inline]
-    fn address(&self, slot: u32) -> *mut u8 {
+    pub(crate) fn address(&self, slot: u32) -> *mut u8 {
         assert!((slot as usize) < self.busy.len(), "no slot {slot}");
         // SAFETY: the slot is one of the mapped ones, so the result lies within the mapping.
         unsafe { self.start.add(slot as usize * self.stride).as_ptr() }

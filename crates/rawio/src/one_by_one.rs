@@ -97,12 +97,16 @@ impl<P: Performer> Queue for OneByOne<P> {
     }
 
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
+        self.take_each(most, |completion| into.push(completion))
+    }
+
+    fn take_each(&mut self, most: usize, mut each: impl FnMut(Completion)) -> Taken {
         if most == 0 {
             return Taken::Some;
         }
         if let Some(completion) = self.done.take() {
             self.slots.end(completion.slot);
-            into.push(completion);
+            each(completion);
         }
         Taken::All
     }

@@ -54,19 +54,20 @@ impl Lines {
     }
 }
 
-/// Moves completions out of a line, and frees their slots.
+/// Gives completions out of a line, and frees their slots.
 #[inline]
 pub(crate) fn take_from(
     done: &mut Vec<Completion>,
     slots: &mut Slots,
     most: usize,
-    into: &mut Vec<Completion>,
+    mut each: impl FnMut(Completion),
 ) -> Taken {
     let count = done.len().min(most);
+    let mut end = slots.end_some(count as u32);
     for completion in &done[..count] {
-        slots.end(completion.slot);
+        end(completion.slot);
+        each(*completion);
     }
-    into.extend_from_slice(&done[..count]);
     if count == done.len() {
         done.clear();
         return Taken::All;
@@ -156,9 +157,13 @@ impl Queue for SyncQueue {
         !self.0.done.is_empty()
     }
 
-    #[inline]
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
-        take_from(&mut self.0.done, &mut self.0.slots, most, into)
+        self.take_each(most, |completion| into.push(completion))
+    }
+
+    #[inline]
+    fn take_each(&mut self, most: usize, each: impl FnMut(Completion)) -> Taken {
+        take_from(&mut self.0.done, &mut self.0.slots, most, each)
     }
 
     fn in_flight(&self) -> u32 {
@@ -223,9 +228,13 @@ impl Queue for NullQueue {
         !self.done.is_empty()
     }
 
-    #[inline]
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
-        take_from(&mut self.done, &mut self.slots, most, into)
+        self.take_each(most, |completion| into.push(completion))
+    }
+
+    #[inline]
+    fn take_each(&mut self, most: usize, each: impl FnMut(Completion)) -> Taken {
+        take_from(&mut self.done, &mut self.slots, most, each)
     }
 
     fn in_flight(&self) -> u32 {

@@ -71,6 +71,20 @@ pub trait Queue {
     /// Where its slot is in flight, or it exceeds its buffer.
     fn push(&mut self, request: Request);
 
+    /// Puts reads or writes in line that differ from `like` in nothing but slot and offset.
+    ///
+    /// # Panics
+    /// As [`Queue::push`].
+    fn push_alike(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
+        for (slot, offset) in slots.iter().zip(offsets) {
+            self.push(Request {
+                slot: *slot,
+                offset: *offset,
+                ..like
+            });
+        }
+    }
+
     /// The priority of what is pushed from now on, as the kernel takes it (`linux/ioprio.h`); backends without
     /// asynchronous I/O have none.
     fn set_priority(&mut self, priority: u16) {
@@ -114,6 +128,11 @@ pub trait Queue {
     /// Moves at most `most` completions that have arrived to the end of `into`, in order of arrival, without waiting;
     /// says whether all that have arrived were taken.
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken;
+
+    /// As [`Queue::take`], but gives each completion to `each`.
+    fn take_each(&mut self, most: usize, each: impl FnMut(Completion)) -> Taken
+    where
+        Self: Sized;
 
     /// Requests pushed and not yet returned as completions.
     fn in_flight(&self) -> u32;
@@ -191,9 +210,14 @@ mod tests {
         for slot in 0..4 {
             queue.buffer(slot).fill(slot as u8 + 1);
         }
-        let writes =
-            (0..4).map(|slot| request(slot, Operation::Write, u64::from(slot) * 4096, 4096));
-        let done = run(queue.as_mut(), &writes.collect::<Vec<_>>());
+        queue.push_alike(request(0, Operation::Write, 0, 4096), &[], &[]);
+        queue.push_alike(
+            request(0, Operation::Write, 0, 4096),
+            &[2, 0, 3, 1],
+            &[2 * 4096, 0, 3 * 4096, 4096],
+        );
+        assert_eq!(queue.in_flight(), 4);
+        let done = run(queue.as_mut(), &[]);
         assert!(done.iter().all(|completion| completion.result == Ok(4096)));
         let syncs = [
             request(0, Operation::Fsync, 0, 0),

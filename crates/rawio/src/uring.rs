@@ -132,14 +132,19 @@ const BUFFER: usize = 5;
 impl Template {
     #[inline]
     fn entry(&self, request: &Request, address: *mut u8, region: u32) -> squeue::Entry {
-        let mut words = self.words;
-        words[OFFSET] = request.offset;
-        words[ADDRESS] = address as u64;
-        words[USER_DATA] = u64::from(request.slot);
-        words[BUFFER] = u64::from((region as u16).to_le());
-        // SAFETY: an entry is these 64 bytes, of which any are valid.
-        unsafe { std::mem::transmute::<Words, squeue::Entry>(words) }
+        entry(self.words, request.offset, address, request.slot, region)
     }
+}
+
+/// The entry of a template's words in one place of the file and one slot, whose buffer is in that region.
+#[inline]
+fn entry(mut words: Words, offset: u64, address: *mut u8, slot: u32, region: u32) -> squeue::Entry {
+    words[OFFSET] = offset;
+    words[ADDRESS] = address as u64;
+    words[USER_DATA] = u64::from(slot);
+    words[BUFFER] = u64::from((region as u16).to_le());
+    // SAFETY: an entry is these 64 bytes, of which any are valid.
+    unsafe { std::mem::transmute::<Words, squeue::Entry>(words) }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,6 +256,16 @@ impl UringQueue {
         self.line_up(&entry);
     }
 
+    /// The template of reads or writes like this one.
+    #[inline]
+    fn template_of(&mut self, request: &Request, address: *mut u8) -> &Template {
+        let way = usize::from(request.operation == Operation::Write);
+        if self.templates[way].made_of != Some((request.file, request.length)) {
+            self.make_template(way, request, address);
+        }
+        &self.templates[way]
+    }
+
     /// The template of these reads or writes, made anew.
     #[cold]
     fn make_template(&mut self, way: usize, request: &Request, address: *mut u8) {
@@ -261,17 +276,6 @@ impl UringQueue {
             words: unsafe { std::mem::transmute::<squeue::Entry, Words>(entry) },
             made_of: Some((request.file, request.length)),
         };
-    }
-
-    /// The entry of a read or write.
-    #[inline]
-    fn entry_of(&mut self, request: &Request, address: *mut u8) -> squeue::Entry {
-        let way = usize::from(request.operation == Operation::Write);
-        if self.templates[way].made_of != Some((request.file, request.length)) {
-            self.make_template(way, request, address);
-        }
-        let region = request.slot >> self.region_shift;
-        self.templates[way].entry(request, address, region)
     }
 }
 
@@ -373,8 +377,33 @@ impl Queue for UringQueue {
             return self.push_sync(&request);
         }
         let address = self.slots.begin(request.slot, request.length);
-        let entry = self.entry_of(&request, address);
+        let region = request.slot >> self.region_shift;
+        let entry = self
+            .template_of(&request, address)
+            .entry(&request, address, region);
         self.line_up(&entry);
+    }
+
+    #[inline]
+    fn push_alike(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
+        assert_eq!(slots.len(), offsets.len());
+        let Some(first) = slots.first() else {
+            return;
+        };
+        if self.submission.capacity() - self.submission.len() < slots.len() {
+            self.look_again();
+        }
+        let address = self.slots.address(*first);
+        // Copied, it stays in registers.
+        let words = self.template_of(&like, address).words;
+        let shift = self.region_shift;
+        let addresses = self.slots.begin_all(slots, like.length);
+        for ((slot, address), offset) in slots.iter().zip(addresses).zip(offsets) {
+            let entry = entry(words, *offset, address, *slot, *slot >> shift);
+            // SAFETY: as in `line_up`.
+            let pushed = unsafe { self.submission.push(&entry) };
+            assert!(pushed.is_ok(), "the submission queue holds every slot");
+        }
     }
 
     fn submit(&mut self) -> io::Result<()> {
@@ -408,14 +437,20 @@ impl Queue for UringQueue {
         !self.completion.is_empty()
     }
 
-    #[inline]
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
+        self.take_each(most, |completion| into.push(completion))
+    }
+
+    #[inline]
+    fn take_each(&mut self, most: usize, mut each: impl FnMut(Completion)) -> Taken {
         self.completion.sync();
-        for entry in self.completion.by_ref().take(most) {
+        let ready = self.completion.len().min(most);
+        let mut end = self.slots.end_some(ready as u32);
+        for entry in self.completion.by_ref().take(ready) {
             let slot = entry.user_data() as u32;
-            self.slots.end(slot);
+            end(slot);
             let result = u32::try_from(entry.result()).map_err(|_| -entry.result());
-            into.push(Completion { slot, result });
+            each(Completion { slot, result });
         }
         self.completion.sync();
         if self.completion.is_empty() {

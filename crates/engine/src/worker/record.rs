@@ -1,7 +1,7 @@
 //! What a worker notes of each completion.
 
 use fathom_rawio::{Completion, Queue, Taken};
-use fathom_record::{EndReason, IoErrors, batch_level};
+use fathom_record::{EndReason, HalfSecond, IoErrors, OpStats, batch_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
 use fathom_workload::{Direction, ExistingFiles};
@@ -24,16 +24,50 @@ struct Alike {
     bytes: u64,
 }
 
+/// Where reads, writes and trims are counted that did what they were asked for.
+struct Tally<'a> {
+    now: Nanos,
+    sample: &'a mut HalfSecond,
+    directions: &'a mut [Option<OpStats>; 3],
+}
+
+impl Tally<'_> {
+    /// Counts completions that were submitted together, at least one.
+    #[inline]
+    fn record(&mut self, direction: Direction, run: &Alike) {
+        let way = direction as usize;
+        self.sample.ios[way] += run.count;
+        self.sample.bytes[way] += run.bytes;
+        let Some(stats) = &mut self.directions[way] else {
+            return;
+        };
+        stats.bytes += run.bytes;
+        let from_begun = self.now.saturating_sub(run.begun).get();
+        stats.latency.record_many(from_begun, run.count);
+        if let Some(complete) = &mut stats.complete {
+            let from = run.submitted.max(run.begun);
+            complete.record_many(self.now.saturating_sub(from).get(), run.count);
+        }
+        if let Some(submit) = stats.submit.as_mut().filter(|_| run.submitted > run.begun) {
+            let span = run.submitted.saturating_sub(run.begun).get();
+            submit.record_many(span, run.count);
+        }
+    }
+}
+
 impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Takes at most a batch of completions; `waited_from` is when the wait for them began, if there was one.
     pub(super) fn reap(&mut self, waited_from: Option<Nanos>) {
         let now = self.clock.now();
         self.integrate(now, self.queue.in_flight());
         self.tick(now);
-        self.done.clear();
-        let taken = self.queue.take(self.reap_max, &mut self.done);
-        let count = self.done.len() as u32;
-        self.record_all(now);
+        let before = self.free.len();
+        let taken = if S::HOOKS || self.parts.schedule.is_some() {
+            self.take_apart(now)
+        } else {
+            self.take_together(now)
+        };
+        let count = (self.free.len() - before) as u32;
         // What completes during a wait is seen when it ends; what came before it, since all was taken, lay unseen.
         let unseen = waited_from.unwrap_or(now).saturating_sub(self.seen_until);
         self.seen_until = if taken == Taken::All {
@@ -50,43 +84,77 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
     }
 
-    /// Records what was just taken, and frees its slots.
-    #[inline]
-    fn record_all(&mut self, now: Nanos) {
-        let done = std::mem::take(&mut self.done);
-        let one_by_one = S::HOOKS || self.parts.schedule.is_some();
-        let mut alike = [Alike::default(); 3];
-        for completion in &done {
+    /// Takes completions, each of which has something to itself, and frees their slots.
+    fn take_apart(&mut self, now: Nanos) -> Taken {
+        let mut done = std::mem::take(&mut self.done);
+        let taken = self.queue.take(self.reap_max, &mut done);
+        for completion in done.drain(..) {
             self.free.push(completion.slot);
-            let slot = &self.slots[completion.slot as usize];
-            let (Kind::Data(direction), false) = (slot.kind, one_by_one) else {
-                self.record_with_hooks(completion, now);
-                continue;
-            };
-            if completion.result != Ok(slot.length) || slot.length == 0 {
-                let slot = *slot;
-                self.record_one(&slot, completion.result, now);
-                continue;
-            }
-            let run = &mut alike[direction as usize];
-            if run.begun == slot.begun {
-                run.count += 1;
-                run.bytes += u64::from(slot.length);
-                continue;
-            }
-            let next = Alike {
-                begun: slot.begun,
-                submitted: slot.submitted,
-                count: 1,
-                bytes: u64::from(slot.length),
-            };
-            let ended = std::mem::replace(run, next);
-            self.record_alike(direction, &ended, now);
-        }
-        for (direction, run) in Direction::ALL.into_iter().zip(&alike) {
-            self.record_alike(direction, run, now);
+            self.record_with_hooks(&completion, now);
         }
         self.done = done;
+        taken
+    }
+
+    /// Takes completions, of which those submitted together are counted as one, and frees their slots.
+    #[inline]
+    fn take_together(&mut self, now: Nanos) -> Taken {
+        let Self {
+            queue,
+            free,
+            slots,
+            done: odd,
+            boundaries,
+            parts,
+            ..
+        } = self;
+        let mut tally = Tally {
+            now,
+            sample: &mut boundaries.sample,
+            directions: &mut parts.handover.current.directions,
+        };
+        let mut runs = [Alike::default(); 3];
+        let taken = queue.take_each(self.reap_max, |completion| {
+            free.push(completion.slot);
+            let slot = &slots[completion.slot as usize];
+            let (Kind::Data(direction), true) = (slot.kind, completion.result == Ok(slot.length))
+            else {
+                return odd.push(completion);
+            };
+            let run = &mut runs[direction as usize];
+            if run.begun != slot.begun {
+                if run.count > 0 {
+                    tally.record(direction, run);
+                }
+                *run = Alike {
+                    begun: slot.begun,
+                    submitted: slot.submitted,
+                    ..Alike::default()
+                };
+            }
+            run.count += 1;
+            run.bytes += u64::from(slot.length);
+        });
+        for (direction, run) in Direction::ALL.into_iter().zip(&runs) {
+            if run.count > 0 {
+                self.last_completion = now;
+                tally.record(direction, run);
+            }
+        }
+        if !self.done.is_empty() {
+            self.record_odd_ones(now);
+        }
+        taken
+    }
+
+    /// Records what is no read or write that did all it was asked for; its slots are free already.
+    #[cold]
+    fn record_odd_ones(&mut self, now: Nanos) {
+        let mut odd = std::mem::take(&mut self.done);
+        for completion in odd.drain(..) {
+            self.record_with_hooks(&completion, now);
+        }
+        self.done = odd;
     }
 
     /// Records the one I/O of a worker that does one at a time.
@@ -98,32 +166,13 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             count: 1,
             bytes: u64::from(io.length),
         };
-        self.record_alike(io.direction, &run, now);
-    }
-
-    #[inline]
-    fn record_alike(&mut self, direction: Direction, run: &Alike, now: Nanos) {
-        if run.count == 0 {
-            return;
-        }
-        let way = direction as usize;
         self.last_completion = now;
-        self.boundaries.sample.ios[way] += run.count;
-        self.boundaries.sample.bytes[way] += run.bytes;
-        let Some(stats) = &mut self.parts.handover.current.directions[way] else {
-            return;
+        let mut tally = Tally {
+            now,
+            sample: &mut self.boundaries.sample,
+            directions: &mut self.parts.handover.current.directions,
         };
-        let from_begun = now.saturating_sub(run.begun).get();
-        stats.bytes += run.bytes;
-        stats.latency.record_many(from_begun, run.count);
-        if let Some(complete) = &mut stats.complete {
-            let from = run.submitted.max(run.begun);
-            complete.record_many(now.saturating_sub(from).get(), run.count);
-        }
-        if let Some(submit) = stats.submit.as_mut().filter(|_| run.submitted > run.begun) {
-            let span = run.submitted.saturating_sub(run.begun).get();
-            submit.record_many(span, run.count);
-        }
+        tally.record(io.direction, &run);
     }
 
     /// Lets the source look at a completion, and records it.

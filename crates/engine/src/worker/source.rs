@@ -7,7 +7,7 @@
 use fathom_rawio::{Completion, Operation};
 use fathom_units::Nanos;
 use fathom_workload::IoPriority;
-use fathom_workload::generator::{Io, WorkerStream};
+use fathom_workload::generator::{Alike, Io, WorkerStream};
 
 use super::Slot;
 
@@ -76,6 +76,12 @@ pub(crate) trait Source {
 
     /// The next I/O in the simplest case; `None` at the end.
     fn next_io(&mut self) -> Option<Io>;
+
+    /// The next I/Os in the simplest case, up to `most`, where they differ in their place alone; `None` says nothing.
+    fn next_alike(&mut self, most: usize) -> Option<Alike<'_>> {
+        let _ = most;
+        None
+    }
 
     /// The next I/O, with `in_flight` outstanding.
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next {
@@ -153,5 +159,10 @@ impl Source for WorkerStream {
     #[inline]
     fn next_io(&mut self) -> Option<Io> {
         Self::next_io(self)
+    }
+
+    #[inline]
+    fn next_alike(&mut self, most: usize) -> Option<Alike<'_>> {
+        Self::next_alike(self, most)
     }
 }

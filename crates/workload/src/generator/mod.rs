@@ -97,6 +97,36 @@ pub struct Io {
     pub length: u32,
 }
 
+/// I/Os that follow each other and differ in nothing but their number and their place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alike<'a> {
+    /// Number of the first within its stream; the others follow.
+    pub first_index: u64,
+    /// Which way data moves.
+    pub direction: Direction,
+    /// Index of the target within the job.
+    pub target: u32,
+    /// Bytes of each.
+    pub length: u32,
+    /// First byte of each, in order, counted from the start of the target.
+    pub offsets: &'a [u64],
+}
+
+impl Alike<'_> {
+    /// Each of them.
+    pub fn each(&self) -> impl Iterator<Item = Io> {
+        (self.first_index..)
+            .zip(self.offsets)
+            .map(|(index, offset)| Io {
+                index,
+                direction: self.direction,
+                target: self.target,
+                offset: *offset,
+                length: self.length,
+            })
+    }
+}
+
 /// What a worker's random streams depend on. Equal keys draw alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StreamKey {

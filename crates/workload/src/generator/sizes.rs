@@ -36,6 +36,12 @@ impl Directions {
         std::mem::replace(&mut self.only, only)
     }
 
+    /// The direction of all I/Os, where there is but one.
+    #[inline]
+    pub(super) fn only(&self) -> Option<Direction> {
+        self.only
+    }
+
     #[inline]
     pub(super) fn draw(&mut self) -> Direction {
         if let Some(only) = self.only {

@@ -19,7 +19,7 @@ use super::shared::{SharedEnd, SharedOrder};
 use super::sizes::{Directions, Sizes};
 use super::stretch::{Stretch, StretchOrder};
 use super::walk::Walk;
-use super::{Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange};
+use super::{Alike, Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange};
 use crate::{Access, Coverage, Direction, FileChoice, Job, SequentialScope};
 
 /// The I/Os of one worker, in order.
@@ -190,6 +190,24 @@ impl WorkerStream {
             target: 0,
             offset,
             length: self.stretch.length,
+        })
+    }
+
+    /// The I/Os that come next, at least one and at most `most` (which is not 0), where they differ in nothing but their
+    /// place and where that is found by one rule; `None` says nothing: [`Self::next_io`] must be asked then.
+    #[inline]
+    pub fn next_alike(&mut self, most: usize) -> Option<Alike<'_>> {
+        let direction = self.directions.only()?;
+        let length = self.stretch.length;
+        let offsets = self.stretch.next_offsets(most)?;
+        let first_index = self.next_index;
+        self.next_index += offsets.len() as u64;
+        Some(Alike {
+            first_index,
+            direction,
+            target: 0,
+            length,
+            offsets,
         })
     }
 

@@ -144,6 +144,42 @@ fn a_time_based_stream_starts_over_for_ever() {
     assert_eq!((stream.bytes_per_pass(), stream.ios_bound()), (20, None));
 }
 
+/// All I/Os of a stream, as many together as there are alike, but never more than each of `mosts` in turn.
+fn all_together(job: &Job, lengths: &[u64], mosts: &[usize]) -> (Vec<Io>, usize) {
+    let mut stream = stream(job, lengths);
+    let (mut ios, mut together) = (Vec::new(), 0);
+    for most in mosts.iter().cycle() {
+        if let Some(alike) = stream.next_alike(*most) {
+            assert!((1..=*most).contains(&alike.offsets.len()), "{alike:?}");
+            together += alike.offsets.len();
+            ios.extend(alike.each());
+            continue;
+        }
+        let Some(io) = stream.next_io() else {
+            break;
+        };
+        ios.push(io);
+    }
+    (ios, together)
+}
+
+#[test]
+fn ios_that_are_alike_are_those_that_come_one_by_one() {
+    for access in [EACH_ONCE, DRAWS, IN_ORDER] {
+        let mut job = job(access, 512);
+        job.limits.loops = 3;
+        let expected = all(&job, &[50 * 512]);
+        for mosts in [vec![1], vec![16], vec![64], vec![3, 40, 7]] {
+            let (ios, together) = all_together(&job, &[50 * 512], &mosts);
+            assert_eq!(ios, expected, "{access:?}");
+            assert!(together > 120, "{together} of {}", ios.len());
+        }
+        job.mix = Mix::reads(Percent::whole(50).unwrap());
+        let (ios, together) = all_together(&job, &[50 * 512], &[8]);
+        assert_eq!((ios, together), (all(&job, &[50 * 512]), 0));
+    }
+}
+
 #[test]
 fn gaps_are_skipped_and_wrap() {
     let gap = |gap| Access::Sequential {

@@ -89,6 +89,17 @@ impl Stretch {
         offset
     }
 
+    /// Offsets of the next I/Os, at least one and at most `most`; `None` where the rules must be asked.
+    #[inline]
+    pub(super) fn next_offsets(&mut self, most: usize) -> Option<&[u64]> {
+        if self.next == self.end {
+            self.draw_ahead()?;
+        }
+        let first = self.next;
+        self.next = self.end.min(first + most);
+        self.drawn.get(first..self.next)
+    }
+
     /// Offsets of the next I/Os, as far as they are drawn.
     #[inline]
     pub(super) fn upcoming(&self) -> &[u64] {

@@ -77,7 +77,7 @@ pub const CASES: [Case; 11] = [
         arguments: &[URING, DIRECT, DEPTH_64, RANDOM_READ, "--bs=4k"],
         data: Data::Direct,
         native: Some("depth = 64"),
-        demo: None,
+        demo: Some(&["-b4096", "-s8", "-c1"]),
         goals: &[
             Goal::Iops(0.99),
             Goal::UserAlone(60.0),
@@ -97,7 +97,7 @@ pub const CASES: [Case; 11] = [
         arguments: &[URING, DIRECT, DEPTH_64, RANDOM_READ, "--bs=4k"],
         data: Data::Direct,
         native: Some("depth = 64\nbatches = { submit = 8, complete_min = 8, complete_max = 16 }"),
-        demo: None,
+        demo: Some(&["-b4096", "-s8", "-c8"]),
         goals: &[Goal::UserAlone(60.0), Goal::Processor(0.65)],
     },
     Case {

@@ -40,8 +40,7 @@ struct Options {
 struct Round {
     ours: Sample,
     theirs: Sample,
-    /// IOPS of the speed demo.
-    demo: Option<f64>,
+    demo: Option<sample::Demo>,
 }
 
 /// Runs every case. Options: `--rounds N` (5), `--seconds N` (3), `--dir DIR` (the build folder), `--fio PATH`,

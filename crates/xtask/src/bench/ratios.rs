@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Round;
 use super::cases::{Case, Goal};
-use super::sample::Sample;
+use super::sample::{Demo, Sample};
 
 /// Smallest, median, largest.
 #[derive(Clone, Copy)]
@@ -51,7 +51,9 @@ fn judge(goal: Goal, rounds: &[Round]) -> Option<Judged> {
         Goal::Iops(bound) => ("IOPS, × fio", ratio(|it| it.iops), bound, false, 1.0),
         Goal::IopsAlone(bound) => ("IOPS, millions", own(|it| it.iops), bound, false, 1e6),
         Goal::IopsOfDemo(bound) => {
-            let each = rounds.iter().filter_map(|it| Some(it.ours.iops / it.demo?));
+            let each = rounds
+                .iter()
+                .filter_map(|it| Some(it.ours.iops / it.demo?.iops));
             let ratios: Vec<f64> = each.collect();
             if ratios.is_empty() {
                 return None;
@@ -113,6 +115,14 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
             "reached": reached,
         }));
     }
+    let demo_user: Vec<f64> = of_demo(rounds, |demo| demo.user_ns);
+    if judges_user_time(case) && !demo_user.is_empty() {
+        let spread = Spread::of(demo_user.clone());
+        println!(
+            "    {:24} {:8.2} ({:.2} to {:.2})   for comparison; it keeps no latencies",
+            "that of t/io_uring", spread.median, spread.least, spread.most,
+        );
+    }
     let program = |samples: &dyn Fn(&Round) -> Sample| -> Value {
         let all: Vec<Sample> = rounds.iter().map(samples).collect();
         let list = |figure: fn(&Sample) -> f64| all.iter().map(figure).collect::<Vec<f64>>();
@@ -129,6 +139,18 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
         "goals": goals,
         "fathom": program(&|round| round.ours),
         "fio": program(&|round| round.theirs),
-        "t_io_uring_iops": rounds.iter().filter_map(|round| round.demo).collect::<Vec<_>>(),
+        "t_io_uring_iops": of_demo(rounds, |demo| demo.iops),
+        "t_io_uring_user_ns": demo_user,
     })
+}
+
+fn of_demo(rounds: &[Round], figure: fn(&Demo) -> f64) -> Vec<f64> {
+    let demos = rounds.iter().filter_map(|round| round.demo);
+    demos.map(|demo| figure(&demo)).collect()
+}
+
+/// Whether a case is held to a user time of its own.
+fn judges_user_time(case: &Case) -> bool {
+    let of_user = |goal: &Goal| matches!(goal, Goal::UserAlone(_));
+    case.goals.iter().any(of_user)
 }

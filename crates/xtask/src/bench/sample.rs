@@ -1,8 +1,10 @@
 //! One run of one program: what it printed, as figures an I/O.
 
-use std::process::Command;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use wait4::Wait4 as _;
 
 use super::cases::{Case, Data};
 
@@ -87,26 +89,46 @@ pub fn native(program: &str, keys: &str, path: &str, seconds: usize) -> Result<S
     })
 }
 
-/// IOPS of fio's speed demo at its best flags: the median of those it printed.
-pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Result<f64, String> {
+/// Figures of fio's speed demo.
+#[derive(Clone, Copy)]
+pub struct Demo {
+    /// The median of those it printed.
+    pub iops: f64,
+    /// User time of an I/O, ns.
+    pub user_ns: f64,
+}
+
+/// Runs fio's speed demo at its best flags, but for those of `arguments`.
+pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Result<Demo, String> {
     let runtime = format!("-r{seconds}");
     let best = ["-d64", "-s16", "-c16", "-p0", "-B1", "-F1", "-n1"];
     let mut command = Command::new(program);
     command.args(best).args(arguments).arg(runtime).arg(path);
-    let output = command
-        .output()
-        .map_err(|error| format!("{command:?} did not start: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    // Lines such as `IOPS=1.24M, BW=4.84GiB/s, IOS/call=16/16`, one a second.
-    let mut seen: Vec<f64> = text
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let failed = |error: std::io::Error| format!("{program} did not start: {error}");
+    let mut child = command.spawn().map_err(failed)?;
+    let mut text = String::new();
+    if let Some(mut out) = child.stdout.take() {
+        out.read_to_string(&mut text).map_err(failed)?;
+    }
+    let used = child.wait4().map_err(failed)?.rusage;
+    // Lines such as `IOPS=1.24M, BW=4.84GiB/s, IOS/call=16/16`, one a second; its own maximum is the last.
+    let lines = text.split("Maximum").next().unwrap_or_default();
+    let mut seen: Vec<f64> = lines
         .split("IOPS=")
         .skip(1)
         .filter_map(|rest| scaled(rest.split([',', '\n']).next()?))
         .collect();
     seen.sort_by(f64::total_cmp);
-    seen.get(seen.len() / 2)
+    let iops = seen
+        .get(seen.len() / 2)
         .copied()
-        .ok_or_else(|| format!("{command:?} printed no IOPS:\n{text}"))
+        .ok_or_else(|| format!("{command:?} printed no IOPS:\n{text}"))?;
+    let ios: f64 = seen.iter().sum();
+    Ok(Demo {
+        iops,
+        user_ns: used.utime.as_secs_f64() * 1e9 / ios.max(1.0),
+    })
 }
 
 /// `975.78K` or `1.24M` as a number.
