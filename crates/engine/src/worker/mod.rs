@@ -59,8 +59,9 @@ const LOOK_EVERY: Nanos = Nanos::from_millis(20);
 const GLANCE_EVERY: Nanos = Nanos::from_micros(500);
 
 /// A full queue is submitted in this many batches, so that the device works on the first while the rest is prepared: with
-/// one batch of 32 a virtual disk that answers in batches itself was idle for a sixth of the time.
-const BATCHES_PER_DEPTH: u32 = 8;
+/// one batch of 32 a virtual disk that answers in batches itself was idle for a sixth of the time, and with batches of 4 it
+/// took in a few percent fewer writes than with batches of 2.
+const BATCHES_PER_DEPTH: u32 = 16;
 /// Beyond this, a larger batch saves nothing more.
 const BATCH_MAX: u32 = 16;
 /// Where submissions complete what they submit, there is no device to keep at work, and half a queue goes at once.
