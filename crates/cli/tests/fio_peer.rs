@@ -235,3 +235,19 @@ fn exit_codes_are_fios() {
     assert!(stdout.contains("read: IOPS="), "{stdout}");
     assert!(stderr.is_empty(), "{stderr}");
 }
+
+/// A file that comes into the page cache as it is read: once it is there, submissions complete what they submit, and go in
+/// halves of the depth.
+#[test]
+fn batches_grow_when_a_file_has_come_into_the_cache() {
+    let folder = support::disk_folder();
+    let filename = laid_out(folder.path());
+    let mut command = support::fathom(folder.path());
+    command.args(["fio", "--name=x", &filename, "--rw=randread", "--bs=4k"]);
+    command.args(["--iodepth=64", "--ioengine=io_uring", "--size=64m"]);
+    command.args(["--loops=50", "--output-format=json"]);
+    let document = json(&mut command);
+    let submits = &document["jobs"][0]["iodepth_submit"];
+    let halves = submits["32"].as_f64().unwrap();
+    assert!(halves > 80.0, "percent of submissions by size: {submits}");
+}

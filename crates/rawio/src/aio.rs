@@ -234,8 +234,8 @@ impl Queue for AioQueue {
         self.get_events(least.saturating_sub(there), timeout)
     }
 
-    fn has_completion(&mut self) -> bool {
-        !self.done.is_empty()
+    fn arrived(&mut self) -> u32 {
+        self.done.len() as u32
     }
 
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {

@@ -92,8 +92,8 @@ impl<P: Performer> Queue for OneByOne<P> {
         self.submit()
     }
 
-    fn has_completion(&mut self) -> bool {
-        self.done.is_some()
+    fn arrived(&mut self) -> u32 {
+        u32::from(self.done.is_some())
     }
 
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {

@@ -153,8 +153,8 @@ impl Queue for SyncQueue {
         perform(&files[request.file as usize], request, buffer)
     }
 
-    fn has_completion(&mut self) -> bool {
-        !self.0.done.is_empty()
+    fn arrived(&mut self) -> u32 {
+        self.0.done.len() as u32
     }
 
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
@@ -224,8 +224,8 @@ impl Queue for NullQueue {
     }
 
     #[inline]
-    fn has_completion(&mut self) -> bool {
-        !self.done.is_empty()
+    fn arrived(&mut self) -> u32 {
+        self.done.len() as u32
     }
 
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {

@@ -122,8 +122,8 @@ pub trait Queue {
         Err(libc::EOPNOTSUPP)
     }
 
-    /// Whether a completion has arrived, as far as can be told without a system call.
-    fn has_completion(&mut self) -> bool;
+    /// How many completions have arrived, as far as can be told without a system call.
+    fn arrived(&mut self) -> u32;
 
     /// Moves at most `most` completions that have arrived to the end of `into`, in order of arrival, without waiting;
     /// says whether all that have arrived were taken.

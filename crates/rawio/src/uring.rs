@@ -432,9 +432,9 @@ impl Queue for UringQueue {
     }
 
     #[inline]
-    fn has_completion(&mut self) -> bool {
+    fn arrived(&mut self) -> u32 {
         self.completion.sync();
-        !self.completion.is_empty()
+        self.completion.len() as u32
     }
 
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {

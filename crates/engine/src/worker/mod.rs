@@ -261,7 +261,7 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     /// Most completions taken at a time.
     reap_max: usize,
     /// Both where a device is at work, and where submissions complete at once what they submit.
-    batch_sizes: [usize; 2],
+    batch_sizes: [(usize, usize); 2],
     /// Completions waited for at least.
     wait_least: u32,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
@@ -434,13 +434,13 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         self.integrate(begun, in_flight_before);
         let goes_on = self.batch.len() == self.batch_max && !self.free.is_empty();
         let timeout = self.time_to_arrival(begun);
-        let mut has_more = self.queue.has_completion();
+        let mut has_more = self.queue.arrived() > 0;
         let mut outcome = Ok(());
         if !self.batch.is_empty() {
             if self.split || goes_on || has_more {
                 outcome = self.queue.submit();
                 // What the submission itself completed needs no waiting for.
-                has_more = has_more || self.queue.has_completion();
+                has_more = has_more || self.queue.arrived() > 0;
             }
             let submitted = if self.split { self.clock.now() } else { begun };
             self.stamp(begun, submitted);
@@ -471,13 +471,13 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         }
     }
 
-    /// Submissions that complete all that is in flight, without a wait, go in larger batches.
+    /// Where submissions complete what they submit, without a wait, larger batches go. What has arrived and was not taken
+    /// yet is not at work any more.
     #[inline]
     fn size_batches(&mut self, without_wait: bool) {
-        let at_once = without_wait && self.queue.in_flight() == 0;
-        let size = self.batch_sizes[usize::from(at_once)];
-        if size != self.batch_max && (at_once || !without_wait) {
-            (self.batch_max, self.reap_max) = (size, size);
+        let at_once = without_wait && self.queue.in_flight() == self.queue.arrived();
+        if at_once || !without_wait {
+            (self.batch_max, self.reap_max) = self.batch_sizes[usize::from(at_once)];
         }
     }
 
@@ -681,14 +681,15 @@ fn samples(runtime: Option<Nanos>) -> usize {
     all.min(65_536) as usize
 }
 
-/// The two sizes of a batch; a job's own batches have but one.
-fn batch_sizes(job: &Job, backend: Backend, slots: u32, batches: Batches) -> [usize; 2] {
-    let device = batches.submit as usize;
+/// The sizes of a batch that is submitted and of one that is taken, where a device is at work and where submissions complete
+/// at once what they submit; a job's own batches are the same for both.
+fn batch_sizes(job: &Job, backend: Backend, slots: u32, batches: Batches) -> [(usize, usize); 2] {
+    let device = (batches.submit as usize, batches.complete_max as usize);
     if job.features.batches.is_some() || backend != Backend::IoUring {
         return [device; 2];
     }
     let at_once = (slots / BATCHES_AT_ONCE).clamp(1, BATCH_AT_ONCE_MAX);
-    [device, device.max(at_once as usize)]
+    [device, (device.0.max(at_once as usize), slots as usize)]
 }
 
 /// The job's own batches, or those that cost least.
