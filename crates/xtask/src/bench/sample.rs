@@ -100,7 +100,8 @@ pub struct Demo {
 
 /// Runs fio's speed demo at its best flags, but for those of `arguments`.
 pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Result<Demo, String> {
-    let runtime = format!("-r{seconds}");
+    // It prints once a second, and nothing at its end.
+    let runtime = format!("-r{}", seconds.max(2));
     let best = ["-d64", "-s16", "-c16", "-p0", "-B1", "-F1", "-n1"];
     let mut command = Command::new(program);
     command.args(best).args(arguments).arg(runtime).arg(path);
