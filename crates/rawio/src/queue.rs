@@ -74,8 +74,9 @@ pub trait Queue {
     /// Puts reads or writes in line that differ from `like` in nothing but slot and offset.
     ///
     /// # Panics
-    /// As [`Queue::push`].
+    /// As [`Queue::push`], and where there are not as many slots as offsets.
     fn push_alike(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
+        assert_eq!(slots.len(), offsets.len());
         for (slot, offset) in slots.iter().zip(offsets) {
             self.push(Request {
                 slot: *slot,

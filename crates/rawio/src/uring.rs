@@ -387,6 +387,8 @@ impl Queue for UringQueue {
     #[inline]
     fn push_alike(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
         assert_eq!(slots.len(), offsets.len());
+        // A sync would become the template of the reads that follow.
+        assert!(matches!(like.operation, Operation::Read | Operation::Write));
         let Some(first) = slots.first() else {
             return;
         };

@@ -3,9 +3,10 @@
 //! The loop is: put into the queue what may start now, read the clock, submit and wait, read the clock, record what
 //! completed. Every I/O of a batch shares the batch's two stamps.
 //!
-//! No more completions are taken at a time than I/Os are submitted at a time: what was taken has its place in the queue
-//! filled again before more is taken. A storage device that answers 32 I/Os at once would otherwise find its queue empty
-//! while one worker prepares and submits 32 others, and the worker would have less outstanding than it was asked for.
+//! Where a device is at work, no more completions are taken at a time than I/Os are submitted at a time: what was taken has
+//! its place in the queue filled again before more is taken. A storage device that answers 32 I/Os at once would otherwise
+//! find its queue empty while one worker prepares and submits 32 others, and the worker would have less outstanding than it
+//! was asked for.
 //!
 //! Invariants: between the first and the last I/O nothing here allocates, locks or formats, and no system call is made
 //! that is not the I/O itself (errors and half-second samples aside, which extend a list); an intended start time never

@@ -106,7 +106,7 @@ pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Re
     let mut command = Command::new(program);
     command.args(best).args(arguments).arg(runtime).arg(path);
     command.stdout(Stdio::piped()).stderr(Stdio::null());
-    let failed = |error: std::io::Error| format!("{program} did not start: {error}");
+    let failed = |error: std::io::Error| format!("{program} (--t-io-uring): {error}");
     let mut child = command.spawn().map_err(failed)?;
     let mut text = String::new();
     if let Some(mut out) = child.stdout.take() {
