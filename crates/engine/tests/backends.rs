@@ -50,6 +50,10 @@ fn check(change: impl Fn(&mut Job), reads: u64, writes: u64) {
                 worker.ios(),
                 "{way}"
             );
+            // Each I/O is outstanding for as long as its latency lasts.
+            let latencies = worker.directions.iter().flatten();
+            let latencies: u128 = latencies.map(|stats| stats.latency.sum()).sum();
+            assert_eq!(latencies, worker.outstanding_ns, "{way}");
             for stats in worker.directions.iter().flatten().filter(|_| split) {
                 let sum =
                     |histogram: &Option<fathom_stats::Histogram>| histogram.as_ref().unwrap().sum();

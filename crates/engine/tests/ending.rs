@@ -132,6 +132,8 @@ fn a_failed_io_ends_the_run_or_is_counted() {
             let worker = &outcome.results[0].workers[0];
             let errors: u64 = worker.errors.iter().map(|error| error.count).sum();
             assert_eq!(worker.errors[0].errno, 0);
+            let past_the_cut = |place: &(u32, u64)| place.1 >= 1 << 20;
+            assert!(worker.errors[0].first_offsets.iter().all(past_the_cut));
             if on_error == ErrorPolicy::Continue {
                 assert!(outcome.failure.is_none());
                 assert_eq!((worker.ios(), errors), (256, 256));

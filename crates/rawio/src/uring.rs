@@ -50,6 +50,9 @@ macro_rules! entry_on {
     }};
 }
 
+/// Flag of the entering call that makes it look for completions (`IORING_ENTER_GETEVENTS` of `linux/io_uring.h`).
+const GETEVENTS: u32 = 1;
+
 /// A ring on the heap, which its own parts refer to.
 struct Owned(NonNull<IoUring>);
 
@@ -242,6 +245,37 @@ impl UringQueue {
         assert!(pushed.is_ok(), "the submission queue holds every slot");
     }
 
+    /// Submits what is in line and waits for `least` completions. What leads to the call and away from it is inlined: after
+    /// it, the processor foresees no return of a function rightly.
+    #[inline]
+    fn enter(&mut self, least: u32) -> io::Result<()> {
+        self.submission.sync();
+        let count = self.submission.len() as u32;
+        // Work that was put off is done by calls that ask for completions.
+        let asks = least > 0 || self.submission.taskrun() || self.submission.cq_overflow();
+        let flags = if asks { GETEVENTS } else { 0 };
+        let no_signals = None::<&libc::sigset_t>;
+        // SAFETY: entries in line are valid (`push`, `push_alike`), and no argument points anywhere.
+        let entered = unsafe { self.submitter.enter(count, least, flags, no_signals) };
+        match entered {
+            Ok(_) => Ok(()),
+            Err(error) => forgive(error),
+        }
+    }
+
+    /// The same, but waits no longer than `timeout`.
+    #[inline(never)]
+    fn enter_until(&mut self, least: u32, timeout: Nanos) -> io::Result<()> {
+        self.submission.sync();
+        let time = timespec(timeout);
+        let time = types::Timespec::new()
+            .sec(time.tv_sec as u64)
+            .nsec(time.tv_nsec as u32);
+        let arguments = types::SubmitArgs::new().timespec(&time);
+        let entered = self.submitter.submit_with_args(least as usize, &arguments);
+        entered.map(drop).or_else(forgive)
+    }
+
     /// Where the line seems full: seen from here, what the kernel took is still in it.
     #[inline(never)]
     fn look_again(&mut self) {
@@ -351,10 +385,12 @@ fn is_transient(error: &io::Error) -> bool {
     )
 }
 
-fn forgive(result: io::Result<usize>) -> io::Result<()> {
-    match result {
-        Err(error) if !is_transient(&error) => Err(error),
-        _ => Ok(()),
+#[cold]
+fn forgive(error: io::Error) -> io::Result<()> {
+    if is_transient(&error) {
+        Ok(())
+    } else {
+        Err(error)
     }
 }
 
@@ -408,29 +444,21 @@ impl Queue for UringQueue {
         }
     }
 
+    #[inline]
     fn submit(&mut self) -> io::Result<()> {
-        self.submission.sync();
-        forgive(self.submitter.submit())
+        self.enter(0)
     }
 
+    #[inline]
     fn submit_and_wait(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
-        if self.slots.in_flight() == 0 {
+        let in_flight = self.slots.in_flight();
+        if in_flight == 0 {
             return Ok(());
         }
-        let least = least.min(self.slots.in_flight()) as usize;
-        self.submission.sync();
-        let entered = match timeout {
-            None => self.submitter.submit_and_wait(least),
-            Some(timeout) => {
-                let time = timespec(timeout);
-                let time = types::Timespec::new()
-                    .sec(time.tv_sec as u64)
-                    .nsec(time.tv_nsec as u32);
-                let arguments = types::SubmitArgs::new().timespec(&time);
-                self.submitter.submit_with_args(least, &arguments)
-            }
-        };
-        forgive(entered)
+        match timeout {
+            None => self.enter(least.min(in_flight)),
+            Some(timeout) => self.enter_until(least.min(in_flight), timeout),
+        }
     }
 
     #[inline]

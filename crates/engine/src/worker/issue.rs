@@ -43,15 +43,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     #[inline]
     fn issue_plain(&mut self) {
         let room = self.batch_max.saturating_sub(self.batch.len());
-        let mut count = room.min(self.free.len());
-        while count > 0 {
-            let pushed = self.push_alike(count);
-            if pushed == 0 {
-                break;
-            }
-            count -= pushed;
-        }
-        for _ in 0..count {
+        for _ in 0..room.min(self.free.len()) {
             // Borrowed, not moved out: a copy would load at once what was just stored in parts, and wait for it.
             let next = self.parts.source.next_io();
             let Some(io) = &next else {
@@ -61,59 +53,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
     }
 
-    /// Puts I/Os that differ in their place alone into the queue, at most `most`; returns how many.
-    #[inline]
-    fn push_alike(&mut self, most: usize) -> usize {
-        let Self {
-            parts,
-            queue,
-            slots,
-            free,
-            batch,
-            ..
-        } = self;
-        let Some(alike) = parts.source.next_alike(most) else {
-            return 0;
-        };
-        let count = alike.offsets.len();
-        let (left, begun) = (free.len() - count, batch.len());
-        batch.extend(free[left..].iter().rev());
-        free.truncate(left);
-        let pushed = &batch[begun..];
-        let mut operation = Operation::Read;
-        if alike.direction == Direction::Write {
-            operation = Operation::Write;
-            for (io, slot) in alike.each().zip(pushed) {
-                let buffer = &mut queue.buffer(*slot)[..io.length as usize];
-                parts.fill.refill(&io, buffer);
-            }
-        }
-        let like = Request {
-            slot: 0,
-            file: alike.target,
-            operation,
-            offset: 0,
-            length: alike.length,
-        };
-        queue.push_alike(like, pushed, alike.offsets);
-        for (slot, offset) in pushed.iter().zip(alike.offsets) {
-            // What is not set here has no meaning in a round of this kind, or is set once they are submitted.
-            let slot = &mut slots[*slot as usize];
-            slot.kind = Kind::Data(alike.direction);
-            slot.target = alike.target;
-            slot.offset = *offset;
-            slot.length = alike.length;
-        }
-        count
-    }
-
     /// I/Os of a worker that has one outstanding at a time, without the books of a queue, until something else than I/O
     /// is to be looked at.
     pub(super) fn one_by_one(&mut self) {
-        let until = self
-            .next_glance
-            .min(self.boundaries.next())
-            .min(self.clock.next_hold());
+        let until = self.next_moment();
         let mut alone = Alone::default();
         loop {
             let next = self.parts.source.next_io();

@@ -42,16 +42,27 @@ impl Tally<'_> {
             return;
         };
         stats.bytes += run.bytes;
-        let from_begun = self.now.saturating_sub(run.begun).get();
-        stats.latency.record_many(from_begun, run.count);
-        if let Some(complete) = &mut stats.complete {
-            let from = run.submitted.max(run.begun);
-            complete.record_many(self.now.saturating_sub(from).get(), run.count);
-        }
-        if let Some(submit) = stats.submit.as_mut().filter(|_| run.submitted > run.begun) {
-            let span = run.submitted.saturating_sub(run.begun).get();
-            submit.record_many(span, run.count);
-        }
+        record_times(stats, self.now, (run.begun, run.submitted), run.count);
+    }
+}
+
+/// Puts the times of completions that were submitted together into the histograms.
+#[inline]
+pub(super) fn record_times(
+    stats: &mut OpStats,
+    now: Nanos,
+    (begun, submitted): (Nanos, Nanos),
+    count: u64,
+) {
+    let from_begun = now.saturating_sub(begun).get();
+    stats.latency.record_many(from_begun, count);
+    if let Some(complete) = &mut stats.complete {
+        let from = submitted.max(begun);
+        complete.record_many(now.saturating_sub(from).get(), count);
+    }
+    if let Some(submit) = stats.submit.as_mut().filter(|_| submitted > begun) {
+        let span = submitted.saturating_sub(begun).get();
+        submit.record_many(span, count);
     }
 }
 
@@ -149,7 +160,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
 
     /// Records what is no read or write that did all it was asked for; its slots are free already.
     #[cold]
-    fn record_odd_ones(&mut self, now: Nanos) {
+    pub(super) fn record_odd_ones(&mut self, now: Nanos) {
         let mut odd = std::mem::take(&mut self.done);
         for completion in odd.drain(..) {
             self.record_with_hooks(&completion, now);

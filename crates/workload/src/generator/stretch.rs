@@ -11,7 +11,7 @@ use super::regions::Stride;
 use super::rng::Xoshiro256;
 
 /// Offsets drawn at a time.
-const AHEAD: usize = 16;
+const AHEAD: usize = 64;
 
 /// I/Os by one rule.
 #[derive(Debug)]
