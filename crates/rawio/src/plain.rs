@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 
 use fathom_units::Nanos;
+use rustix::io::Errno;
 
 use crate::buffer::Slots;
 use crate::{Completion, Operation, Queue, Request, Taken};
@@ -90,36 +90,21 @@ impl SyncQueue {
     }
 }
 
-/// `pread` or `pwrite` itself: those of the C library first say that the thread may be cancelled, which none of ours is.
-#[inline]
-fn transfer(call: libc::c_long, file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: the buffer is ours alone for the length of the call, which touches nothing past its end.
-    let moved = unsafe {
-        libc::syscall(
-            call,
-            file.as_raw_fd(),
-            buffer.as_mut_ptr(),
-            buffer.len(),
-            offset,
-        )
-    };
-    usize::try_from(moved).map_err(|_| io::Error::last_os_error())
-}
-
-/// Performs one request by an ordinary system call.
+/// Performs one request by an ordinary system call, without the C library: its calls first say that the thread may be
+/// cancelled, which none of ours is.
 #[inline]
 pub(crate) fn perform(file: &File, request: Request, buffer: &mut [u8]) -> Result<u32, i32> {
     loop {
         let moved = match request.operation {
-            Operation::Read => transfer(libc::SYS_pread64, file, request.offset, buffer),
-            Operation::Write => transfer(libc::SYS_pwrite64, file, request.offset, buffer),
-            Operation::Fsync => file.sync_all().map(|()| 0),
-            Operation::Fdatasync => file.sync_data().map(|()| 0),
+            Operation::Read => rustix::io::pread(file, &mut *buffer, request.offset),
+            Operation::Write => rustix::io::pwrite(file, buffer, request.offset),
+            Operation::Fsync => rustix::fs::fsync(file).map(|()| 0),
+            Operation::Fdatasync => rustix::fs::fdatasync(file).map(|()| 0),
         };
         match moved {
             Ok(moved) => return Ok(moved as u32),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.raw_os_error().unwrap_or(libc::EIO)),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.raw_os_error()),
         }
     }
 }
