@@ -12,6 +12,7 @@ mod section;
 
 use std::fmt::Write as _;
 
+use fathom_dialects::fio::belongs_to_engine;
 use fathom_units::Nanos;
 use fathom_workload::{Job, ReportGroup, Stage, Workload};
 
@@ -162,10 +163,16 @@ fn text(seed: u64, mut sections: Vec<Section>) -> String {
     if let [first, others @ ..] = sections.as_slice()
         && !others.is_empty()
     {
-        let common = first.options.iter().filter(|option| {
+        let is_common = |option: &&(&'static str, String)| {
             !Section::OWN.contains(&option.0)
                 && others.iter().all(|other| other.options.contains(option))
-        });
+        };
+        let engine = first.options.iter().find(|(key, _)| *key == "ioengine");
+        let one_engine = engine.is_some_and(|option| is_common(&option));
+        let common = first
+            .options
+            .iter()
+            .filter(|option| is_common(option) && (one_engine || !belongs_to_engine(option.0)));
         let common: Vec<_> = common.cloned().collect();
         for section in &mut sections {
             section.options.retain(|option| !common.contains(option));

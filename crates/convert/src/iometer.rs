@@ -391,6 +391,7 @@ fn decided(job: &Job) {
         io_log: _,
         priorities: _,
         process: _,
+        calls: _,
         files: _,
         errors: _,
         operation: _,

@@ -438,6 +438,14 @@ const DOUBTFUL: &[&str] = &[
     "ioengine=filecreate", "ioengine=posixaio", "ioengine=falloc", "ioengine=ftruncate", "ioengine=filedelete",
     "ioengine=filestat\nstat_type=lstat", "stat_type=stat", "ioscheduler=noop", "uid=0", "exitall_on_error",
     "hugepage-size=2m", "create_fsync=2", "unlink_each_loop=0",
+    "fadvise_hint=1", "fadvise_hint=random", "fadvise_hint=2", "fadvise_hint=none", "hipri",
+    "ioengine=io_uring\nhipri", "ioengine=io_uring\nhipri=0", "ioengine=io_uring\nhipri=x",
+    "ioengine=pvsync2\nhipri\nhipri_percentage=30", "ioengine=pvsync2\nhipri_percentage=101",
+    "ioengine=io_uring\nhipri_percentage=30", "ioengine=libaio\nnowait=1", "ioengine=libaio\nnowait=2",
+    "ioengine=io_uring\nnowait=1", "ioengine=io_uring\nuncached=1", "ioengine=pvsync2\nuncached=2",
+    "ioengine=io_uring\nforce_async=8", "ioengine=psync\nforce_async=8",
+    "ioengine=io_uring\nsqthread_poll", "ioengine=io_uring\nsqthread_poll=1\nsqthread_poll_cpu=0",
+    "ioengine=io_uring\nsqthread_poll_cpu=x",
 ];
 
 #[test]

@@ -18,7 +18,7 @@ use fathom_workload::{Arrival, Backend, Caching, FileSet, Job, Pacing, Stage, Wo
 
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
-use crate::{EngineError, Overwrite, Refusal, RunOptions, file_sets, guard, space, trace};
+use crate::{EngineError, Overwrite, Refusal, RunOptions, calls, file_sets, guard, space, trace};
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
 const WORKERS_MAX: u32 = 8192;
@@ -77,6 +77,7 @@ pub(crate) fn preflight_with(
     let mut notes = Vec::new();
     for (_, job) in workload.jobs() {
         check_job(job, &mut problems);
+        calls::check(job, &mut problems);
         trace::check(job, &mut problems);
     }
     for stage in &workload.stages {
@@ -97,6 +98,8 @@ pub(crate) fn preflight_with(
     for object in &targets.objects {
         check_opening(object)?;
     }
+    calls::check_devices(workload, &targets)?;
+    let uring = choose_uring(workload, probe, &mut notes)?;
     space::check(workload, &targets)?;
     let laid_out = targets.objects.iter().filter(|object| !object.grown);
     let layout = laid_out.filter_map(|object| {
@@ -106,7 +109,7 @@ pub(crate) fn preflight_with(
     Ok(Plan {
         stages: planned_stages(workload),
         layout: layout.collect(),
-        uring: choose_uring(workload, probe, &mut notes),
+        uring,
         notes,
         targets,
     })
@@ -431,16 +434,21 @@ fn planned_stages(workload: &Workload) -> Vec<PlannedStage> {
 }
 
 /// What jobs that ask for io_uring get here, said in a note where it is something else.
-fn choose_uring(workload: &Workload, probe: RingProbe, notes: &mut Vec<String>) -> Backend {
+fn choose_uring(
+    workload: &Workload,
+    probe: RingProbe,
+    notes: &mut Vec<String>,
+) -> Result<Backend, EngineError> {
     if !workload
         .jobs()
         .any(|(_, job)| job.backend == Backend::IoUring)
     {
-        return Backend::IoUring;
+        return Ok(Backend::IoUring);
     }
     let Err(reason) = probe() else {
-        return Backend::IoUring;
+        return Ok(Backend::IoUring);
     };
+    calls::check_without_ring(workload, &reason)?;
     notes.push(format!("libaio is used instead of io_uring: {reason}"));
     let buffered = |job: &Job| job.backend == Backend::IoUring && job.caching == Caching::Buffered;
     if workload.jobs().any(|(_, job)| buffered(job)) {
@@ -449,5 +457,5 @@ fn choose_uring(workload: &Workload, probe: RingProbe, notes: &mut Vec<String>) 
                 .to_owned(),
         );
     }
-    Backend::Libaio
+    Ok(Backend::Libaio)
 }

@@ -17,7 +17,7 @@ use crate::file_sets::SetStart;
 use crate::order::Order;
 use crate::timing::Times;
 use crate::worker::{Extras, Finished, Full, Parts, Source, Worker};
-use crate::{EngineError, thread};
+use crate::{EngineError, calls, thread};
 
 /// Where a worker says that it is ready, or why it cannot be.
 type Ready = Sender<Result<(), EngineError>>;
@@ -94,6 +94,8 @@ impl IoStart<'_> {
             let _ = begin_order.ready.send(Err(error));
             return None;
         }
+        calls::advise(job, &files);
+        let calls = calls::of(job);
         if let Some(performer) = thread::performer(job, &files, names) {
             let queue = performer.and_then(|performer| OneByOne::new(performer, size));
             let queue = queue.map_err(|source| RingUnusable::Other {
@@ -110,16 +112,16 @@ impl IoStart<'_> {
         };
         match parts.backend {
             Backend::IoUring => {
-                let queue = UringQueue::new(files, slots, size);
+                let queue = UringQueue::with_calls(files, slots, size, &calls);
                 begin(parts, queue, slots, begin_order)
             }
             Backend::Libaio => {
-                let queue = AioQueue::new(files, slots, size);
+                let queue = AioQueue::with_calls(files, slots, size, &calls);
                 begin(parts, queue, slots, begin_order)
             }
             // Mapped files were taken care of above.
             Backend::Sync | Backend::Mmap => {
-                let queue = SyncQueue::new(files, slots, size);
+                let queue = SyncQueue::with_calls(files, slots, size, &calls);
                 let queue = queue.map_err(|error| plain("pread and pwrite", error));
                 begin(parts, queue, slots, begin_order)
             }

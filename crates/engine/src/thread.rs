@@ -14,7 +14,7 @@ use crate::order::Order;
 use crate::shell::{self, When};
 use crate::timing::Times;
 use crate::worker::{Finished, SetWorker, Source, Worker};
-use crate::{EngineError, StopFlag};
+use crate::{EngineError, StopFlag, calls};
 
 /// Files that a thread keeps beside its queue.
 #[derive(Debug)]
@@ -107,6 +107,10 @@ pub(crate) fn performer(
         Caching::Buffered => MappedWrites::Cached,
     };
     let mapped = again().and_then(|files| MappedFiles::new(files, writes));
+    if let (Ok(mapped), Some(advice)) = (&mapped, calls::advice(job)) {
+        // As with files, the kernel is free not to listen.
+        let _ = mapped.advise(advice);
+    }
     Some(mapped.map(|mapped| Box::new(mapped) as Box<dyn Performer>))
 }
 

@@ -14,7 +14,7 @@ use fathom_units::Nanos;
 use crate::buffer::Slots;
 use crate::clock::timespec;
 use crate::plain::{perform, take_from};
-use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
+use crate::{Calls, Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 
 const COMMAND_PREAD: u16 = 0;
 const COMMAND_PWRITE: u16 = 1;
@@ -65,6 +65,8 @@ pub struct AioQueue {
     events: Box<[IoEvent]>,
     done: Vec<Completion>,
     priority: u16,
+    /// Flags of reads and writes.
+    rw_flags: i32,
     stays: PhantomData<*const ()>,
 }
 
@@ -74,6 +76,19 @@ impl AioQueue {
     /// # Errors
     /// Says why the kernel gives no context.
     pub fn new(files: Vec<File>, slots: u32, size: u32) -> Result<Self, RingUnusable> {
+        Self::with_calls(files, slots, size, &Calls::default())
+    }
+
+    /// The same with flags of each read and write; nothing of it but [`Calls::uncached`] and [`Calls::no_wait`] counts.
+    ///
+    /// # Errors
+    /// As [`AioQueue::new`].
+    pub fn with_calls(
+        files: Vec<File>,
+        slots: u32,
+        size: u32,
+        calls: &Calls,
+    ) -> Result<Self, RingUnusable> {
         let other = |source| RingUnusable::Other {
             ring: "libaio",
             slots,
@@ -104,6 +119,7 @@ impl AioQueue {
             events: vec![IoEvent::default(); count].into_boxed_slice(),
             done: Vec::with_capacity(count),
             priority: 0,
+            rw_flags: calls.flags().bits().cast_signed(),
             stays: PhantomData,
         })
     }
@@ -178,6 +194,7 @@ impl Queue for AioQueue {
         let block = &mut self.blocks[request.slot as usize];
         *block = ControlBlock {
             user_data: u64::from(request.slot),
+            rw_flags: self.rw_flags,
             opcode,
             priority: self.priority.cast_signed(),
             flags: if self.priority == 0 { 0 } else { FLAG_PRIORITY },

@@ -245,6 +245,38 @@ pub fn get_attribute(file: &File, name: &str) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(value))
 }
 
+/// What the kernel is told of the order in which a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    /// At random: nothing is read ahead.
+    Random,
+    /// In order: more is read ahead.
+    Sequential,
+    /// Once: what was read is let go of sooner.
+    Once,
+}
+
+/// Tells the kernel how a range of a file will be read through this descriptor; a length of 0 reaches to its end. Linux
+/// heeds [`Advice::Random`] and [`Advice::Sequential`] for the whole file, whatever the range.
+///
+/// # Errors
+/// Those of `posix_fadvise`.
+pub fn advise(file: &File, offset: u64, length: u64, advice: Advice) -> io::Result<()> {
+    let number =
+        |value: u64| libc::off64_t::try_from(value).map_err(|_| io::ErrorKind::InvalidInput);
+    let advice = match advice {
+        Advice::Random => libc::POSIX_FADV_RANDOM,
+        Advice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
+        Advice::Once => libc::POSIX_FADV_NOREUSE,
+    };
+    let (offset, length) = (number(offset)?, number(length)?);
+    // SAFETY: takes numbers alone.
+    match unsafe { libc::posix_fadvise64(file.as_raw_fd(), offset, length, advice) } {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
 /// Drops the file's clean pages from the page cache.
 ///
 /// # Errors

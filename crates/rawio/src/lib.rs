@@ -9,6 +9,7 @@
 mod aio;
 mod attributes;
 mod buffer;
+mod calls;
 mod clock;
 mod cycles;
 mod extents;
@@ -26,15 +27,16 @@ mod uring;
 pub use aio::AioQueue;
 pub use attributes::{may_read, touch};
 pub use buffer::map_large_allocations;
+pub use calls::{Calls, Submitter};
 pub use clock::{
     Clock, ThreadUsage, precise_timers, short_slices, sleep_until, thread_usage, wall_clock,
 };
 pub use cycles::{CycleClock, prepare_cycle_clock};
 pub use extents::{ExtentShares, extent_shares};
 pub use file::{
-    Access, Caching, Durability, OpenHow, discard, drop_cache, free_space, get_attribute, open,
-    open_nonblocking, open_unnamed, raise_open_files_limit, reopen, sector_size, set_attribute,
-    size_of,
+    Access, Advice, Caching, Durability, OpenHow, advise, discard, drop_cache, free_space,
+    get_attribute, open, open_nonblocking, open_unnamed, raise_open_files_limit, reopen,
+    sector_size, set_attribute, size_of,
 };
 pub use inherited::inherited_sockets;
 pub use mapped::{MappedFiles, MappedWrites};

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 
 use crate::one_by_one::Performer;
 use crate::plain::perform;
-use crate::{Operation, Request, size_of};
+use crate::{Advice, Operation, Request, size_of};
 
 /// What stands between the copy and the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,27 @@ impl MappedFiles {
             files,
             maps,
             writes,
+        })
+    }
+
+    /// Tells the kernel how all of each mapping will be read; [`Advice::Once`] is not known of mappings, and says nothing.
+    ///
+    /// # Errors
+    /// Those of `madvise`.
+    pub fn advise(&self, advice: Advice) -> io::Result<()> {
+        let advice = match advice {
+            Advice::Random => libc::MADV_RANDOM,
+            Advice::Sequential => libc::MADV_SEQUENTIAL,
+            Advice::Once => return Ok(()),
+        };
+        self.maps.iter().try_for_each(|map| {
+            // SAFETY: this is a mapping of ours; the advice changes nothing of its contents.
+            let result = unsafe { libc::madvise(map.start.as_ptr().cast(), map.length, advice) };
+            if result == 0 {
+                Ok(())
+            } else {
+                Err(io::Error::last_os_error())
+            }
         })
     }
 

@@ -1,13 +1,14 @@
 //! Backends without a ring: one system call at a time, and none at all.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 
 use fathom_units::Nanos;
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::buffer::Slots;
-use crate::{Completion, Operation, Queue, Request, Taken};
+use crate::calls::Share;
+use crate::{Calls, Completion, Operation, Queue, Request, Taken};
 
 /// Requests in line and completions of them, both in order and never more than there are slots.
 #[derive(Debug)]
@@ -78,7 +79,44 @@ pub(crate) fn take_from(
 
 /// `pread` and `pwrite`: each request is over when its submission returns.
 #[derive(Debug)]
-pub struct SyncQueue(Lines);
+pub struct SyncQueue {
+    lines: Lines,
+    /// Calls with flags in their place.
+    flagged: Option<Flagged>,
+}
+
+/// `preadv2` and `pwritev2`, which take flags.
+#[derive(Debug)]
+struct Flagged {
+    flags: ReadWriteFlags,
+    polled: Share,
+}
+
+impl Flagged {
+    /// Performs one request.
+    #[inline(never)]
+    fn perform(&mut self, file: &File, request: Request, buffer: &mut [u8]) -> Result<u32, i32> {
+        if !matches!(request.operation, Operation::Read | Operation::Write) {
+            return perform(file, request, buffer);
+        }
+        let mut flags = self.flags;
+        flags.set(ReadWriteFlags::HIPRI, self.polled.next());
+        loop {
+            let moved = if request.operation == Operation::Read {
+                let buffers = &mut [IoSliceMut::new(buffer)];
+                rustix::io::preadv2(file, buffers, request.offset, flags)
+            } else {
+                let buffers = &[IoSlice::new(buffer)];
+                rustix::io::pwritev2(file, buffers, request.offset, flags)
+            };
+            match moved {
+                Ok(moved) => return Ok(moved as u32),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.raw_os_error()),
+            }
+        }
+    }
+}
 
 impl SyncQueue {
     /// A queue of `slots` buffers of `size` bytes on `files`.
@@ -86,7 +124,23 @@ impl SyncQueue {
     /// # Errors
     /// Where there is no memory for the buffers.
     pub fn new(files: Vec<File>, slots: u32, size: u32) -> io::Result<Self> {
-        Lines::new(files, slots, size).map(Self)
+        Self::with_calls(files, slots, size, &Calls::default())
+    }
+
+    /// The same with flags of each read and write, of which the ring's own do not count.
+    ///
+    /// # Errors
+    /// As [`SyncQueue::new`].
+    pub fn with_calls(files: Vec<File>, slots: u32, size: u32, calls: &Calls) -> io::Result<Self> {
+        let flags = calls.flags();
+        let is_flagged = calls.polled > 0 || !flags.is_empty();
+        Ok(Self {
+            lines: Lines::new(files, slots, size)?,
+            flagged: is_flagged.then(|| Flagged {
+                flags,
+                polled: Share::new(calls.polled),
+            }),
+        })
     }
 }
 
@@ -111,15 +165,19 @@ pub(crate) fn perform(file: &File, request: Request, buffer: &mut [u8]) -> Resul
 
 impl Queue for SyncQueue {
     fn buffer(&mut self, slot: u32) -> &mut [u8] {
-        self.0.slots.buffer(slot)
+        self.lines.slots.buffer(slot)
     }
 
     fn push(&mut self, request: Request) {
-        self.0.push(request);
+        self.lines.push(request);
     }
 
     fn submit(&mut self) -> io::Result<()> {
-        self.0.finish(perform);
+        let Self { lines, flagged } = self;
+        lines.finish(|file, request, buffer| match flagged {
+            None => perform(file, request, buffer),
+            Some(flagged) => flagged.perform(file, request, buffer),
+        });
         Ok(())
     }
 
@@ -133,13 +191,17 @@ impl Queue for SyncQueue {
 
     #[inline]
     fn perform(&mut self, request: Request) -> Result<u32, i32> {
-        let Lines { slots, files, .. } = &mut self.0;
+        let Lines { slots, files, .. } = &mut self.lines;
         let buffer = &mut slots.buffer(request.slot)[..request.length as usize];
-        perform(&files[request.file as usize], request, buffer)
+        let file = &files[request.file as usize];
+        match &mut self.flagged {
+            None => perform(file, request, buffer),
+            Some(flagged) => flagged.perform(file, request, buffer),
+        }
     }
 
     fn arrived(&mut self) -> u32 {
-        self.0.done.len() as u32
+        self.lines.done.len() as u32
     }
 
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
@@ -148,15 +210,15 @@ impl Queue for SyncQueue {
 
     #[inline]
     fn take_each(&mut self, most: usize, each: impl FnMut(Completion)) -> Taken {
-        take_from(&mut self.0.done, &mut self.0.slots, most, each)
+        take_from(&mut self.lines.done, &mut self.lines.slots, most, each)
     }
 
     fn in_flight(&self) -> u32 {
-        self.0.slots.in_flight()
+        self.lines.slots.in_flight()
     }
 
     fn file(&self, index: u32) -> &File {
-        &self.0.files[index as usize]
+        &self.lines.files[index as usize]
     }
 }
 

@@ -160,6 +160,14 @@ pub enum RingUnusable {
     /// Forbidden to this process.
     #[error("io_uring is forbidden to this process (a seccomp filter, as containers have it)")]
     Forbidden,
+    /// The kernel thread that takes submissions cannot be there.
+    #[error(
+        "io_uring's kernel thread on processor {processor}: there is no such processor, or this process may not run on it"
+    )]
+    NoProcessor {
+        /// The number asked for.
+        processor: u32,
+    },
     /// Too old to be used.
     #[error("this kernel's io_uring is too old: it cannot wait with a time limit (Linux 5.11 can)")]
     TooOld,
@@ -178,7 +186,7 @@ pub enum RingUnusable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AioQueue, NullQueue, SyncQueue, UringQueue, open_unnamed};
+    use crate::{AioQueue, Calls, NullQueue, Submitter, SyncQueue, UringQueue, open_unnamed};
 
     fn run(queue: &mut dyn Queue, requests: &[Request]) -> Vec<Completion> {
         for request in requests {
@@ -270,6 +278,122 @@ mod tests {
         check(|files| Box::new(UringQueue::new(files, 8, 4096).unwrap()));
         check(|files| Box::new(AioQueue::new(files, 8, 4096).unwrap()));
         check(|files| Box::new(SyncQueue::new(files, 8, 4096).unwrap()));
+    }
+
+    fn with(calls: Calls) -> impl Fn(Vec<File>) -> Box<dyn Queue> {
+        move |files| Box::new(UringQueue::with_calls(files, 8, 4096, &calls).unwrap())
+    }
+
+    #[test]
+    fn the_kernel_takes_submissions_by_itself() {
+        for processor in [None, Some(0)] {
+            check(with(Calls {
+                submitter: Some(Submitter { processor }),
+                ..Calls::default()
+            }));
+        }
+        let calls = Calls {
+            submitter: Some(Submitter {
+                processor: Some(4095),
+            }),
+            ..Calls::default()
+        };
+        let refused = UringQueue::with_calls(Vec::new(), 8, 4096, &calls).unwrap_err();
+        assert!(refused.to_string().contains("processor 4095"), "{refused}");
+    }
+
+    #[test]
+    fn a_submitter_that_sleeps_is_woken() {
+        let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
+        let calls = Calls {
+            submitter: Some(Submitter::default()),
+            ..Calls::default()
+        };
+        let mut queue = UringQueue::with_calls(vec![file], 8, 4096, &calls).unwrap();
+        for _ in 0..2 {
+            std::thread::sleep(std::time::Duration::from_millis(1200));
+            let done = run(&mut queue, &[request(3, Operation::Write, 0, 4096)]);
+            assert_eq!(done[0].result, Ok(4096));
+        }
+    }
+
+    #[test]
+    fn some_are_handed_over() {
+        for async_every in [1, 3] {
+            check(with(Calls {
+                async_every,
+                ..Calls::default()
+            }));
+        }
+    }
+
+    #[test]
+    fn flagged_calls_move_the_same() {
+        let calls = Calls {
+            polled: 30,
+            ..Calls::default()
+        };
+        check(|files| Box::new(SyncQueue::with_calls(files, 8, 4096, &calls).unwrap()));
+    }
+
+    /// What is read without the page cache cannot be read again without waiting; what was read through it can.
+    #[track_caller]
+    fn check_uncached(make: impl Fn(Vec<File>, &Calls) -> Box<dyn Queue>) {
+        let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
+        let again = || vec![file.try_clone().unwrap()];
+        let uncached = Calls {
+            uncached: true,
+            ..Calls::default()
+        };
+        let no_wait = Calls {
+            no_wait: true,
+            ..Calls::default()
+        };
+        let mut plain = make(again(), &Calls::default());
+        let writes =
+            (0..4).map(|slot| request(slot, Operation::Write, u64::from(slot) << 20, 4096));
+        run(plain.as_mut(), &writes.collect::<Vec<_>>());
+        file.sync_all().unwrap();
+        crate::drop_cache(&file).unwrap();
+        let read = |queue: &mut dyn Queue, at: u64| {
+            run(queue, &[request(0, Operation::Read, at << 20, 4096)])[0].result
+        };
+        match read(make(again(), &uncached).as_mut(), 1) {
+            // Before Linux 6.14, and on file systems without it.
+            Err(libc::EOPNOTSUPP) => {}
+            result => assert_eq!(result, Ok(4096)),
+        }
+        assert_eq!(read(make(again(), &no_wait).as_mut(), 1), Err(libc::EAGAIN));
+        assert_eq!(read(plain.as_mut(), 1), Ok(4096));
+        assert_eq!(read(make(again(), &no_wait).as_mut(), 1), Ok(4096));
+    }
+
+    #[test]
+    fn flags_reach_the_kernel() {
+        check_uncached(|files, calls| {
+            Box::new(UringQueue::with_calls(files, 8, 4096, calls).unwrap())
+        });
+        check_uncached(|files, calls| {
+            Box::new(SyncQueue::with_calls(files, 8, 4096, calls).unwrap())
+        });
+        check_uncached(|files, calls| {
+            Box::new(AioQueue::with_calls(files, 8, 4096, calls).unwrap())
+        });
+    }
+
+    /// A ring that polls moves what the file system can be polled for, and ends waits in time.
+    #[test]
+    fn devices_are_polled() {
+        let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Direct).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let calls = Calls {
+            polled: 100,
+            ..Calls::default()
+        };
+        let mut queue = UringQueue::with_calls(vec![file], 8, 4096, &calls).unwrap();
+        queue.buffer(2).fill(7);
+        let done = run(&mut queue, &[request(2, Operation::Write, 8192, 4096)]);
+        eprintln!("{done:?}");
     }
 
     #[test]

@@ -14,33 +14,38 @@ use fathom_units::Nanos;
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue, types};
 
 use crate::buffer::Slots;
-use crate::clock::timespec;
+use crate::calls::{Calls, Submitter as SubmissionThread};
+use crate::clock::{Clock, timespec};
 use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 
 /// The queue entry of a request on a file, which is registered or not: the two are types without a common public trait.
 macro_rules! entry_on {
-    ($file:expr, $request:expr, $address:expr, $fixed_buffers:expr, $priority:expr) => {{
+    ($file:expr, $request:expr, $address:expr, $fixed_buffers:expr, $priority:expr, $flags:expr) => {{
         let Request { offset, length, .. } = $request;
         match ($request.operation, $fixed_buffers) {
             (Operation::Read, Registered::Yes) => {
                 opcode::ReadFixed::new($file, $address, length, 0)
                     .offset(offset)
                     .ioprio($priority)
+                    .rw_flags($flags)
                     .build()
             }
             (Operation::Write, Registered::Yes) => {
                 opcode::WriteFixed::new($file, $address, length, 0)
                     .offset(offset)
                     .ioprio($priority)
+                    .rw_flags($flags)
                     .build()
             }
             (Operation::Read, Registered::No) => opcode::Read::new($file, $address, length)
                 .offset(offset)
                 .ioprio($priority)
+                .rw_flags($flags)
                 .build(),
             (Operation::Write, Registered::No) => opcode::Write::new($file, $address, length)
                 .offset(offset)
                 .ioprio($priority)
+                .rw_flags($flags)
                 .build(),
             (Operation::Fsync, _) => opcode::Fsync::new($file).build(),
             (Operation::Fdatasync, _) => opcode::Fsync::new($file)
@@ -52,6 +57,15 @@ macro_rules! entry_on {
 
 /// Flag of the entering call that makes it look for completions (`IORING_ENTER_GETEVENTS` of `linux/io_uring.h`).
 const GETEVENTS: u32 = 1;
+
+/// Flag of the entering call that wakes the kernel thread which takes submissions (`IORING_ENTER_SQ_WAKEUP`).
+const SQ_WAKEUP: u32 = 2;
+
+/// Milliseconds without submissions after which the kernel thread sleeps: the kernel's own default, and fio's.
+const SUBMITTER_IDLE_MS: u32 = 1000;
+
+/// Looks for completions before others are let on to the processor in between: some 20 microseconds.
+const SPINS: u32 = 1000;
 
 /// A ring on the heap, which its own parts refer to.
 struct Owned(NonNull<IoUring>);
@@ -100,6 +114,11 @@ pub struct UringQueue {
     fixed_buffers: Registered,
     fixed_files: Registered,
     priority: u16,
+    /// Flags of reads and writes.
+    flags: i32,
+    entering: Entering,
+    /// Reads and writes until one is handed to a kernel worker, and how many that is; 0: none is.
+    until_async: (u32, u32),
     // A ring made for one issuer must stay on its thread.
     stays: PhantomData<*const ()>,
 }
@@ -150,6 +169,17 @@ fn entry(mut words: Words, offset: u64, address: *mut u8, slot: u32, region: u32
     unsafe { std::mem::transmute::<Words, squeue::Entry>(words) }
 }
 
+/// How a ring is entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entering {
+    /// To submit, and to wait.
+    Plainly,
+    /// To submit, and to poll the devices for completions.
+    Polling,
+    /// Only where the kernel thread that takes submissions sleeps: what it has completed is looked for in memory.
+    Rarely,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Registered {
     Yes,
@@ -168,6 +198,22 @@ impl UringQueue {
     /// # Errors
     /// Says why the kernel gives no ring.
     pub fn new(files: Vec<File>, slots: u32, size: u32) -> Result<Self, RingUnusable> {
+        Self::with_calls(files, slots, size, &Calls::default())
+    }
+
+    /// The same, made and used as `calls` has it.
+    ///
+    /// A ring that polls takes direct reads and writes on files whose devices can be polled, and no syncs; the kernel
+    /// refuses all else with `EOPNOTSUPP` and `EINVAL`, request by request.
+    ///
+    /// # Errors
+    /// As [`UringQueue::new`].
+    pub fn with_calls(
+        files: Vec<File>,
+        slots: u32,
+        size: u32,
+        calls: &Calls,
+    ) -> Result<Self, RingUnusable> {
         let other = |source| RingUnusable::Other {
             ring: "io_uring",
             slots,
@@ -176,7 +222,7 @@ impl UringQueue {
         if slots == 0 || slots > SLOTS_MAX {
             return Err(other(io::ErrorKind::InvalidInput.into()));
         }
-        let ring = build(slots)?;
+        let ring = build(slots, calls)?;
         let slots = Slots::new(slots, size).map_err(other)?;
         let (ring, mut submitter, submission, completion) = Owned::new(ring);
         let (regions, region_shift) = slots.regions();
@@ -204,6 +250,15 @@ impl UringQueue {
             slots,
             files,
             priority: 0,
+            flags: calls.flags().bits().cast_signed(),
+            entering: match calls {
+                Calls {
+                    submitter: Some(_), ..
+                } => Entering::Rarely,
+                Calls { polled: 100, .. } => Entering::Polling,
+                _ => Entering::Plainly,
+            },
+            until_async: (calls.async_every, calls.async_every),
             stays: PhantomData,
         })
     }
@@ -222,11 +277,19 @@ impl UringQueue {
                 *request,
                 address,
                 self.fixed_buffers,
-                self.priority
+                self.priority,
+                self.flags
             )
         } else {
             let file = types::Fd(self.files[request.file as usize].as_raw_fd());
-            entry_on!(file, *request, address, self.fixed_buffers, self.priority)
+            entry_on!(
+                file,
+                *request,
+                address,
+                self.fixed_buffers,
+                self.priority,
+                self.flags
+            )
         };
         entry.user_data(u64::from(request.slot))
     }
@@ -249,6 +312,9 @@ impl UringQueue {
     /// it, the processor foresees no return of a function rightly.
     #[inline]
     fn enter(&mut self, least: u32) -> io::Result<()> {
+        if self.entering != Entering::Plainly {
+            return self.enter_otherwise(least, None);
+        }
         self.submission.sync();
         let count = self.submission.len() as u32;
         // Work that was put off is done by calls that ask for completions.
@@ -266,6 +332,9 @@ impl UringQueue {
     /// The same, but waits no longer than `timeout`.
     #[inline(never)]
     fn enter_until(&mut self, least: u32, timeout: Nanos) -> io::Result<()> {
+        if self.entering != Entering::Plainly {
+            return self.enter_otherwise(least, Some(timeout));
+        }
         self.submission.sync();
         let time = timespec(timeout);
         let time = types::Timespec::new()
@@ -276,10 +345,69 @@ impl UringQueue {
         entered.map(drop).or_else(forgive)
     }
 
+    /// The same for rings that poll, and for those whose submissions a kernel thread takes. Neither sleeps: whoever asks for
+    /// them gives a processor for the latency.
+    #[inline(never)]
+    fn enter_otherwise(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
+        let until = timeout.map(|timeout| Clock::now() + timeout);
+        let mut rounds = 0u32;
+        loop {
+            self.submission.sync();
+            let flags = match self.entering {
+                Entering::Rarely if self.submission.need_wakeup() => Some(SQ_WAKEUP),
+                Entering::Rarely if self.submission.cq_overflow() => Some(GETEVENTS),
+                Entering::Rarely => None,
+                // Without a least number the devices are asked once, and what else is due is seen in between.
+                Entering::Polling | Entering::Plainly => Some(GETEVENTS),
+            };
+            if let Some(flags) = flags {
+                let count = self.submission.len() as u32;
+                let no_signals = None::<&libc::sigset_t>;
+                // SAFETY: entries in line are valid (`push`, `push_alike`), and no argument points anywhere.
+                let entered = unsafe { self.submitter.enter(count, 0, flags, no_signals) };
+                entered.map(drop).or_else(forgive)?;
+            }
+            if self.arrived() >= least || until.is_some_and(|until| Clock::now() >= until) {
+                return Ok(());
+            }
+            rounds += 1;
+            if rounds < SPINS {
+                std::hint::spin_loop();
+            } else {
+                // The kernel's thread may be waiting for this very processor.
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// Hands an entry to a kernel worker at once, if it is the turn of one.
+    #[cold]
+    fn hand_over(&mut self, entry: squeue::Entry) -> squeue::Entry {
+        let (left, every) = &mut self.until_async;
+        *left -= 1;
+        if *left > 0 {
+            return entry;
+        }
+        *left = *every;
+        entry.flags(squeue::Flags::ASYNC)
+    }
+
     /// Where the line seems full: seen from here, what the kernel took is still in it.
     #[inline(never)]
     fn look_again(&mut self) {
         self.submission.sync();
+    }
+
+    /// Puts reads or writes in line one by one.
+    #[cold]
+    fn push_each(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
+        for (slot, offset) in slots.iter().zip(offsets) {
+            self.push(Request {
+                slot: *slot,
+                offset: *offset,
+                ..like
+            });
+        }
     }
 
     /// Puts a sync in line.
@@ -313,35 +441,64 @@ impl UringQueue {
     }
 }
 
+/// Set-ups of a ring that its worker enters, the best first.
+const ENTERED: [fn(&mut io_uring::Builder); 4] = [
+    |builder| {
+        builder
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .setup_no_sqarray()
+            .setup_submit_all();
+    },
+    |builder| {
+        builder
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .setup_submit_all();
+    },
+    |builder| {
+        builder.setup_coop_taskrun().setup_submit_all();
+    },
+    |_| {},
+];
+
+/// Those of a ring whose submissions a kernel thread takes: work cannot be put off until it is entered.
+const TAKEN_FROM: [fn(&mut io_uring::Builder); 3] = [
+    |builder| {
+        builder
+            .setup_single_issuer()
+            .setup_no_sqarray()
+            .setup_submit_all();
+    },
+    |builder| {
+        builder.setup_submit_all();
+    },
+    |_| {},
+];
+
 /// Makes a ring with the best set-up the kernel knows.
-fn build(slots: u32) -> Result<IoUring, RingUnusable> {
+fn build(slots: u32, calls: &Calls) -> Result<IoUring, RingUnusable> {
     let entries = slots.next_power_of_two();
-    let attempts: [fn(&mut io_uring::Builder); 4] = [
-        |builder| {
-            builder
-                .setup_single_issuer()
-                .setup_defer_taskrun()
-                .setup_taskrun_flag()
-                .setup_no_sqarray()
-                .setup_submit_all();
-        },
-        |builder| {
-            builder
-                .setup_single_issuer()
-                .setup_defer_taskrun()
-                .setup_taskrun_flag()
-                .setup_submit_all();
-        },
-        |builder| {
-            builder.setup_coop_taskrun().setup_submit_all();
-        },
-        |_| {},
-    ];
+    let attempts: &[fn(&mut io_uring::Builder)] = match calls.submitter {
+        None => &ENTERED,
+        Some(_) => &TAKEN_FROM,
+    };
     let mut last = io::Error::from(io::ErrorKind::Unsupported);
     for set_up in attempts {
         let mut builder = IoUring::builder();
         // No more than the slots can complete; what is larger than need be takes room in the nearest cache.
         builder.setup_cqsize(entries);
+        if calls.polled == 100 {
+            builder.setup_iopoll();
+        }
+        if let Some(SubmissionThread { processor }) = calls.submitter {
+            builder.setup_sqpoll(SUBMITTER_IDLE_MS);
+            if let Some(processor) = processor {
+                builder.setup_sqpoll_cpu(processor);
+            }
+        }
         set_up(&mut builder);
         match builder.build(entries) {
             Ok(ring) if ring.params().is_feature_ext_arg() => return Ok(ring),
@@ -349,9 +506,11 @@ fn build(slots: u32) -> Result<IoUring, RingUnusable> {
             Err(error) => last = error,
         }
     }
-    Err(match last.raw_os_error() {
-        Some(libc::ENOSYS) => RingUnusable::Missing { ring: "io_uring" },
-        Some(libc::EPERM | libc::EACCES) => forbidden(),
+    let processor = calls.submitter.and_then(|thread| thread.processor);
+    Err(match (last.raw_os_error(), processor) {
+        (Some(libc::ENOSYS), _) => RingUnusable::Missing { ring: "io_uring" },
+        (Some(libc::EPERM | libc::EACCES), _) => forbidden(),
+        (Some(libc::EINVAL), Some(processor)) => RingUnusable::NoProcessor { processor },
         _ => RingUnusable::Other {
             ring: "io_uring",
             slots,
@@ -374,7 +533,7 @@ fn forbidden() -> RingUnusable {
 /// # Errors
 /// Says why not.
 pub fn probe_uring() -> Result<(), RingUnusable> {
-    build(2).map(drop)
+    build(2, &Calls::default()).map(drop)
 }
 
 /// Errors of the entering call after which the same call can be made again.
@@ -417,6 +576,10 @@ impl Queue for UringQueue {
         let entry = self
             .template_of(&request, address)
             .entry(&request, address, region);
+        if self.until_async.1 > 0 {
+            let entry = self.hand_over(entry);
+            return self.line_up(&entry);
+        }
         self.line_up(&entry);
     }
 
@@ -428,6 +591,9 @@ impl Queue for UringQueue {
         let Some(first) = slots.first() else {
             return;
         };
+        if self.until_async.1 > 0 {
+            return self.push_each(like, slots, offsets);
+        }
         if self.submission.capacity() - self.submission.len() < slots.len() {
             self.look_again();
         }

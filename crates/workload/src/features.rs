@@ -3,6 +3,7 @@
 //! All of it is off in [`Features::default`]. A job without features runs in the engine's plain worker, whose I/O costs
 //! nothing that it did not ask for.
 
+mod calls;
 mod distribution;
 mod errors;
 mod file_work;
@@ -19,6 +20,7 @@ mod verify;
 
 use fathom_units::Nanos;
 
+pub use calls::{Advice, Calls, PROCESSOR_MAX, Submitter};
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
 pub use errors::ErrorHandling;
 pub use file_work::{FileTask, FileWork, SetChoice, SetFormat, SetOperation, SetRate, StopAfter};
@@ -75,6 +77,8 @@ pub struct Features {
     pub priorities: Option<Box<Priorities>>,
     /// Where workers run, when they begin, and what they end.
     pub process: Process,
+    /// What the kernel is told with or before the I/O.
+    pub calls: Calls,
     /// What is done to files beside the I/O.
     pub files: FileHandling,
     /// Which failures are survived.

@@ -3,6 +3,7 @@
 //! Every dialect's reader ends here, so that nothing impossible reaches the engine or the simulator, whoever wrote it. All
 //! contradictions are told at once.
 
+mod calls;
 mod file_set;
 mod lines;
 mod placement;
@@ -158,6 +159,7 @@ fn check_job(job: &Job, found: &mut Found) {
     check_access(job, found);
     check_verify(job, found);
     placement::check(job, found);
+    calls::check(job, found);
     lines::check(job, found);
     file_set::check(job, found);
     check_arrival(job, found);

@@ -2,7 +2,7 @@
 
 use fathom_units::{Nanos, Percent};
 use fathom_workload::{
-    Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Distribution,
+    Access, Advice, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Distribution,
     Features, FileHandling, FileOperation, Filling, IoLog, Job, Limits, OpenSync, Pacing, Place,
     Placement, Process, ProcessorSharing, SequentialScope, SyncPolicy, ThinkCounts, ThinkTime,
     ThreadPriority,
@@ -73,6 +73,7 @@ pub fn options(
     cache(*caching, *sync, *backend)
         .into_iter()
         .for_each(&mut put);
+    hint(job).into_iter().for_each(&mut put);
     rate(job, *arrival).into_iter().for_each(&mut put);
     if mix.changes_data() {
         filled(*contents, features.filling.as_deref(), block, job)
@@ -296,6 +297,20 @@ fn cache(caching: Caching, sync: SyncPolicy, backend: Backend) -> Vec<String> {
         .collect()
 }
 
+/// What the page cache is told of the order of access; DISKSPD says nothing by itself.
+fn hint(job: &Job) -> Option<String> {
+    if job.caching == Caching::Direct && job.backend != Backend::Mmap {
+        return None;
+    }
+    let random = matches!(job.access, Access::Random { .. } | Access::Mixed { .. });
+    let word = match (job.features.calls.advice, random) {
+        (Advice::Random, _) | (Advice::ByPattern, true) => "-fr",
+        (Advice::Sequential, _) | (Advice::ByPattern, false) => "-fs",
+        (Advice::None | Advice::Once, _) => return None,
+    };
+    Some(word.to_owned())
+}
+
 /// A limit for each thread on each target.
 fn rate(job: &Job, arrival: Arrival) -> Option<String> {
     let Arrival::Open {
@@ -367,6 +382,8 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         io_log,
         priorities: _,
         process,
+        // Advice stands with the cache, and flags of calls are Linux's own.
+        calls: _,
         files,
         errors: _,
         operation,

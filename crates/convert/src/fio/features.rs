@@ -2,12 +2,12 @@
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    AfterFound, Backend, Backlog, Batches, Dedupe, DedupeFrom, Direction, EndsOthers,
-    ErrorHandling, Features, FileHandling, Filling, Flow, HeaderCheck, IoLog, Job, LatencyTarget,
-    OnMismatch, Overlaps, Pattern, Priorities, PriorityShare, Process, ProcessorSharing, Replay,
-    ReplayPace, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, SyncRange, ThinkCounts,
-    ThinkTime, ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims,
-    VerifyTrust,
+    Advice, AfterFound, Backend, Backlog, Batches, Caching, Calls, Dedupe, DedupeFrom, Direction,
+    EndsOthers, ErrorHandling, Features, FileHandling, Filling, Flow, HeaderCheck, IoLog, Job,
+    LatencyTarget, OnMismatch, Overlaps, Pattern, Priorities, PriorityShare, Process,
+    ProcessorSharing, Replay, ReplayPace, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    Submitter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority, TrimmedData, Verify, VerifyPhase,
+    VerifyRepeats, VerifyTrims, VerifyTrust,
 };
 
 use super::section::Section;
@@ -42,6 +42,7 @@ pub fn put(
         io_log,
         priorities,
         process,
+        calls,
         files,
         errors,
         // The engine.
@@ -76,6 +77,7 @@ pub fn put(
         }
     }
     around(process, number, section, draft);
+    told(calls, job, section);
     handling(files, section);
     survived(errors, verify.as_deref(), section);
     if let Some(replay) = replay {
@@ -345,6 +347,50 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
     ] {
         if let Some(command) = command {
             text(option, key, command, number, section, draft);
+        }
+    }
+}
+
+/// What the kernel is told; fio gives advice of its own unless it is told not to, which only matters to the page cache.
+fn told(calls: &Calls, job: &Job, section: &mut Section) {
+    let Calls {
+        advice,
+        polled,
+        uncached,
+        no_wait,
+        async_every,
+        submitter,
+    } = calls;
+    let cached = job.caching == Caching::Buffered && job.backend != Backend::Null;
+    let advised = match advice {
+        Advice::None => "0",
+        Advice::ByPattern => "1",
+        Advice::Random => "random",
+        Advice::Sequential => "sequential",
+        Advice::Once => "noreuse",
+    };
+    let heeded = (cached || job.backend == Backend::Mmap) && job.features.operation.is_none();
+    section.put_if(
+        heeded && *advice != Advice::ByPattern,
+        "fadvise_hint",
+        advised,
+    );
+    if job.features.operation.is_some() {
+        return;
+    }
+    section.put_if(*polled > 0, "hipri", "1");
+    section.put_if(
+        (1..100).contains(polled),
+        "hipri_percentage",
+        polled.to_string(),
+    );
+    section.put_if(*uncached && cached, "uncached", "1");
+    section.put_if(*no_wait, "nowait", "1");
+    section.put_if(*async_every > 0, "force_async", async_every.to_string());
+    if let Some(Submitter { processor }) = submitter {
+        section.put("sqthread_poll", "1");
+        if let Some(processor) = processor {
+            section.put("sqthread_poll_cpu", processor.to_string());
         }
     }
 }

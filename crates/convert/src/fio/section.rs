@@ -2,8 +2,8 @@
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Backend, BufferContents, Caching, FileChoice, FileOperation, Job, Limits, OpenSync, Place,
-    StatCall, SyncPolicy, Target,
+    Backend, BufferContents, Caching, Features, FileChoice, FileOperation, Job, Limits, OpenSync,
+    Place, StatCall, SyncPolicy, Target,
 };
 
 use super::{names, pattern, size, time};
@@ -58,7 +58,7 @@ impl Section {
             name: names::section(name),
             options: Vec::new(),
         };
-        section.engine(*backend, features.operation);
+        section.engine(*backend, features);
         section.targets(job, targets, (stage, number), draft);
         if features.replay.is_none() {
             pattern::put(job, number, &mut section, draft);
@@ -111,7 +111,8 @@ impl Section {
         self.put_if(count > 1, "numjobs", count.to_string());
     }
 
-    fn engine(&mut self, backend: Backend, operation: Option<FileOperation>) {
+    fn engine(&mut self, backend: Backend, features: &Features) {
+        let operation = features.operation;
         let stat = |section: &mut Self, call: StatCall| match call {
             StatCall::Stat => {}
             StatCall::Lstat => section.put("stat_type", "lstat"),
@@ -129,6 +130,8 @@ impl Section {
             None => match backend {
                 Backend::IoUring => "io_uring",
                 Backend::Libaio => "libaio",
+                // Its calls take flags.
+                Backend::Sync if features.calls.has_flags() => "pvsync2",
                 Backend::Sync => "psync",
                 Backend::Mmap => "mmap",
                 Backend::Null => "null",

@@ -239,6 +239,7 @@ prop_compose! {
         ignored in vec(1i32..100, 0..3),
         shares in option::weighted(0.2, (0u32..=100, 0u16..4, 0u16..8)),
         verify in option::weighted(0.2, (select(Checksum::ALL.to_vec()), any::<bool>(), any::<bool>())),
+        (advice, polled, async_every, thread) in (select(vec![Advice::None, Advice::ByPattern, Advice::ByPattern, Advice::Random, Advice::Once]), any::<bool>(), 0u32..3, option::weighted(0.2, option::of(0u32..9))),
         operation in option::weighted(0.1, select(vec![FileOperation::Create, FileOperation::Stat(StatCall::Lstat), FileOperation::Allocate])),
     ) -> Features {
         Features {
@@ -271,6 +272,12 @@ prop_compose! {
                 ..Verify::new(kind)
             })),
             operation,
+            calls: Calls {
+                advice, async_every,
+                polled: if polled { 100 } else { 0 },
+                submitter: thread.map(|processor| Submitter { processor }),
+                ..Calls::default()
+            },
             ..pacing
         }
     }
@@ -312,6 +319,13 @@ prop_compose! {
             unlink: switches.2,
             features: features.unwrap_or_default(),
         };
+        let calls = &mut job.features.calls;
+        if !matches!(job.backend, Backend::IoUring) {
+            (calls.async_every, calls.submitter) = (0, None);
+        }
+        if !matches!(job.backend, Backend::IoUring | Backend::Sync) {
+            calls.polled = 0;
+        }
         if let Some(mut lines) = lines {
             // At least one is drawn, and nothing else has a say in the same.
             lines[0].weight += 1;

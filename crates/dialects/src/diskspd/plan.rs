@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::{
-    Access, AccessLine, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage,
-    Distribution, ExistingFiles, Features, FileChoice, FileHandling, Filling, IoLog, Job, Limits,
-    Mix, OpenSync, Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing,
+    Access, AccessLine, Advice, Arrival, Backend, BlockSizes, BufferContents, Caching, Calls,
+    Coverage, Distribution, ExistingFiles, Features, FileChoice, FileHandling, Filling, IoLog, Job,
+    Limits, Mix, OpenSync, Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing,
     ReportGroup, SequentialScope, Stage, SyncPolicy, Target as Used, ThinkCounts, ThinkTime,
     ThreadPriority, WhenFull, Workload, Zone,
 };
@@ -291,6 +291,10 @@ impl Plan<'_> {
                 }),
                 ..Process::default()
             },
+            calls: Calls {
+                advice: advice(target),
+                ..Calls::default()
+            },
             files: FileHandling {
                 must_exist: created(target).is_none(),
                 ..FileHandling::default()
@@ -335,6 +339,17 @@ impl Plan<'_> {
             }
             _ => None,
         }
+    }
+}
+
+/// Hints on the order of access, which only mean something to the page cache.
+fn advice(target: &Target) -> Advice {
+    let hinted = |letter| target.hints.contains(&letter);
+    let cached = target.mapped || target.cache == Cache::Cached;
+    match (cached, hinted('s'), hinted('r')) {
+        (true, true, _) => Advice::Sequential,
+        (true, false, true) => Advice::Random,
+        _ => Advice::None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! What fio's settings ask for beyond plain I/O, in the terms of the workload model.
 
-use fathom_workload::{EndsOthers, ErrorHandling, Features, FileOperation};
+use fathom_workload::{Calls, EndsOthers, ErrorHandling, Features, FileOperation};
 
-use super::settings::Settings;
+use super::settings::{Settings, calls};
 use super::table;
 
 /// The operation on files that takes the place of reads and writes.
@@ -36,6 +36,10 @@ pub fn of(settings: &Settings, number: u64) -> Features {
     }
     Features {
         process,
+        calls: match operation(settings) {
+            None => calls(settings),
+            Some(_) => Calls::default(),
+        },
         files: settings.control.handling.clone(),
         errors: errors(settings),
         operation: operation(settings),

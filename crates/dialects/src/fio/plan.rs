@@ -474,7 +474,7 @@ fn default_of(name: &str) -> Option<&'static str> {
         "bs" => "4096",
         "ioengine" => "psync",
         "iodepth" | "numjobs" | "loops" | "nrfiles" | "invalidate" | "scramble_buffers"
-        | "randrepeat" => "1",
+        | "randrepeat" | "fadvise_hint" => "1",
         "direct" | "fsync" | "fdatasync" | "end_fsync" | "fsync_on_close" | "norandommap" => "0",
         "rwmixread" => "50",
         "sync" => "none",

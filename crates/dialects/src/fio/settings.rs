@@ -6,6 +6,7 @@
 //! Invariant: a value that cannot be read leaves the setting as it was and adds an error that points at it.
 
 mod apply;
+mod calls;
 mod contents;
 mod handling;
 mod log;
@@ -26,6 +27,7 @@ use fathom_workload::{FileChoice, OpenSync};
 use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
+pub use calls::{CallSettings, calls};
 pub use contents::ContentSettings;
 pub use pacing::{PacingSettings, pace, problems as pacing_problems};
 pub use placement::{PlacementSettings, ZoneMode};
@@ -156,6 +158,8 @@ pub struct Settings {
     pub stats: bool,
     pub log: LogSettings,
     pub priority: PrioritySettings,
+    /// What the kernel is told with or before the I/O.
+    pub calls: CallSettings,
     /// What holds I/O back.
     pub pacing: PacingSettings,
     /// By fio's name: the value as typed, where it came from, and where it stands.
@@ -228,6 +232,7 @@ impl Default for Settings {
             stats: true,
             log: LogSettings::default(),
             priority: PrioritySettings::default(),
+            calls: CallSettings::default(),
             pacing: PacingSettings::default(),
             sources: BTreeMap::new(),
             engine_options: Vec::new(),

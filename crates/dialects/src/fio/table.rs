@@ -120,6 +120,11 @@ pub fn find(name: &str) -> Option<&'static OptionRow> {
     rows().find(|row| row.name == name || row.aliases.contains(&name))
 }
 
+/// Whether an option belongs to single I/O engines: it must not be read before the job's engine is known.
+pub fn belongs_to_engine(name: &str) -> bool {
+    find(name).is_some_and(|row| !row.engines.is_empty())
+}
+
 /// Every name and alias.
 pub fn names() -> impl Iterator<Item = &'static str> {
     rows().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))

@@ -1,4 +1,4 @@
-//! Treatment of files and errors, operations on files, and traces, in the native file.
+//! Calls beside the I/O, treatment of files and errors, operations on files, and traces, in the native file.
 
 use fathom_units::{Nanos, Percent};
 use toml::{Table, Value as TomlValue};
@@ -6,7 +6,9 @@ use toml::{Table, Value as TomlValue};
 use super::fields::{Fields, Reader, Value};
 use super::words::{KINDS, OPERATIONS, word};
 use super::writer::{count, time};
-use crate::{Direction, ErrorHandling, Features, FileHandling, Replay, ReplayPace, SyncRange};
+use crate::{
+    Calls, Direction, ErrorHandling, Features, FileHandling, Replay, ReplayPace, SyncRange,
+};
 
 /// The word of a replay that heeds no times.
 const AT_ONCE: &str = "at-once";
@@ -14,6 +16,9 @@ const AT_ONCE: &str = "at-once";
 /// The keys of what is not as it is by default.
 pub(super) fn keys(features: &Features) -> Vec<(&'static str, TomlValue)> {
     let mut keys = Vec::new();
+    if features.calls != Calls::default() {
+        keys.push(("calls", super::calls::value(&features.calls)));
+    }
     if features.files != FileHandling::default() {
         keys.push(("files", TomlValue::Table(files(&features.files))));
     }
@@ -113,8 +118,9 @@ fn trace(replay: &Replay) -> Table {
 }
 
 impl Reader<'_> {
-    /// `files`, `on_error`, `operation`, `trace` and `trace_to`.
+    /// `calls`, `files`, `on_error`, `operation`, `trace` and `trace_to`.
     pub(super) fn handling(&mut self, fields: &mut Fields<'_, '_>, features: &mut Features) {
+        features.calls = self.calls(fields);
         if let Some(value) = fields.get("files") {
             features.files = self.files(value).unwrap_or_default();
         }

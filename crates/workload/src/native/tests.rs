@@ -7,17 +7,17 @@ use proptest::prelude::*;
 
 use super::verify::CHECKSUMS;
 use super::words::{
-    BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, OPEN_SYNCS, OPERATIONS, PROCESSES,
-    Words,
+    ADVICE, BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, OPEN_SYNCS, OPERATIONS,
+    PROCESSES, Words,
 };
 use super::{read, to_json, write};
 use crate::{
-    Access, AccessLine, Arrival, Backlog, Between, BlockSizes, Checksum, Coverage, Dedupe,
-    DedupeFrom, Distribution, ErrorHandling, Features, FileChoice, FileHandling, HeaderCheck, Job,
-    Limits, Mix, OnMismatch, Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing,
-    Replay, ReplayPace, ReportGroup, SequentialScope, Stage, SyncPolicy, SyncRange, Target,
-    ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
-    WeightedSize, WhenFull, Workload,
+    Access, AccessLine, Advice, Arrival, Backend, Backlog, Between, BlockSizes, Calls, Checksum,
+    Coverage, Dedupe, DedupeFrom, Distribution, ErrorHandling, Features, FileChoice, FileHandling,
+    HeaderCheck, Job, Limits, Mix, OnMismatch, PROCESSOR_MAX, Pacing, Pattern, Place, Placement,
+    Poisson, Process, ProcessorSharing, Replay, ReplayPace, ReportGroup, SequentialScope, Stage,
+    Submitter, SyncPolicy, SyncRange, Target, ThreadPriority, TrimmedData, Verify, VerifyPhase,
+    VerifyRepeats, VerifyTrims, VerifyTrust, WeightedSize, WhenFull, Workload,
 };
 
 mod property_tests;
@@ -572,4 +572,56 @@ fn a_rate_from_an_earlier_stage_survives_its_file() {
         let refused = read(&text(rate), "w.toml").unwrap_err();
         assert!(refused.to_string().contains(complaint), "{refused}");
     }
+}
+
+#[test]
+fn calls_survive_their_file() {
+    let job = check_kept(
+        "calls = { advice = \"random\", polled = 30, uncached = true }\nbackend = \"sync\"",
+    );
+    let expected = Calls {
+        advice: Advice::Random,
+        polled: 30,
+        uncached: true,
+        ..Calls::default()
+    };
+    assert_eq!(job.features.calls, expected);
+    let thread = |keys: &str| check_kept(keys).features.calls.submitter;
+    let any = Some(Submitter { processor: None });
+    assert_eq!(thread("calls = { submitter = true }"), any);
+    assert_eq!(thread("calls = { submitter = false }"), None);
+    let first = Some(Submitter { processor: Some(0) });
+    assert_eq!(thread("calls = { submitter = 0 }"), first);
+}
+
+#[test]
+fn calls_that_a_backend_does_not_have_are_told() {
+    let check = |keys: &str, complaint: &str| {
+        let text = format!(
+            "[[stage]]\nname = \"s\"\n[[stage.job]]\nname = \"j\"\ntarget = \"/dev/sdx\"\nmeasure = \"9s\"\n{keys}\n"
+        );
+        let refused = read(&text, "w.toml").unwrap_err().to_string();
+        assert!(refused.contains(complaint), "{refused}");
+    };
+    check(
+        "calls = { polled = 101 }",
+        "101 % of its I/Os are polled for",
+    );
+    check(
+        "calls = { polled = 50 }",
+        "some are polled for and some are not",
+    );
+    check("calls = { submitter = 4096 }", "taken on processor 4096");
+    check(
+        "backend = \"sync\"\ncalls = { async_every = 2 }",
+        "the backend `sync` has no `async_every`",
+    );
+    check(
+        "backend = \"libaio\"\ncalls = { uncached = true }",
+        "the backend `libaio` has no `uncached`",
+    );
+    check(
+        "calls = { advice = \"randomly\" }",
+        "did you mean `random`?",
+    );
 }

@@ -1,7 +1,7 @@
 //! The words of the native file, for reading and writing alike.
 
 use crate::{
-    Backend, Between, BufferContents, Caching, EndsOthers, ExistingFiles, FileChoice,
+    Advice, Backend, Between, BufferContents, Caching, EndsOthers, ExistingFiles, FileChoice,
     FileOperation, FileSpread, FileTask, OpenSync, Poisson, SequentialScope, SetFormat, StatCall,
     WhenFull,
 };
@@ -60,6 +60,14 @@ pub(super) const CACHINGS: Words<Caching> =
 pub(super) const EXISTING: Words<ExistingFiles> = &[
     ("only-ours", ExistingFiles::OnlyOurs),
     ("as-peer", ExistingFiles::AsPeer),
+];
+
+pub(super) const ADVICE: Words<Advice> = &[
+    ("none", Advice::None),
+    ("by-pattern", Advice::ByPattern),
+    ("random", Advice::Random),
+    ("sequential", Advice::Sequential),
+    ("once", Advice::Once),
 ];
 
 pub(super) const ENDS: Words<EndsOthers> = &[

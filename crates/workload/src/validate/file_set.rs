@@ -4,8 +4,8 @@ use fathom_units::{Bytes, Iops, Percent};
 
 use super::{DIRECT_UNIT, Found};
 use crate::{
-    Access, Arrival, Backend, Caching, Direction, FileSet, FileSizes, FileTask, FileWork, Job,
-    SET_DEPTH_MAX, SET_MAX, SetChoice, SetFormat, StopAfter,
+    Access, Arrival, Backend, Caching, Calls, Direction, FileSet, FileSizes, FileTask, FileWork,
+    Job, SET_DEPTH_MAX, SET_MAX, SetChoice, SetFormat, StopAfter,
 };
 
 /// Largest mean of a Poisson choice.
@@ -262,7 +262,7 @@ fn of_job(job: &Job) -> [Foreign; 7] {
     ]
 }
 
-fn of_features(job: &Job) -> [Foreign; 12] {
+fn of_features(job: &Job) -> [Foreign; 13] {
     let features = &job.features;
     let search = features.latency_target.is_some();
     [
@@ -298,5 +298,10 @@ fn of_features(job: &Job) -> [Foreign; 12] {
             "priorities of single I/Os",
         ),
         (features.batches.is_some(), "batches", "batches"),
+        (
+            features.calls != Calls::default(),
+            "calls",
+            "advice and flags for the kernel",
+        ),
     ]
 }

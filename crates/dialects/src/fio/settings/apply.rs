@@ -48,7 +48,8 @@ impl Settings {
             || self.apply_replay(reader)
             || self.apply_pacing(reader)
             || self.apply_log(reader)
-            || self.apply_priority(reader);
+            || self.apply_priority(reader)
+            || self.apply_calls(reader);
         assert!(
             known,
             "the table calls `{}` built, but nothing reads it",

@@ -3,7 +3,7 @@
 use fathom_workload::{Backend, FileOperation, StatCall};
 
 use super::Kind::{Flag, Number, Switch, Text, Word};
-use super::Support::{Built, NoEffect, NotYet, Only, WithEngine};
+use super::Support::{Built, NoEffect, WithEngine};
 use super::{Carried, EngineRow, OptionRow, engine_row};
 
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -17,10 +17,10 @@ const NVME: &[&str] = &["io_uring_cmd", "xnvme"];
 /// Options of single engines.
 #[rustfmt::skip]
 pub(super) const ROWS: &[OptionRow] = &[
-    engine_row("hipri", &["io_uring", "io_uring_cmd", "pvsync2", "sg", "libblkio"], Flag, Only("0"), "Poll for completions"),
-    engine_row("hipri_percentage", &["pvsync2"], Number, NotYet, "Share of polled I/O"),
-    engine_row("uncached", &["io_uring", "io_uring_cmd", "pvsync2"], Number, Only("0"), "Buffered I/O that leaves nothing in the page cache"),
-    engine_row("nowait", &["io_uring", "io_uring_cmd", "pvsync2", "libaio"], Switch, Only("0"), "Fail where an I/O would block"),
+    engine_row("hipri", &["io_uring", "io_uring_cmd", "pvsync2", "sg", "libblkio"], Flag, Built, "Poll for completions"),
+    engine_row("hipri_percentage", &["pvsync2"], Number, Built, "Share of polled I/O"),
+    engine_row("uncached", &["io_uring", "io_uring_cmd", "pvsync2"], Number, Built, "Buffered I/O that leaves nothing in the page cache"),
+    engine_row("nowait", &["io_uring", "io_uring_cmd", "pvsync2", "libaio"], Switch, Built, "Fail where an I/O would block"),
     engine_row("cmdprio_percentage", CMDPRIO, Number, Built, "Share of I/O with a priority"),
     engine_row("cmdprio_class", CMDPRIO, Number, Built, "Priority class of that share"),
     engine_row("cmdprio_hint", CMDPRIO, Number, Built, "Priority hint of that share"),
@@ -28,10 +28,10 @@ pub(super) const ROWS: &[OptionRow] = &[
     engine_row("cmdprio_bssplit", CMDPRIO, Text, Built, "Priorities by size"),
     engine_row("fixedbufs", URING, Flag, NoEffect, "Register the buffers with the kernel"),
     engine_row("registerfiles", URING, Flag, NoEffect, "Register the files with the kernel"),
-    engine_row("sqthread_poll", &["io_uring", "io_uring_cmd", "xnvme"], Flag, Only("0"), "A kernel thread takes submissions"),
-    engine_row("sqthread_poll_cpu", URING, Number, NotYet, "Processor of that thread"),
+    engine_row("sqthread_poll", &["io_uring", "io_uring_cmd", "xnvme"], Flag, Built, "A kernel thread takes submissions"),
+    engine_row("sqthread_poll_cpu", URING, Number, Built, "Processor of that thread"),
     engine_row("nonvectored", URING, Switch, NoEffect, "Use the plain read and write commands"),
-    engine_row("force_async", URING, Number, Only("0"), "Hand I/O to kernel workers at once"),
+    engine_row("force_async", URING, Number, Built, "Hand I/O to kernel workers at once"),
     engine_row("cmd_type", URING, Word, WithEngine, "Kind of pass-through command"),
     engine_row("md_per_io_size", NVME, Number, WithEngine, "Metadata bytes of an I/O"),
     engine_row("pi_act", NVME, Switch, WithEngine, "Let the device handle protection information"),

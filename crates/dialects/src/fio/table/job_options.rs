@@ -52,7 +52,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("openfiles", &[], Number, NoEffect, "Files open at the same time"),
     row("file_service_type", &[], Word, Built, "How the next file is picked"),
     row("fallocate", &[], Word, NoEffect, "How a new file's space is reserved"),
-    row("fadvise_hint", &[], Word, NoEffect, "Advise the kernel of the pattern"),
+    row("fadvise_hint", &[], Word, Built, "Advise the kernel of the pattern"),
     row("fsync", &[], Number, Built, "`fsync` after this many writes"),
     row("fdatasync", &[], Number, Built, "`fdatasync` after this many writes"),
     row("write_barrier", &[], Number, NoEffect, "Make every n-th write a barrier"),

@@ -2,8 +2,8 @@
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Access, Backend, EndsOthers, FileOperation, Place, ProcessorSharing, ReplayPace, StatCall,
-    SyncRange, ThreadPriority,
+    Access, Advice, Backend, Calls, EndsOthers, FileOperation, Place, ProcessorSharing, ReplayPace,
+    StatCall, Submitter, SyncRange, ThreadPriority,
 };
 
 use super::*;
@@ -44,6 +44,70 @@ fn threads_are_placed() {
     check_error(
         "[j]\nsize=1m\nprio=8\n",
         &["`prio=8` is out of range: 0 to 7"],
+    );
+}
+
+#[test]
+fn the_kernel_is_told_what_fio_tells_it() {
+    let calls = |job: &Job| job.features.calls;
+    let none = Calls::default();
+    let advised = Calls {
+        advice: Advice::ByPattern,
+        ..none
+    };
+    // fio advises by itself, but that is for the page cache alone.
+    check("rw=read", calls, advised);
+    check("direct=1", calls, none);
+    check("ioengine=null", calls, none);
+    check("ioengine=mmap\ndirect=1", calls, advised);
+    check("fadvise_hint=0", calls, none);
+    let random = Calls {
+        advice: Advice::Random,
+        ..none
+    };
+    check("fadvise_hint=random", calls, random);
+    let flagged = |engine: &str, options: &str, expected: Calls| {
+        check(
+            &format!("ioengine={engine}\ndirect=1\n{options}"),
+            calls,
+            expected,
+        );
+    };
+    let polled = |polled| Calls { polled, ..none };
+    flagged("io_uring", "hipri", polled(100));
+    flagged("io_uring", "hipri=0", none);
+    flagged("pvsync2", "hipri=1\nhipri_percentage=30", polled(30));
+    flagged("pvsync2", "hipri_percentage=30", none);
+    let no_wait = Calls {
+        no_wait: true,
+        ..none
+    };
+    flagged("libaio", "nowait=1", no_wait);
+    flagged("io_uring", "uncached=1", none);
+    let uncached = Calls {
+        uncached: true,
+        ..advised
+    };
+    check("ioengine=io_uring\nuncached=1", calls, uncached);
+    let every = Calls {
+        async_every: 4,
+        ..none
+    };
+    flagged("io_uring", "force_async=4", every);
+    let thread = |processor| Calls {
+        submitter: Some(Submitter { processor }),
+        ..none
+    };
+    flagged("io_uring", "sqthread_poll", thread(None));
+    flagged(
+        "io_uring",
+        "sqthread_poll=1\nsqthread_poll_cpu=3",
+        thread(Some(3)),
+    );
+    flagged("io_uring", "sqthread_poll_cpu=3", none);
+    check_error(
+        "[j]\nsize=1m\nioengine=libaio\nhipri\n",
+        &["engine `libaio` has no option `hipri`"],
     );
 }
 

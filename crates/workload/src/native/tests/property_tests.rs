@@ -339,6 +339,43 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn calls()(
+        advice in one_of(ADVICE),
+        (polled, uncached, no_wait) in (0u8..=100, any::<bool>(), any::<bool>()),
+        async_every: u32,
+        thread in option::of(option::of(0u32..=PROCESSOR_MAX)),
+    ) -> Calls {
+        let submitter = thread.map(|processor| Submitter { processor });
+        Calls { advice, polled, uncached, no_wait, async_every, submitter }
+    }
+}
+
+/// What of it the backend has.
+fn calls_of(backend: Backend, calls: Calls) -> Calls {
+    let advice = calls.advice;
+    match backend {
+        Backend::IoUring => Calls {
+            polled: calls.polled / 100 * 100,
+            ..calls
+        },
+        Backend::Sync => Calls {
+            async_every: 0,
+            submitter: None,
+            ..calls
+        },
+        Backend::Libaio => Calls {
+            advice,
+            no_wait: calls.no_wait,
+            ..Calls::default()
+        },
+        Backend::Mmap | Backend::Null => Calls {
+            advice,
+            ..Calls::default()
+        },
+    }
+}
+
+prop_compose! {
     fn features()(
         each: bool,
         windows in (option::of(1u64..1 << 60), option::of(1u64..1 << 60)),
@@ -408,8 +445,8 @@ prop_compose! {
         (caching, existing) in (one_of(CACHINGS), one_of(EXISTING)),
         switches in any::<(bool, bool, bool)>(),
         (salt, alone, check) in (any::<u64>(), any::<bool>(), option::of(checks())),
-        (process, handling, features, lines) in
-            (processes(), handlings(), features(), vec(access_lines(), 0..4)),
+        (process, handling, features, lines, calls) in
+            (processes(), handlings(), features(), vec(access_lines(), 0..4), calls()),
     ) -> Job {
         let workers = if alone { 1 } else { workers };
         with_lines(Job {
@@ -432,6 +469,7 @@ prop_compose! {
                     .filter(|_| handling.replay.is_none() && may_verify(workers, mix, access))
                     .map(Box::new),
                 process,
+                calls: calls_of(backend, calls),
                 files: handling.files,
                 errors: handling.errors,
                 operation: handling.operation,

@@ -1,0 +1,116 @@
+//! Options of how the kernel is asked to do the I/O: advice on files, flags of single calls, the set-up of a ring.
+
+use fathom_workload::{Advice, Backend, Calls, PROCESSOR_MAX, Submitter};
+
+use super::reader::{Counts, ValueReader};
+use super::{Settings, set};
+use crate::fio::job;
+
+/// fio's `fadvise_hint` and the engines' own options of this kind, with its defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallSettings {
+    advice: Advice,
+    polled: bool,
+    polled_percent: u8,
+    uncached: bool,
+    no_wait: bool,
+    async_every: u32,
+    submitter: Submitting,
+}
+
+/// `sqthread_poll` and `sqthread_poll_cpu`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Submitting {
+    on: bool,
+    processor: Option<u32>,
+}
+
+impl Default for CallSettings {
+    fn default() -> Self {
+        Self {
+            advice: Advice::ByPattern,
+            polled: false,
+            polled_percent: 100,
+            uncached: false,
+            no_wait: false,
+            async_every: 0,
+            submitter: Submitting::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// Applies an option of this kind; `false` where it is none.
+    pub(super) fn apply_calls(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        let calls = &mut self.calls;
+        let most = u64::from(u32::MAX);
+        match reader.name() {
+            "fadvise_hint" => {
+                let words = [
+                    ("0", Advice::None),
+                    ("1", Advice::ByPattern),
+                    ("random", Advice::Random),
+                    ("sequential", Advice::Sequential),
+                    ("noreuse", Advice::Once),
+                ];
+                let word = reader.word(&words.map(|(word, _)| word));
+                set(&mut calls.advice, word.map(|index| words[index].1));
+            }
+            "hipri" => set(&mut calls.polled, reader.switch()),
+            "hipri_percentage" => {
+                let percent = reader.number(Counts::Things, 0, 100);
+                set(&mut calls.polled_percent, percent.map(|it| it as u8));
+            }
+            "uncached" => {
+                let number = reader.number(Counts::Things, 0, most);
+                set(&mut calls.uncached, number.map(|number| number > 0));
+            }
+            "nowait" => set(&mut calls.no_wait, reader.switch()),
+            "force_async" => {
+                let every = reader.number(Counts::Things, 0, most);
+                set(&mut calls.async_every, every.map(|every| every as u32));
+            }
+            "sqthread_poll" => set(&mut calls.submitter.on, reader.switch()),
+            "sqthread_poll_cpu" => {
+                let number = reader.number(Counts::Things, 0, u64::from(PROCESSOR_MAX));
+                if let Some(number) = number {
+                    calls.submitter.processor = Some(number as u32);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// What of it the job's engine heeds. The page cache's part means nothing to direct I/O, which fio leaves out too.
+pub fn calls(settings: &Settings) -> Calls {
+    let CallSettings {
+        advice,
+        polled,
+        polled_percent,
+        uncached,
+        no_wait,
+        async_every,
+        submitter,
+    } = settings.calls;
+    let backend = job::backend(settings);
+    let cached = !settings.direct && backend != Backend::Null;
+    let is_ring = backend == Backend::IoUring;
+    let has_flags = is_ring || backend == Backend::Sync;
+    let share = if is_ring { 100 } else { polled_percent };
+    Calls {
+        advice: if cached || backend == Backend::Mmap {
+            advice
+        } else {
+            Advice::None
+        },
+        polled: if has_flags && polled { share } else { 0 },
+        uncached: has_flags && cached && uncached,
+        no_wait: (has_flags || backend == Backend::Libaio) && no_wait,
+        async_every: if is_ring { async_every } else { 0 },
+        submitter: (is_ring && submitter.on).then_some(Submitter {
+            processor: submitter.processor,
+        }),
+    }
+}

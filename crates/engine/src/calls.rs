@@ -1,0 +1,148 @@
+//! What the kernel is told with or before a job's I/O: whether it can be, and in the terms of its calls.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_rawio::{self as rawio, RingUnusable};
+use fathom_workload::{Access, Advice, Backend, Caching, Calls, Job, Workload};
+
+use crate::EngineError;
+use crate::guard;
+use crate::targets::{Kind, Object, Targets};
+
+/// Flags of the job's I/O.
+pub(crate) fn of(job: &Job) -> rawio::Calls {
+    let Calls {
+        advice: _,
+        polled,
+        uncached,
+        no_wait,
+        async_every,
+        submitter,
+    } = job.features.calls;
+    rawio::Calls {
+        polled,
+        uncached,
+        no_wait,
+        async_every,
+        submitter: submitter.map(|thread| rawio::Submitter {
+            processor: thread.processor,
+        }),
+    }
+}
+
+/// What the kernel is told of the job's files; `None`: nothing.
+pub(crate) fn advice(job: &Job) -> Option<rawio::Advice> {
+    match (job.features.calls.advice, job.access) {
+        (Advice::None, _) => None,
+        (Advice::Sequential, _) | (Advice::ByPattern, Access::Sequential { .. }) => {
+            Some(rawio::Advice::Sequential)
+        }
+        (Advice::Random | Advice::ByPattern, _) => Some(rawio::Advice::Random),
+        (Advice::Once, _) => Some(rawio::Advice::Once),
+    }
+}
+
+/// Tells the kernel how the job's files will be read. It is free not to listen, so an error is none of the job's.
+pub(crate) fn advise(job: &Job, files: &[File]) {
+    let Some(advice) = advice(job) else {
+        return;
+    };
+    for (file, target) in files.iter().zip(&job.targets) {
+        let length = target.length.map_or(0, fathom_units::Bytes::get);
+        let _ = rawio::advise(file, target.offset.get(), length, advice);
+    }
+}
+
+/// Whether the job polls in its ring, which then does nothing else.
+fn polls(job: &Job) -> bool {
+    job.backend == Backend::IoUring && job.features.calls.polled > 0
+}
+
+/// Adds what a ring that polls cannot do.
+pub(crate) fn check(job: &Job, problems: &mut Diagnostics) {
+    if !polls(job) {
+        return;
+    }
+    let mut complain = |what: &str, hint: &str| {
+        problems.push(Diagnostic::error(format!("job `{}`: {what}", job.name)).hint(hint));
+    };
+    if job.caching == Caching::Buffered {
+        let hint = "use direct I/O, or leave polling (fio: `hipri`) out";
+        complain("buffered I/O cannot be polled for", hint);
+    }
+    let sync = &job.sync;
+    if sync.fsync_every > 0 || sync.fdatasync_every > 0 {
+        let hint = "leave the syncs out, or polling (fio: `hipri`)";
+        complain("a ring that polls for completions has no syncs", hint);
+    }
+}
+
+/// Says where a job polls devices that cannot be polled.
+///
+/// # Errors
+/// [`EngineError::Unsupported`] of the first.
+pub(crate) fn check_devices(workload: &Workload, targets: &Targets) -> Result<(), EngineError> {
+    for ((_, job), of_job) in workload.jobs().zip(&targets.jobs) {
+        if !polls(job) {
+            continue;
+        }
+        for index in &of_job.objects {
+            let object = &targets.objects[*index];
+            let Some(device) = path_of(object).and_then(guard::whole_device_under) else {
+                continue;
+            };
+            let setting = format!("/sys/block/{}/queue/io_poll", device.name);
+            if fs::read_to_string(&setting).is_ok_and(|text| text.trim() == "0") {
+                return Err(EngineError::Unsupported {
+                    what: format!("polling for completions on `{}`", object.path),
+                    why: format!(
+                        "the driver of {} has no queues for it ({setting} is 0)",
+                        device.name
+                    ),
+                    remedy: "leave polling (fio: `hipri`) out; for NVMe, load its driver with `poll_queues=1`"
+                        .to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn path_of(object: &Object) -> Option<&Path> {
+    match &object.kind {
+        // A file that is not there yet will lie where its directory does.
+        Kind::File { full, existing } => match existing {
+            Some(_) => Some(full),
+            None => full.parent(),
+        },
+        Kind::Fresh { directory } => Some(directory),
+        Kind::Device { .. } => Some(Path::new(&object.path)),
+        Kind::Directory { .. } | Kind::FileSet { .. } | Kind::Nothing { .. } => None,
+    }
+}
+
+/// Says where a job asks of io_uring what nothing else can do, and there is none.
+///
+/// # Errors
+/// [`EngineError::Unsupported`] of the first.
+pub(crate) fn check_without_ring(
+    workload: &Workload,
+    reason: &RingUnusable,
+) -> Result<(), EngineError> {
+    let needs_ring = |job: &Job| {
+        let calls = &job.features.calls;
+        let own = calls.polled > 0 || calls.async_every > 0 || calls.submitter.is_some();
+        own && job.backend == Backend::IoUring
+    };
+    match workload.jobs().find(|(_, job)| needs_ring(job)) {
+        None => Ok(()),
+        Some((_, job)) => Err(EngineError::Unsupported {
+            what: format!("what job `{}` asks of io_uring", job.name),
+            why: reason.to_string(),
+            remedy: "leave out polling, the kernel's submitting thread and asynchronous calls"
+                .to_owned(),
+        }),
+    }
+}
