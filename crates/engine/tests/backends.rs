@@ -7,25 +7,45 @@ use common::{command, for_time, job, run_jobs, stage, workload};
 use fathom_engine::{RunOptions, StopFlag, run};
 use fathom_record::{EndReason, Ignore, OpStats};
 use fathom_units::{Bytes, Nanos, Percent};
-use fathom_workload::{Access, Backend, Caching, Coverage, Job, Limits, Mix, SequentialScope};
+use fathom_workload::{
+    Access, Backend, Caching, Calls, Coverage, Job, Limits, Mix, SequentialScope, Submitter,
+};
 
 const SIZE: Bytes = Bytes::mib(2);
 
 /// Runs a job that its size ends, on each way of doing I/O, and compares its counts of reads and writes.
 #[track_caller]
 fn check(change: impl Fn(&mut Job), reads: u64, writes: u64) {
+    let plain = Calls::default();
+    let taken = Calls {
+        submitter: Some(Submitter::default()),
+        ..plain
+    };
+    let some_handed_over = Calls {
+        async_every: 3,
+        ..plain
+    };
+    let half_polled = Calls {
+        polled: 50,
+        ..plain
+    };
     let ways = [
-        (Backend::IoUring, Caching::Direct),
-        (Backend::IoUring, Caching::Buffered),
-        (Backend::Libaio, Caching::Direct),
-        (Backend::Sync, Caching::Direct),
-        (Backend::Sync, Caching::Buffered),
-        (Backend::Null, Caching::Direct),
+        (Backend::IoUring, Caching::Direct, plain),
+        (Backend::IoUring, Caching::Buffered, plain),
+        (Backend::IoUring, Caching::Direct, taken),
+        (Backend::IoUring, Caching::Buffered, taken),
+        (Backend::IoUring, Caching::Direct, some_handed_over),
+        (Backend::Libaio, Caching::Direct, plain),
+        (Backend::Sync, Caching::Direct, plain),
+        (Backend::Sync, Caching::Buffered, plain),
+        (Backend::Sync, Caching::Direct, half_polled),
+        (Backend::Null, Caching::Direct, plain),
     ];
-    for (backend, caching) in ways {
+    for (backend, caching, calls) in ways {
         let directory = tempfile::tempdir().unwrap();
         let mut job = job(&directory.path().join("file"), SIZE);
         (job.backend, job.caching) = (backend, caching);
+        job.features.calls = calls;
         change(&mut job);
         let split = job.split_latency && backend != Backend::Sync;
         let block = job.block.largest(job.mix).get();
@@ -39,7 +59,7 @@ fn check(change: impl Fn(&mut Job), reads: u64, writes: u64) {
                 (sum.0 + stats.ios(), sum.1 + stats.bytes)
             })
         };
-        let way = format!("{backend:?} {caching:?}");
+        let way = format!("{backend:?} {caching:?} {calls:?}");
         assert_eq!(count(0), (reads, reads * block), "reads, {way}");
         assert_eq!(count(1), (writes, writes * block), "writes, {way}");
         for worker in workers {

@@ -300,10 +300,10 @@ impl UringQueue {
     #[inline]
     fn line_up(&mut self, entry: &squeue::Entry) {
         if self.submission.is_full() {
-            self.look_again();
+            self.look_again(1);
         }
         // SAFETY: the buffer stays mapped and untouched while its slot is busy, and the file stays open as long as the
-        // ring; there are as many entries as slots, so the line cannot be full.
+        // ring; there are as many entries as slots, so the line is not full.
         let pushed = unsafe { self.submission.push(entry) };
         assert!(pushed.is_ok(), "the submission queue holds every slot");
     }
@@ -392,10 +392,21 @@ impl UringQueue {
         entry.flags(squeue::Flags::ASYNC)
     }
 
-    /// Where the line seems full: seen from here, what the kernel took is still in it.
+    /// Where the line seems to have no room for so many: seen from here, what the kernel took is still in it.
+    ///
+    /// A kernel thread gives room back once it has submitted all it saw, by when some of it may be complete and in line again.
     #[inline(never)]
-    fn look_again(&mut self) {
-        self.submission.sync();
+    fn look_again(&mut self, count: usize) {
+        loop {
+            self.submission.sync();
+            let has_room = self.submission.capacity() - self.submission.len() >= count;
+            if has_room || self.entering != Entering::Rarely {
+                return;
+            }
+            // It takes all that is in line before it sleeps, and what was woken in vain is asked again by the next wait.
+            let _ = self.enter_otherwise(0, None);
+            std::thread::yield_now();
+        }
     }
 
     /// Puts reads or writes in line one by one.
@@ -595,7 +606,7 @@ impl Queue for UringQueue {
             return self.push_each(like, slots, offsets);
         }
         if self.submission.capacity() - self.submission.len() < slots.len() {
-            self.look_again();
+            self.look_again(slots.len());
         }
         let address = self.slots.address(*first);
         // Copied, it stays in registers.

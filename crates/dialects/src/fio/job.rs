@@ -55,6 +55,7 @@ pub fn build(
     let one_at_a_time = matches!(backend, Backend::Sync | Backend::Mmap);
     let (arrival, mix) = arrival(settings);
     let (bytes, loops) = pass_bytes(settings, &targets);
+    let calls = features.calls;
     let of_names = features.operation.is_some_and(FileOperation::is_of_names);
     Job {
         name: name.to_owned(),
@@ -107,7 +108,9 @@ pub fn build(
         split_latency: match backend {
             Backend::Sync | Backend::Mmap => false,
             Backend::Null => settings.depth > 1,
-            Backend::IoUring | Backend::Libaio => true,
+            // Where a kernel thread takes submissions, submitting is writing to memory.
+            Backend::IoUring => calls.submitter.is_none(),
+            Backend::Libaio => true,
         },
         drop_cache: settings.invalidate,
         unlink: settings.unlink,

@@ -1,0 +1,147 @@
+//! What the kernel is told with or before the I/O has the effect it is known for.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use common::{job, run_jobs};
+use fathom_rawio as rawio;
+use fathom_record::EndReason;
+use fathom_units::Bytes;
+use fathom_workload::{
+    Access, Advice, Backend, Caching, Calls, Coverage, Job, Limits, SequentialScope, Submitter,
+};
+
+const SIZE: Bytes = Bytes::mib(8);
+/// The number that Linux gives it.
+const EAGAIN: i32 = 11;
+const SEQUENTIAL: Access = Access::Sequential {
+    gap: Bytes::ZERO,
+    scope: SequentialScope::PerWorker,
+};
+const RANDOM: Access = Access::Random {
+    coverage: Coverage::EachBlockOnce,
+    run: 1,
+};
+
+/// Pages of a file in the page cache, which looking does not change.
+fn cached_pages(path: &Path) -> u64 {
+    let told = Command::new("fincore")
+        .args(["--noheadings", "--output", "PAGES"])
+        .arg(path)
+        .output()
+        .unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    told.trim().parse().unwrap()
+}
+
+/// Runs a job that reads the first block of a cold file, and says whether pages behind it were read ahead.
+fn reads_ahead(backend: Backend, access: Access, advice: Advice) -> bool {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let mut first = job(&path, SIZE);
+    first.limits.ios = Some(1);
+    // Laid out, and dropped from the page cache.
+    run_jobs(vec![first.clone()]).unwrap();
+    let file = fs::File::open(&path).unwrap();
+    file.sync_all().unwrap();
+    rawio::drop_cache(&file).unwrap();
+    assert_eq!(cached_pages(&path), 0);
+    (first.backend, first.caching, first.access) = (backend, Caching::Buffered, access);
+    first.targets[0].length = Some(SIZE);
+    first.features.calls.advice = advice;
+    let outcome = run_jobs(vec![first]).unwrap();
+    assert_eq!(outcome.results[0].workers[0].ios(), 1);
+    let pages = cached_pages(&path);
+    assert!(pages > 0);
+    pages > 1
+}
+
+#[test]
+fn advice_says_whether_pages_are_read_ahead() {
+    for backend in [Backend::Sync, Backend::IoUring, Backend::Mmap] {
+        let ahead = |access, advice| reads_ahead(backend, access, advice);
+        assert!(ahead(SEQUENTIAL, Advice::None), "{backend:?}");
+        assert!(ahead(SEQUENTIAL, Advice::ByPattern), "{backend:?}");
+        assert!(ahead(SEQUENTIAL, Advice::Sequential), "{backend:?}");
+        assert!(!ahead(SEQUENTIAL, Advice::Random), "{backend:?}");
+        assert!(!ahead(RANDOM, Advice::ByPattern), "{backend:?}");
+    }
+}
+
+fn ring(calls: Calls) -> (tempfile::TempDir, Job) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut job = job(&directory.path().join("file"), SIZE);
+    job.backend = Backend::IoUring;
+    job.limits = Limits {
+        ios: Some(3),
+        ..Limits::default()
+    };
+    job.features.calls = calls;
+    (directory, job)
+}
+
+#[test]
+fn what_would_block_fails_where_it_is_told_to() {
+    let (_directory, mut job) = ring(Calls {
+        no_wait: true,
+        ..Calls::default()
+    });
+    (job.caching, job.drop_cache) = (Caching::Buffered, true);
+    let outcome = run_jobs(vec![job]).unwrap();
+    let worker = &outcome.results[0].workers[0];
+    assert_eq!(worker.ended, EndReason::Failed);
+    assert_eq!(worker.errors[0].errno, EAGAIN);
+}
+
+#[track_caller]
+fn check_refused(calls: Calls, change: impl FnOnce(&mut Job), expected: &str) {
+    let (_directory, mut job) = ring(calls);
+    change(&mut job);
+    let refused = run_jobs(vec![job]).unwrap_err().to_string();
+    assert!(refused.contains(expected), "{refused}");
+}
+
+#[test]
+fn what_cannot_be_asked_is_told_before_any_io() {
+    let polled = Calls {
+        polled: 100,
+        ..Calls::default()
+    };
+    check_refused(
+        polled,
+        |job| job.caching = Caching::Buffered,
+        "buffered I/O cannot be polled for",
+    );
+    check_refused(
+        polled,
+        |job| job.sync.fsync_every = 1,
+        "a ring that polls for completions has no syncs",
+    );
+    let far = Calls {
+        submitter: Some(Submitter {
+            processor: Some(4095),
+        }),
+        ..Calls::default()
+    };
+    check_refused(far, |_| {}, "kernel thread on processor 4095");
+}
+
+/// Devices with queues for it are polled; the others are told by name before any I/O, not by errors of it.
+#[test]
+fn a_device_is_polled_or_named() {
+    let (_directory, job) = ring(Calls {
+        polled: 100,
+        ..Calls::default()
+    });
+    match run_jobs(vec![job]) {
+        Ok(outcome) => assert_eq!(outcome.results[0].workers[0].ios(), 3),
+        Err(refused) => {
+            let refused = refused.to_string();
+            assert!(refused.contains("io_poll is 0"), "{refused}");
+        }
+    }
+}
