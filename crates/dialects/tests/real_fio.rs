@@ -437,7 +437,11 @@ const DOUBTFUL: &[&str] = &[
     "startdelay=1-5", "fallocate=maybe", "fallocate=keep", "write_barrier=8", "ioengine=mmap",
     "ioengine=filecreate", "ioengine=posixaio", "ioengine=falloc", "ioengine=ftruncate", "ioengine=filedelete",
     "ioengine=filestat\nstat_type=lstat", "stat_type=stat", "ioscheduler=noop", "uid=0", "exitall_on_error",
-    "hugepage-size=2m", "create_fsync=2", "unlink_each_loop=0",
+    "hugepage-size=2m", "create_fsync=2", "unlink_each_loop=0", "numa_cpu_nodes=0", "numa_cpu_nodes=0,900-901",
+    "numa_cpu_nodes=all", "numa_cpu_nodes=!0", "numa_cpu_nodes=+0", "numa_cpu_nodes=some", "numa_cpu_nodes=",
+    "numa_cpu_nodes", "numa_mem_policy=bind:0", "numa_mem_policy=bind", "numa_mem_policy=prefer:0,1",
+    "numa_mem_policy=local", "numa_mem_policy=local:0", "numa_mem_policy=interleave",
+    "numa_mem_policy=nonsense:0", "numa_mem_policy=",
 ];
 
 #[test]

@@ -9,6 +9,7 @@ mod apply;
 mod contents;
 mod handling;
 mod log;
+mod numa;
 mod pacing;
 mod placement;
 mod priority;
