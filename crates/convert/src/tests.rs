@@ -139,6 +139,43 @@ fn fio_says_what_it_can() {
 }
 
 #[test]
+fn fio_says_numa_nodes() {
+    let check = |keys, says: &[&str], tells: &[&str]| check(Dialect::Fio, keys, says, tells);
+    check(
+        "process = { nodes = { all_but = [1] }, memory = { interleave = \"all\" } }",
+        &["numa_cpu_nodes=!1", "numa_mem_policy=interleave:all"],
+        &[],
+    );
+    check(
+        "process = { nodes = [0, 2], memory = \"local\" }",
+        &["numa_cpu_nodes=0,2", "numa_mem_policy=local"],
+        &[],
+    );
+}
+
+#[test]
+fn dialects_without_numa_nodes_tell_so() {
+    for place in ["nodes = [0]", "memory = \"local\""] {
+        let job = one_job(&format!("process = {{ processors = [0], {place} }}"));
+        let expected = [
+            (
+                Dialect::Diskspd,
+                "lost: job `a`: process: DISKSPD knows no NUMA nodes",
+            ),
+            (Dialect::Vdbench, "lost: job `a`: process"),
+            (Dialect::Iometer, "lost: job `a`: process"),
+        ];
+        for (dialect, expected) in expected {
+            let told = told(&convert(&job, dialect, "test"));
+            assert!(
+                told.iter().any(|line| line.starts_with(expected)),
+                "{told:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn diskspd_says_what_it_can() {
     let check = |keys, says: &[&str], tells: &[&str]| check(Dialect::Diskspd, keys, says, tells);
     check(

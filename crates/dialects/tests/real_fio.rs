@@ -446,6 +446,11 @@ const DOUBTFUL: &[&str] = &[
     "ioengine=io_uring\nforce_async=8", "ioengine=psync\nforce_async=8",
     "ioengine=io_uring\nsqthread_poll", "ioengine=io_uring\nsqthread_poll=1\nsqthread_poll_cpu=0",
     "ioengine=io_uring\nsqthread_poll_cpu=x",
+    "numa_cpu_nodes=0", "numa_cpu_nodes=0,900-901",
+    "numa_cpu_nodes=all", "numa_cpu_nodes=!0", "numa_cpu_nodes=+0", "numa_cpu_nodes=some", "numa_cpu_nodes=",
+    "numa_cpu_nodes", "numa_mem_policy=bind:0", "numa_mem_policy=bind", "numa_mem_policy=prefer:0,1",
+    "numa_mem_policy=local", "numa_mem_policy=local:0", "numa_mem_policy=interleave",
+    "numa_mem_policy=nonsense:0", "numa_mem_policy=",
 ];
 
 #[test]

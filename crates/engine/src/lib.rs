@@ -20,6 +20,7 @@ mod interval;
 mod io_log;
 mod layout;
 mod marker;
+mod numa;
 mod options;
 mod order;
 mod preflight;

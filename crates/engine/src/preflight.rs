@@ -18,7 +18,9 @@ use fathom_workload::{Arrival, Backend, Caching, FileSet, Job, Pacing, Stage, Wo
 
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
-use crate::{EngineError, Overwrite, Refusal, RunOptions, calls, file_sets, guard, space, trace};
+use crate::{
+    EngineError, Overwrite, Refusal, RunOptions, calls, file_sets, guard, numa, space, trace,
+};
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
 const WORKERS_MAX: u32 = 8192;
@@ -94,6 +96,9 @@ pub(crate) fn preflight_with(
     let refusals = guard_objects(&targets, options, &mut notes);
     if !refusals.is_empty() {
         return Err(EngineError::Refused(refusals));
+    }
+    for (_, job) in workload.jobs() {
+        numa::check(job)?;
     }
     for object in &targets.objects {
         check_opening(object)?;

@@ -10,6 +10,7 @@ use fathom_rawio::{
 };
 use fathom_workload::{Backend, Caching, FileOperation, Job, ProcessorSharing, StatCall};
 
+use crate::numa;
 use crate::order::Order;
 use crate::shell::{self, When};
 use crate::timing::Times;
@@ -63,6 +64,8 @@ pub(crate) fn place(job: &Job, worker: u32) -> Result<(), EngineError> {
         let what = || format!("running on the processors {own:?}");
         rawio::run_on(own).map_err(|error| refused(what(), error))?;
     }
+    // After the processors, as in fio: where both are given, the nodes hold.
+    numa::place(job)?;
     if process.nice != 0 {
         let what = || format!("a nice value of {}", process.nice);
         rawio::be_nice(process.nice).map_err(|error| refused(what(), error))?;

@@ -16,6 +16,7 @@ mod extents;
 mod file;
 mod inherited;
 mod mapped;
+mod numa;
 mod one_by_one;
 mod operations;
 mod placement;
@@ -40,6 +41,7 @@ pub use file::{
 };
 pub use inherited::inherited_sockets;
 pub use mapped::{MappedFiles, MappedWrites};
+pub use numa::{MemoryMode, memory_nodes, place_memory, processors_of_node};
 pub use one_by_one::{OneByOne, Performer};
 pub use operations::{NameOperation, Names, RangeOperation, Ranges, punch_hole};
 pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_system, sync_range};

@@ -35,7 +35,9 @@ pub use pacing::{
 };
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
 pub use priority::{IoPriority, Priorities, PriorityShare};
-pub use process::{EndsOthers, Process, ProcessorSharing, ThreadPriority};
+pub use process::{
+    EndsOthers, MemoryPolicy, NODE_MAX, NodeSet, Process, ProcessorSharing, ThreadPriority,
+};
 pub use replay::{Replay, ReplayPace};
 pub use verify::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,

@@ -3,9 +3,9 @@
 use fathom_units::{Nanos, Percent};
 use fathom_workload::{
     Access, Advice, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Distribution,
-    Features, FileHandling, FileOperation, Filling, IoLog, Job, Limits, OpenSync, Pacing, Place,
-    Placement, Process, ProcessorSharing, SequentialScope, SyncPolicy, ThinkCounts, ThinkTime,
-    ThreadPriority,
+    Features, FileHandling, FileOperation, Filling, IoLog, Job, Limits, MemoryPolicy, OpenSync,
+    Pacing, Place, Placement, Process, ProcessorSharing, SequentialScope, SyncPolicy, ThinkCounts,
+    ThinkTime, ThreadPriority,
 };
 
 use crate::draft::Draft;
@@ -449,6 +449,8 @@ fn threads(process: &Process, number: usize, words: &mut Vec<String>, draft: &mu
     let Process {
         processors,
         sharing,
+        nodes,
+        memory,
         // The rest is for jobs that know of each other.
         nice: _,
         io_priority,
@@ -464,6 +466,10 @@ fn threads(process: &Process, number: usize, words: &mut Vec<String>, draft: &mu
             let message = "DISKSPD gives each thread one of the processors, in turn";
             draft.lost(number, "process", message);
         }
+    }
+    if nodes.is_some() || *memory != MemoryPolicy::Default {
+        let message = "DISKSPD knows no NUMA nodes";
+        draft.lost(number, "process", message);
     }
     match io_priority {
         Some(ThreadPriority {

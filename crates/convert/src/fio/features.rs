@@ -1,13 +1,15 @@
 //! What a job does beyond plain I/O, in fio's options.
 
+use std::collections::BTreeSet;
+
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
     Advice, AfterFound, Backend, Backlog, Batches, Caching, Calls, Dedupe, DedupeFrom, Direction,
     EndsOthers, ErrorHandling, Features, FileHandling, Filling, Flow, HeaderCheck, IoLog, Job,
-    LatencyTarget, OnMismatch, Overlaps, Pattern, Priorities, PriorityShare, Process,
-    ProcessorSharing, Replay, ReplayPace, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
-    Submitter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority, TrimmedData, Verify, VerifyPhase,
-    VerifyRepeats, VerifyTrims, VerifyTrust,
+    LatencyTarget, MemoryPolicy, NodeSet, OnMismatch, Overlaps, Pattern, Priorities, PriorityShare,
+    Process, ProcessorSharing, Replay, ReplayPace, SteadyJudgement, SteadyLimit, SteadyMetric,
+    SteadyState, Submitter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority, TrimmedData, Verify,
+    VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
 };
 
 use super::section::Section;
@@ -301,10 +303,36 @@ fn shares(priorities: &Priorities, section: &mut Section) {
     section.put("cmdprio_bssplit", format!("{},{}", list(read), list(write)));
 }
 
+/// Nodes as libnuma reads them.
+fn node_list(set: &NodeSet) -> String {
+    let list = |numbers: &BTreeSet<u32>| {
+        let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        numbers.join(",")
+    };
+    match set {
+        NodeSet::Only(numbers) => list(numbers),
+        NodeSet::AllBut(numbers) if numbers.is_empty() => "all".to_owned(),
+        NodeSet::AllBut(numbers) => format!("!{}", list(numbers)),
+    }
+}
+
+/// `None`: what fio does by itself.
+fn memory_policy(policy: &MemoryPolicy) -> Option<String> {
+    Some(match policy {
+        MemoryPolicy::Default => return None,
+        MemoryPolicy::Local => "local".to_owned(),
+        MemoryPolicy::Prefer(node) => format!("prefer:{node}"),
+        MemoryPolicy::Bind(set) => format!("bind:{}", node_list(set)),
+        MemoryPolicy::Interleave(set) => format!("interleave:{}", node_list(set)),
+    })
+}
+
 fn around(process: &Process, number: usize, section: &mut Section, draft: &mut Draft) {
     let Process {
         processors,
         sharing,
+        nodes,
+        memory,
         nice,
         io_priority,
         after,
@@ -320,6 +348,12 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
             "cpus_allowed_policy",
             "split",
         );
+    }
+    if let Some(set) = nodes {
+        section.put("numa_cpu_nodes", node_list(set));
+    }
+    if let Some(policy) = memory_policy(memory) {
+        section.put("numa_mem_policy", policy);
     }
     section.put_if(*nice != 0, "nice", nice.to_string());
     if let Some(ThreadPriority { class, level, hint }) = io_priority {

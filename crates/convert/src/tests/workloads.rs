@@ -2,7 +2,7 @@
 
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::*;
-use proptest::collection::vec;
+use proptest::collection::{btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -227,6 +227,25 @@ prop_compose! {
     }
 }
 
+fn node_sets() -> impl Strategy<Value = NodeSet> {
+    let numbers = || btree_set(0u32..9, 1..4);
+    prop_oneof![
+        Just(NodeSet::ALL),
+        numbers().prop_map(NodeSet::Only),
+        numbers().prop_map(NodeSet::AllBut),
+    ]
+}
+
+fn memory_policies() -> impl Strategy<Value = MemoryPolicy> {
+    prop_oneof![
+        16 => Just(MemoryPolicy::Default),
+        1 => Just(MemoryPolicy::Local),
+        1 => (0u32..9).prop_map(MemoryPolicy::Prefer),
+        1 => node_sets().prop_map(MemoryPolicy::Bind),
+        1 => node_sets().prop_map(MemoryPolicy::Interleave),
+    ]
+}
+
 prop_compose! {
     fn features()(
         pacing in pacing(),
@@ -234,6 +253,7 @@ prop_compose! {
         filling in option::weighted(0.2, (option::of(vec(any::<u8>(), 1..20)), 0u8..100, option::of(kib()), option::of(1u8..100))),
         (processors, split, nice) in (vec(0u32..64, 0..3), any::<bool>(), select(vec![0i32, 0, 5])),
         io_priority in option::weighted(0.2, (0u8..4, 0u8..8)),
+        (nodes, memory) in (option::weighted(0.1, node_sets()), memory_policies()),
         (window, each) in (option::weighted(0.2, (1u64..999).prop_map(Nanos::from_millis)), prop::bool::weighted(0.1)),
         (pre_read, must_exist, end_syncfs) in any::<(bool, bool, bool)>(),
         ignored in vec(1i32..100, 0..3),
@@ -254,6 +274,8 @@ prop_compose! {
             process: Process {
                 sharing: if split { ProcessorSharing::Split } else { ProcessorSharing::Shared },
                 processors,
+                nodes,
+                memory,
                 nice,
                 io_priority: io_priority.map(|(class, level)| ThreadPriority { class, level, hint: 0 }),
                 ..Process::default()

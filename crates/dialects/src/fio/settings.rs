@@ -10,6 +10,7 @@ mod calls;
 mod contents;
 mod handling;
 mod log;
+mod numa;
 mod pacing;
 mod placement;
 mod priority;

@@ -530,7 +530,7 @@ fn traps_are_told() {
 
 #[test]
 fn all_errors_come_at_once_with_their_place() {
-    let text = "[j]\nrw=randreed\nfrobnicate=1\niodepth=many\nnuma_cpu_nodes=1\nmmap=1\n";
+    let text = "[j]\nrw=randreed\nfrobnicate=1\niodepth=many\ngpu_dev_id=1\nmmap=1\n";
     let found = read_text(text).unwrap_err();
     let shown: Vec<_> = found
         .0
@@ -549,7 +549,7 @@ fn all_errors_come_at_once_with_their_place() {
         ("fio has no option `frobnicate`", 3, "frobnicate=1"),
         ("`many` is no number for `iodepth`", 4, "many"),
         (
-            "option `numa_cpu_nodes` is known to fio, but not built yet",
+            "option `gpu_dev_id` is known to fio, but not built yet",
             5,
             "1",
         ),

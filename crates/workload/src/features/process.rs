@@ -1,5 +1,10 @@
 //! Where a job's workers run, when they may begin, and what they do to other jobs.
 
+use std::collections::BTreeSet;
+
+/// Highest number of a NUMA node that Linux is built for (`CONFIG_NODES_SHIFT` is 10 at most).
+pub const NODE_MAX: u32 = 1023;
+
 /// Placement and order of a job's workers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Process {
@@ -7,6 +12,10 @@ pub struct Process {
     pub processors: Vec<u32>,
     /// How the processors are shared out among the workers.
     pub sharing: ProcessorSharing,
+    /// NUMA nodes on whose processors its workers run, instead of [`Self::processors`] where both are given; `None`: any.
+    pub nodes: Option<NodeSet>,
+    /// On which NUMA nodes the memory of its workers lies, that of their buffers above all.
+    pub memory: MemoryPolicy,
     /// Nice value of its workers; 0: as the program itself.
     pub nice: i32,
     /// I/O priority of its workers; `None`: as the kernel has it.
@@ -29,6 +38,36 @@ pub enum ProcessorSharing {
     Shared,
     /// Each worker gets one of them, in turn.
     Split,
+}
+
+/// NUMA nodes, by number up to [`NODE_MAX`]. What a machine has is looked up where the job runs: it may be read on another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeSet {
+    /// These, of which each must be there.
+    Only(BTreeSet<u32>),
+    /// All that the machine has but these; all, where there are none.
+    AllBut(BTreeSet<u32>),
+}
+
+impl NodeSet {
+    /// All nodes of the machine.
+    pub const ALL: Self = Self::AllBut(BTreeSet::new());
+}
+
+/// From which NUMA nodes a thread gets its memory, as `set_mempolicy(2)` takes it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum MemoryPolicy {
+    /// As the program itself has it.
+    #[default]
+    Default,
+    /// From the node on which the thread runs, even where the program has it otherwise.
+    Local,
+    /// From this node, and from others where it has none left.
+    Prefer(u32),
+    /// From these nodes alone.
+    Bind(NodeSet),
+    /// From these nodes, page after page in turn.
+    Interleave(NodeSet),
 }
 
 /// A priority as `ioprio_set(2)` takes it.

@@ -1,11 +1,20 @@
 //! Placement and order of a job's workers, in the native file.
 
+use std::collections::BTreeSet;
+
 use toml::{Table, Value as TomlValue};
 
 use super::fields::{Fields, Reader, Value};
 use super::words::{ENDS, word};
 use super::writer::count;
-use crate::{EndsOthers, Process, ProcessorSharing, ThreadPriority};
+use crate::{
+    EndsOthers, MemoryPolicy, NODE_MAX, NodeSet, Process, ProcessorSharing, ThreadPriority,
+};
+
+/// The word for all NUMA nodes.
+const ALL: &str = "all";
+/// The word for memory of the node on which a thread runs.
+const LOCAL: &str = "local";
 
 /// The keys of what is not as it is by default.
 pub(super) fn keys(process: &Process) -> Vec<(&'static str, TomlValue)> {
@@ -39,6 +48,12 @@ fn placement(process: &Process) -> Table {
     if process.sharing == ProcessorSharing::Split {
         add("split", true.into());
     }
+    if let Some(set) = &process.nodes {
+        add("nodes", nodes(set));
+    }
+    if let Some(policy) = memory(&process.memory) {
+        add("memory", policy);
+    }
     if process.nice != 0 {
         add("nice", i64::from(process.nice).into());
     }
@@ -48,6 +63,33 @@ fn placement(process: &Process) -> Table {
         add("io_hint", count(priority.hint));
     }
     table
+}
+
+fn nodes(set: &NodeSet) -> TomlValue {
+    let list = |numbers: &BTreeSet<u32>| {
+        let numbers = numbers.iter().map(|number| count(*number));
+        TomlValue::Array(numbers.collect())
+    };
+    match set {
+        NodeSet::Only(numbers) => list(numbers),
+        NodeSet::AllBut(numbers) if numbers.is_empty() => ALL.into(),
+        NodeSet::AllBut(numbers) => one_key("all_but", list(numbers)),
+    }
+}
+
+/// `None`: it is left out.
+fn memory(policy: &MemoryPolicy) -> Option<TomlValue> {
+    Some(match policy {
+        MemoryPolicy::Default => return None,
+        MemoryPolicy::Local => LOCAL.into(),
+        MemoryPolicy::Prefer(node) => one_key("prefer", count(*node)),
+        MemoryPolicy::Bind(set) => one_key("bind", nodes(set)),
+        MemoryPolicy::Interleave(set) => one_key("interleave", nodes(set)),
+    })
+}
+
+fn one_key(key: &str, value: TomlValue) -> TomlValue {
+    TomlValue::Table(Table::from_iter([(key.to_owned(), value)]))
 }
 
 impl Reader<'_> {
@@ -72,6 +114,10 @@ impl Reader<'_> {
         }
         if fields.get("split").and_then(|value| self.truth(value)) == Some(true) {
             process.sharing = ProcessorSharing::Split;
+        }
+        process.nodes = fields.get("nodes").and_then(|value| self.nodes(value));
+        if let Some(value) = fields.get("memory") {
+            process.memory = self.memory(value).unwrap_or_default();
         }
         if let Some(value) = fields.get("nice") {
             let number = value.get_ref().as_integer();
@@ -105,5 +151,75 @@ impl Reader<'_> {
         }
         fields.finish(self);
         Some(())
+    }
+
+    /// `[0, 2]`, `"all"` or `{ all_but = [1] }`.
+    fn nodes(&mut self, value: &Value<'_>) -> Option<NodeSet> {
+        if let Some(word) = value.get_ref().as_str() {
+            if word == ALL {
+                return Some(NodeSet::ALL);
+            }
+            let message = format!("`{word}` names no NUMA nodes");
+            let hint = "write \"all\", a list such as [0, 1], or { all_but = [0] }";
+            self.error(value.span(), message, hint);
+            return None;
+        }
+        if value.get_ref().as_table().is_none() {
+            return self.node_numbers(value).map(NodeSet::Only);
+        }
+        let mut fields = self.fields(value, "a set of NUMA nodes")?;
+        let but = fields.require("all_but", self);
+        let but = but.and_then(|value| self.node_numbers(value));
+        fields.finish(self);
+        but.map(NodeSet::AllBut)
+    }
+
+    fn node_numbers(&mut self, value: &Value<'_>) -> Option<BTreeSet<u32>> {
+        let list = self.list(value)?;
+        if list.is_empty() {
+            let hint = "name at least one, or write \"all\"";
+            self.error(value.span(), "the list names no NUMA node", hint);
+        }
+        list.iter().map(|value| self.node(value)).collect()
+    }
+
+    fn node(&mut self, value: &Value<'_>) -> Option<u32> {
+        let number = self.count(value)?;
+        if number > NODE_MAX {
+            let message = format!("NUMA nodes have numbers up to {NODE_MAX}");
+            let hint = "see /sys/devices/system/node/online for those of a machine";
+            self.error(value.span(), message, hint);
+            return None;
+        }
+        Some(number)
+    }
+
+    /// `"local"`, `{ prefer = 0 }`, `{ bind = [0] }` or `{ interleave = "all" }`.
+    fn memory(&mut self, value: &Value<'_>) -> Option<MemoryPolicy> {
+        const HINT: &str =
+            "write \"local\", { prefer = 0 }, { bind = [0] } or { interleave = \"all\" }";
+        if let Some(word) = value.get_ref().as_str() {
+            if word == LOCAL {
+                return Some(MemoryPolicy::Local);
+            }
+            let message = format!("`{word}` is no placement of memory");
+            self.error(value.span(), message, HINT);
+            return None;
+        }
+        let mut fields = self.fields(value, "a placement of memory")?;
+        let prefer = fields.get("prefer");
+        let prefer = prefer.map(|value| self.node(value).map(MemoryPolicy::Prefer));
+        let bind = fields.get("bind");
+        let bind = bind.map(|value| self.nodes(value).map(MemoryPolicy::Bind));
+        let interleave = fields.get("interleave");
+        let interleave = interleave.map(|value| self.nodes(value).map(MemoryPolicy::Interleave));
+        let mut given = [prefer, bind, interleave].into_iter().flatten();
+        let (policy, more) = (given.next(), given.next());
+        fields.finish(self);
+        if policy.is_none() || more.is_some() {
+            let message = "a placement of memory has one key of its three";
+            self.error(value.span(), message, HINT);
+        }
+        policy?
     }
 }

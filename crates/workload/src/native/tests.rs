@@ -1,7 +1,7 @@
 //! Tests of the native file: what is read, what is refused, and that nothing is lost in writing.
 
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
-use proptest::collection::vec;
+use proptest::collection::{btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -14,10 +14,11 @@ use super::{read, to_json, write};
 use crate::{
     Access, AccessLine, Advice, Arrival, Backend, Backlog, Between, BlockSizes, Calls, Checksum,
     Coverage, Dedupe, DedupeFrom, Distribution, ErrorHandling, Features, FileChoice, FileHandling,
-    HeaderCheck, Job, Limits, Mix, OnMismatch, PROCESSOR_MAX, Pacing, Pattern, Place, Placement,
-    Poisson, Process, ProcessorSharing, Replay, ReplayPace, ReportGroup, SequentialScope, Stage,
-    Submitter, SyncPolicy, SyncRange, Target, ThreadPriority, TrimmedData, Verify, VerifyPhase,
-    VerifyRepeats, VerifyTrims, VerifyTrust, WeightedSize, WhenFull, Workload,
+    HeaderCheck, Job, Limits, MemoryPolicy, Mix, NODE_MAX, NodeSet, OnMismatch, PROCESSOR_MAX,
+    Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing, Replay, ReplayPace,
+    ReportGroup, SequentialScope, Stage, Submitter, SyncPolicy, SyncRange, Target, ThreadPriority,
+    TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust, WeightedSize,
+    WhenFull, Workload,
 };
 
 mod property_tests;
@@ -406,6 +407,76 @@ fn placements_survive_their_file() {
         "mix = { write = \"50%\", trim = \"50%\" }\nplacement = { trim_then_write = true }",
     );
     assert!(pairs.features.placement.unwrap().trim_then_write);
+}
+
+#[test]
+fn numa_nodes_survive_their_file() {
+    let process = |keys: &str| {
+        let job = check_kept(&format!("process = {{ {keys} }}"));
+        (job.features.process.nodes, job.features.process.memory)
+    };
+    let only = |numbers: &[u32]| NodeSet::Only(numbers.iter().copied().collect());
+    let but = |numbers: &[u32]| NodeSet::AllBut(numbers.iter().copied().collect());
+    for (keys, nodes, memory) in [
+        (
+            "nodes = [2, 0, 2]",
+            Some(only(&[0, 2])),
+            MemoryPolicy::Default,
+        ),
+        ("nodes = \"all\"", Some(NodeSet::ALL), MemoryPolicy::Default),
+        (
+            "nodes = { all_but = [1] }",
+            Some(but(&[1])),
+            MemoryPolicy::Default,
+        ),
+        ("memory = \"local\"", None, MemoryPolicy::Local),
+        ("memory = { prefer = 3 }", None, MemoryPolicy::Prefer(3)),
+        (
+            "memory = { bind = [0] }",
+            None,
+            MemoryPolicy::Bind(only(&[0])),
+        ),
+        (
+            "memory = { interleave = \"all\" }",
+            None,
+            MemoryPolicy::Interleave(NodeSet::ALL),
+        ),
+    ] {
+        assert_eq!(process(keys), (nodes, memory), "{keys}");
+    }
+}
+
+#[test]
+fn wrong_numa_nodes_are_told() {
+    for (keys, message) in [
+        ("nodes = []", "the list names no NUMA node"),
+        ("nodes = [1024]", "NUMA nodes have numbers up to 1023"),
+        ("nodes = \"some\"", "`some` names no NUMA nodes"),
+        (
+            "nodes = { but = [0] }",
+            "`but` is no key of a set of NUMA nodes",
+        ),
+        ("memory = \"near\"", "`near` is no placement of memory"),
+        (
+            "memory = {}",
+            "a placement of memory has one key of its three",
+        ),
+        (
+            "memory = { prefer = 0, bind = [0] }",
+            "a placement of memory has one key of its three",
+        ),
+        ("memory = { bind = [] }", "the list names no NUMA node"),
+        (
+            "memory = { prefer = [0] }",
+            "this is a list, not a whole number",
+        ),
+    ] {
+        let text = format!(
+            "target = \"/f\"\n[[stage]]\nmeasure = \"1s\"\n[[stage.job]]\nname = \"j\"\nprocess = {{ {keys} }}\n"
+        );
+        let errors = read(&text, "f").unwrap_err().to_string();
+        assert!(errors.contains(message), "{keys}: {errors}");
+    }
 }
 
 #[test]

@@ -44,6 +44,7 @@ impl Settings {
             || self.apply_report(reader)
             || self.apply_verify(reader)
             || self.apply_process(reader)
+            || self.apply_numa(reader)
             || self.apply_handling(reader)
             || self.apply_replay(reader)
             || self.apply_pacing(reader)

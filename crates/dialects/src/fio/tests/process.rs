@@ -2,8 +2,8 @@
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Access, Advice, Backend, Calls, EndsOthers, FileOperation, Place, ProcessorSharing, ReplayPace,
-    StatCall, Submitter, SyncRange, ThreadPriority,
+    Access, Advice, Backend, Calls, EndsOthers, FileOperation, MemoryPolicy, NodeSet, Place,
+    ProcessorSharing, ReplayPace, StatCall, Submitter, SyncRange, ThreadPriority,
 };
 
 use super::*;
@@ -109,6 +109,85 @@ fn the_kernel_is_told_what_fio_tells_it() {
         "[j]\nsize=1m\nioengine=libaio\nhipri\n",
         &["engine `libaio` has no option `hipri`"],
     );
+}
+
+#[test]
+fn threads_and_memory_are_placed_on_numa_nodes() {
+    let only = |numbers: &[u32]| NodeSet::Only(numbers.iter().copied().collect());
+    let but = |numbers: &[u32]| NodeSet::AllBut(numbers.iter().copied().collect());
+    let nodes = |job: &Job| job.features.process.nodes.clone();
+    for (list, expected) in [
+        ("0", only(&[0])),
+        ("0,2-4", only(&[0, 2, 3, 4])),
+        ("0, 1", only(&[0, 1])),
+        ("all", NodeSet::ALL),
+        ("0,all", NodeSet::ALL),
+        ("!0-1,3", but(&[0, 1, 3])),
+    ] {
+        check(&format!("numa_cpu_nodes={list}"), nodes, Some(expected));
+    }
+    let memory = |job: &Job| job.features.process.memory.clone();
+    for (policy, expected) in [
+        ("default", MemoryPolicy::Default),
+        ("bind:0\nnuma_mem_policy=default", MemoryPolicy::Default),
+        ("local", MemoryPolicy::Local),
+        ("prefer:2", MemoryPolicy::Prefer(2)),
+        ("bind:0-1", MemoryPolicy::Bind(only(&[0, 1]))),
+        ("interleave", MemoryPolicy::Interleave(NodeSet::ALL)),
+        ("interleave:!1", MemoryPolicy::Interleave(but(&[1]))),
+    ] {
+        check(&format!("numa_mem_policy={policy}"), memory, expected);
+    }
+    // What is right in the end is not held against the job.
+    check(
+        "numa_cpu_nodes=x\nnuma_cpu_nodes=1",
+        nodes,
+        Some(only(&[1])),
+    );
+}
+
+#[test]
+fn wrong_numa_nodes_are_refused_where_the_job_is_to_run() {
+    for option in [
+        "numa_cpu_nodes=",
+        "numa_cpu_nodes=some",
+        "numa_cpu_nodes=same",
+        "numa_cpu_nodes=+0",
+        "numa_cpu_nodes=!all",
+        "numa_cpu_nodes=all,0",
+        "numa_cpu_nodes=0,",
+        "numa_cpu_nodes=0-",
+        "numa_cpu_nodes=3-1",
+        "numa_cpu_nodes=-1",
+        "numa_cpu_nodes=010",
+        "numa_cpu_nodes=1024",
+        "numa_cpu_nodes=0,!1",
+        "numa_mem_policy=",
+        "numa_mem_policy=nonsense:0",
+        "numa_mem_policy=bind",
+        "numa_mem_policy=bind:",
+        "numa_mem_policy=bind:0:0",
+        "numa_mem_policy=prefer",
+        "numa_mem_policy=prefer:",
+        "numa_mem_policy=prefer:0,1",
+        "numa_mem_policy=prefer: 0",
+        "numa_mem_policy=local:0",
+        "numa_mem_policy=default:",
+    ] {
+        let text = format!("[j]\nsize=1m\nioengine=null\n{option}\n");
+        let mut files = Memory::default();
+        files.texts.insert("job.fio".to_owned(), text.clone());
+        assert!(
+            read_in(&files, &["--parse-only", "job.fio"]).is_ok(),
+            "{option}"
+        );
+        let (name, value) = option.split_once('=').unwrap();
+        let expected = match value {
+            "" => format!("option `{name}` has an empty value"),
+            _ => format!("`{value}` is no value of `{name}`"),
+        };
+        check_error(&text, &[&expected]);
+    }
 }
 
 #[test]

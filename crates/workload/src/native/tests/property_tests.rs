@@ -202,9 +202,29 @@ fn may_verify(workers: u32, mix: Mix, access: Access) -> bool {
     !shared && (workers == 1 || !mix.changes_data())
 }
 
+fn node_sets() -> impl Strategy<Value = NodeSet> {
+    let numbers = || btree_set(0..=NODE_MAX, 1..4);
+    prop_oneof![
+        Just(NodeSet::ALL),
+        numbers().prop_map(NodeSet::Only),
+        numbers().prop_map(NodeSet::AllBut),
+    ]
+}
+
+fn memory_policies() -> impl Strategy<Value = MemoryPolicy> {
+    prop_oneof![
+        Just(MemoryPolicy::Default),
+        Just(MemoryPolicy::Local),
+        (0..=NODE_MAX).prop_map(MemoryPolicy::Prefer),
+        node_sets().prop_map(MemoryPolicy::Bind),
+        node_sets().prop_map(MemoryPolicy::Interleave),
+    ]
+}
+
 prop_compose! {
     fn processes()(
         processors in vec(0u32..4096, 0..3),
+        (nodes, memory) in (option::of(node_sets()), memory_policies()),
         (split, nice) in (any::<bool>(), -20i32..=19),
         io_priority in option::of((0u8..4, 0u8..8, 0u16..1024)),
         ends in one_of(ENDS),
@@ -213,6 +233,8 @@ prop_compose! {
         Process {
             processors,
             sharing: if split { ProcessorSharing::Split } else { ProcessorSharing::Shared },
+            nodes,
+            memory,
             nice,
             io_priority: io_priority.map(|(class, level, hint)| ThreadPriority { class, level, hint }),
             after,
