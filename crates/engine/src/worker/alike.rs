@@ -16,7 +16,7 @@ use fathom_units::Nanos;
 use fathom_workload::Direction;
 use fathom_workload::generator::{Alike, BufferFill};
 
-use super::record::record_times;
+use super::record::{record_times, unseen};
 use super::source::Source;
 use super::{Kind, Slot, Worker};
 use crate::timing::Gauge;
@@ -256,12 +256,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         let taken = self.take(like, now);
         let count = (self.free.len() - before) as u32;
         let books = &mut self.books;
-        let unseen = waited_from.unwrap_or(now).saturating_sub(books.seen_until);
-        books.seen_until = if taken == Taken::All {
-            now
-        } else {
-            now.saturating_sub(unseen)
-        };
+        let unseen = unseen(&mut books.seen_until, now, waited_from, taken);
         if count > 0 {
             books.last_completion = now;
             books.stamp_error.add(unseen);

@@ -66,6 +66,24 @@ pub(super) fn record_times(
     }
 }
 
+/// The longest that something taken at `now` may have lain unseen, where all that came until `seen_until` was taken before:
+/// what completes during a wait is seen when it ends, and what came before it lay there.
+#[inline]
+pub(super) fn unseen(
+    seen_until: &mut Nanos,
+    now: Nanos,
+    waited_from: Option<Nanos>,
+    taken: Taken,
+) -> Nanos {
+    let unseen = waited_from.unwrap_or(now).saturating_sub(*seen_until);
+    *seen_until = if taken == Taken::All {
+        now
+    } else {
+        now.saturating_sub(unseen)
+    };
+    unseen
+}
+
 impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Takes at most a batch of completions; `waited_from` is when the wait for them began, if there was one.
     pub(super) fn reap(&mut self, waited_from: Option<Nanos>) {
@@ -79,13 +97,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             self.take_together(now)
         };
         let count = (self.free.len() - before) as u32;
-        // What completes during a wait is seen when it ends; what came before it, since all was taken, lay unseen.
-        let unseen = waited_from.unwrap_or(now).saturating_sub(self.seen_until);
-        self.seen_until = if taken == Taken::All {
-            now
-        } else {
-            now.saturating_sub(unseen)
-        };
+        let unseen = unseen(&mut self.seen_until, now, waited_from, taken);
         if count > 0 {
             self.stamp_error.add(unseen);
             self.stats.complete_batches[batch_level(count)] += 1;
