@@ -25,11 +25,12 @@ pub use access::{Access, BlockSizes, Coverage, Direction, Mix, SequentialScope, 
 pub use features::{
     AccessLine, AfterFound, Batches, Between, Dedupe, DedupeFrom, DirectionRates, Distribution,
     DistributionError, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, FileTask,
-    FileWork, Filling, Flow, IoLog, IoPriority, LINE_ALIGNMENT, LINES_MAX, LatencyTarget, Overlaps,
-    Placement, Priorities, PriorityShare, Process, ProcessorSharing, RATE_STEPS_MAX, RateStep,
-    RateSteps, Replay, ReplayPace, SEQUENCE_MAX, SetChoice, SetFormat, SetOperation, SetRate,
-    SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
-    StopAfter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority, ZONES_MAX, Zone, ZoneStride,
+    FileWork, Filling, Flow, Growth, IoLog, IoPriority, LINE_ALIGNMENT, LINES_MAX, LatencyTarget,
+    Overlaps, Placement, Priorities, PriorityShare, Process, ProcessorSharing, RATE_STEPS_MAX,
+    RateStep, RateSteps, Replay, ReplayPace, Reserve, SEQUENCE_MAX, SetChoice, SetFormat,
+    SetOperation, SetRate, SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit,
+    SteadyMetric, SteadyState, StopAfter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority,
+    ZONES_MAX, Zone, ZoneStride,
 };
 pub use features::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,

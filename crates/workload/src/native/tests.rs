@@ -7,17 +7,17 @@ use proptest::prelude::*;
 
 use super::verify::CHECKSUMS;
 use super::words::{
-    BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, OPEN_SYNCS, OPERATIONS, PROCESSES,
-    Words,
+    BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, GROWTHS, OPEN_SYNCS, OPERATIONS,
+    PROCESSES, Words,
 };
 use super::{read, to_json, write};
 use crate::{
     Access, AccessLine, Arrival, Backlog, Between, BlockSizes, Checksum, Coverage, Dedupe,
-    DedupeFrom, Distribution, ErrorHandling, Features, FileChoice, FileHandling, HeaderCheck, Job,
-    Limits, Mix, OnMismatch, Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing,
-    Replay, ReplayPace, ReportGroup, SequentialScope, Stage, SyncPolicy, SyncRange, Target,
-    ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
-    WeightedSize, WhenFull, Workload,
+    DedupeFrom, Distribution, ErrorHandling, Features, FileChoice, FileHandling, Growth,
+    HeaderCheck, Job, Limits, Mix, OnMismatch, Pacing, Pattern, Place, Placement, Poisson, Process,
+    ProcessorSharing, Replay, ReplayPace, ReportGroup, SequentialScope, Stage, SyncPolicy,
+    SyncRange, Target, ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats,
+    VerifyTrims, VerifyTrust, WeightedSize, WhenFull, Workload,
 };
 
 mod property_tests;
