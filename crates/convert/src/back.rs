@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_diagnostics::Diagnostics;
-use fathom_workload::{Caching, Job, Workload, native};
+use fathom_workload::{Caching, Growth, Job, Workload, native};
 use serde_json::{Map, Value};
 
 use crate::draft::Draft;
@@ -136,14 +136,20 @@ fn compare_job(
             continue;
         }
         let mut leaves = Vec::new();
-        let of = |map: &Map<String, Value>| map.get(key).cloned().unwrap_or(Value::Null);
+        // A treatment of files is told part by part, also where one side has none.
+        let none = match name {
+            "files" => Value::Object(Map::new()),
+            _ => Value::Null,
+        };
+        let of = |map: &Map<String, Value>| map.get(key).cloned().unwrap_or(none.clone());
         differences(name, &of(own), &of(theirs), &mut leaves);
         for (path, before, after) in leaves {
+            let part = if path == GROWS { GROWS } else { name };
             let loss = Loss {
-                weight: weight_of(name, job),
+                weight: weight_of(part, job),
                 place: Place::Jobs(vec![job.name.clone()]),
+                message: becomes(&before, &after, part, reasons),
                 key: path,
-                message: becomes(&before, &after, name, reasons),
             };
             if !found.contains(&loss) {
                 found.push(loss);
@@ -202,9 +208,14 @@ fn weight_of_stage(key: &str) -> Weight {
 }
 
 /// The same I/O is done whatever a job is called, how it draws, how it is reported, and what it is guarded against.
+/// The key of what becomes of missing files.
+const GROWS: &str = "files.grows";
+
 fn weight_of(key: &str, job: &Job) -> Weight {
     match key {
         "name" | "group" | "salt" | "existing" | "split_latency" => Weight::Differs,
+        // The same is written, to a file that is laid out first, or is not; unless later jobs count on all of it.
+        GROWS if job.features.files.grows != Growth::Whole => Weight::Differs,
         // Nothing is read from the page cache.
         "drop_cache" if job.caching == Caching::Direct => Weight::Differs,
         _ => Weight::Lost,

@@ -20,6 +20,10 @@ const REASONS: Reasons = &[
         "access",
         "DISKSPD draws random offsets independently, or goes in order",
     ),
+    (
+        "files.grows",
+        "here a file is laid out before DISKSPD's I/O",
+    ),
     ("repeats", "run the line that often"),
     ("discard", "DISKSPD reports every line"),
     ("host", "start the line there"),

@@ -53,6 +53,10 @@ const REASONS: Reasons = &[
     ("discard", "Iometer reports every test"),
     ("drop_cache", "Iometer works past every cache"),
     ("existing", "Iometer writes to the file that is there"),
+    (
+        "files.grows",
+        "here a file is laid out before Iometer's I/O",
+    ),
     ("files", "Iometer makes a file where there is none"),
     ("filling", "Iometer repeats a byte of its own"),
     ("group", "Iometer reports every worker"),

@@ -69,6 +69,32 @@ fn check(to: Dialect, keys: &str, says: &[&str], tells: &[&str]) {
 }
 
 #[test]
+fn fio_lays_out_or_lets_grow() {
+    let check = |keys: &str, says: &str, tells: &[&str]| check(Dialect::Fio, keys, &[says], tells);
+    check("mix = \"write\"", "overwrite=1", &[]);
+    for (grows, says) in [
+        ("nothing", "fallocate=none"),
+        ("keep-size", "fallocate=keep"),
+        ("truncate", "fallocate=truncate"),
+        ("allocate", "rw=randwrite"),
+    ] {
+        let keys = format!("mix = \"write\"\nfiles = {{ grows = \"{grows}\" }}");
+        check(&keys, says, &[]);
+        let fio = convert(&one_job(&keys), Dialect::Fio, "test");
+        assert!(!fio.text.contains("overwrite"), "{}", fio.text);
+        let note = format!("note: job `a`: files.grows: `{grows}` becomes nothing");
+        let diskspd = convert(&one_job(&keys), Dialect::Diskspd, "test");
+        let told = told(&diskspd);
+        assert!(told.iter().any(|line| line.starts_with(&note)), "{told:?}");
+    }
+    check(
+        "mix = \"write\"\nfiles = { grows = true }",
+        "fallocate=none",
+        &["lost: job `a`: files.grows: `true` becomes `nothing`"],
+    );
+}
+
+#[test]
 fn fio_says_what_it_can() {
     let check = |keys, says: &[&str], tells: &[&str]| check(Dialect::Fio, keys, says, tells);
     check(

@@ -36,6 +36,10 @@ const REASONS: Reasons = &[
     ("backend", "Vdbench has threads; here they are one queue"),
     ("block", "Vdbench has the same sizes for reads and writes"),
     ("contents", "Vdbench writes data of its own"),
+    (
+        "files.grows",
+        "here a file is laid out before Vdbench's I/O, or by a run that formats it",
+    ),
     ("discard", "Vdbench reports every run"),
     ("drop_cache", "Vdbench leaves the cache as it is"),
     (

@@ -1,14 +1,13 @@
 //! Writing files before they are measured.
 //!
-//! A file that is missing or too short is written in full, with data that nothing can compress: holes and reserved but
+//! A file that is missing or too short is written in full (which files: see `growth.rs`), with data that nothing can compress: holes and reserved but
 //! unwritten extents would be read without the device, and measure nothing. Whatever ends the writing early, the files
 //! that it made are removed, and files that it made longer are cut again.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use fathom_rawio::{
@@ -20,6 +19,7 @@ use fathom_units::{Bytes, Nanos};
 use fathom_workload::generator::{BufferFill, Io, StreamKey};
 use fathom_workload::{BufferContents, Direction};
 
+use crate::undo::Undo;
 use crate::{EngineError, StopFlag, marker};
 
 /// One write; large enough for any device's full rate.
@@ -58,45 +58,6 @@ pub(crate) enum TaskPlace {
     Open(File),
 }
 
-/// Undoes what was made so far, unless it is told that all went well.
-struct Undo<'a> {
-    stop: &'a StopFlag,
-    made: Mutex<Vec<PathBuf>>,
-    longer: Mutex<Vec<(PathBuf, u64)>>,
-}
-
-impl Undo<'_> {
-    fn keep(self) {
-        for path in self
-            .made
-            .lock()
-            .into_iter()
-            .flat_map(|mut made| std::mem::take(&mut *made))
-        {
-            self.stop.forget_temporary(&path);
-        }
-        if let Ok(mut longer) = self.longer.lock() {
-            longer.clear();
-        }
-    }
-}
-
-impl Drop for Undo<'_> {
-    fn drop(&mut self) {
-        // Cleaning up as far as it goes: the error that brought us here is the one to report.
-        for path in self.made.lock().iter().flat_map(|made| made.iter()) {
-            marker::forget(path);
-            let _ = fs::remove_file(path);
-            self.stop.forget_temporary(path);
-        }
-        for (path, size) in self.longer.lock().iter().flat_map(|longer| longer.iter()) {
-            if let Ok(file) = fs::OpenOptions::new().write(true).open(path) {
-                let _ = file.set_len(*size);
-            }
-        }
-    }
-}
-
 /// How the writing ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LayoutEnd {
@@ -116,11 +77,7 @@ pub(crate) fn lay_out(
     stop: &StopFlag,
     sink: &mut dyn EventSink,
 ) -> Result<LayoutEnd, EngineError> {
-    let undo = Undo {
-        stop,
-        made: Mutex::new(Vec::new()),
-        longer: Mutex::new(Vec::new()),
-    };
+    let undo = Undo::new(stop);
     let written: Vec<_> = tasks.iter().map(|task| AtomicU64::new(task.from)).collect();
     let next = AtomicUsize::new(0);
     let failed = StopFlag::new();
@@ -211,14 +168,13 @@ fn write_task(
         TaskPlace::Open(file) => file,
         TaskPlace::New(path) => {
             opened = rawio::open(path, how(Access::CreateNew))?;
-            undo.stop.add_temporary(path);
-            push(&undo.made, path.clone());
+            undo.made(path);
             marker::mark(&opened);
             &opened
         }
         TaskPlace::Longer(path) => {
             opened = rawio::open(path, how(Access::ReadWrite))?;
-            push(&undo.longer, (path.clone(), task.from));
+            undo.longer(path, task.from);
             &opened
         }
     };
@@ -231,12 +187,6 @@ fn write_task(
     }
     .write(task.from, task.to)?;
     file.sync_all()
-}
-
-fn push<T>(list: &Mutex<Vec<T>>, item: T) {
-    list.lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .push(item);
 }
 
 /// Writes a range of one file.
@@ -363,6 +313,7 @@ impl Writer<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
 
     use fathom_record::Ignore;

@@ -1,6 +1,6 @@
 //! Runs a workload on real storage.
 //!
-//! [`preflight`] looks at everything and refuses what must not or cannot be; [`run`] then lays files out, runs each
+//! [`preflight`] looks at everything and refuses what must not or cannot be; [`run`] then lays files out or reserves them, runs each
 //! stage's workers on threads of their own, and hands back what they measured.
 //!
 //! Data plane and control plane are apart: a worker allocates, locks and formats nothing between its first and its last
@@ -15,6 +15,7 @@ mod counters;
 mod error;
 mod file_sets;
 mod fresh;
+mod growth;
 mod guard;
 mod interval;
 mod io_log;
@@ -36,6 +37,7 @@ mod targets;
 mod thread;
 mod timing;
 mod trace;
+mod undo;
 mod verification;
 mod worker;
 

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
@@ -106,10 +107,9 @@ pub(crate) fn preflight_with(
     calls::check_devices(workload, &targets)?;
     let uring = choose_uring(workload, probe, &mut notes)?;
     space::check(workload, &targets)?;
-    let laid_out = targets.objects.iter().filter(|object| !object.grown);
-    let layout = laid_out.filter_map(|object| {
-        let from = layout_start(object)?;
-        Some((object.path.clone(), Bytes::new(object.needed - from)))
+    let layout = targets.objects.iter().filter_map(|object| {
+        let range = layout_range(object)?;
+        Some((object.path.clone(), Bytes::new(range.end - range.start)))
     });
     Ok(Plan {
         stages: planned_stages(workload),
@@ -120,8 +120,14 @@ pub(crate) fn preflight_with(
     })
 }
 
-/// From where a regular file has to be written; `None` where it is long enough, or no regular file.
-pub(crate) fn layout_start(object: &Object) -> Option<u64> {
+/// The bytes of a regular file that are written before the run; `None` where none are.
+pub(crate) fn layout_range(object: &Object) -> Option<Range<u64>> {
+    let from = short_size(object)?;
+    (from < object.making.laid_to).then_some(from..object.making.laid_to)
+}
+
+/// The size of a regular file that is too short; `None` where it is long enough, or no regular file.
+pub(crate) fn short_size(object: &Object) -> Option<u64> {
     let has = match &object.kind {
         Kind::File { existing, .. } => existing.map_or(0, |file| file.size),
         Kind::Fresh { .. } => 0,
@@ -306,7 +312,7 @@ fn check_streams(workload: &Workload, targets: &Targets, problems: &mut Diagnost
 fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String>) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     for object in &targets.objects {
-        let grows = layout_start(object).is_some();
+        let grows = short_size(object).is_some();
         match &object.kind {
             Kind::Device { number, .. } if object.written => {
                 match guard::judge_device(&object.path, *number, &options.destroy_data) {
@@ -363,7 +369,7 @@ fn judge_file(object: &Object, full: &Path, ours: bool, options: &RunOptions) ->
 
 /// Opens what will be opened, so that a lack of rights or of direct I/O shows before anything is written.
 fn check_opening(object: &Object) -> Result<(), EngineError> {
-    let writes = object.written || layout_start(object).is_some();
+    let writes = object.written || short_size(object).is_some();
     let caching = if object.direct {
         rawio::Caching::Direct
     } else {

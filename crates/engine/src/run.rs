@@ -4,16 +4,17 @@ use std::os::unix::fs::DirBuilderExt;
 
 use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
 use fathom_record::{Event, EventSink, StageResult, TargetFacts, resolved_stage, stage_record};
-use fathom_units::Nanos;
+use fathom_units::{Nanos, Percent};
 use fathom_workload::{ExistingFiles, Stage, Workload};
 
 use crate::file_sets::{FileSets, clean};
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
-use crate::preflight::{Plan, RingProbe, layout_start, preflight_with};
+use crate::preflight::{Plan, RingProbe, layout_range, preflight_with};
 use crate::stage::{StageOutput, StageRun};
 use crate::store::Store;
-use crate::targets::{Kind, Object};
-use crate::{EngineError, RunOptions, StopFlag, marker};
+use crate::targets::{JobTargets, Kind, Object};
+use crate::undo::Undo;
+use crate::{EngineError, RunOptions, StopFlag, growth, marker};
 
 /// How soon a request to stop is seen during a pause.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
@@ -100,13 +101,26 @@ fn run_with(
         outcome.interrupted = true;
         return Ok(outcome);
     }
+    let ready = Ready {
+        made: growth::make(&plan.targets, &store, stop)?,
+        plan: &plan,
+        store: &store,
+    };
     make_directories(&plan)?;
     FileSets::prepare(&plan.targets)?;
     look_for_holes(&plan, &store, &mut outcome, sink);
-    run_stages(workload, options, &plan, &store, stop, sink, &mut outcome)?;
+    run_stages(workload, options, &ready, stop, sink, &mut outcome)?;
     unlink(workload, &plan);
     outcome.interrupted = stop.is_requested();
     Ok(outcome)
+}
+
+/// What stands ready for the first I/O.
+struct Ready<'a> {
+    plan: &'a Plan,
+    store: &'a Store,
+    /// Undone where the first stage does not begin.
+    made: Undo<'a>,
 }
 
 fn lay_out_all(
@@ -118,13 +132,9 @@ fn lay_out_all(
 ) -> Result<LayoutEnd, EngineError> {
     let mut tasks = Vec::new();
     for (index, object) in plan.targets.objects.iter().enumerate() {
-        let Some(from) = layout_start(object) else {
+        let Some(range) = layout_range(object) else {
             continue;
         };
-        if object.grown {
-            make_empty(object)?;
-            continue;
-        }
         let place = match (&object.kind, store.fresh(index)) {
             (_, Some(file)) => TaskPlace::Open(file.try_clone().map_err(|error| {
                 EngineError::target(&object.path, "opening its temporary file again", error)
@@ -138,31 +148,14 @@ fn lay_out_all(
         tasks.push(Task {
             path: object.path.clone(),
             place,
-            from,
-            to: object.needed,
+            from: range.start,
+            to: range.end,
         });
     }
     if tasks.is_empty() {
         return Ok(LayoutEnd::Done);
     }
     lay_out(&tasks, workload.seed, stop, sink)
-}
-
-/// Makes a file that a job will write in full.
-fn make_empty(object: &Object) -> Result<(), EngineError> {
-    let Kind::File {
-        full,
-        existing: None,
-    } = &object.kind
-    else {
-        return Ok(());
-    };
-    let made = std::fs::File::options()
-        .write(true)
-        .create_new(true)
-        .open(full);
-    made.map(drop)
-        .map_err(|error| EngineError::target(&object.path, "making it", error))
 }
 
 /// Makes the directories that jobs look at or remove. They hold nothing, so nothing is lost where one is left over.
@@ -184,17 +177,14 @@ fn make_directories(plan: &Plan) -> Result<(), EngineError> {
 /// Reads of holes and unwritten extents do not reach the device: says so, and keeps it for the checks.
 fn look_for_holes(plan: &Plan, store: &Store, outcome: &mut RunOutcome, sink: &mut dyn EventSink) {
     for (index, object) in plan.targets.objects.iter().enumerate() {
-        let unwritten_share = store.unwritten_share(index, object.size());
-        // What is to be written has no data yet.
-        let unwritten_share = unwritten_share.filter(|_| !object.grown);
-        if let Some(share) = unwritten_share.filter(|share| *share > UNWRITTEN_TOLD) {
-            let text = format!(
-                "{:.0} % of `{}` holds no data (holes or unwritten extents): reading there does not reach the device",
-                share * 100.0,
-                object.path
-            );
-            sink.event(&Event::Note { text: &text });
-            outcome.notes.push(text);
+        // What jobs are to write is looked at before each stage that reads it.
+        let unwritten_share = if object.making.reserved.is_empty() {
+            store.unwritten_share(index, object.size())
+        } else {
+            None
+        };
+        if let Some(share) = unwritten_share {
+            tell_of_holes(share, object, outcome, sink);
         }
         outcome.facts.targets.push(TargetFacts {
             path: object.path.clone(),
@@ -203,15 +193,60 @@ fn look_for_holes(plan: &Plan, store: &Store, outcome: &mut RunOutcome, sink: &m
     }
 }
 
+fn tell_of_holes(share: f64, object: &Object, outcome: &mut RunOutcome, sink: &mut dyn EventSink) {
+    if share <= UNWRITTEN_TOLD {
+        return;
+    }
+    let text = format!(
+        "{:.0} % of `{}` holds no data (holes or unwritten extents): reading there does not reach the device",
+        share * 100.0,
+        object.path
+    );
+    sink.event(&Event::Note { text: &text });
+    outcome.notes.push(text);
+}
+
+/// As [`look_for_holes`], in what the jobs of a stage read of files that jobs before them were to write. The most that was
+/// found of a file is kept, and told once.
+fn look_before_reads(
+    stage: &Stage,
+    targets: &[JobTargets],
+    ready: &Ready<'_>,
+    outcome: &mut RunOutcome,
+    sink: &mut dyn EventSink,
+) {
+    for (job, of_job) in stage.jobs.iter().zip(targets) {
+        // Checks read back what was written alone.
+        if job.mix.read == Percent::ZERO || job.features.operation.is_some() {
+            continue;
+        }
+        for (index, range) in of_job.objects.iter().zip(&of_job.ranges) {
+            let object = &ready.plan.targets.objects[*index];
+            if object.making.reserved.is_empty() {
+                continue;
+            }
+            let Some(share) = ready.store.share_without_data(*index, *range) else {
+                continue;
+            };
+            let known = outcome.facts.targets[*index].unwritten_share;
+            if known.is_none_or(|known| known <= UNWRITTEN_TOLD) {
+                tell_of_holes(share, object, outcome, sink);
+            }
+            let most = known.unwrap_or_default().max(share);
+            outcome.facts.targets[*index].unwritten_share = Some(most);
+        }
+    }
+}
+
 fn run_stages(
     workload: &Workload,
     options: &RunOptions,
-    plan: &Plan,
-    store: &Store,
+    ready: &Ready<'_>,
     stop: &StopFlag,
     sink: &mut dyn EventSink,
     outcome: &mut RunOutcome,
 ) -> Result<(), EngineError> {
+    let Ready { plan, store, made } = ready;
     let first_jobs: Vec<usize> = workload
         .stages
         .iter()
@@ -232,6 +267,8 @@ fn run_stages(
         let stage = resolved_stage(&workload.stages[planned.stage], &outcome.results);
         let stage = stage.as_ref();
         let first_job = first_jobs[planned.stage];
+        let targets = &plan.targets.jobs[first_job..first_job + stage.jobs.len()];
+        look_before_reads(stage, targets, ready, outcome, sink);
         sink.event(&Event::StageStarted {
             index,
             count: plan.stages.len(),
@@ -246,7 +283,7 @@ fn run_stages(
             repeat: planned.repeat,
             name: &planned.name,
             first_job,
-            targets: &plan.targets.jobs[first_job..first_job + stage.jobs.len()],
+            targets,
             store,
             file_sets: &file_sets,
             options,
@@ -262,6 +299,7 @@ fn run_stages(
             }
             output => output?,
         };
+        made.keep();
         let ends_run = output.ends_run;
         let failed = take_output(stage, index, output, outcome, sink);
         if failed || ends_run {

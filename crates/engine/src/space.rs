@@ -1,6 +1,6 @@
 //! Whether what a run writes fits, asked before anything is written.
 //!
-//! Files that are laid out count by what they lack; a file set that is formatted counts whole where its directory is empty.
+//! Files that are laid out, or whose space is reserved, count by what they lack, files that jobs fill as they go do not; a file set that is formatted counts whole where its directory is empty.
 //! Where files of a set are there already, a format may remove or keep them, and nothing is said.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use fathom_units::Bytes;
 use fathom_workload::{FileTask, SetFormat, Workload};
 
 use crate::EngineError;
-use crate::preflight::layout_start;
+use crate::preflight::short_size;
 use crate::targets::{Kind, Object, Targets};
 
 /// Whether everything to be written fits, for each file system at once.
@@ -78,11 +78,17 @@ fn need<'o>(object: &'o Object, format: Option<&u64>) -> Option<(&'o Path, u64)>
             let directory = if anchor.exists { full } else { parent(full) };
             Some((directory, *format?))
         }
-        Kind::File { full, .. } => Some((parent(full), object.needed - layout_start(object)?)),
-        Kind::Fresh { directory } => Some((directory, object.needed - layout_start(object)?)),
+        Kind::File { full, .. } => Some((parent(full), lacking(object)?)),
+        Kind::Fresh { directory } => Some((directory, lacking(object)?)),
         Kind::FileSet { .. }
         | Kind::Device { .. }
         | Kind::Directory { .. }
         | Kind::Nothing { .. } => None,
     }
+}
+
+/// Bytes that a file will take beyond those it has; `None` where it takes none before its jobs write.
+fn lacking(object: &Object) -> Option<u64> {
+    let more = object.making.filled_to.checked_sub(short_size(object)?);
+    more.filter(|more| *more > 0)
 }

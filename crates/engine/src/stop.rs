@@ -3,6 +3,7 @@
 //! The first SIGINT or SIGTERM stops issuing, drains and summarises; the second removes the temporary files that have a
 //! name and leaves at once.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -126,6 +127,13 @@ impl StopFlag {
         self.temporary().retain(|other| other != path);
     }
 
+    /// As [`Self::forget_temporary`] of many at once.
+    pub(crate) fn forget_all(&self, paths: &[PathBuf]) {
+        let gone: BTreeSet<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        self.temporary()
+            .retain(|other| !gone.contains(other.as_path()));
+    }
+
     fn remove_temporary(&self) {
         for path in self.temporary().drain(..) {
             // The process is leaving; a file that is gone already is as good as removed.
@@ -174,7 +182,7 @@ mod tests {
             std::fs::write(path, "x").unwrap();
             flag.add_temporary(path);
         }
-        flag.forget_temporary(&kept);
+        flag.forget_all(std::slice::from_ref(&kept));
         flag.remove_temporary();
         assert!(kept.exists() && !removed.exists());
     }

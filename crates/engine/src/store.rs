@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_rawio::{self as rawio, Access, Durability, OpenHow};
 use fathom_units::Bytes;
+use fathom_workload::generator::TargetRange;
 use fathom_workload::{Caching, Job, OpenSync};
 
 use crate::fresh::FreshFile;
@@ -113,18 +114,31 @@ impl Store {
 
     /// Share of the first `length` bytes of a regular file that holds no data; `None` where that is unknown.
     pub(crate) fn unwritten_share(&self, object: usize, length: u64) -> Option<f64> {
-        let opened;
-        let file = match &self.opened[object].1 {
-            Opened::Path(path) => {
-                opened = rawio::open(path, OpenHow::LOOK).ok()?;
-                &opened
-            }
-            Opened::Fresh(fresh, _) => fresh.file(),
-            Opened::Device { .. } | Opened::Nothing => return None,
-        };
-        let shares = rawio::extent_shares(file, Bytes::ZERO, Bytes::new(length)).ok()?;
+        let file = self.looked_at(object)?;
+        let shares = rawio::extent_shares(&file, Bytes::ZERO, Bytes::new(length)).ok()?;
         let without = shares.unwritten + shares.hole;
         Some(without.get() as f64 / length.max(1) as f64)
+    }
+
+    /// As [`Self::unwritten_share`] of a range, where what was written may still be in the page cache alone.
+    pub(crate) fn share_without_data(&self, object: usize, range: TargetRange) -> Option<f64> {
+        let file = self.looked_at(object)?;
+        let (offset, length) = (Bytes::new(range.offset), Bytes::new(range.length));
+        let shares = rawio::extent_shares(&file, offset, length).ok()?;
+        let mut without = shares.unwritten + shares.hole;
+        if without > Bytes::ZERO {
+            without = without.min(rawio::bytes_without_data(&file, offset, length).ok()?);
+        }
+        Some(without.get() as f64 / range.length.max(1) as f64)
+    }
+
+    /// A regular file, opened so that looking leaves no trace.
+    fn looked_at(&self, object: usize) -> Option<File> {
+        match &self.opened[object].1 {
+            Opened::Path(path) => rawio::open(path, OpenHow::LOOK).ok(),
+            Opened::Fresh(fresh, _) => fresh.file().try_clone().ok(),
+            Opened::Device { .. } | Opened::Nothing => None,
+        }
     }
 
     /// Kernel name of the whole block device under an object; `None` where there is none.

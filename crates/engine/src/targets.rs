@@ -17,21 +17,18 @@ use fathom_workload::{
 };
 
 use crate::file_sets::{self, Anchor};
+use crate::growth::Making;
 use crate::guard::DeviceNumber;
 use crate::marker;
 
 /// A file or device that jobs use.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says of itself what jobs want of it"
-)]
 pub(crate) struct Object {
     /// As the workload first names it.
     pub(crate) path: String,
     /// What it is.
     pub(crate) kind: Kind,
-    /// End of the farthest byte that any job names; regular files are laid out to it.
+    /// End of the farthest byte that any job names.
     pub(crate) needed: u64,
     /// Whether any job writes or discards.
     pub(crate) written: bool,
@@ -39,8 +36,8 @@ pub(crate) struct Object {
     pub(crate) only_ours: bool,
     /// Whether any job uses direct I/O.
     pub(crate) direct: bool,
-    /// Whether its first job writes what is missing of it, so that it is not laid out.
-    pub(crate) grown: bool,
+    /// What becomes of what is missing of it.
+    pub(crate) making: Making,
 }
 
 /// What an object is.
@@ -100,7 +97,7 @@ pub(crate) struct Existing {
 }
 
 impl Object {
-    /// Bytes it has, once it is laid out.
+    /// Bytes it has, once it is laid out or written.
     pub(crate) fn size(&self) -> u64 {
         match &self.kind {
             Kind::File { existing, .. } => existing.map_or(0, |file| file.size).max(self.needed),
@@ -152,7 +149,7 @@ pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Target
                     let count = targets.objects.len();
                     let index = *known.entry(identity).or_insert(count);
                     if index == count {
-                        targets.objects.push(new_object(job, target, kind));
+                        targets.objects.push(new_object(target, kind));
                     }
                     note_use(&mut targets.objects[index], job, target, problems);
                     objects.push(index);
@@ -175,15 +172,15 @@ pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Target
     targets
 }
 
-fn new_object(job: &Job, target: &Target, kind: Kind) -> Object {
+fn new_object(target: &Target, kind: Kind) -> Object {
     Object {
         path: target.place.path().to_owned(),
+        making: Making::new(&kind),
         kind,
         needed: 0,
         written: false,
         only_ours: false,
         direct: false,
-        grown: job.features.files.grows,
     }
 }
 
@@ -199,7 +196,10 @@ fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diag
     );
     if let Some(length) = target.length.filter(|_| !made_by_job) {
         match target.offset.checked_add(length) {
-            Some(end) => object.needed = object.needed.max(end.get()),
+            Some(end) => {
+                object.needed = object.needed.max(end.get());
+                object.making.need(job, end.get());
+            }
             None => problems
                 .push(Complaint::new("offset and length exceed 2^64 bytes").about(job, target)),
         }

@@ -99,6 +99,39 @@ pub fn extent_shares(file: &File, offset: Bytes, length: Bytes) -> io::Result<Ex
     Ok(shares)
 }
 
+/// How many of `length` bytes from `offset` are holes or unwritten extents of which the page cache holds nothing either
+/// (`lseek` with `SEEK_DATA`): bytes that were written and wait for write-back are data. None where the file system does not
+/// tell them apart.
+///
+/// # Errors
+/// Those of `lseek`.
+pub fn bytes_without_data(file: &File, offset: Bytes, length: Bytes) -> io::Result<Bytes> {
+    let end = offset.get().saturating_add(length.get());
+    let seek = |from: u64, whence: libc::c_int| {
+        let from = libc::off_t::try_from(from).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: takes numbers alone.
+        let found = unsafe { libc::lseek(file.as_raw_fd(), from, whence) };
+        match u64::try_from(found) {
+            Ok(found) => Ok(Some(found)),
+            Err(_) => match io::Error::last_os_error() {
+                // Nothing comes any more.
+                error if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
+                error => Err(error),
+            },
+        }
+    };
+    let (mut position, mut without) = (offset.get(), 0);
+    while position < end {
+        let data = seek(position, libc::SEEK_DATA)?.unwrap_or(end).min(end);
+        without += data.saturating_sub(position);
+        if data >= end {
+            break;
+        }
+        position = seek(data, libc::SEEK_HOLE)?.unwrap_or(end).max(data + 1);
+    }
+    Ok(Bytes::new(without))
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::FileExt;
@@ -115,5 +148,17 @@ mod tests {
         assert_eq!(shares.written, Bytes::kib(64));
         assert_eq!(shares.unwritten, Bytes::ZERO);
         assert_eq!(shares.hole, Bytes::kib(960));
+    }
+
+    #[test]
+    fn what_waits_for_write_back_is_data() {
+        let file = crate::open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
+        crate::reserve(&file, crate::ReservedSize::Grows, 1 << 20).unwrap();
+        let without = |offset| bytes_without_data(&file, offset, Bytes::kib(512)).unwrap();
+        assert_eq!(without(Bytes::ZERO), Bytes::kib(512));
+        file.write_all_at(&vec![7; 65536], 65536).unwrap();
+        assert_eq!(without(Bytes::ZERO), Bytes::kib(448));
+        assert_eq!(without(Bytes::kib(64)), Bytes::kib(448));
+        assert_eq!(without(Bytes::mib(2)), Bytes::kib(512));
     }
 }

@@ -33,7 +33,7 @@ pub use clock::{
     Clock, ThreadUsage, precise_timers, short_slices, sleep_until, thread_usage, wall_clock,
 };
 pub use cycles::{CycleClock, prepare_cycle_clock};
-pub use extents::{ExtentShares, extent_shares};
+pub use extents::{ExtentShares, bytes_without_data, extent_shares};
 pub use file::{
     Access, Advice, Caching, Durability, OpenHow, advise, discard, drop_cache, free_space,
     get_attribute, open, open_nonblocking, open_unnamed, raise_open_files_limit, reopen,
@@ -43,7 +43,9 @@ pub use inherited::inherited_sockets;
 pub use mapped::{MappedFiles, MappedWrites};
 pub use numa::{MemoryMode, memory_nodes, place_memory, processors_of_node};
 pub use one_by_one::{OneByOne, Performer};
-pub use operations::{NameOperation, Names, RangeOperation, Ranges, punch_hole};
+pub use operations::{
+    NameOperation, Names, RangeOperation, Ranges, ReservedSize, punch_hole, reserve,
+};
 pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_system, sync_range};
 pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};

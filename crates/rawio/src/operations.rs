@@ -151,10 +151,10 @@ impl Performer for Ranges {
                 file,
                 libc::FALLOC_FL_KEEP_SIZE,
                 request.offset,
-                request.length,
+                request.length.into(),
             ),
             (Operation::Write, RangeOperation::Allocate) => {
-                allocate(file, 0, request.offset, request.length)
+                allocate(file, 0, request.offset, request.length.into())
             }
             (Operation::Write, RangeOperation::Truncate) => file.set_len(request.offset),
             (Operation::Read, RangeOperation::Truncate) => return Err(libc::EINVAL),
@@ -173,13 +173,41 @@ impl Performer for Ranges {
 /// Those of `fallocate`.
 pub fn punch_hole(file: &File, offset: u64, length: u32) -> io::Result<()> {
     let flags = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-    allocate(file, flags, offset, length)
+    allocate(file, flags, offset, length.into())
 }
 
-fn allocate(file: &File, flags: libc::c_int, offset: u64, length: u32) -> io::Result<()> {
-    let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
+/// Whether a file becomes longer by what is reserved of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReservedSize {
+    /// Its size covers what is reserved.
+    Grows,
+    /// Its size stays as it is.
+    Stays,
+}
+
+/// Reserves the first `length` bytes of a file, without writing them.
+///
+/// # Errors
+/// Those of `fallocate`: [`io::ErrorKind::Unsupported`] where the file system has none.
+pub fn reserve(file: &File, size: ReservedSize, length: u64) -> io::Result<()> {
+    let flags = match size {
+        ReservedSize::Grows => 0,
+        ReservedSize::Stays => libc::FALLOC_FL_KEEP_SIZE,
+    };
+    loop {
+        match allocate(file, flags, 0, length) {
+            // A signal's handler has run; the call starts over.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+fn allocate(file: &File, flags: libc::c_int, offset: u64, length: u64) -> io::Result<()> {
+    let number = |value: u64| libc::off_t::try_from(value).map_err(|_| io::ErrorKind::InvalidInput);
+    let (offset, length) = (number(offset)?, number(length)?);
     // SAFETY: takes numbers alone.
-    if unsafe { libc::fallocate(file.as_raw_fd(), flags, offset, length.into()) } != 0 {
+    if unsafe { libc::fallocate(file.as_raw_fd(), flags, offset, length) } != 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(())
@@ -228,6 +256,20 @@ mod tests {
             check(directory, &path, Ok(4096));
         }
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn space_is_reserved_with_and_without_size() {
+        use std::os::unix::fs::MetadataExt;
+        let file = crate::open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
+        for (size, expected) in [(ReservedSize::Stays, 0), (ReservedSize::Grows, 1 << 20)] {
+            reserve(&file, size, 1 << 20).unwrap();
+            let found = file.metadata().unwrap();
+            assert_eq!(found.len(), expected);
+            assert!(found.blocks() >= 2048);
+        }
+        let error = reserve(&file, ReservedSize::Grows, u64::MAX).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     }
 
     #[test]

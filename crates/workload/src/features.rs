@@ -24,7 +24,7 @@ pub use calls::{Advice, Calls, PROCESSOR_MAX, Submitter};
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
 pub use errors::ErrorHandling;
 pub use file_work::{FileTask, FileWork, SetChoice, SetFormat, SetOperation, SetRate, StopAfter};
-pub use files::{FileHandling, FileOperation, StatCall, SyncRange};
+pub use files::{FileHandling, FileOperation, Growth, Reserve, StatCall, SyncRange};
 pub use filling::{Dedupe, DedupeFrom, Filling};
 pub use io_log::IoLog;
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use fathom_units::{Bytes, Nanos};
+use fathom_units::{Bytes, Nanos, Percent};
 use fathom_workload::{
     Advice, AfterFound, Backend, Backlog, Batches, Caching, Calls, Dedupe, DedupeFrom, Direction,
-    EndsOthers, ErrorHandling, Features, FileHandling, Filling, Flow, HeaderCheck, IoLog, Job,
-    LatencyTarget, MemoryPolicy, NodeSet, OnMismatch, Overlaps, Pattern, Priorities, PriorityShare,
-    Process, ProcessorSharing, Replay, ReplayPace, SteadyJudgement, SteadyLimit, SteadyMetric,
-    SteadyState, Submitter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority, TrimmedData, Verify,
-    VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
+    EndsOthers, ErrorHandling, Features, FileHandling, Filling, Flow, Growth, HeaderCheck, IoLog,
+    Job, LatencyTarget, MemoryPolicy, NodeSet, OnMismatch, Overlaps, Pattern, Priorities,
+    PriorityShare, Process, ProcessorSharing, Replay, ReplayPace, Reserve, SteadyJudgement,
+    SteadyLimit, SteadyMetric, SteadyState, Submitter, SyncRange, ThinkCounts, ThinkTime,
+    ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
 };
 
 use super::section::Section;
@@ -81,6 +81,7 @@ pub fn put(
     around(process, number, section, draft);
     told(calls, job, section);
     handling(files, section);
+    made(files.grows, job, section);
     survived(errors, verify.as_deref(), section);
     if let Some(replay) = replay {
         trace(replay, job, number, section, draft);
@@ -433,7 +434,7 @@ fn handling(files: &FileHandling, section: &mut Section) {
     let FileHandling {
         pre_read,
         must_exist,
-        // fio lays files out before it writes them.
+        // See `made`.
         grows: _,
         sync_range,
         end_syncfs,
@@ -463,6 +464,30 @@ fn handling(files: &FileHandling, section: &mut Section) {
         );
     }
     section.put_if(*end_syncfs, "end_syncfs", "1");
+}
+
+/// fio lets a job that writes alone write missing files first, and lays them out for every other.
+fn made(grows: Growth, job: &Job, section: &mut Section) {
+    let features = &job.features;
+    let dry = features
+        .verify
+        .as_ref()
+        .is_some_and(|verify| matches!(verify.phase, VerifyPhase::Only | VerifyPhase::Nothing));
+    let by_itself = job.moves(Direction::Write)
+        && job.mix.read == Percent::ZERO
+        && features.operation.is_none()
+        && features.replay.is_none()
+        && !matches!(job.backend, Backend::Mmap | Backend::Null)
+        && !dry;
+    match grows {
+        _ if !by_itself => {}
+        Growth::No => section.put("overwrite", "1"),
+        // The nearest there is.
+        Growth::Whole | Growth::Reserved(Reserve::Nothing) => section.put("fallocate", "none"),
+        Growth::Reserved(Reserve::Allocate) => {}
+        Growth::Reserved(Reserve::KeepSize) => section.put("fallocate", "keep"),
+        Growth::Reserved(Reserve::Truncate) => section.put("fallocate", "truncate"),
+    }
 }
 
 /// fio names errors for reads and for writes, and counts trims among the writes.

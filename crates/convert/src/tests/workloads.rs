@@ -256,6 +256,8 @@ prop_compose! {
         (nodes, memory) in (option::weighted(0.1, node_sets()), memory_policies()),
         (window, each) in (option::weighted(0.2, (1u64..999).prop_map(Nanos::from_millis)), prop::bool::weighted(0.1)),
         (pre_read, must_exist, end_syncfs) in any::<(bool, bool, bool)>(),
+        grows in select(vec![Growth::No, Growth::No, Growth::Whole, Growth::Reserved(Reserve::Nothing),
+            Growth::Reserved(Reserve::Allocate), Growth::Reserved(Reserve::KeepSize), Growth::Reserved(Reserve::Truncate)]),
         ignored in vec(1i32..100, 0..3),
         shares in option::weighted(0.2, (0u32..=100, 0u16..4, 0u16..8)),
         verify in option::weighted(0.2, (select(Checksum::ALL.to_vec()), any::<bool>(), any::<bool>())),
@@ -282,7 +284,7 @@ prop_compose! {
             },
             io_log: IoLog { each, window, histogram: None },
             files: FileHandling { pre_read, must_exist, end_syncfs, sync_range: None,
-                grows: false },
+                grows },
             errors: ErrorHandling { ignored: [ignored.clone(), Vec::new(), ignored], ..ErrorHandling::default() },
             priorities: shares.map(|(percent, class, level)| Box::new(Priorities {
                 read: vec![PriorityShare { size: None, percent, priority: IoPriority::new(class, 0, level).unwrap() }],

@@ -1,7 +1,11 @@
 //! What fio's settings ask for beyond plain I/O, in the terms of the workload model.
 
-use fathom_workload::{Calls, EndsOthers, ErrorHandling, Features, FileOperation};
+use fathom_workload::{
+    Backend, Calls, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, Growth,
+    Reserve,
+};
 
+use super::job;
 use super::settings::{Settings, calls};
 use super::table;
 
@@ -26,6 +30,35 @@ fn errors(settings: &Settings) -> ErrorHandling {
     errors
 }
 
+/// What becomes of a missing or short file. fio lays it out for a job that reads, for one that is to overwrite, and for an
+/// engine that cannot make a file longer; for any other job that writes it reserves the space, and the job's writes fill it.
+/// Jobs that make their files when they open them, or fill their device, have nothing reserved. The files of a trace are laid
+/// out here, and those of operations on files and of checks alone.
+fn growth(settings: &Settings) -> Growth {
+    let [reads, writes, _] = settings.pattern.directions;
+    let making = settings.control.making;
+    let checks_alone = settings.verify.only && settings.verify.kind().is_some();
+    let grows = writes
+        && !reads
+        && !checks_alone
+        && settings.control.trace.read.is_none()
+        && operation(settings).is_none()
+        && !matches!(job::backend(settings), Backend::Mmap | Backend::Null);
+    if !grows {
+        return Growth::No;
+    }
+    if making.on_open {
+        return Growth::Reserved(Reserve::Nothing);
+    }
+    if making.overwrite && !settings.placement.append {
+        return Growth::No;
+    }
+    if settings.placement.fill {
+        return Growth::Reserved(Reserve::Nothing);
+    }
+    Growth::Reserved(making.reserve)
+}
+
 /// All features of clone `number`, but for a replayed trace.
 pub fn of(settings: &Settings, number: u64) -> Features {
     let mut process = settings.control.process.clone();
@@ -40,7 +73,10 @@ pub fn of(settings: &Settings, number: u64) -> Features {
             None => calls(settings),
             Some(_) => Calls::default(),
         },
-        files: settings.control.handling.clone(),
+        files: FileHandling {
+            grows: growth(settings),
+            ..settings.control.handling.clone()
+        },
         errors: errors(settings),
         operation: operation(settings),
         // Clones of one job must not write over each other's trace.

@@ -253,6 +253,11 @@ fn mix_of(settings: &Settings) -> Mix {
     }
 }
 
+/// The shares of reads, writes and trims.
+pub fn mix(settings: &Settings) -> Mix {
+    arrival(settings).1
+}
+
 /// fio holds back each direction by itself, and so does a real run ([`fathom_workload::Features::rates`]); as a whole, which is
 /// what a prediction goes by, a mixed job under rates is one stream at their sum, mixed as they are.
 fn arrival(settings: &Settings) -> (Arrival, Mix) {

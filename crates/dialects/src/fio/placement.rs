@@ -6,12 +6,12 @@
 use fathom_units::{Bytes, Percent};
 use fathom_workload::generator::MAP_BLOCKS_MAX;
 use fathom_workload::{
-    Between, Dedupe, DedupeFrom, Distribution, FileChoice, Filling, Pattern, PatternError,
-    Placement, SizeDraw, SizeRange, Target, WeightedSize, ZoneStride,
+    Between, Dedupe, DedupeFrom, Direction, Distribution, FileChoice, Filling, Pattern,
+    PatternError, Placement, SizeDraw, SizeRange, Target, WeightedSize, ZoneStride,
 };
 
 use super::context::Files;
-use super::job::block_range;
+use super::job::{block_range, mix};
 use super::settings::{Settings, ZoneMode};
 
 /// The placement of a job on `targets`; `past_end` says that these go on past the parts in use. `None`: its plain stream
@@ -74,8 +74,14 @@ pub fn placement(
 /// Whether the plain stream would not have fio's counts.
 fn needs_walk(settings: &Settings, targets: &[Target]) -> bool {
     let pattern = settings.pattern;
-    let used = (0..3).filter(|way| pattern.directions[*way]);
-    let sizes: Vec<(u64, u64)> = used.map(|way| block_range(settings)[way]).collect();
+    // `rwmixread=100` leaves the writes out.
+    let mix = mix(settings);
+    let used = Direction::ALL
+        .into_iter()
+        .filter(|way| mix.share(*way) > Percent::ZERO);
+    let sizes: Vec<(u64, u64)> = used
+        .map(|way| block_range(settings)[way as usize])
+        .collect();
     let one_size = sizes.windows(2).all(|pair| pair[0] == pair[1])
         && sizes.iter().all(|(least, most)| least == most);
     // Each direction has a position of its own.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Access, Arrival, Backend, BlockSizes, Features, FileHandling, Job, Limits, Mix,
+    Access, Arrival, Backend, BlockSizes, Features, FileHandling, Growth, Job, Limits, Mix,
     SequentialScope, Stage, Target,
 };
 
@@ -374,7 +374,7 @@ fn format_job(like: &Job, target: &Target, (from, size): (u64, u64), xfersize: O
         backend: Backend::IoUring,
         features: Features {
             files: FileHandling {
-                grows: true,
+                grows: Growth::Whole,
                 ..FileHandling::default()
             },
             ..Features::default()

@@ -2,22 +2,42 @@
 
 /// Treatment of a job's files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an independent switch of the native file"
-)]
 pub struct FileHandling {
     /// Read all of it through the page cache before the job starts.
     pub pre_read: bool,
     /// A missing file is an error, instead of being made.
     pub must_exist: bool,
-    /// A missing or short file is what the job is there to write: nothing is laid out before it. It counts in the job that
-    /// uses the file first.
-    pub grows: bool,
+    /// What becomes of a missing or short file before the job.
+    pub grows: Growth,
     /// `sync_file_range` after a number of writes.
     pub sync_range: Option<SyncRange>,
     /// `syncfs` on the file system of each file when the job's I/O is done.
     pub end_syncfs: bool,
+}
+
+/// Whether a missing or short file is what the job is there to write, so that nothing is laid out for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Growth {
+    /// It is not: the file is written in full before the run.
+    #[default]
+    No,
+    /// The job writes all of it, and later jobs count on that.
+    Whole,
+    /// Its space is reserved, and the job writes of it what it comes to. Later jobs count on the size that this gives it.
+    Reserved(Reserve),
+}
+
+/// How the space of a file is reserved before its first write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserve {
+    /// Not at all: the file grows with what is written.
+    Nothing,
+    /// `fallocate`: unwritten extents, and the file has its size.
+    Allocate,
+    /// `fallocate` behind the end of the file, whose size grows with what is written.
+    KeepSize,
+    /// `ftruncate`: the file has its size and no space.
+    Truncate,
 }
 
 /// A call of `sync_file_range` on all bytes written since the last.

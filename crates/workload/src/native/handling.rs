@@ -4,10 +4,10 @@ use fathom_units::{Nanos, Percent};
 use toml::{Table, Value as TomlValue};
 
 use super::fields::{Fields, Reader, Value};
-use super::words::{KINDS, OPERATIONS, word};
+use super::words::{GROWTHS, KINDS, OPERATIONS, word};
 use super::writer::{count, time};
 use crate::{
-    Calls, Direction, ErrorHandling, Features, FileHandling, Replay, ReplayPace, SyncRange,
+    Calls, Direction, ErrorHandling, Features, FileHandling, Growth, Replay, ReplayPace, SyncRange,
 };
 
 /// The word of a replay that heeds no times.
@@ -44,11 +44,18 @@ fn files(files: &FileHandling) -> Table {
     let switches = [
         ("pre_read", files.pre_read),
         ("must_exist", files.must_exist),
-        ("grows", files.grows),
         ("end_syncfs", files.end_syncfs),
     ];
     let on = switches.into_iter().filter(|(_, on)| *on);
     let mut table: Table = on.map(|(key, on)| (key.to_owned(), on.into())).collect();
+    let grows = match files.grows {
+        Growth::No => None,
+        Growth::Whole => Some(true.into()),
+        Growth::Reserved(_) => Some(word(GROWTHS, &files.grows).into()),
+    };
+    if let Some(grows) = grows {
+        table.insert("grows".to_owned(), grows);
+    }
     if let Some(range) = files.sync_range {
         let parts = [
             ("wait_before", range.wait_before),
@@ -145,10 +152,13 @@ impl Reader<'_> {
         let mut files = FileHandling {
             pre_read: truth(&mut fields, "pre_read"),
             must_exist: truth(&mut fields, "must_exist"),
-            grows: truth(&mut fields, "grows"),
+            grows: Growth::No,
             end_syncfs: truth(&mut fields, "end_syncfs"),
             sync_range: None,
         };
+        if let Some(value) = fields.get("grows") {
+            files.grows = self.growth(value);
+        }
         if let Some(value) = fields.get("sync_range") {
             let mut parts = self.fields(value, "a range to sync")?;
             let every = parts.get("every").and_then(|value| self.count(value));
@@ -166,6 +176,17 @@ impl Reader<'_> {
         }
         fields.finish(self);
         Some(files)
+    }
+
+    /// `true`: the job writes all of the file; or a word for how its space is reserved.
+    fn growth(&mut self, value: &Value<'_>) -> Growth {
+        if value.get_ref().as_str().is_some() {
+            return self.word(value, GROWTHS).unwrap_or_default();
+        }
+        match self.truth(value) {
+            Some(true) => Growth::Whole,
+            Some(false) | None => Growth::No,
+        }
     }
 
     /// `{ go_on = ["read"], ignore = { write = [28] }, latency_max = { read = "50ms" } }`.

@@ -7,18 +7,18 @@ use proptest::prelude::*;
 
 use super::verify::CHECKSUMS;
 use super::words::{
-    ADVICE, BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, OPEN_SYNCS, OPERATIONS,
-    PROCESSES, Words,
+    ADVICE, BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, GROWTHS, OPEN_SYNCS,
+    OPERATIONS, PROCESSES, Words,
 };
 use super::{read, to_json, write};
 use crate::{
     Access, AccessLine, Advice, Arrival, Backend, Backlog, Between, BlockSizes, Calls, Checksum,
     Coverage, Dedupe, DedupeFrom, Distribution, ErrorHandling, Features, FileChoice, FileHandling,
-    HeaderCheck, Job, Limits, MemoryPolicy, Mix, NODE_MAX, NodeSet, OnMismatch, PROCESSOR_MAX,
-    Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing, Replay, ReplayPace,
-    ReportGroup, SequentialScope, Stage, Submitter, SyncPolicy, SyncRange, Target, ThreadPriority,
-    TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust, WeightedSize,
-    WhenFull, Workload,
+    Growth, HeaderCheck, Job, Limits, MemoryPolicy, Mix, NODE_MAX, NodeSet, OnMismatch,
+    PROCESSOR_MAX, Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing, Replay,
+    ReplayPace, ReportGroup, SequentialScope, Stage, Submitter, SyncPolicy, SyncRange, Target,
+    ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
+    WeightedSize, WhenFull, Workload,
 };
 
 mod property_tests;

@@ -2,8 +2,8 @@
 
 use crate::{
     Advice, Backend, Between, BufferContents, Caching, EndsOthers, ExistingFiles, FileChoice,
-    FileOperation, FileSpread, FileTask, OpenSync, Poisson, SequentialScope, SetFormat, StatCall,
-    WhenFull,
+    FileOperation, FileSpread, FileTask, Growth, OpenSync, Poisson, Reserve, SequentialScope,
+    SetFormat, StatCall, WhenFull,
 };
 
 /// Words with what they stand for.
@@ -68,6 +68,13 @@ pub(super) const ADVICE: Words<Advice> = &[
     ("random", Advice::Random),
     ("sequential", Advice::Sequential),
     ("once", Advice::Once),
+];
+
+pub(super) const GROWTHS: Words<Growth> = &[
+    ("nothing", Growth::Reserved(Reserve::Nothing)),
+    ("allocate", Growth::Reserved(Reserve::Allocate)),
+    ("keep-size", Growth::Reserved(Reserve::KeepSize)),
+    ("truncate", Growth::Reserved(Reserve::Truncate)),
 ];
 
 pub(super) const ENDS: Words<EndsOthers> = &[

@@ -3,7 +3,7 @@
 use fathom_units::Bytes;
 
 use super::{Sweep, SweepError, SweepPoint, short_size};
-use crate::{BlockSizes, JOBS_MAX, Job, STAGES_MAX, Stage, Workload};
+use crate::{BlockSizes, Growth, JOBS_MAX, Job, STAGES_MAX, Stage, Workload};
 
 /// A workload after a sweep, and what its stages measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,6 +131,10 @@ impl Sweep {
 
 impl Values {
     fn set(self, job: &mut Job) {
+        // Points are compared: the first must not find a new file where the others find what it wrote.
+        if let Growth::Reserved(_) = job.features.files.grows {
+            job.features.files.grows = Growth::No;
+        }
         if let Some(depth) = self.depth {
             job.depth = depth;
         }

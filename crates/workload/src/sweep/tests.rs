@@ -3,7 +3,7 @@
 use fathom_units::Bytes;
 
 use super::{POINTS_MAX, Sweep, short_size};
-use crate::{Workload, native, validate};
+use crate::{Growth, Workload, native, validate};
 
 fn parsed(text: &str) -> Sweep {
     text.parse()
@@ -142,5 +142,16 @@ fn sizes_are_named_exactly() {
         (1536, "1536"),
     ] {
         assert_eq!(short_size(Bytes::new(bytes)), name);
+    }
+}
+
+#[test]
+fn every_point_finds_its_file_laid_out() {
+    let text = "[[stage]]\nname = \"a\"\nmeasure = \"1s\"\n[[stage.job]]\nmix = \"write\"\n";
+    for (grows, expected) in [("\"allocate\"", Growth::No), ("true", Growth::Whole)] {
+        let grown = workload(&format!("{text}files = {{ grows = {grows} }}\n"));
+        let swept = parsed("depth=1,2").apply(&grown).unwrap();
+        let mut jobs = swept.workload.jobs().map(|(_, job)| job);
+        assert!(jobs.all(|job| job.features.files.grows == expected));
     }
 }

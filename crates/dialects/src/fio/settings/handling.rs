@@ -1,7 +1,7 @@
 //! Options of how files are treated beside the I/O, and of which errors a job survives.
 
 use fathom_units::Nanos;
-use fathom_workload::{StatCall, SyncRange};
+use fathom_workload::{Reserve, StatCall, SyncRange};
 
 use super::reader::{Counts, ValueReader};
 use super::{Settings, set, set_some};
@@ -9,6 +9,27 @@ use crate::fio::errno;
 
 /// Buffers always start at a page.
 const PAGE: u64 = 4096;
+
+/// What is done to files that are missing or short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MakingSettings {
+    /// `overwrite`.
+    pub overwrite: bool,
+    /// `create_on_open`.
+    pub on_open: bool,
+    /// `fallocate`.
+    pub reserve: Reserve,
+}
+
+impl Default for MakingSettings {
+    fn default() -> Self {
+        Self {
+            overwrite: false,
+            on_open: false,
+            reserve: Reserve::Allocate,
+        }
+    }
+}
 
 impl Settings {
     /// Applies an option of this kind; `false` where it is none.
@@ -18,6 +39,18 @@ impl Settings {
             "allow_file_create" => {
                 let must_exist = reader.switch().map(|allowed| !allowed);
                 set(&mut self.control.handling.must_exist, must_exist);
+            }
+            "overwrite" => set(&mut self.control.making.overwrite, reader.switch()),
+            "create_on_open" => set(&mut self.control.making.on_open, reader.switch()),
+            "fallocate" => {
+                let words = ["none", "0", "native", "posix", "1", "keep", "truncate"];
+                let reserve = reader.word(&words).map(|word| match word {
+                    0 | 1 => Reserve::Nothing,
+                    2..=4 => Reserve::Allocate,
+                    5 => Reserve::KeepSize,
+                    _ => Reserve::Truncate,
+                });
+                set(&mut self.control.making.reserve, reserve);
             }
             "create_only" => set(&mut self.control.create_only, reader.switch()),
             "end_syncfs" => set(&mut self.control.handling.end_syncfs, reader.switch()),

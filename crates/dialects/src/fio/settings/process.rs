@@ -7,6 +7,7 @@ use fathom_workload::{
     EndsOthers, ErrorHandling, FileHandling, Process, ProcessorSharing, StatCall, ThreadPriority,
 };
 
+use super::handling::MakingSettings;
 use super::reader::{Counts, ValueReader};
 use super::replay::TraceSettings;
 use super::{Settings, set, set_some};
@@ -25,6 +26,8 @@ pub struct ControlSettings {
     pub exit_what: Option<EndsOthers>,
     /// How files are treated.
     pub handling: FileHandling,
+    /// What is done to files that are missing or short.
+    pub making: MakingSettings,
     /// Which errors are survived, before fio's own rules.
     pub errors: ErrorHandling,
     /// `create_only`.

@@ -7,7 +7,6 @@
 pub fn words(option: &str) -> &'static [&'static str] {
     match option {
         "exit_what" => &["group", "stonewall", "all"],
-        "fallocate" => &["none", "native", "posix", "keep", "truncate", "0", "1"],
         "filetype" => &["none", "file", "block", "char"],
         "lockfile" => &["none", "exclusive", "readwrite"],
         "log_window_value" => &["avg", "max", "both", "0", "1"],

@@ -2,8 +2,8 @@
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Access, Advice, Backend, Calls, EndsOthers, FileOperation, MemoryPolicy, NodeSet, Place,
-    ProcessorSharing, ReplayPace, StatCall, Submitter, SyncRange, ThreadPriority,
+    Access, Advice, Backend, Calls, EndsOthers, FileOperation, Growth, MemoryPolicy, NodeSet,
+    Place, ProcessorSharing, ReplayPace, Reserve, StatCall, Submitter, SyncRange, ThreadPriority,
 };
 
 use super::*;
@@ -237,6 +237,50 @@ fn a_start_is_drawn_between_two_times() {
         "startdelay=3",
         |job| job.limits.start_delay,
         Nanos::from_secs(3),
+    );
+}
+
+#[test]
+fn what_only_writes_grows() {
+    let grows = |job: &Job| job.features.files.grows;
+    let reserved = Growth::Reserved;
+    for (options, expected) in [
+        ("rw=write", reserved(Reserve::Allocate)),
+        (
+            "rw=randwrite\nfallocate=native",
+            reserved(Reserve::Allocate),
+        ),
+        ("rw=write\nfallocate=posix", reserved(Reserve::Allocate)),
+        ("rw=write\nfallocate=1", reserved(Reserve::Allocate)),
+        ("rw=write\nfallocate=none", reserved(Reserve::Nothing)),
+        ("rw=write\nfallocate=0", reserved(Reserve::Nothing)),
+        ("rw=write\nfallocate=keep", reserved(Reserve::KeepSize)),
+        ("rw=write\nfallocate=truncate", reserved(Reserve::Truncate)),
+        ("rw=write\nverify=crc32c", reserved(Reserve::Allocate)),
+        ("rw=write\nverify=crc32c\nverify_only", Growth::No),
+        ("rw=trimwrite", reserved(Reserve::Allocate)),
+        ("rw=write\nfill_device=1", reserved(Reserve::Nothing)),
+        ("rw=write\ncreate_on_open=1", reserved(Reserve::Nothing)),
+        (
+            "rw=write\ncreate_on_open=1\noverwrite=1",
+            reserved(Reserve::Nothing),
+        ),
+        ("rw=write\noverwrite=1", Growth::No),
+        (
+            "rw=write\noverwrite=1\nfile_append=1",
+            reserved(Reserve::Allocate),
+        ),
+        ("rw=write\nioengine=mmap", Growth::No),
+        ("rw=write\nioengine=null", Growth::No),
+        ("rw=write\nioengine=falloc", Growth::No),
+        ("rw=read", Growth::No),
+        ("rw=randrw\ncreate_on_open=1", Growth::No),
+    ] {
+        check(options, grows, expected);
+    }
+    check_error(
+        "[j]\nsize=1m\nfallocate=all\n",
+        &["`all` is no value of `fallocate`"],
     );
 }
 

@@ -1,5 +1,7 @@
 //! Hosts, and files that are short.
 
+use fathom_workload::Growth;
+
 use super::{Memory, memory, published, read, read_with};
 use crate::vdbench::{RunKind, RunRate};
 
@@ -110,7 +112,8 @@ fn short_files_are_written_first_and_from_where_they_end() {
     assert_eq!(parts, [("b", 5 << 20, 3 << 20), ("c", 0, 8 << 20)]);
     let job = &stage.jobs[0];
     assert_eq!((job.depth, job.block.write[0].size.get()), (2, 128 << 10));
-    assert!(job.features.files.grows && !job.limits.time_based);
+    assert_eq!(job.features.files.grows, Growth::Whole);
+    assert!(!job.limits.time_based);
     // The points of the curve follow the run at full speed, which has moved.
     assert_eq!(input.workload.stages[2].rate_from.unwrap().stage, 1);
     assert_eq!(input.workload.seed, 7);

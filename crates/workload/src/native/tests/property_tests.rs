@@ -323,9 +323,15 @@ prop_compose! {
     }
 }
 
+fn growths() -> impl Strategy<Value = Growth> {
+    let reserved = one_of(GROWTHS);
+    prop_oneof![Just(Growth::No), Just(Growth::Whole), reserved]
+}
+
 prop_compose! {
     fn handlings()(
-        (pre_read, must_exist, grows, end_syncfs) in any::<(bool, bool, bool, bool)>(),
+        (pre_read, must_exist, end_syncfs) in any::<(bool, bool, bool)>(),
+        grows in growths(),
         range in option::of((1u32..99, any::<(bool, bool, bool)>())),
         (go_on, ignored) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3)),
         limits in vec(option::of((1u64..1 << 50).prop_map(Nanos::new)), 3),
