@@ -17,6 +17,7 @@ mod file_sets;
 mod fresh;
 mod growth;
 mod guard;
+mod holes;
 mod interval;
 mod io_log;
 mod layout;

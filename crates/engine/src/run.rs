@@ -4,22 +4,21 @@ use std::os::unix::fs::DirBuilderExt;
 
 use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
 use fathom_record::{Event, EventSink, StageResult, TargetFacts, resolved_stage, stage_record};
-use fathom_units::{Nanos, Percent};
+use fathom_units::Nanos;
 use fathom_workload::{ExistingFiles, Stage, Workload};
 
 use crate::file_sets::{FileSets, clean};
+use crate::holes::Holes;
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
 use crate::preflight::{Plan, RingProbe, layout_range, preflight_with};
 use crate::stage::{StageOutput, StageRun};
 use crate::store::Store;
-use crate::targets::{JobTargets, Kind, Object};
+use crate::targets::Kind;
 use crate::undo::Undo;
 use crate::{EngineError, RunOptions, StopFlag, growth, marker};
 
 /// How soon a request to stop is seen during a pause.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
-/// Share of holes and unwritten extents from which on it is said.
-const UNWRITTEN_TOLD: f64 = 0.001;
 
 /// What was measured, and what is known about it.
 #[derive(Debug)]
@@ -108,7 +107,15 @@ fn run_with(
     };
     make_directories(&plan)?;
     FileSets::prepare(&plan.targets)?;
-    look_for_holes(&plan, &store, &mut outcome, sink);
+    outcome.facts.targets = plan
+        .targets
+        .objects
+        .iter()
+        .map(|object| TargetFacts {
+            path: object.path.clone(),
+            unwritten_share: None,
+        })
+        .collect();
     run_stages(workload, options, &ready, stop, sink, &mut outcome)?;
     unlink(workload, &plan);
     outcome.interrupted = stop.is_requested();
@@ -174,70 +181,6 @@ fn make_directories(plan: &Plan) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Reads of holes and unwritten extents do not reach the device: says so, and keeps it for the checks.
-fn look_for_holes(plan: &Plan, store: &Store, outcome: &mut RunOutcome, sink: &mut dyn EventSink) {
-    for (index, object) in plan.targets.objects.iter().enumerate() {
-        // What jobs are to write is looked at before each stage that reads it.
-        let unwritten_share = if object.making.reserved.is_empty() {
-            store.unwritten_share(index, object.size())
-        } else {
-            None
-        };
-        if let Some(share) = unwritten_share {
-            tell_of_holes(share, object, outcome, sink);
-        }
-        outcome.facts.targets.push(TargetFacts {
-            path: object.path.clone(),
-            unwritten_share,
-        });
-    }
-}
-
-fn tell_of_holes(share: f64, object: &Object, outcome: &mut RunOutcome, sink: &mut dyn EventSink) {
-    if share <= UNWRITTEN_TOLD {
-        return;
-    }
-    let text = format!(
-        "{:.0} % of `{}` holds no data (holes or unwritten extents): reading there does not reach the device",
-        share * 100.0,
-        object.path
-    );
-    sink.event(&Event::Note { text: &text });
-    outcome.notes.push(text);
-}
-
-/// As [`look_for_holes`], in what the jobs of a stage read of files that jobs before them were to write. The most that was
-/// found of a file is kept, and told once.
-fn look_before_reads(
-    stage: &Stage,
-    targets: &[JobTargets],
-    ready: &Ready<'_>,
-    outcome: &mut RunOutcome,
-    sink: &mut dyn EventSink,
-) {
-    for (job, of_job) in stage.jobs.iter().zip(targets) {
-        // Checks read back what was written alone.
-        if job.mix.read == Percent::ZERO || job.features.operation.is_some() {
-            continue;
-        }
-        for (index, range) in of_job.objects.iter().zip(&of_job.ranges) {
-            let object = &ready.plan.targets.objects[*index];
-            if object.making.reserved.is_empty() {
-                continue;
-            }
-            let Some(share) = ready.store.share_without_data(*index, *range) else {
-                continue;
-            };
-            let known = outcome.facts.targets[*index].unwritten_share;
-            if known.is_none_or(|known| known <= UNWRITTEN_TOLD) {
-                tell_of_holes(share, object, outcome, sink);
-            }
-            let most = known.unwrap_or_default().max(share);
-            outcome.facts.targets[*index].unwritten_share = Some(most);
-        }
-    }
-}
-
 fn run_stages(
     workload: &Workload,
     options: &RunOptions,
@@ -257,10 +200,8 @@ fn run_stages(
         })
         .collect();
     let file_sets = FileSets::default();
+    let mut holes = Holes::default();
     for (index, planned) in plan.stages.iter().enumerate() {
-        if stop.is_requested() {
-            break;
-        }
         if stop.take_skip() {
             continue;
         }
@@ -268,7 +209,13 @@ fn run_stages(
         let stage = stage.as_ref();
         let first_job = first_jobs[planned.stage];
         let targets = &plan.targets.jobs[first_job..first_job + stage.jobs.len()];
-        look_before_reads(stage, targets, ready, outcome, sink);
+        // A stop is heeded before anything more is told or done.
+        if !stop.is_requested() {
+            holes.look(stage, targets, (&plan.targets, store), outcome, sink);
+        }
+        if stop.is_requested() {
+            break;
+        }
         sink.event(&Event::StageStarted {
             index,
             count: plan.stages.len(),

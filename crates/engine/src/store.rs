@@ -112,15 +112,7 @@ impl Store {
         Ok(())
     }
 
-    /// Share of the first `length` bytes of a regular file that holds no data; `None` where that is unknown.
-    pub(crate) fn unwritten_share(&self, object: usize, length: u64) -> Option<f64> {
-        let file = self.looked_at(object)?;
-        let shares = rawio::extent_shares(&file, Bytes::ZERO, Bytes::new(length)).ok()?;
-        let without = shares.unwritten + shares.hole;
-        Some(without.get() as f64 / length.max(1) as f64)
-    }
-
-    /// As [`Self::unwritten_share`] of a range, where what was written may still be in the page cache alone.
+    /// Share of a range of a regular file that holds no data, be it in the page cache alone; `None` where that is unknown.
     pub(crate) fn share_without_data(&self, object: usize, range: TargetRange) -> Option<f64> {
         let file = self.looked_at(object)?;
         let (offset, length) = (Bytes::new(range.offset), Bytes::new(range.length));

@@ -84,12 +84,12 @@ impl View for Screen<'_> {
     }
 }
 
-/// Progress on a terminal, and nothing elsewhere.
+/// Progress on a terminal, and notes alone elsewhere.
 pub fn progress(console: &dyn Console) -> Screen<'_> {
     let show = if console.is_terminal() {
         Show::Progress
     } else {
-        Show::Nothing
+        Show::Notes
     };
     Screen::new(show, console)
 }

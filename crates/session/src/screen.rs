@@ -12,6 +12,8 @@ pub enum Show {
     Progress,
     /// The same on a terminal. In a pipe notes alone: seconds of virtual time pass by the hundred.
     VirtualProgress,
+    /// Notes alone: what makes a figure doubtful is said wherever standard error goes.
+    Notes,
     /// Nothing.
     Nothing,
 }
@@ -49,8 +51,12 @@ impl<'a> Screen<'a> {
 
 impl EventSink for Screen<'_> {
     fn event(&mut self, event: &Event<'_>) {
-        let is_told_always = matches!(event, Event::WrongData { .. });
-        if self.show == Show::Nothing && !is_told_always {
+        let is_told = match event {
+            Event::WrongData { .. } => true,
+            Event::Note { .. } => self.show != Show::Nothing,
+            _ => !matches!(self.show, Show::Nothing | Show::Notes),
+        };
+        if !is_told {
             return;
         }
         let is_second = matches!(event, Event::Interval { .. });

@@ -19,18 +19,8 @@ pub struct Section {
 }
 
 impl Section {
-    /// Options that never stand in `[global]`; those that belong to an engine would stand before it is named.
-    pub const OWN: [&'static str; 9] = [
-        "stonewall",
-        "new_group",
-        "wait_for",
-        "cmdprio_percentage",
-        "cmdprio_class",
-        "cmdprio",
-        "cmdprio_hint",
-        "cmdprio_bssplit",
-        "stat_type",
-    ];
+    /// Options that never stand in `[global]`.
+    pub const OWN: [&'static str; 3] = ["stonewall", "new_group", "wait_for"];
 
     /// The section of `job`, which is one of stage `stage` and the `number`th of all.
     pub fn of(job: &Job, (stage, number): (usize, usize), draft: &mut Draft) -> Self {

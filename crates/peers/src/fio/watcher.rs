@@ -47,7 +47,7 @@ impl<'a> Watcher<'a> {
         let show = if progress.is_on_terminal() {
             Show::Progress
         } else {
-            Show::Nothing
+            Show::Notes
         };
         Self {
             input,

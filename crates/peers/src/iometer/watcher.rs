@@ -29,7 +29,7 @@ impl<'a> Watcher<'a> {
         let show = if console.is_terminal() {
             Show::Progress
         } else {
-            Show::Nothing
+            Show::Notes
         };
         Self {
             input,
