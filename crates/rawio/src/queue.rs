@@ -381,7 +381,7 @@ mod tests {
         });
     }
 
-    /// A ring that polls moves what the file system can be polled for, and ends waits in time.
+    /// A ring that polls moves data where the device has queues for it, and says of each request where it has none.
     #[test]
     fn devices_are_polled() {
         let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Direct).unwrap();
@@ -392,8 +392,15 @@ mod tests {
         };
         let mut queue = UringQueue::with_calls(vec![file], 8, 4096, &calls).unwrap();
         queue.buffer(2).fill(7);
-        let done = run(&mut queue, &[request(2, Operation::Write, 8192, 4096)]);
-        eprintln!("{done:?}");
+        let written = run(&mut queue, &[request(2, Operation::Write, 8192, 4096)])[0].result;
+        let read = run(&mut queue, &[request(3, Operation::Read, 8192, 4096)])[0].result;
+        let told = [Ok(4096), Err(libc::EOPNOTSUPP)];
+        assert!(told.contains(&written) && told.contains(&read));
+        if (written, read) == (Ok(4096), Ok(4096)) {
+            assert!(queue.buffer(3).iter().all(|byte| *byte == 7));
+        }
+        let refused = run(&mut queue, &[request(0, Operation::Fsync, 0, 0)])[0].result;
+        assert_eq!(refused, Err(libc::EINVAL));
     }
 
     #[test]
