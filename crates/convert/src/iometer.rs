@@ -378,6 +378,11 @@ fn decided(job: &Job) {
         at_end: _,
         on_close: _,
     } = sync;
+    decided_features(features);
+}
+
+/// The same of what a job does beyond plain I/O.
+fn decided_features(features: &Features) {
     let Features {
         think: _,
         batches: _,

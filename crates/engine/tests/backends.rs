@@ -13,9 +13,8 @@ use fathom_workload::{
 
 const SIZE: Bytes = Bytes::mib(2);
 
-/// Runs a job that its size ends, on each way of doing I/O, and compares its counts of reads and writes.
-#[track_caller]
-fn check(change: impl Fn(&mut Job), reads: u64, writes: u64) {
+/// Each way of doing I/O.
+fn ways() -> [(Backend, Caching, Calls); 10] {
     let plain = Calls::default();
     let taken = Calls {
         submitter: Some(Submitter::default()),
@@ -29,7 +28,7 @@ fn check(change: impl Fn(&mut Job), reads: u64, writes: u64) {
         polled: 50,
         ..plain
     };
-    let ways = [
+    [
         (Backend::IoUring, Caching::Direct, plain),
         (Backend::IoUring, Caching::Buffered, plain),
         (Backend::IoUring, Caching::Direct, taken),
@@ -40,8 +39,13 @@ fn check(change: impl Fn(&mut Job), reads: u64, writes: u64) {
         (Backend::Sync, Caching::Buffered, plain),
         (Backend::Sync, Caching::Direct, half_polled),
         (Backend::Null, Caching::Direct, plain),
-    ];
-    for (backend, caching, calls) in ways {
+    ]
+}
+
+/// Runs a job that its size ends, on each way of doing I/O, and compares its counts of reads and writes.
+#[track_caller]
+fn check(change: impl Fn(&mut Job), reads: u64, writes: u64) {
+    for (backend, caching, calls) in ways() {
         let directory = tempfile::tempdir().unwrap();
         let mut job = job(&directory.path().join("file"), SIZE);
         (job.backend, job.caching) = (backend, caching);

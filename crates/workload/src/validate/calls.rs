@@ -1,5 +1,6 @@
 //! What the kernel cannot be told.
 
+use crate::Backend::{IoUring, Libaio, Sync};
 use crate::{Backend, Job, PROCESSOR_MAX};
 
 use super::Found;
@@ -19,7 +20,6 @@ pub(super) fn check(job: &Job, found: &mut Found) {
         let message = format!("its submissions are taken on processor {processor}");
         found.add("calls", message, "give 0 to 4095");
     }
-    use Backend::{IoUring, Libaio, Sync};
     let flags: [(bool, &str, &[Backend]); 5] = [
         (calls.polled > 0, "polled", &[IoUring, Sync]),
         (calls.uncached, "uncached", &[IoUring, Sync]),
