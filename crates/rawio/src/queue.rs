@@ -311,7 +311,7 @@ mod tests {
         };
         let mut queue = UringQueue::with_calls(vec![file], 8, 4096, &calls).unwrap();
         for _ in 0..2 {
-            std::thread::sleep(std::time::Duration::from_millis(1200));
+            crate::sleep_until(crate::Clock::now() + Nanos::from_millis(1200));
             let done = run(&mut queue, &[request(3, Operation::Write, 0, 4096)]);
             assert_eq!(done[0].result, Ok(4096));
         }
