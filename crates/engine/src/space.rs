@@ -1,6 +1,7 @@
 //! Whether what a run writes fits, asked before anything is written.
 //!
-//! Files that are laid out, or whose space is reserved, count by what they lack, files that jobs fill as they go do not; a file set that is formatted counts whole where its directory is empty.
+//! Files that are laid out, or whose space is reserved, count by what they lack; files that jobs fill as they go do not. A
+//! file set that is formatted counts whole where its directory is empty.
 //! Where files of a set are there already, a format may remove or keep them, and nothing is said.
 
 use std::collections::BTreeMap;
