@@ -73,7 +73,9 @@ pub(crate) fn check(job: &Job, problems: &mut Diagnostics) {
         complain("buffered I/O cannot be polled for", hint);
     }
     let sync = &job.sync;
-    if sync.fsync_every > 0 || sync.fdatasync_every > 0 {
+    let between = sync.fsync_every > 0 || sync.fdatasync_every > 0;
+    // A job that only reads syncs nothing, whatever it asks for.
+    if job.mix.changes_data() && (between || sync.at_end || sync.on_close) {
         let hint = "leave the syncs out, or polling (fio: `hipri`)";
         complain("a ring that polls for completions has no syncs", hint);
     }

@@ -12,7 +12,8 @@ use fathom_rawio as rawio;
 use fathom_record::EndReason;
 use fathom_units::Bytes;
 use fathom_workload::{
-    Access, Advice, Backend, Caching, Calls, Coverage, Job, Limits, SequentialScope, Submitter,
+    Access, Advice, Backend, Caching, Calls, Coverage, Job, Limits, Mix, SequentialScope,
+    Submitter, SyncPolicy,
 };
 
 const SIZE: Bytes = Bytes::mib(8);
@@ -116,11 +117,23 @@ fn what_cannot_be_asked_is_told_before_any_io() {
         |job| job.caching = Caching::Buffered,
         "buffered I/O cannot be polled for",
     );
-    check_refused(
-        polled,
-        |job| job.sync.fsync_every = 1,
-        "a ring that polls for completions has no syncs",
-    );
+    let syncs: [fn(&mut SyncPolicy); 4] = [
+        |sync| sync.fsync_every = 1,
+        |sync| sync.fdatasync_every = 1,
+        |sync| sync.at_end = true,
+        |sync| sync.on_close = true,
+    ];
+    for ask in syncs {
+        let writes = |job: &mut Job| {
+            job.mix = Mix::WRITE;
+            ask(&mut job.sync);
+        };
+        check_refused(
+            polled,
+            writes,
+            "a ring that polls for completions has no syncs",
+        );
+    }
     let far = Calls {
         submitter: Some(Submitter {
             processor: Some(4095),
@@ -133,10 +146,12 @@ fn what_cannot_be_asked_is_told_before_any_io() {
 /// Devices with queues for it are polled; the others are told by name before any I/O, not by errors of it.
 #[test]
 fn a_device_is_polled_or_named() {
-    let (_directory, job) = ring(Calls {
+    let (_directory, mut job) = ring(Calls {
         polled: 100,
         ..Calls::default()
     });
+    // It only reads, so this asks for nothing.
+    job.sync.fsync_every = 1;
     match run_jobs(vec![job]) {
         Ok(outcome) => assert_eq!(outcome.results[0].workers[0].ios(), 3),
         Err(refused) => {
