@@ -5,6 +5,9 @@
 //! come back from further away. So a round stands here in one piece and looks at nothing that cannot change while it goes
 //! on; what can is left to the worker's other ways, which are asked at each [`End`].
 //!
+//! Nor do they keep a [`Slot`] for each I/O, a line of the cache of which two words differ: those words stand close together
+//! in [`Notes`] while rounds go on, and the slots are written when others are to read them.
+//!
 //! Invariants: all that is in flight reads, or all writes, and asks for equally many bytes; rounds count exactly what
 //! [`Worker::submit_and_reap`] would have counted.
 
@@ -42,14 +45,86 @@ struct Sent {
     has_more: bool,
 }
 
+/// Completions that have arrived by `now`, and were waited for from that moment if at all.
+#[derive(Debug, Clone, Copy)]
+struct Arrived {
+    now: Nanos,
+    waited_from: Option<Nanos>,
+}
+
+/// What the I/Os of rounds have in common.
+#[derive(Debug, Clone, Copy)]
+struct Like {
+    direction: Direction,
+    target: u32,
+    length: u32,
+}
+
+/// What they have not, by slot.
+#[derive(Debug)]
+pub(super) struct Notes {
+    offsets: Box<[u64]>,
+    stamps: Box<[Stamps]>,
+}
+
+/// When an I/O was submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamps {
+    begun: Nanos,
+    submitted: Nanos,
+}
+
+impl Notes {
+    pub(super) fn new(slots: u32) -> Self {
+        let never = Stamps {
+            begun: Nanos::ZERO,
+            submitted: Nanos::ZERO,
+        };
+        Self {
+            offsets: vec![0; slots as usize].into_boxed_slice(),
+            stamps: vec![never; slots as usize].into_boxed_slice(),
+        }
+    }
+
+    /// Takes over what is in flight.
+    #[cold]
+    fn read(&mut self, slots: &[Slot]) {
+        let places = self.offsets.iter_mut().zip(&mut self.stamps);
+        for ((offset, stamps), slot) in places.zip(slots) {
+            *offset = slot.offset;
+            *stamps = Stamps {
+                begun: slot.begun,
+                submitted: slot.submitted,
+            };
+        }
+    }
+
+    /// Gives it back; what is in no flight gets a meaning that nobody asks for.
+    #[cold]
+    fn write(&self, like: Like, slots: &mut [Slot]) {
+        let places = self.offsets.iter().zip(&self.stamps);
+        for ((offset, stamps), slot) in places.zip(slots) {
+            *slot = Slot {
+                kind: Kind::Data(like.direction),
+                target: like.target,
+                offset: *offset,
+                length: like.length,
+                begun: stamps.begun,
+                submitted: stamps.submitted,
+                ..Slot::IDLE
+            };
+        }
+    }
+}
+
 /// What a worker lends its rounds.
 struct Rounds<'a, Q, S> {
     source: &'a mut S,
     fill: &'a mut BufferFill,
     queue: &'a mut Q,
     clock: &'a CycleClock,
-    slots: &'a mut [Slot],
-    began: &'a mut [Nanos],
+    slots: &'a [Slot],
+    notes: &'a mut Notes,
     free: &'a mut Vec<u32>,
     batch: &'a mut Vec<u32>,
     odd: &'a mut Vec<Completion>,
@@ -61,8 +136,8 @@ struct Rounds<'a, Q, S> {
     split: bool,
     /// When something else is to be looked at.
     until: Nanos,
-    /// Which way the I/Os go, and the bytes of each, once one was put in line.
-    like: Option<(Direction, u32)>,
+    /// Known once an I/O was put in line; from then on the notes hold what is in flight, and the slots do not.
+    like: Option<Like>,
     books: Books,
 }
 
@@ -78,22 +153,37 @@ struct Books {
 }
 
 impl<Q: Queue, S: Source> Worker<'_, Q, S> {
-    /// Does I/O as long as it differs in its place alone and nothing else is to be looked at; `false` where the next I/O is
-    /// found by other rules.
+    /// Does I/O as long as it differs in its place alone; `false` where the next I/O is found by other rules.
     pub(super) fn rounds_alike(&mut self) -> bool {
-        match self.rounds() {
-            End::OtherRules => return false,
-            End::Moment(waited_from) => {
-                self.reap(waited_from);
-                self.size_batches(waited_from.is_none());
+        let (mut like, mut arrived) = (None, None);
+        let end = loop {
+            let end = self.rounds(&mut like, arrived);
+            let End::Moment(waited_from) = end else {
+                break end;
+            };
+            let now = self.clock.now();
+            self.integrate(now, self.queue.in_flight());
+            self.tick(now);
+            self.glance();
+            if !self.is_issuing() {
+                break end;
             }
+            arrived = Some(Arrived { now, waited_from });
+        };
+        if let Some(like) = like {
+            self.notes.write(like, &mut self.slots);
+        }
+        match end {
+            End::OtherRules => return false,
+            End::Moment(waited_from) => self.reap(waited_from),
             End::Odd => self.record_odd_ones(self.integrated),
             End::Broken(error) => self.break_off(&error),
         }
         true
     }
 
-    fn rounds(&mut self) -> End {
+    /// Goes round, once the completions are taken that have arrived before.
+    fn rounds(&mut self, like: &mut Option<Like>, arrived: Option<Arrived>) -> End {
         let until = self.next_moment();
         let handover = &mut self.parts.handover;
         let mut rounds = Rounds {
@@ -101,8 +191,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             fill: &mut self.parts.fill,
             queue: &mut self.queue,
             clock: &self.clock,
-            slots: &mut self.slots,
-            began: &mut self.began,
+            slots: &self.slots,
+            notes: &mut self.notes,
             free: &mut self.free,
             batch: &mut self.batch,
             odd: &mut self.done,
@@ -113,7 +203,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             wait_least: self.wait_least,
             split: self.split,
             until,
-            like: None,
+            like: *like,
             books: Books {
                 batch_max: self.batch_max,
                 reap_max: self.reap_max,
@@ -124,11 +214,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 stamp_error: self.stamp_error,
             },
         };
-        let end = loop {
-            if let Err(end) = rounds.round() {
-                break end;
-            }
-        };
+        let end = rounds.go_on(arrived);
+        *like = rounds.like;
         let books = rounds.books;
         self.stats.outstanding_ns += u128::from(books.outstanding_ns);
         (self.batch_max, self.reap_max) = (books.batch_max, books.reap_max);
@@ -141,6 +228,20 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
 }
 
 impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
+    #[inline]
+    fn go_on(&mut self, arrived: Option<Arrived>) -> End {
+        if let (Some(like), Some(arrived)) = (self.like, arrived)
+            && let Err(end) = self.reap(like, arrived)
+        {
+            return end;
+        }
+        loop {
+            if let Err(end) = self.round() {
+                return end;
+            }
+        }
+    }
+
     #[inline]
     fn round(&mut self) -> Result<(), End> {
         let in_flight = self.queue.in_flight();
@@ -164,30 +265,31 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
             return Err(End::Moment(waited_from));
         }
         self.integrate(now, self.queue.in_flight());
-        self.reap(like, now, waited_from)
+        self.reap(like, Arrived { now, waited_from })
     }
 
-    /// Puts a batch in line; returns how many slots stay free, behind which those of the batch stand, and which way it goes
-    /// with how many bytes each.
+    /// Puts a batch in line; returns how many slots stay free, behind which those of the batch stand, and what it is like.
     #[inline]
-    fn push(&mut self) -> Result<(usize, (Direction, u32)), End> {
+    fn push(&mut self) -> Result<(usize, Like), End> {
         let mut left = self.free.len();
         let least = left.saturating_sub(self.books.batch_max);
         while left > least {
             let Some(alike) = self.source.next_alike(left - least) else {
                 break;
             };
-            self.like = Some((alike.direction, alike.length));
+            if self.like.is_none() {
+                self.notes.read(self.slots);
+            }
+            self.like = Some(Like {
+                direction: alike.direction,
+                target: alike.target,
+                length: alike.length,
+            });
             let first = left - alike.offsets.len();
             let into = &self.free[first..left];
             push_alike(self.queue, self.fill, &alike, into);
             for (slot, offset) in into.iter().zip(alike.offsets) {
-                // What is not set here has no meaning here, or is set once they are submitted.
-                let slot = &mut self.slots[*slot as usize];
-                slot.kind = Kind::Data(alike.direction);
-                slot.target = alike.target;
-                slot.offset = *offset;
-                slot.length = alike.length;
+                self.notes.offsets[*slot as usize] = *offset;
             }
             left = first;
         }
@@ -220,10 +322,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
                 }
             }
             for slot in &self.free[left..] {
-                let index = *slot as usize;
-                self.began[index] = begun;
-                let slot = &mut self.slots[index];
-                (slot.begun, slot.submitted) = (begun, submitted);
+                self.notes.stamps[*slot as usize] = Stamps { begun, submitted };
             }
             self.free.truncate(left);
             let (count, depth) = (count as u32, in_flight + count as u32);
@@ -246,12 +345,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
 
     /// Takes a batch of completions.
     #[inline]
-    fn reap(
-        &mut self,
-        like: (Direction, u32),
-        now: Nanos,
-        waited_from: Option<Nanos>,
-    ) -> Result<(), End> {
+    fn reap(&mut self, like: Like, Arrived { now, waited_from }: Arrived) -> Result<(), End> {
         let before = self.free.len();
         let taken = self.take(like, now);
         let count = (self.free.len() - before) as u32;
@@ -274,47 +368,45 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
 
     /// Takes completions, of which those submitted together are counted as one, and frees their slots.
     #[inline]
-    fn take(&mut self, (direction, length): (Direction, u32), now: Nanos) -> Taken {
+    fn take(&mut self, like: Like, now: Nanos) -> Taken {
         let Self {
             queue,
             free,
             odd,
-            slots,
-            began,
+            notes,
             ..
         } = self;
-        let way = direction as usize;
+        let way = like.direction as usize;
         let mut stats = self.directions[way].as_mut();
-        let (mut begun, mut submitted) = (Nanos::ZERO, Nanos::ZERO);
-        let (mut together, mut count) = (0, 0);
-        let mut record = |times, together| {
+        let mut together = Stamps {
+            begun: Nanos::ZERO,
+            submitted: Nanos::ZERO,
+        };
+        let (mut alike, mut count) = (0, 0);
+        let mut record = |together: Stamps, alike| {
             if let Some(stats) = &mut stats
-                && together > 0
+                && alike > 0
             {
-                record_times(stats, now, times, together);
+                record_times(stats, now, (together.begun, together.submitted), alike);
             }
         };
         let taken = queue.take_each(self.books.reap_max, |completion| {
             let slot = completion.slot as usize;
             free.push(completion.slot);
-            if completion.result != Ok(length) {
+            if completion.result != Ok(like.length) {
                 return odd.push(completion);
             }
-            if begun != began[slot] {
-                record((begun, submitted), together);
-                count += together;
-                together = 0;
-                begun = began[slot];
-                submitted = begun;
-                if self.split {
-                    submitted = slots[slot].submitted;
-                }
+            let stamps = notes.stamps[slot];
+            if together.begun != stamps.begun {
+                record(together, alike);
+                count += alike;
+                (together, alike) = (stamps, 0);
             }
-            together += 1;
+            alike += 1;
         });
-        record((begun, submitted), together);
-        count += together;
-        let bytes = count * u64::from(length);
+        record(together, alike);
+        count += alike;
+        let bytes = count * u64::from(like.length);
         if let Some(stats) = stats {
             stats.bytes += bytes;
         }

@@ -41,6 +41,7 @@ use fathom_units::Nanos;
 use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
 use fathom_workload::{Backend, Batches, Direction, ExistingFiles, Job};
 
+use self::alike::Notes;
 pub(crate) use self::file_set::{SetParts, SetWorker};
 pub(crate) use self::flow::{Flows, Share};
 pub(crate) use self::full::{Extras, Full};
@@ -227,8 +228,8 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     queue: Q,
     clock: CycleClock,
     slots: Box<[Slot]>,
-    /// When the I/O in each slot began, as in `slots`, but close together.
-    began: Box<[Nanos]>,
+    /// What rounds of I/Os that differ in their place alone keep of what is in flight.
+    notes: Notes,
     free: Vec<u32>,
     /// Slots pushed since the last submission.
     batch: Vec<u32>,
@@ -292,7 +293,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         stats.samples = Vec::with_capacity(samples(parts.job.limits.runtime));
         Self {
             slots: vec![Slot::IDLE; slots as usize].into_boxed_slice(),
-            began: vec![Nanos::ZERO; slots as usize].into_boxed_slice(),
+            notes: Notes::new(slots),
             free: (0..slots).rev().collect(),
             batch: Vec::with_capacity(slots as usize),
             done: Vec::with_capacity(slots as usize),
@@ -519,7 +520,6 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     /// Gives the batch its start and the end of its submission, and an open loop its lag.
     fn stamp(&mut self, begun: Nanos, submitted: Nanos) {
         for index in &self.batch {
-            self.began[*index as usize] = begun;
             let slot = &mut self.slots[*index as usize];
             (slot.begun, slot.submitted) = (begun, submitted);
         }

@@ -115,17 +115,14 @@ impl Stretch {
         }
         self.left -= count;
         let (base, position) = (self.base, self.position);
-        let drawn = self.drawn.iter_mut().take(count as usize);
+        let drawn = &mut self.drawn[..count as usize];
         match &mut self.order {
             StretchOrder::EachBlockOnce(permutation, stride) => {
-                // Copies stay in registers.
-                let (permutation, stride) = (permutation.clone(), *stride);
-                let mut index = position;
+                permutation.fill(position, drawn);
                 for offset in drawn {
-                    *offset = base + stride.offset(permutation.at(index));
-                    index += 1;
+                    *offset = base + stride.offset(*offset);
                 }
-                self.position = index;
+                self.position += count;
             }
             StretchOrder::Sequential { step } => {
                 for (index, offset) in (0..).zip(drawn) {

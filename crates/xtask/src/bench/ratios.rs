@@ -19,10 +19,11 @@ impl Spread {
     pub fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let at = |index: usize| values.get(index).copied().unwrap_or(0.0);
+        let last = values.len().saturating_sub(1);
         Self {
             least: at(0),
-            median: at(values.len() / 2),
-            most: at(values.len().saturating_sub(1)),
+            median: f64::midpoint(at(last / 2), at(last.div_ceil(2))),
+            most: at(last),
         }
     }
 }
@@ -31,6 +32,8 @@ impl Spread {
 struct Judged {
     what: &'static str,
     spread: Spread,
+    /// What is held to the bound.
+    figure: f64,
     bound: f64,
     less_is_better: bool,
     /// Divides the printed figures.
@@ -74,13 +77,27 @@ fn judge(goal: Goal, rounds: &[Round]) -> Option<Judged> {
         }
         Goal::Median(bound) => ("p50, × fio", ratio(|it| it.median_ns), bound, true, 1.0),
     };
+    let figure = match goal {
+        Goal::UserAlone(_) => user_of_all(rounds.iter().map(|it| (it.ours.iops, it.ours.user_ns))),
+        _ => spread.median,
+    };
     Some(Judged {
         what,
         spread,
+        figure,
         bound,
         less_is_better,
         unit,
     })
+}
+
+/// User time an I/O over all rounds, of their IOPS and user times. The kernel tells user from system time by what its ticks
+/// happen upon, 250 a second: a round of some seconds has a handful in user mode, and no round alone says much.
+fn user_of_all(rounds: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (ios, time) = rounds.fold((0.0, 0.0), |(ios, time), (iops, user)| {
+        (ios + iops, time + iops * user)
+    });
+    time / f64::max(ios, 1.0)
 }
 
 /// Prints a line a goal, and gives everything that was measured.
@@ -93,15 +110,16 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
             median,
             most,
         } = judged.spread;
+        let figure = judged.figure;
         let reached = if judged.less_is_better {
-            median <= judged.bound
+            figure <= judged.bound
         } else {
-            median >= judged.bound
+            figure >= judged.bound
         };
         println!(
             "    {:24} {:8.2} ({:.2} to {:.2})   wanted {} {:.2}   {}",
             judged.what,
-            median / judged.unit,
+            figure / judged.unit,
             least / judged.unit,
             most / judged.unit,
             if judged.less_is_better { "≤" } else { "≥" },
@@ -110,17 +128,19 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
         );
         goals.push(json!({
             "what": judged.what,
-            "median": median, "least": least, "most": most,
+            "figure": figure, "median": median, "least": least, "most": most,
             "wanted": judged.bound,
             "reached": reached,
         }));
     }
     let demo_user: Vec<f64> = of_demo(rounds, |demo| demo.user_ns);
+    let demo_iops = of_demo(rounds, |demo| demo.iops);
     if judges_user_time(case) && !demo_user.is_empty() {
         let spread = Spread::of(demo_user.clone());
+        let figure = user_of_all(demo_iops.iter().copied().zip(demo_user.iter().copied()));
         println!(
             "    {:24} {:8.2} ({:.2} to {:.2})   for comparison; it keeps no latencies",
-            "that of t/io_uring", spread.median, spread.least, spread.most,
+            "that of t/io_uring", figure, spread.least, spread.most,
         );
     }
     let program = |samples: &dyn Fn(&Round) -> Sample| -> Value {
@@ -139,7 +159,7 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
         "goals": goals,
         "fathom": program(&|round| round.ours),
         "fio": program(&|round| round.theirs),
-        "t_io_uring_iops": of_demo(rounds, |demo| demo.iops),
+        "t_io_uring_iops": demo_iops,
         "t_io_uring_user_ns": demo_user,
     })
 }
