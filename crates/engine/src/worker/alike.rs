@@ -230,8 +230,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
 impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     #[inline]
     fn go_on(&mut self, arrived: Option<Arrived>) -> End {
-        if let (Some(like), Some(arrived)) = (self.like, arrived)
-            && let Err(end) = self.reap(like, arrived)
+        if let Some(arrived) = arrived
+            && let Err(end) = self.resume(arrived)
         {
             return end;
         }
@@ -240,6 +240,13 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
                 return end;
             }
         }
+    }
+
+    /// Ends the round that a moment has interrupted. It stands apart, so that rounds have their end within them.
+    #[cold]
+    #[inline(never)]
+    fn resume(&mut self, arrived: Arrived) -> Result<(), End> {
+        self.like.map_or(Ok(()), |like| self.reap(like, arrived))
     }
 
     #[inline]
