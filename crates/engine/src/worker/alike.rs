@@ -5,7 +5,7 @@
 //! come back from further away. So a round stands here in one piece and looks at nothing that cannot change while it goes
 //! on; what can is left to the worker's other ways, which are asked at each [`End`].
 //!
-//! Nor do they keep a [`Slot`] for each I/O, a line of the cache of which two words differ: those words stand close together
+//! Nor does it keep a [`Slot`] for each I/O, a line of the cache of which three words differ: those words stand close together
 //! in [`Notes`] while rounds go on, and the slots are written when others are to read them.
 //!
 //! Invariants: all that is in flight reads, or all writes, and asks for equally many bytes; rounds count exactly what
