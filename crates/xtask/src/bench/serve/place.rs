@@ -40,6 +40,9 @@ grep -F " $dir/" /proc/self/mounts | while read -r source where rest; do umount 
 rm -rf --one-file-system "$dir"
 "#;
 
+/// Where files are in memory.
+const MEMORY: &str = "/dev/shm";
+
 /// A directory in memory, removed at the end.
 pub struct Place {
     path: PathBuf,
@@ -49,8 +52,11 @@ pub struct Place {
 impl Place {
     /// A new one, with an image full of random bytes.
     pub fn new() -> Result<Self, String> {
-        let path = command::output("mktemp", &["-d", "/dev/shm/fathom-bench-serve.XXXXXX"])?;
-        let path = PathBuf::from(path.trim());
+        let folder = tempfile::Builder::new()
+            .prefix("fathom-bench-serve.")
+            .tempdir_in(MEMORY);
+        // The janitor removes it, whatever becomes of this process.
+        let path = folder.map_err(|error| format!("{MEMORY}: {error}"))?.keep();
         let mut janitor = Command::new("sh");
         janitor.args(["-c", JANITOR, "janitor"]).arg(&path);
         // A group of its own: a signal to this process's group does not reach it.
