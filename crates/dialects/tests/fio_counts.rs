@@ -48,7 +48,7 @@ fn read(arguments: &[&str]) -> Workload {
         .workload
 }
 
-fn count(job: &Job, index: usize, counts: &mut Counts) {
+fn stream(job: &Job, index: usize) -> WorkerStream {
     let ranges: Vec<TargetRange> = job
         .targets
         .iter()
@@ -62,7 +62,11 @@ fn count(job: &Job, index: usize, counts: &mut Counts) {
         ..StreamKey::default()
     };
     let stream = WorkerStream::new(job, key, &ranges, &SharedCursor::new());
-    let mut stream = stream.expect("the job has a stream");
+    stream.expect("the job has a stream")
+}
+
+fn count(job: &Job, index: usize, counts: &mut Counts) {
+    let mut stream = stream(job, index);
     let mut done = 0;
     while let Some(io) = stream.next_io() {
         let count = counts.entry(io.direction.name()).or_default();
@@ -189,4 +193,59 @@ fn larger_files_give_their_last_block_whole() {
         check(&["--ioengine=psync", &name], options);
     }
     std::fs::remove_file(&path).expect("the file is there");
+}
+
+/// File and offset of each I/O, as fio's `write_iolog` has them.
+fn order_of_fio(arguments: &[&str], log: &Path) -> Vec<(u32, u64)> {
+    let run = Command::new("fio")
+        .args(arguments)
+        .arg(format!("--write_iolog={}", log.display()))
+        .output();
+    let output = run.expect("these tests need fio: install the package `fio`");
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    let text = std::fs::read_to_string(log).expect("fio wrote its log");
+    let line = |line: &str| {
+        let [_, name, "read" | "write", offset, _] =
+            line.split_whitespace().collect::<Vec<_>>()[..]
+        else {
+            return None;
+        };
+        let number = name.rsplit('.').next()?.parse();
+        Some((number.ok()?, offset.parse().ok()?))
+    };
+    // fio would add its next log to this one.
+    std::fs::remove_file(log).expect("the log is there");
+    text.lines().filter_map(line).collect()
+}
+
+/// Which file comes next, and where in it, follows from the options alone for jobs that read or write in order.
+#[test]
+fn files_take_turns_as_in_fio() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let log = folder.join(format!("order.{}.log", std::process::id()));
+    for options in [
+        "--rw=read --size=48k --nrfiles=4",
+        "--rw=read --size=48k --nrfiles=4 --openfiles=2",
+        "--rw=read --size=52k --nrfiles=4 --openfiles=2",
+        "--rw=read --size=80k --nrfiles=5 --openfiles=3",
+        "--rw=read --size=48k --nrfiles=4 --openfiles=1 --loops=2",
+        "--rw=read --size=48k --nrfiles=4 --openfiles=9",
+        "--rw=read --size=48k --nrfiles=4 --openfiles=2 --file_service_type=roundrobin:2",
+        "--rw=read --size=48k --nrfiles=4 --openfiles=3 --file_service_type=roundrobin:5",
+        "--rw=read --size=48k --nrfiles=4 --openfiles=2 --file_service_type=sequential",
+        "--rw=read --size=48k --nrfiles=4 --openfiles=2 --io_size=96k",
+        "--rw=read:4k --size=96k --nrfiles=4 --openfiles=2",
+        "--rw=read --size=96k --nrfiles=4 --zonemode=strided --zonesize=8k --zoneskip=4k",
+        "--rw=read --size=96k --nrfiles=4 --openfiles=2 --zonemode=strided --zonesize=8k",
+        "--rw=read --size=96k --nrfiles=4 --openfiles=1 --zonemode=strided --zonesize=8k --zoneskip=4k",
+    ] {
+        let mut arguments = vec!["--name=j", "--ioengine=null"];
+        arguments.extend(options.split_whitespace());
+        let workload = read(&arguments);
+        let (_, job) = workload.jobs().next().expect("there is a job");
+        let mut stream = stream(job, 0);
+        let ours = std::iter::from_fn(|| stream.next_io()).take(IOS_MAX as usize);
+        let ours: Vec<(u32, u64)> = ours.map(|io| (io.target, io.offset)).collect();
+        assert_eq!(ours, order_of_fio(&arguments, &log), "{options}");
+    }
 }

@@ -242,6 +242,7 @@ fn distribution(rules: &Placement, block: u64) -> Option<String> {
         zones: _,
         target_distribution: _,
         ios_per_target: _,
+        targets_at_once: _,
         past_end: _,
         joined: _,
         stride: _,

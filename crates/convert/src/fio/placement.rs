@@ -26,6 +26,7 @@ pub fn put(rules: &Placement, random: bool, section: &mut Section) {
         // Said by `file_service_type`.
         target_distribution: _,
         ios_per_target: _,
+        targets_at_once,
         // Follows from the files that are there.
         past_end: _,
         joined: _,
@@ -47,6 +48,9 @@ pub fn put(rules: &Placement, random: bool, section: &mut Section) {
             section.put("percentage_random", triple(whole));
         }
         section.put_if(*between == Between::Identical, "rw_sequencer", "identical");
+    }
+    if let Some(targets) = targets_at_once {
+        section.put("openfiles", targets.to_string());
     }
     section.put_if(*unaligned, "bs_unaligned", "1");
     section.put_if(by_order.is_some(), "bs_is_seq_rand", "1");

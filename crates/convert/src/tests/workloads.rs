@@ -151,6 +151,7 @@ prop_compose! {
         alignment in option::of(kib()),
         zones in option::weighted(0.2, (1u64..9, 1u64..9, 0u64..9)),
         ios_per_target in select(vec![1u32, 1, 7]),
+        targets_at_once in option::weighted(0.2, 1u32..3),
         past_end in prop::bool::weighted(0.1),
         joined in prop::bool::weighted(0.1),
         stride in option::weighted(0.1, 0u64..3),
@@ -178,6 +179,7 @@ prop_compose! {
                 skip: Bytes::mib(skip),
             }),
             ios_per_target,
+            targets_at_once,
             past_end,
             ..Placement::default()
         }

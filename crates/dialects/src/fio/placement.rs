@@ -53,7 +53,8 @@ pub fn placement(
         rules.target_distribution = place.file_distribution.clone();
     }
     rules.ios_per_target = place.ios_per_file;
-    rules.zones = zones(settings, targets.len());
+    rules.targets_at_once = files_at_once(settings, targets.len());
+    rules.zones = zones(settings);
     let plain = rules
         == Placement {
             past_end,
@@ -151,8 +152,8 @@ pub fn size_list(settings: &Settings, way: usize) -> Vec<WeightedSize> {
     }
 }
 
-/// Zones, which fio heeds for jobs of one file alone.
-fn zones(settings: &Settings, files: usize) -> Option<ZoneStride> {
+/// Zones, which fio leaves out of jobs that ask for several open files.
+fn zones(settings: &Settings) -> Option<ZoneStride> {
     let place = &settings.placement;
     let wanted = place.zone_mode == Some(ZoneMode::Strided);
     let range = if place.zone_range > 0 {
@@ -160,11 +161,17 @@ fn zones(settings: &Settings, files: usize) -> Option<ZoneStride> {
     } else {
         place.zone_size
     };
-    (wanted && files == 1 && place.zone_size > 0).then_some(ZoneStride {
+    (wanted && place.open_files <= 1 && place.zone_size > 0).then_some(ZoneStride {
         size: Bytes::new(place.zone_size),
         range: Bytes::new(range),
         skip: Bytes::new(place.zone_skip),
     })
+}
+
+/// Files that fio has open at the same time, where they are not all of them: it opens the next when one is finished.
+fn files_at_once(settings: &Settings, files: usize) -> Option<u32> {
+    let open = settings.placement.open_files;
+    (open > 0 && (open as usize) < files).then_some(open)
 }
 
 /// Why each block is not visited once though that is asked for, where it is so.

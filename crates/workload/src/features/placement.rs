@@ -43,6 +43,9 @@ pub struct Placement {
     pub target_distribution: Distribution,
     /// I/Os that a picked target gets before the next is picked; at least 1.
     pub ios_per_target: u32,
+    /// Targets that are begun and not finished at the same time, at least 1: the next is begun when one of them has nothing
+    /// left in this round. `None`: all of them. It counts for uniform choices of targets alone.
+    pub targets_at_once: Option<u32>,
     /// The targets go on past the ranges that are used, so that an I/O that begins within a range may end past it.
     pub past_end: bool,
     /// The targets are one, one after another: random offsets fall anywhere in all of them, and a sequence goes on into the
@@ -68,6 +71,7 @@ impl Default for Placement {
             zones: None,
             target_distribution: Distribution::Uniform,
             ios_per_target: 1,
+            targets_at_once: None,
             past_end: false,
             joined: false,
             stride: None,

@@ -137,7 +137,7 @@ impl Walk {
                 .iter()
                 .map(|range| WalkRegion::new(*range, rules.past_end))
                 .collect(),
-            picker: Picker::new(job.file_choice, count as u32, key),
+            picker: Picker::new(job.file_choice, count as u32, key).at_once(rules.targets_at_once),
             target_spread: (!rules.target_distribution.is_uniform()
                 && job.file_choice == FileChoice::Random)
                 .then(|| {

@@ -231,6 +231,7 @@ proptest! {
         zone in proptest::option::of((1u64..300, 64u64..300, 0u64..300)),
         spread in 0usize..6,
         ios_per_target in 1u32..4,
+        at_once in proptest::option::of(1u32..4),
         limit in proptest::option::of(64u64..9_000),
         identical: bool,
         trims: bool,
@@ -254,6 +255,7 @@ proptest! {
         rules.skip = skip;
         rules.random = [Percent::whole(random).unwrap(); 3];
         rules.ios_per_target = ios_per_target;
+        rules.targets_at_once = at_once;
         rules.zones = zone.map(|(size, range, skip)| ZoneStride {
             size: Bytes::new(size),
             range: Bytes::new(range),
@@ -363,6 +365,28 @@ fn a_picked_target_gets_its_ios() {
     let job = placed(IN_ORDER, 10, |rules| rules.ios_per_target = 3);
     let targets: Vec<u32> = all(&job, &[60, 40]).iter().map(|io| io.target).collect();
     assert_eq!(targets, [0, 0, 0, 1, 1, 1, 0, 0, 0, 1]);
+}
+
+#[test]
+fn a_target_is_begun_when_another_is_finished() {
+    let order = |choice| {
+        let mut job = placed(EACH_ONCE, 10, |rules| rules.targets_at_once = Some(2));
+        job.file_choice = choice;
+        let ios = all(&job, &[30, 10, 30, 20, 10]);
+        ios.into_iter().map(|io| io.target).collect::<Vec<u32>>()
+    };
+    let in_turn = order(FileChoice::RoundRobin);
+    assert_eq!(in_turn, [0, 1, 0, 2, 0, 2, 2, 3, 3, 4]);
+    let at_random = order(FileChoice::Random);
+    let mut left = [3, 1, 3, 2, 1];
+    let mut begun = BTreeSet::new();
+    for target in at_random {
+        begun.insert(target);
+        left[target as usize] -= 1;
+        let unfinished = begun.iter().filter(|it| left[**it as usize] > 0).count();
+        assert!(unfinished <= 2, "{begun:?} {left:?}");
+    }
+    assert_eq!(left, [0; 5]);
 }
 
 #[test]

@@ -36,6 +36,9 @@ impl Reader<'_> {
         if let Some(value) = fields.get("ios_per_target") {
             rules.ios_per_target = self.count(value)?;
         }
+        if let Some(value) = fields.get("targets_at_once") {
+            rules.targets_at_once = Some(self.count(value)?);
+        }
         if let Some(value) = fields.get("past_end") {
             rules.past_end = self.truth(value)?;
         }
@@ -301,6 +304,9 @@ pub(super) fn placement(rules: &Placement) -> Toml {
     }
     add("target_distribution", text(&rules.target_distribution));
     add("ios_per_target", count(rules.ios_per_target));
+    if let Some(targets) = rules.targets_at_once {
+        add("targets_at_once", count(targets));
+    }
     add("past_end", rules.past_end.into());
     if rules.joined {
         add("joined", true.into());

@@ -381,10 +381,12 @@ fn placements_survive_their_file() {
         theta: 1.2,
         center: Some(0.25),
     };
-    let rules = placed("distribution = \"zipf:1.2:0.25\", random = \"80%\", ios_per_target = 3");
+    let rules = placed(
+        "distribution = \"zipf:1.2:0.25\", random = \"80%\", ios_per_target = 3, targets_at_once = 2",
+    );
     assert_eq!(rules.distribution, [zipf.clone(), zipf.clone(), zipf]);
     assert_eq!(rules.random, [Percent::whole(80).unwrap(); 3]);
-    assert_eq!(rules.ios_per_target, 3);
+    assert_eq!((rules.ios_per_target, rules.targets_at_once), (3, Some(2)));
     let rules = placed(
         "distribution = { write = \"zoned:60/10:40/90\" }, target_distribution = \"normal:20\"",
     );
@@ -588,6 +590,10 @@ fn wrong_placements_are_told() {
     check(
         "placement = { ios_per_target = 0 }",
         "each picked target gets 0 I/Os",
+    );
+    check(
+        "placement = { targets_at_once = 0 }",
+        "0 targets are used at the same time",
     );
     check(
         "placement = { trim_then_write = true }",

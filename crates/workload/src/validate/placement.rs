@@ -31,6 +31,10 @@ pub(super) fn check(job: &Job, found: &mut Found) {
             let message = "each picked target gets 0 I/Os";
             found.add(key, message, "give at least 1");
         }
+        if rules.targets_at_once == Some(0) {
+            let message = "0 targets are used at the same time";
+            found.add(key, message, "give at least 1, or leave it out for all");
+        }
         if let Some(zones) = rules.zones
             && (zones.size == Bytes::ZERO || zones.range == Bytes::ZERO)
         {

@@ -53,6 +53,8 @@ pub struct PlacementSettings {
     pub file_distribution: Distribution,
     /// I/Os that a picked file gets.
     pub ios_per_file: u32,
+    /// `openfiles`; 0: all.
+    pub open_files: u32,
 }
 
 /// How zones are used.
@@ -84,6 +86,7 @@ impl Default for PlacementSettings {
             fill: false,
             file_distribution: Distribution::Uniform,
             ios_per_file: 1,
+            open_files: 0,
         }
     }
 }
@@ -126,6 +129,11 @@ impl Settings {
             }
             "fill_device" => set(&mut place.fill, reader.switch()),
             "file_append" => set(&mut place.append, reader.switch()),
+            "openfiles" => {
+                let most = u64::from(u32::MAX);
+                let files = reader.number(Counts::Things, 0, most);
+                set(&mut place.open_files, files.map(|files| files as u32));
+            }
             "file_service_type" => self.read_file_choice(reader),
             _ => return false,
         }

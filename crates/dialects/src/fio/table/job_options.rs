@@ -49,7 +49,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("percentage_random", &[], Number, Built, "Share of random I/O in a random job"),
     row("percentage_sequential", &[], Number, Withdrawn, "Use `percentage_random`"),
     row("nrfiles", &["nr_files"], Number, Built, "Number of files of a job"),
-    row("openfiles", &[], Number, NoEffect, "Files open at the same time"),
+    row("openfiles", &[], Number, Built, "Files in use at the same time"),
     row("file_service_type", &[], Word, Built, "How the next file is picked"),
     row("fallocate", &[], Word, Built, "How a new file's space is reserved"),
     row("fadvise_hint", &[], Word, Built, "Advise the kernel of the pattern"),

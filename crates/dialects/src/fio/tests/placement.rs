@@ -104,6 +104,12 @@ fn placements_reach_the_job() {
         rules("rw=read\nnrfiles=4\nfile_service_type=random:8").ios_per_target,
         8
     );
+    let open =
+        |count: u32| rules(&format!("rw=read:4k\nnrfiles=4\nopenfiles={count}")).targets_at_once;
+    assert_eq!(
+        [0, 1, 3, 4, 9].map(open),
+        [None, Some(1), Some(3), None, None]
+    );
     // Bounds of ranges stand in the list that buffers are made by.
     let job = job("rw=read\nbsrange=1k-4k");
     assert_eq!(job.block.largest(job.mix), Bytes::kib(4));
