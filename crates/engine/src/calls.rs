@@ -5,11 +5,28 @@ use std::path::Path;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_rawio::{self as rawio, RingUnusable};
-use fathom_workload::{Access, Advice, Backend, Caching, Calls, Job, Workload};
+use fathom_units::Bytes;
+use fathom_workload::{Access, Advice, Backend, Caching, Calls, Job, Target, Workload};
 
 use crate::EngineError;
 use crate::guard;
 use crate::targets::{Kind, Object, Targets};
+
+/// Drops what is used of a target from the page cache. It is a hint to the kernel: what it cannot drop (dirty pages, tmpfs)
+/// stays.
+pub(crate) fn drop_used(file: &File, target: &Target) {
+    let length = target.length.map_or(0, Bytes::get);
+    let _ = rawio::drop_cache(file, target.offset.get(), length);
+}
+
+/// Whether what a job reads is to come from the device in each pass, and not only in the first.
+pub(crate) fn drops_each_pass(job: &Job, backend: Backend) -> bool {
+    job.drop_cache
+        && job.caching == Caching::Buffered
+        && !job.features.files.pre_read
+        && job.features.operation.is_none()
+        && !matches!(backend, Backend::Null | Backend::Mmap)
+}
 
 /// Flags of the job's I/O.
 pub(crate) fn of(job: &Job) -> rawio::Calls {
@@ -50,7 +67,7 @@ pub(crate) fn advise(job: &Job, files: &[File]) {
         return;
     };
     for (file, target) in files.iter().zip(&job.targets) {
-        let length = target.length.map_or(0, fathom_units::Bytes::get);
+        let length = target.length.map_or(0, Bytes::get);
         let _ = rawio::advise(file, target.offset.get(), length, advice);
     }
 }

@@ -27,7 +27,7 @@ use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
 use crate::verification::verification;
 use crate::worker::{FailedIo, Finished, Flows, Parts, PlacedSet, SetParts};
-use crate::{EngineError, RunOptions, StopFlag, counters};
+use crate::{EngineError, RunOptions, StopFlag, calls, counters};
 
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -284,14 +284,13 @@ impl StageRun<'_> {
         if job.features.operation.is_some_and(of_names) {
             return Ok(files);
         }
-        for object in &self.targets[index].objects {
+        for (target, object) in job.targets.iter().zip(&self.targets[index].objects) {
             if job.features.files.pre_read {
                 self.store.pre_read(*object, self.stop)?;
             }
             if let Some(file) = self.store.open_for(*object, job)? {
                 if job.drop_cache && !job.features.files.pre_read {
-                    // A hint to the kernel: what it cannot drop (dirty pages, tmpfs) stays.
-                    let _ = rawio::drop_cache(&file);
+                    calls::drop_used(&file, target);
                 }
                 files.push(file);
             }

@@ -10,13 +10,14 @@ use std::process::Command;
 use common::{job, run_jobs};
 use fathom_rawio as rawio;
 use fathom_record::EndReason;
-use fathom_units::Bytes;
+use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
     Access, Advice, Backend, Caching, Calls, Coverage, Job, Limits, Mix, SequentialScope,
     Submitter, SyncPolicy,
 };
 
 const SIZE: Bytes = Bytes::mib(8);
+const PAGES: u64 = SIZE.get() / 4096;
 /// The number that Linux gives it.
 const EAGAIN: i32 = 11;
 const SEQUENTIAL: Access = Access::Sequential {
@@ -49,7 +50,7 @@ fn reads_ahead(backend: Backend, access: Access, advice: Advice) -> bool {
     run_jobs(vec![first.clone()]).unwrap();
     let file = fs::File::open(&path).unwrap();
     file.sync_all().unwrap();
-    rawio::drop_cache(&file).unwrap();
+    rawio::drop_cache(&file, 0, 0).unwrap();
     assert_eq!(cached_pages(&path), 0);
     (first.backend, first.caching, first.access) = (backend, Caching::Buffered, access);
     first.targets[0].length = Some(SIZE);
@@ -71,6 +72,52 @@ fn advice_says_whether_pages_are_read_ahead() {
         assert!(!ahead(SEQUENTIAL, Advice::Random), "{backend:?}");
         assert!(!ahead(RANDOM, Advice::ByPattern), "{backend:?}");
     }
+}
+
+/// Pages that are cached when a job has read the lower half of a file once in random order, and one block of it again. The
+/// upper half was cached before.
+fn cached_in_second_pass(backend: Backend, change: impl FnOnce(&mut Job)) -> u64 {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let mut job = job(&path, SIZE);
+    job.limits.ios = Some(1);
+    run_jobs(vec![job.clone()]).unwrap();
+    let file = fs::File::open(&path).unwrap();
+    file.sync_all().unwrap();
+    fs::read(&path).unwrap();
+    assert_eq!(cached_pages(&path), PAGES);
+    (job.backend, job.caching, job.access) = (backend, Caching::Buffered, RANDOM);
+    (job.drop_cache, job.depth) = (true, 1);
+    job.targets[0].length = Some(Bytes::new(SIZE.get() / 2));
+    (job.limits.ios, job.limits.loops) = (Some(PAGES / 2 + 1), 2);
+    change(&mut job);
+    let outcome = run_jobs(vec![job]).unwrap();
+    assert!(outcome.results[0].workers[0].ios() > PAGES / 2);
+    cached_pages(&path)
+}
+
+#[test]
+fn each_pass_reads_from_the_device() {
+    for backend in [Backend::Sync, Backend::Libaio, Backend::IoUring] {
+        let cached = cached_in_second_pass(backend, |_| {});
+        assert_eq!(cached, PAGES / 2 + 1, "{backend:?}");
+    }
+    // With hooks between the stream and the worker.
+    let limited = cached_in_second_pass(Backend::Sync, |job| {
+        job.features.errors.latency_max = [Some(Nanos::from_secs(100)); 3];
+    });
+    assert_eq!(limited, PAGES / 2 + 1);
+    let kept = cached_in_second_pass(Backend::Sync, |job| job.drop_cache = false);
+    assert_eq!(kept, PAGES);
+    // Draws that may repeat come to no end of the file while there is time.
+    let repeating = cached_in_second_pass(Backend::Sync, |job| {
+        job.access = Access::Random {
+            coverage: Coverage::Independent,
+            run: 1,
+        };
+        (job.limits.time_based, job.limits.runtime) = (true, Some(Nanos::from_secs(1)));
+    });
+    assert_eq!(repeating, PAGES);
 }
 
 fn ring(calls: Calls) -> (tempfile::TempDir, Job) {

@@ -277,13 +277,16 @@ pub fn advise(file: &File, offset: u64, length: u64, advice: Advice) -> io::Resu
     }
 }
 
-/// Drops the file's clean pages from the page cache.
+/// Drops the clean pages of a range of the file from the page cache; a `length` of 0 is all up to the file's end. Pages that a
+/// process has mapped stay.
 ///
 /// # Errors
 /// Those of `posix_fadvise`.
-pub fn drop_cache(file: &File) -> io::Result<()> {
+pub fn drop_cache(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    let [offset, length] = [offset, length].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+    let (file, unwanted) = (file.as_raw_fd(), libc::POSIX_FADV_DONTNEED);
     // SAFETY: takes numbers alone.
-    let code = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    let code = unsafe { libc::posix_fadvise(file, offset, length, unwanted) };
     match code {
         0 => Ok(()),
         code => Err(io::Error::from_raw_os_error(code)),

@@ -354,7 +354,7 @@ mod tests {
             (0..4).map(|slot| request(slot, Operation::Write, u64::from(slot) << 20, 4096));
         run(plain.as_mut(), &writes.collect::<Vec<_>>());
         file.sync_all().unwrap();
-        crate::drop_cache(&file).unwrap();
+        crate::drop_cache(&file, 0, 0).unwrap();
         let read = |queue: &mut dyn Queue, at: u64| {
             run(queue, &[request(0, Operation::Read, at << 20, 4096)])[0].result
         };

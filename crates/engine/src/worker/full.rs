@@ -70,6 +70,11 @@ pub(crate) trait IoSource {
     /// The next I/O, with `in_flight` outstanding.
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next;
 
+    /// As [`Source::stream`].
+    fn stream(&mut self) -> Option<&mut WorkerStream> {
+        None
+    }
+
     /// As [`Source::holds_syncs`].
     fn holds_syncs(&self) -> bool {
         false
@@ -114,6 +119,10 @@ pub(crate) trait IoSource {
 impl IoSource for WorkerStream {
     fn next(&mut self, _now: Nanos, _in_flight: u32) -> Next {
         Next::of(self.next_io())
+    }
+
+    fn stream(&mut self) -> Option<&mut WorkerStream> {
+        Some(self)
     }
 }
 
@@ -240,6 +249,10 @@ impl<'a> Full<'a> {
 
 impl Source for Full<'_> {
     const HOOKS: bool = true;
+
+    fn stream(&mut self) -> Option<&mut WorkerStream> {
+        self.stream.stream()
+    }
 
     fn next_io(&mut self) -> Option<Io> {
         None

@@ -6,6 +6,8 @@ use fathom_units::Nanos;
 use fathom_workload::generator::Io;
 use fathom_workload::{Backend, Direction, FileOperation};
 
+use crate::calls;
+
 use super::source::{Next, Source, Sourced};
 use super::{Kind, Round, Slot, Worker};
 
@@ -49,6 +51,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             let Some(io) = &next else {
                 return self.end_with(EndReason::Done);
             };
+            self.drop_restarted();
             self.push_data(io, 0, self.now);
         }
     }
@@ -64,6 +67,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 self.count_alone(&alone);
                 return self.end_with(EndReason::Done);
             };
+            self.drop_restarted();
             let (result, begun, now) = self.perform(io);
             let is_last = now >= until;
             if is_last {
@@ -178,6 +182,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             self.settle();
             drawn = self.parts.source.next(self.now, self.queue.in_flight());
         }
+        self.drop_restarted();
         let Sourced { io, at, tag } = match drawn {
             Next::Io(sourced) => sourced,
             Next::Sync(operation, target) => {
@@ -282,6 +287,28 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             ..Slot::IDLE
         };
         self.batch.push(slot);
+    }
+
+    /// Drops what is used of targets that begin anew from the page cache, where the job has it so.
+    #[inline]
+    fn drop_restarted(&mut self) {
+        if !self.drops_cache {
+            return;
+        }
+        if let Some(stream) = self.parts.source.stream()
+            && stream.has_restarted()
+        {
+            let targets = stream.take_restarted();
+            self.drop_each(&targets);
+        }
+    }
+
+    #[cold]
+    fn drop_each(&mut self, targets: &[u32]) {
+        for index in targets {
+            let target = &self.parts.job.targets[*index as usize];
+            calls::drop_used(self.queue.file(*index), target);
+        }
     }
 
     fn count_write(&mut self, target: u32) {

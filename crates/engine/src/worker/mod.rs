@@ -50,6 +50,7 @@ pub(crate) use self::set_files::PlacedSet;
 use self::source::Leftover;
 pub(crate) use self::source::Source;
 pub(crate) use self::verify::Verification;
+use crate::calls;
 use crate::interval::Handover;
 use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
@@ -277,6 +278,8 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     wait_least: u32,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
     split: bool,
+    /// Whether targets that begin anew are dropped from the page cache.
+    drops_cache: bool,
 }
 
 impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
@@ -289,6 +292,10 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
         }
         let batches = batches(parts.job, parts.backend, slots);
+        let drops_cache = calls::drops_each_pass(parts.job, parts.backend);
+        if let Some(stream) = parts.source.stream().filter(|_| drops_cache) {
+            stream.watch_restarts();
+        }
         let mut stats = WorkerStats::new(parts.job_index, parts.worker);
         stats.samples = Vec::with_capacity(samples(parts.job.limits.runtime));
         Self {
@@ -335,6 +342,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             split: parts.job.split_latency
                 && !matches!(parts.backend, Backend::Sync | Backend::Mmap)
                 && parts.job.features.operation.is_none(),
+            drops_cache,
             parts,
             queue,
         }
@@ -677,7 +685,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 });
                 return;
             }
-            let _ = rawio::drop_cache(self.queue.file(target));
+            let _ = rawio::drop_cache(self.queue.file(target), 0, 0);
         }
     }
 

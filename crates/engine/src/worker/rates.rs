@@ -102,6 +102,10 @@ impl IoSource for Rated {
         first.map_or(Next::AfterCompletion, Next::NotBefore)
     }
 
+    fn stream(&mut self) -> Option<&mut WorkerStream> {
+        Some(&mut self.stream)
+    }
+
     /// The schedules start again: what was late before is not owed to the measurement.
     fn measuring(&mut self, now: Nanos) {
         self.started = true;

@@ -71,8 +71,13 @@ pub(crate) struct Sourced {
 
 /// What a worker takes its I/O from. All hooks run on the worker's thread.
 pub(crate) trait Source {
-    /// Whether any method but [`Self::next_io`] is ever called.
+    /// Whether any method but those of I/O in the simplest case is ever called.
     const HOOKS: bool;
+
+    /// What its I/O is drawn from, where that is a stream which may tell of targets that begin anew.
+    fn stream(&mut self) -> Option<&mut WorkerStream> {
+        None
+    }
 
     /// The next I/O in the simplest case; `None` at the end.
     fn next_io(&mut self) -> Option<Io>;
@@ -155,6 +160,11 @@ pub(crate) trait Source {
 
 impl Source for WorkerStream {
     const HOOKS: bool = false;
+
+    #[inline]
+    fn stream(&mut self) -> Option<&mut WorkerStream> {
+        Some(self)
+    }
 
     #[inline]
     fn next_io(&mut self) -> Option<Io> {

@@ -35,6 +35,7 @@ mod lines_tests;
 mod permutation;
 mod picker;
 mod regions;
+mod restarts;
 mod rng;
 mod set_state;
 mod set_stream;

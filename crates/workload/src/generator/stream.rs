@@ -14,6 +14,7 @@ use super::lines::LineWalk;
 use super::permutation::Permutation;
 use super::picker::{Left, Picker};
 use super::regions::{Region, Stride, regions};
+use super::restarts::Restarts;
 use super::rng::{Purpose, Xoshiro256};
 use super::shared::{SharedEnd, SharedOrder};
 use super::sizes::{Directions, Sizes};
@@ -43,6 +44,7 @@ pub struct WorkerStream {
     /// The stream of a job with one position for all directions; beside it, directions and sizes count.
     course: Option<Box<Course>>,
     stretch: Stretch,
+    restarts: Restarts,
 }
 
 /// How offsets follow each other.
@@ -82,6 +84,8 @@ struct Ends {
     pass_bytes: u64,
     pass_left: u64,
     round: RoundEnd,
+    /// Whether a pass is over because its targets are; draws that may repeat go on for as long as there is time.
+    begins_anew: bool,
     ios_bound: Option<u64>,
 }
 
@@ -133,6 +137,7 @@ impl WorkerStream {
             lines: None,
             course: None,
             stretch: Stretch::EMPTY,
+            restarts: Restarts::default(),
         };
         if !job.features.lines.is_empty() {
             stream.lines = Some(Box::new(LineWalk::new(job, key, targets)?));
@@ -222,6 +227,32 @@ impl WorkerStream {
     pub fn delay(&self) -> Nanos {
         let lines = self.lines.as_ref();
         lines.map_or(Nanos::ZERO, |lines| lines.delay())
+    }
+
+    /// From now on, targets that begin anew are known to [`Self::has_restarted`] until they are taken.
+    pub fn watch_restarts(&mut self) {
+        self.restarts.watch();
+        if let Some(walk) = &mut self.walk {
+            walk.restarts.watch();
+        }
+    }
+
+    /// Whether the I/O that was given last, or one before it, had targets begin anew: each of their blocks was visited, or
+    /// their end was reached, or another pass began.
+    #[inline]
+    pub fn has_restarted(&self) -> bool {
+        match &self.walk {
+            None => !self.restarts.is_empty(),
+            Some(walk) => !walk.restarts.is_empty(),
+        }
+    }
+
+    /// The numbers of these targets, once.
+    pub fn take_restarted(&mut self) -> Vec<u32> {
+        match &mut self.walk {
+            None => self.restarts.take(),
+            Some(walk) => walk.restarts.take(),
+        }
     }
 
     /// A direction as the job's mix has them, for [`Self::next_io_of`].
@@ -369,7 +400,10 @@ impl WorkerStream {
             }
             match self.ends.round {
                 RoundEnd::EndsPass => self.next_pass()?,
-                RoundEnd::StartsAgain => self.start_round(),
+                RoundEnd::StartsAgain => {
+                    self.restarts.add_all(self.regions.len());
+                    self.start_round();
+                }
             }
         }
         None
@@ -508,6 +542,9 @@ impl WorkerStream {
         }
         self.ends.passes_left -= 1;
         self.ends.pass_left = self.ends.pass_bytes;
+        if self.ends.begins_anew {
+            self.restarts.add_all(self.regions.len());
+        }
         self.start_round();
         Some(())
     }
@@ -624,6 +661,7 @@ fn ends(
         pass_bytes,
         pass_left: if together { u64::MAX } else { pass_bytes },
         round,
+        begins_anew: !(endless && matches!(order, Order::Independent { .. } | Order::Mixed { .. })),
         ios_bound: by_bytes.map(|ios| ios.min(by_ios)).filter(|_| !endless),
     })
 }

@@ -104,6 +104,43 @@ fn check_places(job: &Job, lengths: &[u64], expected: &[(u32, u64)]) {
     assert_eq!(places(&all(job, lengths)), expected, "{:?}", job.access);
 }
 
+/// Targets that begin anew, with the number of the I/O that they do so with.
+fn restarts(job: &Job, lengths: &[u64]) -> Vec<(u64, Vec<u32>)> {
+    let mut stream = stream(job, lengths);
+    stream.watch_restarts();
+    let mut found = Vec::new();
+    while let Some(io) = stream.next_io().filter(|io| io.index < 30) {
+        if stream.has_restarted() {
+            found.push((io.index, stream.take_restarted()));
+        }
+    }
+    found
+}
+
+#[test]
+fn targets_that_begin_anew_are_told() {
+    for access in [IN_ORDER, EACH_ONCE] {
+        let mut job = job(access, 10);
+        assert_eq!(restarts(&job, &[100]), []);
+        job.limits.loops = 2;
+        assert_eq!(restarts(&job, &[100]), [(10, vec![0])]);
+        assert_eq!(restarts(&job, &[50, 30]), [(8, vec![0, 1])]);
+        job.limits.time_based = true;
+        let all = [(10, vec![0]), (20, vec![0])];
+        assert_eq!(restarts(&job, &[100]), all);
+        // By the rules of a walk.
+        job.features.placement = Some(Box::default());
+        assert_eq!(restarts(&job, &[100]), all);
+    }
+    let mut job = job(DRAWS, 10);
+    job.limits.loops = 2;
+    assert_eq!(restarts(&job, &[100]), [(10, vec![0])]);
+    job.limits.time_based = true;
+    assert_eq!(restarts(&job, &[100]), []);
+    job.features.placement = Some(Box::default());
+    assert_eq!(restarts(&job, &[100]), []);
+}
+
 #[test]
 fn sequential_access_leaves_out_tails() {
     let mut job = job(IN_ORDER, 10);

@@ -12,6 +12,7 @@
 use super::bitmap::{Bitmap, MAP_BLOCKS_MAX};
 use super::cells::Cells;
 use super::picker::{Left, Picker};
+use super::restarts::Restarts;
 use super::rng::{Purpose, Xoshiro256};
 use super::sizes::Directions;
 use super::spread::{Draw, Spread, TargetSpread};
@@ -51,6 +52,7 @@ pub(super) struct Walk {
     issued: [u64; 3],
     next_index: u64,
     ends: Ends,
+    pub(super) restarts: Restarts,
 }
 
 /// How offsets follow each other.
@@ -160,6 +162,7 @@ impl Walk {
             issued: [0; 3],
             next_index: 0,
             ends,
+            restarts: Restarts::default(),
             sizes,
             rules: rules.clone(),
         };
@@ -236,13 +239,13 @@ impl Walk {
                 if !self.ends.allows_another() {
                     break;
                 }
-                self.start_round();
+                self.start_another_round();
             }
             let Some(target) = self.pick() else {
                 if self.ends.round == 0 || !self.ends.allows_another() {
                     break;
                 }
-                self.start_round();
+                self.start_another_round();
                 continue;
             };
             if let Some((direction, offset, size)) = self.place(target, drawn) {
@@ -254,6 +257,7 @@ impl Walk {
             } else {
                 // Targets that are drawn by rank are never done, but begin again.
                 self.current.1 = 0;
+                self.restarts.add(target);
                 self.restart(target);
                 tries += 1;
                 if tries > TRIES_PER_TARGET * self.regions.len() {
@@ -352,6 +356,9 @@ impl Walk {
     fn find(&mut self, target: usize, direction: Direction) -> Option<Found> {
         let steps = self.steps;
         let follow = |walk: &mut Self| {
+            if walk.regions[target].wraps(direction, steps) {
+                walk.restarts.add(target);
+            }
             let relative = walk.regions[target].follow(direction, steps)?;
             Some(Found {
                 relative,
@@ -383,6 +390,7 @@ impl Walk {
         let (relative, size) = match self.random(target, direction) {
             Some(found) => found,
             None if self.endless || self.target_spread.is_some() => {
+                self.restarts.add(target);
                 self.restart(target);
                 self.random(target, direction)?
             }
@@ -487,6 +495,11 @@ impl Walk {
         let region = &mut self.regions[target];
         region.rewind();
         region.restart_map(count, key);
+    }
+
+    fn start_another_round(&mut self) {
+        self.restarts.add_all(self.regions.len());
+        self.start_round();
     }
 
     fn start_round(&mut self) {

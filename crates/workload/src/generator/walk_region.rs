@@ -110,13 +110,18 @@ impl WalkRegion {
         (self.start + self.length).saturating_sub(offset)
     }
 
+    /// Whether the next sequential I/O of a direction goes on from the start of the range.
+    pub(super) fn wraps(&self, direction: Direction, steps: Steps) -> bool {
+        steps.wraps && self.last_end[direction as usize] >= self.start + self.length
+    }
+
     /// Where the next sequential I/O of a direction starts, from the start of the range; `None` at the target's end.
     ///
     /// Both the wrap past the end of the target and that before its start follow fio 3.42: a walk that skips goes on from
     /// the range's own offset, one backwards from the range's end.
     pub(super) fn follow(&mut self, direction: Direction, steps: Steps) -> Option<u64> {
         let way = direction as usize;
-        if steps.wraps && self.last_end[way] >= self.start + self.length {
+        if self.wraps(direction, steps) {
             self.last_end[way] = self.base;
         }
         if self.last_end[way] >= self.end {
