@@ -19,13 +19,29 @@ pub(crate) fn drop_used(file: &File, target: &Target) {
     let _ = rawio::drop_cache(file, target.offset.get(), length);
 }
 
-/// Whether what a job reads is to come from the device in each pass, and not only in the first.
-pub(crate) fn drops_each_pass(job: &Job, backend: Backend) -> bool {
-    job.drop_cache
-        && job.caching == Caching::Buffered
-        && !job.features.files.pre_read
-        && job.features.operation.is_none()
-        && !matches!(backend, Backend::Null | Backend::Mmap)
+/// What a pass finds in the page cache of the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NextPass {
+    /// Nothing: what is used of a target is dropped when it begins anew.
+    FindsNothing,
+    /// Whatever is left.
+    FindsWhatIsLeft,
+}
+
+impl NextPass {
+    /// Of a job with this backend.
+    pub(crate) fn of(job: &Job, backend: Backend) -> Self {
+        let drops = job.drop_cache
+            && job.caching == Caching::Buffered
+            && !job.features.files.pre_read
+            && job.features.operation.is_none()
+            && !matches!(backend, Backend::Null | Backend::Mmap);
+        if drops {
+            Self::FindsNothing
+        } else {
+            Self::FindsWhatIsLeft
+        }
+    }
 }
 
 /// Flags of the job's I/O.

@@ -6,7 +6,7 @@ use fathom_units::Nanos;
 use fathom_workload::generator::Io;
 use fathom_workload::{Backend, Direction, FileOperation};
 
-use crate::calls;
+use crate::calls::{self, NextPass};
 
 use super::source::{Next, Source, Sourced};
 use super::{Kind, Round, Slot, Worker};
@@ -292,7 +292,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Drops what is used of targets that begin anew from the page cache, where the job has it so.
     #[inline]
     fn drop_restarted(&mut self) {
-        if !self.drops_cache {
+        if self.next_pass == NextPass::FindsWhatIsLeft {
             return;
         }
         if let Some(stream) = self.parts.source.stream()

@@ -50,7 +50,7 @@ pub(crate) use self::set_files::PlacedSet;
 use self::source::Leftover;
 pub(crate) use self::source::Source;
 pub(crate) use self::verify::Verification;
-use crate::calls;
+use crate::calls::NextPass;
 use crate::interval::Handover;
 use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
@@ -278,8 +278,7 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     wait_least: u32,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
     split: bool,
-    /// Whether targets that begin anew are dropped from the page cache.
-    drops_cache: bool,
+    next_pass: NextPass,
 }
 
 impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
@@ -292,8 +291,10 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
         }
         let batches = batches(parts.job, parts.backend, slots);
-        let drops_cache = calls::drops_each_pass(parts.job, parts.backend);
-        if let Some(stream) = parts.source.stream().filter(|_| drops_cache) {
+        let next_pass = NextPass::of(parts.job, parts.backend);
+        if next_pass == NextPass::FindsNothing
+            && let Some(stream) = parts.source.stream()
+        {
             stream.watch_restarts();
         }
         let mut stats = WorkerStats::new(parts.job_index, parts.worker);
@@ -342,7 +343,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             split: parts.job.split_latency
                 && !matches!(parts.backend, Backend::Sync | Backend::Mmap)
                 && parts.job.features.operation.is_none(),
-            drops_cache,
+            next_pass,
             parts,
             queue,
         }
