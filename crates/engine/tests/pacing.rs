@@ -132,12 +132,12 @@ fn paced(least: u64, cycle: Nanos, seconds: u64) -> Job {
     job
 }
 
-fn ended(worker: &WorkerStats) -> (EndReason, u64, Option<i32>) {
-    let error = worker.errors.first().map(|error| error.errno);
+fn ended(worker: &WorkerStats) -> (EndReason, u64) {
+    // No I/O failed.
+    assert!(worker.errors.is_empty(), "{:?}", worker.errors);
     (
         worker.ended,
         (worker.measured.as_secs_f64() * 10.0).round() as u64,
-        error,
     )
 }
 
@@ -153,9 +153,9 @@ fn a_job_below_its_minimum_fails_after_a_cycle() {
     let mut workers = outcome.results[0].workers.clone();
     workers.sort_by_key(|worker| worker.job);
     // The first goes on though others of its group failed; two seconds are left out, and one cycle is too slow.
-    assert_eq!(ended(&workers[0]), (EndReason::Time, 40, None));
+    assert_eq!(ended(&workers[0]), (EndReason::Time, 40));
     for worker in &workers[1..] {
-        assert_eq!(ended(worker), (EndReason::Failed, 25, Some(5)));
+        assert_eq!(ended(worker), (EndReason::TooSlow, 25));
     }
     let notes = &outcome.results[0].notes;
     assert!(
@@ -167,7 +167,7 @@ fn a_job_below_its_minimum_fails_after_a_cycle() {
 #[test]
 fn a_job_that_ends_within_its_first_cycle_is_not_judged() {
     let worker = run(vec![paced(1_000_000, Nanos::from_secs(1), 2)]).remove(0);
-    assert_eq!(ended(&worker), (EndReason::Time, 20, None));
+    assert_eq!(ended(&worker), (EndReason::Time, 20));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_native_run_fails_where_one_job_is_too_slow() {
 #[test]
 fn a_pause_counts_with_the_io_around_it() {
     // Thirty reads at once every 1.5 s: 20 a second, and none at all in a second of the pause.
-    for (least, ends) in [(18, EndReason::Time), (22, EndReason::Failed)] {
+    for (least, ends) in [(18, EndReason::Time), (22, EndReason::TooSlow)] {
         let mut job = null_job(Nanos::from_secs(6));
         job.existing = ExistingFiles::AsPeer;
         job.features.think = Some(ThinkTime {
@@ -209,7 +209,7 @@ fn a_pause_counts_with_the_io_around_it() {
 
 #[test]
 fn each_direction_is_judged_by_itself() {
-    for (write, ends) in [(90, EndReason::Time), (150, EndReason::Failed)] {
+    for (write, ends) in [(90, EndReason::Time), (150, EndReason::TooSlow)] {
         let mut job = null_job(Nanos::from_secs(4));
         job.existing = ExistingFiles::AsPeer;
         job.mix = Mix::reads(Percent::whole(50).unwrap());
@@ -249,8 +249,8 @@ fn jobs_that_go_on_alike_are_judged_too() {
             job.caching = fathom_workload::Caching::Buffered;
         }
         let worker = run(vec![job]).remove(0);
-        let (ended, tenths, error) = ended(&worker);
-        assert_eq!((ended, error), (EndReason::Failed, Some(5)), "{backend:?}");
+        let (ended, tenths) = ended(&worker);
+        assert_eq!(ended, EndReason::TooSlow, "{backend:?}");
         assert!((20..=22).contains(&tenths), "{backend:?}: {tenths}");
     }
 }

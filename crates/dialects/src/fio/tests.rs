@@ -378,6 +378,23 @@ fn rates_to_keep_up() {
 }
 
 #[test]
+fn rates_that_cannot_be_kept_up_are_refused() {
+    check_error(
+        "[j]\nsize=1m\nrate_min=1m\nrate_iops_min=9\n",
+        &["job `j`: `rate_min` and `rate_iops_min` are mutually exclusive"],
+    );
+    // Of a direction that the job does not go, too.
+    check_error(
+        "[j]\nsize=1m\nrw=read\nrate_iops=9,5\nrate_iops_min=9\n",
+        &["job `j`: `rate_iops_min` exceeds `rate_iops` for writes"],
+    );
+    check_error(
+        "[j]\nsize=1m\nwrite_hint=tiny\n",
+        &["`tiny` is no value of `write_hint`"],
+    );
+}
+
+#[test]
 fn names_and_sizes_of_files() {
     let path = |options: &str| paths(&format!("[j]\nsize=1m\n{options}\n"));
     assert_eq!(path("directory=/mnt"), ["/mnt/j.0.0"]);
@@ -630,19 +647,6 @@ fn what_fio_refuses_is_refused() {
     check_error(
         "[j]\nsize=1m\nrate=1m\nrate_iops=9\n",
         &["job `j`: `rate` and `rate_iops` are mutually exclusive"],
-    );
-    check_error(
-        "[j]\nsize=1m\nrate_min=1m\nrate_iops_min=9\n",
-        &["job `j`: `rate_min` and `rate_iops_min` are mutually exclusive"],
-    );
-    // Of a direction that the job does not go, too.
-    check_error(
-        "[j]\nsize=1m\nrw=read\nrate_iops=9,5\nrate_iops_min=9\n",
-        &["job `j`: `rate_iops_min` exceeds `rate_iops` for writes"],
-    );
-    check_error(
-        "[j]\nsize=1m\nwrite_hint=tiny\n",
-        &["`tiny` is no value of `write_hint`"],
     );
     check_error(
         "[j]\nsize=1m\nioengine=libaio\nfixedbufs=1\n",

@@ -8,15 +8,12 @@
 //! because a completion was late by microseconds.
 
 use fathom_rawio::Queue;
-use fathom_record::{EndReason, HalfSecond, IoErrors};
+use fathom_record::{EndReason, HalfSecond};
 use fathom_units::{BytesPerSec, Iops, Nanos};
 use fathom_workload::{Direction, MinimumRates, Pacing};
 
 use super::source::Source;
-use super::{GLANCE_EVERY, Worker};
-
-/// `EIO`, by which fio tells a job that was too slow.
-const EIO: i32 = 5;
+use super::{GLANCE_EVERY, State, Worker};
 
 /// A rate that was not kept up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,7 +163,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Judges the rates that the job must keep up, and ends the worker where it has not.
     #[cold]
     pub(super) fn judge_rates(&mut self, now: Nanos) {
-        let Some(judge) = &mut self.judge else {
+        let Some(judge) = self.judge.as_mut().filter(|_| self.state == State::Issuing) else {
             self.boundaries.judged_at = Nanos::MAX;
             return;
         };
@@ -183,20 +180,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
         let next = judge.judge(self.last_completion, &done);
         self.boundaries.judged_at = next.max(now + GLANCE_EVERY);
-        let Some(shortfall) = judge.shortfall else {
-            return;
-        };
-        self.boundaries.judged_at = Nanos::MAX;
-        if !self.is_issuing() {
-            return;
+        if judge.shortfall.is_some() {
+            self.boundaries.judged_at = Nanos::MAX;
+            self.end_with(EndReason::TooSlow);
         }
-        self.end_with(EndReason::Failed);
-        self.stats.errors.push(IoErrors {
-            direction: shortfall.direction,
-            operation: None,
-            errno: EIO,
-            count: 1,
-            first_offsets: Vec::new(),
-        });
     }
 }
