@@ -389,6 +389,8 @@ fn decided_features(features: &Features) {
         verify: _,
         rates: _,
         rate_steps: _,
+        minimum: _,
+        think_cycles: _,
         flow: _,
         latency_target: _,
         steady: _,

@@ -218,6 +218,8 @@ fn decided(job: &Job) {
         verify: _,
         rates: _,
         rate_steps: _,
+        minimum: _,
+        think_cycles: _,
         flow: _,
         latency_target: _,
         steady: _,

@@ -1,12 +1,13 @@
 //! What the kernel is told with or before a job's I/O: whether it can be, and in the terms of its calls.
 
 use std::fs::{self, File};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_rawio::{self as rawio, RingUnusable};
 use fathom_units::Bytes;
-use fathom_workload::{Access, Advice, Backend, Caching, Calls, Job, Target, Workload};
+use fathom_workload::{Access, Advice, Backend, Caching, Calls, Job, Lifetime, Target, Workload};
 
 use crate::EngineError;
 use crate::guard;
@@ -35,7 +36,7 @@ impl NextPass {
             && job.caching == Caching::Buffered
             && !job.features.files.pre_read
             && job.features.operation.is_none()
-            && !matches!(backend, Backend::Null | Backend::Mmap);
+            && backend != Backend::Null;
         if drops {
             Self::FindsNothing
         } else {
@@ -53,6 +54,7 @@ pub(crate) fn of(job: &Job) -> rawio::Calls {
         no_wait,
         async_every,
         submitter,
+        lifetime: _,
     } = job.features.calls;
     rawio::Calls {
         polled,
@@ -86,6 +88,47 @@ pub(crate) fn advise(job: &Job, files: &[File]) {
         let length = target.length.map_or(0, Bytes::get);
         let _ = rawio::advise(file, target.offset.get(), length, advice);
     }
+}
+
+/// Tells the kernel how long what is written to the job's files and devices is expected to live.
+///
+/// # Errors
+/// Where it does not take that.
+pub(crate) fn tell_lifetime(job: &Job, files: &[File]) -> Result<(), EngineError> {
+    let Some(lifetime) = job.features.calls.lifetime else {
+        return Ok(());
+    };
+    let lifetime = match lifetime {
+        Lifetime::Unknown => rawio::Lifetime::Unknown,
+        Lifetime::Short => rawio::Lifetime::Short,
+        Lifetime::Medium => rawio::Lifetime::Medium,
+        Lifetime::Long => rawio::Lifetime::Long,
+        Lifetime::Extreme => rawio::Lifetime::Extreme,
+    };
+    let caching = match job.caching {
+        Caching::Direct => rawio::Caching::Direct,
+        Caching::Buffered => rawio::Caching::Buffered,
+    };
+    for (file, target) in files.iter().zip(&job.targets) {
+        // Character devices store nothing.
+        let is_stored = file.metadata().is_ok_and(|it| {
+            let kind = it.file_type();
+            kind.is_file() || kind.is_block_device()
+        });
+        if is_stored && let Err(error) = rawio::set_lifetime(file, lifetime, caching) {
+            return Err(EngineError::Unsupported {
+                what: format!(
+                    "job `{}`: telling how long data in `{}` is expected to live (fio: `write_hint`)",
+                    job.name,
+                    target.place.path()
+                ),
+                why: error.to_string(),
+                remedy: "leave it out, or write to a file of your own on Linux 4.13 or newer"
+                    .to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Whether the job polls in its ring, which then does nothing else.

@@ -90,6 +90,21 @@ pub enum EngineError {
         /// What the system said.
         source: io::Error,
     },
+    /// A job did not keep up the rate that it was to, and failed.
+    #[error(
+        "job `{job}`: its {direction}s kept up {got} where {least} are the least\n  hint: the target is slower than \
+         the job demands; lower the rate (fio: `rate_min`, `rate_iops_min`) or average it over more time"
+    )]
+    TooSlow {
+        /// The job.
+        job: String,
+        /// Direction of the I/O.
+        direction: &'static str,
+        /// What it was to keep up, with its unit.
+        least: String,
+        /// What it did, with its unit.
+        got: String,
+    },
     /// The machine cannot do what is asked.
     #[error("{what}: {why}\n  hint: {remedy}")]
     Unsupported {
@@ -108,7 +123,9 @@ impl EngineError {
         match self {
             Self::Invalid(_) => ExitClass::Input,
             Self::Refused(_) => ExitClass::Refused,
-            Self::NoSpace { .. } | Self::Target { .. } | Self::Io { .. } => ExitClass::Target,
+            Self::NoSpace { .. } | Self::Target { .. } | Self::Io { .. } | Self::TooSlow { .. } => {
+                ExitClass::Target
+            }
             Self::Unsupported { .. } => ExitClass::Unsupported,
         }
     }

@@ -270,6 +270,9 @@ fn take_output(
     for line in &output.lines {
         sink.event(&Event::WrongData { text: line });
     }
+    for note in &output.notes {
+        sink.event(&Event::Note { text: note });
+    }
     outcome.failure = output.failure;
     if !stage.discard {
         let record = stage_record(stage, &output.result);

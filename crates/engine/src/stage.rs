@@ -13,7 +13,7 @@ use fathom_units::Nanos;
 use fathom_workload::generator::{
     ArrivalSchedule, BufferFill, SetShare, SetStream, SharedCursor, StreamKey, WorkerStream,
 };
-use fathom_workload::{Backend, FileOperation, FileWork, Job, Pacing, Stage};
+use fathom_workload::{Backend, ExistingFiles, FileOperation, FileWork, Job, Pacing, Stage};
 
 use crate::collect::Collector;
 use crate::file_sets::{FileSets, SetStart};
@@ -26,7 +26,7 @@ use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
 use crate::verification::verification;
-use crate::worker::{FailedIo, Finished, Flows, Parts, PlacedSet, SetParts};
+use crate::worker::{FailedIo, Finished, Flows, Parts, PlacedSet, SetParts, Shortfall};
 use crate::{EngineError, RunOptions, StopFlag, calls, counters};
 
 /// How often the control thread looks at least.
@@ -70,6 +70,8 @@ pub(crate) struct StageOutput {
     pub(crate) failure: Option<EngineError>,
     /// What workers found wrong with data that was read.
     pub(crate) lines: Vec<String>,
+    /// What is told of jobs that failed without ending the run.
+    pub(crate) notes: Vec<String>,
     /// Whether a job that ended is to end the whole run.
     pub(crate) ends_run: bool,
 }
@@ -399,6 +401,7 @@ impl StageRun<'_> {
             stamp_error: Gauge::default(),
             failure: None,
             lines: Vec::new(),
+            notes: Vec::new(),
             ends_run: false,
         }
     }
@@ -542,6 +545,16 @@ impl StageRun<'_> {
             let job = &self.stage.jobs[finished.stats.job];
             output.failure = Some(io_error(job, failure));
         }
+        if let Some(shortfall) = finished.shortfall {
+            let job = &self.stage.jobs[finished.stats.job];
+            let (error, line) = too_slow(job, shortfall);
+            if job.existing == ExistingFiles::OnlyOurs {
+                output.failure.get_or_insert(error);
+            } else {
+                output.result.notes.push(line.clone());
+                output.notes.push(line);
+            }
+        }
         let notes = &mut output.result.notes;
         if finished.clock_deviated && !notes.iter().any(|note| note == CLOCK_DEVIATED) {
             notes.push(CLOCK_DEVIATED.to_owned());
@@ -559,6 +572,33 @@ impl StageRun<'_> {
         names.dedup();
         names
     }
+}
+
+/// What a rate that was not kept up means to a native run, and what a peer's run says of it.
+fn too_slow(job: &Job, shortfall: Shortfall) -> (EngineError, String) {
+    let Shortfall {
+        direction,
+        least,
+        got,
+    } = shortfall;
+    let text = |rate: Pacing| match rate {
+        Pacing::Iops(iops) => format!("{} IOPS", iops.get()),
+        Pacing::Bytes(bytes) => format!("{} B/s", bytes.get()),
+    };
+    let line = format!(
+        "{}: {}s did not keep up {}: {}",
+        job.name,
+        direction.name(),
+        text(least),
+        text(got)
+    );
+    let error = EngineError::TooSlow {
+        job: job.name.clone(),
+        direction: direction.name(),
+        least: text(least),
+        got: text(got),
+    };
+    (error, line)
 }
 
 fn io_error(job: &Job, failure: FailedIo) -> EngineError {

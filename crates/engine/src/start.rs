@@ -90,7 +90,8 @@ impl IoStart<'_> {
             go,
             files: thread::kept(job, &files),
         };
-        if let Err(error) = thread::place(job, parts.worker) {
+        let placed = thread::place(job, parts.worker);
+        if let Err(error) = placed.and_then(|()| calls::tell_lifetime(job, &files)) {
             let _ = begin_order.ready.send(Err(error));
             return None;
         }

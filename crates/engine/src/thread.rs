@@ -8,7 +8,9 @@ use fathom_rawio::{
     self as rawio, MappedFiles, MappedWrites, NameOperation, Names, Performer, Queue,
     RangeOperation, Ranges,
 };
-use fathom_workload::{Backend, Caching, FileOperation, Job, ProcessorSharing, StatCall};
+use fathom_workload::{
+    Backend, Caching, ExistingFiles, FileOperation, Job, ProcessorSharing, StatCall,
+};
 
 use crate::numa;
 use crate::order::Order;
@@ -200,7 +202,9 @@ fn end((index, job): (usize, &Job), order: &Order<'_>, finished: &Finished) {
     {
         order.fail(error);
     }
-    if finished.failure.is_some() {
+    // A peer's other jobs go on where one was too slow; a native run has failed.
+    let too_slow = finished.shortfall.is_some() && job.existing == ExistingFiles::OnlyOurs;
+    if finished.failure.is_some() || too_slow {
         order.end_all();
     }
     order.ended(index);

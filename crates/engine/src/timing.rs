@@ -56,6 +56,8 @@ pub(crate) struct Boundaries {
     /// When issuing ends; [`Nanos::MAX`] where time does not end it.
     pub(crate) run_end: Nanos,
     sample_end: Nanos,
+    /// When rates to be kept up are judged again; [`Nanos::MAX`] where there are none.
+    pub(crate) judged_at: Nanos,
     /// What completed in the present sample; `at` is not used.
     pub(crate) sample: HalfSecond,
 }
@@ -71,6 +73,7 @@ impl Boundaries {
             warm_end,
             run_end,
             sample_end: warm_end + SAMPLE,
+            judged_at: Nanos::MAX,
             sample: HalfSecond::default(),
         };
         boundaries.next_interval(now);
@@ -127,6 +130,7 @@ impl Boundaries {
         self.next = self
             .interval_end
             .min(self.sample_end)
+            .min(self.judged_at)
             .min(later(self.warm_end))
             .min(later(self.run_end));
     }

@@ -12,8 +12,8 @@ use fathom_rawio as rawio;
 use fathom_record::EndReason;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Access, Advice, Backend, Caching, Calls, Coverage, Job, Limits, Mix, SequentialScope,
-    Submitter, SyncPolicy,
+    Access, Advice, Backend, Caching, Calls, Coverage, ExistingFiles, Job, Lifetime, Limits, Mix,
+    SequentialScope, Submitter, SyncPolicy,
 };
 
 const SIZE: Bytes = Bytes::mib(8);
@@ -38,6 +38,33 @@ fn cached_pages(path: &Path) -> u64 {
         .unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
     told.trim().parse().unwrap()
+}
+
+#[test]
+fn the_kernel_is_told_how_long_data_lives() {
+    for (caching, lifetime, number) in [
+        (Caching::Buffered, None, 0),
+        (Caching::Buffered, Some(Lifetime::Unknown), 1),
+        (Caching::Buffered, Some(Lifetime::Short), 2),
+        (Caching::Direct, Some(Lifetime::Extreme), 5),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let mut job = job(&path, SIZE);
+        (job.caching, job.features.calls.lifetime) = (caching, lifetime);
+        (job.mix, job.limits.ios) = (Mix::WRITE, Some(8));
+        // As long as the file is open, the kernel keeps what it was told of it.
+        let file = fs::File::create(&path).unwrap();
+        file.set_len(SIZE.get()).unwrap();
+        job.existing = ExistingFiles::AsPeer;
+        let outcome = run_jobs(vec![job]).unwrap();
+        assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+        let told = rawio::lifetime_number(&file).unwrap();
+        // Up to Linux 5.17, direct I/O has its word for one descriptor alone.
+        if caching == Caching::Buffered || told > 0 {
+            assert_eq!(told, number, "{lifetime:?}");
+        }
+    }
 }
 
 /// Runs a job that reads the first block of a cold file, and says whether pages behind it were read ahead.

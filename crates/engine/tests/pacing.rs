@@ -6,12 +6,13 @@ mod common;
 use std::path::Path;
 
 use common::{for_time, job, run_jobs};
-use fathom_record::WorkerStats;
-use fathom_units::{Bytes, Iops, Nanos, Percent};
+use fathom_rawio::Clock;
+use fathom_record::{EndReason, WorkerStats};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::{
-    AccessLine, AfterFound, Backend, Batches, DirectionRates, Flow, Job, LatencyTarget, Mix,
-    Overlaps, Pacing, Poisson, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
-    ThinkCounts, ThinkTime,
+    AccessLine, AfterFound, Backend, Batches, DirectionRates, ExistingFiles, Flow, Job,
+    LatencyTarget, MinimumRates, Mix, Overlaps, Pacing, Poisson, SteadyJudgement, SteadyLimit,
+    SteadyMetric, SteadyState, ThinkCounts, ThinkTime,
 };
 
 fn null_job(time: Nanos) -> Job {
@@ -105,6 +106,195 @@ fn pauses_come_after_so_many_ios() {
     assert_eq!(worker.ios(), 40);
     assert!(
         worker.measured >= Nanos::from_millis(90),
+        "{:?}",
+        worker.measured
+    );
+}
+
+/// Reads at 200 a second for some seconds, which must be `least` reads a second over `cycle`.
+fn paced(least: u64, cycle: Nanos, seconds: u64) -> Job {
+    let mut job = null_job(Nanos::from_secs(seconds));
+    job.existing = ExistingFiles::AsPeer;
+    job.arrival = fathom_workload::Arrival::Open {
+        rate: Pacing::Iops(Iops::new(200)),
+        poisson: Poisson::Fixed,
+        when_full: fathom_workload::WhenFull::Queue,
+    };
+    // Bytes, since a rate above the one that it is held to is refused.
+    job.features.minimum = Some(MinimumRates {
+        rates: [
+            Some(Pacing::Bytes(BytesPerSec::new(least * 4096))),
+            None,
+            None,
+        ],
+        cycle,
+    });
+    job
+}
+
+fn ended(worker: &WorkerStats) -> (EndReason, u64) {
+    // No I/O failed.
+    assert!(worker.errors.is_empty(), "{:?}", worker.errors);
+    (
+        worker.ended,
+        (worker.measured.as_secs_f64() * 10.0).round() as u64,
+    )
+}
+
+#[test]
+fn a_job_below_its_minimum_fails_after_a_cycle() {
+    let slow = || paced(201, Nanos::from_millis(500), 20);
+    let mut others = vec![paced(200, Nanos::from_millis(500), 4), slow(), slow()];
+    // What comes before the measurement is not judged.
+    others[2].limits.warmup = Nanos::from_millis(700);
+    others[2].group.id = 7;
+    let outcome = run_jobs(others).unwrap();
+    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+    let mut workers = outcome.results[0].workers.clone();
+    workers.sort_by_key(|worker| worker.job);
+    // The first goes on though others of its group failed; two seconds are left out, and one cycle is too slow.
+    assert_eq!(ended(&workers[0]), (EndReason::Time, 40));
+    for worker in &workers[1..] {
+        assert_eq!(ended(worker), (EndReason::TooSlow, 25));
+    }
+    let notes = &outcome.results[0].notes;
+    assert!(
+        notes[0].contains("did not keep up 823296 B/s: 8192"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_job_that_ends_within_its_first_cycle_is_not_judged() {
+    let worker = run(vec![paced(1_000_000, Nanos::from_secs(1), 2)]).remove(0);
+    assert_eq!(ended(&worker), (EndReason::Time, 20));
+}
+
+#[test]
+fn a_native_run_fails_where_one_job_is_too_slow() {
+    let mut slow = paced(201, Nanos::from_millis(100), 20);
+    slow.existing = ExistingFiles::OnlyOurs;
+    let outcome = run_jobs(vec![slow, null_job(Nanos::from_secs(20))]).unwrap();
+    let failure = outcome.failure.unwrap().to_string();
+    assert!(
+        failure.starts_with("job `job`: its reads kept up 8192"),
+        "{failure}"
+    );
+    let workers = &outcome.results[0].workers;
+    let other = workers.iter().find(|worker| worker.job == 1).unwrap();
+    assert_eq!(other.ended, EndReason::Interrupted);
+}
+
+#[test]
+fn a_pause_counts_with_the_io_around_it() {
+    // Thirty reads at once every 1.5 s: 20 a second, and none at all in a second of the pause.
+    for (least, ends) in [(18, EndReason::Time), (22, EndReason::TooSlow)] {
+        let mut job = null_job(Nanos::from_secs(6));
+        job.existing = ExistingFiles::AsPeer;
+        job.features.think = Some(ThinkTime {
+            pause: Nanos::from_millis(1500),
+            spin: Nanos::ZERO,
+            every: 30,
+            counts: ThinkCounts::Completed,
+            after: Nanos::ZERO,
+        });
+        job.features.minimum = Some(MinimumRates {
+            rates: [Some(Pacing::Iops(Iops::new(least))), None, None],
+            cycle: MinimumRates::CYCLE,
+        });
+        let worker = run(vec![job]).remove(0);
+        assert_eq!(worker.ended, ends, "{least}");
+    }
+}
+
+#[test]
+fn each_direction_is_judged_by_itself() {
+    for (write, ends) in [(90, EndReason::Time), (150, EndReason::TooSlow)] {
+        let mut job = null_job(Nanos::from_secs(4));
+        job.existing = ExistingFiles::AsPeer;
+        job.mix = Mix::reads(Percent::whole(50).unwrap());
+        let iops = |rate| Some(Pacing::Iops(Iops::new(rate)));
+        job.features.rates = Some(DirectionRates {
+            rates: [
+                iops(1000),
+                Some(Pacing::Bytes(BytesPerSec::new(409_600))),
+                None,
+            ],
+            poisson: Poisson::Fixed,
+        });
+        job.features.minimum = Some(MinimumRates {
+            rates: [iops(950), iops(write), None],
+            cycle: Nanos::from_millis(300),
+        });
+        let worker = run(vec![job]).remove(0);
+        assert_eq!(worker.ended, ends, "{write}");
+    }
+}
+
+#[test]
+fn jobs_that_go_on_alike_are_judged_too() {
+    let mut job = null_job(Nanos::from_secs(20));
+    job.existing = ExistingFiles::AsPeer;
+    job.features.minimum = Some(MinimumRates {
+        rates: [Some(Pacing::Iops(Iops::new(1 << 40))), None, None],
+        cycle: Nanos::from_millis(100),
+    });
+    for backend in [Backend::Null, Backend::Sync, Backend::IoUring] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut job = job.clone();
+        job.backend = backend;
+        if backend != Backend::Null {
+            let path = folder.path().join("file");
+            job.targets = vec![common::target(&path, Some(Bytes::mib(1)))];
+            job.caching = fathom_workload::Caching::Buffered;
+        }
+        let worker = run(vec![job]).remove(0);
+        let (ended, tenths) = ended(&worker);
+        assert_eq!(ended, EndReason::TooSlow, "{backend:?}");
+        assert!((20..=22).contains(&tenths), "{backend:?}: {tenths}");
+    }
+}
+
+/// The rounds of an idle loop that a machine does differ by more than a factor of ten, so only the ratio is looked at.
+#[test]
+fn work_follows_each_io() {
+    let time = |cycles: u32, depth: u32| {
+        let mut job = null_job(Nanos::from_secs(30));
+        (job.limits.time_based, job.limits.ios) = (false, Some(100));
+        job.depth = depth;
+        job.features.think_cycles = cycles;
+        let worker = run(vec![job]).remove(0);
+        assert_eq!(worker.ios(), 100);
+        let read = worker.directions[0].as_ref().unwrap();
+        (worker.measured.as_secs_f64(), read.latency.percentile(50.0))
+    };
+    let rounds = 100_000_u32;
+    let started = Clock::now();
+    for _ in 0..rounds {
+        std::hint::spin_loop();
+    }
+    let alone = Clock::now().saturating_sub(started).as_secs_f64() * 100.0;
+    for depth in [1, 8] {
+        let (spent, latency) = time(rounds, depth);
+        assert!(
+            (alone * 0.4..alone * 4.0 + 0.1).contains(&spent),
+            "{depth}: {spent} s, {alone} s of work alone"
+        );
+        // What an I/O is followed by is no part of its latency.
+        if depth == 1 {
+            assert!(latency < (alone * 1e7 / 4.0) as u64, "{latency} ns");
+        }
+    }
+}
+
+#[test]
+fn work_that_takes_long_ends_with_the_jobs_time() {
+    let mut job = null_job(Nanos::from_millis(300));
+    job.features.think_cycles = u32::MAX;
+    let worker = run(vec![job]).remove(0);
+    assert_eq!(worker.ended, EndReason::Time);
+    assert!(
+        worker.measured < Nanos::from_secs(1),
         "{:?}",
         worker.measured
     );

@@ -35,9 +35,9 @@ pub use clock::{
 pub use cycles::{CycleClock, prepare_cycle_clock};
 pub use extents::{ExtentShares, bytes_without_data, extent_shares};
 pub use file::{
-    Access, Advice, Caching, Durability, OpenHow, advise, discard, drop_cache, free_space,
-    get_attribute, open, open_nonblocking, open_unnamed, raise_open_files_limit, reopen,
-    sector_size, set_attribute, size_of,
+    Access, Advice, Caching, Durability, Lifetime, OpenHow, advise, discard, drop_cache,
+    free_space, get_attribute, lifetime_number, open, open_nonblocking, open_unnamed,
+    raise_open_files_limit, reopen, sector_size, set_attribute, set_lifetime, size_of,
 };
 pub use inherited::inherited_sockets;
 pub use mapped::{MappedFiles, MappedWrites};

@@ -42,6 +42,10 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
         samples_for_percentile(evidence),
         repeat_spread(evidence),
     ];
+    let has_minimum = |(_, job): (_, &Job)| job.features.minimum.is_some();
+    if evidence.workload.jobs().any(has_minimum) {
+        checks.push(rates_kept_up(evidence));
+    }
     if evidence.kind == RunKind::Run {
         checks.extend([
             unwritten_extents(evidence),
@@ -129,6 +133,21 @@ fn io_errors(evidence: &Evidence<'_>) -> Check {
         first,
         "no I/O failed",
         "look at the device's and the kernel's log before trusting any figure",
+    )
+}
+
+/// What became of it stands in the notes.
+fn rates_kept_up(evidence: &Evidence<'_>) -> Check {
+    let finding = jobs(evidence).find_map(|(_, job, workers)| {
+        let mut workers = workers.iter();
+        let was_slow = workers.any(|worker| worker.ended == EndReason::TooSlow);
+        was_slow.then(|| format!("{} fell below a rate that it was to keep up", job.name))
+    });
+    check(
+        "rates-kept-up",
+        finding,
+        "every job kept up the rates that it was to",
+        "the target is slower than the job demands; lower the rate, or average it over more time",
     )
 }
 

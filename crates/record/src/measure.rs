@@ -214,6 +214,8 @@ pub enum EndReason {
     Interrupted,
     /// An I/O failed.
     Failed,
+    /// It did not keep up a rate that it was to.
+    TooSlow,
 }
 
 /// Everything measured of one worker, warm-up excluded.

@@ -5,7 +5,9 @@ use fathom_record::{
     WorkerStats, run_checks,
 };
 use fathom_units::{BytesPerSec, Iops, Nanos};
-use fathom_workload::{Arrival, Direction, Pacing, Poisson, WhenFull, Workload, native};
+use fathom_workload::{
+    Arrival, Direction, MinimumRates, Pacing, Poisson, WhenFull, Workload, native,
+};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -103,6 +105,21 @@ fn failed_io_is_told() {
             count: 1,
             first_offsets: vec![(0, 4096)],
         });
+    });
+}
+
+#[test]
+fn a_job_below_its_minimum_is_told() {
+    let least = |run: &mut Run| {
+        run.workload.stages[0].jobs[0].features.minimum = Some(MinimumRates {
+            rates: [Some(Pacing::Iops(Iops::new(5))), None, None],
+            cycle: MinimumRates::CYCLE,
+        });
+    };
+    check(None, least);
+    check(Some("rates-kept-up"), |run| {
+        least(run);
+        run.results[0].workers[0].ended = EndReason::TooSlow;
     });
 }
 

@@ -286,6 +286,8 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
     let partly_rated = features.rates.is_some() && job.arrival == Arrival::Closed;
     let unknown = [
         (features.think.is_some(), "pauses between I/Os (think time)"),
+        (features.think_cycles > 0, "work between I/Os"),
+        (features.minimum.is_some(), "rates that it must keep up"),
         (partly_rated, "a rate for some of its directions"),
         (
             features.overlaps != Overlaps::Allowed,

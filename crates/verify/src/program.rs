@@ -477,6 +477,11 @@ impl Program {
         self.phase = Phase::Over;
     }
 
+    /// Whether a pass is over and what it wrote is checked.
+    pub fn is_after_pass(&self) -> bool {
+        matches!(self.phase, Phase::Check(_) | Phase::DrainChecks)
+    }
+
     /// Takes note of a completion.
     pub fn completed(&mut self, task: &Task, how: Completed) {
         match task {

@@ -20,7 +20,7 @@ mod verify;
 
 use fathom_units::Nanos;
 
-pub use calls::{Advice, Calls, PROCESSOR_MAX, Submitter};
+pub use calls::{Advice, Calls, Lifetime, PROCESSOR_MAX, Submitter};
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
 pub use errors::ErrorHandling;
 pub use file_work::{FileTask, FileWork, SetChoice, SetFormat, SetOperation, SetRate, StopAfter};
@@ -30,8 +30,8 @@ pub use io_log::IoLog;
 
 pub use lines::{AccessLine, LINE_ALIGNMENT, LINES_MAX};
 pub use pacing::{
-    AfterFound, DirectionRates, Flow, LatencyTarget, Overlaps, RATE_STEPS_MAX, RateStep, RateSteps,
-    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    AfterFound, DirectionRates, Flow, LatencyTarget, MinimumRates, Overlaps, RATE_STEPS_MAX,
+    RateStep, RateSteps, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
 };
 pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
 pub use priority::{IoPriority, Priorities, PriorityShare};
@@ -49,6 +49,8 @@ pub use verify::{
 pub struct Features {
     /// Pauses between I/Os.
     pub think: Option<ThinkTime>,
+    /// Rounds of an idle loop that the processor spins through after each I/O.
+    pub think_cycles: u32,
     /// How I/Os are gathered for submission and completion, where a peer's input says so.
     pub batches: Option<Batches>,
     /// How written data is checked.
@@ -58,6 +60,8 @@ pub struct Features {
     /// Rates that follow one another; where they are given, they count instead of that of [`crate::Job::arrival`], which must
     /// be open and says how their gaps are drawn.
     pub rate_steps: Option<Box<RateSteps>>,
+    /// Rates below which the job fails.
+    pub minimum: Option<MinimumRates>,
     /// The job's share within its flow.
     pub flow: Option<Flow>,
     /// A search for the depth that keeps a latency.

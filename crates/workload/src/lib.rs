@@ -26,11 +26,12 @@ pub use features::{
     AccessLine, Advice, AfterFound, Batches, Between, Calls, Dedupe, DedupeFrom, DirectionRates,
     Distribution, DistributionError, EndsOthers, ErrorHandling, Features, FileHandling,
     FileOperation, FileTask, FileWork, Filling, Flow, Growth, IoLog, IoPriority, LINE_ALIGNMENT,
-    LINES_MAX, LatencyTarget, Overlaps, PROCESSOR_MAX, Placement, Priorities, PriorityShare,
-    Process, ProcessorSharing, RATE_STEPS_MAX, RateStep, RateSteps, Replay, ReplayPace, Reserve,
-    SEQUENCE_MAX, SetChoice, SetFormat, SetOperation, SetRate, SizeDraw, SizeRange, StatCall,
-    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, StopAfter, Submitter, SyncRange,
-    ThinkCounts, ThinkTime, ThreadPriority, ZONES_MAX, Zone, ZoneStride,
+    LINES_MAX, LatencyTarget, Lifetime, MinimumRates, Overlaps, PROCESSOR_MAX, Placement,
+    Priorities, PriorityShare, Process, ProcessorSharing, RATE_STEPS_MAX, RateStep, RateSteps,
+    Replay, ReplayPace, Reserve, SEQUENCE_MAX, SetChoice, SetFormat, SetOperation, SetRate,
+    SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    StopAfter, Submitter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority, ZONES_MAX, Zone,
+    ZoneStride,
 };
 pub use features::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, MemoryPolicy, NODE_MAX, NodeSet, OnMismatch,

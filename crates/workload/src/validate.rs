@@ -6,6 +6,7 @@
 mod calls;
 mod file_set;
 mod lines;
+mod minimum;
 mod placement;
 mod rate_from;
 
@@ -164,6 +165,7 @@ fn check_job(job: &Job, found: &mut Found) {
     file_set::check(job, found);
     check_arrival(job, found);
     check_rate_steps(job, found);
+    minimum::check(job, found);
     check_limits(job, found);
     if job.targets.is_empty() {
         found.add(

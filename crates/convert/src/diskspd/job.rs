@@ -370,6 +370,8 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         verify: _,
         rates: _,
         rate_steps: _,
+        minimum: _,
+        think_cycles: _,
         flow: _,
         latency_target: _,
         steady: _,

@@ -6,14 +6,15 @@ use fathom_units::{Bytes, Nanos, Percent};
 use fathom_workload::{
     Advice, AfterFound, Backend, Backlog, Batches, Caching, Calls, Dedupe, DedupeFrom, Direction,
     EndsOthers, ErrorHandling, Features, FileHandling, Filling, Flow, Growth, HeaderCheck, IoLog,
-    Job, LatencyTarget, MemoryPolicy, NodeSet, OnMismatch, Overlaps, Pattern, Priorities,
-    PriorityShare, Process, ProcessorSharing, Replay, ReplayPace, Reserve, SteadyJudgement,
-    SteadyLimit, SteadyMetric, SteadyState, Submitter, SyncRange, ThinkCounts, ThinkTime,
-    ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
+    Job, LatencyTarget, Lifetime, MemoryPolicy, MinimumRates, NodeSet, OnMismatch, Overlaps,
+    Pacing, Pattern, Priorities, PriorityShare, Process, ProcessorSharing, Replay, ReplayPace,
+    Reserve, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, Submitter, SyncRange,
+    ThinkCounts, ThinkTime, ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats,
+    VerifyTrims, VerifyTrust,
 };
 
 use super::section::Section;
-use super::{names, size, time, triple};
+use super::{names, pattern, size, time, triple};
 use crate::draft::Draft;
 
 /// Adds the options of all features.
@@ -31,6 +32,8 @@ pub fn put(
         // Said with the pattern.
         rates: _,
         rate_steps: _,
+        minimum,
+        think_cycles,
         flow,
         latency_target,
         steady,
@@ -57,6 +60,10 @@ pub fn put(
         draft.lost(number, "file_work", message);
     }
     pacing(think.as_ref(), batches.as_ref(), flow.as_ref(), section);
+    section.put_if(*think_cycles > 0, "thinkcycles", think_cycles.to_string());
+    if let Some(minimum) = minimum {
+        kept_up(minimum, job, number, section, draft);
+    }
     section.put_if(*overlaps == Overlaps::Serialized, "serialize_overlap", "1");
     if let Some(target) = latency_target {
         latency(*target, section);
@@ -155,6 +162,49 @@ fn pacing(
         section.put("flow_id", id.to_string());
         section.put_if(*pause > Nanos::ZERO, "flow_sleep", time(*pause));
     }
+}
+
+/// fio judges all directions by I/Os or all by bytes, and refuses a rate above the one that a direction is held to.
+fn kept_up(
+    minimum: &MinimumRates,
+    job: &Job,
+    number: usize,
+    section: &mut Section,
+    draft: &mut Draft,
+) {
+    let MinimumRates { rates, cycle } = minimum;
+    let held = pattern::held(job);
+    let by_ios = rates.iter().any(|it| matches!(it, Some(Pacing::Iops(_))));
+    let mut parts = [0; 3];
+    for ((part, rate), held) in parts.iter_mut().zip(rates).zip(held) {
+        *part = match (rate, held) {
+            (None, _) => 0,
+            (Some(Pacing::Iops(least)), Some(Pacing::Iops(held))) if by_ios => {
+                least.get().min(held.get())
+            }
+            (Some(Pacing::Bytes(least)), Some(Pacing::Bytes(held))) if !by_ios => {
+                least.get().min(held.get())
+            }
+            (Some(Pacing::Iops(least)), _) if by_ios => least.get().min(u32::MAX.into()),
+            (Some(Pacing::Bytes(least)), _) if !by_ios => least.get(),
+            (Some(_), _) => {
+                let message = "fio judges all directions by I/Os or all by bytes";
+                draft.lost(number, "rates_min", message);
+                0
+            }
+        };
+    }
+    if by_ios {
+        section.put("rate_iops_min", triple(parts.map(|it| it.to_string())));
+    } else {
+        section.put("rate_min", triple(parts.map(size)));
+    }
+    let millis = (cycle.get().div_ceil(1_000_000)).min(u32::MAX.into());
+    section.put_if(
+        *cycle != MinimumRates::CYCLE,
+        "rate_cycle",
+        millis.to_string(),
+    );
 }
 
 fn latency(target: LatencyTarget, section: &mut Section) {
@@ -395,6 +445,7 @@ fn told(calls: &Calls, job: &Job, section: &mut Section) {
         no_wait,
         async_every,
         submitter,
+        lifetime,
     } = calls;
     let cached = job.caching == Caching::Buffered && job.backend != Backend::Null;
     let advised = match advice {
@@ -410,6 +461,20 @@ fn told(calls: &Calls, job: &Job, section: &mut Section) {
         "fadvise_hint",
         advised,
     );
+    let opens = (job.features.operation).is_none_or(|operation| !operation.is_of_names());
+    if let Some(lifetime) = lifetime
+        && opens
+        && job.backend != Backend::Null
+    {
+        let word = match lifetime {
+            Lifetime::Unknown => "none",
+            Lifetime::Short => "short",
+            Lifetime::Medium => "medium",
+            Lifetime::Long => "long",
+            Lifetime::Extreme => "extreme",
+        };
+        section.put("write_hint", word);
+    }
     if job.features.operation.is_some() {
         return;
     }

@@ -1,6 +1,6 @@
 //! `rw` and what belongs to it: directions, order, sizes and rates.
 
-use fathom_units::Percent;
+use fathom_units::{BytesPerSec, Iops, Percent};
 use fathom_workload::{
     Access, Arrival, BlockSizes, Coverage, Direction, DirectionRates, Distribution, FileOperation,
     Job, Mix, Pacing, Placement, Poisson, SequentialScope, SizeDraw, WeightedSize, WhenFull,
@@ -261,6 +261,46 @@ fn sizes(block: &BlockSizes, rules: Option<&Placement>, random: bool, section: &
     }
 }
 
+/// The rate that fio holds each direction to.
+pub fn held(job: &Job) -> [Option<Pacing>; 3] {
+    if let Some(rates) = &job.features.rates {
+        return rates.rates;
+    }
+    match job.arrival {
+        Arrival::Open {
+            rate: Pacing::Iops(iops),
+            ..
+        } => parts(job, iops.get()).map(|part| Some(Pacing::Iops(Iops::new(part)))),
+        Arrival::Open {
+            rate: Pacing::Bytes(bytes),
+            ..
+        } => parts(job, bytes.get()).map(|part| Some(Pacing::Bytes(BytesPerSec::new(part)))),
+        Arrival::Closed => [None; 3],
+    }
+}
+
+/// How many directions a job goes.
+fn ways(job: &Job) -> usize {
+    let shares = Direction::ALL.map(|way| job.mix.share(way));
+    shares
+        .iter()
+        .filter(|share| **share > Percent::ZERO)
+        .count()
+}
+
+/// A rate of the whole job by direction.
+fn parts(job: &Job, total: u64) -> [u64; 3] {
+    let share = |way: Direction| {
+        let points = u128::from(job.mix.share(way).basis_points());
+        (u128::from(total) * points / 10_000) as u64
+    };
+    if ways(job) > 1 {
+        Direction::ALL.map(share)
+    } else {
+        [total; 3]
+    }
+}
+
 fn rates(job: &Job, section: &mut Section, number: usize, draft: &mut Draft) {
     let mixed = [job.mix.read, job.mix.write]
         .iter()
@@ -297,29 +337,14 @@ fn rates(job: &Job, section: &mut Section, number: usize, draft: &mut Draft) {
     else {
         return;
     };
-    let used = Direction::ALL
-        .into_iter()
-        .filter(|way| job.mix.share(*way) > Percent::ZERO)
-        .count();
-    let part = |total: u64| {
-        let share = |way: Direction| {
-            let points = u128::from(job.mix.share(way).basis_points());
-            (u128::from(total) * points / 10_000) as u64
-        };
-        if used > 1 {
-            Direction::ALL.map(share)
-        } else {
-            [total; 3]
-        }
-    };
     match rate {
         Pacing::Iops(iops) => section.put(
             "rate_iops",
-            triple(part(iops.get()).map(|rate| rate.to_string())),
+            triple(parts(job, iops.get()).map(|rate| rate.to_string())),
         ),
-        Pacing::Bytes(bytes) => section.put("rate", triple(part(bytes.get()).map(size))),
+        Pacing::Bytes(bytes) => section.put("rate", triple(parts(job, bytes.get()).map(size))),
     }
-    if used > 1 {
+    if ways(job) > 1 {
         let message = "fio holds each direction to its share of the rate by itself";
         draft.differs(number, "rates", message);
     }

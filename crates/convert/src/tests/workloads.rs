@@ -195,6 +195,8 @@ prop_compose! {
         target in option::weighted(0.2, (1u64..10_000, 1u64..9, 1u32..=100)),
         steady in option::weighted(0.2, (0usize..3, any::<bool>(), 1u32..10_000, 2u64..60)),
         serialized in prop::bool::weighted(0.2),
+        think_cycles in select(vec![0u32, 0, 0, 7, u32::MAX]),
+        minimum in option::weighted(0.2, (option::of(pacings()), pacings(), 1u64..5000)),
     ) -> Features {
         Features {
             think: think.map(|(micros, issued, every, after)| ThinkTime {
@@ -203,6 +205,11 @@ prop_compose! {
                 every,
                 counts: if issued { ThinkCounts::Issued } else { ThinkCounts::Completed },
                 after: Nanos::from_secs(after),
+            }),
+            think_cycles,
+            minimum: minimum.map(|(read, write, millis)| MinimumRates {
+                rates: [read, Some(write), None],
+                cycle: Nanos::from_millis(millis),
             }),
             batches: batches.map(|(submit, complete_min, complete_max, low)| Batches {
                 submit, complete_min, complete_max, low,
@@ -264,6 +271,7 @@ prop_compose! {
         shares in option::weighted(0.2, (0u32..=100, 0u16..4, 0u16..8)),
         verify in option::weighted(0.2, (select(Checksum::ALL.to_vec()), any::<bool>(), any::<bool>())),
         (advice, polled, async_every, thread) in (select(vec![Advice::None, Advice::ByPattern, Advice::ByPattern, Advice::Random, Advice::Once]), any::<bool>(), 0u32..3, option::weighted(0.2, option::of(0u32..9))),
+        lifetime in option::weighted(0.2, select(vec![Lifetime::Unknown, Lifetime::Short, Lifetime::Extreme])),
         operation in option::weighted(0.1, select(vec![FileOperation::Create, FileOperation::Stat(StatCall::Lstat), FileOperation::Allocate])),
     ) -> Features {
         Features {
@@ -299,7 +307,7 @@ prop_compose! {
             })),
             operation,
             calls: Calls {
-                advice, async_every,
+                advice, async_every, lifetime,
                 polled: if polled { 100 } else { 0 },
                 submitter: thread.map(|processor| Submitter { processor }),
                 ..Calls::default()
@@ -361,6 +369,8 @@ prop_compose! {
             let features = &mut job.features;
             (features.placement, features.rates, features.verify, features.operation) = (None, None, None, None);
         }
+        let minimum = job.features.minimum.take();
+        job.features.minimum = minimum.and_then(|it| it.only(|way| job.moves(way)));
         job
     }
 }

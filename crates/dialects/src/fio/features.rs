@@ -1,12 +1,11 @@
 //! What fio's settings ask for beyond plain I/O, in the terms of the workload model.
 
 use fathom_workload::{
-    Backend, Calls, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, Growth,
-    Reserve,
+    Backend, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, Growth, Reserve,
 };
 
 use super::job;
-use super::settings::{Settings, calls};
+use super::settings::{Settings, calls, calls_of_operation};
 use super::table;
 
 /// The operation on files that takes the place of reads and writes.
@@ -71,7 +70,7 @@ pub fn of(settings: &Settings, number: u64) -> Features {
         process,
         calls: match operation(settings) {
             None => calls(settings),
-            Some(_) => Calls::default(),
+            Some(operation) => calls_of_operation(settings, operation),
         },
         files: FileHandling {
             grows: growth(settings),

@@ -183,6 +183,8 @@ impl Replayed {
         }
         job.features.placement = None;
         job.features.rates = None;
+        let minimum = job.features.minimum.take();
+        job.features.minimum = minimum.and_then(|minimum| minimum.only(|way| job.moves(way)));
         job.arrival = Arrival::Closed;
         job.limits = Limits {
             start_delay: job.limits.start_delay,

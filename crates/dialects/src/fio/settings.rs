@@ -28,7 +28,7 @@ use fathom_workload::{FileChoice, OpenSync};
 use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
-pub use calls::{CallSettings, calls};
+pub use calls::{CallSettings, calls, calls_of_operation};
 pub use contents::ContentSettings;
 pub use pacing::{PacingSettings, pace, problems as pacing_problems};
 pub use placement::{PlacementSettings, ZoneMode};

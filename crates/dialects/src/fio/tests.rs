@@ -342,6 +342,59 @@ fn rates() {
 }
 
 #[test]
+fn rates_to_keep_up() {
+    let minimum = |rates, cycle| {
+        Some(fathom_workload::MinimumRates {
+            rates,
+            cycle: Nanos::from_millis(cycle),
+        })
+    };
+    let iops = |rate| Some(Pacing::Iops(Iops::new(rate)));
+    let bytes = |rate| Some(Pacing::Bytes(BytesPerSec::new(rate)));
+    let found = |job: &Job| job.features.minimum;
+    check(
+        "rate_iops_min=100",
+        found,
+        minimum([iops(100), None, None], 1000),
+    );
+    check("rate_iops_min=,100", found, None);
+    check("rate_cycle=5", found, None);
+    check(
+        "rw=randrw\nratemin=1m,2m\nratecycle=250",
+        found,
+        minimum([bytes(1 << 20), bytes(2 << 20), None], 250),
+    );
+    check(
+        "rw=randwrite\nrate_iops_min=,7\nrate_cycle=0",
+        found,
+        minimum([None, iops(7), None], 1),
+    );
+    check(
+        "rw=write\nrate=9k\nrate_iops_min=9",
+        found,
+        minimum([None, iops(9), None], 1000),
+    );
+    check("thinkcycles=1000", |job| job.features.think_cycles, 1000);
+}
+
+#[test]
+fn rates_that_cannot_be_kept_up_are_refused() {
+    check_error(
+        "[j]\nsize=1m\nrate_min=1m\nrate_iops_min=9\n",
+        &["job `j`: `rate_min` and `rate_iops_min` are mutually exclusive"],
+    );
+    // Of a direction that the job does not go, too.
+    check_error(
+        "[j]\nsize=1m\nrw=read\nrate_iops=9,5\nrate_iops_min=9\n",
+        &["job `j`: `rate_iops_min` exceeds `rate_iops` for writes"],
+    );
+    check_error(
+        "[j]\nsize=1m\nwrite_hint=tiny\n",
+        &["`tiny` is no value of `write_hint`"],
+    );
+}
+
+#[test]
 fn names_and_sizes_of_files() {
     let path = |options: &str| paths(&format!("[j]\nsize=1m\n{options}\n"));
     assert_eq!(path("directory=/mnt"), ["/mnt/j.0.0"]);

@@ -514,6 +514,7 @@ impl<'a> SetWorker<'a> {
             stamp_error: Gauge::default(),
             // What failed is with the order already, with the path that it failed on.
             failure: None::<FailedIo>,
+            shortfall: None,
             lines: Vec::new(),
             clock_deviated: self.clock.has_deviated(),
         }

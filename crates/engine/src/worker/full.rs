@@ -25,7 +25,7 @@ use super::rates::Rated;
 use super::recorder::Recorder;
 use super::replay::Replayer;
 use super::source::{Leftover, Next, Source, Sourced, Verdict};
-use super::think::Pauses;
+use super::think::{Pauses, Work};
 use super::verify::Verification;
 use crate::EngineError;
 use crate::io_log::IoLogger;
@@ -34,6 +34,7 @@ use crate::io_log::IoLogger;
 pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
     pauses: Option<Pauses>,
+    work: Option<Work>,
     limits: Limits<'a>,
     recorder: Option<Recorder<'a>>,
     flow: Option<Share>,
@@ -110,6 +111,11 @@ pub(crate) trait IoSource {
         Leftover::default()
     }
 
+    /// As [`Source::stretch`].
+    fn stretch(&self) -> u64 {
+        0
+    }
+
     /// The measurement begins at `now`.
     fn measuring(&mut self, now: Nanos) {
         let _ = now;
@@ -131,6 +137,7 @@ impl<'a> Full<'a> {
     pub(crate) fn is_needed(job: &Job) -> bool {
         let features = &job.features;
         features.think.is_some()
+            || features.think_cycles > 0
             || features.verify.is_some()
             || features.io_log.is_on()
             || features.priorities.is_some()
@@ -180,6 +187,7 @@ impl<'a> Full<'a> {
                 (None, None, None) => Box::new(stream),
             },
             pauses: features.think.map(Pauses::new),
+            work: Work::of(features.think_cycles),
             limits: Limits::new(job, files)?,
             recorder: recorder.transpose()?,
             flow: share,
@@ -201,6 +209,9 @@ impl<'a> Full<'a> {
 
     /// What must be waited for before anything is issued.
     fn hold_back(&mut self, now: Nanos, in_flight: u32) -> Option<Next> {
+        if self.work.as_mut().is_some_and(Work::goes_on) {
+            return Some(Next::NotBefore(now));
+        }
         let steady = |enough: &Arc<AtomicBool>| enough.load(Ordering::Relaxed);
         if self.enough.as_ref().is_some_and(steady) {
             return Some(Next::End);
@@ -239,6 +250,9 @@ impl<'a> Full<'a> {
         }
         if let Some(pauses) = &mut self.pauses {
             pauses.issued(now);
+        }
+        if let Some(work) = &mut self.work {
+            work.issued();
         }
         if let Some(flow) = &mut self.flow {
             flow.issued();
@@ -337,6 +351,10 @@ impl Source for Full<'_> {
         if let Some(log) = &mut self.log {
             log.measuring(now);
         }
+    }
+
+    fn stretch(&self) -> u64 {
+        self.stream.stretch()
     }
 
     fn found_depth(&self) -> Option<u32> {

@@ -21,6 +21,7 @@ mod full;
 mod issue;
 mod limits;
 mod log;
+mod minimum;
 mod overlap;
 mod priority;
 mod rates;
@@ -46,6 +47,8 @@ pub(crate) use self::file_set::{SetParts, SetWorker};
 pub(crate) use self::flow::{Flows, Share};
 pub(crate) use self::full::{Extras, Full};
 use self::issue::Pending;
+use self::minimum::Judge;
+pub(crate) use self::minimum::Shortfall;
 pub(crate) use self::set_files::PlacedSet;
 use self::source::Leftover;
 pub(crate) use self::source::Source;
@@ -157,6 +160,8 @@ pub(crate) struct Finished {
     /// How long completions may have waited unseen.
     pub(crate) stamp_error: Gauge,
     pub(crate) failure: Option<FailedIo>,
+    /// The rate that it did not keep up, which ended it.
+    pub(crate) shortfall: Option<Shortfall>,
     /// What its source has to say.
     pub(crate) lines: Vec<String>,
     /// Whether the processor's counter disagreed with the kernel's clock and was given up.
@@ -268,6 +273,8 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     /// When all completions that had arrived were last taken; later ones may have waited since then.
     seen_until: Nanos,
     failure: Option<FailedIo>,
+    /// What judges the rates that it must keep up.
+    judge: Option<Box<Judge>>,
     /// Most I/Os of one submitting call.
     batch_max: usize,
     /// Most completions taken at a time.
@@ -335,6 +342,11 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             stamp_error: Gauge::default(),
             seen_until: Nanos::ZERO,
             failure: None,
+            judge: parts
+                .job
+                .features
+                .minimum
+                .map(|it| Box::new(Judge::new(it))),
             syncs_between: parts.job.existing == ExistingFiles::AsPeer,
             batch_max: batches.submit as usize,
             batch_sizes: batch_sizes(parts.job, parts.backend, slots, batches),
@@ -444,6 +456,9 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             ..fresh
         };
         self.boundaries.restart_samples();
+        if let Some(judge) = &mut self.judge {
+            self.boundaries.judged_at = judge.begin(self.measure_start);
+        }
         self.lag = Gauge::default();
         self.stamp_error = Gauge::default();
         self.usage_start = rawio::thread_usage().unwrap_or_default();
@@ -601,6 +616,9 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         if now >= self.boundaries.run_end {
             self.end_with(EndReason::Time);
         }
+        if now >= self.boundaries.judged_at {
+            self.judge_rates(now);
+        }
         self.boundaries.update(now);
     }
 
@@ -662,6 +680,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             lag: self.lag,
             stamp_error: self.stamp_error,
             failure: self.failure,
+            shortfall: self.judge.and_then(|judge| judge.shortfall()),
             lines: leftover.lines,
             clock_deviated: self.clock.has_deviated(),
         }
@@ -723,7 +742,10 @@ fn samples(runtime: Option<Nanos>) -> usize {
 /// at once what they submit; a job's own batches are the same for both.
 fn batch_sizes(job: &Job, backend: Backend, slots: u32, batches: Batches) -> [(usize, usize); 2] {
     let device = (batches.submit as usize, batches.complete_max as usize);
-    if job.features.batches.is_some() || backend != Backend::IoUring {
+    if job.features.batches.is_some()
+        || job.features.think_cycles > 0
+        || backend != Backend::IoUring
+    {
         return [device; 2];
     }
     let at_once = (slots / BATCHES_AT_ONCE).clamp(1, BATCH_AT_ONCE_MAX);
@@ -732,6 +754,16 @@ fn batch_sizes(job: &Job, backend: Backend, slots: u32, batches: Batches) -> [(u
 
 /// The job's own batches, or those that cost least.
 fn batches(job: &Job, backend: Backend, slots: u32) -> Batches {
+    if job.features.think_cycles > 0 {
+        // What an I/O is followed by must not hold it back.
+        let own = job.features.batches;
+        return Batches {
+            submit: 1,
+            complete_min: own.map_or(1, |own| own.complete_min.min(slots)),
+            complete_max: own.map_or(slots, |own| own.complete_max.clamp(1, slots)),
+            low: own.map_or(0, |own| own.low),
+        };
+    }
     if let Some(batches) = job.features.batches {
         return Batches {
             submit: batches.submit.clamp(1, slots),

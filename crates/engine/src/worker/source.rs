@@ -147,6 +147,11 @@ pub(crate) trait Source {
         let _ = now;
     }
 
+    /// Grows whenever what is done begins to be, or is, something else than the job's own I/O: rates are not judged across.
+    fn stretch(&self) -> u64 {
+        0
+    }
+
     /// The depth that a search has found.
     fn found_depth(&self) -> Option<u32> {
         None

@@ -2,12 +2,46 @@
 //!
 //! After every so many I/Os a worker does nothing for a while. Where completed I/Os are counted, the queue drains before
 //! the pause begins; where issued ones are, what is in flight goes on.
+//!
+//! Work between I/Os is counted in rounds of an idle loop instead of time, as fio has it.
 
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 use fathom_workload::{ThinkCounts, ThinkTime};
 
 use super::source::Next;
+
+/// Rounds of the idle loop before the worker looks at its clock and its orders again: some milliseconds at most.
+const ROUNDS_AT_A_TIME: u32 = 1 << 16;
+
+/// Work that follows each I/O.
+#[derive(Debug)]
+pub(super) struct Work {
+    rounds: u32,
+    /// Of the last I/O.
+    left: u32,
+}
+
+impl Work {
+    /// `None` where there is none.
+    pub(super) fn of(rounds: u32) -> Option<Self> {
+        (rounds > 0).then_some(Self { rounds, left: 0 })
+    }
+
+    pub(super) fn issued(&mut self) {
+        self.left = self.rounds;
+    }
+
+    /// Does some of it, and says whether there is more.
+    pub(super) fn goes_on(&mut self) -> bool {
+        let now = self.left.min(ROUNDS_AT_A_TIME);
+        for _ in 0..now {
+            std::hint::spin_loop();
+        }
+        self.left -= now;
+        self.left > 0
+    }
+}
 
 /// The pauses of one worker.
 #[derive(Debug)]

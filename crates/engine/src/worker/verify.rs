@@ -33,6 +33,8 @@ pub(crate) struct Verification<'a> {
     free_tags: Vec<usize>,
     /// Whether the I/O given last is a check or discard of our own, before which no sync is due.
     own: bool,
+    /// Steps of checks after a pass.
+    after_pass: u64,
     now: Nanos,
     /// What the wall clock is ahead of the run's clock.
     wall_ahead: u64,
@@ -53,6 +55,7 @@ impl<'a> Verification<'a> {
             tasks: Vec::new(),
             free_tags: Vec::new(),
             own: false,
+            after_pass: 0,
             now: Nanos::ZERO,
             wall_ahead: 0,
             verdict: None,
@@ -172,6 +175,7 @@ impl IoSource for Verification<'_> {
         }
         self.now = now;
         for _ in 0..STEPS_AT_A_TIME {
+            self.after_pass += u64::from(self.program.is_after_pass());
             match self.program.next(in_flight) {
                 Step::Issue(task) => {
                     self.own = matches!(task, Task::Check { .. } | Task::Discard { .. });
@@ -228,6 +232,10 @@ impl IoSource for Verification<'_> {
 
     fn sync_ended(&mut self, covered: u64) {
         self.program.sync_ended(covered);
+    }
+
+    fn stretch(&self) -> u64 {
+        self.after_pass
     }
 
     fn take_verdict(&mut self) -> Option<Verdict> {

@@ -20,10 +20,12 @@ pub struct Calls {
     pub async_every: u32,
     /// A kernel thread takes submissions out of the ring, so that no system call is needed (`IORING_SETUP_SQPOLL`).
     pub submitter: Option<Submitter>,
+    /// How long what is written is expected to live (`F_SET_RW_HINT`), said of the job's files; `None`: nothing is said.
+    pub lifetime: Option<Lifetime>,
 }
 
 impl Calls {
-    /// Whether anything is asked for beside advice.
+    /// Whether anything is asked for beside advice and what is said of the job's files.
     pub const fn has_flags(&self) -> bool {
         self.polled > 0
             || self.uncached
@@ -38,6 +40,21 @@ impl Calls {
 pub struct Submitter {
     /// The processor it stays on, up to [`PROCESSOR_MAX`]; `None`: any.
     pub processor: Option<u32>,
+}
+
+/// How long written data is expected to live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifetime {
+    /// Nothing is known of it.
+    Unknown,
+    /// Short.
+    Short,
+    /// Longer.
+    Medium,
+    /// Longer still.
+    Long,
+    /// The longest.
+    Extreme,
 }
 
 /// What the kernel is told of the order in which a file is read.

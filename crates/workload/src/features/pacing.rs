@@ -2,7 +2,7 @@
 
 use fathom_units::Nanos;
 
-use crate::{Pacing, Poisson};
+use crate::{Direction, Pacing, Poisson};
 
 /// A rate of its own for each direction of a mixed job.
 ///
@@ -13,6 +13,39 @@ pub struct DirectionRates {
     pub rates: [Option<Pacing>; 3],
     /// Gaps between the starts of one direction.
     pub poisson: Poisson,
+}
+
+/// Rates that each worker must keep up, or its job fails.
+///
+/// Each direction is judged by itself, from one completion to another that comes a cycle later or more. A direction that has
+/// done nothing yet is not judged, nor is what comes before [`MinimumRates::SETTLING`] is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MinimumRates {
+    /// By [`crate::Direction`]; `None`: any rate will do.
+    pub rates: [Option<Pacing>; 3],
+    /// How long a rate is averaged over at least; 1 ms or more.
+    pub cycle: Nanos,
+}
+
+impl MinimumRates {
+    /// What is left out of account at the start of the measurement, as in fio.
+    pub const SETTLING: Nanos = Nanos::from_secs(2);
+    /// The cycle where none is asked for, as in fio.
+    pub const CYCLE: Nanos = Nanos::from_secs(1);
+
+    /// What of it concerns the directions that `goes` names; `None`: nothing.
+    #[must_use]
+    pub fn only(mut self, goes: impl Fn(Direction) -> bool) -> Option<Self> {
+        for way in Direction::ALL {
+            self.rates[way as usize].take_if(|_| !goes(way));
+        }
+        (self.rates != [None; 3]).then_some(self)
+    }
+
+    /// The rate that a direction must keep up.
+    pub fn of(&self, way: Direction) -> Option<Pacing> {
+        self.rates[way as usize]
+    }
 }
 
 /// Rates of an open loop that follow one another, over and over, from the job's first I/O on.

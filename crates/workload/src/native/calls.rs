@@ -3,7 +3,7 @@
 use toml::{Table, Value as TomlValue};
 
 use super::fields::{Fields, Reader, Value};
-use super::words::{ADVICE, word};
+use super::words::{ADVICE, LIFETIMES, word};
 use super::writer::count;
 use crate::{Advice, Calls, Submitter};
 
@@ -16,6 +16,7 @@ pub(super) fn value(calls: &Calls) -> TomlValue {
         no_wait,
         async_every,
         submitter,
+        lifetime,
     } = *calls;
     let mut table = Table::new();
     let mut add = |key: &str, value: TomlValue| drop(table.insert(key.to_owned(), value));
@@ -40,11 +41,15 @@ pub(super) fn value(calls: &Calls) -> TomlValue {
         }) => add("submitter", count(processor)),
         None => {}
     }
+    if let Some(lifetime) = lifetime {
+        add("lifetime", word(LIFETIMES, &lifetime).into());
+    }
     TomlValue::Table(table)
 }
 
 impl Reader<'_> {
-    /// `calls = { advice = "by-pattern", polled = 100, uncached = true, no_wait = true, async_every = 8, submitter = 3 }`.
+    /// `calls = { advice = "by-pattern", polled = 100, uncached = true, no_wait = true, async_every = 8, submitter = 3,
+    /// lifetime = "short" }`.
     pub(super) fn calls(&mut self, fields: &mut Fields<'_, '_>) -> Calls {
         let Some(value) = fields.get("calls") else {
             return Calls::default();
@@ -61,6 +66,8 @@ impl Reader<'_> {
         let async_every = every.and_then(|value| self.count(value));
         let submitter = fields.get("submitter");
         let submitter = submitter.and_then(|value| self.submitter(value));
+        let lifetime = fields.get("lifetime");
+        let lifetime = lifetime.and_then(|value| self.word(value, LIFETIMES));
         fields.finish(self);
         Calls {
             advice: advice.unwrap_or_default(),
@@ -69,6 +76,7 @@ impl Reader<'_> {
             no_wait: no_wait.unwrap_or_default(),
             async_every: async_every.unwrap_or_default(),
             submitter,
+            lifetime,
         }
     }
 

@@ -2,8 +2,10 @@
 //!
 //! ```toml
 //! think = { pause = "10ms", every = 8, counts = "completed" }
+//! think_cycles = 1000
 //! batches = { submit = 16, complete_min = 1, complete_max = 16 }
 //! rates = { read = "1000/s", write = "5MB/s", process = "fixed" }
+//! rates_min = { read = "500/s", write = "2MB/s", cycle = "1s" }
 //! rate_steps = { steps = [{ rate = "1000/s", length = "10s" }, { length = "5s" }], together = false }
 //! flow = { id = 1, weight = 8 }
 //! latency_target = { most = "2ms", window = "5s", percentile = "99%" }
@@ -18,9 +20,9 @@ use super::fields::{Fields, Reader, Value};
 use super::words::{PROCESSES, Words, word};
 use super::writer::{count, time};
 use crate::{
-    AfterFound, Batches, Direction, DirectionRates, Flow, Job, LatencyTarget, Overlaps, Pacing,
-    RateStep, RateSteps, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, ThinkCounts,
-    ThinkTime,
+    AfterFound, Batches, Direction, DirectionRates, Flow, Job, LatencyTarget, MinimumRates,
+    Overlaps, Pacing, RateStep, RateSteps, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    ThinkCounts, ThinkTime,
 };
 
 const COUNTS: Words<ThinkCounts> = &[
@@ -47,8 +49,12 @@ pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
     let features = &job.features;
     let mut keys = Vec::new();
     keys.extend(features.think.map(|it| ("think", think(it))));
+    if features.think_cycles > 0 {
+        keys.push(("think_cycles", count(features.think_cycles)));
+    }
     keys.extend(features.batches.map(|it| ("batches", batches(it))));
     keys.extend(features.rates.map(|it| ("rates", rates(&it))));
+    keys.extend(features.minimum.map(|it| ("rates_min", minimum(&it))));
     let steps = features.rate_steps.as_deref();
     keys.extend(steps.map(|it| ("rate_steps", rate_steps(it))));
     keys.extend(features.flow.map(|it| ("flow", flow(it))));
@@ -89,13 +95,20 @@ fn batches(batches: Batches) -> TomlValue {
     ])
 }
 
+fn by_way(rates: &[Option<Pacing>; 3]) -> Table {
+    let rates = Direction::ALL.into_iter().zip(rates);
+    let given = rates.filter_map(|(way, rate)| Some((way.name().to_owned(), pacing((*rate)?))));
+    given.collect()
+}
+
+fn minimum(minimum: &MinimumRates) -> TomlValue {
+    let mut keys = by_way(&minimum.rates);
+    keys.insert("cycle".to_owned(), time(minimum.cycle));
+    TomlValue::Table(keys)
+}
+
 fn rates(rates: &DirectionRates) -> TomlValue {
-    let mut keys = Table::new();
-    for (way, rate) in Direction::ALL.into_iter().zip(rates.rates) {
-        if let Some(rate) = rate {
-            keys.insert(way.name().to_owned(), pacing(rate));
-        }
-    }
+    let mut keys = by_way(&rates.rates);
     let process = word(PROCESSES, &rates.poisson);
     keys.insert("process".to_owned(), process.into());
     TomlValue::Table(keys)
@@ -169,8 +182,13 @@ impl Reader<'_> {
     pub(super) fn pacing(&mut self, fields: &mut Fields<'_, '_>, job: &mut Job) {
         let features = &mut job.features;
         features.think = fields.get("think").and_then(|value| self.think(value));
+        let cycles = fields.get("think_cycles");
+        let cycles = cycles.and_then(|value| self.count(value));
+        features.think_cycles = cycles.unwrap_or_default();
         features.batches = fields.get("batches").and_then(|value| self.batches(value));
         features.rates = fields.get("rates").and_then(|value| self.rates(value));
+        let minimum = fields.get("rates_min");
+        features.minimum = minimum.and_then(|value| self.minimum(value));
         let steps = fields.get("rate_steps");
         features.rate_steps = steps.and_then(|value| self.rate_steps(value)).map(Box::new);
         features.flow = fields.get("flow").and_then(|value| self.flow(value));
@@ -254,13 +272,7 @@ impl Reader<'_> {
 
     fn rates(&mut self, value: &Value<'_>) -> Option<DirectionRates> {
         let mut fields = self.fields(value, "rates by direction")?;
-        let mut rates = [None; 3];
-        for (way, rate) in Direction::ALL.into_iter().zip(&mut rates) {
-            let Some(value) = fields.get(way.name()) else {
-                continue;
-            };
-            *rate = self.rate_of(value);
-        }
+        let rates = self.rates_by_way(&mut fields);
         let process = fields
             .get("process")
             .and_then(|it| self.word(it, PROCESSES));
@@ -268,6 +280,21 @@ impl Reader<'_> {
         Some(DirectionRates {
             rates,
             poisson: process.unwrap_or_default(),
+        })
+    }
+
+    fn rates_by_way(&mut self, fields: &mut Fields<'_, '_>) -> [Option<Pacing>; 3] {
+        Direction::ALL.map(|way| fields.get(way.name()).and_then(|it| self.rate_of(it)))
+    }
+
+    fn minimum(&mut self, value: &Value<'_>) -> Option<MinimumRates> {
+        let mut fields = self.fields(value, "rates to keep up")?;
+        let rates = self.rates_by_way(&mut fields);
+        let cycle = fields.get("cycle").and_then(|it| self.quantity(it));
+        fields.finish(self);
+        Some(MinimumRates {
+            rates,
+            cycle: cycle.unwrap_or(MinimumRates::CYCLE),
         })
     }
 

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::verify::CHECKSUMS;
 use super::words::{
-    ADVICE, BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, GROWTHS, OPEN_SYNCS,
-    OPERATIONS, PROCESSES, Words,
+    ADVICE, BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, GROWTHS, LIFETIMES,
+    OPEN_SYNCS, OPERATIONS, PROCESSES, Words,
 };
 use super::{read, to_json, write};
 use crate::{

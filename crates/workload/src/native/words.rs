@@ -2,8 +2,8 @@
 
 use crate::{
     Advice, Backend, Between, BufferContents, Caching, EndsOthers, ExistingFiles, FileChoice,
-    FileOperation, FileSpread, FileTask, Growth, OpenSync, Poisson, Reserve, SequentialScope,
-    SetFormat, StatCall, WhenFull,
+    FileOperation, FileSpread, FileTask, Growth, Lifetime, OpenSync, Poisson, Reserve,
+    SequentialScope, SetFormat, StatCall, WhenFull,
 };
 
 /// Words with what they stand for.
@@ -68,6 +68,14 @@ pub(super) const ADVICE: Words<Advice> = &[
     ("random", Advice::Random),
     ("sequential", Advice::Sequential),
     ("once", Advice::Once),
+];
+
+pub(super) const LIFETIMES: Words<Lifetime> = &[
+    ("unknown", Lifetime::Unknown),
+    ("short", Lifetime::Short),
+    ("medium", Lifetime::Medium),
+    ("long", Lifetime::Long),
+    ("extreme", Lifetime::Extreme),
 ];
 
 pub(super) const GROWTHS: Words<Growth> = &[

@@ -262,7 +262,7 @@ fn of_job(job: &Job) -> [Foreign; 7] {
     ]
 }
 
-fn of_features(job: &Job) -> [Foreign; 13] {
+fn of_features(job: &Job) -> [Foreign; 15] {
     let features = &job.features;
     let search = features.latency_target.is_some();
     [
@@ -279,7 +279,13 @@ fn of_features(job: &Job) -> [Foreign; 13] {
         ),
         (features.verify.is_some(), "verify", "checks of data"),
         (features.think.is_some(), "think", "pauses"),
+        (
+            features.think_cycles > 0,
+            "think_cycles",
+            "work between I/Os",
+        ),
         (features.rates.is_some(), "rates", "rates by direction"),
+        (features.minimum.is_some(), "rates_min", "rates to keep up"),
         (search, "latency_target", "a search for a depth"),
         (
             features.steady.is_some(),

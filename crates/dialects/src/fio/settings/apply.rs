@@ -26,7 +26,7 @@ pub(super) fn set_some<T>(slot: &mut Option<T>, value: Option<T>) {
     }
 }
 
-fn set_parts(slots: &mut [u64; 3], values: Option<[Option<u64>; 3]>) {
+pub(super) fn set_parts(slots: &mut [u64; 3], values: Option<[Option<u64>; 3]>) {
     for (slot, value) in slots.iter_mut().zip(values.into_iter().flatten()) {
         set(slot, value);
     }

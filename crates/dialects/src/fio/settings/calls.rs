@@ -1,9 +1,9 @@
 //! Options of how the kernel is asked to do the I/O: advice on files, flags of single calls, the set-up of a ring.
 
-use fathom_workload::{Advice, Backend, Calls, PROCESSOR_MAX, Submitter};
+use fathom_workload::{Advice, Backend, Calls, FileOperation, Lifetime, PROCESSOR_MAX, Submitter};
 
 use super::reader::{Counts, ValueReader};
-use super::{Settings, set};
+use super::{Settings, set, set_some};
 use crate::fio::job;
 
 /// fio's `fadvise_hint` and the engines' own options of this kind, with its defaults.
@@ -16,6 +16,7 @@ pub struct CallSettings {
     no_wait: bool,
     async_every: u32,
     submitter: Submitting,
+    lifetime: Option<Lifetime>,
 }
 
 /// `sqthread_poll` and `sqthread_poll_cpu`.
@@ -35,6 +36,7 @@ impl Default for CallSettings {
             no_wait: false,
             async_every: 0,
             submitter: Submitting::default(),
+            lifetime: None,
         }
     }
 }
@@ -55,6 +57,17 @@ impl Settings {
                 ];
                 let word = reader.word(&words.map(|(word, _)| word));
                 set(&mut calls.advice, word.map(|index| words[index].1));
+            }
+            "write_hint" => {
+                let words = [
+                    ("none", Lifetime::Unknown),
+                    ("short", Lifetime::Short),
+                    ("medium", Lifetime::Medium),
+                    ("long", Lifetime::Long),
+                    ("extreme", Lifetime::Extreme),
+                ];
+                let word = reader.word(&words.map(|(word, _)| word));
+                set_some(&mut calls.lifetime, word.map(|index| words[index].1));
             }
             "hipri" => set(&mut calls.polled, reader.switch()),
             "hipri_percentage" => {
@@ -93,6 +106,7 @@ pub fn calls(settings: &Settings) -> Calls {
         no_wait,
         async_every,
         submitter,
+        lifetime,
     } = settings.calls;
     let backend = job::backend(settings);
     let cached = !settings.direct && backend != Backend::Null;
@@ -112,5 +126,14 @@ pub fn calls(settings: &Settings) -> Calls {
         submitter: (is_ring && submitter.on).then_some(Submitter {
             processor: submitter.processor,
         }),
+        lifetime: lifetime.filter(|_| backend != Backend::Null),
+    }
+}
+
+/// The same of an engine that does operations on files in place of I/O.
+pub fn calls_of_operation(settings: &Settings, operation: FileOperation) -> Calls {
+    Calls {
+        lifetime: (settings.calls.lifetime).filter(|_| !operation.is_of_names()),
+        ..Calls::default()
     }
 }

@@ -2,12 +2,16 @@
 
 use fathom_units::{BytesPerSec, Iops, Nanos};
 use fathom_workload::{
-    AfterFound, Batches, DirectionRates, Flow, Job, LatencyTarget, Overlaps, Pacing, Poisson,
-    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, ThinkCounts, ThinkTime,
+    AfterFound, Batches, Direction, DirectionRates, Flow, Job, LatencyTarget, MinimumRates,
+    Overlaps, Pacing, Poisson, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
+    ThinkCounts, ThinkTime,
 };
 
 use super::reader::{Counts, ValueReader};
-use super::{Settings, apply::set};
+use super::{
+    Settings,
+    apply::{set, set_parts},
+};
 use crate::fio::values::BareTime;
 
 /// fio's options of this kind, with its defaults.
@@ -18,6 +22,8 @@ pub struct PacingSettings {
     think_blocks: u32,
     think_issued: bool,
     think_iotime: Nanos,
+    think_cycles: u32,
+    minimum: MinimumSettings,
     batch: Option<u32>,
     complete_min: Option<u32>,
     complete_max: Option<u32>,
@@ -45,6 +51,8 @@ impl Default for PacingSettings {
             think_blocks: 1,
             think_issued: false,
             think_iotime: Nanos::ZERO,
+            think_cycles: 0,
+            minimum: MinimumSettings::default(),
             batch: None,
             complete_min: None,
             complete_max: None,
@@ -65,6 +73,24 @@ impl Default for PacingSettings {
     }
 }
 
+/// `rate_min`, `rate_iops_min` and `rate_cycle`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct MinimumSettings {
+    bytes: [u64; 3],
+    ios: [u64; 3],
+    cycle: Nanos,
+}
+
+impl Default for MinimumSettings {
+    fn default() -> Self {
+        Self {
+            bytes: [0; 3],
+            ios: [0; 3],
+            cycle: MinimumRates::CYCLE,
+        }
+    }
+}
+
 fn count(reader: &mut ValueReader<'_>, least: u64) -> Option<u32> {
     let number = reader.number(Counts::Things, least, u64::from(u32::MAX));
     number.map(|number| number as u32)
@@ -73,7 +99,30 @@ fn count(reader: &mut ValueReader<'_>, least: u64) -> Option<u32> {
 impl Settings {
     /// Applies an option of pacing; `false` where it is none.
     pub(super) fn apply_pacing(&mut self, reader: &mut ValueReader<'_>) -> bool {
-        self.apply_think(reader) || self.apply_batches(reader) || self.apply_target(reader)
+        self.apply_think(reader)
+            || self.apply_minimum(reader)
+            || self.apply_batches(reader)
+            || self.apply_target(reader)
+    }
+
+    fn apply_minimum(&mut self, reader: &mut ValueReader<'_>) -> bool {
+        let minimum = &mut self.pacing.minimum;
+        match reader.name() {
+            "rate_min" => {
+                let parts = reader.triple(Counts::BytesPerSecond, 0, 1 << 50);
+                set_parts(&mut minimum.bytes, parts);
+            }
+            "rate_iops_min" => {
+                let parts = reader.triple(Counts::Things, 0, u64::from(u32::MAX));
+                set_parts(&mut minimum.ios, parts);
+            }
+            "rate_cycle" => {
+                let millis = count(reader, 0).map(|millis| Nanos::from_millis(millis.into()));
+                set(&mut minimum.cycle, millis);
+            }
+            _ => return false,
+        }
+        true
     }
 
     fn apply_think(&mut self, reader: &mut ValueReader<'_>) -> bool {
@@ -87,6 +136,7 @@ impl Settings {
                 set(&mut pacing.think_issued, word.map(|index| index == 1));
             }
             "thinktime_iotime" => set(&mut pacing.think_iotime, reader.time(BareTime::Seconds)),
+            "thinkcycles" => set(&mut pacing.think_cycles, count(reader, 0)),
             "flow" => set(&mut pacing.flow, count(reader, 0)),
             "flow_id" => set(&mut pacing.flow_id, count(reader, 0)),
             "flow_sleep" => set(&mut pacing.flow_sleep, reader.time(BareTime::Micros)),
@@ -184,7 +234,7 @@ fn steady_criterion(
 /// Complaints about settings of pacing that do not go together: option, message, hint.
 pub fn problems(settings: &Settings) -> Vec<(&'static str, String, &'static str)> {
     let pacing = &settings.pacing;
-    let mut problems = Vec::new();
+    let mut problems = minimum_problems(settings);
     if pacing.think == Nanos::ZERO && pacing.think_spin > Nanos::ZERO {
         let message = "`thinktime_spin` needs `thinktime`".to_owned();
         problems.push(("thinktime_spin", message, "give thinktime="));
@@ -204,10 +254,54 @@ pub fn problems(settings: &Settings) -> Vec<(&'static str, String, &'static str)
     problems
 }
 
+/// Minimum rates that fio refuses, whatever the directions of the job.
+fn minimum_problems(settings: &Settings) -> Vec<(&'static str, String, &'static str)> {
+    let MinimumSettings { bytes, ios, .. } = settings.pacing.minimum;
+    let mut problems = Vec::new();
+    let any = |rates: [u64; 3]| rates.iter().any(|rate| *rate > 0);
+    if any(bytes) && any(ios) {
+        let message = "`rate_min` and `rate_iops_min` are mutually exclusive".to_owned();
+        problems.push(("rate_iops_min", message, "keep one of them"));
+    }
+    let pairs = [
+        ("rate_min", "rate", bytes, settings.rate),
+        ("rate_iops_min", "rate_iops", ios, settings.rate_iops),
+    ];
+    for (option, most, least, held) in pairs {
+        let exceeds = |way: &Direction| {
+            let way = *way as usize;
+            held[way] > 0 && held[way] < least[way]
+        };
+        if let Some(way) = Direction::ALL.into_iter().find(exceeds) {
+            let message = format!("`{option}` exceeds `{most}` for {}s", way.name());
+            problems.push((option, message, "lower it, or raise the other"));
+        }
+    }
+    problems
+}
+
+/// What the job must keep up; fio judges no direction that it does not go.
+fn minimum(settings: &Settings) -> MinimumRates {
+    let MinimumSettings { bytes, ios, cycle } = settings.pacing.minimum;
+    let rate = |way: Direction| match (bytes[way as usize], ios[way as usize]) {
+        (0, 0) => None,
+        (0, ios) => Some(Pacing::Iops(Iops::new(ios))),
+        (bytes, _) => Some(Pacing::Bytes(BytesPerSec::new(bytes))),
+    };
+    MinimumRates {
+        rates: Direction::ALL.map(rate),
+        // fio judges by whole milliseconds, and never over none.
+        cycle: cycle.max(Nanos::from_millis(1)),
+    }
+}
+
 /// Puts the features that the settings ask for into their job.
 pub fn pace(job: &mut Job, settings: &Settings) {
     let pacing = &settings.pacing;
+    let minimum = minimum(settings).only(|way| job.moves(way));
     let features = &mut job.features;
+    features.think_cycles = pacing.think_cycles;
+    features.minimum = minimum;
     if pacing.think > Nanos::ZERO {
         features.think = Some(ThinkTime {
             pause: pacing.think,

@@ -73,7 +73,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("dedupe_working_set_percentage", &[], Number, Built, "Share of data that equal blocks come from"),
     row("invalidate", &[], Switch, Built, "Drop the file from the page cache first"),
     row("sync", &[], Word, Built, "Open for synchronous writes"),
-    row("write_hint", &[], Word, AtRun("none"), "Expected lifetime of written data"),
+    row("write_hint", &[], Word, Built, "Expected lifetime of written data"),
     row("create_serialize", &[], Switch, NoEffect, "Lay out files one after another"),
     row("create_fsync", &[], Switch, NoEffect, "`fsync` files after they are laid out"),
     row("create_on_open", &[], Switch, Built, "Create files when they are opened"),

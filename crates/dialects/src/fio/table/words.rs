@@ -15,7 +15,6 @@ pub fn words(option: &str) -> &'static [&'static str] {
         "dataplacement" => &["none", "fdp", "streams"],
         "plid_select" => &["random", "roundrobin", "scheme"],
         "verify_policy" => &["completed", "fsynced"],
-        "write_hint" => &["none", "short", "medium", "long", "extreme"],
         _ => &[],
     }
 }

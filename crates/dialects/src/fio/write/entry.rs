@@ -230,6 +230,9 @@ fn survives(job: &Job) -> bool {
 
 /// Whether an error counts against a job: one that it was not told to survive.
 pub fn ended_by_error(job: &Job, worker: &WorkerStats) -> bool {
+    if worker.ended == EndReason::TooSlow {
+        return true;
+    }
     !worker.errors.is_empty() && (!survives(job) || worker.ended == EndReason::Failed)
 }
 
@@ -329,6 +332,9 @@ impl<'a> Entry<'a> {
                 *total += worker.errors.iter().map(|error| error.count).sum::<u64>();
                 *first = if *first == 0 { number } else { *first };
             }
+        }
+        if self.error == 0 && worker.ended == EndReason::TooSlow {
+            self.error = EIO;
         }
         for direction in Direction::ALL {
             if let Some(stats) = &worker.directions[direction as usize] {

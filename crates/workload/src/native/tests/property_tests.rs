@@ -256,6 +256,8 @@ prop_compose! {
         target in option::of((any::<u64>(), any::<u64>(), 1u32..100_000, any::<bool>())),
         steady in option::of((0usize..3, any::<bool>(), any::<bool>(), 1u32..1_000_000, 1u64..1 << 40)),
         serialized: bool,
+        think_cycles: u32,
+        minimum in option::of((vec((any::<bool>(), 1u64..), 3), 1_000_000u64..)),
     ) -> Features {
         use crate::*;
         let rate = |(by_ios, rate): (bool, u64)| if by_ios {
@@ -270,6 +272,11 @@ prop_compose! {
                 every,
                 counts: if issued { ThinkCounts::Issued } else { ThinkCounts::Completed },
                 after: Nanos::new(after),
+            }),
+            think_cycles,
+            minimum: minimum.map(|(rates, cycle)| MinimumRates {
+                rates: [0, 1, 2].map(|way| Some(rate(rates[way]))),
+                cycle: Nanos::new(cycle),
             }),
             batches: batches.map(|(submit, complete_min, complete_max, low)| Batches {
                 submit, complete_min, complete_max, low,
@@ -372,9 +379,10 @@ prop_compose! {
         (polled, uncached, no_wait) in (0u8..=100, any::<bool>(), any::<bool>()),
         async_every: u32,
         thread in option::of(option::of(0u32..=PROCESSOR_MAX)),
+        lifetime in option::of(one_of(LIFETIMES)),
     ) -> Calls {
         let submitter = thread.map(|processor| Submitter { processor });
-        Calls { advice, polled, uncached, no_wait, async_every, submitter }
+        Calls { advice, polled, uncached, no_wait, async_every, submitter, lifetime }
     }
 }
 
@@ -442,6 +450,14 @@ prop_compose! {
     }
 }
 
+/// The job with rates that it can keep up.
+fn with_minimum(mut job: Job) -> Job {
+    let is_held = job.arrival != Arrival::Closed || job.features.rates.is_some();
+    let minimum = job.features.minimum.take_if(|_| !is_held);
+    job.features.minimum = minimum.and_then(|minimum| minimum.only(|way| job.moves(way)));
+    job
+}
+
 /// The job with lines, where nothing of it has a say in the same things, and with steps of its rate where it has one.
 fn with_lines(mut job: Job, mut lines: Vec<AccessLine>) -> Job {
     let count = job.targets.len() as u32;
@@ -477,7 +493,7 @@ prop_compose! {
             (processes(), handlings(), features(), vec(access_lines(), 0..4), calls()),
     ) -> Job {
         let workers = if alone { 1 } else { workers };
-        with_lines(Job {
+        with_minimum(with_lines(Job {
             name, host, targets, file_choice, workers, depth, mix, access, block, arrival, limits,
             group: ReportGroup { id: group.0, together: group.1 },
             sync: SyncPolicy {
@@ -505,7 +521,7 @@ prop_compose! {
                 trace_to: handling.trace_to,
                 ..features
             },
-        }, lines)
+        }, lines))
     }
 }
 
