@@ -242,11 +242,16 @@ fn exit_codes_are_fios() {
 fn batches_grow_when_a_file_has_come_into_the_cache() {
     let folder = support::disk_folder();
     let filename = laid_out(folder.path());
-    let mut command = support::fathom(folder.path());
-    command.args(["fio", "--name=x", &filename, "--rw=randread", "--bs=4k"]);
-    command.args(["--iodepth=64", "--ioengine=io_uring", "--size=64m"]);
-    command.args(["--loops=50", "--output-format=json"]);
-    let document = json(&mut command);
+    let job = |options: &[&str]| {
+        let mut command = support::fathom(folder.path());
+        command.args(["fio", "--name=x", &filename, "--rw=randread", "--bs=4k"]);
+        command.args(["--iodepth=64", "--ioengine=io_uring", "--size=64m"]);
+        command.args(options).arg("--output-format=json");
+        json(&mut command)
+    };
+    // This one leaves a single block of it in the cache; the passes of the other drop nothing.
+    job(&["--number_ios=1"]);
+    let document = job(&["--invalidate=0", "--loops=50"]);
     let submits = &document["jobs"][0]["iodepth_submit"];
     let halves = submits["32"].as_f64().unwrap();
     assert!(halves > 80.0, "percent of submissions by size: {submits}");
