@@ -44,7 +44,8 @@ pub struct Job {
     /// Whether submission and completion are timed apart (peers print both; costs a clock reading more).
     pub split_latency: bool,
     /// Drop the parts of the targets that are used from the page cache before the job starts; with buffered I/O, also
-    /// whenever a worker begins a target anew. Of mapped files, dirty pages are written back, and all stay.
+    /// whenever a worker begins a target anew (not where workers share a position, nor by lines or a stride). Of mapped
+    /// files, dirty pages are written back, and all stay.
     pub drop_cache: bool,
     /// Remove the job's regular files after it.
     pub unlink: bool,
