@@ -118,6 +118,38 @@ fn the_json_has_fios_keys() {
     assert!(missing.is_empty(), "fio prints, we do not: {missing:?}");
 }
 
+#[test]
+fn a_steady_state_has_as_many_values_as_fios() {
+    let folder = support::disk_folder();
+    let of_time = |time: &'static str| {
+        [
+            "--name=x",
+            "--ioengine=null",
+            "--rw=read",
+            "--size=1g",
+            "--time_based",
+            time,
+            "--steadystate=iops:100%",
+            "--ss_dur=3",
+            "--ss_ramp=1",
+            "--output-format=json",
+        ]
+    };
+    // Before the window is full, and once it is.
+    for (time, attained) in [("--runtime=3", 0), ("--runtime=20", 1)] {
+        let (ours, theirs) = both(folder.path(), &of_time(time));
+        for document in [&ours, &theirs] {
+            let steady = &document["jobs"][0]["steadystate"];
+            assert_eq!(steady["attained"], attained, "{time} {steady}");
+            for values in ["iops", "bw"] {
+                let values = steady["data"][values].as_array().unwrap();
+                assert_eq!(values.len(), 3, "{time} {steady}");
+                assert_eq!(values[2] == 0, attained == 0, "{time} {steady}");
+            }
+        }
+    }
+}
+
 /// Interleaved rounds on one file; noise of a shared machine is met by more rounds, never by a lower bar.
 #[test]
 fn it_is_as_fast_as_fio() {

@@ -149,6 +149,19 @@ pub struct SteadyState {
     pub interval: Nanos,
 }
 
+impl SteadyState {
+    /// Values a window may hold: eleven days of seconds.
+    pub const VALUES_MAX: u64 = 1_000_000;
+
+    /// Values of a full window, 0 where the interval is 0.
+    pub fn values(&self) -> u64 {
+        self.window
+            .get()
+            .checked_div(self.interval.get())
+            .unwrap_or(0)
+    }
+}
+
 /// I/Os whose blocks overlap are never outstanding together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Overlaps {

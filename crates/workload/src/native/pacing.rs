@@ -420,12 +420,12 @@ impl Reader<'_> {
             ramp: ramp.unwrap_or_default(),
             interval: interval.unwrap_or(Nanos::from_secs(1)),
         };
-        if steady.interval == Nanos::ZERO || steady.window < steady.interval * 2 {
-            let message = "a steady state is judged over at least two intervals";
+        if !(2..=SteadyState::VALUES_MAX).contains(&steady.values()) {
+            let message = "a steady state is judged over 2 to 1,000,000 intervals";
             self.error(
                 span,
                 message,
-                "make `window` twice the `interval` or longer",
+                "make `window` twice the `interval` or longer, and no longer than a million of them",
             );
             return None;
         }

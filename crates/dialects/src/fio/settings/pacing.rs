@@ -205,30 +205,42 @@ fn steady_criterion(
         ("lat", SteadyMetric::Latency),
     ];
     let text = reader.text()?;
-    let (name, limit) = text.split_once(':')?;
+    let (name, limit) = text.split_once(':').unwrap_or((text, ""));
     let (base, judgement) = match name.strip_suffix("_slope") {
         Some(base) => (base, SteadyJudgement::Slope),
         None => (name, SteadyJudgement::Deviation),
     };
     let metric = METRICS.iter().find(|(word, _)| *word == base);
-    let (digits, is_percent) = match limit.strip_suffix('%') {
-        Some(digits) => (digits, true),
-        None => (limit, false),
-    };
-    let number = digits.trim().parse::<f64>().ok();
-    let number = number.filter(|number| number.is_finite() && *number >= 0.0);
-    let (Some((_, metric)), Some(number)) = (metric, number) else {
-        let hint = "write it like `iops:2%`, `bw_slope:0.3%` or `lat:50000`".to_owned();
+    let limit = metric.and_then(|(_, metric)| steady_limit(reader, limit, *metric));
+    let (Some((_, metric)), Some(limit)) = (metric, limit) else {
+        let hint = "write it like `iops:2%`, `bw_slope:0.3%`, `bw:10m` or `lat:50us`".to_owned();
         let message = format!("`steadystate={text}` is no criterion with its limit");
         reader.refuse(&message, Some(hint));
         return None;
     };
-    let limit = match (is_percent, metric) {
-        (true, _) => SteadyLimit::Percent(number),
-        // fio's bandwidth limits are in bytes a second, its latencies in ns.
-        (false, _) => SteadyLimit::Absolute(number),
-    };
     Some((*metric, judgement, limit))
+}
+
+/// `2%`, `100`, `10m` bytes a second, `50us`; a latency without a unit is in nanoseconds.
+fn steady_limit(
+    reader: &mut ValueReader<'_>,
+    text: &str,
+    metric: SteadyMetric,
+) -> Option<SteadyLimit> {
+    let number = |text: &str| {
+        let number = text.trim().parse::<f64>().ok();
+        number.filter(|number| number.is_finite() && *number >= 0.0)
+    };
+    if let Some(digits) = text.strip_suffix('%') {
+        return number(digits).map(SteadyLimit::Percent);
+    }
+    let limit = match (metric, number(text)) {
+        (_, Some(number)) => number,
+        (SteadyMetric::Iops, None) => return None,
+        (SteadyMetric::Bandwidth, None) => reader.part(text, Counts::BytesPerSecond)? as f64,
+        (SteadyMetric::Latency, None) => reader.part(text, Counts::Time)? as f64 * 1000.0,
+    };
+    Some(SteadyLimit::Absolute(limit))
 }
 
 /// Complaints about settings of pacing that do not go together: option, message, hint.
@@ -242,6 +254,10 @@ pub fn problems(settings: &Settings) -> Vec<(&'static str, String, &'static str)
     if pacing.steady.is_some() && pacing.steady_window < pacing.steady_interval * 2 {
         let message = "`steadystate` needs `ss_dur` of at least two check intervals".to_owned();
         problems.push(("steadystate", message, "give ss_dur=, such as ss_dur=60s"));
+    }
+    if pacing.steady_window.get() / pacing.steady_interval.get().max(1) > SteadyState::VALUES_MAX {
+        let message = "`ss_dur` is longer than a million check intervals".to_owned();
+        problems.push(("steadystate_duration", message, "give a shorter ss_dur="));
     }
     if pacing.steady_interval < Nanos::from_secs(1) {
         let message = "`ss_interval` is shorter than a second".to_owned();

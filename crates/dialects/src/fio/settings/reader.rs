@@ -143,6 +143,17 @@ impl<'a> ValueReader<'a> {
         triple[0]
     }
 
+    /// A number that is part of the value, with its suffix.
+    pub fn part(&mut self, text: &str, counts: Counts) -> Option<u64> {
+        let number = match counts {
+            Counts::Time => values::time(text, BareTime::Micros),
+            _ => values::number(text, self.kb_base),
+        };
+        let number = number.filter(|number| !number.percent)?;
+        self.warn(&number, counts);
+        u64::try_from(number.value).ok()
+    }
+
     /// A number within bounds that may be below zero.
     pub fn signed(&mut self, least: i32, most: i32) -> Option<i32> {
         let text = self.text()?;

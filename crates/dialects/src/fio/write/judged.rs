@@ -75,11 +75,15 @@ fn rounded_mean(values: &[f64]) -> Json {
     Json::Whole(mean(values).unwrap_or_default() as u64)
 }
 
-fn whole(values: &[f64]) -> Json {
+/// The window's values in their order; where the job ended before it was full, zeros follow them, as in fio: consumers rely
+/// on `ss_dur` over `ss_interval` of them. Means leave those zeros out, which fio's do not.
+fn whole(rules: &SteadyState, values: &[f64]) -> Json {
+    let missing = (rules.values() as usize).saturating_sub(values.len());
+    let values = values.iter().copied();
     Json::List(
         values
-            .iter()
-            .map(|value| Json::Whole(*value as u64))
+            .chain(std::iter::repeat_n(0.0, missing))
+            .map(|value| Json::Whole(value as u64))
             .collect(),
     )
 }
@@ -90,12 +94,12 @@ pub(super) fn steady_key(rules: &SteadyState, outcome: &SteadyOutcome) -> (Strin
     let mut data = vec![
         pair("bw_mean", rounded_mean(&outcome.bytes_per_sec)),
         pair("iops_mean", rounded_mean(&outcome.iops)),
-        pair("iops", whole(&outcome.iops)),
-        pair("bw", whole(&outcome.bytes_per_sec)),
+        pair("iops", whole(rules, &outcome.iops)),
+        pair("bw", whole(rules, &outcome.bytes_per_sec)),
     ];
     if rules.metric == SteadyMetric::Latency {
         data.push(pair("lat_mean", rounded_mean(&outcome.latency_ns)));
-        data.push(pair("lat_ns", whole(&outcome.latency_ns)));
+        data.push(pair("lat_ns", whole(rules, &outcome.latency_ns)));
     }
     let keys = object([
         ("ss", Json::Text(criterion(rules))),

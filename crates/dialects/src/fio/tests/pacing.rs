@@ -1,0 +1,117 @@
+//! Readings of options that hold I/Os back or end a job by its results.
+
+use fathom_workload::SteadyLimit;
+
+use super::*;
+
+#[test]
+fn rates() {
+    let open = |rate, poisson| Arrival::Open {
+        rate,
+        poisson,
+        when_full: fathom_workload::WhenFull::Queue,
+    };
+    let iops = |rate| Pacing::Iops(Iops::new(rate));
+    check(
+        "rate_iops=100",
+        |job| job.arrival,
+        open(iops(100), Poisson::Fixed),
+    );
+    check(
+        "rate_iops=100,200\nrw=write",
+        |job| job.arrival,
+        open(iops(200), Poisson::Fixed),
+    );
+    let poisson = "rate_iops=5\nrate_process=poisson";
+    check(
+        poisson,
+        |job| job.arrival,
+        open(iops(5), Poisson::Exponential),
+    );
+    let bytes = open(Pacing::Bytes(BytesPerSec::new(1 << 20)), Poisson::Fixed);
+    check("rate=1m", |job| job.arrival, bytes);
+    let mixed = "rw=randrw\nrate_iops=100,300";
+    check(mixed, |job| job.arrival, open(iops(400), Poisson::Fixed));
+    check(mixed, |job| job.mix.read, Percent::whole(25).unwrap());
+}
+
+#[test]
+fn rates_to_keep_up() {
+    let minimum = |rates, cycle| {
+        Some(fathom_workload::MinimumRates {
+            rates,
+            cycle: Nanos::from_millis(cycle),
+        })
+    };
+    let iops = |rate| Some(Pacing::Iops(Iops::new(rate)));
+    let bytes = |rate| Some(Pacing::Bytes(BytesPerSec::new(rate)));
+    let found = |job: &Job| job.features.minimum;
+    check(
+        "rate_iops_min=100",
+        found,
+        minimum([iops(100), None, None], 1000),
+    );
+    check("rate_iops_min=,100", found, None);
+    check("rate_cycle=5", found, None);
+    check(
+        "rw=randrw\nratemin=1m,2m\nratecycle=250",
+        found,
+        minimum([bytes(1 << 20), bytes(2 << 20), None], 250),
+    );
+    check(
+        "rw=randwrite\nrate_iops_min=,7\nrate_cycle=0",
+        found,
+        minimum([None, iops(7), None], 1),
+    );
+    check(
+        "rw=write\nrate=9k\nrate_iops_min=9",
+        found,
+        minimum([None, iops(9), None], 1000),
+    );
+    check("thinkcycles=1000", |job| job.features.think_cycles, 1000);
+}
+
+#[test]
+fn rates_that_cannot_be_kept_up_are_refused() {
+    check_error(
+        "[j]\nsize=1m\nrate_min=1m\nrate_iops_min=9\n",
+        &["job `j`: `rate_min` and `rate_iops_min` are mutually exclusive"],
+    );
+    // Of a direction that the job does not go, too.
+    check_error(
+        "[j]\nsize=1m\nrw=read\nrate_iops=9,5\nrate_iops_min=9\n",
+        &["job `j`: `rate_iops_min` exceeds `rate_iops` for writes"],
+    );
+    check_error(
+        "[j]\nsize=1m\nwrite_hint=tiny\n",
+        &["`tiny` is no value of `write_hint`"],
+    );
+}
+
+#[test]
+fn limits_of_a_steady_state() {
+    let limit = |job: &Job| job.features.steady.map(|it| it.limit);
+    let absolute = |limit| Some(SteadyLimit::Absolute(limit));
+    for (option, expected) in [
+        ("iops:10", absolute(10.0)),
+        ("iops_slope:.1%", Some(SteadyLimit::Percent(0.1))),
+        ("bw:12", absolute(12.0)),
+        ("bw:12m", absolute(12.0 * 1_048_576.0)),
+        ("bw_slope:3k", absolute(3072.0)),
+        ("lat:50", absolute(50.0)),
+        ("lat:50us", absolute(50_000.0)),
+        ("lat_slope:2ms", absolute(2_000_000.0)),
+    ] {
+        let options = format!("ss={option}\nss_dur=10");
+        check(&options, limit, expected);
+    }
+    for limit in ["iops:1k", "iops", "iops:", "bw:%", "lat:-1", "cpu:1"] {
+        let error = format!("`steadystate={limit}` is no criterion with its limit");
+        let text = format!("[x]\nsize=1m\nss={limit}\nss_dur=10\n");
+        check_error(&text, &[&error]);
+    }
+    check_error(
+        "[x]\nsize=1m\nss=iops:1\nss_dur=2000000\n",
+        &["job `x`: `ss_dur` is longer than a million check intervals"],
+    );
+}
