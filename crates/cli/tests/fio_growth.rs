@@ -201,3 +201,34 @@ fn space_that_is_missing_is_told_before_any_write() {
     );
     assert!(!folder.path().join("file.dat").exists());
 }
+
+#[test]
+fn files_of_a_range_of_sizes_are_used_whole_by_both() {
+    let folder = support::disk_folder();
+    let folder = folder.path();
+    std::fs::write(folder.join("x.0.1"), vec![7; 100 << 10]).unwrap();
+    let list = "--name=x --rw=read --bs=4k --nrfiles=8 --filesize=64k-1m --output-format=json";
+    let sizes = || -> Vec<u64> {
+        let size = |file| folder.join(format!("x.0.{file}")).metadata().unwrap().len();
+        (0..8).map(size).collect()
+    };
+    let mut ours = support::fathom(folder);
+    ours.arg("fio");
+    let mut found: Vec<(Vec<u64>, Value)> = Vec::new();
+    // The second run of ours and fio's find the files of the first.
+    for mut command in [ours, Command::new("fio"), support::fathom(folder)] {
+        if found.len() == 2 {
+            command.arg("fio");
+        }
+        command.current_dir(folder).args(list.split_whitespace());
+        let document = document(command);
+        found.push((sizes(), document["jobs"][0]["read"]["io_bytes"].clone()));
+    }
+    let (sizes, bytes) = &found[0];
+    assert!(sizes.iter().all(|size| (64 << 10..=1 << 20).contains(size)));
+    assert_eq!(sizes[1], 100 << 10, "one that is there keeps its size");
+    assert!(sizes.iter().filter(|size| **size != sizes[0]).count() > 4);
+    assert_eq!(bytes.as_u64(), Some(sizes.iter().sum()));
+    assert_eq!(found[1], found[0], "fio's");
+    assert_eq!(found[2], found[0], "ours once more");
+}

@@ -15,6 +15,7 @@ mod command_line;
 mod context;
 mod errno;
 mod features;
+mod file_sizes;
 mod help;
 mod input;
 mod job;

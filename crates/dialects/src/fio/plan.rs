@@ -239,7 +239,7 @@ impl<'a> Planner<'a> {
         };
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
-            let clone = clone_of(settings, name, number);
+            let clone = clone_of(settings, name, number, self.seed_of(settings));
             let files = self.context.files;
             let Some(found) = find_targets(&clone, files, diagnostics) else {
                 return;
@@ -327,14 +327,18 @@ impl<'a> Planner<'a> {
         });
     }
 
-    /// fio draws each job's numbers from its seed and its place among all jobs.
-    fn salt(&mut self, settings: &Settings) -> u64 {
-        let place = self.jobs.len() as u64 + 1;
-        let seed = match settings.seed {
+    fn seed_of(&self, settings: &Settings) -> u64 {
+        match settings.seed {
             Some(seed) => seed,
             None if settings.repeatable => SEED,
             None => self.context.entropy,
-        };
+        }
+    }
+
+    /// fio draws each job's numbers from its seed and its place among all jobs.
+    fn salt(&mut self, settings: &Settings) -> u64 {
+        let place = self.jobs.len() as u64 + 1;
+        let seed = self.seed_of(settings);
         let shared = *self.seed.get_or_insert(seed);
         if seed == shared {
             place
@@ -436,12 +440,13 @@ fn unreadable(
 type Found = (Vec<Target>, Option<Replayed>, bool);
 
 /// `None` after an error, which is said.
-fn clone_of<'a>(settings: &'a Settings, name: &'a str, number: u64) -> JobClone<'a> {
+fn clone_of<'a>(settings: &'a Settings, name: &'a str, number: u64, seed: u64) -> JobClone<'a> {
     let options = ["size", "filename", "offset", "ioengine"];
     JobClone {
         settings,
         name,
         number,
+        seed,
         diskless: job::backend(settings) == Backend::Null,
         location: options.iter().find_map(|option| settings.location(option)),
     }

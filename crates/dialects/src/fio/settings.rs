@@ -25,6 +25,7 @@ use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
 use fathom_units::Nanos;
 use fathom_workload::{FileChoice, OpenSync};
 
+use super::file_sizes::FileSizes;
 use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
@@ -105,7 +106,7 @@ pub struct Settings {
     pub align: [u64; 3],
     pub size: Amount,
     pub io_size: Amount,
-    pub file_size: Option<u64>,
+    pub file_size: Option<FileSizes>,
     pub offset: Amount,
     pub offset_increment: Amount,
     pub number_ios: u64,

@@ -8,6 +8,7 @@ use fathom_workload::{Place, Target};
 
 use super::context::{FileStatus, Files};
 use super::features;
+use super::file_sizes::FileSizes;
 use super::job::{block_range, smallest_block};
 use super::settings::{Amount, Settings};
 
@@ -22,6 +23,8 @@ pub struct Clone<'a> {
     pub name: &'a str,
     /// Number of the clone, from 0.
     pub number: u64,
+    /// What sizes of files are drawn with.
+    pub seed: u64,
     /// Whether its engine opens no file.
     pub diskless: bool,
     /// Where complaints point.
@@ -82,8 +85,10 @@ impl Clone<'_> {
         }
         let lengths = self.lengths(paths.len() as u64);
         let mut targets = Vec::with_capacity(paths.len());
-        for ((path, status), length) in paths.into_iter().zip(statuses).zip(lengths) {
-            targets.push(self.target(path, status, length, diagnostics)?);
+        let files = paths.into_iter().zip(statuses);
+        for (number, (file, length)) in files.zip(lengths).enumerate() {
+            let size = self.file_size(number as u64, file.1);
+            targets.push(self.target(file, size, length, diagnostics)?);
         }
         Some(targets)
     }
@@ -121,6 +126,7 @@ impl Clone<'_> {
         let settings = self.settings;
         let amounts = [settings.size, settings.offset, settings.offset_increment];
         (settings.size == Amount::Unset && settings.file_size.is_none())
+            || settings.file_size.is_some_and(FileSizes::is_range)
             || settings.placement.append
             || amounts.iter().any(|it| matches!(it, Amount::Percent(_)))
     }
@@ -256,10 +262,26 @@ impl Clone<'_> {
             .collect()
     }
 
+    /// Size of a file by `filesize`. One whose size is in the range keeps it.
+    fn file_size(&self, file: u64, status: FileStatus) -> Option<u64> {
+        let sizes = self.settings.file_size?;
+        match status {
+            FileStatus::Regular(size) | FileStatus::Special(Some(size))
+                if sizes.contains(size.get()) =>
+            {
+                Some(size.get())
+            }
+            _ => {
+                let block = smallest_block(self.settings);
+                Some(sizes.of_file(self.seed, self.number, file, block))
+            }
+        }
+    }
+
     fn target(
         &self,
-        path: String,
-        status: FileStatus,
+        (path, status): (String, FileStatus),
+        file_size: Option<u64>,
         length: Option<u64>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Target> {
@@ -267,7 +289,7 @@ impl Clone<'_> {
         let known = match status {
             FileStatus::Regular(size) => Some(size.get()),
             FileStatus::Special(size) => size.map(Bytes::get),
-            FileStatus::Missing | FileStatus::Directory => settings.file_size,
+            FileStatus::Missing | FileStatus::Directory => file_size,
         };
         let mut share_of_unknown = false;
         let mut bytes_of = |amount| match (amount, known) {
@@ -296,7 +318,7 @@ impl Clone<'_> {
             (Some(offset), _) if in_percent => offset.checked_next_multiple_of(align),
             (other, _) => other,
         };
-        let length = match (settings.size, settings.file_size) {
+        let length = match (settings.size, file_size) {
             (Amount::Percent(100), None) => None,
             (Amount::Percent(percent), None) => Some(bytes_of(Amount::Percent(percent))),
             (_, Some(size)) => Some(size.saturating_sub(offset.unwrap_or(0))),
@@ -315,7 +337,7 @@ impl Clone<'_> {
             );
             return None;
         };
-        if settings.file_size.is_some_and(|size| offset >= size) {
+        if file_size.is_some_and(|size| offset >= size) {
             let message = "you need to specify valid offset=";
             self.refuse(diagnostics, message, "it lies past the end of the file");
             return None;

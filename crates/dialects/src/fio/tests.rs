@@ -12,6 +12,7 @@ use fathom_workload::{
 
 use super::*;
 
+mod pacing;
 mod placement;
 mod process;
 
@@ -311,90 +312,6 @@ fn shares_of_sizes() {
 }
 
 #[test]
-fn rates() {
-    let open = |rate, poisson| Arrival::Open {
-        rate,
-        poisson,
-        when_full: fathom_workload::WhenFull::Queue,
-    };
-    let iops = |rate| Pacing::Iops(Iops::new(rate));
-    check(
-        "rate_iops=100",
-        |job| job.arrival,
-        open(iops(100), Poisson::Fixed),
-    );
-    check(
-        "rate_iops=100,200\nrw=write",
-        |job| job.arrival,
-        open(iops(200), Poisson::Fixed),
-    );
-    let poisson = "rate_iops=5\nrate_process=poisson";
-    check(
-        poisson,
-        |job| job.arrival,
-        open(iops(5), Poisson::Exponential),
-    );
-    let bytes = open(Pacing::Bytes(BytesPerSec::new(1 << 20)), Poisson::Fixed);
-    check("rate=1m", |job| job.arrival, bytes);
-    let mixed = "rw=randrw\nrate_iops=100,300";
-    check(mixed, |job| job.arrival, open(iops(400), Poisson::Fixed));
-    check(mixed, |job| job.mix.read, Percent::whole(25).unwrap());
-}
-
-#[test]
-fn rates_to_keep_up() {
-    let minimum = |rates, cycle| {
-        Some(fathom_workload::MinimumRates {
-            rates,
-            cycle: Nanos::from_millis(cycle),
-        })
-    };
-    let iops = |rate| Some(Pacing::Iops(Iops::new(rate)));
-    let bytes = |rate| Some(Pacing::Bytes(BytesPerSec::new(rate)));
-    let found = |job: &Job| job.features.minimum;
-    check(
-        "rate_iops_min=100",
-        found,
-        minimum([iops(100), None, None], 1000),
-    );
-    check("rate_iops_min=,100", found, None);
-    check("rate_cycle=5", found, None);
-    check(
-        "rw=randrw\nratemin=1m,2m\nratecycle=250",
-        found,
-        minimum([bytes(1 << 20), bytes(2 << 20), None], 250),
-    );
-    check(
-        "rw=randwrite\nrate_iops_min=,7\nrate_cycle=0",
-        found,
-        minimum([None, iops(7), None], 1),
-    );
-    check(
-        "rw=write\nrate=9k\nrate_iops_min=9",
-        found,
-        minimum([None, iops(9), None], 1000),
-    );
-    check("thinkcycles=1000", |job| job.features.think_cycles, 1000);
-}
-
-#[test]
-fn rates_that_cannot_be_kept_up_are_refused() {
-    check_error(
-        "[j]\nsize=1m\nrate_min=1m\nrate_iops_min=9\n",
-        &["job `j`: `rate_min` and `rate_iops_min` are mutually exclusive"],
-    );
-    // Of a direction that the job does not go, too.
-    check_error(
-        "[j]\nsize=1m\nrw=read\nrate_iops=9,5\nrate_iops_min=9\n",
-        &["job `j`: `rate_iops_min` exceeds `rate_iops` for writes"],
-    );
-    check_error(
-        "[j]\nsize=1m\nwrite_hint=tiny\n",
-        &["`tiny` is no value of `write_hint`"],
-    );
-}
-
-#[test]
 fn names_and_sizes_of_files() {
     let path = |options: &str| paths(&format!("[j]\nsize=1m\n{options}\n"));
     assert_eq!(path("directory=/mnt"), ["/mnt/j.0.0"]);
@@ -426,6 +343,11 @@ fn names_and_sizes_of_files() {
         vec![Some(15_018), Some(15_018), Some(15_018)],
     );
     check("nrfiles=2\nfilesize=64k", lengths, vec![Some(65_536); 2]);
+    let drawn = job("nrfiles=3\nfilesize=64k-1m");
+    let sizes: Vec<_> = lengths(&drawn).into_iter().flatten().collect();
+    assert!(sizes.iter().all(|size| (65_536..=1_048_576).contains(size)));
+    assert!(sizes.iter().any(|size| *size != sizes[0]), "{sizes:?}");
+    check("nrfiles=3\nfilesize=64k,1m", lengths, lengths(&drawn));
     check(
         "nrfiles=2\nfilesize=64k\nsize=96k",
         |job| job.limits.bytes,
@@ -450,6 +372,11 @@ fn parts_of_files_that_exist() {
     assert_eq!(target(&["--name=a", "--filename=big"]).length, None);
     let half = target(&["--name=a", "--filename=big", "--size=50%"]);
     assert_eq!(half.length, Some(Bytes::mib(5)));
+    // A file in the range of sizes keeps its own; one outside it gets another.
+    let within = target(&["--name=a", "--filename=big", "--filesize=8m-12m"]);
+    assert_eq!(within.length, Some(Bytes::mib(10)));
+    let outside = target(&["--name=a", "--filename=big", "--filesize=64k-1m"]);
+    assert!(outside.length.unwrap() <= Bytes::mib(1));
     let end = target(&["--name=a", "--filename=big", "--offset=50%", "--size=100%"]);
     assert_eq!((end.offset, end.length), (Bytes::mib(5), None));
     assert_eq!(target(&["--name=/dev/here"]).place.path(), "/dev/here");
@@ -619,6 +546,10 @@ fn what_fio_refuses_is_refused() {
         &["option `bs=4k` stands outside of a [section]"],
     );
     check_error("[j]\nrw=read\n", &["job `j`: you need to specify size="]);
+    check_error(
+        "[j]\nfilesize=8k-4k\n",
+        &["`filesize` ends below its beginning"],
+    );
     check_error(
         "[j]\nioengine=null\n",
         &["job `j`: you need to specify size="],

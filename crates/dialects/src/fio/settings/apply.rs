@@ -4,6 +4,7 @@ use fathom_workload::OpenSync;
 
 use super::reader::{Counts, ValueReader};
 use super::{PATTERNS, Settings};
+use crate::fio::file_sizes::FileSizes;
 use crate::fio::input::Unified;
 use crate::fio::table::{self, Carried};
 use crate::fio::values::BareTime;
@@ -92,10 +93,15 @@ impl Settings {
         let Some([low, high, _]) = reader.triple(Counts::Bytes, 1, 1 << 62) else {
             return;
         };
-        if low == high {
-            self.file_size = low;
-        } else {
-            reader.not_yet();
+        // fio starts from 0, and leaves out what is left out.
+        let (low, high) = (low.unwrap_or(0), high.unwrap_or(0));
+        match low {
+            0 => {}
+            _ if low <= high => self.file_size = Some(FileSizes { low, high }),
+            _ => reader.refuse(
+                "`filesize` ends below its beginning",
+                Some("write the smaller size first, such as `filesize=64k-1m`".to_owned()),
+            ),
         }
     }
 
