@@ -404,7 +404,15 @@ pub fn peer(words: &[String]) -> Option<(fathom_peers::Peer, &[String])> {
 
 /// Reads the command line. Options that follow a file or a preset count as if they stood before it.
 pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
-    let cli = Cli::try_parse_from(words)?;
+    let cli = match Cli::try_parse_from(words) {
+        Err(error) if error.kind() == clap::error::ErrorKind::MissingRequiredArgument => {
+            let Some(reordered) = workload_last(words) else {
+                return Err(error);
+            };
+            return parse(&reordered);
+        }
+        parsed => parsed?,
+    };
     let Some(workload) = cli.workload().filter(|workload| workload.len() > 1) else {
         return Ok(cli);
     };
@@ -427,6 +435,15 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
         }
         _ => Ok(cli),
     }
+}
+
+/// The words with a file that stands before all options behind them, where that is how they go: as a workload's first word it
+/// would have taken options that must be given.
+fn workload_last(words: &[String]) -> Option<Vec<String>> {
+    let (name, options) = words.get(2..)?.split_first()?;
+    let moves = !name.starts_with('-') && !is_dialect(name) && options.first()?.starts_with('-');
+    let reordered = || [&words[..2], options, std::slice::from_ref(name)].concat();
+    moves.then(reordered)
 }
 
 impl Cli {
@@ -495,6 +512,35 @@ mod tests {
             panic!()
         };
         assert_eq!(args.arguments, ["--help", "--name=x"]);
+    }
+
+    #[test]
+    fn options_that_must_be_given_may_follow_a_file() {
+        for line in [
+            "fathom convert --to native a.fio",
+            "fathom convert a.fio --to native",
+            "fathom convert a.fio --strict --to native",
+        ] {
+            let Verb::Convert(args) = parsed(line).unwrap().verb else {
+                panic!("{line}")
+            };
+            assert_eq!(args.workload.workload, ["a.fio"], "{line}");
+        }
+        for (line, expected) in [
+            ("fathom convert a.fio", "--to <DIALECT>"),
+            ("fathom convert a.fio --strict", "--to <DIALECT>"),
+            (
+                "fathom convert a.fio --to nothing",
+                "invalid value 'nothing'",
+            ),
+            (
+                "fathom convert a.fio --to native b.fio",
+                "one workload at a time",
+            ),
+        ] {
+            let error = parsed(line).unwrap_err().to_string();
+            assert!(error.contains(expected), "{line}: {error}");
+        }
     }
 
     #[test]

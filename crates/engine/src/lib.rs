@@ -13,6 +13,7 @@ mod calls;
 mod collect;
 mod counters;
 mod error;
+mod failures;
 mod file_sets;
 mod fresh;
 mod growth;

@@ -18,6 +18,8 @@ pub enum ErrorPolicy {
     /// It ends the run; what was measured is kept.
     #[default]
     Stop,
+    /// It ends its worker; other jobs and the stages after go on.
+    EndWorker,
     /// It is counted, and the run goes on.
     Continue,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fathom_workload::{EndsOthers, Stage};
 
-use crate::{EngineError, StopFlag};
+use crate::{EngineError, ErrorPolicy, StopFlag};
 
 /// How soon a waiting worker sees that the run is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -18,6 +18,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Order<'a> {
     stage: &'a Stage,
+    /// What an I/O that failed ends.
+    on_error: ErrorPolicy,
     /// Told to end, by place of the group in `groups`.
     told_to_end: Vec<AtomicBool>,
     /// Ids of the reporting groups.
@@ -28,21 +30,25 @@ pub(crate) struct Order<'a> {
     ends_run: AtomicBool,
     /// The first command of a job that failed.
     failure: Mutex<Option<EngineError>>,
+    /// Why workers ended by themselves, until it is told.
+    failed_alone: Mutex<Vec<EngineError>>,
 }
 
 impl<'a> Order<'a> {
-    pub(crate) fn new(stage: &'a Stage) -> Self {
+    pub(crate) fn new(stage: &'a Stage, on_error: ErrorPolicy) -> Self {
         let mut groups: Vec<u32> = stage.jobs.iter().map(|job| job.group.id).collect();
         groups.sort_unstable();
         groups.dedup();
         Self {
             stage,
+            on_error,
             told_to_end: groups.iter().map(|_| AtomicBool::new(false)).collect(),
             groups,
             running: Mutex::new(stage.jobs.iter().map(|job| job.workers).collect()),
             one_ended: Condvar::new(),
             ends_run: AtomicBool::new(false),
             failure: Mutex::new(None),
+            failed_alone: Mutex::new(Vec::new()),
         }
     }
 
@@ -71,12 +77,42 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// A worker of `job` has come to its end.
-    pub(crate) fn ended(&self, job: usize) {
+    /// Whether a worker whose I/O failed ends by itself.
+    pub(crate) fn workers_fail_alone(&self) -> bool {
+        self.on_error == ErrorPolicy::EndWorker
+    }
+
+    /// Keeps why a worker ended by itself.
+    pub(crate) fn failed_alone(&self, error: EngineError) {
+        let failed = self.failed_alone.lock();
+        failed.unwrap_or_else(PoisonError::into_inner).push(error);
+    }
+
+    /// Why workers ended by themselves since this was last asked.
+    pub(crate) fn take_failed_alone(&self) -> Vec<EngineError> {
+        let mut failed = self
+            .failed_alone
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut failed)
+    }
+
+    /// A worker of `job` has come to its end, by an error or without.
+    pub(crate) fn ended(&self, job: usize, by_error: bool) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running[job] = running[job].saturating_sub(1);
         drop(running);
-        match self.stage.jobs[job].features.process.ends {
+        let process = &self.stage.jobs[job].features.process;
+        self.end(job, process.ends);
+        if by_error {
+            self.end(job, process.ends_on_error);
+        }
+        self.one_ended.notify_all();
+    }
+
+    /// Ends what ends with `job`.
+    fn end(&self, job: usize, what: EndsOthers) {
+        match what {
             EndsOthers::Nothing => {}
             EndsOthers::Group => self.told_to_end(job).store(true, Ordering::Relaxed),
             EndsOthers::Stage => self.end_all(),
@@ -85,7 +121,6 @@ impl<'a> Order<'a> {
                 self.end_all();
             }
         }
-        self.one_ended.notify_all();
     }
 
     /// Tells every worker to end.

@@ -16,6 +16,7 @@ use fathom_workload::generator::{
 use fathom_workload::{Backend, ExistingFiles, FileOperation, FileWork, Job, Pacing, Stage};
 
 use crate::collect::Collector;
+use crate::failures::{io_error, too_slow};
 use crate::file_sets::{FileSets, SetStart};
 use crate::interval::{Handover, IntervalSet, Message, sets_per_worker};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
@@ -26,8 +27,8 @@ use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
 use crate::verification::verification;
-use crate::worker::{FailedIo, Finished, Flows, Parts, PlacedSet, SetParts, Shortfall};
-use crate::{EngineError, RunOptions, StopFlag, calls, counters};
+use crate::worker::{Finished, Flows, Parts, PlacedSet, SetParts};
+use crate::{EngineError, ErrorPolicy, RunOptions, StopFlag, calls, counters};
 
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -146,7 +147,7 @@ impl StageRun<'_> {
     /// # Errors
     /// Where it cannot begin. What fails later is part of the output.
     pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<StageOutput, EngineError> {
-        let order = Order::new(self.stage);
+        let order = Order::new(self.stage, self.options.on_error);
         let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
         let sets = sets_per_worker(count);
         let (full, messages) = sync_channel(count * (sets + CHUNKS_PER_WORKER));
@@ -429,8 +430,7 @@ impl StageRun<'_> {
         steady.begin(times.origin);
         let mut collector = Collector::new(self.index, times, ways.returns);
         if sink.wants_jobs() {
-            let jobs = self.idle_workers().into_iter().map(|worker| worker.job);
-            collector = collector.with_jobs(jobs.collect());
+            collector = collector.with_jobs(self.job_of_workers());
         }
         let logs = LogTaker::new(
             self.index,
@@ -458,6 +458,7 @@ impl StageRun<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            tell_failed(order, sink);
             let now = Clock::now();
             steady.judge(now);
             if self.stop.take_stage_end() {
@@ -476,6 +477,7 @@ impl StageRun<'_> {
         for finished in threads.into_iter().filter_map(joined) {
             self.take_finished(finished, &mut collector, &mut output);
         }
+        tell_failed(order, sink);
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
         sink.event(&Event::Snapshot {
@@ -513,6 +515,13 @@ impl StageRun<'_> {
         workers
     }
 
+    /// Index of its job for each worker, in order.
+    fn job_of_workers(&self) -> Vec<usize> {
+        let jobs = self.stage.jobs.iter().enumerate();
+        jobs.flat_map(|(index, job)| (0..job.workers).map(move |_| index))
+            .collect()
+    }
+
     fn tell_snapshot(
         &self,
         started_unix_ns: u64,
@@ -541,7 +550,8 @@ impl StageRun<'_> {
         collector.add(&finished.last);
         output.lag.merge(&finished.lag);
         output.stamp_error.merge(&finished.stamp_error);
-        if let (Some(failure), None) = (finished.failure, &output.failure) {
+        let alone = self.options.on_error == ErrorPolicy::EndWorker;
+        if let (Some(failure), None, false) = (finished.failure, &output.failure, alone) {
             let job = &self.stage.jobs[finished.stats.job];
             output.failure = Some(io_error(job, failure));
         }
@@ -574,45 +584,10 @@ impl StageRun<'_> {
     }
 }
 
-/// What a rate that was not kept up means to a native run, and what a peer's run says of it.
-fn too_slow(job: &Job, shortfall: Shortfall) -> (EngineError, String) {
-    let Shortfall {
-        direction,
-        least,
-        got,
-    } = shortfall;
-    let text = |rate: Pacing| match rate {
-        Pacing::Iops(iops) => format!("{} IOPS", iops.get()),
-        Pacing::Bytes(bytes) => format!("{} B/s", bytes.get()),
-    };
-    let line = format!(
-        "{}: {}s did not keep up {}: {}",
-        job.name,
-        direction.name(),
-        text(least),
-        text(got)
-    );
-    let error = EngineError::TooSlow {
-        job: job.name.clone(),
-        direction: direction.name(),
-        least: text(least),
-        got: text(got),
-    };
-    (error, line)
-}
-
-fn io_error(job: &Job, failure: FailedIo) -> EngineError {
-    let path = job.targets[failure.target as usize].place.path();
-    EngineError::Io {
-        job: job.name.clone(),
-        path: path.to_owned(),
-        direction: failure.direction,
-        offset: failure.offset,
-        length: failure.length,
-        source: if failure.errno == 0 {
-            std::io::Error::other("nothing was transferred: the end of the target was reached")
-        } else {
-            std::io::Error::from_raw_os_error(failure.errno)
-        },
+/// Tells of workers that ended by themselves.
+fn tell_failed(order: &Order<'_>, sink: &mut dyn EventSink) {
+    for error in order.take_failed_alone() {
+        let text = format!("error: {error}");
+        sink.event(&Event::JobFailed { text: &text });
     }
 }

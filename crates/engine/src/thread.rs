@@ -8,10 +8,12 @@ use fathom_rawio::{
     self as rawio, MappedFiles, MappedWrites, NameOperation, Names, Performer, Queue,
     RangeOperation, Ranges,
 };
+use fathom_record::EndReason;
 use fathom_workload::{
     Backend, Caching, ExistingFiles, FileOperation, Job, ProcessorSharing, StatCall,
 };
 
+use crate::failures::io_error;
 use crate::numa;
 use crate::order::Order;
 use crate::shell::{self, When};
@@ -204,8 +206,14 @@ fn end((index, job): (usize, &Job), order: &Order<'_>, finished: &Finished) {
     }
     // A peer's other jobs go on where one was too slow; a native run has failed.
     let too_slow = finished.shortfall.is_some() && job.existing == ExistingFiles::OnlyOurs;
-    if finished.failure.is_some() || too_slow {
-        order.end_all();
+    match finished.failure {
+        Some(failure) if order.workers_fail_alone() => {
+            order.failed_alone(io_error(job, failure));
+        }
+        Some(_) => order.end_all(),
+        None if too_slow => order.end_all(),
+        None => {}
     }
-    order.ended(index);
+    let by_error = matches!(finished.stats.ended, EndReason::Failed | EndReason::TooSlow);
+    order.ended(index, by_error);
 }

@@ -94,6 +94,11 @@ pub enum Event<'a> {
         /// One line: what is wrong, in which file, at which offset.
         text: &'a str,
     },
+    /// A job ended by an error while the others go on. Told even where nothing else is shown.
+    JobFailed {
+        /// What failed, where, and what to do about it.
+        text: &'a str,
+    },
     /// A stage is over.
     StageFinished {
         /// Index as in `StageStarted`.

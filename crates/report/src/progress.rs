@@ -43,7 +43,7 @@ impl Progress {
                 phase, interval, ..
             } => Some(self.interval_line(*phase, interval, width)),
             Event::Note { text } => Some(format!("note: {text}")),
-            Event::WrongData { text } => Some((*text).to_owned()),
+            Event::WrongData { text } | Event::JobFailed { text } => Some((*text).to_owned()),
             Event::StageFinished { .. }
             | Event::IoLog { .. }
             | Event::JobInterval { .. }

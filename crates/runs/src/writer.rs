@@ -216,6 +216,9 @@ impl EventSink for RunWriter {
             Event::WrongData { text } => {
                 self.line(&json!({"event": "wrong-data", "text": text}));
             }
+            Event::JobFailed { text } => {
+                self.line(&json!({"event": "job-failed", "text": text}));
+            }
             // Logs are written where the job asked for them; a snapshot is what the intervals add up to.
             Event::IoLog { .. } | Event::JobInterval { .. } | Event::Snapshot { .. } => {}
             Event::StageFinished { index, record } => {

@@ -52,7 +52,7 @@ impl<'a> Screen<'a> {
 impl EventSink for Screen<'_> {
     fn event(&mut self, event: &Event<'_>) {
         let is_told = match event {
-            Event::WrongData { .. } => true,
+            Event::WrongData { .. } | Event::JobFailed { .. } => true,
             Event::Note { .. } => self.show != Show::Nothing,
             _ => !matches!(self.show, Show::Nothing | Show::Notes),
         };
@@ -69,7 +69,11 @@ impl EventSink for Screen<'_> {
         let Some(line) = self.progress.line(event, width.unwrap_or(usize::MAX)) else {
             return;
         };
-        if self.terminal && !matches!(event, Event::Note { .. } | Event::WrongData { .. }) {
+        let stays = matches!(
+            event,
+            Event::Note { .. } | Event::WrongData { .. } | Event::JobFailed { .. }
+        );
+        if self.terminal && !stays {
             let width = line.chars().count();
             let padding = " ".repeat(self.open_line.saturating_sub(width));
             self.console.draw(&format!("\r{line}{padding}"));

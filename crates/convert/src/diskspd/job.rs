@@ -459,6 +459,7 @@ fn threads(process: &Process, number: usize, words: &mut Vec<String>, draft: &mu
         io_priority,
         after: _,
         ends: _,
+        ends_on_error: _,
         command_before: _,
         command_after: _,
     } = process;

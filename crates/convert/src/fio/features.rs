@@ -388,6 +388,7 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
         io_priority,
         after,
         ends,
+        ends_on_error,
         command_before,
         command_after,
     } = process;
@@ -416,16 +417,7 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
         let written = names::section(name);
         section.put("wait_for", written);
     }
-    let what = match ends {
-        EndsOthers::Nothing => None,
-        EndsOthers::Group => Some("group"),
-        EndsOthers::Stage => Some("stonewall"),
-        EndsOthers::Run => Some("all"),
-    };
-    if let Some(what) = what {
-        section.put("exitall", "1");
-        section.put("exit_what", what);
-    }
+    exits(*ends, *ends_on_error, number, section, draft);
     for (option, key, command) in [
         ("exec_prerun", "run_before", command_before),
         ("exec_postrun", "run_after", command_after),
@@ -433,6 +425,32 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
         if let Some(command) = command {
             text(option, key, command, number, section, draft);
         }
+    }
+}
+
+/// `exitall` and `exitall_on_error`, which share one `exit_what`.
+fn exits(
+    ends: EndsOthers,
+    ends_on_error: EndsOthers,
+    number: usize,
+    section: &mut Section,
+    draft: &mut Draft,
+) {
+    let what = |ends| match ends {
+        EndsOthers::Nothing => None,
+        EndsOthers::Group => Some("group"),
+        EndsOthers::Stage => Some("stonewall"),
+        EndsOthers::Run => Some("all"),
+    };
+    let (at_end, on_error) = (what(ends), what(ends_on_error));
+    section.put_if(at_end.is_some(), "exitall", "1");
+    section.put_if(on_error.is_some(), "exitall_on_error", "1");
+    if let Some(what) = at_end.or(on_error) {
+        section.put("exit_what", what);
+    }
+    if at_end.is_some() && on_error.is_some() && at_end != on_error {
+        let message = "fio ends the same jobs by an error and without one";
+        draft.lost(number, "ends_on_error", message);
     }
 }
 

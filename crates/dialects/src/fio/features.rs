@@ -61,8 +61,12 @@ fn growth(settings: &Settings) -> Growth {
 /// All features of clone `number`, but for a replayed trace.
 pub fn of(settings: &Settings, number: u64) -> Features {
     let mut process = settings.control.process.clone();
+    let others = settings.control.exit_what.unwrap_or(EndsOthers::Group);
+    if settings.control.exit_on_error {
+        process.ends_on_error = others;
+    }
     if settings.control.exit_all {
-        process.ends = settings.control.exit_what.unwrap_or(EndsOthers::Group);
+        process.ends = others;
     } else {
         process.ends = EndsOthers::Nothing;
     }

@@ -463,7 +463,7 @@ impl<'a> SetWorker<'a> {
         let formats = self.parts.job.features.file_work.as_ref();
         let formats =
             formats.is_some_and(|work| matches!(work.task, fathom_workload::FileTask::Format(_)));
-        if self.parts.on_error == ErrorPolicy::Stop || formats {
+        if self.parts.on_error != ErrorPolicy::Continue || formats {
             let source = match error.raw_os_error() {
                 Some(code) => io::Error::from_raw_os_error(code),
                 None => io::Error::new(error.kind(), error.to_string()),

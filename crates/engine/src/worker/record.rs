@@ -288,7 +288,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let handling = &self.parts.job.features.errors;
         let way = direction as usize;
         let survived = handling.go_on[way] || handling.ignored[way].contains(&errno);
-        if self.parts.on_error == ErrorPolicy::Stop && !survived {
+        if self.parts.on_error != ErrorPolicy::Continue && !survived {
             self.fail_at(name, slot, errno);
         }
     }
@@ -326,8 +326,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     pub(super) fn fail(&mut self, failure: FailedIo) {
         self.end_with(EndReason::Failed);
         self.failure.get_or_insert(failure);
-        self.parts
-            .abort
-            .store(true, std::sync::atomic::Ordering::Relaxed);
+        if self.parts.on_error != ErrorPolicy::EndWorker {
+            self.parts
+                .abort
+                .store(true, std::sync::atomic::Ordering::Relaxed);
+        }
     }
 }

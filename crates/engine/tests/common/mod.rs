@@ -100,7 +100,9 @@ pub struct Told {
 impl EventSink for Told {
     fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Note { text } | Event::WrongData { text } => self.notes.push((*text).to_owned()),
+            Event::Note { text } | Event::WrongData { text } | Event::JobFailed { text } => {
+                self.notes.push((*text).to_owned());
+            }
             Event::Layout { path, done, total } => {
                 self.layout.push(((*path).to_owned(), *done, *total));
             }

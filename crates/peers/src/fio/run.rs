@@ -14,7 +14,7 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     let options = RunOptions {
         destroy_data: ours.destroy_data.clone(),
         overwrite: Overwrite::Allowed,
-        on_error: ErrorPolicy::Stop,
+        on_error: ErrorPolicy::EndWorker,
         snapshot_every: input.output.status_interval,
     };
     let began = Clock::now();

@@ -97,7 +97,7 @@ fn run(request: &Request, destroy_data: &[String], stop: &StopFlag) -> Result<Re
     let options = RunOptions {
         destroy_data: destroy_data.to_vec(),
         overwrite: Overwrite::Allowed,
-        on_error: ErrorPolicy::Stop,
+        on_error: ErrorPolicy::EndWorker,
         ..RunOptions::default()
     };
     measure(&input, &options, stop)

@@ -176,7 +176,10 @@ impl EventSink for Watcher<'_> {
                     self.show_snapshots();
                 }
             }
-            Event::Layout { .. } | Event::Note { .. } | Event::WrongData { .. } => {
+            Event::Layout { .. }
+            | Event::Note { .. }
+            | Event::WrongData { .. }
+            | Event::JobFailed { .. } => {
                 self.progress.close();
                 self.screen.event(event);
             }

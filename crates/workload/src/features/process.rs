@@ -24,6 +24,8 @@ pub struct Process {
     pub after: Option<String>,
     /// What else ends when it ends.
     pub ends: EndsOthers,
+    /// What else ends when one of its workers ends by an error, where that does not end the run anyway.
+    pub ends_on_error: EndsOthers,
     /// Command of the shell that is run before its first I/O.
     pub command_before: Option<String>,
     /// Command of the shell that is run after its last I/O.

@@ -26,6 +26,9 @@ pub(super) fn keys(process: &Process) -> Vec<(&'static str, TomlValue)> {
     if process.ends != EndsOthers::Nothing {
         keys.push(("ends", word(ENDS, &process.ends).into()));
     }
+    if process.ends_on_error != EndsOthers::Nothing {
+        keys.push(("ends_on_error", word(ENDS, &process.ends_on_error).into()));
+    }
     for (key, text) in [
         ("after", &process.after),
         ("run_before", &process.command_before),
@@ -93,13 +96,16 @@ fn one_key(key: &str, value: TomlValue) -> TomlValue {
 }
 
 impl Reader<'_> {
-    /// `process`, `ends`, `after`, `run_before` and `run_after`.
+    /// `process`, `ends`, `ends_on_error`, `after`, `run_before` and `run_after`.
     pub(super) fn process(&mut self, fields: &mut Fields<'_, '_>, process: &mut Process) {
         if let Some(value) = fields.get("process") {
             self.thread_placement(value, process);
         }
         let ends = fields.get("ends").and_then(|value| self.word(value, ENDS));
         process.ends = ends.unwrap_or_default();
+        let on_error = fields.get("ends_on_error");
+        let on_error = on_error.and_then(|value| self.word(value, ENDS));
+        process.ends_on_error = on_error.unwrap_or_default();
         process.after = fields.get("after").and_then(|value| self.text(value));
         process.command_before = fields.get("run_before").and_then(|value| self.text(value));
         process.command_after = fields.get("run_after").and_then(|value| self.text(value));

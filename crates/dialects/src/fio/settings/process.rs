@@ -22,6 +22,8 @@ pub struct ControlSettings {
     pub process: Process,
     /// `exitall`.
     pub exit_all: bool,
+    /// `exitall_on_error`.
+    pub exit_on_error: bool,
     /// `exit_what`; `None`: its group.
     pub exit_what: Option<EndsOthers>,
     /// How files are treated.
@@ -75,6 +77,7 @@ impl Settings {
                 set_some(&mut self.control.process.after, name);
             }
             "exitall" => set(&mut self.control.exit_all, reader.switch()),
+            "exitall_on_error" => set(&mut self.control.exit_on_error, reader.switch()),
             "exit_what" => match reader.word(&["group", "stonewall", "all"]) {
                 Some(0) => self.control.exit_what = Some(EndsOthers::Group),
                 Some(1) => self.control.exit_what = Some(EndsOthers::Stage),

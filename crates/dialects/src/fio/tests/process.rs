@@ -197,6 +197,11 @@ fn jobs_end_and_await_each_other() {
     check("exitall", ends, EndsOthers::Group);
     check("exitall=1\nexit_what=stonewall", ends, EndsOthers::Stage);
     check("exitall=1\nexit_what=all", ends, EndsOthers::Run);
+    let on_error = |job: &Job| job.features.process.ends_on_error;
+    check("exitall=1\nexit_what=all", on_error, EndsOthers::Nothing);
+    check("exitall_on_error", on_error, EndsOthers::Group);
+    check("exitall_on_error\nexit_what=all", on_error, EndsOthers::Run);
+    check("exitall_on_error\nexit_what=all", ends, EndsOthers::Nothing);
     let text =
         "[global]\nioengine=null\nsize=1m\n[a]\n[b]\nwait_for=a\n[c]\nstonewall\nwait_for=a\n";
     let input = read_text(text).unwrap();

@@ -72,7 +72,7 @@ pub fn summary(input: &FioInput, run: &FioRun<'_>) -> String {
     let mut out = "\n".to_owned();
     for members in &members {
         let entry = Entry::new(input, members, &workers);
-        if entry.ios() > 0 {
+        if entry.ios() > 0 || entry.error != 0 {
             job(&mut out, &entry, &groups[entry.meta.group as usize], run);
         }
     }

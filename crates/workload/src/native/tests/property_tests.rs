@@ -227,7 +227,7 @@ prop_compose! {
         (nodes, memory) in (option::of(node_sets()), memory_policies()),
         (split, nice) in (any::<bool>(), -20i32..=19),
         io_priority in option::of((0u8..4, 0u8..8, 0u16..1024)),
-        ends in one_of(ENDS),
+        (ends, ends_on_error) in (one_of(ENDS), one_of(ENDS)),
         (after, command_before, command_after) in (option::of(".*"), option::of(".*"), option::of(".*")),
     ) -> Process {
         Process {
@@ -239,6 +239,7 @@ prop_compose! {
             io_priority: io_priority.map(|(class, level, hint)| ThreadPriority { class, level, hint }),
             after,
             ends,
+            ends_on_error,
             command_before,
             command_after,
         }

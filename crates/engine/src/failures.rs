@@ -1,0 +1,50 @@
+//! What is said of an I/O that failed and of a job that was too slow.
+
+use fathom_workload::{Job, Pacing};
+
+use crate::EngineError;
+use crate::worker::{FailedIo, Shortfall};
+
+/// The error of an I/O of `job`.
+pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
+    let path = job.targets[failure.target as usize].place.path();
+    EngineError::Io {
+        job: job.name.clone(),
+        path: path.to_owned(),
+        direction: failure.direction,
+        offset: failure.offset,
+        length: failure.length,
+        source: if failure.errno == 0 {
+            std::io::Error::other("nothing was transferred: the end of the target was reached")
+        } else {
+            std::io::Error::from_raw_os_error(failure.errno)
+        },
+    }
+}
+
+/// What a rate that was not kept up means to a native run, and what a peer's run says of it.
+pub(crate) fn too_slow(job: &Job, shortfall: Shortfall) -> (EngineError, String) {
+    let Shortfall {
+        direction,
+        least,
+        got,
+    } = shortfall;
+    let text = |rate: Pacing| match rate {
+        Pacing::Iops(iops) => format!("{} IOPS", iops.get()),
+        Pacing::Bytes(bytes) => format!("{} B/s", bytes.get()),
+    };
+    let line = format!(
+        "{}: {}s did not keep up {}: {}",
+        job.name,
+        direction.name(),
+        text(least),
+        text(got)
+    );
+    let error = EngineError::TooSlow {
+        job: job.name.clone(),
+        direction: direction.name(),
+        least: text(least),
+        got: text(got),
+    };
+    (error, line)
+}
