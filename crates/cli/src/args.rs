@@ -437,13 +437,14 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     }
 }
 
-/// The words with a file that stands before all options behind them, where that is how they go: as a workload's first word it
-/// would have taken options that must be given.
+/// The words with the workload moved behind the options after it. `fathom convert a.fio --to native` fails otherwise: the
+/// workload takes all words that follow it, and `--to` is missing.
 fn workload_last(words: &[String]) -> Option<Vec<String>> {
+    let verb = words.get(1)?;
     let (name, options) = words.get(2..)?.split_first()?;
+    let takes_workload = ["run", "predict", "explain", "convert"].contains(&verb.as_str());
     let moves = !name.starts_with('-') && !is_dialect(name) && options.first()?.starts_with('-');
-    let reordered = || [&words[..2], options, std::slice::from_ref(name)].concat();
-    moves.then(reordered)
+    (takes_workload && moves).then(|| [&words[..2], options, std::slice::from_ref(name)].concat())
 }
 
 impl Cli {
@@ -537,6 +538,7 @@ mod tests {
                 "fathom convert a.fio --to native b.fio",
                 "one workload at a time",
             ),
+            ("fathom profile new --size 1GiB", "--app <NAME>"),
         ] {
             let error = parsed(line).unwrap_err().to_string();
             assert!(error.contains(expected), "{line}: {error}");

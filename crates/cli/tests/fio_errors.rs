@@ -3,12 +3,10 @@
 
 mod support;
 
-use std::process::Command;
-
 use serde_json::Value;
 
-/// A job whose first direct I/O, after a second, is no whole number of blocks, and so fails with `EINVAL`; a job beside it, one of another
-/// group, and one after all of them.
+/// A job whose first direct I/O, after a second, is no whole number of blocks, and so fails with `EINVAL`; a job beside it,
+/// one of another group, and one after all of them.
 const JOBS: &str = "
 size=1m
 bs=4k
@@ -39,14 +37,7 @@ fn ended(theirs: bool, global: &str) -> (bool, Vec<(u64, &'static str)>, String)
     std::fs::write(folder.path().join("file.dat"), vec![7; 1 << 20]).unwrap();
     let jobs = format!("[global]\n{global}{JOBS}");
     std::fs::write(folder.path().join("jobs.fio"), jobs).unwrap();
-    let mut command = if theirs {
-        Command::new("fio")
-    } else {
-        let mut command = support::fathom(folder.path());
-        command.arg("fio");
-        command
-    };
-    command.current_dir(folder.path());
+    let mut command = support::fio(folder.path(), theirs);
     let output = command
         .args(["--output-format=json", "jobs.fio"])
         .output()

@@ -49,14 +49,8 @@ fn both(words: &str, has: usize) -> [(tempfile::TempDir, Value); 2] {
         if has > 0 {
             std::fs::write(folder.path().join("file.dat"), vec![7; has]).unwrap();
         }
-        let mut command = if theirs {
-            Command::new("fio")
-        } else {
-            let mut command = support::fathom(folder.path());
-            command.arg("fio");
-            command
-        };
-        command.args(&list).current_dir(folder.path());
+        let mut command = support::fio(folder.path(), theirs);
+        command.args(&list);
         let document = document(command);
         (folder, document)
     })
@@ -212,18 +206,13 @@ fn files_of_a_range_of_sizes_are_used_whole_by_both() {
         let size = |file| folder.join(format!("x.0.{file}")).metadata().unwrap().len();
         (0..8).map(size).collect()
     };
-    let mut ours = support::fathom(folder);
-    ours.arg("fio");
-    let mut found: Vec<(Vec<u64>, Value)> = Vec::new();
-    // The second run of ours and fio's find the files of the first.
-    for mut command in [ours, Command::new("fio"), support::fathom(folder)] {
-        if found.len() == 2 {
-            command.arg("fio");
-        }
-        command.current_dir(folder).args(list.split_whitespace());
+    // fio's run and the second of ours find the files of the first.
+    let found = [false, true, false].map(|theirs| {
+        let mut command = support::fio(folder, theirs);
+        command.args(list.split_whitespace());
         let document = document(command);
-        found.push((sizes(), document["jobs"][0]["read"]["io_bytes"].clone()));
-    }
+        (sizes(), document["jobs"][0]["read"]["io_bytes"].clone())
+    });
     let (sizes, bytes) = &found[0];
     assert!(sizes.iter().all(|size| (64 << 10..=1 << 20).contains(size)));
     assert_eq!(sizes[1], 100 << 10, "one that is there keeps its size");

@@ -4,7 +4,6 @@
 mod support;
 
 use std::path::Path;
-use std::process::Command;
 
 use fathom_rawio::lifetime_number;
 use serde_json::Value;
@@ -20,14 +19,8 @@ struct Said {
 }
 
 fn said(folder: &Path, theirs: bool, words: &str) -> Said {
-    let mut command = if theirs {
-        Command::new("fio")
-    } else {
-        let mut command = support::fathom(folder);
-        command.arg("fio");
-        command
-    };
-    command.current_dir(folder).args(words.split_whitespace());
+    let mut command = support::fio(folder, theirs);
+    command.args(words.split_whitespace());
     let output = command.output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
     let document = stdout.find('{').map(|from| &stdout[from..]);

@@ -23,6 +23,20 @@ pub fn fathom(home: &Path) -> Command {
     command
 }
 
+/// Debian's fio, or this program in its place, with `folder` as its folder.
+pub fn fio(folder: &Path, theirs: bool) -> Command {
+    let mut command = if theirs {
+        Command::new("fio")
+    } else {
+        fathom(folder)
+    };
+    if !theirs {
+        command.arg("fio");
+    }
+    command.current_dir(folder);
+    command
+}
+
 /// Runs `fathom ARGUMENTS` with `home` as its folder.
 pub fn run(home: &Path, arguments: &[&str]) -> Output {
     let output = fathom(home).args(arguments).output();
