@@ -538,7 +538,7 @@ mod tests {
                 "fathom convert a.fio --to native b.fio",
                 "one workload at a time",
             ),
-            ("fathom profile new --size 1GiB", "--app <NAME>"),
+            ("fathom profile new --users 5", "were not provided"),
         ] {
             let error = parsed(line).unwrap_err().to_string();
             assert!(error.contains(expected), "{line}: {error}");
