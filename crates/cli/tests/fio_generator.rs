@@ -158,6 +158,25 @@ fn trims_come_before_the_writes_of_the_same_block() {
 }
 
 #[test]
+fn trims_take_no_buffers_whatever_their_length() {
+    // 1,000 buffers of this size would be 2.3 TB.
+    let long = ["--rw=trim", "--bs=2300m", "--iodepth=1000", "--size=100g"];
+    let trims = issued(&long);
+    assert_eq!(trims.len(), 44);
+    for (index, trim) in trims.iter().enumerate() {
+        assert_eq!(*trim, (2, 2300 << 20, index as u64 * (2300 << 20)));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = support::fathom(folder.path());
+    command.args(["fio", "--name=x", "--ioengine=null", "--rw=read"]);
+    let output = command.args(["--bs=2g", "--size=100g"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let expected = "error: job `x`: a block of 2 GiB is too large\n  hint: read and write blocks of at most 1 GiB\n";
+    assert_eq!(stderr, expected);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
 fn sequences_are_issued_as_written() {
     let ios = issued(&[
         "--rw=randread",

@@ -25,8 +25,10 @@ use crate::{
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
 const WORKERS_MAX: u32 = 8192;
-/// Largest block: the kernel moves at most 2^31 − 4096 bytes in one call.
+/// Largest block that is read or written: the kernel moves at most 2^31 − 4096 bytes in one call.
 const BLOCK_MAX: Bytes = Bytes::gib(1);
+/// Largest block that is trimmed.
+const TRIM_MAX: Bytes = Bytes::new(u32::MAX as u64);
 /// Longest of each of a job's times: sums of them stay far from the end of the clock.
 const TIME_MAX: Nanos = Nanos::from_secs(10 * 365 * 86_400);
 /// Share of the available memory that buffers may take, in percent.
@@ -168,9 +170,13 @@ fn check_job(job: &Job, problems: &mut Diagnostics) {
         let what = format!("{} workers are not possible", job.workers);
         complain(what, "use 1 to 8,192 workers");
     }
-    if job.block.largest(job.mix) > BLOCK_MAX {
-        let what = format!("a block of {} is too large", job.block.largest(job.mix));
-        complain(what, "use blocks of at most 1 GiB");
+    if job.largest_buffer() > BLOCK_MAX {
+        let what = format!("a block of {} is too large", job.largest_buffer());
+        complain(what, "read and write blocks of at most 1 GiB");
+    }
+    if job.block.largest(job.mix) > TRIM_MAX {
+        let what = format!("a trim of {} is too large", job.block.largest(job.mix));
+        complain(what, "trim less than 4 GiB at a time");
     }
     let verify = job.features.verify.as_deref();
     if let Some(Err(problem)) = verify.map(|verify| Intervals::new(verify, job)) {
@@ -219,7 +225,7 @@ fn check_stage(stage: &Stage, problems: &mut Diagnostics) {
     check_order(stage, problems);
     let of_job = |job: &Job| {
         let buffers = u128::from(job.workers) * u128::from(job.effective_depth());
-        buffers * u128::from(job.block.largest(job.mix).get().next_multiple_of(4096))
+        buffers * u128::from(job.largest_buffer().get().next_multiple_of(4096))
     };
     let needed: u128 = stage.jobs.iter().map(of_job).sum();
     let Some(available) = available_memory() else {

@@ -75,7 +75,7 @@ impl IoStart<'_> {
             Backend::Sync | Backend::Mmap => 1,
             _ => job.depth,
         };
-        let size = job.block.largest(job.mix).get() as u32;
+        let size = job.largest_buffer().get().max(1) as u32;
         let IoStart {
             parts,
             files,

@@ -1,6 +1,6 @@
 //! One job: a number of equal workers doing one kind of I/O.
 
-use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
 use crate::{Access, BlockSizes, Direction, Features, FileChoice, Mix, Target};
 
@@ -65,6 +65,20 @@ impl Job {
             Backend::Sync | Backend::Mmap => 1,
             _ => self.depth,
         }
+    }
+
+    /// Largest block that goes through a buffer. A trim moves no data, so that only one whose write follows it, as
+    /// large, counts here.
+    pub fn largest_buffer(&self) -> Bytes {
+        let placement = self.features.placement.as_ref();
+        if placement.is_some_and(|placement| placement.trim_then_write) {
+            return self.block.largest(self.mix);
+        }
+        let moving = Mix {
+            trim: Percent::ZERO,
+            ..self.mix
+        };
+        self.block.largest(moving)
     }
 }
 

@@ -181,8 +181,13 @@ impl EngineRow {
 /// Every I/O engine of fio 3.42.
 pub const ENGINES: &[EngineRow] = engine_options::ENGINES;
 
-/// The row of an engine by its name.
+/// Older names of `libaio`, which fio still takes.
+pub const NAMES_OF_LIBAIO: [&str; 2] = ["aio", "linuxaio"];
+
+/// The row of an engine by any of its names.
 pub fn find_engine(name: &str) -> Option<&'static EngineRow> {
+    let is_libaio = NAMES_OF_LIBAIO.contains(&name);
+    let name = if is_libaio { "libaio" } else { name };
     ENGINES.iter().find(|engine| engine.name == name)
 }
 

@@ -148,11 +148,13 @@ fn options_reach_the_job() {
         |job| job.mix.read,
         Percent::whole(30).unwrap(),
     );
-    check(
-        "ioengine=libaio\niodepth=32",
-        |job| (job.backend, job.depth),
-        (Backend::Libaio, 32),
-    );
+    for name in ["libaio", "aio", "linuxaio"] {
+        check(
+            &format!("ioengine={name}\niodepth=32"),
+            |job| (job.backend, job.depth),
+            (Backend::Libaio, 32),
+        );
+    }
     check("iodepth=32", |job| job.depth, 1);
     check("direct=1\nbuffered=1", |job| job.caching, Caching::Buffered);
     check("buffered=0", |job| job.caching, Caching::Direct);

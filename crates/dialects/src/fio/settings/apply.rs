@@ -9,8 +9,8 @@ use crate::fio::input::Unified;
 use crate::fio::table::{self, Carried};
 use crate::fio::values::BareTime;
 
-/// Largest block: what one system call moves at most is below 2 GiB.
-pub(super) const MAX_BLOCK: u64 = 1 << 30;
+/// Largest block: the engine holds reads and writes to 1 GiB, trims alone may be as long as 32 bits say.
+pub(super) const MAX_BLOCK: u64 = u32::MAX as u64;
 /// Most files of a job.
 const MAX_FILES: u64 = 65_536;
 const MAX_DEPTH: u64 = 1 << 20;
@@ -194,13 +194,17 @@ impl Settings {
     }
 
     fn apply_engine(&mut self, reader: &mut ValueReader<'_>) {
-        let names: Vec<_> = table::ENGINES.iter().map(|engine| engine.name).collect();
+        let engines = table::ENGINES.iter().map(|engine| engine.name);
+        let names: Vec<_> = engines.chain(table::NAMES_OF_LIBAIO).collect();
         let Some(index) = reader.word(&names) else {
             return;
         };
-        let refusal = |why: &str| format!("engine `{}` is not carried: {why}", names[index]);
+        let Some(engine) = table::find_engine(names[index]) else {
+            return;
+        };
+        let refusal = |why: &str| format!("engine `{}` is not carried: {why}", engine.name);
         self.control.refused_at_run.remove("ioengine");
-        match table::ENGINES[index].carried {
+        match engine.carried {
             Carried::No(why) => reader.refuse(&refusal(why), None),
             Carried::NotRun(why) => {
                 let error = reader.error(&refusal(why));
@@ -208,7 +212,7 @@ impl Settings {
             }
             Carried::By(_) | Carried::Operation(_) => {}
         }
-        names[index].clone_into(&mut self.engine);
+        engine.name.clone_into(&mut self.engine);
     }
 
     fn apply_data(&mut self, reader: &mut ValueReader<'_>) -> bool {
