@@ -213,15 +213,20 @@ impl Pattern {
 
     /// Repeats the pattern over `buffer`, from its start, with `offset` where the pattern asks for that of the block.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
-        let length = self.bytes.len();
-        for piece in buffer.chunks_mut(length) {
-            piece.copy_from_slice(&self.bytes[..piece.len()]);
-            for FormatAt(at) in &self.offsets {
-                let place = piece.iter_mut().skip(*at);
-                for (byte, value) in place.zip(offset.to_le_bytes()) {
-                    *byte = value;
-                }
+        let mut done = self.bytes.len().min(buffer.len());
+        let (first, _) = buffer.split_at_mut(done);
+        first.copy_from_slice(&self.bytes[..done]);
+        for FormatAt(at) in &self.offsets {
+            let place = first.iter_mut().skip(*at);
+            for (byte, value) in place.zip(offset.to_le_bytes()) {
+                *byte = value;
             }
+        }
+        // What is there is doubled, so that short patterns take no longer than long ones.
+        while done < buffer.len() {
+            let more = done.min(buffer.len() - done);
+            buffer.copy_within(..more, done);
+            done += more;
         }
     }
 }

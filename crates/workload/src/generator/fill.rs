@@ -4,12 +4,11 @@
 //! So the default is new random bytes for every write, made fast enough not to be the bottleneck.
 
 use super::filler::Filler;
-use super::rng::{Purpose, Xoshiro256, hash_key, mix};
+use super::random_bytes::RandomBytes;
+use super::rng::{Purpose, hash_key, mix};
 use super::{Io, StreamKey};
 use crate::{BufferContents, Direction, Job};
 
-/// Bytes of a stamp.
-const STAMP: usize = 16;
 /// The unit in which storage could find duplicates: the smallest sector there is.
 const SECTOR: usize = 512;
 
@@ -18,7 +17,7 @@ const SECTOR: usize = 512;
 #[derive(Debug)]
 pub struct BufferFill {
     contents: BufferContents,
-    bytes: Xoshiro256,
+    bytes: RandomBytes,
     /// Sets this worker's stamps apart from those of others.
     worker: u64,
     /// What counts instead where the job says more of its contents.
@@ -37,21 +36,25 @@ impl BufferFill {
 
     /// Plain contents of the worker named by `key`.
     pub fn new(contents: BufferContents, key: StreamKey) -> Self {
+        let worker = hash_key(key, Purpose::Contents);
         Self {
             contents,
-            bytes: Xoshiro256::keyed(key, Purpose::Contents),
-            worker: hash_key(key, Purpose::Contents),
+            bytes: RandomBytes::new(worker),
+            worker,
             filler: None,
         }
     }
 
     /// Gives a buffer its first contents; to be called once for each buffer.
     pub fn prepare(&mut self, buffer: &mut [u8]) {
+        if let Some(filler) = &mut self.filler {
+            return filler.prepare(buffer);
+        }
         match self.contents {
             BufferContents::Zeroes => buffer.fill(0),
             BufferContents::RandomEachWrite
             | BufferContents::RandomStamped
-            | BufferContents::RandomOnce => self.randomize(buffer),
+            | BufferContents::RandomOnce => self.bytes.fill(buffer),
         }
     }
 
@@ -68,20 +71,9 @@ impl BufferFill {
             return filler.fill(io.offset, buffer);
         }
         match self.contents {
-            BufferContents::RandomEachWrite => self.randomize(buffer),
+            BufferContents::RandomEachWrite => self.bytes.fill(buffer),
             BufferContents::RandomStamped => self.stamp(io.index, buffer),
             BufferContents::RandomOnce | BufferContents::Zeroes => {}
-        }
-    }
-
-    fn randomize(&mut self, buffer: &mut [u8]) {
-        let (words, rest) = buffer.as_chunks_mut::<8>();
-        for word in words {
-            *word = self.bytes.next().to_le_bytes();
-        }
-        if !rest.is_empty() {
-            let last = self.bytes.next().to_le_bytes();
-            rest.copy_from_slice(&last[..rest.len()]);
         }
     }
 
@@ -89,14 +81,17 @@ impl BufferFill {
     /// bijection of the index, the others count sectors.
     fn stamp(&self, index: u64, buffer: &mut [u8]) {
         let of_io = mix(self.worker ^ index).to_le_bytes();
-        let mut stamp = [0; STAMP];
-        stamp[..8].copy_from_slice(&of_io);
-        for (sector, bytes) in (0u64..).zip(buffer.chunks_mut(SECTOR)) {
-            stamp[8..].copy_from_slice(&self.worker.wrapping_add(sector).to_le_bytes());
-            match bytes.first_chunk_mut() {
-                Some(start) => *start = stamp,
-                None => bytes.copy_from_slice(&stamp[..bytes.len()]),
-            }
+        let (sectors, rest) = buffer.as_chunks_mut::<SECTOR>();
+        let mut number = self.worker;
+        for sector in sectors {
+            // Two stores: put together first, the halves would have to wait for each other.
+            sector[..8].copy_from_slice(&of_io);
+            sector[8..16].copy_from_slice(&number.to_le_bytes());
+            number = number.wrapping_add(1);
+        }
+        let stamp = of_io.into_iter().chain(number.to_le_bytes());
+        for (byte, value) in rest.iter_mut().zip(stamp) {
+            *byte = value;
         }
     }
 }
@@ -194,7 +189,7 @@ mod tests {
         fill.prepare(&mut buffer);
         assert_eq!(
             buffer,
-            [92, 94, 200, 107, 219, 105, 65, 247, 106, 231, 200, 11]
+            [152, 176, 124, 40, 151, 145, 137, 204, 153, 81, 221, 154]
         );
         fill.refill(&write(3, 12), &mut buffer);
         assert_eq!(

@@ -5,7 +5,8 @@
 //! number of the block it repeats, and nothing is kept.
 
 use super::StreamKey;
-use super::rng::{Purpose, SplitMix64, Xoshiro256, hash_key, mix};
+use super::random_bytes::RandomBytes;
+use super::rng::{Purpose, Xoshiro256, hash_key, mix};
 use crate::{DedupeFrom, Direction, Filling, Job};
 
 /// A write begins at a multiple of this in a pattern that it begins anywhere in.
@@ -24,6 +25,9 @@ pub(super) struct Filler {
     /// New blocks so far.
     fresh: u64,
     draws: Xoshiro256,
+    /// Whether a buffer that is filled once stays as it is to be: nothing in it differs from write to write, and the job
+    /// reads nothing into its buffers.
+    stays: bool,
 }
 
 impl Filler {
@@ -65,11 +69,22 @@ impl Filler {
             set,
             fresh: 0,
             draws: Xoshiro256::keyed(key, Purpose::Contents),
+            stays: repeats_one_pattern(rules) && !job.moves(Direction::Read),
+        }
+    }
+
+    /// Gives a buffer its first contents.
+    pub(super) fn prepare(&mut self, buffer: &mut [u8]) {
+        if let (Some(pattern), true) = (&self.rules.pattern, self.stays) {
+            pattern.fill(0, buffer);
         }
     }
 
     /// Gives `buffer` the contents of a write at `offset`.
     pub(super) fn fill(&mut self, offset: u64, buffer: &mut [u8]) {
+        if self.stays {
+            return;
+        }
         let compress = usize::from(self.rules.compress.min(100));
         if let (Some(pattern), None, 0) = (&self.rules.pattern, self.rules.dedupe, compress) {
             if self.rules.anywhere {
@@ -81,11 +96,11 @@ impl Filler {
             }
             return;
         }
-        let mut random = SplitMix64::new(self.seed());
+        let mut random = RandomBytes::new(self.seed());
         for piece in buffer.chunks_mut(self.chunk) {
             let kept = piece.len() * (100 - compress) / 100;
             let (incompressible, rest) = piece.split_at_mut(kept);
-            randomize(&mut random, incompressible);
+            random.fill(incompressible);
             match &self.rules.pattern {
                 Some(pattern) => pattern.fill(offset, rest),
                 None => rest.fill(0),
@@ -114,9 +129,9 @@ impl Filler {
     }
 }
 
-fn randomize(random: &mut SplitMix64, buffer: &mut [u8]) {
-    for word in buffer.chunks_mut(8) {
-        let bytes = random.next().to_le_bytes();
-        word.copy_from_slice(&bytes[..word.len()]);
-    }
+/// Whether every write of these rules holds the same bytes.
+fn repeats_one_pattern(rules: &Filling) -> bool {
+    let pattern = rules.pattern.as_ref();
+    let is_fixed = pattern.is_some_and(|pattern| !pattern.has_offsets());
+    is_fixed && !rules.anywhere && rules.compress == 0 && rules.dedupe.is_none()
 }

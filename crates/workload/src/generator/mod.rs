@@ -34,6 +34,7 @@ mod lines;
 mod lines_tests;
 mod permutation;
 mod picker;
+mod random_bytes;
 mod regions;
 mod restarts;
 mod rng;
