@@ -191,3 +191,31 @@ fn what_is_interrupted_is_checked_as_far_as_it_came() {
         assert_eq!((error, reads), (0, sure), "{words}");
     }
 }
+
+/// Writes that are slowed down to take half a second, and checks that are not.
+#[test]
+fn each_direction_is_told_by_its_own_time() {
+    let job = "--name=j --filename=v --rw=write --bs=64k --size=4m --verify=crc32c";
+    for slowed in ["--thinktime=8000", "--rate=8m", "--rate_iops=256 --loops=2"] {
+        let words = format!("{job} {slowed}");
+        let folder = support::disk_folder();
+        let mine = ours(folder.path(), &words);
+        let other = support::disk_folder();
+        let mut theirs = Command::new("fio");
+        theirs.arg("--output-format=json");
+        theirs.args(words.split_whitespace());
+        let theirs = theirs.current_dir(other.path()).output().unwrap();
+        for output in [mine, theirs] {
+            let document = document(&output);
+            let job = &document["jobs"][0];
+            let [read, write] = ["read", "write"].map(|way| {
+                let runtime = job[way]["runtime"].as_u64().unwrap();
+                let bytes = job[way]["io_bytes"].as_u64().unwrap();
+                let rate = job[way]["bw_bytes"].as_u64().unwrap();
+                assert!(rate.abs_diff(bytes * 1000 / runtime) <= 1, "{job}");
+                runtime
+            });
+            assert!(write >= 480 && read < 400, "{words}: {read}, {write} ms");
+        }
+    }
+}

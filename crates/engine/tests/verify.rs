@@ -73,6 +73,37 @@ fn lines(told: &[String]) -> Vec<&String> {
 }
 
 #[test]
+fn the_time_of_writes_and_that_of_checks_are_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let mut job = writer(
+        &path,
+        Backend::Sync,
+        Caching::Buffered,
+        phase(Checksum::Md5, VerifyPhase::AfterPass),
+    );
+    let (outcome, _) = run_all(&[job.clone()], &[]);
+    let worker = &outcome.results[0].workers[0];
+    let times = worker.checks.unwrap();
+    assert!(!times.reads_in_passes);
+    let [reads, writes, _] = Direction::ALL.map(|way| worker.time_of(way));
+    assert_eq!(reads, times.checks);
+    assert_eq!(reads + writes + times.settling, worker.measured);
+    let read = worker.directions[0].as_ref().unwrap();
+    let write = worker.directions[1].as_ref().unwrap();
+    // One at a time, I/Os take no longer together than there was time for them.
+    for (stats, time) in [(read, reads), (write, writes)] {
+        let mean = stats.latency.mean();
+        assert!(mean * BLOCKS as f64 <= time.get() as f64 * 1.01, "{time}");
+    }
+    job.features.verify = None;
+    let (outcome, _) = run_all(&[job], &[]);
+    let worker = &outcome.results[0].workers[0];
+    assert_eq!(worker.checks, None);
+    assert_eq!(worker.time_of(Direction::Write), worker.measured);
+}
+
+#[test]
 fn every_backend_writes_and_reads_back() {
     let directory = tempfile::tempdir().unwrap();
     for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync] {

@@ -202,6 +202,21 @@ fn span_of(workers: &[&WorkerStats]) -> Nanos {
     end.saturating_sub(start)
 }
 
+/// How long I/O of a direction was done within `measured`: the longest of any worker where all of them took turns with
+/// checks, else all of it.
+fn time_of(workers: &[&WorkerStats], way: Direction, measured: Nanos) -> Nanos {
+    let goes = |worker: &&&WorkerStats| worker.directions[way as usize].is_some();
+    let mut times = workers.iter().filter(goes).map(|worker| {
+        let taken = worker.time_of(way);
+        (worker.checks.is_some() && taken > Nanos::ZERO).then_some(taken)
+    });
+    let longest = times.try_fold(Nanos::ZERO, |longest, time| Some(longest.max(time?)));
+    match longest {
+        Some(time) if time > Nanos::ZERO => time.min(measured),
+        _ => measured,
+    }
+}
+
 fn merged<'a>(parts: impl Iterator<Item = &'a OpStats>) -> Option<OpStats> {
     parts.fold(None, |sum: Option<OpStats>, part| match sum {
         None => Some(part.clone()),
@@ -223,7 +238,7 @@ fn direction_record(
         .map(|error| error.count)
         .sum();
     let stats = total_of(workers, way)?;
-    let mut record = of_stats(&stats, errors, measured);
+    let mut record = of_stats(&stats, errors, time_of(workers, way, measured));
     set_waits(&mut record, &stats, workers, &[way]);
     Some(record)
 }

@@ -218,6 +218,17 @@ pub enum EndReason {
     TooSlow,
 }
 
+/// How a worker that checks what it wrote shared its time. The rest went into the passes themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CheckTimes {
+    /// Checks after a pass.
+    pub checks: Nanos,
+    /// Making durable what a pass wrote, and dropping it from the page cache.
+    pub settling: Nanos,
+    /// Whether there were reads within the passes too.
+    pub reads_in_passes: bool,
+}
+
 /// Everything measured of one worker, warm-up excluded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkerStats {
@@ -256,6 +267,8 @@ pub struct WorkerStats {
     /// I/Os and bytes of each [`Direction`] that were counted but not issued: a peer's check of what an earlier run wrote
     /// counts that run's writes as its own. They are in no other figure.
     pub unissued: [(u64, u64); 3],
+    /// How its time was shared, where what it wrote was checked after each pass.
+    pub checks: Option<CheckTimes>,
     /// How steady its results were, where the job is to end when they are.
     pub steady: Option<Box<SteadyOutcome>>,
     /// The depth that a search for a latency found; 0 where one I/O at a time was too slow already.
@@ -285,6 +298,7 @@ impl WorkerStats {
             usage: Usage::default(),
             waited_ns: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
             unissued: [(0, 0); 3],
+            checks: None,
             steady: None,
             found_depth: None,
             ended: EndReason::Time,
@@ -300,6 +314,20 @@ impl WorkerStats {
     pub fn operations(&self) -> u64 {
         let of_set = self.set.0.iter();
         self.ios() + of_set.map(|(_, stats)| stats.ios()).sum::<u64>()
+    }
+
+    /// How long I/O of this direction was done: all of `measured`, unless writes and the checks of what they wrote took
+    /// turns.
+    pub fn time_of(&self, way: Direction) -> Nanos {
+        let Some(times) = self.checks else {
+            return self.measured;
+        };
+        let passes = self.measured.saturating_sub(times.checks + times.settling);
+        match way {
+            Direction::Read if times.reads_in_passes => passes + times.checks,
+            Direction::Read => times.checks,
+            Direction::Write | Direction::Trim => passes,
+        }
     }
 
     /// Bytes of all I/Os.

@@ -116,6 +116,11 @@ pub(crate) trait IoSource {
         0
     }
 
+    /// Whether a pass is over and what it wrote is checked: none of its pauses belong there.
+    fn is_checking(&self) -> bool {
+        false
+    }
+
     /// The measurement begins at `now`.
     fn measuring(&mut self, now: Nanos) {
         let _ = now;
@@ -248,11 +253,13 @@ impl<'a> Full<'a> {
         if let Some(recorder) = &mut self.recorder {
             recorder.drawn(sourced.io, now);
         }
-        if let Some(pauses) = &mut self.pauses {
-            pauses.issued(now);
-        }
-        if let Some(work) = &mut self.work {
-            work.issued();
+        if !self.stream.is_checking() {
+            if let Some(pauses) = &mut self.pauses {
+                pauses.issued(now);
+            }
+            if let Some(work) = &mut self.work {
+                work.issued();
+            }
         }
         if let Some(flow) = &mut self.flow {
             flow.issued();
@@ -324,7 +331,9 @@ impl Source for Full<'_> {
         } else if completion.result.is_ok() {
             self.stream.sync_ended(slot.tag);
         }
-        if let Some(pauses) = &mut self.pauses {
+        if let Some(pauses) = &mut self.pauses
+            && !self.stream.is_checking()
+        {
             pauses.completed();
         }
         if let Some(flying) = &mut self.in_flight {

@@ -180,6 +180,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let mut drawn = self.parts.source.next(self.now, self.queue.in_flight());
         while drawn == Next::Settle && self.is_issuing() {
             self.settle();
+            // That took its time, which is none of the next I/O's.
+            self.now = self.clock.now();
+            self.settled = true;
             drawn = self.parts.source.next(self.now, self.queue.in_flight());
         }
         self.drop_restarted();
@@ -207,6 +210,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             (Some(at), _) => at,
             (None, None) => self.now,
             (None, Some(schedule)) => {
+                if std::mem::take(&mut self.settled) {
+                    // A new pass after checks: what was not written meanwhile is not owed.
+                    self.base = self.now.saturating_sub(Nanos::new(schedule.peek()));
+                }
                 self.last_start = schedule.next_start(io.length);
                 self.base.saturating_add(Nanos::new(self.last_start))
             }

@@ -234,6 +234,8 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     /// Whether a sync waits for an I/O to stand before, and those of the end are not counted, as in fio.
     syncs_between: bool,
     writes: u64,
+    /// Whether a pass was settled, and none of the job's own I/Os has been scheduled since.
+    settled: bool,
     /// The moment at which an open loop's schedule starts.
     base: Nanos,
     last_start: u64,
@@ -308,6 +310,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             held_until: None,
             pending_sync: None,
             writes: 0,
+            settled: false,
             base: Nanos::ZERO,
             last_start: 0,
             full_until: Nanos::ZERO,
@@ -637,6 +640,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             self.stats.found_depth = self.parts.source.found_depth();
         }
         self.stats.unissued = leftover.unissued;
+        self.stats.checks = leftover.checks;
         let sync = self.parts.job.sync;
         let reached_end = matches!(self.stats.ended, EndReason::Time | EndReason::Done);
         if self.parts.backend != Backend::Null

@@ -5,6 +5,7 @@
 //! worker's source, where each feature (pauses, replay, checks of what was written, logs) has its place.
 
 use fathom_rawio::{Completion, Operation};
+use fathom_record::CheckTimes;
 use fathom_units::Nanos;
 use fathom_workload::IoPriority;
 use fathom_workload::generator::{Alike, Io, WorkerStream};
@@ -44,6 +45,8 @@ pub(crate) struct Leftover {
     pub(crate) lines: Vec<String>,
     /// I/Os and bytes of each direction that were counted but not issued.
     pub(crate) unissued: [(u64, u64); 3],
+    /// How the worker's time was shared, where it checked what it wrote.
+    pub(crate) checks: Option<CheckTimes>,
 }
 
 impl Next {

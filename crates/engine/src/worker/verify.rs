@@ -7,9 +7,10 @@
 use std::path::Path;
 
 use fathom_rawio::wall_clock;
+use fathom_record::CheckTimes;
 use fathom_units::Nanos;
 use fathom_verify::{Blocks, Completed, Expected, Mismatch, Program, Step, Task};
-use fathom_workload::{Backend, Checksum, Job, OnMismatch, Verify};
+use fathom_workload::{Backend, Checksum, Direction, Job, OnMismatch, Verify};
 
 use super::full::IoSource;
 use super::source::{Leftover, Next, Sourced, Verdict};
@@ -20,6 +21,14 @@ const LINES_MAX: usize = 100;
 const DUMPS_MAX: u32 = 1000;
 /// Steps without an I/O before the worker looks at its clock and its orders again.
 const STEPS_AT_A_TIME: u32 = 32;
+
+/// What a worker's time goes into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Pass,
+    Settle,
+    Check,
+}
 
 /// A worker's checks.
 #[derive(Debug)]
@@ -36,6 +45,9 @@ pub(crate) struct Verification<'a> {
     /// Steps of checks after a pass.
     after_pass: u64,
     now: Nanos,
+    /// What has been going on since then.
+    doing: Doing,
+    times: CheckTimes,
     /// What the wall clock is ahead of the run's clock.
     wall_ahead: u64,
     verdict: Option<Verdict>,
@@ -57,12 +69,46 @@ impl<'a> Verification<'a> {
             own: false,
             after_pass: 0,
             now: Nanos::ZERO,
+            doing: Doing::Pass,
+            times: CheckTimes::default(),
             wall_ahead: 0,
             verdict: None,
             lines: Vec::new(),
             unsaid: 0,
             dumped: 0,
         }
+    }
+
+    /// Adds the time since the last step to what it went into.
+    fn account(&mut self, now: Nanos) {
+        let spent = now.saturating_sub(self.now);
+        match self.doing {
+            Doing::Pass => {}
+            Doing::Settle => self.times.settling += spent,
+            Doing::Check => self.times.checks += spent,
+        }
+    }
+
+    fn step(&mut self, now: Nanos, in_flight: u32) -> Next {
+        for _ in 0..STEPS_AT_A_TIME {
+            self.after_pass += u64::from(self.program.is_after_pass());
+            match self.program.next(in_flight) {
+                Step::Issue(task) => {
+                    self.own = matches!(task, Task::Check { .. } | Task::Discard { .. });
+                    let tag = self.keep(task);
+                    let io = *task.io();
+                    // The job's rate is that of its writes; one that only reads checks at its own rate.
+                    let beside = self.own && self.job.mix.changes_data();
+                    let at = beside.then_some(now);
+                    return Next::Io(Sourced { io, at, tag });
+                }
+                Step::Wait => return Next::AfterCompletion,
+                Step::Again => {}
+                Step::Settle => return Next::Settle,
+                Step::End => return Next::End,
+            }
+        }
+        Next::NotBefore(now)
     }
 
     fn keep(&mut self, task: Task) -> u64 {
@@ -172,24 +218,28 @@ impl IoSource for Verification<'_> {
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next {
         if self.now == Nanos::ZERO {
             self.wall_ahead = wall_clock().saturating_sub(now.get());
+        } else {
+            self.account(now);
         }
         self.now = now;
-        for _ in 0..STEPS_AT_A_TIME {
-            self.after_pass += u64::from(self.program.is_after_pass());
-            match self.program.next(in_flight) {
-                Step::Issue(task) => {
-                    self.own = matches!(task, Task::Check { .. } | Task::Discard { .. });
-                    let tag = self.keep(task);
-                    let io = *task.io();
-                    return Next::Io(Sourced { io, at: None, tag });
-                }
-                Step::Wait => return Next::AfterCompletion,
-                Step::Again => {}
-                Step::Settle => return Next::Settle,
-                Step::End => return Next::End,
-            }
+        let next = self.step(now, in_flight);
+        self.doing = match next {
+            Next::Settle => Doing::Settle,
+            _ if self.program.is_after_pass() => Doing::Check,
+            _ => Doing::Pass,
+        };
+        if let (Next::Io(sourced), Doing::Pass) = (&next, self.doing) {
+            self.times.reads_in_passes |= sourced.io.direction == Direction::Read;
         }
-        Next::NotBefore(now)
+        next
+    }
+
+    fn is_checking(&self) -> bool {
+        self.doing == Doing::Check
+    }
+
+    fn measuring(&mut self, _now: Nanos) {
+        self.times = CheckTimes::default();
     }
 
     fn holds_syncs(&self) -> bool {
@@ -255,6 +305,7 @@ impl IoSource for Verification<'_> {
         Leftover {
             lines: std::mem::take(&mut self.lines),
             unissued: self.program.unissued(),
+            checks: (self.times.checks > Nanos::ZERO).then_some(self.times),
         }
     }
 }

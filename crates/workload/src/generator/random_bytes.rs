@@ -4,6 +4,8 @@
 //! with the shifts 13, 7 and 17), which a compiler turns into vector instructions of any width. No cipher and no source for
 //! choices, for which there is xoshiro256++, but nothing that storage could compress or find twice.
 
+use multiversion::multiversion;
+
 use super::rng::SplitMix64;
 
 const LANES: usize = 16;
@@ -28,30 +30,31 @@ impl RandomBytes {
 
     /// Fills `buffer` with the next bytes.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) {
-        // Copied, the lanes stay in registers.
-        let mut lanes = self.lanes;
-        let (steps, rest) = buffer.as_chunks_mut::<STEP>();
-        for place in steps {
-            step(&mut lanes, place);
-        }
+        let (steps, rest) = buffer.as_chunks_mut();
+        take_steps(&mut self.lanes, steps);
         if !rest.is_empty() {
-            let mut last = [0; STEP];
-            step(&mut lanes, &mut last);
-            rest.copy_from_slice(&last[..rest.len()]);
+            let mut last = [[0; STEP]];
+            take_steps(&mut self.lanes, &mut last);
+            rest.copy_from_slice(&last[0][..rest.len()]);
         }
-        self.lanes = lanes;
     }
 }
 
-#[inline(always)]
-fn step(lanes: &mut [u64; LANES], place: &mut [u8; STEP]) {
-    let (words, _) = place.as_chunks_mut::<8>();
-    for (lane, word) in lanes.iter_mut().zip(words) {
-        *lane ^= *lane << 13;
-        *lane ^= *lane >> 7;
-        *lane ^= *lane << 17;
-        *word = lane.to_le_bytes();
+/// The next bytes of the lanes, the same with every set of instructions.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn take_steps(lanes: &mut [u64; LANES], steps: &mut [[u8; STEP]]) {
+    // Copied, the lanes stay in registers.
+    let mut words = *lanes;
+    for place in steps {
+        let (places, _) = place.as_chunks_mut::<8>();
+        for (word, place) in words.iter_mut().zip(places) {
+            *word ^= *word << 13;
+            *word ^= *word >> 7;
+            *word ^= *word << 17;
+            *place = word.to_le_bytes();
+        }
     }
+    *lanes = words;
 }
 
 #[cfg(test)]
@@ -62,11 +65,11 @@ mod tests {
     fn each_lane_gives_the_numbers_of_the_paper() {
         // The first numbers of xorshift64 (13, 7, 17) from a state of 1.
         let mut lanes = [1; LANES];
-        let mut place = [0; STEP];
+        let mut place = [[0; STEP]];
         for expected in [0x4082_2041, 0x1000_4106_0c01_1441, 0x9b1e_842f_6e86_2629] {
-            step(&mut lanes, &mut place);
+            take_steps(&mut lanes, &mut place);
             assert_eq!(lanes, [expected; LANES]);
-            assert_eq!(place[8..16], u64::to_le_bytes(expected));
+            assert_eq!(place[0][8..16], u64::to_le_bytes(expected));
         }
     }
 

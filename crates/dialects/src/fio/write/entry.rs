@@ -170,7 +170,7 @@ impl Way {
         self.ios += stats.ios();
         self.short += worker.short_ios[way];
         if stats.ios() > 0 {
-            self.runtime_ms = self.runtime_ms.max(millis(worker.measured));
+            self.runtime_ms = self.runtime_ms.max(millis(worker.time_of(direction)));
         }
         merge(&mut self.total, &stats.latency);
         merge(
@@ -487,7 +487,7 @@ pub fn groups(
                     && stats.ios() > 0
                 {
                     bytes += stats.bytes;
-                    runtime = runtime.max(millis(worker.measured));
+                    runtime = runtime.max(millis(worker.time_of(direction)));
                 }
             }
             if runtime == 0 {
