@@ -6,6 +6,7 @@
 
 use fathom_workload::Pattern;
 use fathom_workload::generator::StreamKey;
+use multiversion::multiversion;
 
 /// 2^64 divided by the golden ratio, made odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -37,18 +38,16 @@ pub(crate) const fn seed_of(base: u64, number: u64) -> u64 {
     mix(base.wrapping_add(number.wrapping_mul(GOLDEN)))
 }
 
-/// Fills `place` with the random bytes of `seed`.
+/// Fills `place` with the random bytes of `seed`, the same with every set of instructions.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 pub(crate) fn random(seed: u64, place: &mut [u8]) {
-    let mut counter = seed;
-    let mut next = || {
-        counter = counter.wrapping_add(GOLDEN);
-        mix(counter).to_le_bytes()
-    };
     let (words, rest) = place.as_chunks_mut::<8>();
+    let mut counter = seed;
     for word in words {
-        *word = next();
+        counter = counter.wrapping_add(GOLDEN);
+        *word = mix(counter).to_le_bytes();
     }
-    let last = next();
+    let last = mix(counter.wrapping_add(GOLDEN)).to_le_bytes();
     let length = rest.len();
     rest.copy_from_slice(&last[..length]);
 }
