@@ -182,7 +182,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             self.settle();
             // That took its time, which is none of the next I/O's.
             self.now = self.clock.now();
-            self.settled = true;
+            // What is not written while there are checks is not owed to the next pass.
+            self.base = None;
             drawn = self.parts.source.next(self.now, self.queue.in_flight());
         }
         self.drop_restarted();
@@ -210,12 +211,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             (Some(at), _) => at,
             (None, None) => self.now,
             (None, Some(schedule)) => {
-                if std::mem::take(&mut self.settled) {
-                    // A new pass after checks: what was not written meanwhile is not owed.
-                    self.base = self.now.saturating_sub(Nanos::new(schedule.peek()));
-                }
+                let (now, next) = (self.now, Nanos::new(schedule.peek()));
+                let base = self.base.get_or_insert_with(|| now.saturating_sub(next));
                 self.last_start = schedule.next_start(io.length);
-                self.base.saturating_add(Nanos::new(self.last_start))
+                base.saturating_add(Nanos::new(self.last_start))
             }
         };
         self.pending = Some(Pending { io, tag, due });

@@ -234,10 +234,8 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     /// Whether a sync waits for an I/O to stand before, and those of the end are not counted, as in fio.
     syncs_between: bool,
     writes: u64,
-    /// Whether a pass was settled, and none of the job's own I/Os has been scheduled since.
-    settled: bool,
-    /// The moment at which an open loop's schedule starts.
-    base: Nanos,
+    /// The moment at which an open loop's schedule starts; `None`: when its next I/O is drawn.
+    base: Option<Nanos>,
     last_start: u64,
     /// When the queue last had no free slot, or the worker began.
     full_until: Nanos,
@@ -310,8 +308,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             held_until: None,
             pending_sync: None,
             writes: 0,
-            settled: false,
-            base: Nanos::ZERO,
+            base: None,
             last_start: 0,
             full_until: Nanos::ZERO,
             state: State::Issuing,
@@ -414,7 +411,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         }
         self.clock = CycleClock::new();
         self.now = self.clock.now();
-        self.base = self.now;
+        self.base = Some(self.now);
         self.integrated = self.now;
         self.full_until = self.now;
         self.seen_until = self.now;
@@ -578,9 +575,8 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             let late = now.saturating_sub(self.measure_start).get();
             self.stats.outstanding_ns = u128::from(late) * u128::from(self.queue.in_flight());
             // The schedule starts again: what was late in the warm-up is not owed to the measurement.
-            self.base = self
-                .measure_start
-                .saturating_sub(Nanos::new(self.last_start));
+            let base = self.measure_start.get().saturating_sub(self.last_start);
+            self.base = Some(Nanos::new(base));
             if let Some(next) = &mut self.pending {
                 next.due = self.measure_start;
             }
