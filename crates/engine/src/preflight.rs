@@ -173,8 +173,7 @@ fn check_job(job: &Job, problems: &mut Diagnostics) {
     if job.largest_buffer() > BLOCK_MAX {
         let what = format!("a block of {} is too large", job.largest_buffer());
         complain(what, "read and write blocks of at most 1 GiB");
-    }
-    if job.block.largest(job.mix) > TRIM_MAX {
+    } else if job.block.largest(job.mix) > TRIM_MAX {
         let what = format!("a trim of {} is too large", job.block.largest(job.mix));
         complain(what, "trim less than 4 GiB at a time");
     }

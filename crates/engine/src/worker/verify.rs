@@ -238,8 +238,12 @@ impl IoSource for Verification<'_> {
         self.doing == Doing::Check
     }
 
-    fn measuring(&mut self, _now: Nanos) {
+    fn measuring(&mut self, now: Nanos) {
         self.times = CheckTimes::default();
+        // What has been going on is counted from here; zero stands for not begun.
+        if self.now > Nanos::ZERO {
+            self.now = self.now.max(now);
+        }
     }
 
     fn holds_syncs(&self) -> bool {
