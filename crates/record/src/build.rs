@@ -202,13 +202,20 @@ fn span_of(workers: &[&WorkerStats]) -> Nanos {
     end.saturating_sub(start)
 }
 
-/// How long I/O of a direction was done within `measured`: the longest of any worker where all of them took turns with
-/// checks, else all of it.
+/// How long I/O of a direction was done within `measured`: from the first start of a worker to the last end of its time
+/// for this direction where all of them took turns with checks, else all of it.
 fn time_of(workers: &[&WorkerStats], way: Direction, measured: Nanos) -> Nanos {
     let goes = |worker: &&&WorkerStats| worker.directions[way as usize].is_some();
+    let first = workers
+        .iter()
+        .filter(goes)
+        .map(|worker| worker.started)
+        .min();
+    let first = first.unwrap_or_default();
     let mut times = workers.iter().filter(goes).map(|worker| {
         let taken = worker.time_of(way);
-        (worker.checks.is_some() && taken > Nanos::ZERO).then_some(taken)
+        let apart = worker.started.saturating_sub(first);
+        (worker.checks.is_some() && taken > Nanos::ZERO).then_some(apart + taken)
     });
     let longest = times.try_fold(Nanos::ZERO, |longest, time| Some(longest.max(time?)));
     match longest {

@@ -1,8 +1,8 @@
-//! Percentiles of several workers are read from their merged histograms.
+//! Figures of several workers: percentiles are read from their merged histograms, rates are over the time of all.
 
 use std::collections::BTreeMap;
 
-use fathom_record::{OpStats, StageResult, WorkerStats, stage_record};
+use fathom_record::{CheckTimes, OpStats, StageResult, WorkerStats, stage_record};
 use fathom_stats::{Histogram, from_hdr_base64};
 use fathom_units::Nanos;
 use fathom_workload::native;
@@ -27,20 +27,24 @@ fn worker(number: u32, micros: u64, seconds: u64) -> WorkerStats {
     worker
 }
 
-#[test]
-fn a_percentile_is_no_mean_of_percentiles() {
-    let (workload, _) = native::read(WORKLOAD, "two.workload.toml").unwrap();
-    let result = StageResult {
+fn result(measured: u64, workers: Vec<WorkerStats>) -> StageResult {
+    StageResult {
         name: "two".to_owned(),
         stage: 0,
         started_unix_ns: 0,
-        measured: Nanos::from_secs(10),
-        workers: vec![worker(0, 100, 10), worker(1, 10_000, 4)],
+        measured: Nanos::from_secs(measured),
+        workers,
         intervals: vec![],
         storage: BTreeMap::new(),
         devices: vec![],
         notes: vec![],
-    };
+    }
+}
+
+#[test]
+fn a_percentile_is_no_mean_of_percentiles() {
+    let (workload, _) = native::read(WORKLOAD, "two.workload.toml").unwrap();
+    let result = result(10, vec![worker(0, 100, 10), worker(1, 10_000, 4)]);
     let stage = stage_record(&workload.stages[0], &result);
     let mut both = Histogram::new();
     both.record_many(100_000, 1_000);
@@ -64,4 +68,31 @@ fn a_percentile_is_no_mean_of_percentiles() {
     // Rates are counts over the job's time, not sums of the workers' rates.
     let iops = stage.jobs[0].read.as_ref().unwrap().iops;
     assert!((iops - 200.0).abs() < 1e-9, "{iops}");
+}
+
+/// Workers that wrote for three seconds and then checked for two.
+#[test]
+fn checked_jobs_have_a_time_for_each_direction() {
+    let (workload, _) = native::read(WORKLOAD, "two.workload.toml").unwrap();
+    let checked = |number, started| {
+        let mut worker = worker(number, 100, 5);
+        worker.started = Nanos::from_secs(started);
+        worker.directions[1] = worker.directions[0].clone();
+        worker.checks = Some(CheckTimes {
+            checks: Nanos::from_secs(2),
+            ..CheckTimes::default()
+        });
+        worker
+    };
+    // Both at once; then one after the other, with a second of nothing in between.
+    for (second_start, write_seconds, read_seconds) in [(0, 3.0, 2.0), (6, 9.0, 8.0)] {
+        let workers = vec![checked(0, 0), checked(1, second_start)];
+        let stage = stage_record(&workload.stages[0], &result(second_start + 5, workers));
+        let rates = |figures: &Option<_>| {
+            let figures: &fathom_record::DirectionRecord = figures.as_ref().unwrap();
+            figures.iops
+        };
+        assert_eq!(rates(&stage.total.write), 2_000.0 / write_seconds);
+        assert_eq!(rates(&stage.total.read), 2_000.0 / read_seconds);
+    }
 }

@@ -58,18 +58,14 @@ fn growth(settings: &Settings) -> Growth {
     Growth::Reserved(making.reserve)
 }
 
-/// All features of clone `number`, but for a replayed trace.
+/// All features of clone `number`, but for a replayed trace. They say whom its end ends under `exitall`.
 pub fn of(settings: &Settings, number: u64) -> Features {
     let mut process = settings.control.process.clone();
     let others = settings.control.exit_what.unwrap_or(EndsOthers::Group);
     if settings.control.exit_on_error {
         process.ends_on_error = others;
     }
-    if settings.control.exit_all {
-        process.ends = others;
-    } else {
-        process.ends = EndsOthers::Nothing;
-    }
+    process.ends = others;
     Features {
         process,
         calls: match operation(settings) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::Nanos;
 use fathom_workload::{
-    Backend, Features, Job, PatternError, ReportGroup, Stage, Target, Verify, Workload,
+    Backend, EndsOthers, Features, Job, PatternError, ReportGroup, Stage, Target, Verify, Workload,
 };
 
 use super::command_line::CommandLine;
@@ -51,6 +51,7 @@ pub fn build(
     if diagnostics.has_errors() {
         return None;
     }
+    planner.settle_exitall();
     Some(FioInput {
         workload: Workload {
             stages: planner.stages,
@@ -80,6 +81,13 @@ enum Runs {
     No,
 }
 
+/// Whether any section has `exitall`: it counts for every job, as in fio.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ExitsAll {
+    Yes,
+    No,
+}
+
 struct Planner<'a> {
     context: &'a ReadContext<'a>,
     allowed: Allowed,
@@ -97,6 +105,7 @@ struct Planner<'a> {
     job_count: u64,
     target_count: usize,
     full: bool,
+    exits_all: ExitsAll,
     every_io_told: bool,
 }
 
@@ -126,6 +135,7 @@ impl<'a> Planner<'a> {
             job_count: 0,
             target_count: 0,
             full: false,
+            exits_all: ExitsAll::No,
             every_io_told: line.output.debug.io,
         }
     }
@@ -147,6 +157,16 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Without `exitall` the end of a job ends no other.
+    fn settle_exitall(&mut self) {
+        if self.exits_all == ExitsAll::Yes {
+            return;
+        }
+        for job in self.stages.iter_mut().flat_map(|stage| &mut stage.jobs) {
+            job.features.process.ends = EndsOthers::Nothing;
+        }
+    }
+
     fn section(&mut self, section: &Section, diagnostics: &mut Diagnostics) {
         let mut settings = self.template.clone();
         settings.stonewall |= section.after_file;
@@ -159,6 +179,9 @@ impl<'a> Planner<'a> {
         if self.runs == Runs::No {
             // As fio, `--parse-only` reads each option by itself and looks at nothing else.
             return;
+        }
+        if settings.control.exit_all {
+            self.exits_all = ExitsAll::Yes;
         }
         for refusal in settings.control.refused_at_run.values() {
             diagnostics.push(refusal.clone());

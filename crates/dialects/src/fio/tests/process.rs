@@ -202,6 +202,12 @@ fn jobs_end_and_await_each_other() {
     check("exitall_on_error", on_error, EndsOthers::Group);
     check("exitall_on_error\nexit_what=all", on_error, EndsOthers::Run);
     check("exitall_on_error\nexit_what=all", ends, EndsOthers::Nothing);
+    // One section's `exitall` counts for all jobs, each with its own `exit_what`.
+    let text =
+        "[global]\nioengine=null\nsize=1m\n[a]\nexit_what=all\n[b]\nexitall\n[c]\nstonewall\n";
+    let input = read_text(text).unwrap();
+    let all: Vec<_> = input.workload.jobs().map(|(_, job)| ends(job)).collect();
+    assert_eq!(all, [EndsOthers::Run, EndsOthers::Group, EndsOthers::Group]);
     let text =
         "[global]\nioengine=null\nsize=1m\n[a]\n[b]\nwait_for=a\n[c]\nstonewall\nwait_for=a\n";
     let input = read_text(text).unwrap();
