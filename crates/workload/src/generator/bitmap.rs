@@ -2,6 +2,8 @@
 //!
 //! One bit a block of the smallest size: 64 MiB for 2 TiB in blocks of 4 KiB, the most that a worker may have.
 
+use multiversion::multiversion;
+
 /// Most blocks of all targets of a worker together; beyond, offsets are drawn independently.
 pub const MAP_BLOCKS_MAX: u64 = 1 << 29;
 
@@ -38,45 +40,53 @@ impl Bitmap {
         taken
     }
 
-    /// The blocks of one word that are taken, of those from `from` to `end`.
-    fn taken_within(&self, word: u64, from: u64, end: u64) -> u64 {
-        let first = word * 64;
-        let mut bits = self.words[word as usize];
-        if from > first {
-            bits &= u64::MAX << (from - first);
-        }
-        if end < first + 64 {
-            bits &= (1 << (end - first)) - 1;
-        }
-        bits
-    }
-
     /// The taken block with `number` taken ones before it, counted from `from`; `None` where there are fewer before `end`.
     pub(super) fn nth_taken(&self, from: u64, end: u64, number: u64) -> Option<u64> {
-        let mut left = number;
-        for word in from / 64..end.div_ceil(64) {
-            let mut bits = self.taken_within(word, from, end);
-            let count = u64::from(bits.count_ones());
-            if left < count {
-                for _ in 0..left {
-                    bits &= bits - 1;
-                }
-                return Some(word * 64 + u64::from(bits.trailing_zeros()));
-            }
-            left -= count;
-        }
-        None
+        let first = from / 64;
+        let words = self.words.get(first as usize..end.div_ceil(64) as usize)?;
+        let found = nth_one(words, from % 64, number)?;
+        Some(first * 64 + found).filter(|block| *block < end)
     }
 
     /// The first taken block from `from` on, or `end`.
     pub(super) fn next_taken(&self, from: u64, end: u64) -> u64 {
-        self.nth_taken(from, end, 0).unwrap_or(end)
+        let first = from / 64;
+        let words = self.words.get(first as usize..end.div_ceil(64) as usize);
+        let mut hidden = (1 << (from % 64)) - 1;
+        for (index, word) in words.unwrap_or_default().iter().enumerate() {
+            let bits = word & !std::mem::take(&mut hidden);
+            if bits != 0 {
+                let block = (first + index as u64) * 64 + u64::from(bits.trailing_zeros());
+                return block.min(end);
+            }
+        }
+        end
     }
 
     /// All blocks free again.
     pub(super) fn clear(&mut self) {
         self.words.fill(0);
     }
+}
+
+/// The bit that is set with `number` such bits before it, counted from bit `from` of the first word. Counting the bits of
+/// a word is one instruction, which not every processor has.
+#[multiversion(targets("x86_64+popcnt+bmi1"))]
+fn nth_one(words: &[u64], from: u64, number: u64) -> Option<u64> {
+    let hidden = (1 << from) - 1;
+    let mut left = number + u64::from((words.first()? & hidden).count_ones());
+    for (index, word) in words.iter().enumerate() {
+        let count = u64::from(word.count_ones());
+        if left < count {
+            let mut bits = *word;
+            for _ in 0..left {
+                bits &= bits - 1;
+            }
+            return Some(index as u64 * 64 + u64::from(bits.trailing_zeros()));
+        }
+        left -= count;
+    }
+    None
 }
 
 #[cfg(test)]
