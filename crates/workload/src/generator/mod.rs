@@ -55,6 +55,7 @@ mod walk_region;
 mod walk_sizes;
 #[cfg(test)]
 mod walk_tests;
+mod zipf;
 
 pub use arrival::ArrivalSchedule;
 pub use bitmap::MAP_BLOCKS_MAX;

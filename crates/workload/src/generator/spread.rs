@@ -1,14 +1,13 @@
 //! Draws of block numbers that are not uniform.
 //!
-//! Zipf ranks come from rejection-inversion (Hörmann, Derflinger, "Rejection-inversion to generate variates from monotone
-//! discrete distributions", ACM TOMACS 6, 1996), exact for every size without a table. Ranks of Zipf and Pareto are
-//! scattered over the target by a keyed permutation, so that the frequent blocks are not neighbours. Powers and logarithms
-//! are the `libm` crate's, the same on every platform.
+//! Ranks of Zipf and Pareto are scattered over the target by a keyed permutation, so that the frequent blocks are not
+//! neighbours. Powers and logarithms are the `libm` crate's, the same on every platform.
 //!
 //! Invariant: a draw is below the number of blocks.
 
 use super::permutation::Permutation;
 use super::rng::Xoshiro256;
+use super::zipf::ZipfRanks;
 use crate::Distribution;
 
 /// Uniform draws that make a bell: their sum has a variance of one.
@@ -202,61 +201,6 @@ impl Scatter {
 
     fn place(&self, rank: u64) -> u64 {
         (self.order.at(rank) + self.turn) % self.blocks
-    }
-}
-
-/// Ranks 1 to `count` with probabilities in proportion to rank ^ -theta.
-#[derive(Debug)]
-pub(super) struct ZipfRanks {
-    count: f64,
-    theta: f64,
-    first: f64,
-    last: f64,
-    shortcut: f64,
-}
-
-impl ZipfRanks {
-    fn new(count: u64, theta: f64) -> Self {
-        let count = count as f64;
-        let mut ranks = Self {
-            count,
-            theta,
-            first: 0.0,
-            last: 0.0,
-            shortcut: 0.0,
-        };
-        ranks.first = ranks.integral(1.5) - 1.0;
-        ranks.last = ranks.integral(count + 0.5);
-        ranks.shortcut = 2.0 - ranks.inverse(ranks.integral(2.5) - ranks.density(2.0));
-        ranks
-    }
-
-    fn draw(&self, rng: &mut Xoshiro256) -> u64 {
-        loop {
-            let area = self.last + unit(rng) * (self.first - self.last);
-            let x = self.inverse(area);
-            let rank = libm::floor(x + 0.5).clamp(1.0, self.count);
-            if rank - x <= self.shortcut || area >= self.integral(rank + 0.5) - self.density(rank) {
-                return rank as u64;
-            }
-        }
-    }
-
-    /// x ^ -theta.
-    fn density(&self, x: f64) -> f64 {
-        libm::exp(-self.theta * libm::log(x))
-    }
-
-    /// Its integral from 1 to `x`.
-    fn integral(&self, x: f64) -> f64 {
-        let rest = 1.0 - self.theta;
-        libm::expm1(rest * libm::log(x)) / rest
-    }
-
-    /// The inverse of the integral.
-    fn inverse(&self, area: f64) -> f64 {
-        let rest = 1.0 - self.theta;
-        libm::exp(libm::log1p((area * rest).max(-1.0)) / rest)
     }
 }
 
