@@ -278,6 +278,58 @@ fn debug_lines_tell_seeds_and_ios() {
     assert_eq!(offsets, ["0x0", "0x1000", "0x2000", "0x3000"]);
 }
 
+/// A job that keeps the first processor busy.
+#[test]
+fn idle_processors_are_told_as_by_fio() {
+    let folder = support::disk_folder();
+    let busy = with(&[
+        "--time_based",
+        "--runtime=1",
+        "--cpus_allowed=0",
+        "--output-format=json",
+        "--idle-prof=percpu",
+    ]);
+    let idleness = |text: &str| {
+        let document: Value = serde_json::from_str(text).unwrap();
+        document["cpu_idleness"].as_object().unwrap().clone()
+    };
+    let mine = idleness(&ours(folder.path(), &busy));
+    let theirs = idleness(&support::system("fio", &busy));
+    let names = |found: &serde_json::Map<String, Value>| {
+        let names: Vec<_> = found.keys().cloned().collect();
+        names
+    };
+    assert_eq!(names(&mine), names(&theirs));
+    let figure = |name: &str| mine[name].as_f64().unwrap();
+    let each: Vec<f64> = mine
+        .keys()
+        .filter(|name| name.starts_with("cpu-"))
+        .map(|name| figure(name))
+        .collect();
+    assert!(
+        each.iter().all(|idle| (0.0..=100.0).contains(idle)),
+        "{mine:?}"
+    );
+    let mean = each.iter().sum::<f64>() / each.len() as f64;
+    assert!((figure("system") - mean).abs() < 1e-3, "{mine:?}");
+    assert!(figure("cpu-0") < 30.0, "{mine:?}");
+
+    let text = ours(folder.path(), &with(&["--idle-prof=system"]));
+    let lines: Vec<_> = text.lines().rev().take(2).collect();
+    assert_eq!(lines[1], "CPU idleness:");
+    assert!(
+        lines[0].starts_with("  system: ") && lines[0].ends_with('%'),
+        "{text}"
+    );
+    assert!(!ours(folder.path(), &NULL).contains("idleness"));
+    for wrong in ["calibrate", "all"] {
+        let option = format!("--idle-prof={wrong}");
+        let arguments = [&["fio"][..], &with(&[&option])].concat();
+        let (_, stderr) = support::expect_code(folder.path(), &arguments, 1);
+        assert!(stderr.contains("`--idle-prof"), "{stderr}");
+    }
+}
+
 #[test]
 fn an_eta_asked_for_is_fios_line() {
     let folder = support::disk_folder();

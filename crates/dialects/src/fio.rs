@@ -35,8 +35,8 @@ use fathom_diagnostics::Diagnostics;
 pub use context::{FileStatus, Files, ReadContext, SystemFiles};
 pub use help::{command_help, engine_help, general_help, show_command};
 pub use input::{
-    Action, Debug, EtaMode, FioInput, FioJobMeta, JobLogs, LogFile, LogKind, Origin, OutputFormat,
-    OutputOptions, Percentiles, Provenance, SizesOf, Unified, WindowValue,
+    Action, Debug, EtaMode, FioInput, FioJobMeta, IdleProfile, JobLogs, LogFile, LogKind, Origin,
+    OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, Unified, WindowValue,
 };
 pub use lexer::looks_like_job_file;
 pub use table::belongs_to_engine;

@@ -52,6 +52,7 @@ fn read_all(text: String, arguments: &[String]) {
                 finished_unix_ms: 0,
                 elapsed: Nanos::ZERO,
                 priorities: None,
+                idle: &[],
                 pid: 1,
             };
             let _ = (write_start(&input), write_normal(&input, &run));

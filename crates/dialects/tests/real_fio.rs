@@ -127,6 +127,7 @@ fn run(results: &[StageResult]) -> FioRun<'_> {
         finished_unix_ms: 1,
         elapsed: Nanos::from_secs(2),
         priorities: None,
+        idle: &[],
         pid: 1,
     }
 }

@@ -9,6 +9,7 @@ mod diskspd;
 mod fio;
 mod iometer;
 mod measure;
+mod processors;
 mod sqlio;
 mod vdbench;
 mod view;

@@ -168,6 +168,7 @@ impl View for Results<'_> {
                     finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
                     elapsed,
                     priorities: None,
+                    idle: &[],
                     pid: std::process::id(),
                 };
                 crate::fio::results(input, &run, None)

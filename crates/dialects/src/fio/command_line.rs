@@ -8,7 +8,7 @@ use fathom_units::Nanos;
 
 use super::context::ReadContext;
 use super::help;
-use super::input::{Action, Debug, EtaMode, Origin, OutputFormat, OutputOptions};
+use super::input::{Action, Debug, EtaMode, IdleProfile, Origin, OutputFormat, OutputOptions};
 use super::lexer::{Lexer, RawOption, Section};
 use super::table::{self, Kind};
 use super::values::{self, BareTime};
@@ -54,6 +54,7 @@ enum Own {
     StatusInterval,
     EtaInterval,
     BandwidthLog,
+    IdleProfile,
     InflateLog,
     Debug,
     Version,
@@ -108,7 +109,7 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("cpuclock-test", Takes::Nothing, Own::NotYet),
     ("crctest", Takes::Optional, Own::NotYet),
     ("memcpytest", Takes::Optional, Own::NotYet),
-    ("idle-prof", Takes::Required, Own::NotYet),
+    ("idle-prof", Takes::Required, Own::IdleProfile),
     ("status-interval", Takes::Required, Own::StatusInterval),
     ("trigger-file", Takes::Required, Own::NotYet),
     ("trigger-timeout", Takes::Required, Own::NotYet),
@@ -304,6 +305,15 @@ impl Reader<'_> {
                 self.line.output.status_interval = time.or(self.line.output.status_interval);
             }
             Own::BandwidthLog => self.line.output.bandwidth_log = true,
+            Own::IdleProfile => match text.as_str() {
+                "system" => self.line.output.idle = Some(IdleProfile::System),
+                "percpu" => self.line.output.idle = Some(IdleProfile::PerProcessor),
+                "calibrate" => {
+                    let message = "`--idle-prof=calibrate` has nothing to calibrate: idle time is the kernel's own count";
+                    self.refuse(index, message);
+                }
+                _ => self.refuse(index, "`--idle-prof` is `system` or `percpu`"),
+            },
             Own::InflateLog => self.action(Action::InflateLog(text)),
             Own::Debug => self.debug(index, &text),
             Own::MaxJobs => match text.parse() {

@@ -69,6 +69,15 @@ pub struct Debug {
     pub io: bool,
 }
 
+/// What `--idle-prof` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdleProfile {
+    /// All processors together.
+    System,
+    /// Each by itself, too.
+    PerProcessor,
+}
+
 /// When the progress line is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EtaMode {
@@ -98,6 +107,8 @@ pub struct OutputOptions {
     pub status_interval: Option<Nanos>,
     /// Write logs of all jobs' bandwidth.
     pub bandwidth_log: bool,
+    /// Tell how long processors were idle.
+    pub idle: Option<IdleProfile>,
     /// What is told of the run's inner workings.
     pub debug: Debug,
 }
@@ -113,6 +124,7 @@ impl Default for OutputOptions {
             eta_newline: None,
             status_interval: None,
             bandwidth_log: false,
+            idle: None,
             debug: Debug::default(),
         }
     }

@@ -8,6 +8,7 @@ mod debug;
 mod entry;
 mod eta;
 mod figures;
+mod idle;
 mod json_document;
 mod json_text;
 mod judged;
@@ -46,6 +47,8 @@ pub struct FioRun<'a> {
     pub elapsed: Nanos,
     /// Latencies by priority, where some job has I/Os of several.
     pub priorities: Option<&'a PriorityLatencies>,
+    /// Percent of the run's time that each processor was idle, by its number; empty where nobody asks.
+    pub idle: &'a [(u32, f64)],
     /// Process id that text shows.
     pub pid: u32,
 }

@@ -6,7 +6,8 @@ use fathom_session::{Console, Screen};
 
 use crate::measure::{View, progress};
 
-use super::processors::{CpuTicks, ticks, uses};
+use super::processors::uses;
+use crate::processors::{CpuTicks, ticks};
 
 /// The consumer of a run's events.
 pub struct Watcher<'a> {

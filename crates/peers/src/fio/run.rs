@@ -44,6 +44,7 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
         finished_unix_ms: 0,
         elapsed: Clock::now().saturating_sub(began),
         priorities: None,
+        idle: &[],
         pid: std::process::id(),
     };
     let mut code = match (ran.interrupted, fio::has_errors(input, &run)) {

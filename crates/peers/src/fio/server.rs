@@ -120,6 +120,7 @@ fn measure(input: &FioInput, options: &RunOptions, stop: &StopFlag) -> Result<Re
         finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
         elapsed: Clock::now().saturating_sub(began),
         priorities: None,
+        idle: &[],
         pid: std::process::id(),
     };
     Ok(Report::new(input, &run))

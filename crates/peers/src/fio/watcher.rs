@@ -13,6 +13,7 @@ use super::bandwidth::BandwidthLogs;
 use super::logs::Logs;
 use super::output::{Output, results};
 use super::progress::ProgressLine;
+use crate::processors::{CpuTicks, shares, ticks};
 
 /// The consumer of a run's events.
 pub struct Watcher<'a> {
@@ -28,6 +29,9 @@ pub struct Watcher<'a> {
     /// What was measured of each stage so far.
     snapshots: BTreeMap<usize, StageResult>,
     priorities: PriorityLatencies,
+    /// Of the processors as the first job began, and the percent of the time since then that each was idle.
+    ticks: Vec<CpuTicks>,
+    idle: Vec<(u32, f64)>,
     began: Nanos,
     pid: u32,
 }
@@ -59,6 +63,8 @@ impl<'a> Watcher<'a> {
             first_jobs,
             snapshots: BTreeMap::new(),
             priorities: PriorityLatencies::default(),
+            ticks: Vec::new(),
+            idle: Vec::new(),
             began,
             pid: std::process::id(),
         }
@@ -91,6 +97,7 @@ impl<'a> Watcher<'a> {
     ) -> Output<'a> {
         self.progress.close();
         self.screen.close();
+        self.tell_idle();
         let text = results(self.input, &self.run(measured), signal);
         self.output.write(&text);
         let problems = close_logs(self.logs, self.bandwidth);
@@ -111,11 +118,21 @@ impl<'a> Watcher<'a> {
             finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
             elapsed: Clock::now().saturating_sub(self.began),
             priorities: Some(&self.priorities),
+            idle: &self.idle,
             pid: self.pid,
         }
     }
 
+    /// Looks how long processors were idle so far.
+    fn tell_idle(&mut self) {
+        let shares = shares(&self.ticks, &ticks()).into_iter();
+        self.idle = shares
+            .map(|(number, [_, _, idle])| (number, idle))
+            .collect();
+    }
+
     fn show_snapshots(&mut self) {
+        self.tell_idle();
         let so_far: Vec<StageResult> = self.snapshots.values().cloned().collect();
         self.progress.close();
         let text = results(self.input, &self.run(&so_far), None);
@@ -134,6 +151,9 @@ impl EventSink for Watcher<'_> {
         match event {
             Event::StageStarted { index, .. } => {
                 self.screen.close();
+                if self.ticks.is_empty() && self.input.output.idle.is_some() {
+                    self.ticks = ticks();
+                }
                 self.progress.stage(*index);
                 if let Some(logs) = &mut self.bandwidth {
                     logs.stage();

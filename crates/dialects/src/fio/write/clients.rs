@@ -251,6 +251,7 @@ pub fn write_clients(
                         finished_unix_ms,
                         elapsed,
                         priorities: None,
+                        idle: &[],
                         pid,
                     };
                     let meta = sum.meta();

@@ -6,7 +6,7 @@ use fathom_stats::Histogram;
 use super::entry::{self, Entry, GroupWay, Samples, Way, deviation, share_of_group, utilisation};
 use super::figures::wall_clock;
 use super::json_text::{Json, object, pair};
-use super::{FioRun, VERSION, judged, unified};
+use super::{FioRun, VERSION, idle, judged, unified};
 use crate::fio::input::{FioInput, Percentiles, Unified};
 
 /// Whether every bucket of a histogram is listed.
@@ -46,6 +46,7 @@ pub fn document(input: &FioInput, run: &FioRun<'_>, bins: Buckets) -> Json {
             Json::List(disks.iter().map(disk).collect()),
         ));
     }
+    pairs.extend(idle::key(input, run));
     Json::Object(pairs)
 }
 

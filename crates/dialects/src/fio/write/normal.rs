@@ -8,7 +8,7 @@ use super::entry::{
     self, Entry, GroupWay, Samples, Way, deviation, per_second, share_of_group, utilisation,
 };
 use super::figures::{Prefixes, Unit, figure, wall_clock};
-use super::{FioRun, VERSION, judged, unified};
+use super::{FioRun, VERSION, idle, judged, unified};
 use crate::fio::input::{FioInput, FioJobMeta, Percentiles, SizesOf, Unified};
 
 /// The lines before a run.
@@ -83,6 +83,7 @@ pub fn summary(input: &FioInput, run: &FioRun<'_>) -> String {
         }
     }
     disk_lines(&mut out, input, run);
+    out.push_str(&idle::lines(input, run));
     out
 }
 

@@ -80,6 +80,7 @@ fn run(results: &[StageResult]) -> FioRun<'_> {
         finished_unix_ms: 1_795_201_046_095,
         elapsed: Nanos::from_millis(2100),
         priorities: None,
+        idle: &[],
         pid: 4711,
     }
 }
