@@ -6,7 +6,10 @@ mod common;
 use common::{for_time, job, run_jobs};
 use fathom_record::WorkerStats;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
-use fathom_workload::{Access, Arrival, Backend, Coverage, Job, Limits, Pacing, Poisson, WhenFull};
+use fathom_workload::{
+    Access, Arrival, Backend, Caching, Coverage, Job, Limits, Pacing, Poisson, RateStep, RateSteps,
+    WhenFull,
+};
 
 fn open(rate: Pacing, poisson: Poisson) -> Arrival {
     Arrival::Open {
@@ -68,6 +71,29 @@ fn time_without_arrivals_is_measured() {
     });
     assert_eq!(worker.ios(), 2);
     assert!(worker.measured >= Nanos::from_millis(1700), "{worker:?}");
+}
+
+/// A burst as the time ends, which takes longer than is left: its I/Os were due, and those that wait longest are among them.
+#[test]
+fn what_was_due_by_the_end_is_done() {
+    let step = |rate, millis| RateStep {
+        rate: Some(Pacing::Iops(Iops::new(rate))),
+        length: Nanos::from_millis(millis),
+    };
+    let worker = run(
+        open(Pacing::Iops(Iops::new(100)), Poisson::Fixed),
+        Backend::IoUring,
+        |job| {
+            (job.depth, job.caching) = (1, Caching::Direct);
+            job.features.rate_steps = Some(Box::new(RateSteps {
+                steps: vec![step(100, 995), step(200_000, 5)],
+                together: false,
+            }));
+        },
+    );
+    // 995 ms at 100 a second, and a thousand I/Os in 5 ms.
+    assert!(worker.ios().abs_diff(1099) <= 2, "{}", worker.ios());
+    assert!(worker.measured > Nanos::from_millis(1000), "{worker:?}");
 }
 
 /// A device slower than the rate: the wait shows in the response time, not in the latency, and nothing is forgiven.

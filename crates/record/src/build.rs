@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use fathom_stats::{Histogram, to_hdr_base64};
 use fathom_units::{Nanos, per_second};
-use fathom_workload::{Arrival, Direction, FileOperation, Job, Pacing, SetOperation, Stage};
+use fathom_workload::{Direction, FileOperation, Job, SetOperation, Stage};
 
+use crate::asked::asked_iops;
 use crate::{
     CpuRecord, DetailRecord, DeviceCounters, DeviceCountersRecord, DirectionRecord, ErrorRecord,
     IntervalDirection, IntervalRecord, IntervalStats, JobRecord, LatencyRecord, OpStats, SetStats,
@@ -127,16 +128,9 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
         } else {
             outstanding as f64 / total_time as f64
         },
-        iops_wanted: match job.arrival {
-            _ if job.features.file_work.is_some() => {
-                let rate = job.features.file_work.as_ref().and_then(|work| work.rate);
-                rate.map(|rate| rate.rate.get() as f64)
-            }
-            Arrival::Open {
-                rate: Pacing::Iops(rate),
-                ..
-            } => Some(rate.get() as f64 * f64::from(job.workers)),
-            _ => None,
+        iops_wanted: match &job.features.file_work {
+            Some(work) => work.rate.map(|rate| rate.rate.get() as f64),
+            None => asked_iops(job).map(|each| each * f64::from(job.workers)),
         },
         measured_ns: measured.get(),
         read: direction(Direction::Read).filter(|_| moves_data),

@@ -5,8 +5,9 @@
 
 use fathom_stats::confidence_95;
 use fathom_units::{BytesPerSec, Iops, Nanos, group_digits, per_second};
-use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Pacing, SetOperation, Workload};
+use fathom_workload::{Arrival, Backend, Caching, Direction, Job, SetOperation, Workload};
 
+use crate::asked::{AskedRate, RateUnit, asked_rates};
 use crate::{Check, EndReason, RunKind, StageResult, Verdict, WorkerStats, total_of};
 
 /// What is known of a target beyond the I/O measured on it.
@@ -160,8 +161,7 @@ fn achieved_depth(evidence: &Evidence<'_>) -> Check {
         let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();
         // Work on a file set waits for its turn, and does much between its calls that is no I/O.
         let on_set = job.features.file_work.is_some();
-        let judged =
-            job.arrival == Arrival::Closed && job.backend != Backend::Null && !on_set && time > 0;
+        let judged = keeps_its_depth(job) && job.backend != Backend::Null && !on_set && time > 0;
         let long_enough = workers
             .iter()
             .all(|worker| worker.measured >= Nanos::from_millis(100));
@@ -180,6 +180,18 @@ fn achieved_depth(evidence: &Evidence<'_>) -> Check {
         "every job kept its queue depth",
         remedy,
     )
+}
+
+/// Whether nothing but the storage and the engine keeps a job from its depth: no rate, and no pause that it asks for.
+fn keeps_its_depth(job: &Job) -> bool {
+    let features = &job.features;
+    let pauses = features.think.is_some()
+        || features.think_cycles > 0
+        || features.flow.is_some()
+        || features.latency_target.is_some()
+        || features.replay.is_some()
+        || features.lines.iter().any(|line| line.delay > Nanos::ZERO);
+    job.arrival == Arrival::Closed && features.rates.is_none() && !pauses
 }
 
 /// Little's law: I/Os outstanding = rate × latency. A measurement that is more than 5 % off, or a prediction of 400 mean
@@ -273,17 +285,22 @@ impl LittlesLaw {
 fn schedule_lag(evidence: &Evidence<'_>) -> Check {
     const LEAST_SHARE: f64 = 0.99;
     let finding = jobs(evidence).find_map(|(_, job, workers)| {
-        let rates = rates_of(job, &workers)?;
-        (rates.reached < rates.wanted * LEAST_SHARE).then(|| {
-            let words = |rate: f64| match rates.unit {
+        let rates = rates_of(job, &workers).into_iter();
+        let mut missed = rates.filter(|rates| rates.reached < rates.wanted * LEAST_SHARE);
+        missed.next().map(|rates| {
+            let words = |rate: f64| match rates.asked.unit {
                 RateUnit::Ios => Iops::new(rate.round() as u64).to_string(),
                 RateUnit::Bytes => BytesPerSec::new(rate.round() as u64).to_string(),
             };
+            let of = rates
+                .asked
+                .direction
+                .map_or(String::new(), |way| format!(" {}s", way.name()));
             let (wanted, reached) = (words(rates.wanted), words(rates.reached));
-            format!("{}: {reached} reached of {wanted} asked for", job.name)
+            format!("{}{of}: {reached} reached of {wanted} asked for", job.name)
         })
     });
-    let remedy = "the storage (or the depth) does not carry the rate: response time grows as long as the run lasts; lower the rate or raise the limit that binds";
+    let remedy = "the storage (or the depth) does not carry the rate: response time grows as long as the run lasts, and what was due and never begun is in no percentile; lower the rate or raise the limit that binds";
     check(
         "schedule-lag",
         finding,
@@ -292,47 +309,41 @@ fn schedule_lag(evidence: &Evidence<'_>) -> Check {
     )
 }
 
-/// What an open loop is paced by.
-#[derive(Clone, Copy)]
-enum RateUnit {
-    Ios,
-    Bytes,
-}
-
-/// A second's worth asked for and reached, over all workers of a job.
+/// Rates over all workers of a job.
 struct Rates {
+    asked: AskedRate,
     wanted: f64,
     reached: f64,
-    unit: RateUnit,
 }
 
-/// Rates of an open loop that ran against time long enough to be judged; `None` of any other job.
-fn rates_of(job: &Job, workers: &[&WorkerStats]) -> Option<Rates> {
-    let Arrival::Open { rate, .. } = job.arrival else {
-        return None;
-    };
+/// Rates of an open loop that ran against time long enough to be judged; none of any other job.
+fn rates_of(job: &Job, workers: &[&WorkerStats]) -> Vec<Rates> {
     let long_enough = workers
         .iter()
         .all(|worker| worker.measured >= Nanos::from_millis(500));
     let timed_out = workers.iter().any(|worker| worker.ended == EndReason::Time);
     if !long_enough || !timed_out || workers.is_empty() {
-        return None;
+        return Vec::new();
     }
-    let reached = |count: fn(&WorkerStats) -> u64| -> f64 {
-        let rates = workers
-            .iter()
-            .map(|worker| per_second(count(worker), worker.measured));
-        rates.sum()
-    };
-    let (each, reached, unit) = match rate {
-        Pacing::Iops(rate) => (rate.get(), reached(WorkerStats::ios), RateUnit::Ios),
-        Pacing::Bytes(rate) => (rate.get(), reached(WorkerStats::bytes), RateUnit::Bytes),
-    };
-    Some(Rates {
-        wanted: each as f64 * workers.len() as f64,
-        reached,
-        unit,
-    })
+    let rates = asked_rates(job).into_iter();
+    let rates = rates.map(|asked| Rates {
+        asked,
+        wanted: asked.per_sec * workers.len() as f64,
+        reached: workers.iter().map(|worker| reached(asked, worker)).sum(),
+    });
+    rates.collect()
+}
+
+/// What a worker reached of a rate, a second's worth.
+fn reached(asked: AskedRate, worker: &WorkerStats) -> f64 {
+    let ways = Direction::ALL.into_iter();
+    let ways = ways.filter(|way| asked.direction.is_none_or(|wanted| wanted == *way));
+    let stats = ways.filter_map(|way| worker.directions[way as usize].as_ref());
+    let count = stats.map(|stats| match asked.unit {
+        RateUnit::Ios => stats.ios(),
+        RateUnit::Bytes => stats.bytes,
+    });
+    per_second(count.sum(), worker.measured)
 }
 
 /// Below a second, start and end weigh as much as what lies between.

@@ -6,6 +6,7 @@
 //! Invariants: nothing here does I/O or reads a clock; a key's meaning never changes within a schema version; keys end
 //! in their unit.
 
+mod asked;
 mod build;
 mod checks;
 mod document;

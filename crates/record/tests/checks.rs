@@ -6,7 +6,8 @@ use fathom_record::{
 };
 use fathom_units::{BytesPerSec, Iops, Nanos};
 use fathom_workload::{
-    Arrival, Direction, MinimumRates, Pacing, Poisson, WhenFull, Workload, native,
+    Arrival, Direction, DirectionRates, MinimumRates, Pacing, Poisson, RateStep, RateSteps,
+    ThinkCounts, ThinkTime, WhenFull, Workload, native,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -213,6 +214,63 @@ fn a_schedule_not_kept_is_told() {
         open_loop(run, bytes(5000 * 4096));
     });
     check(None, |run| open_loop(run, bytes(4000 * 4096)));
+}
+
+/// Rates of single directions, and rates that follow one another.
+#[test]
+fn a_schedule_of_many_rates_not_kept_is_told() {
+    let ios = |rate| Some(Pacing::Iops(Iops::new(rate)));
+    let of_reads = |rate| {
+        move |run: &mut Run| {
+            run.workload.stages[0].jobs[0].features.rates = Some(DirectionRates {
+                // Of writes, which the job does not do, nothing is asked.
+                rates: [ios(rate), ios(1_000_000), None],
+                poisson: Poisson::Fixed,
+            });
+            run.results[0].workers[0].ended = EndReason::Time;
+        }
+    };
+    check(Some("schedule-lag"), of_reads(5000));
+    check(None, of_reads(4000));
+    let steps = |rates: [u64; 2]| {
+        move |run: &mut Run| {
+            open_loop(run, Pacing::Iops(Iops::new(1)));
+            let job = &mut run.workload.stages[0].jobs[0];
+            job.limits.runtime = Some(Nanos::from_secs(10));
+            job.features.rate_steps = Some(Box::new(RateSteps {
+                steps: Vec::from(rates.map(|rate| RateStep {
+                    rate: ios(rate),
+                    length: Nanos::from_secs(1),
+                })),
+                together: false,
+            }));
+        }
+    };
+    check(Some("schedule-lag"), steps([3000, 6000]));
+    check(None, steps([3000, 5000]));
+}
+
+/// What holds itself back has no depth to keep.
+#[test]
+fn a_depth_is_asked_of_closed_loops_without_pauses_alone() {
+    let shallow = |run: &mut Run| run.workload.stages[0].jobs[0].depth = 8;
+    check(None, |run| {
+        shallow(run);
+        run.workload.stages[0].jobs[0].features.think = Some(ThinkTime {
+            pause: Nanos::from_millis(5),
+            spin: Nanos::ZERO,
+            every: 1,
+            counts: ThinkCounts::Completed,
+            after: Nanos::ZERO,
+        });
+    });
+    check(None, |run| {
+        shallow(run);
+        run.workload.stages[0].jobs[0].features.rates = Some(DirectionRates {
+            rates: [Some(Pacing::Iops(Iops::new(4000))), None, None],
+            poisson: Poisson::Fixed,
+        });
+    });
 }
 
 #[test]

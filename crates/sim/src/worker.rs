@@ -13,6 +13,9 @@ use fathom_workload::{Direction, Job};
 
 use crate::recent::Recent;
 
+/// One part in so many of the measured time, as in a real run.
+const MOST_OWED: u64 = 100;
+
 const HALF_SECOND: u64 = 500_000_000;
 
 /// Most half-second samples kept of a worker: more than a day; later I/Os are in no sample.
@@ -97,6 +100,8 @@ pub(crate) struct Worker {
     pub looks_ahead: bool,
     /// Whether the stream has ended, or the time is over.
     closed: bool,
+    /// Whether its time is over, and only what was due by then is still issued.
+    owing: bool,
     /// Writes from one `fsync` or `fdatasync` to the next; 0: there is none.
     sync_every: u32,
     /// Writes issued since the last.
@@ -164,6 +169,7 @@ impl Worker {
             full_level: depth_level(depth),
             looks_ahead: false,
             closed: false,
+            owing: false,
             sync_every: if job.sync.fsync_every > 0 {
                 job.sync.fsync_every
             } else {
@@ -349,7 +355,7 @@ impl Worker {
         if self.rests() {
             return Step::Rest;
         }
-        if self.times.deadline.is_some_and(|deadline| now >= deadline) {
+        if self.times.deadline.is_some_and(|deadline| now >= deadline) && !self.owes(now) {
             self.close(EndReason::Time);
             return Step::Rest;
         }
@@ -387,6 +393,24 @@ impl Worker {
         }
         let slot = self.open_slot(now, intended, io);
         Step::Issue(io, slot)
+    }
+
+    /// Whether an open loop whose time is over is to begin an I/O that was due by then, as in a real run: not where its
+    /// schedule is further behind than one part in [`MOST_OWED`] of the measured time.
+    #[cold]
+    fn owes(&mut self, now: Nanos) -> bool {
+        let Some(deadline) = self.times.deadline.filter(|_| self.schedule.is_some()) else {
+            return false;
+        };
+        let measured = deadline.saturating_sub(self.times.measure);
+        self.pending = self.next_io(now);
+        let Some((_, intended)) = self.pending else {
+            return false;
+        };
+        let behind = deadline.saturating_sub(intended).get();
+        let allowed = self.owing || behind <= measured.get() / MOST_OWED;
+        self.owing = intended < deadline && allowed;
+        self.owing
     }
 
     #[inline]

@@ -175,6 +175,22 @@ pub struct Limits {
     pub loops: u32,
 }
 
+impl Limits {
+    /// I/Os a worker does at most, over all passes; `u64::MAX` where nothing limits them.
+    pub(crate) fn most_ios(&self) -> u64 {
+        let limit = self.ios.filter(|_| !self.time_based);
+        limit.unwrap_or(u64::MAX)
+    }
+
+    /// Bytes a worker moves at most, over all passes of `pass` bytes; `u64::MAX` where the job is time-based.
+    pub(crate) fn most_bytes(&self, pass: u64) -> u64 {
+        if self.time_based {
+            return u64::MAX;
+        }
+        pass.saturating_mul(u64::from(self.loops.max(1)))
+    }
+}
+
 /// When written data is made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SyncPolicy {

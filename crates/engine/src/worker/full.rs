@@ -76,6 +76,11 @@ pub(crate) trait IoSource {
         None
     }
 
+    /// As [`Source::oldest_due`].
+    fn oldest_due(&self) -> Option<Nanos> {
+        None
+    }
+
     /// As [`Source::holds_syncs`].
     fn holds_syncs(&self) -> bool {
         false
@@ -303,6 +308,10 @@ impl Source for Full<'_> {
 
     fn holds_syncs(&self) -> bool {
         self.stream.holds_syncs()
+    }
+
+    fn oldest_due(&self) -> Option<Nanos> {
+        self.stream.oldest_due()
     }
 
     fn take_verdict(&mut self) -> Option<Verdict> {

@@ -9,7 +9,7 @@ use fathom_workload::{Backend, Direction, FileOperation};
 use crate::calls::{self, NextPass};
 
 use super::source::{Next, Source, Sourced};
-use super::{Kind, Round, Slot, Worker};
+use super::{Kind, Round, Slot, State, Worker};
 
 /// I/Os done one at a time that are not yet in the worker's counters.
 #[derive(Debug, Default)]
@@ -150,6 +150,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 }
             }
             let Some(Pending { io, tag, due }) = self.take_due() else {
+                if self.state == State::Owing {
+                    self.end_with(EndReason::Time);
+                }
                 return done_at_once;
             };
             if io.direction == Direction::Trim {
@@ -167,8 +170,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         if !self.has_next() {
             return None;
         }
-        let is_due = |next: &mut Pending| next.due <= self.now;
-        self.pending.take_if(is_due)
+        let now = self.schedule_now();
+        self.pending.take_if(|next| next.due <= now)
     }
 
     /// Draws the next I/O where that has not been done, and says whether there is one.
@@ -177,7 +180,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             return true;
         }
         self.held_until = None;
-        let mut drawn = self.parts.source.next(self.now, self.queue.in_flight());
+        let now = self.schedule_now();
+        let mut drawn = self.parts.source.next(now, self.queue.in_flight());
         while drawn == Next::Settle && self.is_issuing() {
             self.settle();
             // That took its time, which is none of the next I/O's.

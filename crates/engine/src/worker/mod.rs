@@ -24,6 +24,7 @@ mod limits;
 mod log;
 mod minimum;
 mod overlap;
+mod owed;
 mod priority;
 mod rates;
 mod record;
@@ -155,6 +156,8 @@ pub(crate) struct Finished {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Issuing,
+    /// Its time is over, and only what was due by then is still issued.
+    Owing,
     /// Nothing more is issued; what is in flight is waited for.
     Draining,
     /// The queue itself failed: nothing more will come out of it.
@@ -450,7 +453,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     }
 
     fn is_issuing(&self) -> bool {
-        self.state == State::Issuing
+        matches!(self.state, State::Issuing | State::Owing)
     }
 
     fn end_with(&mut self, reason: EndReason) {
@@ -597,7 +600,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 .take_samples(now, self.measure_start, &mut self.stats.samples);
         }
         if now >= self.boundaries.run_end {
-            self.end_with(EndReason::Time);
+            self.time_is_over();
         }
         if now >= self.boundaries.judged_at {
             self.judge_rates(now);

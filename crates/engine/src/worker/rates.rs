@@ -106,6 +106,13 @@ impl IoSource for Rated {
         Some(&mut self.stream)
     }
 
+    /// Of a direction that has no rate, nothing is ever due.
+    fn oldest_due(&self) -> Option<Nanos> {
+        let used = Direction::ALL.into_iter();
+        let used = used.filter(|way| self.used[*way as usize]);
+        used.filter_map(|way| self.due(way)).min()
+    }
+
     /// The schedules start again: what was late before is not owed to the measurement.
     fn measuring(&mut self, now: Nanos) {
         self.started = true;

@@ -155,6 +155,11 @@ pub(crate) trait Source {
         0
     }
 
+    /// When the I/O that it holds back longest is, or was, due, where it keeps a schedule of its own.
+    fn oldest_due(&self) -> Option<Nanos> {
+        None
+    }
+
     /// The depth that a search has found.
     fn found_depth(&self) -> Option<u32> {
         None

@@ -1,8 +1,11 @@
 //! Identities that any correct model obeys, and the composition of limits.
 
 use fathom_record::{EndReason, Ignore, stage_record};
-use fathom_units::{Bytes, Nanos};
-use fathom_workload::{Access, Backend, BlockSizes, Coverage, Job, Limits, Mix, Stage, Workload};
+use fathom_units::{Bytes, Iops, Nanos};
+use fathom_workload::{
+    Access, Backend, BlockSizes, Coverage, Job, Limits, Mix, Pacing, RateStep, RateSteps, Stage,
+    Workload,
+};
 
 use super::{
     bound_by, design, iops, iops_of, job, mean_latency, paced, run, target, within, workload,
@@ -162,6 +165,34 @@ fn poisson_arrivals_wait_as_queueing_theory_says() {
     check(50);
     check(80);
     check(90);
+}
+
+/// A burst as the time ends, which takes longer than is left: its I/Os were due, and those that wait longest are among them.
+/// The device does one in 200 µs, so that the last of 40 that come in 4 ms waits for 4 ms.
+#[test]
+fn what_was_due_by_the_end_is_done() {
+    let step = |rate, millis| RateStep {
+        rate: Some(Pacing::Iops(Iops::new(rate))),
+        length: Nanos::from_millis(millis),
+    };
+    let mut job = Job {
+        arrival: paced(100),
+        limits: Limits {
+            runtime: Some(Nanos::from_secs(1)),
+            ..Limits::default()
+        },
+        ..small_reads("x", "/d", 1)
+    };
+    job.features.rate_steps = Some(Box::new(RateSteps {
+        steps: vec![step(100, 996), step(10_000, 4)],
+        together: false,
+    }));
+    let design = design(&device("iops = 5000\nlatency = \"none\""));
+    let worker = &run(&workload(vec![job]), &design).results[0].workers[0];
+    assert!(worker.ios().abs_diff(139) <= 1, "{}", worker.ios());
+    let stats = worker.directions[0].as_ref().unwrap();
+    let longest = stats.response.as_ref().unwrap().max();
+    assert!((3_800_000..4_500_000).contains(&longest), "{longest}");
 }
 
 const CACHED: &str = r#"

@@ -49,13 +49,22 @@ pub struct Worker {
     ahead: Option<(Io, u64)>,
     /// When it will be looked at because of `ahead`.
     alarm: Option<u64>,
-    over: bool,
-    /// Nothing was left to draw.
-    done: bool,
+    course: Course,
     issued: Vec<Issued>,
     outstanding: usize,
     pub last_completion: u64,
     pub measured: [Measured; 3],
+}
+
+/// How far a worker has come.
+#[derive(PartialEq)]
+enum Course {
+    Runs,
+    /// Its time is over, and what was due by then still goes.
+    WorksOff,
+    TimedOut,
+    /// Nothing was left to draw.
+    Done,
 }
 
 /// What a worker does next.
@@ -97,8 +106,7 @@ impl Worker {
             deadline: job.limits.runtime.map(|runtime| measure + runtime.get()),
             ahead: None,
             alarm: None,
-            over: false,
-            done: false,
+            course: Course::Runs,
             issued: Vec::new(),
             outstanding: 0,
             last_completion: 0,
@@ -115,23 +123,34 @@ impl Worker {
 
     /// What to do now; asked again until there is nothing.
     pub fn next(&mut self, now: u64) -> Next {
-        if self.over || self.outstanding == self.depth {
+        if matches!(self.course, Course::TimedOut | Course::Done) || self.outstanding == self.depth
+        {
             return Next::Nothing;
         }
-        let late = |at: u64| self.deadline.is_some_and(|deadline| at >= deadline);
-        if late(now) {
-            self.over = true;
-            return Next::Nothing;
+        if let Some(deadline) = self.deadline.filter(|deadline| now >= *deadline) {
+            self.ahead = if self.schedule.is_some() {
+                self.draw(now)
+            } else {
+                None
+            };
+            // Of an open loop, what was due still goes where it is late by a hundredth of the measured time at most.
+            let hundredth = (deadline - self.measure) / 100;
+            let goes = |intended: u64| {
+                intended < deadline
+                    && (self.course == Course::WorksOff || deadline - intended <= hundredth)
+            };
+            let works_off = self.ahead.as_ref().is_some_and(|(_, at)| goes(*at));
+            self.course = if works_off {
+                Course::WorksOff
+            } else {
+                Course::TimedOut
+            };
+            if !works_off {
+                return Next::Nothing;
+            }
         }
-        let drawn = self.ahead.take().or_else(|| {
-            let io = self.stream.next_io()?;
-            let schedule = self.schedule.as_mut();
-            let intended =
-                schedule.map_or(now, |schedule| self.first + schedule.next_start(io.length));
-            Some((io, intended))
-        });
-        let Some((io, intended)) = drawn else {
-            (self.over, self.done) = (true, true);
+        let Some((io, intended)) = self.draw(now) else {
+            self.course = Course::Done;
             return Next::Nothing;
         };
         if intended <= now {
@@ -145,7 +164,7 @@ impl Worker {
             return Next::Issue(io, self.issued.len() - 1);
         }
         if self.deadline.is_some_and(|deadline| intended >= deadline) {
-            self.over = true;
+            self.course = Course::TimedOut;
             return Next::Nothing;
         }
         self.ahead = Some((io, intended));
@@ -156,10 +175,21 @@ impl Worker {
         Next::Alarm(intended)
     }
 
+    /// The next I/O and its intended start.
+    fn draw(&mut self, now: u64) -> Option<(Io, u64)> {
+        if let Some(ahead) = self.ahead.take() {
+            return Some(ahead);
+        }
+        let io = self.stream.next_io()?;
+        let schedule = self.schedule.as_mut();
+        let intended = schedule.map_or(now, |schedule| self.first + schedule.next_start(io.length));
+        Some((io, intended))
+    }
+
     /// Until when it has measured: where its time ended it, to the end of that at least.
     pub fn end(&self) -> u64 {
         let end = self.last_completion.max(self.measure);
-        let deadline = self.deadline.filter(|_| !self.done);
+        let deadline = self.deadline.filter(|_| self.course != Course::Done);
         deadline.map_or(end, |deadline| end.max(deadline))
     }
 

@@ -101,16 +101,8 @@ impl Course {
             coins: Xoshiro256::keyed(key, Purpose::Jump),
             issued: [0; 3],
             index: 0,
-            ios_left: if limits.time_based {
-                u64::MAX
-            } else {
-                limits.ios.unwrap_or(u64::MAX)
-            },
-            bytes_left: if limits.time_based {
-                u64::MAX
-            } else {
-                pass.saturating_mul(u64::from(limits.loops.max(1)))
-            },
+            ios_left: limits.most_ios(),
+            bytes_left: limits.most_bytes(pass),
         }
     }
 

@@ -1,0 +1,60 @@
+//! What an open loop still owes when its time is over.
+//!
+//! I/Os that were due by then and had not begun have waited, and those that wait longest are the ones that a figure like
+//! p99.9 is about: left out, a stall shortly before the end would be in no percentile. So they are issued, and waited for
+//! like what is in flight. Where the schedule is further behind than [`MOST_OWED`], nothing is: what a job cannot carry is
+//! told by the rate it reached, and need not be worked off.
+
+use fathom_rawio::Queue;
+use fathom_record::EndReason;
+use fathom_units::Nanos;
+
+use super::source::Source;
+use super::{State, Worker};
+
+/// One part in so many of the measured time: a rate that is reached as badly as this, or worse, fails a check of the run.
+const MOST_OWED: u64 = 100;
+
+impl<Q: Queue, S: Source> Worker<'_, Q, S> {
+    /// Ends the worker, unless something is still owed: then it ends when that has begun.
+    #[cold]
+    pub(super) fn time_is_over(&mut self) {
+        let end = self.boundaries.run_end;
+        let allowed = end.saturating_sub(self.measure_start).get() / MOST_OWED;
+        let owes = self
+            .oldest_due()
+            .is_some_and(|due| due < end && (end - due).get() <= allowed);
+        if self.is_issuing() && owes {
+            self.state = State::Owing;
+        } else {
+            self.end_with(EndReason::Time);
+        }
+    }
+
+    /// When the next I/O of an open loop is, or was, due; `None` of any other job, and where that is not known.
+    ///
+    /// What is checked meanwhile has a course of its own, which its time cuts off.
+    fn oldest_due(&self) -> Option<Nanos> {
+        let features = &self.parts.job.features;
+        if features.verify.is_some() {
+            return None;
+        }
+        if features.rates.is_some() {
+            let pending = self.pending.as_ref().map(|next| next.due);
+            return pending.or_else(|| self.parts.source.oldest_due());
+        }
+        let schedule = self.parts.schedule.as_ref()?;
+        let from_base = || Some(self.base?.saturating_add(Nanos::new(schedule.peek())));
+        let pending = self.pending.as_ref().map(|next| next.due);
+        pending.or_else(from_base)
+    }
+
+    /// The moment whose I/Os are to begin: now, or the last that still counts.
+    #[inline]
+    pub(super) fn schedule_now(&self) -> Nanos {
+        if self.state == State::Owing {
+            return self.boundaries.run_end.saturating_sub(Nanos::new(1));
+        }
+        self.now
+    }
+}
