@@ -98,6 +98,67 @@ fn others_end_where_the_job_asks_for_it() {
     );
 }
 
+/// Exit code, and of the only job: its error, I/Os, errors in all, the first of them.
+fn survived(theirs: bool, options: &[&str]) -> (bool, [u64; 4]) {
+    let folder = support::disk_folder();
+    let mut command = support::fio(folder.path(), theirs);
+    command.args(["--name=a", "--filename=f", "--output-format=json"]);
+    let output = command.args(options).output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let document = &stdout[stdout.find('{').unwrap_or(0)..];
+    let document: Value = serde_json::from_str(document)
+        .unwrap_or_else(|error| panic!("{command:?}: {error}\n{stdout}"));
+    let job = &document["jobs"][0];
+    let ios = ["read", "write"].map(|way| job[way]["total_ios"].as_u64().unwrap());
+    let number = |key: &str| job[key].as_u64().unwrap_or_default();
+    let figures = [
+        number("error"),
+        ios[0] + ios[1],
+        number("total_err"),
+        number("first_error"),
+    ];
+    (output.status.success(), figures)
+}
+
+/// What a job survives is told in its figures, and its failed I/Os are among those it did; so are those that were too slow.
+#[test]
+fn errors_that_are_survived_are_told() {
+    let misaligned = ["--rw=write", "--direct=1", "--bs=1000", "--size=10k"];
+    let wrong = ["--rw=read", "--size=1m", "--bs=8k", "--verify=crc32c"];
+    let slow = ["--rw=read", "--size=64k", "--max_latency=1ns"];
+    let cases: [(&[&str], &str, [u64; 4]); 3] = [
+        (&misaligned, "--ignore_error=,EINVAL", [22, 10, 10, 22]),
+        (&wrong, "--continue_on_error=verify", [84, 128, 128, 84]),
+        (&wrong, "--ignore_error=,,84", [84, 128, 128, 84]),
+    ];
+    for (options, survives, figures) in cases {
+        for theirs in [true, false] {
+            let found = survived(theirs, &[options, &[survives]].concat());
+            assert_eq!(found, (true, figures), "{survives}, theirs: {theirs}");
+        }
+    }
+    // Older versions of fio look at whole microseconds.
+    let found = survived(false, &[&slow[..], &["--ignore_error=110"]].concat());
+    assert_eq!(found, (true, [110, 16, 16, 110]));
+}
+
+/// A job that waits for its start does not wait when others end it: else this would take an hour.
+#[test]
+fn exitall_ends_what_has_not_begun() {
+    let options =
+        "--name=a --size=64k --rw=read --exitall --name=b --size=64k --rw=read --startdelay=1h";
+    let folder = support::disk_folder();
+    let mut command = support::fio(folder.path(), false);
+    assert!(
+        command
+            .args(options.split(' '))
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+}
+
 #[test]
 fn what_failed_is_told_at_once() {
     let folder = support::disk_folder();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use fathom_diagnostics::Diagnostics;
-use fathom_units::Bytes;
+use fathom_units::{Bytes, Nanos};
 
 /// One thing that is not written to, what was found on it, and what would be needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +90,27 @@ pub enum EngineError {
         /// What the system said.
         source: io::Error,
     },
+    /// An I/O of a job took longer than the job allows, and the run was to stop at the first.
+    #[error(
+        "job `{job}`: {direction} of {length} bytes at offset {offset} of `{path}`: it took {took}, where {limit} is the most\n  \
+         hint: the target is slower than the job allows (fio: `max_latency`, `latency_target`); allow more, or lower the depth"
+    )]
+    TooLong {
+        /// The job.
+        job: String,
+        /// The target.
+        path: String,
+        /// Direction of the I/O.
+        direction: &'static str,
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u32,
+        /// From its submission to its completion.
+        took: Nanos,
+        /// The longest allowed.
+        limit: Nanos,
+    },
     /// A job did not keep up the rate that it was to, and failed.
     #[error(
         "job `{job}`: its {direction}s kept up {got} where {least} are the least\n  hint: the target is slower than \
@@ -123,9 +144,11 @@ impl EngineError {
         match self {
             Self::Invalid(_) => ExitClass::Input,
             Self::Refused(_) => ExitClass::Refused,
-            Self::NoSpace { .. } | Self::Target { .. } | Self::Io { .. } | Self::TooSlow { .. } => {
-                ExitClass::Target
-            }
+            Self::NoSpace { .. }
+            | Self::Target { .. }
+            | Self::Io { .. }
+            | Self::TooLong { .. }
+            | Self::TooSlow { .. } => ExitClass::Target,
             Self::Unsupported { .. } => ExitClass::Unsupported,
         }
     }

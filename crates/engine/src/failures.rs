@@ -1,13 +1,25 @@
 //! What is said of an I/O that failed and of a job that was too slow.
 
-use fathom_workload::{Job, Pacing};
+use fathom_units::Nanos;
+use fathom_workload::{Direction, Job, Pacing};
 
 use crate::EngineError;
-use crate::worker::{FailedIo, Shortfall};
+use crate::worker::{FailedIo, Shortfall, TOO_SLOW};
 
 /// The error of an I/O of `job`.
 pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
     let path = job.targets[failure.target as usize].place.path();
+    if let Some(limit) = limit_of(job, &failure) {
+        return EngineError::TooLong {
+            job: job.name.clone(),
+            path: path.to_owned(),
+            direction: failure.direction,
+            offset: failure.offset,
+            length: failure.length,
+            took: failure.took,
+            limit,
+        };
+    }
     EngineError::Io {
         job: job.name.clone(),
         path: path.to_owned(),
@@ -20,6 +32,19 @@ pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
             std::io::Error::from_raw_os_error(failure.errno)
         },
     }
+}
+
+/// How long the I/O might have taken, where it has succeeded and took longer.
+fn limit_of(job: &Job, failure: &FailedIo) -> Option<Nanos> {
+    let ways = Direction::ALL.into_iter();
+    let way = ways
+        .into_iter()
+        .find(|way| way.name() == failure.direction)?;
+    let of_errors = job.features.errors.latency_max[way as usize];
+    let of_target = job.features.latency_target.map(|target| target.most);
+    let limits = [of_errors, of_target].into_iter().flatten();
+    let limit = limits.filter(|limit| failure.took > *limit).min();
+    limit.filter(|_| failure.errno == TOO_SLOW)
 }
 
 /// What a rate that was not kept up means to a native run, and what a peer's run says of it.

@@ -266,6 +266,12 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
             let problem = Complaint::new(format!("no such directory: {error}"));
             Err(problem.hint("make the directory first, or name another"))
         }
+        (Place::Path(_), Ok(metadata))
+            if metadata.is_dir() && job.existing == ExistingFiles::AsPeer =>
+        {
+            let problem = Complaint::new("it is a directory, and not a file");
+            Err(problem.hint("name a file; with fio's options, `directory=` says where files are"))
+        }
         (_, Ok(metadata)) if metadata.is_dir() => fresh(target, path),
         (Place::FreshFileIn(_), Ok(_)) => {
             Err(Complaint::new("it is no directory")

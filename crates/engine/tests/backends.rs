@@ -230,6 +230,7 @@ fn stages_run_one_after_another_and_a_discarded_one_is_silent() {
     let source = command(&format!("stat -c %d {}", path.display()));
     assert!(!source.is_empty());
     if let Some(device) = device.first() {
-        assert!(device.ios[0] >= 512, "{device:?}");
+        // Neighbours that are in line together may be merged.
+        assert!(device.ios[0] + device.merges[0] >= 512, "{device:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! Linux native asynchronous I/O (`io_submit`), which `libaio` wraps.
 //!
 //! The system calls are made directly; their structures are those of `linux/aio_abi.h`. Only direct I/O is really
-//! asynchronous with it. Syncs are done at once while submitting, as the interface has no asynchronous one on most file
-//! systems.
+//! asynchronous with it. Syncs are handed to a thread of the kernel; where a file has none of that, they are done while
+//! submitting.
 
 use std::fs::File;
 use std::io;
@@ -18,6 +18,8 @@ use crate::{Calls, Completion, Operation, Queue, Request, RingUnusable, SLOTS_MA
 
 const COMMAND_PREAD: u16 = 0;
 const COMMAND_PWRITE: u16 = 1;
+const COMMAND_FSYNC: u16 = 2;
+const COMMAND_FDSYNC: u16 = 3;
 
 /// `IOCB_FLAG_IOPRIO` of `linux/aio_abi.h`: the block's priority counts.
 const FLAG_PRIORITY: u32 = 2;
@@ -61,7 +63,6 @@ pub struct AioQueue {
     blocks: Box<[ControlBlock]>,
     /// Addresses of the blocks in line, as `io_submit` wants them.
     waiting: Vec<*mut ControlBlock>,
-    syncs: Vec<Request>,
     events: Box<[IoEvent]>,
     done: Vec<Completion>,
     priority: u16,
@@ -115,7 +116,6 @@ impl AioQueue {
             files,
             blocks: vec![ControlBlock::default(); count].into_boxed_slice(),
             waiting: Vec::with_capacity(count),
-            syncs: Vec::with_capacity(count),
             events: vec![IoEvent::default(); count].into_boxed_slice(),
             done: Vec::with_capacity(count),
             priority: 0,
@@ -124,15 +124,24 @@ impl AioQueue {
         })
     }
 
-    fn submit_syncs(&mut self) {
-        for request in self.syncs.drain(..) {
-            let file = &self.files[request.file as usize];
-            let result = perform(file, request, &mut []);
-            self.done.push(Completion {
-                slot: request.slot,
-                result,
-            });
-        }
+    /// What becomes of a request that the kernel would not take, with its reason.
+    #[cold]
+    fn refused(&self, block: &ControlBlock, errno: i32) -> Result<u32, i32> {
+        let operation = match (block.opcode, errno) {
+            (COMMAND_FSYNC, libc::EINVAL) => Operation::Fsync,
+            (COMMAND_FDSYNC, libc::EINVAL) => Operation::Fdatasync,
+            _ => return Err(errno),
+        };
+        let descriptor = block.file.cast_signed();
+        let file = self.files.iter().find(|it| it.as_raw_fd() == descriptor);
+        let request = Request {
+            slot: block.user_data as u32,
+            file: 0,
+            operation,
+            offset: 0,
+            length: 0,
+        };
+        file.map_or(Err(errno), |file| perform(file, request, &mut []))
     }
 
     /// Takes events out of the kernel: at least `least` unless time runs out.
@@ -168,6 +177,21 @@ impl AioQueue {
     }
 }
 
+impl AioQueue {
+    /// A sync names a file and nothing else.
+    fn push_sync(&mut self, request: Request, opcode: u16) {
+        self.slots.begin(request.slot, 0);
+        let block = &mut self.blocks[request.slot as usize];
+        *block = ControlBlock {
+            user_data: u64::from(request.slot),
+            opcode,
+            file: self.files[request.file as usize].as_raw_fd() as u32,
+            ..ControlBlock::default()
+        };
+        self.waiting.push(std::ptr::from_mut(block));
+    }
+}
+
 impl Queue for AioQueue {
     fn buffer(&mut self, slot: u32) -> &mut [u8] {
         self.slots.buffer(slot)
@@ -181,14 +205,8 @@ impl Queue for AioQueue {
         let opcode = match request.operation {
             Operation::Read => COMMAND_PREAD,
             Operation::Write => COMMAND_PWRITE,
-            Operation::Fsync | Operation::Fdatasync => {
-                self.slots.begin(request.slot, 0);
-                self.syncs.push(Request {
-                    length: 0,
-                    ..request
-                });
-                return;
-            }
+            Operation::Fsync => return self.push_sync(request, COMMAND_FSYNC),
+            Operation::Fdatasync => return self.push_sync(request, COMMAND_FDSYNC),
         };
         let address = self.slots.begin(request.slot, request.length);
         let block = &mut self.blocks[request.slot as usize];
@@ -208,7 +226,6 @@ impl Queue for AioQueue {
     }
 
     fn submit(&mut self) -> io::Result<()> {
-        self.submit_syncs();
         while !self.waiting.is_empty() {
             // SAFETY: every address is that of a block in `self.blocks`, filled in by `push`; the buffers they name stay
             // mapped while their slots are busy; the kernel copies the blocks.
@@ -232,8 +249,9 @@ impl Queue for AioQueue {
                     // The first in line was refused: that is the end of this request, not of the queue.
                     let refused = self.waiting.remove(0);
                     // SAFETY: a block of `self.blocks`, which nothing else refers to now.
-                    let slot = unsafe { (*refused).user_data } as u32;
-                    let result = Err(code.unwrap_or(libc::EIO));
+                    let block = unsafe { *refused };
+                    let result = self.refused(&block, code.unwrap_or(libc::EIO));
+                    let slot = block.user_data as u32;
                     self.done.push(Completion { slot, result });
                 }
             }

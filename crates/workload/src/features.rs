@@ -106,11 +106,11 @@ pub struct ThinkTime {
     pub pause: Nanos,
     /// As much of it at its start as the processor spins through instead of sleeping.
     pub spin: Nanos,
-    /// I/Os from one pause to the next; at least 1.
+    /// I/Os from one pause to the next; at least 1, and [`u32::MAX`] where time alone leads to a pause.
     pub every: u32,
     /// Which I/Os are counted.
     pub counts: ThinkCounts,
-    /// Pauses only begin once the job ran for this long since the last; zero: no such condition.
+    /// A pause also begins once the job ran for this long since the last; zero: only I/Os lead to one.
     pub after: Nanos,
 }
 

@@ -137,7 +137,8 @@ fn pacing(
     {
         section.put("thinktime", time(*pause));
         section.put_if(*spin > Nanos::ZERO, "thinktime_spin", time(*spin));
-        section.put_if(*every > 1, "thinktime_blocks", every.to_string());
+        let default = if *after > Nanos::ZERO { u32::MAX } else { 1 };
+        section.put_if(*every != default, "thinktime_blocks", every.to_string());
         section.put_if(
             *counts == ThinkCounts::Issued,
             "thinktime_blocks_type",

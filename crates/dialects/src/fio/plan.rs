@@ -1,9 +1,9 @@
 //! From sections to stages of jobs: defaults, clones, reporting groups and stonewalls.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
     Backend, EndsOthers, Features, Job, PatternError, ReportGroup, Stage, Target, Verify, Workload,
 };
@@ -262,12 +262,16 @@ impl<'a> Planner<'a> {
         };
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
-            let clone = clone_of(settings, name, number, self.seed_of(settings));
+            let ends = self.ends(settings);
+            let clone = clone_of(settings, name, (number, self.seed_of(settings)), &ends);
             let files = self.context.files;
             let Some(found) = find_targets(&clone, files, diagnostics) else {
                 return;
             };
             let (targets, replayed, past_end) = found;
+            if self.allowed == Allowed::ReadsOnly && self.runs == Runs::Yes {
+                clone.check_all_is_there(&targets, files, diagnostics);
+            }
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
@@ -305,6 +309,21 @@ impl<'a> Planner<'a> {
                 stage.jobs.push(job);
             }
         }
+    }
+
+    /// Where the jobs so far leave the ends of their files, for a job that appends to one.
+    fn ends(&self, settings: &Settings) -> BTreeMap<String, u64> {
+        let mut ends = BTreeMap::new();
+        let jobs = self.stages.iter().flat_map(|stage| &stage.jobs);
+        for target in jobs
+            .filter(|_| settings.placement.append)
+            .flat_map(|job| &job.targets)
+        {
+            let end = target.offset.get() + target.length.map_or(0, Bytes::get);
+            let known: &mut u64 = ends.entry(target.place.path().to_owned()).or_default();
+            *known = end.max(*known);
+        }
+        ends
     }
 
     /// What the next job checks.
@@ -463,13 +482,19 @@ fn unreadable(
 type Found = (Vec<Target>, Option<Replayed>, bool);
 
 /// `None` after an error, which is said.
-fn clone_of<'a>(settings: &'a Settings, name: &'a str, number: u64, seed: u64) -> JobClone<'a> {
+fn clone_of<'a>(
+    settings: &'a Settings,
+    name: &'a str,
+    (number, seed): (u64, u64),
+    ends: &'a BTreeMap<String, u64>,
+) -> JobClone<'a> {
     let options = ["size", "filename", "offset", "ioengine"];
     JobClone {
         settings,
         name,
         number,
         seed,
+        ends,
         diskless: job::backend(settings) == Backend::Null,
         location: options.iter().find_map(|option| settings.location(option)),
     }

@@ -111,6 +111,8 @@ pub struct Settings {
     pub offset_increment: Amount,
     pub number_ios: u64,
     pub file_count: u64,
+    /// How many of the files of `filename` are used: `nrfiles` where that is given after them; `None`: all.
+    pub listed_files: Option<u64>,
     pub filename: Option<String>,
     pub directory: Option<String>,
     pub filename_format: String,
@@ -189,6 +191,7 @@ impl Default for Settings {
             offset_increment: Amount::Unset,
             number_ios: 0,
             file_count: 1,
+            listed_files: None,
             filename: None,
             directory: None,
             filename_format: "$jobname.$jobnum.$filenum".to_owned(),

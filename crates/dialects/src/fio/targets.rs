@@ -2,6 +2,8 @@
 //!
 //! Names are made as fio makes them, so that a run finds what a run of fio left behind, and the other way round.
 
+use std::collections::BTreeMap;
+
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
 use fathom_units::Bytes;
 use fathom_workload::{Place, Target};
@@ -25,6 +27,8 @@ pub struct Clone<'a> {
     pub number: u64,
     /// What sizes of files are drawn with.
     pub seed: u64,
+    /// Where earlier jobs leave the ends of their files, if it appends to any.
+    pub ends: &'a BTreeMap<String, u64>,
     /// Whether its engine opens no file.
     pub diskless: bool,
     /// Where complaints point.
@@ -124,7 +128,12 @@ impl Clone<'_> {
 
     fn depends_on_files(&self) -> bool {
         let settings = self.settings;
-        let amounts = [settings.size, settings.offset, settings.offset_increment];
+        let amounts = [
+            settings.size,
+            settings.io_size,
+            settings.offset,
+            settings.offset_increment,
+        ];
         (settings.size == Amount::Unset && settings.file_size.is_none())
             || settings.file_size.is_some_and(FileSizes::is_range)
             || settings.placement.append
@@ -198,6 +207,31 @@ impl Clone<'_> {
         }
     }
 
+    /// Complains of files that would have to be made or extended before they can be read.
+    pub fn check_all_is_there(
+        &self,
+        targets: &[Target],
+        files: &dyn Files,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let opens = !self.diskless && features::operation(self.settings).is_none();
+        for target in targets.iter().filter(|_| opens) {
+            let path = target.place.path();
+            let end = target.offset.get() + target.length.map_or(0, Bytes::get);
+            let problem = match files.status(path) {
+                FileStatus::Regular(size) if size.get() < end => {
+                    format!("`{path}` ends at {size}, and --readonly extends no file")
+                }
+                FileStatus::Missing => {
+                    format!("`{path}` does not exist, and --readonly makes no file")
+                }
+                _ => continue,
+            };
+            let hint = "name a file of that size, lower size=, or take --readonly away";
+            return self.refuse(diagnostics, &problem, hint);
+        }
+    }
+
     fn refuse(&self, diagnostics: &mut Diagnostics, message: &str, hint: &str) {
         let error = Diagnostic::error(format!("job `{}`: {message}", self.name)).hint(hint);
         diagnostics.push(match &self.location {
@@ -218,10 +252,12 @@ impl Clone<'_> {
             count => format!("{}/{name}", folders[(folder % count) as usize]),
         };
         if let Some(list) = &settings.filename {
-            return split_list(list)
+            let names = split_list(list);
+            let count = settings.listed_files.unwrap_or(u64::MAX);
+            let used = names
                 .iter()
-                .map(|name| within(0, name))
-                .collect();
+                .take(usize::try_from(count).unwrap_or(usize::MAX));
+            return used.map(|name| within(0, name)).collect();
         }
         let count = settings.file_count;
         // A job named after a device or a directory uses that.
@@ -306,22 +342,17 @@ impl Clone<'_> {
             .checked_mul(self.number)
             .zip(Some(bytes_of(settings.offset)));
         let offset = offset.and_then(|(more, offset)| more.checked_add(offset));
-        // An offset in percent is moved up to the next block.
-        let in_percent = [settings.offset, settings.offset_increment]
-            .iter()
-            .any(|it| matches!(it, Amount::Percent(_)));
-        let align = settings.placement.offset_align;
-        let align = align.unwrap_or_else(|| smallest_block(settings));
-        let offset = match (offset, status) {
-            // What is there already is left as it is.
-            (_, FileStatus::Regular(size)) if settings.placement.append => Some(size.get()),
-            (Some(offset), _) if in_percent => offset.checked_next_multiple_of(align),
-            (other, _) => other,
-        };
+        let offset = self.first_byte(&path, status, offset);
         let length = match (settings.size, file_size) {
             (Amount::Percent(100), None) => None,
             (Amount::Percent(percent), None) => Some(bytes_of(Amount::Percent(percent))),
-            (_, Some(size)) => Some(size.saturating_sub(offset.unwrap_or(0))),
+            (amount, Some(size)) => {
+                let rest = size.saturating_sub(offset.unwrap_or(0));
+                Some(match amount {
+                    Amount::Percent(percent) => share(rest, percent),
+                    _ => rest,
+                })
+            }
             _ => length.filter(|length| *length > 0),
         };
         if share_of_unknown {
@@ -342,21 +373,52 @@ impl Clone<'_> {
             self.refuse(diagnostics, message, "it lies past the end of the file");
             return None;
         }
-        let length = match length {
-            // A part of a file that exists ends where the file does.
-            Some(length) if matches!(settings.size, Amount::Percent(_)) => {
-                let rest = known.unwrap_or(length).saturating_sub(offset);
-                let block = smallest_block(settings);
-                Some(length.min(rest) / block * block)
-            }
-            other => other,
-        };
+        let length = self.fitted(length, known, offset);
         let (place, offset) = (Place::Path(path), Bytes::new(offset));
         Some(Target {
             place,
             offset,
             length: length.map(Bytes::new),
         })
+    }
+
+    /// Where the part in use begins: `offset`, which is moved up to the next block where it is a percentage, or the end of the
+    /// file, where it is appended to.
+    fn first_byte(&self, path: &str, status: FileStatus, offset: Option<u64>) -> Option<u64> {
+        let settings = self.settings;
+        let in_percent = [settings.offset, settings.offset_increment]
+            .iter()
+            .any(|it| matches!(it, Amount::Percent(_)));
+        let align = settings.placement.offset_align;
+        let align = align.unwrap_or_else(|| smallest_block(settings));
+        let made = self.ends.get(path).copied().unwrap_or(0);
+        match (offset, status) {
+            // What is there already, or will be, is left as it is.
+            (_, FileStatus::Regular(size)) if settings.placement.append => {
+                Some(size.get().max(made))
+            }
+            (_, FileStatus::Missing) if made > 0 => Some(made),
+            (Some(offset), _) if in_percent => offset.checked_next_multiple_of(align),
+            (other, _) => other,
+        }
+    }
+
+    /// The length of the part in use, where it depends on what there is: `known` bytes from the start of the file.
+    fn fitted(&self, length: Option<u64>, known: Option<u64>, offset: u64) -> Option<u64> {
+        let settings = self.settings;
+        match length {
+            // A part of a file that exists ends where the file does.
+            Some(length) if matches!(settings.size, Amount::Percent(_)) => {
+                let rest = known.unwrap_or(length).saturating_sub(offset);
+                let block = smallest_block(settings);
+                Some(length.min(rest) / block * block)
+            }
+            // A share of all there is needs to know how much that is.
+            None if matches!(settings.io_size, Amount::Percent(percent) if percent != 100) => {
+                known.map(|size| size.saturating_sub(offset))
+            }
+            other => other,
+        }
     }
 }
 

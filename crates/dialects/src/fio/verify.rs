@@ -100,8 +100,14 @@ pub fn build(
     Ok(Some(Box::new(verify)))
 }
 
-/// Whether `continue_on_error` covers wrong data.
+/// The number of wrong data among errors.
+pub const EILSEQ: i32 = 84;
+
+/// Whether `continue_on_error` or `ignore_error` covers wrong data.
 fn survives(settings: &Settings) -> bool {
+    if settings.control.ignored_checks.contains(&EILSEQ) {
+        return true;
+    }
     let asked = settings.sources.get("continue_on_error");
     asked.is_some_and(|(typed, ..)| matches!(typed.trim(), "verify" | "all" | "1"))
 }

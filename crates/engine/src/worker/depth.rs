@@ -44,6 +44,7 @@ pub(super) struct DepthSearch {
     /// Smallest depth that did not.
     bad: u32,
     found: bool,
+    failed: bool,
     /// Found, and run for a last window.
     over: bool,
     window_end: Option<Nanos>,
@@ -61,6 +62,7 @@ impl DepthSearch {
             good: 0,
             bad: most.saturating_add(1),
             found: false,
+            failed: false,
             over: false,
             window_end: None,
             below: 0,
@@ -73,9 +75,14 @@ impl DepthSearch {
         self.depth
     }
 
-    /// The depth that was found; 0 where even one I/O at a time is too slow.
-    pub(super) fn found(&self) -> Option<u32> {
-        self.found.then_some(self.good)
+    /// The depth that was found, or else the one that was tried last.
+    pub(super) fn found(&self) -> u32 {
+        if self.found { self.good } else { self.depth }
+    }
+
+    /// Whether even one I/O at a time is too slow, where none may be.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed
     }
 
     /// Whether the job is over: the depth is found, and it was run for a last window.
@@ -106,6 +113,10 @@ impl DepthSearch {
         }
         if met {
             self.good = self.depth;
+        } else if self.depth == 1 {
+            // There is none smaller to be tried: it goes on with this one until its time is over.
+            self.failed = self.target.percentile >= 100.0;
+            return;
         } else {
             self.bad = self.depth;
         }
@@ -156,7 +167,7 @@ mod tests {
             }
         }
         assert!(search.is_over());
-        assert_eq!(search.found(), Some(expected));
+        assert_eq!(search.found(), expected);
     }
 
     #[test]
@@ -165,7 +176,25 @@ mod tests {
         check(10, 64, 64);
         check(150, 128, 6);
         check(999, 64, 1);
-        check(1001, 64, 0);
+    }
+
+    /// A target that is missed at depth 1: some may be late, then it goes on; none may be, then that is the end.
+    #[test]
+    fn where_even_one_is_too_slow_there_is_nothing_to_find() {
+        for (percentile, fails) in [(90.0, false), (100.0, true)] {
+            let target = LatencyTarget {
+                most: Nanos::from_micros(1000),
+                window: Nanos::from_millis(10),
+                percentile,
+                then: AfterFound::Ends,
+            };
+            let mut search = DepthSearch::new(target, 64);
+            for tick in 0..100 {
+                search.completed(Nanos::from_micros(1001), Nanos::from_millis(tick));
+            }
+            assert!(!search.is_over());
+            assert_eq!((search.found(), search.has_failed()), (1, fails));
+        }
     }
 
     #[test]

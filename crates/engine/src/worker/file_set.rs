@@ -153,11 +153,16 @@ impl<'a> SetWorker<'a> {
         self.finish()
     }
 
+    /// Whether the run, or the job, is to end.
+    fn is_called_off(&self) -> bool {
+        self.parts.stop.is_requested() || self.parts.abort.load(Ordering::Relaxed)
+    }
+
     fn begin(&mut self, times: Times) {
         let limits = &self.parts.job.limits;
         self.stage_start = times.start;
         let first = times.start + limits.start_delay;
-        while Clock::now() < first && !self.parts.stop.is_requested() {
+        while Clock::now() < first && !self.is_called_off() {
             sleep_until(first.min(Clock::now() + LOOK_EVERY));
         }
         self.clock = CycleClock::new();
@@ -187,7 +192,7 @@ impl<'a> SetWorker<'a> {
 
     /// Looks at the time and at what stops the run.
     fn look(&mut self) {
-        if self.parts.stop.is_requested() || self.parts.abort.load(Ordering::Relaxed) {
+        if self.is_called_off() {
             self.ended.get_or_insert(EndReason::Interrupted);
         }
         let now = self.clock.now();

@@ -17,7 +17,7 @@ use super::Slot;
 use super::delays::Delayed;
 use super::depth::{DepthSearch, Drain};
 use super::flow::Share;
-use super::limits::Limits;
+use super::limits::{Limits, TOO_SLOW};
 use super::log::Log;
 use super::overlap::InFlight;
 use super::priority::PriorityPicker;
@@ -348,13 +348,18 @@ impl Source for Full<'_> {
         if let Some(flying) = &mut self.in_flight {
             flying.completed(slot);
         }
+        let mut is_too_slow = false;
         if let Some(search) = &mut self.search {
             search.completed(now.saturating_sub(slot.begun), now);
+            is_too_slow = search.has_failed();
         }
         if let Some(log) = &mut self.log {
             let picker = self.priorities.as_ref();
             let priority = picker.map_or_else(IoPriority::default, |it| it.of(completion.slot));
             log.completed(slot, completion, priority, now);
+        }
+        if is_too_slow {
+            return Err(TOO_SLOW);
         }
         self.limits.completed(slot, now)
     }
@@ -376,7 +381,7 @@ impl Source for Full<'_> {
     }
 
     fn found_depth(&self) -> Option<u32> {
-        self.search.as_ref()?.found()
+        self.search.as_ref().map(DepthSearch::found)
     }
 
     fn finished(&mut self, now: Nanos) {

@@ -10,7 +10,7 @@ use super::{Kind, Slot};
 use crate::EngineError;
 
 /// `ETIMEDOUT`, which fio gives an I/O that took too long.
-const TOO_SLOW: i32 = 110;
+pub(crate) const TOO_SLOW: i32 = 110;
 
 /// What one worker does at completions.
 #[derive(Debug)]

@@ -49,6 +49,7 @@ pub(crate) use self::file_set::{SetParts, SetWorker};
 pub(crate) use self::flow::{Flows, Share};
 pub(crate) use self::full::{Extras, Full};
 use self::issue::Pending;
+pub(crate) use self::limits::TOO_SLOW;
 use self::minimum::Judge;
 pub(crate) use self::minimum::Shortfall;
 pub(crate) use self::set_files::PlacedSet;
@@ -131,6 +132,8 @@ pub(crate) struct FailedIo {
     pub(crate) length: u32,
     /// 0: the end of the file was reached.
     pub(crate) errno: i32,
+    /// How long it took.
+    pub(crate) took: Nanos,
 }
 
 /// What a worker leaves behind.
@@ -387,6 +390,11 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         self.finish()
     }
 
+    /// Whether the run, or the job, ends before it has begun.
+    fn is_called_off(&self) -> bool {
+        self.parts.stop.is_requested() || self.parts.abort.load(Ordering::Relaxed)
+    }
+
     /// When something else than I/O is to be looked at.
     fn next_moment(&self) -> Nanos {
         self.next_glance
@@ -399,7 +407,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     fn glance(&mut self) {
         if self.now >= self.next_glance {
             self.next_glance = self.now + GLANCE_EVERY;
-            if self.parts.stop.is_requested() || self.parts.abort.load(Ordering::Relaxed) {
+            if self.is_called_off() {
                 self.end_with(EndReason::Interrupted);
             }
         }
@@ -409,7 +417,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         let limits = &self.parts.job.limits;
         self.stage_start = times.start;
         let first = times.start + limits.start_delay;
-        while Clock::now() < first && !self.parts.stop.is_requested() {
+        while Clock::now() < first && !self.is_called_off() {
             sleep_until(first.min(Clock::now() + LOOK_EVERY));
         }
         self.clock = CycleClock::new();
@@ -507,6 +515,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             offset: 0,
             length: 0,
             errno: error.raw_os_error().unwrap_or(0),
+            took: Nanos::ZERO,
         });
         self.state = State::Broken;
     }
@@ -657,6 +666,12 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             self.stats.usage = usage_since(self.usage_start);
         } else {
             self.parts.handover.current.clear();
+            if self.stats.ended == EndReason::Done && self.syncs_between {
+                let name = &self.parts.job.name;
+                leftover.lines.push(format!(
+                    "{name}: it was done before its warm-up (ramp_time) was over, so that nothing of it was measured"
+                ));
+            }
         }
         self.stats.started = self.measure_start.saturating_sub(self.stage_start);
         let mut last = self.parts.handover.current;
@@ -689,6 +704,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                     offset: 0,
                     length: 0,
                     errno: error.raw_os_error().unwrap_or(0),
+                    took: Nanos::ZERO,
                 });
                 return;
             }
@@ -706,6 +722,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                         offset: 0,
                         length: 0,
                         errno: error.raw_os_error().unwrap_or(0),
+                        took: Nanos::ZERO,
                     });
                 }
                 continue;

@@ -201,15 +201,16 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Lets the source look at a completion, and records it.
     fn record_with_hooks(&mut self, completion: &Completion, now: Nanos) {
         let slot = self.slots[completion.slot as usize];
-        let mut result = completion.result;
+        let mut looked = Ok(());
         if S::HOOKS {
             let buffer = self.queue.buffer(completion.slot);
-            let looked = self.parts.source.completed(&slot, completion, buffer, now);
-            if let (Err(errno), Ok(_)) = (looked, result) {
-                result = Err(errno);
-            }
+            looked = self.parts.source.completed(&slot, completion, buffer, now);
         }
-        self.record_one(&slot, result, now);
+        self.record_one(&slot, completion.result, now);
+        // The I/O itself has succeeded and counts: its time is the longest of all where it took too long.
+        if let (Err(errno), Ok(_)) = (looked, completion.result) {
+            self.count_error(&slot, errno);
+        }
         if S::HOOKS
             && let Some(verdict) = self.parts.source.take_verdict()
         {
@@ -319,6 +320,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             offset: slot.offset,
             length: slot.length,
             errno,
+            took: self.last_completion.saturating_sub(slot.begun),
         });
     }
 

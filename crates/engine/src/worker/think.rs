@@ -76,18 +76,18 @@ impl Pauses {
             self.until = None;
             self.worked_from = Some(now);
         }
+        let worked = now.saturating_sub(*self.worked_from.get_or_insert(now));
+        let after = self.think.after;
+        let is_time = after > Nanos::ZERO && worked >= after;
+        let is_due = |count: u32| is_time || count >= self.think.every;
         let counted = match self.think.counts {
             ThinkCounts::Issued => self.issued,
-            ThinkCounts::Completed if self.issued >= self.think.every && in_flight > 0 => {
+            ThinkCounts::Completed if is_due(self.issued) && in_flight > 0 => {
                 return Some(Next::AfterCompletion);
             }
             ThinkCounts::Completed => self.counted,
         };
-        let worked = now.saturating_sub(*self.worked_from.get_or_insert(now));
-        if counted < self.think.every || worked < self.think.after {
-            if counted >= self.think.every {
-                (self.counted, self.issued) = (0, 0);
-            }
+        if !is_due(counted) {
             return None;
         }
         (self.counted, self.issued) = (0, 0);

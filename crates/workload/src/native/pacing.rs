@@ -226,10 +226,8 @@ impl Reader<'_> {
             &mut think.spin,
             fields.get("spin").and_then(|it| self.quantity(it)),
         );
-        set(
-            &mut think.every,
-            fields.get("every").and_then(|it| self.at_least_one(it)),
-        );
+        let every = fields.get("every");
+        set(&mut think.every, every.and_then(|it| self.at_least_one(it)));
         set(
             &mut think.counts,
             fields.get("counts").and_then(|it| self.word(it, COUNTS)),
@@ -238,6 +236,9 @@ impl Reader<'_> {
             &mut think.after,
             fields.get("after").and_then(|it| self.quantity(it)),
         );
+        if every.is_none() && think.after > Nanos::ZERO {
+            think.every = u32::MAX;
+        }
         fields.finish(self);
         Some(think)
     }

@@ -64,6 +64,7 @@ impl Settings {
             "filename" => {
                 let text = reader.text().map(|text| text.trim().to_owned());
                 set_some(&mut self.filename, text.filter(|text| !text.is_empty()));
+                self.listed_files = None;
             }
             "directory" => set_some(&mut self.directory, reader.text().map(str::to_owned)),
             "filename_format" => set(&mut self.filename_format, reader.text().map(str::to_owned)),
@@ -78,10 +79,11 @@ impl Settings {
                     reader.number(Counts::Things, 0, u64::MAX >> 2),
                 );
             }
-            "nrfiles" => set(
-                &mut self.file_count,
-                reader.number(Counts::Things, 1, MAX_FILES),
-            ),
+            "nrfiles" => {
+                let count = reader.number(Counts::Things, 1, MAX_FILES);
+                set(&mut self.file_count, count);
+                set_some(&mut self.listed_files, count);
+            }
             "unlink" => set(&mut self.unlink, reader.switch()),
             "invalidate" => set(&mut self.invalidate, reader.switch()),
             _ => return false,

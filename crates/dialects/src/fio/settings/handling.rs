@@ -155,7 +155,8 @@ impl Settings {
                 list.push(number);
             }
         }
-        let [reads, writes, _] = lists;
+        let [reads, writes, checks] = lists;
+        self.control.ignored_checks = checks;
         self.control.errors.ignored = [reads, writes.clone(), writes];
     }
 }

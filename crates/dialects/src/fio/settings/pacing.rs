@@ -7,6 +7,7 @@ use fathom_workload::{
     ThinkCounts, ThinkTime,
 };
 
+use super::apply::set_some;
 use super::reader::{Counts, ValueReader};
 use super::{
     Settings,
@@ -19,7 +20,7 @@ use crate::fio::values::BareTime;
 pub struct PacingSettings {
     think: Nanos,
     think_spin: Nanos,
-    think_blocks: u32,
+    think_blocks: Option<u32>,
     think_issued: bool,
     think_iotime: Nanos,
     think_cycles: u32,
@@ -48,7 +49,7 @@ impl Default for PacingSettings {
         Self {
             think: Nanos::ZERO,
             think_spin: Nanos::ZERO,
-            think_blocks: 1,
+            think_blocks: None,
             think_issued: false,
             think_iotime: Nanos::ZERO,
             think_cycles: 0,
@@ -130,7 +131,7 @@ impl Settings {
         match reader.name() {
             "thinktime" => set(&mut pacing.think, reader.time(BareTime::Micros)),
             "thinktime_spin" => set(&mut pacing.think_spin, reader.time(BareTime::Micros)),
-            "thinktime_blocks" => set(&mut pacing.think_blocks, count(reader, 0)),
+            "thinktime_blocks" => set_some(&mut pacing.think_blocks, count(reader, 0)),
             "thinktime_blocks_type" => {
                 let word = reader.word(&["complete", "issue"]);
                 set(&mut pacing.think_issued, word.map(|index| index == 1));
@@ -319,10 +320,16 @@ pub fn pace(job: &mut Job, settings: &Settings) {
     features.think_cycles = pacing.think_cycles;
     features.minimum = minimum;
     if pacing.think > Nanos::ZERO {
+        // With a time between pauses, the number of blocks counts where it is given.
+        let default = if pacing.think_iotime > Nanos::ZERO {
+            u32::MAX
+        } else {
+            1
+        };
         features.think = Some(ThinkTime {
             pause: pacing.think,
             spin: pacing.think_spin,
-            every: pacing.think_blocks.max(1),
+            every: pacing.think_blocks.unwrap_or(default).max(1),
             counts: if pacing.think_issued {
                 ThinkCounts::Issued
             } else {

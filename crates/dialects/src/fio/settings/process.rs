@@ -32,6 +32,8 @@ pub struct ControlSettings {
     pub making: MakingSettings,
     /// Which errors are survived, before fio's own rules.
     pub errors: ErrorHandling,
+    /// The third list of `ignore_error`: errors of checks that are survived.
+    pub ignored_checks: Vec<i32>,
     /// `create_only`.
     pub create_only: bool,
     /// `opendir`.

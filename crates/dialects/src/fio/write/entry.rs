@@ -8,15 +8,18 @@ use fathom_record::{
 };
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, Features, FileOperation, Job};
+use fathom_workload::{Direction, Features, FileOperation, Job, OnMismatch};
 use serde::{Deserialize, Serialize};
 
 use super::priorities::{self, ByPriority};
 use super::{FioRun, wire_histogram};
 use crate::fio::input::{FioInput, FioJobMeta};
+use crate::fio::verify::EILSEQ;
 
 /// Linux's number for an input/output error, for transfers that came up short.
 const EIO: i32 = 5;
+/// Of an I/O that took longer than allowed.
+const ETIMEDOUT: i32 = 110;
 
 /// The jobs of one entry, as indices into [`FioInput::jobs`].
 pub type Members = std::ops::Range<usize>;
@@ -225,7 +228,22 @@ fn samples(halves: &[HalfSecond], way: usize) -> (Samples, Samples) {
 /// Whether a job goes on after errors of any kind.
 fn survives(job: &Job) -> bool {
     let errors = &job.features.errors;
-    errors.go_on != [false; 3] || errors.ignored.iter().any(|list| !list.is_empty())
+    let verify = job.features.verify.as_deref();
+    errors.go_on != [false; 3]
+        || errors.ignored.iter().any(|list| !list.is_empty())
+        || verify.is_some_and(|verify| verify.on_mismatch == OnMismatch::GoOn)
+}
+
+/// I/Os of one direction that failed, which fio counts among those that it did. Wrong data was read, and what took too long
+/// was done.
+fn failed(job: &Job, worker: &WorkerStats, direction: Direction) -> u64 {
+    let limits = &job.features.errors.latency_max;
+    let timed = *limits != [None; 3] || job.features.latency_target.is_some();
+    let errors = worker.errors.iter().filter(|error| {
+        let was_done = error.errno == EILSEQ || timed && error.errno == ETIMEDOUT;
+        error.direction == direction && error.operation.is_none() && !was_done
+    });
+    errors.map(|error| error.count).sum()
 }
 
 /// Whether an error counts against a job: one that it was not told to survive.
@@ -242,7 +260,7 @@ pub struct Entry<'a> {
     /// The first job's.
     pub meta: &'a FioJobMeta,
     pub members: usize,
-    /// Error number of the first failed I/O; 0: none, or none that a job did not survive.
+    /// Error number of the first failed I/O, also where the job survived it; 0: none.
     pub error: i32,
     /// Where jobs survive errors: how many there were, and the number of the first.
     pub survived: Option<(u64, i32)>,
@@ -325,7 +343,7 @@ impl<'a> Entry<'a> {
         }
         if let Some(error) = worker.errors.first() {
             let number = if error.errno == 0 { EIO } else { error.errno };
-            if self.error == 0 && ended_by_error(job, worker) {
+            if self.error == 0 {
                 self.error = number;
             }
             if let Some((total, first)) = &mut self.survived {
@@ -339,6 +357,12 @@ impl<'a> Entry<'a> {
         for direction in Direction::ALL {
             if let Some(stats) = &worker.directions[direction as usize] {
                 self.ways[direction as usize].add(worker, stats, direction);
+            }
+            let failed = failed(job, worker, direction);
+            if failed > 0 {
+                let way = &mut self.ways[direction as usize];
+                way.ios += failed;
+                way.runtime_ms = way.runtime_ms.max(millis(worker.time_of(direction)));
             }
             let (ios, bytes) = worker.unissued[direction as usize];
             self.ways[direction as usize].ios += ios;

@@ -1,0 +1,88 @@
+//! Which files a job uses, and how much of each.
+
+use super::*;
+
+fn parts(files: &Memory, arguments: &[&str]) -> Vec<(String, u64, Option<u64>)> {
+    let input =
+        read_in(files, arguments).unwrap_or_else(|errors| panic!("{arguments:?}\n{errors}"));
+    let targets = input.workload.jobs().flat_map(|(_, job)| &job.targets);
+    let part = |target: &fathom_workload::Target| {
+        let length = target.length.map(Bytes::get);
+        (target.place.path().to_owned(), target.offset.get(), length)
+    };
+    targets.map(part).collect()
+}
+
+fn with_file(path: &str, size: u64) -> Memory {
+    let mut files = Memory::default();
+    let status = FileStatus::Regular(Bytes::new(size));
+    files.statuses.insert(path.to_owned(), status);
+    files
+}
+
+#[track_caller]
+fn check_paths(text: &str, expected: &[&str]) {
+    assert_eq!(paths(text), expected, "{text}");
+}
+
+/// As in fio, a list sets `nrfiles`, and what follows sets it again.
+#[test]
+fn nrfiles_after_a_list_shortens_it() {
+    check_paths("[j]\nsize=1m\nfilename=x:y:z\nnrfiles=2\n", &["x", "y"]);
+    check_paths(
+        "[j]\nsize=1m\nnrfiles=2\nfilename=x:y:z\n",
+        &["x", "y", "z"],
+    );
+    check_paths(
+        "[global]\nnrfiles=1\n[j]\nsize=1m\nfilename=x:y\n",
+        &["x", "y"],
+    );
+    check_paths("[global]\nfilename=x:y\n[j]\nsize=1m\nnrfiles=1\n", &["x"]);
+}
+
+#[test]
+fn readonly_makes_and_extends_no_file() {
+    let arguments = ["--readonly", "--name=a", "--filename=x", "--size=64k"];
+    let refused = |files: &Memory| read_in(files, &arguments).unwrap_err().0[0].message.clone();
+    assert!(refused(&Memory::default()).contains("makes no file"));
+    assert!(refused(&with_file("x", 10_000)).contains("extends no file"));
+    assert!(read_in(&with_file("x", 65_536), &arguments).is_ok());
+    let without_files = ["--readonly", "--name=a", "--size=1m", "--ioengine=null"];
+    assert!(read_in(&Memory::default(), &without_files).is_ok());
+}
+
+/// Two jobs that append to one file, the second after the first.
+#[test]
+fn what_is_appended_lies_behind_what_jobs_before_wrote() {
+    let append = [
+        "--filename=x",
+        "--rw=write",
+        "--size=64k",
+        "--file_append=1",
+    ];
+    let lone = |name: &'static str| std::iter::once(name).chain(append);
+    let twice: Vec<&str> = lone("--name=a").chain(lone("--name=b")).collect();
+    let part = |offset| ("x".to_owned(), offset, Some(65_536));
+    assert_eq!(parts(&Memory::default(), &twice), [part(0), part(65_536)]);
+    let there = with_file("x", 4096);
+    assert_eq!(parts(&there, &twice), [part(4096), part(69_632)]);
+}
+
+#[test]
+fn percentages_are_of_what_there_is() {
+    let whole = with_file("x", 1 << 20);
+    let pass = |files: &Memory, arguments: &[&str]| {
+        let input = read_in(files, arguments).unwrap();
+        let job = &input.workload.stages[0].jobs[0];
+        job.limits.bytes.map(Bytes::get)
+    };
+    let tenth = [
+        "--name=a",
+        "--rw=randwrite",
+        "--filename=x",
+        "--io_size=10%",
+    ];
+    assert_eq!(pass(&whole, &tenth), Some(26 * 4096));
+    let half = ["--name=a", "--filesize=1m", "--size=50%", "--filename=y"];
+    assert_eq!(parts(&whole, &half), [("y".to_owned(), 0, Some(1 << 19))]);
+}
