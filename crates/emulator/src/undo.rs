@@ -37,6 +37,29 @@ struct Block {
     taken: Vec<(u32, Option<Content>)>,
 }
 
+impl Block {
+    /// A write of `part` is over, of a block that is `now` like this, and its bytes alone: those of others that are under way
+    /// are there too, and may never be acknowledged. Says whether all of the block is durable.
+    fn ended(&mut self, now: &[u8], part: &Range<usize>, cached: bool) -> bool {
+        let bytes = &now[part.clone()];
+        let copy = |content: &mut Content| content[part.clone()].copy_from_slice(bytes);
+        if self.pending == 0 {
+            self.cached = None;
+        }
+        self.cached.iter_mut().for_each(copy);
+        if cached {
+            return false;
+        }
+        copy(&mut self.durable);
+        // What was taken before must not take these bytes back.
+        let taken = self.taken.iter_mut();
+        taken
+            .filter_map(|(_, content)| content.as_mut())
+            .for_each(copy);
+        self.pending == 0 && *self.durable == *now
+    }
+}
+
 /// What is not durable of one volume.
 #[derive(Debug, Default)]
 pub(crate) struct Undo {
@@ -54,6 +77,13 @@ pub(crate) enum Tearing {
 
 fn blocks_of(offset: u64, length: u64) -> Range<u64> {
     offset / BLOCK..(offset + length).div_ceil(BLOCK)
+}
+
+/// The bytes of a block of `size` that lie in a range.
+fn part_of(number: u64, (offset, length): (u64, u64), size: usize) -> Range<usize> {
+    let start = number * BLOCK;
+    let within = |at: u64| (at.saturating_sub(start) as usize).min(size);
+    within(offset)..within(offset + length)
 }
 
 impl Undo {
@@ -85,17 +115,13 @@ impl Undo {
                 continue;
             };
             block.pending = block.pending.saturating_sub(1);
-            if block.pending == 0 {
+            let part = part_of(number, (offset, length), block.durable.len());
+            if cached && block.pending == 0 {
                 block.cached = None;
-            }
-            if cached {
-                continue;
-            }
-            if block.pending == 0 {
+            } else if block.pending == 0 && part.len() == block.durable.len() {
                 self.blocks.remove(&number);
-            } else {
-                block.durable = content(disk, number);
-                block.taken.clear();
+            } else if block.ended(&content(disk, number), &part, cached) {
+                self.blocks.remove(&number);
             }
         }
     }
@@ -300,6 +326,70 @@ mod tests {
         volume.end(3, true);
         volume.durable(3, 7);
         volume.check(3, 1);
+    }
+
+    impl Volume {
+        /// The first bytes of a sector of block 3 come; all of it is what the write is for.
+        fn sector(&mut self, sector: u64, bytes: &[u8]) {
+            let start = 3 * BLOCK + sector * SECTOR as u64;
+            self.undo.will_write(&self.disk, start, SECTOR as u64);
+            self.disk.write(start, bytes).unwrap();
+        }
+
+        fn end_sector(&mut self, sector: u64, cached: bool) {
+            let start = 3 * BLOCK + sector * SECTOR as u64;
+            self.undo.wrote(&self.disk, (start, SECTOR as u64), cached);
+        }
+
+        /// First bytes of the first sectors after a crash.
+        #[track_caller]
+        fn check_sectors(&mut self, expected: [u8; 3]) {
+            self.undo
+                .crash(&mut self.disk, &mut Budget(100), Tearing::No);
+            let block = content(&self.disk, 3);
+            let first = |sector: usize| block[sector * SECTOR];
+            assert_eq!([first(0), first(1), first(2)], expected);
+        }
+    }
+
+    /// Another write to the block is under way all the time, and never ends.
+    #[test]
+    fn what_was_flushed_stays_whatever_else_is_under_way() {
+        let mut volume = Volume::new();
+        volume.sector(1, &[9; 256]);
+        volume.sector(0, &[1; SECTOR]);
+        volume.end_sector(0, true);
+        volume.take(3, 7);
+        volume.durable(3, 7);
+        volume.check_sectors([1, 0, 0]);
+    }
+
+    #[test]
+    fn a_write_that_goes_through_takes_no_other_with_it() {
+        let mut volume = Volume::new();
+        volume.sector(2, &[8; SECTOR]);
+        volume.end_sector(2, true);
+        volume.sector(1, &[9; 256]);
+        volume.sector(0, &[1; SECTOR]);
+        volume.end_sector(0, false);
+        volume.check_sectors([1, 0, 0]);
+    }
+
+    /// A background write that began before has older bytes of the sector, which must not come back.
+    #[test]
+    fn a_background_write_takes_nothing_back_that_went_through() {
+        let mut volume = Volume::new();
+        volume.sector(2, &[8; SECTOR]);
+        volume.end_sector(2, true);
+        volume.take(3, 7);
+        volume.sector(0, &[1; SECTOR]);
+        volume.end_sector(0, false);
+        volume.durable(3, 7);
+        volume.check_sectors([1, 0, 8]);
+        let mut clean = Volume::new();
+        clean.sector(0, &[1; SECTOR]);
+        clean.end_sector(0, false);
+        assert!(clean.undo.blocks.is_empty());
     }
 
     #[test]
