@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use fathom_record::{Record, Verdict};
 use jiff::Timestamp;
 
+use crate::limits::{Writer, prune, writer_of};
 use crate::recover::recover;
-use crate::{RunStart, RunWriter, files};
+use crate::{Limits, RunStart, RunWriter, files};
 
 /// A run could not be stored or found.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +46,16 @@ pub enum StoreError {
         /// What was wrong.
         reason: String,
     },
+    /// A variable of the environment sets no limit.
+    #[error("`{name}` is `{value}`: {wanted} is wanted")]
+    BadLimit {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        wanted: &'static str,
+    },
 }
 
 /// The newest few of many ids.
@@ -54,24 +65,6 @@ fn some_of(ids: &[String]) -> String {
     match ids.len().saturating_sub(SHOWN) {
         0 => shown,
         more => format!("{shown} and {more} older ones"),
-    }
-}
-
-/// How much is kept: the oldest runs go first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Most runs kept.
-    pub runs: usize,
-    /// Most bytes kept over all runs.
-    pub bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            runs: 500,
-            bytes: 2 << 30,
-        }
     }
 }
 
@@ -86,8 +79,19 @@ pub struct RunEntry {
     pub kind: String,
     /// Short name of what was run.
     pub what: String,
-    /// `None` where it never reached its end.
-    pub verdict: Option<Verdict>,
+    /// How it ended.
+    pub state: RunState,
+}
+
+/// How a stored run ended, as far as its folder tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    /// With a record.
+    Ended(Verdict),
+    /// It has not ended yet.
+    UnderWay,
+    /// It never reached its end.
+    CutShort,
 }
 
 /// All stored runs.
@@ -103,23 +107,23 @@ impl Store {
         Self { folder, limits }
     }
 
-    /// The user's store: `$XDG_DATA_HOME/fathom/runs`, or `~/.local/share/fathom/runs`.
+    /// The user's store: `$XDG_DATA_HOME/fathom/runs`, or `~/.local/share/fathom/runs`, with the limits that are set.
     pub fn of_user(environment: impl Fn(&str) -> Option<String>) -> Result<Self, StoreError> {
         let set = |name: &str| environment(name).filter(|value| Path::new(value).is_absolute());
         let base = set("XDG_DATA_HOME").map(PathBuf::from);
         let base = base.or_else(|| set("HOME").map(|home| Path::new(&home).join(".local/share")));
         let folder = base.ok_or(StoreError::NoHome)?.join("fathom/runs");
-        Ok(Self::new(folder, Limits::default()))
+        Ok(Self::new(folder, Limits::of_environment(&environment)?))
     }
 
-    /// A new run folder, after the oldest runs over the limits are removed.
+    /// A new run folder, after the oldest runs over the limits are removed; the writer has a note of those.
     pub fn begin(&self, start: &RunStart<'_>) -> Result<RunWriter, StoreError> {
         let io = |path: &Path| {
             let path = path.to_owned();
             move |source| StoreError::Io { path, source }
         };
         std::fs::create_dir_all(&self.folder).map_err(io(&self.folder))?;
-        self.prune()?;
+        let removed = prune(&self.runs()?, self.limits);
         let stamp =
             Timestamp::from_nanosecond(i128::from(start.started_unix_ns)).unwrap_or_default();
         let base = format!("{}-{}", stamp.strftime("%Y%m%d-%H%M%S"), start.kind);
@@ -131,7 +135,10 @@ impl Store {
             };
             let folder = self.folder.join(id);
             match std::fs::create_dir(&folder) {
-                Ok(()) => return RunWriter::create(folder.clone(), start).map_err(io(&folder)),
+                Ok(()) => {
+                    let writer = RunWriter::create(folder.clone(), start, removed);
+                    return writer.map_err(io(&folder));
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(io(&folder)(error)),
             }
@@ -143,7 +150,7 @@ impl Store {
     pub fn list(&self) -> Result<Vec<RunEntry>, StoreError> {
         let mut runs = self.runs()?;
         for run in &mut runs {
-            run.verdict = verdict_of(&run.folder);
+            run.state = state_of(&run.folder);
         }
         Ok(runs)
     }
@@ -153,7 +160,7 @@ impl Store {
         Ok(self.runs()?.pop().map(|run| run.id))
     }
 
-    /// Every run without its verdict, for which its whole record would have to be read.
+    /// Every run without its state, for which its whole record would have to be read.
     fn runs(&self) -> Result<Vec<RunEntry>, StoreError> {
         let entries = match std::fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -204,24 +211,6 @@ impl Store {
             }),
         }
     }
-
-    fn prune(&self) -> Result<(), StoreError> {
-        let runs = self.runs()?;
-        let sizes: Vec<u64> = runs.iter().map(|run| folder_bytes(&run.folder)).collect();
-        let (mut count, mut bytes) = (runs.len(), sizes.iter().sum::<u64>());
-        for (run, size) in runs.iter().zip(sizes) {
-            if count < self.limits.runs && bytes < self.limits.bytes {
-                break;
-            }
-            std::fs::remove_dir_all(&run.folder).map_err(|source| StoreError::Io {
-                path: run.folder.clone(),
-                source,
-            })?;
-            count -= 1;
-            bytes -= size;
-        }
-        Ok(())
-    }
 }
 
 /// Orders `…-run-2` before `…-run-10`.
@@ -238,17 +227,6 @@ fn natural(id: &str) -> (String, u32) {
     }
 }
 
-fn folder_bytes(folder: &Path) -> u64 {
-    let entries = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok);
-    entries
-        .filter_map(|entry| entry.metadata().ok())
-        .map(|metadata| metadata.len())
-        .sum()
-}
-
 /// Only folders that hold an event log are runs; anything else in the store is left alone.
 fn entry_of(folder: &Path) -> Option<RunEntry> {
     let log = std::fs::File::open(folder.join(files::EVENTS)).ok()?;
@@ -261,18 +239,22 @@ fn entry_of(folder: &Path) -> Option<RunEntry> {
         folder: folder.to_owned(),
         kind: text("kind"),
         what: text("what"),
-        verdict: None,
+        state: RunState::CutShort,
     })
 }
 
-fn verdict_of(folder: &Path) -> Option<Verdict> {
+fn state_of(folder: &Path) -> RunState {
     #[derive(serde::Deserialize)]
     struct Judged {
         verdict: Verdict,
     }
-    let record = std::fs::read(folder.join(files::RECORD)).ok()?;
-    let judged: Judged = serde_json::from_slice(&record).ok()?;
-    Some(judged.verdict)
+    let record = std::fs::read(folder.join(files::RECORD)).ok();
+    let judged = record.and_then(|record| serde_json::from_slice::<Judged>(&record).ok());
+    match (judged, writer_of(folder)) {
+        (Some(judged), _) => RunState::Ended(judged.verdict),
+        (None, Writer::AtWork) => RunState::UnderWay,
+        (None, Writer::Gone | Writer::Unknown) => RunState::CutShort,
+    }
 }
 
 fn load_folder(folder: &Path, name: &str) -> Result<Record, StoreError> {
@@ -431,7 +413,7 @@ mod tests {
         );
         assert!(read.latency_ns.p50.abs_diff(1000) <= 4 && total.write.is_none());
         assert_eq!(read.latency_ns.max, 1000);
-        assert_eq!(store.list().unwrap()[0].verdict, None);
+        assert_eq!(store.list().unwrap()[0].state, RunState::CutShort);
     }
 
     #[test]
@@ -443,10 +425,42 @@ mod tests {
         let environment = serde_json::json!({});
         std::fs::create_dir_all(store.folder.join("mine")).unwrap();
         for _ in 0..4 {
-            let writer = store.begin(&start(&environment)).unwrap();
+            let mut writer = store.begin(&start(&environment)).unwrap();
+            writer.take_note();
             assert_eq!(writer.finish(&record()), None);
         }
         assert_eq!(store.list().unwrap().len(), 2);
         assert!(store.folder.join("mine").exists());
+    }
+
+    #[test]
+    fn what_goes_is_told_and_a_run_under_way_stays() {
+        let (_keep, store) = store(Limits {
+            runs: 1,
+            bytes: u64::MAX,
+        });
+        let environment = serde_json::json!({});
+        let mut served = store.begin(&start(&environment)).unwrap();
+        assert_eq!(served.take_note(), None);
+        assert_eq!(store.list().unwrap()[0].state, RunState::UnderWay);
+        // The older run is under way, so that nothing goes for the next, which goes for the one after it.
+        let mut second = store.begin(&start(&environment)).unwrap();
+        assert_eq!(second.take_note(), None);
+        assert_eq!(second.finish(&record()), None);
+        let mut third = store.begin(&start(&environment)).unwrap();
+        let note = third.take_note().unwrap();
+        assert!(note.contains("`20260102-030405-run-2`"), "{note}");
+        assert!(note.contains(Limits::KEEP), "{note}");
+        assert!(!note.contains('\n'), "{note}");
+        let ids: Vec<_> = store.list().unwrap().into_iter().collect();
+        assert_eq!(ids.len(), 2, "{ids:?}");
+        // What nobody asked for is told at the end.
+        drop(third);
+        let fourth = store.begin(&start(&environment)).unwrap();
+        let told = fourth.finish(&record()).unwrap();
+        assert!(told.contains("removed"), "{told}");
+        assert_eq!(served.finish(&record()), None);
+        let first = store.load("20260102-030405-run").unwrap();
+        assert_eq!(first, record());
     }
 }

@@ -1,0 +1,85 @@
+//! What is kept of the runs before, and how stored runs are shown.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use support::{expect_code, fathom, names_in};
+
+const NULL_JOB: [&str; 4] = ["fio", "--name=n", "--ioengine=null", "--size=4m"];
+
+/// The folder of the newest run in `home`.
+fn newest(home: &Path) -> PathBuf {
+    let store = home.join("data/fathom/runs");
+    store.join(names_in(&store).last().unwrap())
+}
+
+/// A short run in `home` that keeps as many runs as `keep` says: exit code, stdout and stderr.
+fn run_keeping(home: &Path, keep: (&str, &str)) -> (Option<i32>, String, String) {
+    let mut command = fathom(home);
+    command.args(["run", "-q"]).args(NULL_JOB);
+    let output = command.env(keep.0, keep.1).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+#[test]
+fn a_run_under_way_is_kept_and_what_goes_is_told() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let one = ("FATHOM_RUNS_KEEP", "1");
+    let job = ["run", "fio", "--name=n", "--ioengine=null", "--size=1g"];
+    let long = ["--rate_iops=2000", "--time_based", "--runtime=120"];
+    let mut command = fathom(home);
+    command.args(job).args(long).stdout(Stdio::null());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("measure 00:01"))));
+    let long_run = newest(home);
+    let (runs, _) = expect_code(home, &["runs"], 0);
+    assert!(runs.contains("under way"), "{runs}");
+
+    let (code, _, stderr) = run_keeping(home, one);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let (code, stdout, stderr) = run_keeping(home, one);
+    assert_eq!(code, Some(0), "{stderr}");
+    let told = stderr.lines().filter(|line| line.contains("removed"));
+    assert_eq!(told.count(), 1, "{stderr}");
+    assert!(!stdout.contains("removed"), "{stdout}");
+    assert!(long_run.join("events.jsonl").exists());
+
+    // A writer that was killed holds nothing.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (runs, _) = expect_code(home, &["runs"], 0);
+    assert!(runs.contains("cut short"), "{runs}");
+    let (code, _, stderr) = run_keeping(home, one);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(!long_run.exists());
+    assert_eq!(names_in(&home.join("data/fathom/runs")).len(), 1);
+}
+
+#[test]
+fn a_limit_that_is_none_is_told_before_anything_runs() {
+    let folder = support::disk_folder();
+    for setting in [
+        ("FATHOM_RUNS_KEEP", "many"),
+        ("FATHOM_RUNS_KEEP", "0"),
+        ("FATHOM_RUNS_SIZE", "-2GiB"),
+    ] {
+        let (code, stdout, stderr) = run_keeping(folder.path(), setting);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains(setting.0), "{stderr}");
+        assert!(stderr.contains("hint:"), "{stderr}");
+    }
+    assert!(names_in(folder.path()).is_empty());
+    let (code, _, stderr) = run_keeping(folder.path(), ("FATHOM_RUNS_SIZE", "all"));
+    assert_eq!(code, Some(0), "{stderr}");
+}
