@@ -7,6 +7,7 @@ mod html;
 mod need;
 mod plot;
 mod progress;
+mod repeats;
 mod runs_table;
 mod summary;
 

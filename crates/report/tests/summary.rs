@@ -178,8 +178,28 @@ fn repeats_are_one_line_with_their_spread() {
             stage(&name, vec![job("randwrite", &writes, None)], &writes)
         });
     let mut record = record(RunKind::Run, stages.collect(), vec![]);
+    record.workload = serde_json::json!({"stage": [{"name": "randwrite", "repeats": 3}]});
     record.notes.clear();
     check(&record, Summary::Short, include_str!("repeats.txt"));
+}
+
+#[test]
+fn stages_called_like_repeats_are_stages() {
+    let stages = [("x #1", 500.0), ("x #2", 2_000.0)].map(|(name, iops)| {
+        let writes = direction(iops, 0.37, &[]);
+        stage(name, vec![job("n", &writes, None)], &writes)
+    });
+    let mut record = record(RunKind::Run, stages.into(), vec![]);
+    for repeats in [1, 3] {
+        let stages =
+            ["x #1", "x #2"].map(|name| serde_json::json!({"name": name, "repeats": repeats}));
+        record.workload = serde_json::json!({ "stage": stages });
+        let text = summary(&record, Summary::Short);
+        for part in ["x #1: n write", "x #2: n write", " 500 ", " 2,000 "] {
+            assert!(text.contains(part), "`{part}` is not in\n{text}");
+        }
+        assert!(!text.contains('±') && !text.contains("1,250"), "{text}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod table;
 mod time;
 mod verdict;
 
-use fathom_record::{JobRecord, Record, StageRecord};
+use fathom_record::{JobRecord, Record};
 
 pub(crate) use self::limits::sentences;
 pub(crate) use self::table::{Row, rows_of};
@@ -68,27 +68,6 @@ pub(crate) fn write_wrapped(text: &mut String, head: &str, body: &str, indent: u
     text.push('\n');
 }
 
-/// A stage's name without the number of its repeat.
-pub(crate) fn base_name(name: &str) -> &str {
-    match name.rsplit_once(" #") {
-        Some((base, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => base,
-        _ => name,
-    }
-}
-
-/// The stages of a record by their base names, repeats together, in order.
-fn stages_with_repeats(record: &Record) -> Vec<(&str, Vec<&StageRecord>)> {
-    let mut groups: Vec<(&str, Vec<&StageRecord>)> = Vec::new();
-    for stage in &record.stages {
-        let base = base_name(&stage.name);
-        match groups.iter_mut().find(|(name, _)| *name == base) {
-            Some((_, repeats)) => repeats.push(stage),
-            None => groups.push((base, vec![stage])),
-        }
-    }
-    groups
-}
-
 /// Several jobs in few words: `a`, `a ×4`, `a and b`, `a … d`.
 fn jobs_in_words(names: &[&str]) -> String {
     let mut distinct: Vec<&str> = Vec::new();
@@ -126,13 +105,6 @@ mod tests {
         ] {
             assert_eq!(jobs_in_words(&names), expected);
         }
-    }
-
-    #[test]
-    fn only_a_repeats_number_is_no_part_of_a_name() {
-        assert_eq!(base_name("mix #12"), "mix");
-        assert_eq!(base_name("mix #b"), "mix #b");
-        assert_eq!(base_name("mix"), "mix");
     }
 
     #[test]

@@ -9,8 +9,9 @@ use fathom_record::{
 use fathom_stats::confidence_95;
 use fathom_units::{Nanos, group_digits, per_second};
 
-use super::{jobs_in_words, merged, names_of, stages_with_repeats};
+use super::{jobs_in_words, merged, names_of};
 use crate::format::{WIDTH, mebibytes, rate, short_mean, short_time, shortened};
+use crate::repeats::stages_with_repeats;
 
 /// Figures of one line: one for each repeat of its stage.
 pub(crate) struct Row {
@@ -49,6 +50,8 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
     let stages = stages_with_repeats(record);
     let mut rows: Vec<Row> = Vec::new();
     for (base, repeats) in &stages {
+        // Lines of one name belong together within a stage alone.
+        let begin = rows.len();
         for line in repeats.iter().flat_map(|stage| stage_lines(stage)) {
             let (name, direction, figures) = line;
             let moves = ["read", "write", "trim", "together"].contains(&direction);
@@ -64,14 +67,15 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
                 format!(" {direction}")
             };
             let name = format!("{prefix}{name}{direction}");
-            add(&mut rows, name, moves, figures);
+            add(&mut rows, begin, name, moves, figures);
         }
     }
     rows
 }
 
-fn add(rows: &mut Vec<Row>, name: String, moves: bool, figures: DirectionRecord) {
-    match rows.iter_mut().find(|row| row.name == name) {
+/// Adds figures to the row called `name` among those from `begin` on.
+fn add(rows: &mut Vec<Row>, begin: usize, name: String, moves: bool, figures: DirectionRecord) {
+    match rows[begin..].iter_mut().find(|row| row.name == name) {
         Some(row) => row.repeats.push(figures),
         None => rows.push(Row {
             name,
