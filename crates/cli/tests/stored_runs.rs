@@ -83,3 +83,24 @@ fn a_limit_that_is_none_is_told_before_anything_runs() {
     let (code, _, stderr) = run_keeping(folder.path(), ("FATHOM_RUNS_SIZE", "all"));
     assert_eq!(code, Some(0), "{stderr}");
 }
+
+#[test]
+fn stages_called_like_repeats_are_not_added_up() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let stage = |name: &str, rate: u32| {
+        format!(
+            "[[stage]]\nname = \"{name}\"\nmeasure = \"1s\"\n[[stage.job]]\nname = \"n\"\n\
+             target = {{ path = \"file\", size = \"1MiB\" }}\nblock = \"4KiB\"\nbackend = \"null\"\n\
+             arrival = {{ rate = \"{rate}/s\" }}\n"
+        )
+    };
+    let text = stage("x #1", 500) + &stage("x #2", 2_000);
+    std::fs::write(home.join("x.workload.toml"), text).unwrap();
+    let (stdout, _) = expect_code(home, &["run", "-q", "x.workload.toml"], 0);
+    assert!(
+        stdout.contains("x #1: n") && stdout.contains("x #2: n"),
+        "{stdout}"
+    );
+    assert!(!stdout.contains('±'), "{stdout}");
+}
