@@ -57,6 +57,7 @@ fn failure(error: &StoreError) -> Failure {
         StoreError::NoHome | StoreError::Io { .. } => Code::Target,
         StoreError::NotFound { .. }
         | StoreError::Ambiguous { .. }
+        | StoreError::OtherSchema { .. }
         | StoreError::BadRecord { .. } => Code::Input,
         StoreError::BadLimit { .. } => Code::Usage,
     };
@@ -85,6 +86,7 @@ pub fn runs() -> Result<Code, Failure> {
             RunState::Ended(verdict) => format!("{verdict:?}").to_lowercase(),
             RunState::UnderWay => "under way".to_owned(),
             RunState::CutShort => "cut short".to_owned(),
+            RunState::Unreadable => "unreadable".to_owned(),
         },
     });
     crate::print(&runs_table(&rows.collect::<Vec<_>>()));

@@ -85,6 +85,30 @@ fn a_limit_that_is_none_is_told_before_anything_runs() {
 }
 
 #[test]
+fn a_torn_record_is_shown_from_its_events() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    run_keeping(home, ("FATHOM_RUNS_KEEP", "9"));
+    let (whole, _) = expect_code(home, &["report", "last"], 0);
+    let path = newest(home).join("record.json");
+    let record = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &record[..record.len() / 2]).unwrap();
+    let (runs, _) = expect_code(home, &["runs"], 0);
+    assert!(
+        runs.contains("unreadable") && !runs.contains("cut short"),
+        "{runs}"
+    );
+    let (torn, _) = expect_code(home, &["report", "last"], 0);
+    assert!(torn.contains("`record.json` cannot be read"), "{torn}");
+    assert!(torn.contains("NOT CHECKED"), "{torn}");
+    let line = |text: &str| text.lines().nth(2).unwrap().to_owned();
+    assert_eq!(line(&torn), line(&whole));
+    std::fs::write(newest(home).join("events.jsonl"), "").unwrap();
+    let by_path = newest(home).display().to_string();
+    expect_code(home, &["report", &by_path], 3);
+}
+
+#[test]
 fn stages_called_like_repeats_are_not_added_up() {
     let folder = support::disk_folder();
     let home = folder.path();

@@ -9,7 +9,7 @@ pub struct RunRow {
     pub kind: String,
     /// What was run.
     pub what: String,
-    /// `trustworthy`, `questionable`, `empty`, `under way`, or `cut short` where it never ended.
+    /// `trustworthy`, `questionable`, `empty`, `under way`, `cut short` where it never ended, or `unreadable`.
     pub verdict: String,
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fathom_record::{Record, Verdict};
+use fathom_record::{Record, SCHEMA, Verdict};
 use jiff::Timestamp;
 
 use crate::limits::{Writer, prune, writer_of};
@@ -38,7 +38,15 @@ pub enum StoreError {
         /// The ids it fits.
         candidates: Vec<String>,
     },
-    /// A record is not what this version reads.
+    /// A record is of another version.
+    #[error("{path}: not a record of this version: its schema is `{schema}`, expected `{SCHEMA}`")]
+    OtherSchema {
+        /// The record.
+        path: PathBuf,
+        /// Its schema.
+        schema: String,
+    },
+    /// A record is torn, or is none.
     #[error("{path}: not a record of this version: {reason}")]
     BadRecord {
         /// The record.
@@ -92,6 +100,8 @@ pub enum RunState {
     UnderWay,
     /// It never reached its end.
     CutShort,
+    /// There is a record, which cannot be read.
+    Unreadable,
 }
 
 /// All stored runs.
@@ -246,49 +256,64 @@ fn entry_of(folder: &Path) -> Option<RunEntry> {
 fn state_of(folder: &Path) -> RunState {
     #[derive(serde::Deserialize)]
     struct Judged {
+        schema: String,
         verdict: Verdict,
     }
-    let record = std::fs::read(folder.join(files::RECORD)).ok();
-    let judged = record.and_then(|record| serde_json::from_slice::<Judged>(&record).ok());
-    match (judged, writer_of(folder)) {
-        (Some(judged), _) => RunState::Ended(judged.verdict),
-        (None, Writer::AtWork) => RunState::UnderWay,
-        (None, Writer::Gone | Writer::Unknown) => RunState::CutShort,
+    let record = match std::fs::read(folder.join(files::RECORD)) {
+        Ok(record) => record,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return match writer_of(folder) {
+                Writer::AtWork => RunState::UnderWay,
+                Writer::Gone | Writer::Unknown => RunState::CutShort,
+            };
+        }
+        Err(_) => return RunState::Unreadable,
+    };
+    match serde_json::from_slice::<Judged>(&record) {
+        Ok(judged) if judged.schema == SCHEMA => RunState::Ended(judged.verdict),
+        _ => RunState::Unreadable,
     }
 }
 
+/// The record of the run in `folder`; where there is none, or none that can be read, what its event log holds.
 fn load_folder(folder: &Path, name: &str) -> Result<Record, StoreError> {
     let path = folder.join(files::RECORD);
-    if path.exists() {
-        return read_record(&path);
+    if !path.exists() {
+        return recover(folder, None).ok_or_else(|| StoreError::NotFound {
+            name: name.to_owned(),
+        });
     }
-    recover(folder).ok_or_else(|| StoreError::NotFound {
-        name: name.to_owned(),
+    read_record(&path).or_else(|error| {
+        let reason = match &error {
+            StoreError::BadRecord { reason, .. } => reason.clone(),
+            StoreError::Io { source, .. } => source.to_string(),
+            // What another version means is not to be guessed.
+            _ => return Err(error),
+        };
+        recover(folder, Some(&reason)).ok_or(error)
     })
 }
 
 fn read_record(path: &Path) -> Result<Record, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        schema: String,
+    }
     let bytes = std::fs::read(path).map_err(|source| StoreError::Io {
         path: path.to_owned(),
         source,
     })?;
-    let record: Record = serde_json::from_slice(&bytes).map_err(|error| StoreError::BadRecord {
+    let versioned = serde_json::from_slice::<Versioned>(&bytes);
+    if let Some(other) = versioned.ok().filter(|it| it.schema != SCHEMA) {
+        return Err(StoreError::OtherSchema {
+            path: path.to_owned(),
+            schema: other.schema,
+        });
+    }
+    serde_json::from_slice(&bytes).map_err(|error| StoreError::BadRecord {
         path: path.to_owned(),
         reason: error.to_string(),
-    })?;
-    if record.schema == fathom_record::SCHEMA {
-        Ok(record)
-    } else {
-        let reason = format!(
-            "its schema is `{}`, expected `{}`",
-            record.schema,
-            fathom_record::SCHEMA
-        );
-        Err(StoreError::BadRecord {
-            path: path.to_owned(),
-            reason,
-        })
-    }
+    })
 }
 
 #[cfg(test)]
@@ -316,7 +341,7 @@ mod tests {
 
     fn record() -> Record {
         Record {
-            schema: fathom_record::SCHEMA.to_owned(),
+            schema: SCHEMA.to_owned(),
             tool: ToolRecord {
                 name: "fathom".into(),
                 version: "0".into(),
@@ -414,6 +439,41 @@ mod tests {
         assert!(read.latency_ns.p50.abs_diff(1000) <= 4 && total.write.is_none());
         assert_eq!(read.latency_ns.max, 1000);
         assert_eq!(store.list().unwrap()[0].state, RunState::CutShort);
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_made_from_the_events() {
+        let (_keep, store) = store(Limits::default());
+        let environment = serde_json::json!({});
+        let mut start = start(&environment);
+        start.workload = "[[stage]]\nname = \"mix\"\nrepeats = 2\nmeasure = \"1s\"\n\
+            [[stage.job]]\ntarget = { path = \"f\", size = \"1MiB\" }\nblock = \"4KiB\"\n";
+        let writer = store.begin(&start).unwrap();
+        let path = writer.folder().join(files::RECORD);
+        assert_eq!(writer.finish(&record()), None);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        assert_eq!(store.list().unwrap()[0].state, RunState::Unreadable);
+        let from_events = store.load("last").unwrap();
+        assert!(!from_events.interrupted);
+        assert_eq!(from_events.started_unix_ns, 1_767_323_045_000_000_000);
+        assert!(
+            from_events.notes[0].contains("`record.json` cannot be read"),
+            "{:?}",
+            from_events.notes
+        );
+        assert_eq!(from_events.workload["stage"][0]["repeats"], 2);
+        // The file itself was asked for.
+        assert!(matches!(
+            store.load(path.to_str().unwrap()),
+            Err(StoreError::BadRecord { .. })
+        ));
+        let later = String::from_utf8(whole).unwrap();
+        let later = later.replace(SCHEMA, "fathom.record/9");
+        std::fs::write(&path, later).unwrap();
+        assert_eq!(store.list().unwrap()[0].state, RunState::Unreadable);
+        let error = store.load("last").unwrap_err().to_string();
+        assert!(error.contains("fathom.record/9"), "{error}");
     }
 
     #[test]
