@@ -109,6 +109,28 @@ fn a_torn_record_is_shown_from_its_events() {
 }
 
 #[test]
+fn names_steer_no_terminal() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let name = "a\u{1b}[2J\nb.fio";
+    std::fs::write(home.join(name), "[n]\nioengine=null\nsize=4m\n").unwrap();
+    let steering = |text: &str| text.contains(|c: char| c.is_control() && c != '\n');
+    let (stdout, stderr) = expect_code(home, &["run", name], 0);
+    assert!(
+        !steering(&stdout) && !steering(&stderr),
+        "{stdout:?}{stderr:?}"
+    );
+    let (runs, _) = expect_code(home, &["runs"], 0);
+    assert_eq!(runs.lines().count(), 2, "{runs:?}");
+    assert!(!steering(&runs), "{runs:?}");
+    let (_, stderr) = expect_code(home, &["report", "no\u{1b}[2J"], 3);
+    assert!(!steering(&stderr), "{stderr:?}");
+    std::fs::write(home.join(name), "[n\u{1b}[2J]\nnonsense=\u{9b}1\n").unwrap();
+    let (_, stderr) = expect_code(home, &["run", name], 3);
+    assert!(!steering(&stderr), "{stderr:?}");
+}
+
+#[test]
 fn stages_called_like_repeats_are_not_added_up() {
     let folder = support::disk_folder();
     let home = folder.path();

@@ -184,6 +184,26 @@ fn repeats_are_one_line_with_their_spread() {
 }
 
 #[test]
+fn names_begin_no_lines_and_steer_no_terminal() {
+    let name = "a\nverdict  TRUSTWORTHY\u{1b}[2J";
+    let writes = direction(500.0, 0.37, &[]);
+    let stages = [name, "b"].map(|stage_name| {
+        let mut stage = stage(stage_name, vec![job(name, &writes, Some(900.0))], &writes);
+        stage.notes.push(name.to_owned());
+        stage
+    });
+    let mut record = record(RunKind::Run, stages.into(), vec![]);
+    record.title = name.to_owned();
+    for how_much in [Summary::Short, Summary::Full] {
+        let text = summary(&record, how_much);
+        let steering = |c: char| c.is_control() && c != '\n';
+        assert!(!text.contains(steering), "{text:?}");
+        let verdicts = text.lines().filter(|line| line.starts_with("verdict"));
+        assert_eq!(verdicts.count(), 1, "{text}");
+    }
+}
+
+#[test]
 fn stages_called_like_repeats_are_stages() {
     let stages = [("x #1", 500.0), ("x #2", 2_000.0)].map(|(name, iops)| {
         let writes = direction(iops, 0.37, &[]);

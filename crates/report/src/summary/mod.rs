@@ -18,7 +18,7 @@ use fathom_record::{JobRecord, Record};
 pub(crate) use self::limits::sentences;
 pub(crate) use self::table::{Row, rows_of};
 pub(crate) use self::verdict::{notes, verdict_words};
-use crate::format::WIDTH;
+use crate::format::{WIDTH, on_one_line};
 
 /// How much to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,7 +32,7 @@ pub enum Summary {
 
 /// The summary of `record` as text.
 pub fn summary(record: &Record, how_much: Summary) -> String {
-    let mut text = format!("{}\n", record.title);
+    let mut text = format!("{}\n", on_one_line(&record.title));
     if let Some(swept) = &record.sweep {
         sweep::write_sweep(&mut text, swept);
     }
@@ -50,8 +50,10 @@ pub fn summary(record: &Record, how_much: Summary) -> String {
 
 /// Adds `body` after `head`, broken at blanks to [`WIDTH`] columns; further lines are indented by `indent`.
 pub(crate) fn write_wrapped(text: &mut String, head: &str, body: &str, indent: usize) {
+    // A name in it must begin no line of its own.
+    let (head, body) = (on_one_line(head), on_one_line(body));
     let mut column = head.chars().count();
-    text.push_str(head);
+    text.push_str(&head);
     for (index, word) in body.split(' ').enumerate() {
         let width = word.chars().count();
         if index > 0 && column + 1 + width > WIDTH {

@@ -10,7 +10,7 @@ use fathom_stats::confidence_95;
 use fathom_units::{Nanos, group_digits, per_second};
 
 use super::{jobs_in_words, merged, names_of};
-use crate::format::{WIDTH, mebibytes, rate, short_mean, short_time, shortened};
+use crate::format::{WIDTH, mebibytes, on_one_line, rate, short_mean, short_time, shortened};
 use crate::repeats::stages_with_repeats;
 
 /// Figures of one line: one for each repeat of its stage.
@@ -196,7 +196,11 @@ fn write_rows(text: &mut String, rows: &[Row]) {
 /// What is known of a stage that never ended: its seconds. Percentiles of seconds make no percentile of the stage.
 fn write_cut_off(text: &mut String, stage: &StageRecord) {
     let time = Nanos::new(stage.measured_ns);
-    let _ = writeln!(text, "{}, cut off after {time} of measuring:", stage.name);
+    let _ = writeln!(
+        text,
+        "{}, cut off after {time} of measuring:",
+        on_one_line(&stage.name)
+    );
     let directions: [(&str, OfInterval); 3] = [
         ("read", |interval| interval.read.as_ref()),
         ("write", |interval| interval.write.as_ref()),
