@@ -128,6 +128,15 @@ fn names_steer_no_terminal() {
     std::fs::write(home.join(name), "[n\u{1b}[2J]\nnonsense=\u{9b}1\n").unwrap();
     let (_, stderr) = expect_code(home, &["run", name], 3);
     assert!(!steering(&stderr), "{stderr:?}");
+    let counter = |what: &str| format!(r#""\\M\PhysicalDisk(0 {}[2JC:)\{what}""#, '\u{1b}');
+    let (reads, writes) = (counter("Disk Reads/sec"), counter("Disk Writes/sec"));
+    let row = |second| format!("\"01/01/2026 00:00:0{second}.000\",\"10\",\"10\"\n");
+    let rows = [0, 1, 2].map(row).concat();
+    let log = format!("\"(PDH-CSV 4.0) (UTC)(0)\",{reads},{writes}\n{rows}");
+    std::fs::write(home.join("log.csv"), log).unwrap();
+    let (page, stderr) = expect_code(home, &["observe", "--from", "log.csv"], 0);
+    assert!(page.contains("[2JC:"), "{page}");
+    assert!(!steering(&page) && !steering(&stderr), "{page:?}{stderr:?}");
 }
 
 #[test]
