@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_dialects::fio::FioInput;
+use fathom_report::plain;
 use fathom_session::{Code, Failure, Spoken, load};
 use fathom_workload::native;
 
@@ -22,17 +23,16 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
         crate::print_json(&native::to_json(&input.workload))?;
         return Ok(Code::Success);
     }
-    match &input.spoken {
-        Spoken::Fio(fio) => crate::print(&origins(fio)),
-        Spoken::Diskspd(diskspd) => crate::print(&fathom_dialects::diskspd::origins(diskspd)),
-        Spoken::Vdbench(vdbench) => crate::print(&fathom_dialects::vdbench::origins(vdbench)),
-        Spoken::Iometer(iometer) => crate::print(&fathom_dialects::iometer::origins(iometer)),
-        Spoken::Sqlio(sqlio) => crate::print(&fathom_dialects::sqlio::origins(sqlio)),
-        Spoken::DiskPerformance(it) => {
-            crate::print(&fathom_dialects::diskperformance::origins(it));
-        }
-        Spoken::Preset | Spoken::Native { .. } => {}
-    }
+    let origins = match &input.spoken {
+        Spoken::Fio(fio) => origins(fio),
+        Spoken::Diskspd(diskspd) => fathom_dialects::diskspd::origins(diskspd),
+        Spoken::Vdbench(vdbench) => fathom_dialects::vdbench::origins(vdbench),
+        Spoken::Iometer(iometer) => fathom_dialects::iometer::origins(iometer),
+        Spoken::Sqlio(sqlio) => fathom_dialects::sqlio::origins(sqlio),
+        Spoken::DiskPerformance(it) => fathom_dialects::diskperformance::origins(it),
+        Spoken::Preset | Spoken::Native { .. } => String::new(),
+    };
+    crate::print(&plain(&origins));
     crate::print(&native::write(&input.workload));
     Ok(Code::Success)
 }

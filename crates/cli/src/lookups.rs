@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fathom_catalog::Catalog;
 use fathom_record::Record;
 use fathom_report::{RunRow, runs_table};
-use fathom_runs::{Store, StoreError};
+use fathom_runs::{Limits, RunState, Store, StoreError};
 use fathom_session::{Code, Failure, Page, need_code};
 
 use crate::args::{CatalogAction, ReportArgs};
@@ -57,13 +57,22 @@ fn failure(error: &StoreError) -> Failure {
         StoreError::NoHome | StoreError::Io { .. } => Code::Target,
         StoreError::NotFound { .. }
         | StoreError::Ambiguous { .. }
+        | StoreError::OtherSchema { .. }
         | StoreError::BadRecord { .. } => Code::Input,
+        StoreError::BadLimit { .. } => Code::Usage,
     };
     let hint = match error {
-        StoreError::NoHome => "set XDG_DATA_HOME to a folder",
-        _ => "`fathom runs` lists the stored runs",
+        StoreError::NoHome => "set XDG_DATA_HOME to a folder".to_owned(),
+        StoreError::BadLimit { .. } => format!("without it, the limit is {}", Limits::default()),
+        _ => "`fathom runs` lists the stored runs".to_owned(),
     };
     Failure::new(code, error).hint(hint)
+}
+
+/// Whether the limits of the store are set to what can be kept: known before a run, not when it cannot be stored.
+pub fn check_limits() -> Result<(), Failure> {
+    let limits = Limits::of_environment(|name| std::env::var(name).ok());
+    limits.map(|_| ()).map_err(|error| failure(&error))
 }
 
 /// `fathom runs`.
@@ -73,9 +82,12 @@ pub fn runs() -> Result<Code, Failure> {
         id: run.id,
         kind: run.kind,
         what: run.what,
-        verdict: run.verdict.map_or("cut short".to_owned(), |verdict| {
-            format!("{verdict:?}").to_lowercase()
-        }),
+        verdict: match run.state {
+            RunState::Ended(verdict) => format!("{verdict:?}").to_lowercase(),
+            RunState::UnderWay => "under way".to_owned(),
+            RunState::CutShort => "cut short".to_owned(),
+            RunState::Unreadable => "unreadable".to_owned(),
+        },
     });
     crate::print(&runs_table(&rows.collect::<Vec<_>>()));
     Ok(Code::Success)

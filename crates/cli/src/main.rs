@@ -46,6 +46,11 @@ fn act() -> ExitCode {
             };
         }
     };
+    let runs = matches!(cli.verb, Verb::Run(_) | Verb::Predict(_) | Verb::Serve(_));
+    if runs && let Err(Failure { code, message }) = lookups::check_limits() {
+        tell(&message);
+        return code.into();
+    }
     let outcome = match cli.verb {
         Verb::Run(args) => run::run(&args),
         Verb::Predict(args) => predict::predict(&args),

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fathom_report::plain;
 use fathom_session::Console;
 
 /// Whether something meant for stdout was lost.
@@ -32,7 +33,8 @@ impl Console for Terminal {
     }
 
     fn tell(&self, line: &str) {
-        let _ = writeln!(std::io::stderr(), "{line}");
+        // Names and messages from elsewhere must not steer the terminal.
+        let _ = writeln!(std::io::stderr(), "{}", plain(line));
     }
 
     fn draw(&self, text: &str) {

@@ -242,6 +242,13 @@ fn a_page_stands_by_itself_and_replaces_nothing_but_a_page() {
         std::fs::read_to_string(home.join("mine.html")).unwrap(),
         "mine"
     );
+    // A pipe would be waited for, and what is beside the page is the user's.
+    support::system("mkfifo", &[home.join("pipe").to_str().unwrap()]);
+    let (_, complaint) = predict("pipe", 4);
+    assert!(complaint.contains("is no file"), "{complaint}");
+    std::fs::write(home.join("again.html.part"), "mine").unwrap();
     expect_code(home, &["report", "last", "--html", "again.html"], 0);
     assert!(home.join("again.html").exists());
+    let part = std::fs::read_to_string(home.join("again.html.part"));
+    assert_eq!(part.unwrap(), "mine");
 }

@@ -42,7 +42,8 @@ pub fn page(seen: &Observation, list: &Checklist) -> String {
     section(&mut text, "Doubts", &seen.doubts);
     let verdicts: Vec<_> = verdicts(seen).iter().map(ToString::to_string).collect();
     section(&mut text, "Verdicts", &verdicts);
-    text
+    // A name from a log must not steer the terminal.
+    text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
 }
 
 fn told(unknown: &Unknown) -> String {

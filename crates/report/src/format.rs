@@ -5,6 +5,22 @@ use fathom_units::group_digits;
 /// Columns of a plain terminal.
 pub(crate) const WIDTH: usize = 80;
 
+/// `text` so that nothing in it steers a terminal: control characters become a replacement mark, but for the ends of lines and the
+/// tabs that a text of many lines has.
+pub fn plain(text: &str) -> String {
+    text.replace(
+        |c: char| c.is_control() && c != '\n' && c != '\t',
+        REPLACEMENT,
+    )
+}
+
+/// A name that must stay on its line: as [`plain`], with no ends of lines and no tabs either.
+pub(crate) fn on_one_line(name: &str) -> String {
+    name.replace(char::is_control, REPLACEMENT)
+}
+
+const REPLACEMENT: &str = "\u{fffd}";
+
 /// A duration in three significant digits without a space: `20.5ms`.
 pub(crate) fn short_time(ns: u64) -> String {
     fathom_units::Nanos::new(ns).to_string().replace(' ', "")
@@ -36,11 +52,12 @@ pub(crate) fn mebibytes(bytes_per_sec: f64) -> String {
     }
 }
 
-/// `text` in at most `width` columns: what is too long loses its middle, since clones differ at the end.
+/// `text` on one line of at most `width` columns: what is too long loses its middle, since clones differ at the end.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
+    let text = on_one_line(text);
     let count = text.chars().count();
     if count <= width {
-        return text.to_owned();
+        return text;
     }
     let kept = width.saturating_sub(1);
     let head: String = text.chars().take(kept / 2).collect();

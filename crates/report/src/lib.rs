@@ -7,9 +7,11 @@ mod html;
 mod need;
 mod plot;
 mod progress;
+mod repeats;
 mod runs_table;
 mod summary;
 
+pub use format::plain;
 pub use html::{PAGE_MARK, html_page};
 pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};
 pub use progress::{Progress, layout_line};

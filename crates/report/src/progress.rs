@@ -3,7 +3,7 @@
 use fathom_record::{Event, IntervalStats, Phase};
 use fathom_units::{Bytes, Nanos, per_second};
 
-use crate::format::{mebibytes, rate, short_time, shortened};
+use crate::format::{mebibytes, on_one_line, plain, rate, short_time, shortened};
 
 /// Turns events into lines: one a second, and one for each thing a user should know at once.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,8 @@ impl Progress {
             Event::Layout { path, done, total } => {
                 let rest = layout_line("", *done, *total).chars().count();
                 let path = shortened(path, width.saturating_sub(rest).max(1));
-                Some(cut(&layout_line(&path, *done, *total), width))
+                let line = on_one_line(&layout_line(&path, *done, *total));
+                Some(cut(&line, width))
             }
             Event::StageStarted {
                 index,
@@ -42,8 +43,8 @@ impl Progress {
             Event::Interval {
                 phase, interval, ..
             } => Some(self.interval_line(*phase, interval, width)),
-            Event::Note { text } => Some(format!("note: {text}")),
-            Event::WrongData { text } | Event::JobFailed { text } => Some((*text).to_owned()),
+            Event::Note { text } => Some(plain(&format!("note: {text}"))),
+            Event::WrongData { text } | Event::JobFailed { text } => Some(plain(text)),
             Event::StageFinished { .. }
             | Event::IoLog { .. }
             | Event::JobInterval { .. }
@@ -84,7 +85,7 @@ impl Progress {
         let stage = shortened(&self.stage, width.saturating_sub(rest).max(1));
         let line = format!("{head}{stage}{tail}");
         // A name from a workload must not steer the terminal.
-        cut(&line.replace(char::is_control, "\u{fffd}"), width)
+        cut(&on_one_line(&line), width)
     }
 }
 
@@ -158,6 +159,25 @@ mod tests {
             .unwrap();
         assert!(line.starts_with("[1/5] r…s measure") && line.ends_with("p99 250µs"));
         assert_eq!(progress.line(&second, 40).unwrap().chars().count(), 40);
+    }
+
+    #[test]
+    fn names_in_notes_and_paths_steer_no_terminal() {
+        let (done, total) = (Bytes::gib(1), Bytes::gib(4));
+        let text = "a\u{1b}[2Jb\r";
+        for event in [
+            Event::Note { text },
+            Event::WrongData { text },
+            Event::JobFailed { text },
+            Event::Layout {
+                path: text,
+                done,
+                total,
+            },
+        ] {
+            let line = Progress::new().line(&event, 80).unwrap();
+            assert!(!line.contains(char::is_control), "{line:?}");
+        }
     }
 
     #[test]

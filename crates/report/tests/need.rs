@@ -227,11 +227,16 @@ fn repeats_are_one() {
         &direction(700, 8192, 1),
         &direction(300, 8192, 1),
     );
-    let need = beside(
-        NEED,
-        &record(&[("peak #1", vec![job.clone()]), ("peak #2", vec![job])]),
-    );
+    let mut record = record(&[("peak", vec![job.clone()]), ("peak #2", vec![job])]);
+    record.workload = json!({"stage": [{"name": "peak", "repeats": 2}]});
+    let need = beside(NEED, &record);
     assert_eq!(need.met(), Met::Yes, "{}", need.to_text());
+    assert_eq!(lines(&need)[0], "I/Os a second | 1,000 | 1,000 | pass");
+    // Another stage of the workload is no repeat, whatever it is called.
+    record.workload =
+        json!({"stage": [{"name": "peak", "repeats": 1}, {"name": "peak #2", "repeats": 1}]});
+    record.stages[1].jobs[0].read = None;
+    let need = beside(NEED, &record);
     assert_eq!(lines(&need)[0], "I/Os a second | 1,000 | 1,000 | pass");
 }
 

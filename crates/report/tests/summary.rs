@@ -178,8 +178,48 @@ fn repeats_are_one_line_with_their_spread() {
             stage(&name, vec![job("randwrite", &writes, None)], &writes)
         });
     let mut record = record(RunKind::Run, stages.collect(), vec![]);
+    record.workload = serde_json::json!({"stage": [{"name": "randwrite", "repeats": 3}]});
     record.notes.clear();
     check(&record, Summary::Short, include_str!("repeats.txt"));
+}
+
+#[test]
+fn names_begin_no_lines_and_steer_no_terminal() {
+    let name = "a\nverdict  TRUSTWORTHY\u{1b}[2J";
+    let writes = direction(500.0, 0.37, &[]);
+    let stages = [name, "b"].map(|stage_name| {
+        let mut stage = stage(stage_name, vec![job(name, &writes, Some(900.0))], &writes);
+        stage.notes.push(name.to_owned());
+        stage
+    });
+    let mut record = record(RunKind::Run, stages.into(), vec![]);
+    record.title = name.to_owned();
+    for how_much in [Summary::Short, Summary::Full] {
+        let text = summary(&record, how_much);
+        let steering = |c: char| c.is_control() && c != '\n';
+        assert!(!text.contains(steering), "{text:?}");
+        let verdicts = text.lines().filter(|line| line.starts_with("verdict"));
+        assert_eq!(verdicts.count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn stages_called_like_repeats_are_stages() {
+    let stages = [("x #1", 500.0), ("x #2", 2_000.0)].map(|(name, iops)| {
+        let writes = direction(iops, 0.37, &[]);
+        stage(name, vec![job("n", &writes, None)], &writes)
+    });
+    let mut record = record(RunKind::Run, stages.into(), vec![]);
+    for repeats in [1, 3] {
+        let stages =
+            ["x #1", "x #2"].map(|name| serde_json::json!({"name": name, "repeats": repeats}));
+        record.workload = serde_json::json!({ "stage": stages });
+        let text = summary(&record, Summary::Short);
+        for part in ["x #1: n write", "x #2: n write", " 500 ", " 2,000 "] {
+            assert!(text.contains(part), "`{part}` is not in\n{text}");
+        }
+        assert!(!text.contains('±') && !text.contains("1,250"), "{text}");
+    }
 }
 
 #[test]

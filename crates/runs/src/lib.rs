@@ -7,12 +7,14 @@
 //! Invariant: storing can never break a run; a failure to store is kept and told once, at the end.
 
 mod environment;
+mod limits;
 mod recover;
 mod store;
 mod writer;
 
 pub use environment::environment;
-pub use store::{Limits, RunEntry, Store, StoreError};
+pub use limits::Limits;
+pub use store::{RunEntry, RunState, Store, StoreError};
 pub use writer::{RunStart, RunWriter};
 
 /// Names of the files in a run folder.

@@ -1,4 +1,4 @@
-//! Reading a run that never reached its end.
+//! Reading a run that never reached its end, or whose record cannot be read.
 //!
 //! Stages that finished stand whole in the event log; of the stage that was cut off, the seconds until then are known, and
 //! their histograms from the interval log.
@@ -11,14 +11,15 @@ use fathom_record::{
 };
 use fathom_stats::from_hdr_base64;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, SetOperation};
+use fathom_workload::{Direction, SetOperation, native};
 use serde_json::Value;
 
 use crate::files;
 use crate::writer::STAGE_LINE;
 
-/// The record of a run without `record.json`, from its event log; `None` where not even that can be read.
-pub(crate) fn recover(folder: &Path) -> Option<Record> {
+/// The record of a run from its event log; `None` where not even that can be read. `unreadable`: what is wrong with the
+/// `record.json` that is there; without it the run was cut short.
+pub(crate) fn recover(folder: &Path, unreadable: Option<&str>) -> Option<Record> {
     // The last line may be torn, in mid-character even; lines before it are whole.
     let log = std::fs::read(folder.join(files::EVENTS)).ok()?;
     let log = String::from_utf8_lossy(&log);
@@ -32,6 +33,7 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
         Some("serve") => RunKind::Serve,
         _ => RunKind::Run,
     };
+    let (note, interrupted) = cause(unreadable, &events);
     let mut record = Record {
         schema: SCHEMA.to_owned(),
         tool: ToolRecord {
@@ -43,7 +45,7 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
         title: first["what"].as_str().unwrap_or_default().to_owned(),
         stored: true,
         started_unix_ns: first["started_unix_ns"].as_u64()?,
-        workload: Value::Null,
+        workload: workload_of(folder),
         design: Value::Null,
         environment: std::fs::read(folder.join(files::ENVIRONMENT))
             .ok()
@@ -53,13 +55,35 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
         sweep: None,
         checks: Vec::new(),
         verdict: Verdict::Questionable,
-        notes: vec![
-            "the run was cut short; a stage without jobs is known by its seconds alone".to_owned(),
-        ],
-        interrupted: true,
+        notes: vec![note],
+        interrupted,
     };
+    fill(&mut record, &events, folder);
+    Some(record)
+}
+
+/// Why the record is made from events, and whether the run was cut short.
+fn cause(unreadable: Option<&str>, events: &[Value]) -> (String, bool) {
+    let last = events.last().filter(|last| last["event"] == "run-finished");
+    let interrupted = match (unreadable, last) {
+        (Some(_), Some(last)) => last["interrupted"] == true,
+        _ => true,
+    };
+    let note = match unreadable {
+        Some(reason) => format!(
+            "`record.json` cannot be read ({reason}): these figures are those of `events.jsonl`, without checks"
+        ),
+        None => {
+            "the run was cut short; a stage without jobs is known by its seconds alone".to_owned()
+        }
+    };
+    (note, interrupted)
+}
+
+/// Puts what the events tell into the record.
+fn fill(record: &mut Record, events: &[Value], folder: &Path) {
     let mut open: Option<(Value, StageRecord)> = None;
-    for event in &events {
+    for event in events {
         match event["event"].as_str() {
             Some("stage-started") => {
                 open = Some((event["index"].clone(), empty_stage(&event["name"])));
@@ -86,7 +110,13 @@ pub(crate) fn recover(folder: &Path) -> Option<Record> {
         stage.total = total_so_far(folder, &index, &stage);
         stage
     }));
-    Some(record)
+}
+
+/// The workload as it was stored; `null` where there was none, or where it is no workload of this version.
+fn workload_of(folder: &Path) -> Value {
+    let text = std::fs::read_to_string(folder.join(files::WORKLOAD)).unwrap_or_default();
+    let read = native::read(&text, files::WORKLOAD);
+    read.map_or(Value::Null, |(workload, _)| native::to_json(&workload))
 }
 
 /// What a stage had done up to its last second: counts and bytes of its intervals, latency of the interval log.

@@ -3,11 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fathom_record::{Record, Verdict};
+use fathom_record::{Record, SCHEMA, Verdict};
 use jiff::Timestamp;
 
+use crate::limits::{Writer, prune, writer_of};
 use crate::recover::recover;
-use crate::{RunStart, RunWriter, files};
+use crate::{Limits, RunStart, RunWriter, files};
 
 /// A run could not be stored or found.
 #[derive(Debug, thiserror::Error)]
@@ -37,13 +38,31 @@ pub enum StoreError {
         /// The ids it fits.
         candidates: Vec<String>,
     },
-    /// A record is not what this version reads.
+    /// A record is of another version.
+    #[error("{path}: not a record of this version: its schema is `{schema}`, expected `{SCHEMA}`")]
+    OtherSchema {
+        /// The record.
+        path: PathBuf,
+        /// Its schema.
+        schema: String,
+    },
+    /// A record is torn, or is none.
     #[error("{path}: not a record of this version: {reason}")]
     BadRecord {
         /// The record.
         path: PathBuf,
         /// What was wrong.
         reason: String,
+    },
+    /// A variable of the environment sets no limit.
+    #[error("`{name}` is `{value}`: {wanted} is wanted")]
+    BadLimit {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        wanted: &'static str,
     },
 }
 
@@ -54,24 +73,6 @@ fn some_of(ids: &[String]) -> String {
     match ids.len().saturating_sub(SHOWN) {
         0 => shown,
         more => format!("{shown} and {more} older ones"),
-    }
-}
-
-/// How much is kept: the oldest runs go first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Most runs kept.
-    pub runs: usize,
-    /// Most bytes kept over all runs.
-    pub bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            runs: 500,
-            bytes: 2 << 30,
-        }
     }
 }
 
@@ -86,8 +87,21 @@ pub struct RunEntry {
     pub kind: String,
     /// Short name of what was run.
     pub what: String,
-    /// `None` where it never reached its end.
-    pub verdict: Option<Verdict>,
+    /// How it ended.
+    pub state: RunState,
+}
+
+/// How a stored run ended, as far as its folder tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    /// With a record.
+    Ended(Verdict),
+    /// It has not ended yet.
+    UnderWay,
+    /// It never reached its end.
+    CutShort,
+    /// There is a record, which cannot be read.
+    Unreadable,
 }
 
 /// All stored runs.
@@ -103,23 +117,23 @@ impl Store {
         Self { folder, limits }
     }
 
-    /// The user's store: `$XDG_DATA_HOME/fathom/runs`, or `~/.local/share/fathom/runs`.
+    /// The user's store: `$XDG_DATA_HOME/fathom/runs`, or `~/.local/share/fathom/runs`, with the limits that are set.
     pub fn of_user(environment: impl Fn(&str) -> Option<String>) -> Result<Self, StoreError> {
         let set = |name: &str| environment(name).filter(|value| Path::new(value).is_absolute());
         let base = set("XDG_DATA_HOME").map(PathBuf::from);
         let base = base.or_else(|| set("HOME").map(|home| Path::new(&home).join(".local/share")));
         let folder = base.ok_or(StoreError::NoHome)?.join("fathom/runs");
-        Ok(Self::new(folder, Limits::default()))
+        Ok(Self::new(folder, Limits::of_environment(&environment)?))
     }
 
-    /// A new run folder, after the oldest runs over the limits are removed.
+    /// A new run folder, after the oldest runs over the limits are removed; the writer has a note of those.
     pub fn begin(&self, start: &RunStart<'_>) -> Result<RunWriter, StoreError> {
         let io = |path: &Path| {
             let path = path.to_owned();
             move |source| StoreError::Io { path, source }
         };
         std::fs::create_dir_all(&self.folder).map_err(io(&self.folder))?;
-        self.prune()?;
+        let removed = prune(&self.runs()?, self.limits);
         let stamp =
             Timestamp::from_nanosecond(i128::from(start.started_unix_ns)).unwrap_or_default();
         let base = format!("{}-{}", stamp.strftime("%Y%m%d-%H%M%S"), start.kind);
@@ -131,7 +145,10 @@ impl Store {
             };
             let folder = self.folder.join(id);
             match std::fs::create_dir(&folder) {
-                Ok(()) => return RunWriter::create(folder.clone(), start).map_err(io(&folder)),
+                Ok(()) => {
+                    let writer = RunWriter::create(folder.clone(), start, removed);
+                    return writer.map_err(io(&folder));
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(io(&folder)(error)),
             }
@@ -143,7 +160,7 @@ impl Store {
     pub fn list(&self) -> Result<Vec<RunEntry>, StoreError> {
         let mut runs = self.runs()?;
         for run in &mut runs {
-            run.verdict = verdict_of(&run.folder);
+            run.state = state_of(&run.folder);
         }
         Ok(runs)
     }
@@ -153,7 +170,7 @@ impl Store {
         Ok(self.runs()?.pop().map(|run| run.id))
     }
 
-    /// Every run without its verdict, for which its whole record would have to be read.
+    /// Every run without its state, for which its whole record would have to be read.
     fn runs(&self) -> Result<Vec<RunEntry>, StoreError> {
         let entries = match std::fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -204,24 +221,6 @@ impl Store {
             }),
         }
     }
-
-    fn prune(&self) -> Result<(), StoreError> {
-        let runs = self.runs()?;
-        let sizes: Vec<u64> = runs.iter().map(|run| folder_bytes(&run.folder)).collect();
-        let (mut count, mut bytes) = (runs.len(), sizes.iter().sum::<u64>());
-        for (run, size) in runs.iter().zip(sizes) {
-            if count < self.limits.runs && bytes < self.limits.bytes {
-                break;
-            }
-            std::fs::remove_dir_all(&run.folder).map_err(|source| StoreError::Io {
-                path: run.folder.clone(),
-                source,
-            })?;
-            count -= 1;
-            bytes -= size;
-        }
-        Ok(())
-    }
 }
 
 /// Orders `…-run-2` before `…-run-10`.
@@ -238,17 +237,6 @@ fn natural(id: &str) -> (String, u32) {
     }
 }
 
-fn folder_bytes(folder: &Path) -> u64 {
-    let entries = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok);
-    entries
-        .filter_map(|entry| entry.metadata().ok())
-        .map(|metadata| metadata.len())
-        .sum()
-}
-
 /// Only folders that hold an event log are runs; anything else in the store is left alone.
 fn entry_of(folder: &Path) -> Option<RunEntry> {
     let log = std::fs::File::open(folder.join(files::EVENTS)).ok()?;
@@ -261,52 +249,71 @@ fn entry_of(folder: &Path) -> Option<RunEntry> {
         folder: folder.to_owned(),
         kind: text("kind"),
         what: text("what"),
-        verdict: None,
+        state: RunState::CutShort,
     })
 }
 
-fn verdict_of(folder: &Path) -> Option<Verdict> {
+fn state_of(folder: &Path) -> RunState {
     #[derive(serde::Deserialize)]
     struct Judged {
+        schema: String,
         verdict: Verdict,
     }
-    let record = std::fs::read(folder.join(files::RECORD)).ok()?;
-    let judged: Judged = serde_json::from_slice(&record).ok()?;
-    Some(judged.verdict)
+    let record = match std::fs::read(folder.join(files::RECORD)) {
+        Ok(record) => record,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return match writer_of(folder) {
+                Writer::AtWork => RunState::UnderWay,
+                Writer::Gone | Writer::Unknown => RunState::CutShort,
+            };
+        }
+        Err(_) => return RunState::Unreadable,
+    };
+    match serde_json::from_slice::<Judged>(&record) {
+        Ok(judged) if judged.schema == SCHEMA => RunState::Ended(judged.verdict),
+        _ => RunState::Unreadable,
+    }
 }
 
+/// The record of the run in `folder`; where there is none, or none that can be read, what its event log holds.
 fn load_folder(folder: &Path, name: &str) -> Result<Record, StoreError> {
     let path = folder.join(files::RECORD);
-    if path.exists() {
-        return read_record(&path);
+    if !path.exists() {
+        return recover(folder, None).ok_or_else(|| StoreError::NotFound {
+            name: name.to_owned(),
+        });
     }
-    recover(folder).ok_or_else(|| StoreError::NotFound {
-        name: name.to_owned(),
+    read_record(&path).or_else(|error| {
+        let reason = match &error {
+            StoreError::BadRecord { reason, .. } => reason.clone(),
+            StoreError::Io { source, .. } => source.to_string(),
+            // What another version means is not to be guessed.
+            _ => return Err(error),
+        };
+        recover(folder, Some(&reason)).ok_or(error)
     })
 }
 
 fn read_record(path: &Path) -> Result<Record, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        schema: String,
+    }
     let bytes = std::fs::read(path).map_err(|source| StoreError::Io {
         path: path.to_owned(),
         source,
     })?;
-    let record: Record = serde_json::from_slice(&bytes).map_err(|error| StoreError::BadRecord {
+    let versioned = serde_json::from_slice::<Versioned>(&bytes);
+    if let Some(other) = versioned.ok().filter(|it| it.schema != SCHEMA) {
+        return Err(StoreError::OtherSchema {
+            path: path.to_owned(),
+            schema: other.schema,
+        });
+    }
+    serde_json::from_slice(&bytes).map_err(|error| StoreError::BadRecord {
         path: path.to_owned(),
         reason: error.to_string(),
-    })?;
-    if record.schema == fathom_record::SCHEMA {
-        Ok(record)
-    } else {
-        let reason = format!(
-            "its schema is `{}`, expected `{}`",
-            record.schema,
-            fathom_record::SCHEMA
-        );
-        Err(StoreError::BadRecord {
-            path: path.to_owned(),
-            reason,
-        })
-    }
+    })
 }
 
 #[cfg(test)]
@@ -334,7 +341,7 @@ mod tests {
 
     fn record() -> Record {
         Record {
-            schema: fathom_record::SCHEMA.to_owned(),
+            schema: SCHEMA.to_owned(),
             tool: ToolRecord {
                 name: "fathom".into(),
                 version: "0".into(),
@@ -431,7 +438,42 @@ mod tests {
         );
         assert!(read.latency_ns.p50.abs_diff(1000) <= 4 && total.write.is_none());
         assert_eq!(read.latency_ns.max, 1000);
-        assert_eq!(store.list().unwrap()[0].verdict, None);
+        assert_eq!(store.list().unwrap()[0].state, RunState::CutShort);
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_made_from_the_events() {
+        let (_keep, store) = store(Limits::default());
+        let environment = serde_json::json!({});
+        let mut start = start(&environment);
+        start.workload = "[[stage]]\nname = \"mix\"\nrepeats = 2\nmeasure = \"1s\"\n\
+            [[stage.job]]\ntarget = { path = \"f\", size = \"1MiB\" }\nblock = \"4KiB\"\n";
+        let writer = store.begin(&start).unwrap();
+        let path = writer.folder().join(files::RECORD);
+        assert_eq!(writer.finish(&record()), None);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        assert_eq!(store.list().unwrap()[0].state, RunState::Unreadable);
+        let from_events = store.load("last").unwrap();
+        assert!(!from_events.interrupted);
+        assert_eq!(from_events.started_unix_ns, 1_767_323_045_000_000_000);
+        assert!(
+            from_events.notes[0].contains("`record.json` cannot be read"),
+            "{:?}",
+            from_events.notes
+        );
+        assert_eq!(from_events.workload["stage"][0]["repeats"], 2);
+        // The file itself was asked for.
+        assert!(matches!(
+            store.load(path.to_str().unwrap()),
+            Err(StoreError::BadRecord { .. })
+        ));
+        let later = String::from_utf8(whole).unwrap();
+        let later = later.replace(SCHEMA, "fathom.record/9");
+        std::fs::write(&path, later).unwrap();
+        assert_eq!(store.list().unwrap()[0].state, RunState::Unreadable);
+        let error = store.load("last").unwrap_err().to_string();
+        assert!(error.contains("fathom.record/9"), "{error}");
     }
 
     #[test]
@@ -443,10 +485,42 @@ mod tests {
         let environment = serde_json::json!({});
         std::fs::create_dir_all(store.folder.join("mine")).unwrap();
         for _ in 0..4 {
-            let writer = store.begin(&start(&environment)).unwrap();
+            let mut writer = store.begin(&start(&environment)).unwrap();
+            writer.take_note();
             assert_eq!(writer.finish(&record()), None);
         }
         assert_eq!(store.list().unwrap().len(), 2);
         assert!(store.folder.join("mine").exists());
+    }
+
+    #[test]
+    fn what_goes_is_told_and_a_run_under_way_stays() {
+        let (_keep, store) = store(Limits {
+            runs: 1,
+            bytes: u64::MAX,
+        });
+        let environment = serde_json::json!({});
+        let mut served = store.begin(&start(&environment)).unwrap();
+        assert_eq!(served.take_note(), None);
+        assert_eq!(store.list().unwrap()[0].state, RunState::UnderWay);
+        // The older run is under way, so that nothing goes for the next, which goes for the one after it.
+        let mut second = store.begin(&start(&environment)).unwrap();
+        assert_eq!(second.take_note(), None);
+        assert_eq!(second.finish(&record()), None);
+        let mut third = store.begin(&start(&environment)).unwrap();
+        let note = third.take_note().unwrap();
+        assert!(note.contains("`20260102-030405-run-2`"), "{note}");
+        assert!(note.contains(Limits::KEEP), "{note}");
+        assert!(!note.contains('\n'), "{note}");
+        let ids: Vec<_> = store.list().unwrap().into_iter().collect();
+        assert_eq!(ids.len(), 2, "{ids:?}");
+        // What nobody asked for is told at the end.
+        drop(third);
+        let fourth = store.begin(&start(&environment)).unwrap();
+        let told = fourth.finish(&record()).unwrap();
+        assert!(told.contains("removed"), "{told}");
+        assert_eq!(served.finish(&record()), None);
+        let first = store.load("20260102-030405-run").unwrap();
+        assert_eq!(first, record());
     }
 }

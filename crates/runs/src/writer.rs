@@ -37,18 +37,26 @@ pub struct RunStart<'a> {
 #[derive(Debug)]
 pub struct RunWriter {
     folder: PathBuf,
-    events: Option<File>,
+    /// Locked as long as the run goes, also where it can be written no more.
+    events: File,
+    events_torn: bool,
     histograms: Option<File>,
     /// Where the present stage begins in the interval log, and how far the log has come. Stages count their own time, so
     /// that the log puts one after another, without the pauses between them.
     stage_begins: Nanos,
     log_ends: Nanos,
     failure: Option<String>,
+    /// What was removed to make room, until it is told.
+    note: Option<String>,
 }
 
 impl RunWriter {
-    /// Fills the empty folder `folder` with what is known at the start.
-    pub(crate) fn create(folder: PathBuf, start: &RunStart<'_>) -> io::Result<Self> {
+    /// Fills the empty folder `folder` with what is known at the start. `note`: what was removed to make room.
+    pub(crate) fn create(
+        folder: PathBuf,
+        start: &RunStart<'_>,
+        note: Option<String>,
+    ) -> io::Result<Self> {
         std::fs::write(folder.join(files::WORKLOAD), start.workload)?;
         if let Some(design) = start.design {
             std::fs::write(folder.join(files::DESIGN), design)?;
@@ -75,13 +83,18 @@ impl RunWriter {
             "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\""
         )?;
         let events = append(files::EVENTS)?;
+        // Until its first line is written nobody takes the folder for a run, so that nobody else holds the lock. Where a file
+        // system has no locks, a run without its record is not removed.
+        let _ = events.try_lock();
         let mut writer = Self {
             folder,
-            events: Some(events),
+            events,
+            events_torn: false,
             histograms: Some(histograms),
             stage_begins: Nanos::ZERO,
             log_ends: Nanos::ZERO,
             failure: None,
+            note,
         };
         writer.line(&json!({
             "event": "run-started",
@@ -103,7 +116,13 @@ impl RunWriter {
         &self.folder
     }
 
-    /// Stores the record; returns what could not be stored, if anything.
+    /// What was removed to make room for this run, if anything; told once.
+    pub fn take_note(&mut self) -> Option<String> {
+        self.note.take()
+    }
+
+    /// Stores the record; returns what the user should know: what could not be stored, and what was removed if that was not
+    /// taken before.
     pub fn finish(mut self, record: &Record) -> Option<String> {
         self.line(&json!({ "event": "run-finished", "interrupted": record.interrupted }));
         let temporary = self.folder.join("record.json.part");
@@ -118,18 +137,18 @@ impl RunWriter {
         if let Err(error) = stored {
             self.fail(&error);
         }
-        self.failure
+        let told: Vec<String> = self.note.into_iter().chain(self.failure).collect();
+        (!told.is_empty()).then(|| told.join("; "))
     }
 
     fn line(&mut self, value: &serde_json::Value) {
         // One write a line, so that a run killed at any moment leaves whole lines.
         let text = format!("{value}\n");
-        let written = self
-            .events
-            .as_mut()
-            .map_or(Ok(()), |file| file.write_all(text.as_bytes()));
-        if let Err(error) = written {
-            self.events = None;
+        if self.events_torn {
+            return;
+        }
+        if let Err(error) = self.events.write_all(text.as_bytes()) {
+            self.events_torn = true;
             self.fail(&error);
         }
     }

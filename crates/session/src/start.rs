@@ -91,9 +91,12 @@ impl Start {
         };
         let writer =
             Store::of_user(|name| std::env::var(name).ok()).and_then(|store| store.begin(&start));
-        let writer = writer
+        let mut writer = writer
             .map_err(|error| console.tell(&format!("note: this run is not stored: {error}")))
             .ok();
+        if let Some(note) = writer.as_mut().and_then(RunWriter::take_note) {
+            console.tell(&format!("note: {note}"));
+        }
         self.stored = writer.is_some();
         writer
     }

@@ -4,7 +4,7 @@ use fathom_profile::{Level, PeriodKind, Profile};
 use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, StageRecord};
 use fathom_stats::{Histogram, from_hdr_base64};
 
-use crate::summary::base_name;
+use crate::repeats::stages_with_repeats;
 
 /// Reads and writes of the jobs of one volume, over all machines and repeats.
 pub(super) struct Found<'r> {
@@ -138,6 +138,8 @@ fn times_of(figures: &DirectionRecord) -> &LatencyRecord {
 /// Which stages and jobs of a record are of which period and volume of a need.
 pub(super) struct Pairing<'r> {
     record: &'r Record,
+    /// Stages with their repeats.
+    stages: Vec<(&'r str, Vec<&'r StageRecord>)>,
     slugs: Vec<String>,
     /// Where names tell nothing: the only stage is the only period.
     only_period: bool,
@@ -154,14 +156,14 @@ impl<'r> Pairing<'r> {
                 kinds.push(period.kind);
             }
         }
-        let mut stages: Vec<&str> = record.stages.iter().map(|it| base_name(&it.name)).collect();
-        stages.dedup();
-        let named = |stage: &&str| PeriodKind::ALL.iter().any(|kind| kind.name() == *stage);
+        let stages = stages_with_repeats(record);
+        let named = |stage: &(&str, _)| PeriodKind::ALL.iter().any(|kind| kind.name() == stage.0);
         let mut jobs = record.stages.iter().flat_map(|stage| &stage.jobs);
         Self {
-            record,
             only_period: kinds.len() == 1 && stages.len() == 1 && !stages.iter().any(named),
             only_volume: slugs.len() == 1 && !jobs.any(|job| head(&job.name) == slugs[0]),
+            record,
+            stages,
             slugs,
         }
     }
@@ -180,9 +182,9 @@ impl<'r> Pairing<'r> {
 
     /// What was measured of the volume of that number in a period; `None` where nothing was.
     pub(super) fn find(&self, volume: usize, period: PeriodKind) -> Option<Found<'r>> {
-        let is_own =
-            |stage: &&'r StageRecord| self.only_period || base_name(&stage.name) == period.name();
-        let stages: Vec<&StageRecord> = self.record.stages.iter().filter(is_own).collect();
+        let own = self.stages.iter();
+        let own = own.filter(|(name, _)| self.only_period || *name == period.name());
+        let stages: Vec<&StageRecord> = own.flat_map(|(_, repeats)| repeats).copied().collect();
         let jobs = stages.iter().flat_map(|stage| &stage.jobs);
         let jobs = jobs.filter(|job| self.only_volume || head(&job.name) == self.slugs[volume]);
         let jobs: Vec<&JobRecord> = jobs.collect();

@@ -5,8 +5,9 @@
 use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, StageRecord};
 
 use super::time::{self, limit_name};
-use super::{jobs_in_words, names_of, stages_with_repeats, write_wrapped};
+use super::{jobs_in_words, names_of, write_wrapped};
 use crate::format::{rate, short_time};
+use crate::repeats::stages_with_repeats;
 
 /// Adds the lines of every stage.
 pub(super) fn write_limits(text: &mut String, record: &Record) {

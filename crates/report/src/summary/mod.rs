@@ -13,12 +13,12 @@ mod table;
 mod time;
 mod verdict;
 
-use fathom_record::{JobRecord, Record, StageRecord};
+use fathom_record::{JobRecord, Record};
 
 pub(crate) use self::limits::sentences;
 pub(crate) use self::table::{Row, rows_of};
 pub(crate) use self::verdict::{notes, verdict_words};
-use crate::format::WIDTH;
+use crate::format::{WIDTH, on_one_line};
 
 /// How much to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,7 +32,7 @@ pub enum Summary {
 
 /// The summary of `record` as text.
 pub fn summary(record: &Record, how_much: Summary) -> String {
-    let mut text = format!("{}\n", record.title);
+    let mut text = format!("{}\n", on_one_line(&record.title));
     if let Some(swept) = &record.sweep {
         sweep::write_sweep(&mut text, swept);
     }
@@ -50,8 +50,10 @@ pub fn summary(record: &Record, how_much: Summary) -> String {
 
 /// Adds `body` after `head`, broken at blanks to [`WIDTH`] columns; further lines are indented by `indent`.
 pub(crate) fn write_wrapped(text: &mut String, head: &str, body: &str, indent: usize) {
+    // A name in it must begin no line of its own.
+    let (head, body) = (on_one_line(head), on_one_line(body));
     let mut column = head.chars().count();
-    text.push_str(head);
+    text.push_str(&head);
     for (index, word) in body.split(' ').enumerate() {
         let width = word.chars().count();
         if index > 0 && column + 1 + width > WIDTH {
@@ -66,27 +68,6 @@ pub(crate) fn write_wrapped(text: &mut String, head: &str, body: &str, indent: u
         column += width;
     }
     text.push('\n');
-}
-
-/// A stage's name without the number of its repeat.
-pub(crate) fn base_name(name: &str) -> &str {
-    match name.rsplit_once(" #") {
-        Some((base, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => base,
-        _ => name,
-    }
-}
-
-/// The stages of a record by their base names, repeats together, in order.
-fn stages_with_repeats(record: &Record) -> Vec<(&str, Vec<&StageRecord>)> {
-    let mut groups: Vec<(&str, Vec<&StageRecord>)> = Vec::new();
-    for stage in &record.stages {
-        let base = base_name(&stage.name);
-        match groups.iter_mut().find(|(name, _)| *name == base) {
-            Some((_, repeats)) => repeats.push(stage),
-            None => groups.push((base, vec![stage])),
-        }
-    }
-    groups
 }
 
 /// Several jobs in few words: `a`, `a ×4`, `a and b`, `a … d`.
@@ -126,13 +107,6 @@ mod tests {
         ] {
             assert_eq!(jobs_in_words(&names), expected);
         }
-    }
-
-    #[test]
-    fn only_a_repeats_number_is_no_part_of_a_name() {
-        assert_eq!(base_name("mix #12"), "mix");
-        assert_eq!(base_name("mix #b"), "mix #b");
-        assert_eq!(base_name("mix"), "mix");
     }
 
     #[test]

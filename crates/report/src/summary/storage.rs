@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use fathom_record::{Record, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
-use crate::format::share;
+use crate::format::{on_one_line, share};
 
 /// Adds a block for each stage.
 pub(super) fn write_storage(text: &mut String, record: &Record) {
     for stage in &record.stages {
-        let _ = writeln!(text, "\n{} ({})", stage.name, Nanos::new(stage.measured_ns));
+        let name = on_one_line(&stage.name);
+        let _ = writeln!(text, "\n{name} ({})", Nanos::new(stage.measured_ns));
         for job in &stage.jobs {
             let workers = if job.workers == 1 {
                 "worker"
@@ -27,7 +28,10 @@ pub(super) fn write_storage(text: &mut String, record: &Record) {
             let _ = writeln!(
                 text,
                 "  {}: {} {workers}, depth {:.1} of {:.0} each{cpu}",
-                job.name, job.workers, job.depth_achieved, job.depth_wanted
+                on_one_line(&job.name),
+                job.workers,
+                job.depth_achieved,
+                job.depth_wanted
             );
         }
         // Each machine has three budgets, of which many runs use one.
@@ -49,8 +53,9 @@ pub(super) fn write_storage(text: &mut String, record: &Record) {
             let ios = group_digits(part.ios);
             let _ = writeln!(
                 text,
-                "  {} {name}: {ios} I/Os{depth}{busy}{hits}{memory}",
-                part.kind
+                "  {} {}: {ios} I/Os{depth}{busy}{hits}{memory}",
+                part.kind,
+                on_one_line(name)
             );
         }
     }

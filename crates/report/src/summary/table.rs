@@ -9,8 +9,9 @@ use fathom_record::{
 use fathom_stats::confidence_95;
 use fathom_units::{Nanos, group_digits, per_second};
 
-use super::{jobs_in_words, merged, names_of, stages_with_repeats};
-use crate::format::{WIDTH, mebibytes, rate, short_mean, short_time, shortened};
+use super::{jobs_in_words, merged, names_of};
+use crate::format::{WIDTH, mebibytes, on_one_line, rate, short_mean, short_time, shortened};
+use crate::repeats::stages_with_repeats;
 
 /// Figures of one line: one for each repeat of its stage.
 pub(crate) struct Row {
@@ -49,6 +50,8 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
     let stages = stages_with_repeats(record);
     let mut rows: Vec<Row> = Vec::new();
     for (base, repeats) in &stages {
+        // Lines of one name belong together within a stage alone.
+        let begin = rows.len();
         for line in repeats.iter().flat_map(|stage| stage_lines(stage)) {
             let (name, direction, figures) = line;
             let moves = ["read", "write", "trim", "together"].contains(&direction);
@@ -64,14 +67,15 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
                 format!(" {direction}")
             };
             let name = format!("{prefix}{name}{direction}");
-            add(&mut rows, name, moves, figures);
+            add(&mut rows, begin, name, moves, figures);
         }
     }
     rows
 }
 
-fn add(rows: &mut Vec<Row>, name: String, moves: bool, figures: DirectionRecord) {
-    match rows.iter_mut().find(|row| row.name == name) {
+/// Adds figures to the row called `name` among those from `begin` on.
+fn add(rows: &mut Vec<Row>, begin: usize, name: String, moves: bool, figures: DirectionRecord) {
+    match rows[begin..].iter_mut().find(|row| row.name == name) {
         Some(row) => row.repeats.push(figures),
         None => rows.push(Row {
             name,
@@ -192,7 +196,11 @@ fn write_rows(text: &mut String, rows: &[Row]) {
 /// What is known of a stage that never ended: its seconds. Percentiles of seconds make no percentile of the stage.
 fn write_cut_off(text: &mut String, stage: &StageRecord) {
     let time = Nanos::new(stage.measured_ns);
-    let _ = writeln!(text, "{}, cut off after {time} of measuring:", stage.name);
+    let _ = writeln!(
+        text,
+        "{}, cut off after {time} of measuring:",
+        on_one_line(&stage.name)
+    );
     let directions: [(&str, OfInterval); 3] = [
         ("read", |interval| interval.read.as_ref()),
         ("write", |interval| interval.write.as_ref()),

@@ -59,7 +59,10 @@ pub(crate) fn verdict_words(record: &Record) -> String {
     let passed = record.checks.len() - failed;
     match record.verdict {
         Verdict::Trustworthy => format!("TRUSTWORTHY: {passed} checks passed"),
-        Verdict::Questionable if record.checks.is_empty() => "CUT SHORT: not checked".to_owned(),
+        Verdict::Questionable if record.checks.is_empty() && record.interrupted => {
+            "CUT SHORT: not checked".to_owned()
+        }
+        Verdict::Questionable if record.checks.is_empty() => "NOT CHECKED".to_owned(),
         Verdict::Questionable => format!(
             "QUESTIONABLE: {failed} of {} checks failed",
             record.checks.len()

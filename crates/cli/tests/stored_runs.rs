@@ -1,0 +1,161 @@
+//! What is kept of the runs before, and how stored runs are shown.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use support::{expect_code, fathom, names_in};
+
+const NULL_JOB: [&str; 4] = ["fio", "--name=n", "--ioengine=null", "--size=4m"];
+
+/// The folder of the newest run in `home`.
+fn newest(home: &Path) -> PathBuf {
+    let store = home.join("data/fathom/runs");
+    store.join(names_in(&store).last().unwrap())
+}
+
+/// A short run in `home` that keeps as many runs as `keep` says: exit code, stdout and stderr.
+fn run_keeping(home: &Path, keep: (&str, &str)) -> (Option<i32>, String, String) {
+    let mut command = fathom(home);
+    command.args(["run", "-q"]).args(NULL_JOB);
+    let output = command.env(keep.0, keep.1).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+#[test]
+fn a_run_under_way_is_kept_and_what_goes_is_told() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let one = ("FATHOM_RUNS_KEEP", "1");
+    let job = ["run", "fio", "--name=n", "--ioengine=null", "--size=1g"];
+    let long = ["--rate_iops=2000", "--time_based", "--runtime=120"];
+    let mut command = fathom(home);
+    command.args(job).args(long).stdout(Stdio::null());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("measure 00:01"))));
+    let long_run = newest(home);
+    let (runs, _) = expect_code(home, &["runs"], 0);
+    assert!(runs.contains("under way"), "{runs}");
+
+    let (code, _, stderr) = run_keeping(home, one);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let (code, stdout, stderr) = run_keeping(home, one);
+    assert_eq!(code, Some(0), "{stderr}");
+    let told = stderr.lines().filter(|line| line.contains("removed"));
+    assert_eq!(told.count(), 1, "{stderr}");
+    assert!(!stdout.contains("removed"), "{stdout}");
+    assert!(long_run.join("events.jsonl").exists());
+
+    // A writer that was killed holds nothing.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (runs, _) = expect_code(home, &["runs"], 0);
+    assert!(runs.contains("cut short"), "{runs}");
+    let (code, _, stderr) = run_keeping(home, one);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(!long_run.exists());
+    assert_eq!(names_in(&home.join("data/fathom/runs")).len(), 1);
+}
+
+#[test]
+fn a_limit_that_is_none_is_told_before_anything_runs() {
+    let folder = support::disk_folder();
+    for setting in [
+        ("FATHOM_RUNS_KEEP", "many"),
+        ("FATHOM_RUNS_KEEP", "0"),
+        ("FATHOM_RUNS_SIZE", "-2GiB"),
+    ] {
+        let (code, stdout, stderr) = run_keeping(folder.path(), setting);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains(setting.0), "{stderr}");
+        assert!(stderr.contains("hint:"), "{stderr}");
+    }
+    assert!(names_in(folder.path()).is_empty());
+    let (code, _, stderr) = run_keeping(folder.path(), ("FATHOM_RUNS_SIZE", "all"));
+    assert_eq!(code, Some(0), "{stderr}");
+}
+
+#[test]
+fn a_torn_record_is_shown_from_its_events() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    run_keeping(home, ("FATHOM_RUNS_KEEP", "9"));
+    let (whole, _) = expect_code(home, &["report", "last"], 0);
+    let path = newest(home).join("record.json");
+    let record = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &record[..record.len() / 2]).unwrap();
+    let (runs, _) = expect_code(home, &["runs"], 0);
+    assert!(
+        runs.contains("unreadable") && !runs.contains("cut short"),
+        "{runs}"
+    );
+    let (torn, _) = expect_code(home, &["report", "last"], 0);
+    assert!(torn.contains("`record.json` cannot be read"), "{torn}");
+    assert!(torn.contains("NOT CHECKED"), "{torn}");
+    let line = |text: &str| text.lines().nth(2).unwrap().to_owned();
+    assert_eq!(line(&torn), line(&whole));
+    std::fs::write(newest(home).join("events.jsonl"), "").unwrap();
+    let by_path = newest(home).display().to_string();
+    expect_code(home, &["report", &by_path], 3);
+}
+
+#[test]
+fn names_steer_no_terminal() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let name = "a\u{1b}[2J\nb.fio";
+    std::fs::write(home.join(name), "[n]\nioengine=null\nsize=4m\n").unwrap();
+    let steering = |text: &str| text.contains(|c: char| c.is_control() && c != '\n');
+    let (stdout, stderr) = expect_code(home, &["run", name], 0);
+    assert!(
+        !steering(&stdout) && !steering(&stderr),
+        "{stdout:?}{stderr:?}"
+    );
+    let (runs, _) = expect_code(home, &["runs"], 0);
+    assert_eq!(runs.lines().count(), 2, "{runs:?}");
+    assert!(!steering(&runs), "{runs:?}");
+    let (_, stderr) = expect_code(home, &["report", "no\u{1b}[2J"], 3);
+    assert!(!steering(&stderr), "{stderr:?}");
+    std::fs::write(home.join(name), "[n\u{1b}[2J]\nnonsense=\u{9b}1\n").unwrap();
+    let (_, stderr) = expect_code(home, &["run", name], 3);
+    assert!(!steering(&stderr), "{stderr:?}");
+    let counter = |what: &str| format!(r#""\\M\PhysicalDisk(0 {}[2JC:)\{what}""#, '\u{1b}');
+    let (reads, writes) = (counter("Disk Reads/sec"), counter("Disk Writes/sec"));
+    let row = |second| format!("\"01/01/2026 00:00:0{second}.000\",\"10\",\"10\"\n");
+    let rows = [0, 1, 2].map(row).concat();
+    let log = format!("\"(PDH-CSV 4.0) (UTC)(0)\",{reads},{writes}\n{rows}");
+    std::fs::write(home.join("log.csv"), log).unwrap();
+    let (page, stderr) = expect_code(home, &["observe", "--from", "log.csv"], 0);
+    assert!(page.contains("[2JC:"), "{page}");
+    assert!(!steering(&page) && !steering(&stderr), "{page:?}{stderr:?}");
+}
+
+#[test]
+fn stages_called_like_repeats_are_not_added_up() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let stage = |name: &str, rate: u32| {
+        format!(
+            "[[stage]]\nname = \"{name}\"\nmeasure = \"1s\"\n[[stage.job]]\nname = \"n\"\n\
+             target = {{ path = \"file\", size = \"1MiB\" }}\nblock = \"4KiB\"\nbackend = \"null\"\n\
+             arrival = {{ rate = \"{rate}/s\" }}\n"
+        )
+    };
+    let text = stage("x #1", 500) + &stage("x #2", 2_000);
+    std::fs::write(home.join("x.workload.toml"), text).unwrap();
+    let (stdout, _) = expect_code(home, &["run", "-q", "x.workload.toml"], 0);
+    assert!(
+        stdout.contains("x #1: n") && stdout.contains("x #2: n"),
+        "{stdout}"
+    );
+    assert!(!stdout.contains('±'), "{stdout}");
+}
