@@ -116,11 +116,13 @@ impl Undo {
             };
             block.pending = block.pending.saturating_sub(1);
             let part = part_of(number, (offset, length), block.durable.len());
-            if cached && block.pending == 0 {
+            let alone = block.pending == 0;
+            if alone && cached {
                 block.cached = None;
-            } else if block.pending == 0 && part.len() == block.durable.len() {
-                self.blocks.remove(&number);
-            } else if block.ended(&content(disk, number), &part, cached) {
+                continue;
+            }
+            let whole = alone && part.len() == block.durable.len();
+            if whole || block.ended(&content(disk, number), &part, cached) {
                 self.blocks.remove(&number);
             }
         }
