@@ -290,6 +290,7 @@ impl Reader<'_> {
             machine: collected.machine,
             unknown: unknown::OF_AVERAGES.to_vec(),
             doubts,
+            zone: self.dates.zone(),
         })
     }
 }

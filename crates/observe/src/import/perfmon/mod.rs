@@ -331,6 +331,7 @@ impl<'a> Reader<'a> {
             machine: collected.machine,
             unknown,
             doubts,
+            zone: self.dates.zone(),
         })
     }
 }
