@@ -21,6 +21,7 @@ pub use guide::guide_table;
 pub use periods::{DayTime, DayTimeError, Given, Periods};
 pub use samples::{
     Device, Machine, MachineSample, Observation, Ops, Placed, Sample, Stretch, Traced, Unknown,
+    Zone,
 };
 pub use table::page;
 pub use verb::{ObserveArgs, run};

@@ -211,7 +211,8 @@ impl Periods {
     }
 }
 
-fn is_dated(seen: &Observation) -> bool {
+/// Whether its samples have dates.
+pub fn is_dated(seen: &Observation) -> bool {
     let samples = seen.devices.iter().flat_map(|device| &device.samples);
     let mut ends = samples.map(|sample| sample.at_unix_ns);
     ends.all(|end| end >= DATED)

@@ -5,6 +5,7 @@
 
 use fathom_stats::Histogram;
 use fathom_units::{Bytes, Nanos, Percent};
+use jiff::tz::{Offset, TimeZone};
 
 /// What was seen of one machine.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +20,33 @@ pub struct Observation {
     pub unknown: Vec<Unknown>,
     /// What makes a figure doubtful: a gap, a clock that jumped, a counter that went back.
     pub doubts: Vec<String>,
+    /// Whose hours of the day its times are told in.
+    pub zone: Zone,
+}
+
+/// Whose hours of the day an observation's times are told in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Zone {
+    /// This machine's: it was watched itself, or the times are told in UTC whatever clock the other machine had.
+    #[default]
+    Own,
+    /// As they are written: the source does not tell its zone, and its times were read as if they were UTC.
+    Written,
+    /// Of a clock that goes so many seconds before Greenwich's, as the source says.
+    East(i32),
+}
+
+impl Zone {
+    /// The zone that hours of the day are read in.
+    pub fn time_zone(self) -> TimeZone {
+        match self {
+            Self::Own => TimeZone::system(),
+            Self::Written => TimeZone::UTC,
+            Self::East(seconds) => {
+                Offset::from_seconds(seconds).map_or(TimeZone::UTC, TimeZone::fixed)
+            }
+        }
+    }
 }
 
 /// A figure that the source cannot know.

@@ -10,7 +10,6 @@ use clap::Args;
 use fathom_profile::Growth;
 use fathom_session::{Code, Console, Failure};
 use fathom_units::{Iops, Nanos};
-use jiff::tz::TimeZone;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::checklist::{About, Checklist};
@@ -234,7 +233,7 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
             off_hours: args.off_hours.clone(),
         },
     };
-    let made = Checklist::of(&seen.observation, &about, TimeZone::system());
+    let made = Checklist::of(&seen.observation, &about, seen.observation.zone.time_zone());
     let mut list = made.map_err(|why| {
         let doubts = seen.observation.doubts.iter();
         let told = doubts.fold(why, |told, doubt| told + "\n  doubt: " + doubt);

@@ -6,8 +6,10 @@
 
 use std::collections::HashMap;
 
+use fathom_diagnostics::Diagnostics;
 use fathom_units::{Nanos, Percent};
 
+use super::input::Line;
 use super::when;
 use crate::{Device, Machine, MachineSample, Ops, Sample};
 
@@ -68,6 +70,23 @@ impl TooMuch {
 
     pub const HINT: &'static str =
         "take a part of the time, longer intervals (`relog -t 10`, `sadf -i 60`), or fewer devices";
+}
+
+/// A file tells of two machines.
+#[derive(Debug)]
+pub(super) struct TwoMachines(String);
+
+impl TwoMachines {
+    pub fn new(one: &str, other: &str) -> Self {
+        Self(format!(
+            "`{one}` and `{other}` are two machines: their figures would be added up or lost"
+        ))
+    }
+
+    /// The refusal of `line`, marked at `part`.
+    pub fn refuse(self, line: &Line<'_>, part: &str, hint: &str) -> Diagnostics {
+        Diagnostics(vec![line.error(part, self.0).hint(hint)])
+    }
 }
 
 /// What a reader has found so far. A sample's time is the number of its report until [`Self::finish`].
@@ -188,6 +207,18 @@ impl Collector {
     /// What the machine was like in the last report.
     pub fn machine(&mut self, part: MachineSample) -> Result<(), TooMuch> {
         self.machine_of(self.reports.len().saturating_sub(1), part)
+    }
+
+    /// What follows is of the machine `name`: one is observed, so another one than before is refused, with why.
+    pub fn host(&mut self, name: &str) -> Result<(), TwoMachines> {
+        match &self.machine.name {
+            Some(known) if !known.eq_ignore_ascii_case(name) => Err(TwoMachines::new(known, name)),
+            Some(_) => Ok(()),
+            None => {
+                self.machine.name = Some(name.to_owned());
+                Ok(())
+            }
+        }
     }
 
     /// The machine's name and memory.

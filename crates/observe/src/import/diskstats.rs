@@ -266,6 +266,7 @@ impl Reader {
             machine: collected.machine,
             unknown: unknown::OF_AVERAGES.to_vec(),
             doubts,
+            zone: self.dates.zone(),
         })
     }
 }

@@ -78,7 +78,7 @@ impl Reader<'_> {
         if trimmed.is_empty() {
             self.table = Table::None;
         } else if trimmed.starts_with("Linux ") {
-            self.run(trimmed);
+            self.run(line, trimmed)?;
         } else if trimmed.starts_with("avg-cpu") {
             self.begin(line);
             let columns = trimmed.split_whitespace().skip(1).map(str::to_owned);
@@ -97,15 +97,17 @@ impl Reader<'_> {
     }
 
     /// The first line of a run: `Linux 6.1.0 (host)  11/22/26  _x86_64_ (2 CPU)`.
-    fn run(&mut self, line: &str) {
+    fn run(&mut self, line: &Line<'_>, trimmed: &str) -> Result<(), Diagnostics> {
         self.fresh = true;
         self.open = false;
-        let mut words = line.split_whitespace().skip(2);
-        let host = words
-            .next()
-            .map(|word| word.trim_matches(['(', ')']).to_owned());
-        self.collector.machine_facts().name = host;
+        let mut words = trimmed.split_whitespace().skip(2);
+        let host = words.next().map(|word| word.trim_matches(['(', ')']));
         self.day = words.next().map(str::to_owned);
+        let Some(host) = host else { return Ok(()) };
+        self.collector.host(host).map_err(|two| {
+            let hint = "one machine is observed: give each machine's runs a file of their own";
+            two.refuse(line, host, hint)
+        })
     }
 
     /// A report begins with whichever table comes first.
@@ -290,6 +292,7 @@ impl Reader<'_> {
             machine: collected.machine,
             unknown: unknown::OF_AVERAGES.to_vec(),
             doubts,
+            zone: self.dates.zone(),
         })
     }
 }

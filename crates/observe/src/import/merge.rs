@@ -11,7 +11,8 @@ use super::{
     MOST_BYTES, MOST_TEXT_BYTES, Options, blktrace, diskstats, fio_log, iostat, perfmon, sadf,
     sysstat_json, unknown, vmstat,
 };
-use crate::{Device, MachineSample, Observation, Sample};
+use crate::periods::is_dated;
+use crate::{Device, MachineSample, Observation, Sample, Zone};
 
 /// A file in memory.
 #[derive(Debug)]
@@ -100,6 +101,10 @@ pub(super) fn read(files: Vec<File>, options: &Options) -> Result<Observation, D
     }
     let mut whole = together(found).map_err(|error| Diagnostics(vec![*error]))?;
     unknown::complete(&mut whole);
+    if whole.zone == Zone::Own && !whole.devices.is_empty() && is_dated(&whole) {
+        let doubt = "its times are told in UTC: hours of the day are those of this machine's zone, unless `TZ` names another";
+        whole.doubts.push(doubt.to_owned());
+    }
     Ok(whole)
 }
 
@@ -158,6 +163,15 @@ fn together(found: Vec<Observation>) -> Result<Observation, Box<Diagnostic>> {
             );
             return Err(Box::new(
                 Diagnostic::error(message).hint("observe each of them alone"),
+            ));
+        }
+        let disks = !next.devices.is_empty();
+        if disks && whole.devices.is_empty() {
+            whole.zone = next.zone;
+        } else if disks && whole.zone != next.zone {
+            whole.doubts.push(format!(
+                "{} tells its hours in another zone than {}: those of the first count",
+                next.source, whole.source
             ));
         }
         whole.source = format!("{} and {}", whole.source, next.source);

@@ -74,7 +74,10 @@ impl Reader {
         let Some((at, length)) = self.time(line, fields[1], fields[2]) else {
             return Ok(());
         };
-        self.collector.machine_facts().name = Some(fields[0].to_owned());
+        self.collector.host(fields[0]).map_err(|two| {
+            let hint = "one machine is observed: give each machine's rows a file of their own";
+            two.refuse(line, fields[0], hint)
+        })?;
         let added = match self.columns[3].as_str() {
             "DEV" => self.disk(line, &fields, at, length),
             "CPU" => self.processors(line, &fields, at, length),
@@ -217,6 +220,7 @@ impl Reader {
             machine: collected.machine,
             unknown: unknown::OF_AVERAGES.to_vec(),
             doubts,
+            zone: self.dates.zone(),
         })
     }
 }

@@ -53,6 +53,7 @@ enum Timestamp {
         time: String,
         #[serde(default)]
         utc: u8,
+        timezone: Option<String>,
         interval: f64,
     },
 }
@@ -210,6 +211,7 @@ fn collect(
         machine: collected.machine,
         unknown: unknown::OF_AVERAGES.to_vec(),
         doubts,
+        zone: dates.zone(),
     })
 }
 
@@ -249,9 +251,11 @@ fn stamp_of(stamp: &Timestamp) -> (String, Option<Nanos>) {
             date,
             time,
             utc,
+            timezone,
             interval,
         } => {
-            let zone = if *utc == 1 { " UTC" } else { "" };
+            let utc = *utc == 1 || timezone.as_deref() == Some("UTC");
+            let zone = if utc { " UTC" } else { "" };
             let length = Nanos::new((interval.clamp(0.0, 1e7) * 1e9) as u64);
             (
                 format!("{date} {time}{zone}"),

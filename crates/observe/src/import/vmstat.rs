@@ -182,6 +182,7 @@ impl Reader<'_> {
             machine: collected.machine,
             unknown,
             doubts,
+            zone: self.dates.zone(),
         })
     }
 }

@@ -4,6 +4,8 @@ use fathom_units::Nanos;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
+use crate::Zone;
+
 /// How a file's dates are written, once it has shown.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Dates {
@@ -14,6 +16,10 @@ pub(super) struct Dates {
     pub ambiguous: bool,
     /// A time was met that does not say its zone.
     pub local: bool,
+    /// Seconds east of Greenwich that the first time with a distance of its own told.
+    east: Option<i64>,
+    /// A later time told another one.
+    moved: bool,
     step: Step,
 }
 
@@ -118,7 +124,26 @@ impl Dates {
                 "its times do not say their zone: the hours are those of the machine's own clock";
             doubts.push(doubt.to_owned());
         }
+        if self.moved {
+            let doubt = "its clock's distance from Greenwich changes: hours are told at the first";
+            doubts.push(doubt.to_owned());
+        }
         doubts
+    }
+
+    /// Whose hours of the day the times are told in.
+    pub fn zone(&self) -> Zone {
+        match self.east.and_then(|east| i32::try_from(east).ok()) {
+            _ if self.local => Zone::Written,
+            Some(east) => Zone::East(east),
+            None => Zone::Own,
+        }
+    }
+
+    /// Keeps how far from Greenwich a time was told.
+    fn told(&mut self, east: i64) -> i64 {
+        self.moved |= *self.east.get_or_insert(east) != east;
+        east
     }
 
     /// Looks at a date to learn the file's order of day and month.
@@ -181,7 +206,7 @@ impl Dates {
         } else if says(MORNING) && hour == 12 {
             hour = 0;
         }
-        let offset = self.zone(&found[next..], rest)?;
+        let offset = self.offset_of(&found[next..], rest)?;
         let civil = civil(year, [month, day, hour, minute, second]).ok_or(NotADate::None)?;
         let stamp = civil
             .to_zoned(TimeZone::UTC)
@@ -237,14 +262,17 @@ impl Dates {
         })
     }
 
-    fn zone(&mut self, left: &[Run<'_>], rest: &str) -> Result<i64, NotADate> {
+    fn offset_of(&mut self, left: &[Run<'_>], rest: &str) -> Result<i64, NotADate> {
         let word = rest.trim();
         if left.is_empty() {
             if word == "Z" || word.ends_with("UTC") || word.ends_with("GMT") {
                 return Ok(0);
             }
-            self.local |= self.offset.is_none();
-            return Ok(self.offset.unwrap_or(0));
+            let Some(offset) = self.offset else {
+                self.local = true;
+                return Ok(0);
+            };
+            return Ok(self.told(offset));
         }
         let sign = match left[0].before.trim() {
             "+" => 1,
@@ -253,14 +281,20 @@ impl Dates {
         };
         let digits: String = left.iter().map(|run| run.digits).collect();
         let number: i64 = digits.parse().map_err(|_| NotADate::Other)?;
-        match digits.len() {
-            2 => Ok(sign * number * 3600),
-            4 => Ok(sign * (number / 100 * 3600 + number % 100 * 60)),
-            _ => Err(NotADate::Other),
+        let east = match digits.len() {
+            2 => number * 3600,
+            4 => number / 100 * 3600 + number % 100 * 60,
+            _ => return Err(NotADate::Other),
+        };
+        if east > FARTHEST {
+            return Err(NotADate::None);
         }
+        Ok(self.told(sign * east))
     }
 }
 
+/// No clock is farther from Greenwich than fourteen hours.
+const FARTHEST: i64 = 14 * 3600;
 /// Years outside of which no log of disks is from: it also keeps nanoseconds within their type.
 const YEARS: std::ops::Range<i64> = 1990..2100;
 

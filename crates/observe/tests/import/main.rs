@@ -5,6 +5,7 @@ mod formats;
 mod live;
 mod perfmon;
 mod refusals;
+mod zones;
 
 use std::path::PathBuf;
 

@@ -209,6 +209,57 @@ fn devices_that_come_and_go() {
 }
 
 #[test]
+fn a_file_of_two_machines() {
+    let columns = ["Disk Reads/sec", "Disk Writes/sec"];
+    let perfmon = |hosts: [&str; 2]| {
+        let of = |host: &str| {
+            let named = columns.map(|it| format!(",\"\\\\{host}\\PhysicalDisk(0 C:)\\{it}\""));
+            named.concat()
+        };
+        let row = |second: u8| {
+            let values = ",\"5\"".repeat(4);
+            format!("\"11/22/2026 09:00:0{second}.000\"{values}\n")
+        };
+        let names = hosts.map(of).concat();
+        format!("\"(PDH-CSV 4.0)\"{names}\n{}{}", row(1), row(2))
+    };
+    let both = ["`SQL1` and `SQL2` are two machines", "relog LOG -c"];
+    check(perfmon(["SQL1", "SQL2"]).as_bytes(), "log", &both);
+    // One after another, or with names in other letters.
+    let one = perfmon(["SQL1", "SQL1"]);
+    check(
+        format!("{one}{}", one.replace("SQL1", "SQL2")).as_bytes(),
+        "log",
+        &both,
+    );
+    read_text(&perfmon(["SQL1", "sql1"]), &Options::default());
+    // What is not read may be of another machine.
+    let beside = one.replacen(
+        "\\\\SQL1\\PhysicalDisk(0 C:)\\Disk Reads",
+        "\\\\X\\Web(a)\\Hits",
+        1,
+    );
+    read_text(&beside, &Options::default());
+
+    let sadf = |host: &str| {
+        let row = |time| format!("{host};5;2026-11-22 {time} UTC;sda;5.00;40.00;0.00\n");
+        let names = "# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s\n";
+        format!("{names}{}{}", row("09:00:00"), row("09:00:05"))
+    };
+    let both = ["`db1` and `web1` are two machines", "a file of their own"];
+    let log = format!("{}{}", sadf("db1"), sadf("web1"));
+    check(log.as_bytes(), "log", &both);
+
+    let good = text("iostat.txt");
+    let host = good.split(['(', ')']).nth(1).unwrap();
+    let other = good.replace(&format!("({host})"), "(elsewhere)");
+    let expected = format!("`{host}` and `elsewhere` are two machines");
+    check(format!("{good}{other}").as_bytes(), "log", &[&expected]);
+    // Runs of one machine may follow one another.
+    read_text(&format!("{good}{good}"), &only(&["loop0"]));
+}
+
+#[test]
 fn traces_that_are_damaged() {
     let good = std::fs::read(sample("loop0.blktrace.0")).unwrap();
     let cut = import::read(

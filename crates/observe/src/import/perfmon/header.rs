@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 
+use super::super::collect::TwoMachines;
 use super::super::devices::list;
 use super::super::input::Line;
 use super::super::{Disks, Options};
@@ -128,9 +129,6 @@ impl Header {
         let mut unknown = Unknown::default();
         for (index, name) in names.iter().enumerate().skip(1) {
             let Some(path) = path(name) else { continue };
-            if let Some(host) = path.host {
-                header.host.get_or_insert_with(|| host.to_owned());
-            }
             let mapped = options.counters.iter().find(|counter| {
                 let whole = format!("{}\\{}", path.object, path.counter);
                 [plain(path.counter), plain(&whole)].contains(&plain(&counter.name))
@@ -147,6 +145,9 @@ impl Header {
                     continue;
                 }
             };
+            if let Some(host) = path.host.filter(|_| meaning != Some(Meaning::Ignore)) {
+                header.of_host(host, line)?;
+            }
             match meaning {
                 Some(meaning) => columns.push(Column {
                     index: index - 1,
@@ -160,6 +161,20 @@ impl Header {
         header.settle(&columns, options.disks);
         header.judge(line, &unknown)?;
         Ok(header)
+    }
+
+    /// Columns that count are of one machine: a disk's name tells it only on that.
+    pub fn of_host(&mut self, host: &str, line: &Line<'_>) -> Result<(), Diagnostics> {
+        let known = self.host.get_or_insert_with(|| host.to_owned());
+        if known.eq_ignore_ascii_case(host) {
+            return Ok(());
+        }
+        let hint = format!(
+            "one machine is observed: write a log of each, `relog LOG -c \"\\\\{known}\\PhysicalDisk(*)\\*\" -f CSV -o {known}.csv`"
+        );
+        let start = line.text.find(&format!("\\\\{host}\\"));
+        let part = start.and_then(|start| line.text.get(start + 2..start + 2 + host.len()));
+        Err(TwoMachines::new(known, host).refuse(line, part.unwrap_or(""), &hint))
     }
 
     fn settle(&mut self, columns: &[Column<'_>], disks: Disks) {

@@ -37,7 +37,12 @@ pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Dia
         }
         let trimmed = line.text.trim_start_matches(['"', '\u{feff}']).trim_start();
         if trimmed.starts_with("(PDH-") {
-            reader.header = Some(Header::read(&line, options)?);
+            let mut header = Header::read(&line, options)?;
+            if let Some(host) = reader.header.take().and_then(|before| before.host) {
+                let now = header.host.replace(host);
+                now.map_or(Ok(()), |now| header.of_host(&now, &line))?;
+            }
+            reader.header = Some(header);
             reader.fresh = true;
             reader.ended = None;
         } else if line.text.trim().is_empty() {
@@ -331,6 +336,7 @@ impl<'a> Reader<'a> {
             machine: collected.machine,
             unknown,
             doubts,
+            zone: self.dates.zone(),
         })
     }
 }

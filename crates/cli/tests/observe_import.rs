@@ -1,0 +1,144 @@
+//! `fathom observe --from`: logs of other machines, read on machines that may stand elsewhere.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::fs;
+
+use fathom_profile::{PeriodKind, Profile};
+use support::fathom;
+
+/// Zones of the machine that a log is read on, on both sides of Greenwich and of the day.
+const ZONES: [&str; 4] = [
+    "UTC",
+    "America/New_York",
+    "Europe/Berlin",
+    "Pacific/Auckland",
+];
+
+/// From 06:00 to 16:00, report by minute: 2,000 I/Os a second from 09:00 to 12:00, 400 otherwise.
+fn minutes(mut report: impl FnMut(u32, u32, u32)) {
+    for minute in 6 * 60..=16 * 60 {
+        // What a report tells holds for the minute before it.
+        let busy = (9 * 60 + 1..=12 * 60).contains(&minute);
+        let rate = if busy { 2_000 } else { 400 };
+        report(minute / 60, minute % 60, rate);
+    }
+}
+
+/// `iostat -x -t` with `stamp` written after each hour and minute.
+fn iostat(stamp: impl Fn(u32, u32) -> String) -> String {
+    let mut log = "Linux 6.1.0 (db1) \t11/20/2026 \t_x86_64_\t(4 CPU)\n".to_owned();
+    minutes(|hour, minute, rate| {
+        let (stamp, half) = (stamp(hour, minute), rate / 2);
+        let _ = writeln!(
+            log,
+            "\n{stamp}\nDevice r/s w/s rkB/s wkB/s\nsda {half}.00 {half}.00 1600.00 1600.00"
+        );
+    });
+    log
+}
+
+/// PerfMon's log, with what its header says of the zone.
+fn perfmon(zone: &str) -> String {
+    let of = |counter: &str| format!("\"\\\\DB1\\PhysicalDisk(0 C:)\\{counter}\"");
+    let (reads, writes) = (of("Disk Reads/sec"), of("Disk Writes/sec"));
+    let mut log = format!("\"(PDH-CSV 4.0){zone}\",{reads},{writes}\n");
+    minutes(|hour, minute, rate| {
+        let half = rate / 2;
+        let _ = writeln!(
+            log,
+            "\"11/20/2026 {hour:02}:{minute:02}:00.000\",\"{half}\",\"{half}\""
+        );
+    });
+    log
+}
+
+/// `sadf -d`, whose times are UTC whatever the clock of the machine shows.
+fn sadf() -> String {
+    let mut log = "# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s\n".to_owned();
+    minutes(|hour, minute, rate| {
+        let _ = writeln!(
+            log,
+            "db1;60;2026-11-20 {hour:02}:{minute:02}:00 UTC;sda;{rate}.00;1600.00;1600.00"
+        );
+    });
+    log
+}
+
+/// Reads `log` on a machine in `zone`: the page and the profile.
+#[track_caller]
+fn observe(log: &str, zone: &str, arguments: &[&str]) -> (String, Profile) {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("log"), log).unwrap();
+    let mut command = fathom(home.path());
+    command.env("TZ", zone).args(["observe", "--from", "log"]);
+    let output = command.args(arguments).args(["-o", "shop.profile.toml"]);
+    let output = output.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{zone}: {error}");
+    let text = fs::read_to_string(home.path().join("shop.profile.toml")).unwrap();
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    (page, Profile::read(&text, "shop.profile.toml").unwrap().0)
+}
+
+/// I/Os a second at the median of the peak and of normal load; none where there is no such period.
+fn rates(profile: &Profile) -> [Option<u64>; 2] {
+    [PeriodKind::Peak, PeriodKind::Normal].map(|kind| {
+        let mut periods = profile.volumes[0].periods.iter();
+        let period = periods.find(|period| period.kind == kind)?;
+        Some(period.iops.p50?.get())
+    })
+}
+
+/// The peak is from 09:00 to 12:00 of the log's own hours wherever it is read.
+#[track_caller]
+fn check_everywhere(log: &str) {
+    for zone in ZONES {
+        let (_, given) = observe(log, zone, &["--peak", "09:00-12:00"]);
+        assert_eq!(rates(&given), [Some(2_000), Some(400)], "{zone}");
+        let (page, _) = observe(log, zone, &[]);
+        let hours = ["09:00-10:00", "10:00-11:00", "11:00-12:00"];
+        assert!(
+            hours.iter().any(|hour| page.contains(hour)),
+            "{zone}:\n{page}"
+        );
+    }
+}
+
+#[test]
+fn hours_of_times_without_a_zone_are_those_written() {
+    let american = |hour: u32, minute: u32| {
+        let half = if hour < 12 { "AM" } else { "PM" };
+        let hour = (hour + 11) % 12 + 1;
+        format!("11/20/2026 {hour:02}:{minute:02}:00 {half}")
+    };
+    check_everywhere(&iostat(american));
+    check_everywhere(&perfmon(""));
+}
+
+#[test]
+fn hours_of_times_with_a_distance_from_greenwich_are_those_of_their_clock() {
+    check_everywhere(&perfmon(" (Pacific Standard Time)(480)"));
+    check_everywhere(&perfmon(" (India Standard Time)(-330)"));
+    check_everywhere(&perfmon(" (Coordinated Universal Time)(0)"));
+    check_everywhere(&iostat(|hour, minute| {
+        format!("2026-11-20T{hour:02}:{minute:02}:00+0100")
+    }));
+}
+
+#[test]
+fn hours_of_times_in_utc_are_those_of_the_machine_they_are_read_on() {
+    let log = sadf();
+    let peaks = [
+        ("UTC", "09:00-12:00"),
+        ("America/New_York", "04:00-07:00"),
+        ("Europe/Berlin", "10:00-13:00"),
+    ];
+    for (zone, peak) in peaks {
+        let (page, profile) = observe(&log, zone, &["--peak", peak]);
+        assert_eq!(rates(&profile), [Some(2_000), Some(400)], "{zone}");
+        assert!(page.contains("told in UTC"), "{page}");
+    }
+}
