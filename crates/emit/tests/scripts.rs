@@ -269,7 +269,7 @@ fn mounts_have_connections_windows_and_channels() {
 }
 
 #[test]
-fn the_counters_are_those_of_the_guide() {
+fn the_counters_are_those_of_the_guide_and_when_a_disk_was_busy() {
     let text = script(Emit::Logman, &[Family::Premium], &[]);
     for counter in [
         "Avg. Disk sec/Transfer",
@@ -278,6 +278,8 @@ fn the_counters_are_those_of_the_guide() {
         "Disk Bytes/sec",
         "Disk Transfers/sec",
         "Split IO/sec",
+        // One percent sign, as a batch file takes it.
+        "%% Idle Time",
     ] {
         let path = format!("\"\\PhysicalDisk(*)\\{counter}\"");
         assert!(text.contains(&path), "{text}");

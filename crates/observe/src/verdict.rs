@@ -20,6 +20,8 @@ const ANY_LATENCY: Nanos = Nanos::from_millis(25);
 const QUEUE_PER_DISK: f64 = 2.0;
 /// A device counts as busy in an interval with I/Os outstanding at least half of the time.
 const BUSY_POINTS: u32 = 5_000;
+/// Where a source does not tell that time, it counts as busy with a mean queue of so much.
+const BUSY_QUEUE: f64 = 0.5;
 /// A threshold that is passed in less than this share of the time is told, but not as a concern.
 const CONCERN: f64 = 0.05;
 /// I/Os split in more than this share are a concern.
@@ -127,11 +129,6 @@ fn latency(device: &Device) -> (Finding, String) {
         let why = "The source has no latency, so that it cannot be held against 10 ms and 25 ms.";
         return (Finding::Unknown, why.to_owned());
     }
-    let is_busy = |sample: &Sample| {
-        sample
-            .busy
-            .is_some_and(|busy| busy.basis_points() >= BUSY_POINTS)
-    };
     let (busy_slow, busy) = share_of_time(samples, |sample| {
         if is_busy(sample) {
             over(BUSY_LATENCY)(sample)
@@ -144,6 +141,12 @@ fn latency(device: &Device) -> (Finding, String) {
         nanos(at(device, Level::P50, mean_latency)),
         nanos(at(device, Level::P99, mean_latency)),
     );
+    // Which of the two was gone by; few sources tell the first in some of their intervals alone.
+    let how = if samples.iter().any(|sample| sample.busy.is_some()) {
+        "half of an interval or more"
+    } else {
+        "a mean queue of 0.5 or more: how long it was in use is not told"
+    };
     if slow >= CONCERN {
         let share = percent(slow);
         return (
@@ -158,8 +161,8 @@ fn latency(device: &Device) -> (Finding, String) {
         return (
             Finding::Concern,
             format!(
-                "{figures}; while the device was busy (half of an interval or more) it was over 10 ms in {share} of \
-                 the time, which a busy server should not see."
+                "{figures}; while the device was busy ({how}) it was over 10 ms in {share} of the time, which a busy \
+                 server should not see."
             ),
         );
     }
@@ -169,11 +172,24 @@ fn latency(device: &Device) -> (Finding, String) {
         String::new()
     };
     let never_busy = if busy == Nanos::ZERO {
-        "; the device was never busy for half of an interval, so that the 10 ms of busy servers do not apply"
+        format!(
+            "; the device was never busy ({how}), so that the 10 ms of busy servers do not apply"
+        )
     } else {
-        ", within 10 ms while busy"
+        ", within 10 ms while busy".to_owned()
     };
     (Finding::Fine, format!("{figures}{never_busy}.{seldom}"))
+}
+
+/// Whether I/Os were outstanding for half of the interval; by the mean queue where that time is not told. The queue follows
+/// from the latencies (Little's law) where it is not told itself, so that an interval with latency is never without it.
+fn is_busy(sample: &Sample) -> bool {
+    if let Some(busy) = sample.busy {
+        return busy.basis_points() >= BUSY_POINTS;
+    }
+    let little = || Some(sample.per_second(sample.time()? / 1e9));
+    let queue = sample.queue.or_else(little);
+    queue.is_some_and(|queue| queue >= BUSY_QUEUE)
 }
 
 fn queue(device: &Device) -> (Finding, String) {
@@ -312,6 +328,24 @@ mod tests {
         check(device(millis(1), 7.9, 90, 1), [Fine, Concern, Fine]);
         check(device(millis(1), 7.9, 90, 4), [Fine, Fine, Fine]);
         check(device(millis(1), 8.1, 90, 4), [Fine, Concern, Fine]);
+        // Where nothing says how long the device was in use, its queue does, or what makes the queue.
+        let without_busy = |latency, queue, told: bool| {
+            let mut device = device(latency, queue, 0, 1);
+            for sample in &mut device.samples {
+                sample.busy = None;
+                sample.queue = sample.queue.filter(|_| told);
+            }
+            device
+        };
+        check(without_busy(millis(20), 2.0, true), [Concern, Fine, Fine]);
+        check(without_busy(millis(20), 0.4, true), [Fine, Fine, Fine]);
+        check(without_busy(millis(9), 2.0, true), [Fine, Fine, Fine]);
+        // A hundred I/Os a second of 20 ms and of 4 ms: two outstanding, and 0.4.
+        check(
+            without_busy(millis(20), 0.0, false),
+            [Concern, Unknown, Fine],
+        );
+        check(without_busy(millis(4), 0.0, false), [Fine, Unknown, Fine]);
         let mut split = device(millis(1), 1.0, 1, 1);
         split.samples[3].split = Some(50.0);
         check(split, [Fine, Fine, Concern]);

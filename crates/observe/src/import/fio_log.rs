@@ -11,7 +11,7 @@ use fathom_units::Nanos;
 
 use super::input::{Line, Text};
 use super::{Options, devices, unknown};
-use crate::{Device, Observation, Ops, Sample, Traced, Unknown};
+use crate::{Device, Observation, Ops, Placed, Sample, Traced, Unknown};
 
 /// What a log tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -204,13 +204,21 @@ fn entry(line: &Line<'_>) -> Result<Entry, Box<Diagnostic>> {
     })
 }
 
+/// What a log of each I/O tells of one second.
+#[derive(Debug, Clone, Copy, Default)]
+struct Second {
+    /// Reads and writes.
+    ops: [Ops; 2],
+    places: Placed,
+    fastest: Option<Nanos>,
+}
+
 /// What a log of each I/O adds up to.
 struct Tally {
-    seconds: BTreeMap<u64, [Ops; 2]>,
+    seconds: BTreeMap<u64, Second>,
     latency: [Histogram; 2],
     size: [Histogram; 2],
-    random: u64,
-    judged: u64,
+    places: Placed,
     /// Without `log_offset` all offsets are zero, and tell nothing.
     placed: bool,
 }
@@ -220,14 +228,14 @@ fn tally(entries: &[Entry], timed: bool) -> Tally {
         seconds: BTreeMap::new(),
         latency: [Histogram::new(), Histogram::new()],
         size: [Histogram::new(), Histogram::new()],
-        random: 0,
-        judged: 0,
+        places: Placed::default(),
         placed: entries.iter().any(|entry| entry.offset > 0),
     };
-    let mut end = None;
+    // Reads and writes of a job are streams of their own.
+    let mut ends = [None; 2];
     for entry in entries {
         let second = tally.seconds.entry(entry.ms / 1000).or_default();
-        let ops = &mut second[entry.direction];
+        let ops = &mut second.ops[entry.direction];
         ops.count += 1.0;
         *ops.bytes.get_or_insert(0.0) += entry.size as f64;
         tally.size[entry.direction].record(entry.size);
@@ -235,11 +243,16 @@ fn tally(entries: &[Entry], timed: bool) -> Tally {
             let time = ops.time.get_or_insert(Nanos::ZERO);
             *time = time.saturating_add(Nanos::new(entry.value));
             tally.latency[entry.direction].record(entry.value);
+            let taken = Nanos::new(entry.value);
+            second.fastest = Some(second.fastest.map_or(taken, |least| least.min(taken)));
         }
         let next = entry.offset.saturating_add(entry.size);
-        if let Some(end) = end.replace(next).filter(|_| tally.placed) {
-            tally.judged += 1;
-            tally.random += u64::from(end != entry.offset);
+        let last = ends[entry.direction].replace(next);
+        if let Some(end) = last.filter(|_| tally.placed) {
+            for places in [&mut tally.places, &mut second.places] {
+                places.judged += 1;
+                places.random += u64::from(end != entry.offset);
+            }
         }
     }
     tally
@@ -262,14 +275,14 @@ fn each(job: &str, logs: &Logs, unknown: &mut Vec<Unknown>) -> Result<Device, Bo
         return Err(Box::new(Diagnostic::error(message).hint(hint)));
     }
     let samples = (base..=last).map(|second| {
-        let [reads, writes] = tally.seconds.get(&second).copied().unwrap_or_default();
-        sample(
-            (second + 1) * 1000,
-            Nanos::from_secs(1),
-            reads,
-            writes,
-            timed,
-        )
+        let seen = tally.seconds.get(&second).copied().unwrap_or_default();
+        let [reads, writes] = seen.ops;
+        let (end, length) = ((second + 1) * 1000, Nanos::from_secs(1));
+        Sample {
+            placed: (seen.places.judged > 0).then_some(seen.places),
+            fastest: seen.fastest,
+            ..sample(end, length, reads, writes, timed)
+        }
     });
     let samples = samples.collect();
     if !tally.placed {
@@ -289,8 +302,8 @@ fn each(job: &str, logs: &Logs, unknown: &mut Vec<Unknown>) -> Result<Device, Bo
         read_size,
         write_size,
         depth: Vec::new(),
-        random: tally.random,
-        judged: tally.judged,
+        random: tally.places.random,
+        judged: tally.places.judged,
         processes: vec![(job.to_owned(), entries.len() as u64)],
         lost: 0,
     });
@@ -415,5 +428,32 @@ mod tests {
             Some(("db_1.12".to_owned(), Kind::Iops))
         );
         assert_eq!(named("db.log"), None);
+    }
+
+    #[track_caller]
+    fn check(text: &str, places: [u64; 2]) {
+        let text = Text {
+            name: "db_lat.1.log",
+            text,
+        };
+        let seen = read(&[text], &Options::default()).unwrap();
+        let [sample] = seen.devices[0].samples.as_slice() else {
+            panic!("{:?}", seen.devices[0].samples);
+        };
+        let [random, judged] = places;
+        assert_eq!(sample.placed, Some(Placed { random, judged }));
+        assert_eq!(sample.fastest, Some(Nanos::from_micros(400)));
+    }
+
+    #[test]
+    fn reads_and_writes_are_streams_of_their_own() {
+        check(
+            "0, 500000, 0, 4096, 0\n1, 400000, 1, 4096, 1048576\n2, 500000, 0, 4096, 4096\n3, 500000, 1, 4096, 1052672\n",
+            [0, 2],
+        );
+        check(
+            "0, 500000, 0, 4096, 0\n1, 400000, 0, 4096, 1048576\n2, 500000, 0, 4096, 4096\n",
+            [2, 2],
+        );
     }
 }

@@ -6,7 +6,7 @@ use fathom_stats::Histogram;
 use fathom_units::Nanos;
 
 use super::collect::percent;
-use crate::{Device, Ops, Sample, Traced};
+use crate::{Device, Ops, Placed, Sample, Traced};
 
 /// Most I/Os that are taken to be outstanding: more than any queue holds.
 const MOST_OPEN: usize = 1 << 18;
@@ -47,6 +47,8 @@ struct Slot {
     writes: Part,
     depth_ns: u128,
     busy_ns: u64,
+    placed: Placed,
+    fastest: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -160,8 +162,13 @@ impl Tracker {
         if (self.ends.len() < MOST_PROCESSES || self.ends.contains_key(&stream))
             && let Some(last) = self.ends.insert(stream, end)
         {
+            let random = u64::from(last != place.sector);
             self.traced.judged += 1;
-            self.traced.random += u64::from(last != place.sector);
+            self.traced.random += random;
+            let now = self.now;
+            let placed = &mut self.slot(now).placed;
+            placed.judged += 1;
+            placed.random += random;
         }
         if self.processes.len() < MOST_PROCESSES || self.processes.contains_key(&process) {
             *self.processes.entry(process).or_default() += 1;
@@ -186,6 +193,7 @@ impl Tracker {
         size.record(open.bytes);
         let now = self.now;
         let slot = self.slot(now);
+        slot.fastest = Some(slot.fastest.map_or(taken, |least| least.min(taken)));
         let part = if place.write {
             &mut slot.writes
         } else {
@@ -252,6 +260,8 @@ impl Tracker {
                 reads: Some(seen.reads.ops()),
                 writes: Some(seen.writes.ops()),
                 queue: Some(seen.depth_ns as f64 / length as f64),
+                placed: (seen.placed.judged > 0).then_some(seen.placed),
+                fastest: seen.fastest.map(Nanos::new),
                 busy: percent(seen.busy_ns as f64 / length as f64 * 100.0),
                 ..Sample::default()
             })
@@ -301,5 +311,27 @@ mod tests {
         assert_eq!(sample.length, Nanos::new(5_000));
         assert!((sample.reads.unwrap().count - 1.0).abs() < 1e-9);
         assert!((sample.queue.unwrap() - 1.0).abs() < 1e-9);
+        assert_eq!(sample.fastest, Some(Nanos::new(2_000)));
+        assert_eq!(sample.placed, None);
+    }
+
+    #[test]
+    fn intervals_tell_which_of_their_i_os_are_random() {
+        let mut tracker = Tracker::new(0, Nanos::from_secs(1));
+        let mut go = |at: u64, sector: u64, write: bool| {
+            let place = Place { sector, write };
+            tracker.issue(at, place, 4_096, 7);
+            tracker.complete(at + 1_000, place);
+        };
+        // Reads go on where they ended, with a write between them; in the next second they do not.
+        go(0, 0, false);
+        go(10_000, 800, true);
+        go(20_000, 8, false);
+        go(SECOND, 16, false);
+        go(SECOND + 10_000, 4_000, false);
+        let device = tracker.finish("d".to_owned(), 2 * SECOND, 0, &HashMap::new());
+        let placed: Vec<_> = device.samples.iter().map(|it| it.placed).collect();
+        let of = |random, judged| Some(Placed { random, judged });
+        assert_eq!(placed, [of(0, 1), of(1, 2)]);
     }
 }

@@ -16,7 +16,7 @@ use crate::{MachineSample, Observation};
 pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
     let mut reader = Reader {
         columns: Vec::new(),
-        utc: false,
+        east: None,
         dates: Dates::default(),
         decimals: Decimals::default(),
         collector: Collector::default(),
@@ -33,12 +33,8 @@ pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Dia
         if trimmed.is_empty() || trimmed.starts_with("procs") || trimmed.starts_with("--procs") {
         } else if trimmed.starts_with('r') {
             reader.columns = trimmed.split_whitespace().map(str::to_owned).collect();
-            let known = |name: &str| {
-                ["UTC", "GMT", "timestamp"].contains(&name)
-                    || name.len() == 3 && name.bytes().all(|one| one.is_ascii_uppercase())
-            };
-            let zone = reader.columns.pop_if(|name| known(name));
-            reader.utc = zone.is_some_and(|zone| ["UTC", "GMT"].contains(&zone.as_str()));
+            let zone = reader.columns.pop_if(|name| is_zone(name));
+            reader.east = zone.and_then(|zone| east(&zone));
         } else {
             reader.row(&line)?;
         }
@@ -46,9 +42,36 @@ pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Dia
     reader.finish(text)
 }
 
+/// Whether it is the name of a zone over the times: `CET`, `CEST`, `ChST`, `+03`, `-0330`. Columns have small letters.
+fn is_zone(name: &str) -> bool {
+    let letters = name.bytes().all(|one| one.is_ascii_alphabetic());
+    let large = name.starts_with(|one: char| one.is_ascii_uppercase());
+    name == "timestamp" || letters && large || east(name).is_some()
+}
+
+/// The seconds that a zone's name tells.
+fn east(name: &str) -> Option<i64> {
+    if ["UTC", "GMT"].contains(&name) {
+        return Some(0);
+    }
+    let sign = if name.starts_with('-') { -1 } else { 1 };
+    let digits = name.strip_prefix(['+', '-'])?;
+    if !digits.bytes().all(|one| one.is_ascii_digit()) {
+        return None;
+    }
+    let number: i64 = digits.parse().ok()?;
+    let (hours, minutes) = match digits.len() {
+        2 => (number, 0),
+        4 => (number / 100, number % 100),
+        _ => return None,
+    };
+    (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes) * 60)
+}
+
 struct Reader<'a> {
     columns: Vec<String>,
-    utc: bool,
+    /// Seconds east of Greenwich, where the zone's name tells them.
+    east: Option<i64>,
     dates: Dates,
     decimals: Decimals,
     collector: Collector,
@@ -132,7 +155,7 @@ impl Reader<'_> {
         let start = first.as_ptr() as usize - line.text.as_ptr() as usize;
         let end = last.as_ptr() as usize - line.text.as_ptr() as usize + last.len();
         let text = &line.text[start..end];
-        self.dates.offset = self.utc.then_some(0);
+        self.dates.offset = self.east;
         self.stamped = true;
         match self.dates.read(text) {
             Ok(at) => self.collector.report(at, None, fresh),

@@ -57,6 +57,33 @@ fn both_ways_that_sadf_says_utc_are_one() {
 }
 
 #[test]
+fn vmstat_s_times_stand_under_their_zone_s_name() {
+    let check = |name: &str, zone: Zone, first: i64| {
+        let figures = "1 0 0 800000 10000 500000 0 0 5 10 100 200 2 1 96 1 0";
+        let row = |second| format!(" {figures} 2026-11-20 12:00:0{second}\n");
+        let head = " r b swpd free buff cache si so bi bo in cs us sy id wa st";
+        let log = format!(
+            "procs ---memory--- ---swap-- --io-- -system- --cpu-- --timestamp--\n{head} {name}\n{}{}",
+            row(0),
+            row(5)
+        );
+        let seen = read_text(&log, &Options::default());
+        assert_eq!(seen.zone, zone, "{name}");
+        let samples = &seen.machine.samples;
+        assert_eq!(samples.len(), 1, "{name}");
+        assert_eq!(samples[0].at_unix_ns, first * 1_000_000_000, "{name}");
+    };
+    let noon = 1_795_176_000 + 5;
+    for name in ["CET", "CEST", "AEDT", "ChST", "timestamp"] {
+        check(name, Zone::Written, noon);
+    }
+    check("UTC", Zone::East(0), noon);
+    check("+03", Zone::East(10_800), noon - 10_800);
+    check("-0330", Zone::East(-12_600), noon + 12_600);
+    check("+1030", Zone::East(37_800), noon - 37_800);
+}
+
+#[test]
 fn of_two_files_the_one_with_disks_has_the_hours() {
     let seen = read(&["vmstat.txt", "iostat-plain.txt"], &Options::default());
     let disks = read(&["iostat-plain.txt"], &Options::default());
