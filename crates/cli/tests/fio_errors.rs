@@ -125,7 +125,8 @@ fn survived(theirs: bool, options: &[&str]) -> (bool, [u64; 4]) {
 fn errors_that_are_survived_are_told() {
     let misaligned = ["--rw=write", "--direct=1", "--bs=1000", "--size=10k"];
     let wrong = ["--rw=read", "--size=1m", "--bs=8k", "--verify=crc32c"];
-    let slow = ["--rw=read", "--size=64k", "--max_latency=1ns"];
+    // No disk reads within a microsecond.
+    let slow = ["--rw=read", "--direct=1", "--size=64k", "--max_latency=1us"];
     let cases: [(&[&str], &str, [u64; 4]); 3] = [
         (&misaligned, "--ignore_error=,EINVAL", [22, 10, 10, 22]),
         (&wrong, "--continue_on_error=verify", [84, 128, 128, 84]),
