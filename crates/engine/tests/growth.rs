@@ -13,7 +13,9 @@ use fathom_engine::{EngineError, ExitClass, RunOptions, RunOutcome, StopFlag, ru
 use fathom_rawio::{OpenHow, extent_shares, open};
 use fathom_record::{Event, EventSink};
 use fathom_units::Bytes;
-use fathom_workload::{Backend, Caching, ExistingFiles, Growth, Job, Mix, Reserve, Workload};
+use fathom_workload::{
+    Backend, Caching, ExistingFiles, Growth, Job, Mix, Place, Reserve, Workload,
+};
 
 const SIZE: Bytes = Bytes::mib(4);
 const WAYS: [Reserve; 4] = [
@@ -263,7 +265,9 @@ fn a_fresh_file_grows_too() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for how in WAYS {
         let mut told = Told::default();
-        let outcome = run_told(&workload(vec![writer(directory.path(), how)]), &mut told).unwrap();
+        let mut fresh = writer(directory.path(), how);
+        fresh.targets[0].place = Place::FreshFileIn(directory.path().display().to_string());
+        let outcome = run_told(&workload(vec![fresh]), &mut told).unwrap();
         assert_eq!(outcome.results[0].workers[0].ios(), 1024);
         assert_eq!(told.layout, []);
     }

@@ -49,7 +49,8 @@ fn an_io_that_takes_too_long_ends_the_job() {
     assert!(failure.contains("where 1 ns is the most"), "{failure}");
     // It has succeeded, and its time is among the others.
     let worker = &outcome.results[0].workers[0];
-    assert_eq!((worker.ios(), worker.errors[0].count), (1, 1));
+    assert!(worker.ios() > 0);
+    assert_eq!(worker.ios(), worker.errors[0].count);
     slow.features.errors.latency_max = [Some(Nanos::from_secs(60)), None, None];
     assert!(run_jobs(vec![slow]).unwrap().failure.is_none());
 }
