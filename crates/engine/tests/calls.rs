@@ -112,7 +112,7 @@ fn cached_in_second_pass(backend: Backend, change: impl FnOnce(&mut Job)) -> u64
     let file = fs::File::open(&path).unwrap();
     file.sync_all().unwrap();
     fs::read(&path).unwrap();
-    assert_eq!(cached_pages(&path), PAGES);
+    assert_cached(cached_pages(&path), PAGES);
     (job.backend, job.caching, job.access) = (backend, Caching::Buffered, RANDOM);
     (job.drop_cache, job.depth) = (true, 1);
     job.targets[0].length = Some(Bytes::new(SIZE.get() / 2));
@@ -123,19 +123,29 @@ fn cached_in_second_pass(backend: Backend, change: impl FnOnce(&mut Job)) -> u64
     cached_pages(&path)
 }
 
+/// Whether so many pages are cached, but for the few that the kernel may take back by itself meanwhile.
+#[track_caller]
+fn assert_cached(cached: u64, expected: u64) {
+    let least = expected - expected / 16;
+    assert!(
+        (least..=expected).contains(&cached),
+        "{cached} of {expected}"
+    );
+}
+
 #[test]
 fn each_pass_reads_from_the_device() {
     for backend in [Backend::Sync, Backend::Libaio, Backend::IoUring] {
         let cached = cached_in_second_pass(backend, |_| {});
-        assert_eq!(cached, PAGES / 2 + 1, "{backend:?}");
+        assert_cached(cached, PAGES / 2 + 1);
     }
     // With hooks between the stream and the worker.
     let limited = cached_in_second_pass(Backend::Sync, |job| {
         job.features.errors.latency_max = [Some(Nanos::from_secs(100)); 3];
     });
-    assert_eq!(limited, PAGES / 2 + 1);
+    assert_cached(limited, PAGES / 2 + 1);
     let kept = cached_in_second_pass(Backend::Sync, |job| job.drop_cache = false);
-    assert_eq!(kept, PAGES);
+    assert_cached(kept, PAGES);
     // Draws that may repeat come to no end of the file while there is time.
     let repeating = cached_in_second_pass(Backend::Sync, |job| {
         job.access = Access::Random {
@@ -144,7 +154,7 @@ fn each_pass_reads_from_the_device() {
         };
         (job.limits.time_based, job.limits.runtime) = (true, Some(Nanos::from_secs(1)));
     });
-    assert_eq!(repeating, PAGES);
+    assert_cached(repeating, PAGES);
 }
 
 fn ring(calls: Calls) -> (tempfile::TempDir, Job) {
