@@ -12,12 +12,30 @@ use crate::candidate::{Choice, Disks};
 /// A limit with its credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Given {
-    /// What it gives at any time; `u64::MAX`: no limit.
+    /// What it gives at any time; `u64::MAX`: no page prints a limit.
     pub steady: u64,
     /// The burst limit; 0: none.
     pub burst: u64,
     /// Seconds that a full bucket lasts at the burst limit.
     pub seconds: u64,
+}
+
+/// Credits of one limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Credits {
+    /// Spent in each second of the peak.
+    pub spent: u64,
+    /// Saved in each second of the busiest other period, until the bucket is full; without another period, of idleness.
+    pub saved: u64,
+}
+
+impl Credits {
+    /// How long after a peak of so long the bucket is as full as before; `None`: never.
+    pub fn refill(&self, peak: Nanos) -> Option<Nanos> {
+        let spent = u128::from(self.spent) * u128::from(peak.get());
+        let time = spent.div_ceil(u128::from(self.saved).max(1));
+        (self.saved > 0).then(|| Nanos::new(u64::try_from(time).unwrap_or(u64::MAX)))
+    }
 }
 
 impl Given {
@@ -45,6 +63,21 @@ impl Given {
             Some(peak) if period == PeriodKind::Peak => self.over(peak),
             _ => self.steady,
         }
+    }
+
+    /// The credits that a peak of `asked` spends, if it spends any, and what the busiest other period leaves to save.
+    pub fn credits(&self, asked: &[(u64, PeriodKind)]) -> Option<Credits> {
+        let of = |is_peak: bool| {
+            let alike = asked
+                .iter()
+                .filter(|it| (it.1 == PeriodKind::Peak) == is_peak);
+            alike.map(|(need, _)| *need).max().unwrap_or(0)
+        };
+        let spent = of(true).saturating_sub(self.steady);
+        (spent > 0).then(|| Credits {
+            spent,
+            saved: self.steady.saturating_sub(of(false)),
+        })
     }
 
     /// What a full bucket makes of it for so long.

@@ -1,5 +1,7 @@
 //! The disks that could carry one volume on one machine.
 
+use std::ops::RangeInclusive;
+
 use fathom_catalog::{AdjustableDisk, BurstMode, Catalog, Disk, DiskKind, VmSize};
 use fathom_model::{CachedDisk, HostCaching, caching_obstacle, figures};
 use fathom_profile::Role;
@@ -56,8 +58,8 @@ pub fn recommended_caching(need: &VolumeNeed) -> (HostCaching, &'static str) {
     )
 }
 
-/// Every choice of disks that by itself carries `part` on `vm`, with its cost: for each disk and caching the fewest that do,
-/// without those that another choice beats in cost and in number. And of those that miss a goal by their own latency the one
+/// Every choice of disks that by itself carries `part` on `vm`, with its cost: for each disk and caching the numbers that do
+/// and may be cheapest, without those that another choice beats in cost and in number. And of those that miss a goal by their own latency the one
 /// that misses it least.
 pub fn of_volume(
     part: &VolumeNeed,
@@ -70,25 +72,23 @@ pub fn of_volume(
     let mut slow: Option<Slow> = None;
     for (choose, on_demand) in disks_of(vm, request, terms.catalog) {
         for caching in cachings(part, vm, &choose, terms.catalog) {
-            let fewest = fewest(part, vm, (&choose, on_demand), caching, terms);
-            let fewest = fewest.filter(|disks| {
-                let missed = goal::missed(part, &Storage::Disks(disks.clone()), terms);
-                slow = Slow::faster(slow.take(), missed.clone());
-                missed.is_none()
-            });
-            let priced = fewest.and_then(|disks| {
+            for disks in enough(part, vm, (&choose, on_demand), caching, terms) {
                 let storage = Storage::Disks(disks.clone());
-                let cost = Cost::of_storage(&storage, vm, prices)?;
-                Some((disks, cost))
-            });
-            found.extend(priced);
+                let missed = goal::missed(part, &storage, terms);
+                if missed.is_some() {
+                    slow = Slow::faster(slow, missed);
+                } else if let Some(cost) = Cost::of_storage(&storage, vm, prices) {
+                    found.push((disks, cost));
+                }
+            }
         }
     }
     let beats = |one: &(Disks, Cost), other: &(Disks, Cost)| {
         let same_load = one.0.caching == other.0.caching
             && (one.0.count > 1) == (other.0.count > 1)
             && one.0.count <= other.0.count;
-        same_load && one.1 < other.1
+        let is_better = one.1 < other.1 || (one.1 == other.1 && one.0.count < other.0.count);
+        same_load && is_better
     };
     let kept = found.iter();
     let kept = kept.filter(|one| !found.iter().any(|other| beats(other, one)));
@@ -240,35 +240,54 @@ fn cachings(
     vec![recommended, HostCaching::None]
 }
 
-/// The fewest disks that carry a volume by themselves.
-fn fewest(
+/// Numbers of disks that carry a volume by themselves, and may be the cheapest: of disks that are sold by name the fewest; of
+/// disks whose limits the buyer sets every one, since price lists include some I/O with each.
+fn enough(
     need: &VolumeNeed,
     vm: &'static VmSize,
     (product, on_demand): (&Product, bool),
     caching: HostCaching,
     terms: &Terms<'_>,
+) -> Vec<Disks> {
+    let with = |count| with(need, vm, (product, on_demand), (caching, count), terms);
+    let all = 1..=vm.max_data_disks;
+    match product {
+        Product::Named(_) => fewest(all, with).into_iter().collect(),
+        Product::Set(..) => all.filter_map(with).collect(),
+    }
+}
+
+/// So many disks of a product, if they carry a volume by themselves.
+fn with(
+    need: &VolumeNeed,
+    vm: &'static VmSize,
+    (product, on_demand): (&Product, bool),
+    (caching, count): (HostCaching, u32),
+    terms: &Terms<'_>,
 ) -> Option<Disks> {
     let stripe_unit = stripe_unit(need);
-    let with = |count: u32| {
-        let kind = match product {
-            Product::Named(disk) => Choice::Named(disk),
-            Product::Set(row, name) => set(need, row, name, count, stripe_unit)?,
-        };
-        let disks = Disks {
-            kind,
-            count,
-            stripe_unit,
-            caching,
-            on_demand,
-        };
-        let figures = limits::of_disks(need, &disks, vm, terms);
-        figures.iter().all(Figure::carries).then_some(disks)
+    let kind = match product {
+        Product::Named(disk) => Choice::Named(disk),
+        Product::Set(row, name) => set(need, row, name, count, stripe_unit)?,
     };
+    let disks = Disks {
+        kind,
+        count,
+        stripe_unit,
+        caching,
+        on_demand,
+    };
+    let figures = limits::of_disks(need, &disks, vm, terms);
+    figures.iter().all(Figure::carries).then_some(disks)
+}
+
+/// The fewest disks that carry a volume by themselves.
+fn fewest(counts: RangeInclusive<u32>, with: impl Fn(u32) -> Option<Disks>) -> Option<Disks> {
     // One disk splits nothing, so that it may carry what two do not; from two on, more carry more.
     if let Some(disks) = with(1) {
         return Some(disks);
     }
-    let most = vm.max_data_disks;
+    let most = *counts.end();
     with(most)?;
     let (mut fails, mut carries) = (1, most);
     while carries - fails > 1 {

@@ -29,6 +29,7 @@ use fathom_catalog::{Catalog, DiskKind, Era, VmSize};
 use fathom_profile::{Level, Profile};
 use fathom_units::Nanos;
 
+pub use burst::Credits;
 pub use candidate::{Candidate, Choice, Disks, Storage};
 pub use choices::{recommended_caching, stripe_unit};
 pub use cost::Cost;
@@ -256,7 +257,10 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// More volumes than are searched together.
-    #[error("the profile has {volumes} volumes; {most} at most are planned together")]
+    #[error(
+        "the profile has {volumes} volumes; {most} at most are planned together: join volumes whose data may lie together \
+         (their I/Os a second, bytes a second and capacities add up), or plan parts of the profile apart, each on machines of its own"
+    )]
     TooManyVolumes {
         /// Volumes of the profile.
         volumes: usize,

@@ -9,7 +9,7 @@ use fathom_model::{HostCaching, channel_reads, channel_writes, figures};
 use fathom_profile::{Level, PeriodKind};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
-use crate::burst::{self, Given};
+use crate::burst::{self, Credits, Given};
 use crate::candidate::{Candidate, Disks, Storage};
 use crate::grow;
 use crate::line::{Line, Unit};
@@ -81,12 +81,14 @@ pub struct Figure {
     pub unit: Unit,
     /// What is asked of it, in the period that leaves least headroom.
     pub need: u64,
-    /// What it gives then; `u64::MAX` where there is no limit.
+    /// What it gives then; `u64::MAX` where no page prints a limit.
     pub have: u64,
     /// What it gives without credits.
     pub steady: u64,
     /// That period; `None` for what does not change over the day.
     pub period: Option<PeriodKind>,
+    /// Credits of the peak, where it spends any.
+    pub credits: Option<Credits>,
 }
 
 impl Figure {
@@ -103,6 +105,7 @@ impl Figure {
             have: self.have,
             steady: self.steady,
             period: self.period,
+            credits: self.credits,
             raise: String::new(),
         }
     }
@@ -115,6 +118,7 @@ impl Figure {
             have,
             steady: have,
             period: None,
+            credits: None,
         }
     }
 }
@@ -126,12 +130,15 @@ fn tightest(
     given: &Given,
     terms: &Terms<'_>,
 ) -> Figure {
-    let figures = asked.map(|(need, period)| Figure {
+    let asked: Vec<_> = asked.collect();
+    let credits = terms.burst.and_then(|_| given.credits(&asked));
+    let figures = asked.into_iter().map(|(need, period)| Figure {
         unit,
         need,
         have: given.in_period(period, terms.burst),
         steady: given.steady,
         period: Some(period),
+        credits,
     });
     let worst = figures.reduce(|worst, next| {
         let more = u128::from(next.need) * u128::from(worst.have)

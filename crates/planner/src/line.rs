@@ -1,5 +1,6 @@
 //! One limit of a design as it is shown.
 
+use crate::burst::Credits;
 use fathom_profile::PeriodKind;
 use fathom_units::{Bytes, BytesPerSec, Iops, group_digits};
 
@@ -12,12 +13,14 @@ pub struct Line {
     pub unit: Unit,
     /// What is asked of it, in the period that leaves least headroom.
     pub need: u64,
-    /// What it gives then; `u64::MAX` where there is no limit.
+    /// What it gives then; `u64::MAX` where no page prints a limit.
     pub have: u64,
     /// What it gives without credits.
     pub steady: u64,
     /// That period; `None` for what does not change over the day.
     pub period: Option<PeriodKind>,
+    /// Credits of the peak, where it spends any.
+    pub credits: Option<Credits>,
     /// What raises it.
     pub raise: String,
 }
@@ -50,7 +53,7 @@ impl Unit {
     /// A figure of this unit.
     pub fn figure(self, value: u64) -> String {
         match (self, value) {
-            (_, u64::MAX) => "no limit".to_owned(),
+            (_, u64::MAX) => "not printed".to_owned(),
             (Self::Iops, value) => Iops::new(value).to_string(),
             (Self::Bandwidth, value) => rate(value),
             (Self::BinaryBandwidth, value) => binary_rate(value),
@@ -88,9 +91,9 @@ impl Line {
         self.need <= self.have
     }
 
-    /// Whether it is enough only while credits last.
+    /// Whether it is enough in the peak only while credits last.
     pub const fn spends_credits(&self) -> bool {
-        self.need > self.steady
+        self.credits.is_some()
     }
 
     /// How many times what it gives is asked of it.

@@ -1,17 +1,18 @@
 //! What is to be carried: a profile's figures at one percentile, after growth, with every gap filled by a named rule.
 
-use fathom_profile::{Level, Period, PeriodKind, Profile, Role, Volume};
+use fathom_profile::{Level, Period, PeriodKind, Profile, Role, SECTOR, Volume};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
 use crate::PlanError;
+use crate::line::Unit;
 
 /// Most volumes of one plan: their combinations are searched in full.
 const MOST_VOLUMES: usize = 4;
 /// Size of an I/O that nobody knows: that of databases that process transactions (guide on premium storage, "nature of I/O
 /// requests").
 const ASSUMED_SIZE: Bytes = Bytes::kib(8);
-/// Bytes of a sector, of which every I/O to a device has a whole number.
-const SECTOR: u64 = 512;
+/// The part of a rate by which what two figures give may differ from the third, for rounding.
+const SAME: u64 = 100;
 
 /// What a design has to carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,6 +163,47 @@ fn unknown(volume: &Volume, period: &Period, level: Level) -> PlanError {
     }
 }
 
+/// I/Os a second, bytes a second and a size of which each is known by itself, as one load that has both rates at least.
+/// `mean` is given where they contradict each other.
+fn all_three(
+    place: &str,
+    (iops, bandwidth, size): (u64, u64, u64),
+    mean: Option<Bytes>,
+    assumed: &mut Vec<String>,
+) -> (u64, u64, u64) {
+    let known = || {
+        let (size, bytes) = (Bytes::new(size), Unit::Bandwidth.figure(bandwidth));
+        format!(
+            "{place}: {} of {size} and {bytes} are not of one hour",
+            Iops::new(iops)
+        )
+    };
+    if let Some(mean) = mean {
+        assumed.push(format!(
+            "{}; planned together as I/Os of {mean} on average, which have both rates",
+            known()
+        ));
+        let bytes = iops.saturating_mul(mean.get());
+        return (iops, bandwidth.max(bytes), mean.get());
+    }
+    let bytes = iops.saturating_mul(size);
+    if bandwidth.abs_diff(bytes) <= bytes.max(bandwidth) / SAME {
+        return (iops, bandwidth, size);
+    }
+    let raised = if bandwidth > bytes {
+        (bandwidth.div_ceil(size), bandwidth, size)
+    } else {
+        (iops, bytes, size)
+    };
+    assumed.push(format!(
+        "{}; planned as {} of that size, {}",
+        known(),
+        Iops::new(raised.0),
+        Unit::Bandwidth.figure(raised.1)
+    ));
+    raised
+}
+
 /// The load of `period`: of I/Os a second, bytes a second and size, two give the third.
 fn load(
     profile: &Profile,
@@ -185,7 +227,10 @@ fn load(
         ASSUMED_SIZE.get()
     };
     let (iops, bandwidth, size) = match (iops, bandwidth, size) {
-        (Some(iops), Some(bandwidth), Some(size)) => (iops, bandwidth, size),
+        (Some(iops), Some(bandwidth), Some(size)) => {
+            let rates = (iops, bandwidth, size);
+            all_three(&place, rates, period.mean_size(level), assumed)
+        }
         (Some(iops), Some(bandwidth), None) => {
             let mean = bandwidth.div_ceil(iops.max(1)).max(1);
             let whole = mean.next_multiple_of(SECTOR);
@@ -236,6 +281,64 @@ fn load(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The first load of a profile of one volume and period.
+    #[track_caller]
+    fn first(figures: &str) -> (Load, String) {
+        let text = format!(
+            "name = \"a\"\n[[volume]]\nname = \"d\"\n[[volume.period]]\nname = \"peak\"\nreads = \"50%\"\n{figures}"
+        );
+        let profile = Profile::read(&text, "x").map(|it| it.0).unwrap();
+        let need = Need::of(&profile, Level::P99).unwrap();
+        (need.volumes[0].loads[0].clone(), need.assumed.join("\n"))
+    }
+
+    #[test]
+    fn figures_that_contradict_each_other_are_one_load_with_both_rates() {
+        #[track_caller]
+        fn check(figures: &str, (iops, bandwidth, size): (u64, u64, u64), says: &str) {
+            let (load, assumed) = first(figures);
+            let found = (load.iops.get(), load.bandwidth.get(), load.size.get());
+            assert_eq!(found, (iops, bandwidth, size), "{figures}");
+            assert_eq!(assumed.contains("not of one hour"), !says.is_empty());
+            assert!(assumed.contains(says), "{assumed}");
+        }
+        let all = "iops = 10_000\nsize = \"8KiB\"\nthroughput = ";
+        let eight = 8192;
+        check(
+            &format!("{all}\"81.92MB/s\""),
+            (10_000, 81_920_000, eight),
+            "",
+        );
+        check(
+            &format!("{all}\"82.5MB/s\""),
+            (10_000, 82_500_000, eight),
+            "",
+        );
+        // Near: the larger of the two rates with that size.
+        let says = "planned as 10,743 IOPS of that size, 88 MB/s";
+        check(
+            &format!("{all}\"88MB/s\""),
+            (10_743, 88_000_000, eight),
+            says,
+        );
+        let says = "planned as 10,000 IOPS of that size, 81.9 MB/s";
+        check(
+            &format!("{all}\"76MB/s\""),
+            (10_000, 81_920_000, eight),
+            says,
+        );
+        // A backup's bytes and a day's transactions.
+        let says = "planned together as I/Os of 29.5 KiB on average";
+        check(
+            &format!("{all}\"300MB/s\""),
+            (10_000, 302_080_000, 30_208),
+            says,
+        );
+        let large = "iops = 10_000\nsize = \"1MiB\"\nthroughput = \"500MB/s\"";
+        let says = "planned together as I/Os of 49 KiB on average";
+        check(large, (10_000, 501_760_000, 50_176), says);
+    }
 
     #[test]
     fn a_mean_size_is_planned_as_whole_sectors() {

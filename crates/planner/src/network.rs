@@ -181,6 +181,7 @@ pub fn closest(total: &VolumeNeed, request: &Request, terms: &Terms<'_>) -> Opti
                 have,
                 steady: have,
                 period: None,
+                credits: None,
                 raise: String::new(),
             })
         });

@@ -32,7 +32,9 @@ impl Rule {
                 "of all storage that they take and that carries the volume, the latency alone is above a goal"
             }
             Self::Machine => "their own limits are too low",
-            Self::NoLimitsPrinted => "their pages print no limits of such traffic",
+            Self::NoLimitsPrinted => {
+                "their pages print no limits of such traffic, and no --series names them"
+            }
             Self::NoPrice => "the price list has no price of them",
             Self::TooDear => "what carries the need costs more than --max-price",
         }
@@ -46,6 +48,8 @@ pub struct RuledOut {
     pub rules: BTreeMap<Rule, (usize, String)>,
     /// Of all limits that are too low, the one that misses least.
     pub closest: Option<Line>,
+    /// Of all that carries the need and is too dear, the price a month in millionths and the name of the cheapest.
+    pub dear: Option<(u64, String)>,
 }
 
 impl RuledOut {
@@ -59,6 +63,14 @@ impl RuledOut {
         let is_closer = |known: &Line| missed.missing() < known.missing();
         if self.closest.as_ref().is_none_or(is_closer) {
             self.closest = Some(missed);
+        }
+    }
+
+    /// Notes what carries the need and is too dear.
+    pub fn add_dear(&mut self, dear: Option<(u64, String)>) {
+        let is_cheaper = |dear: &(u64, String)| self.dear.as_ref().is_none_or(|it| dear.0 < it.0);
+        if let Some(dear) = dear.filter(is_cheaper) {
+            self.dear = Some(dear);
         }
     }
 }

@@ -2,13 +2,16 @@
 //!
 //! It is exhaustive: for each machine, every combination of its volumes' choices is considered ([`crate::combine`]), but for
 //! those that cannot beat the best one found so far. Only choices that another beats in cost and number of disks, with the same load on the
-//! machine, are left out beforehand; more disks than the fewest that carry a volume cost more and help nothing. Volumes and
-//! shares over the network all load a machine alike, so that of them the cheapest is enough.
+//! machine, are left out beforehand. Of disks that are sold by name, more than the fewest that carry a volume cost more and help
+//! nothing; of those whose limits the buyer sets every number is considered, since I/O that is included with each disk makes
+//! several cheaper than one. Volumes and shares over the network all load a machine alike, so that of them the cheapest is
+//! enough.
 //!
 //! Machines: the fewest with which any size carries the need. A machine's part of the I/O only shrinks with their number, so
-//! that what so many carry, more do too; the fewest are found by doubling and halving.
+//! that what so many carry, more do too; the fewest are found by doubling and halving. Under a highest price what so many carry for
+//! it more may not, so that numbers are tried one after another, as long as the machines alone cost less.
 
-use fathom_catalog::VmSize;
+use fathom_catalog::{Catalog, VmSize};
 
 use crate::candidate::{Candidate, Storage};
 use crate::choices;
@@ -48,7 +51,7 @@ pub fn search(
     need: &Need,
     request: &Request,
     prices: Option<&Prices>,
-    catalog: &fathom_catalog::Catalog,
+    catalog: &Catalog,
 ) -> Result<Found, PlanError> {
     let terms = Terms::of(request, catalog)?;
     let mut judged = 0;
@@ -61,13 +64,18 @@ pub fn search(
         return Ok(with(machines));
     }
     let first = with(1);
-    // Of what is too dear, more machines are no cheaper.
-    let hopeless = [Rule::TooDear, Rule::NoPrice];
-    let rules = &first.ruled_out.rules;
-    let is_hopeless = rules.contains_key(&Rule::TooDear)
-        || (rules.len() == 1 && rules.keys().all(|rule| hopeless.contains(rule)));
-    if !first.candidates.is_empty() || is_hopeless {
+    let has_no_price = first.ruled_out.rules.keys().eq([&Rule::NoPrice]);
+    if !first.candidates.is_empty() || has_no_price {
         return Ok(first);
+    }
+    if let Some(most) = request.max_price {
+        let least = least_price(request, prices, catalog);
+        let numbers = (2..=MOST_MACHINES).take_while(|number| {
+            let machines = least.saturating_mul(u64::from(*number));
+            machines <= most
+        });
+        let found = within_price(first, numbers.map(&mut with));
+        return Ok(Found { judged, ..found });
     }
     let single = first.ruled_out.closest.clone();
     let mut fails = 1;
@@ -98,6 +106,35 @@ pub fn search(
     })
 }
 
+/// The first of `more` that has a design; without any, `first` or that of `more` which is too dear by least, if one carries
+/// the need at all.
+fn within_price(first: Found, more: impl Iterator<Item = Found>) -> Found {
+    let single = first.ruled_out.closest.clone();
+    let mut nearest = first;
+    for found in more {
+        if !found.candidates.is_empty() {
+            return Found { single, ..found };
+        }
+        let price = |found: &Found| found.ruled_out.dear.as_ref().map(|(price, _)| *price);
+        let is_nearer = match (price(&found), price(&nearest)) {
+            (Some(own), Some(known)) => own < known,
+            (own, None) => own.is_some() || nearest.ruled_out.dear.is_none(),
+            (None, Some(_)) => false,
+        };
+        if is_nearer {
+            nearest = found;
+        }
+    }
+    nearest
+}
+
+/// What the cheapest machine costs a month, in millionths.
+fn least_price(request: &Request, prices: Option<&Prices>, catalog: &Catalog) -> u64 {
+    let admitted = catalog.vms().iter().filter(|vm| request.admits(vm));
+    let priced = admitted.filter_map(|vm| Cost::of_machine(vm, prices));
+    priced.map(|cost| cost.price).min().unwrap_or(u64::MAX)
+}
+
 /// What a search with a number of machines has in common for every size.
 struct Search<'a> {
     need: &'a Need,
@@ -114,8 +151,27 @@ struct Search<'a> {
 /// Volumes or shares over the network for one volume of the profile.
 type OverNetwork = (Option<(Storage, Cost)>, Option<Slow>);
 
-/// A rule that left a machine size out, an example of it, and the limit that was missed.
-type Left = (Rule, String, Option<Line>);
+/// A machine size that was left out.
+struct Left {
+    rule: Rule,
+    /// The size, with what it misses.
+    example: String,
+    /// The limit that was missed.
+    missed: Option<Box<Line>>,
+    /// The price and name of what carries the need and is too dear.
+    dear: Option<(u64, String)>,
+}
+
+impl Left {
+    fn new(rule: Rule, example: String, missed: Option<Line>) -> Self {
+        Self {
+            rule,
+            example,
+            missed: missed.map(Box::new),
+            dear: None,
+        }
+    }
+}
 
 fn of_machines(
     need: &Need,
@@ -151,7 +207,12 @@ fn of_machines(
         found.sizes += 1;
         match search.on(vm, &mut found.judged) {
             Ok(best) => found.candidates.push(best),
-            Err((rule, example, missed)) => found.ruled_out.add(rule, example, missed),
+            Err(left) => {
+                found
+                    .ruled_out
+                    .add(left.rule, left.example, left.missed.map(|line| *line));
+                found.ruled_out.add_dear(left.dear);
+            }
         }
     }
     let rank = |(candidate, cost): &(Candidate, Cost)| (*cost, candidate.vm.name);
@@ -207,7 +268,7 @@ impl Search<'_> {
             }
             if let (true, Some(slow)) = (choices.is_empty(), slow) {
                 let why = format!("{}: `{}`: {slow}", vm.name, part.name);
-                return Err((Rule::TooSlow, why, None));
+                return Err(Left::new(Rule::TooSlow, why, None));
             }
             if choices.is_empty() {
                 let why = format!("{}: `{}`", vm.name, part.name);
@@ -222,20 +283,27 @@ impl Search<'_> {
                 } else {
                     network::closest(total, self.request, self.terms)
                 };
-                return Err((Rule::NoStorage, why, missed));
+                return Err(Left::new(Rule::NoStorage, why, missed));
             }
             options.push(choices);
         }
         Ok(options)
     }
 
+    /// Whether a machine's traffic to disks has limits to judge by. Of some sizes no page prints a throughput: nothing says
+    /// what they carry, so that only who names their series is offered them.
+    fn judges_disks_of(&self, vm: &VmSize) -> bool {
+        let prints_some = !vm.uncached.is_empty() || vm.data_disk_iops_each.is_some();
+        let prints_all = vm.uncached.iops.is_some() && vm.uncached.bandwidth.is_some();
+        prints_all || (prints_some && !self.request.series.is_empty())
+    }
+
     /// The cheapest design on one machine size, or the rule that leaves none.
     fn on(&self, vm: &'static VmSize, judged: &mut u64) -> Result<(Candidate, Cost), Left> {
-        let left = |rule| (rule, vm.name.to_owned(), None);
+        let left = |rule| Left::new(rule, vm.name.to_owned(), None);
         let machine = Cost::of_machine(vm, self.prices).ok_or_else(|| left(Rule::NoPrice))?;
         let families = &self.request.families;
-        let takes_disks = (!vm.uncached.is_empty() || vm.data_disk_iops_each.is_some())
-            && families.iter().any(|family| !family.is_network());
+        let takes_disks = self.judges_disks_of(vm) && families.iter().any(|it| !it.is_network());
         let takes_network =
             vm.network_mbps.is_some() && families.iter().any(|family| family.is_network());
         if !takes_disks && !takes_network {
@@ -258,7 +326,10 @@ impl Search<'_> {
             (Some((candidate, cost)), _) if most.is_none_or(|most| cost.price <= most) => {
                 Ok((candidate, cost))
             }
-            (Some(_), _) => Err(left(Rule::TooDear)),
+            (Some((candidate, cost)), _) => Err(Left {
+                dear: Some((cost.price, candidate.title())),
+                ..left(Rule::TooDear)
+            }),
             (None, Some((meter, figure))) => {
                 let line = figure.owned(meter.owner(vm));
                 let example = format!(
@@ -267,7 +338,7 @@ impl Search<'_> {
                     line.unit.figure(line.have),
                     line.unit.figure(line.need)
                 );
-                Err((Rule::Machine, example, Some(self.of_each(line))))
+                Err(Left::new(Rule::Machine, example, Some(self.of_each(line))))
             }
             (None, None) => Err(left(Rule::Machine)),
         }

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use fathom_profile::Level;
-use fathom_units::group_digits;
+use fathom_profile::{Level, PeriodKind};
+use fathom_units::{Nanos, group_digits};
 
 use crate::Plan;
 use crate::line::{Line, Unit};
@@ -12,6 +12,19 @@ use crate::proof::ProvenVolume;
 
 /// Most designs that are named for failing their proof.
 const MOST_FAILURES: usize = 3;
+
+/// How often peaks come back.
+const DAY: Nanos = Nanos::from_secs(24 * 3600);
+
+/// A time in whole minutes, or in hours to a tenth.
+fn hours(time: Nanos) -> String {
+    let minutes = time.get().div_ceil(60_000_000_000);
+    if minutes < 120 {
+        format!("{minutes} min")
+    } else {
+        format!("{:.1} h", minutes as f64 / 60.0)
+    }
+}
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,10 +96,16 @@ impl Plan {
         if let Some(peak) = self.burst
             && offer.lines.iter().any(Line::spends_credits)
         {
-            let words = format!(
-                "on credits: the lines with * hold in the peak, for {peak} from full buckets, which refill in other periods"
+            sentence(text, "   ", &self.on_credits(offer, peak));
+        }
+        let own = vm.name;
+        let is_blank = |line: &&Line| line.owner.starts_with(own) && line.have == u64::MAX;
+        if offer.lines.iter().any(|line| is_blank(&line)) {
+            sentence(
+                text,
+                "   ",
+                "DOUBTFUL: no page prints a limit that is marked so, and nothing says that the machine carries this",
             );
-            sentence(text, "   ", &words);
         }
         if offer.headroom > 0 {
             let _ = writeln!(
@@ -111,6 +130,33 @@ impl Plan {
                 sentence(text, "   ", &words);
             }
         }
+    }
+
+    /// How long credits last, and when they are back.
+    fn on_credits(&self, offer: &Offer, peak: Nanos) -> String {
+        let credits = || offer.lines.iter().filter_map(|line| line.credits);
+        let slowest = credits().map(|it| it.refill(peak));
+        // Never is later than any time.
+        let slowest = slowest.max_by_key(|it| it.map_or((1, Nanos::ZERO), |time| (0, time)));
+        let has_others = self.need.periods().any(|it| it != PeriodKind::Peak);
+        let while_saving = if has_others {
+            "the busiest other period"
+        } else {
+            "no I/O at all, for the profile has no other period"
+        };
+        let refill = match slowest.flatten() {
+            None => "and not all are ever full again, since another period needs all that is given without credits: \
+                     they carry one peak alone"
+                .to_owned(),
+            Some(time) if time.saturating_add(peak) > DAY => format!(
+                "which are full again after {} of {while_saving}: TOO LATE for a peak every day",
+                hours(time)
+            ),
+            Some(time) => format!("which are full again after {} of {while_saving}", hours(time)),
+        };
+        format!(
+            "on credits: the lines with * hold in the peak, for {peak} from full buckets, {refill}"
+        )
     }
 
     /// What the offers are ranked by.
@@ -149,6 +195,13 @@ impl Plan {
                 line.unit.figure(line.need),
                 line.missing()
             );
+        }
+        if let Some(((price, title), prices)) =
+            self.ruled_out.dear.as_ref().zip(self.prices.as_ref())
+        {
+            let price = prices.amount(*price);
+            let words = format!("the cheapest that carries it: {title}, {price} a month");
+            sentence(text, "  ", &words);
         }
         let tried = match self.machines {
             1 => "1 machine".to_owned(),

@@ -110,6 +110,11 @@ impl PeriodKind {
     }
 }
 
+/// Bytes of a sector, of which every I/O to a device has a whole number.
+pub const SECTOR: u64 = 512;
+/// The part of a rate that figures of one hour differ by at most: percentiles of the three are each taken by themselves.
+const APART: u128 = 10;
+
 /// Figures of one volume in one period.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Period {
@@ -156,5 +161,24 @@ impl Period {
             minimum_latency: Levels::default(),
             queue_depth: Levels::default(),
         }
+    }
+
+    /// The mean size of I/Os where I/Os a second and bytes a second at `level` are of different hours: where both and `size`
+    /// are known, and the bytes that so many I/Os of that size are differ by more than a tenth from those known. It is the
+    /// known bytes by the known I/Os, in whole sectors, so that one load of this size has both rates. `None` where the three
+    /// agree, or one of them is unknown.
+    pub fn mean_size(&self, level: Level) -> Option<Bytes> {
+        let iops = self.iops.at(level)?.get();
+        let bandwidth = self.throughput.at(level)?.get();
+        let size = self.size.at(level)?.get();
+        let product = u128::from(iops) * u128::from(size);
+        let apart = product.abs_diff(u128::from(bandwidth)) * APART;
+        if iops == 0 || bandwidth == 0 || apart <= product.max(u128::from(bandwidth)) {
+            return None;
+        }
+        let mean = bandwidth.div_ceil(iops);
+        Some(Bytes::new(
+            mean.checked_next_multiple_of(SECTOR).unwrap_or(mean),
+        ))
     }
 }

@@ -7,7 +7,7 @@ use fathom_tables::{Complaints, Entry};
 use fathom_units::{Bytes, BytesPerSec, Iops, ParseUnitError};
 use toml::de::DeTable;
 
-use crate::{Growth, Level, Levels, Period, PeriodKind, Profile, Role, Volume};
+use crate::{Growth, Level, Levels, Period, PeriodKind, Profile, Role, SECTOR, Volume};
 
 /// Largest profile.
 const MOST_BYTES: usize = 1 << 20;
@@ -15,8 +15,6 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_VOLUMES: usize = 64;
 /// Most I/Os a second, I/Os outstanding and transactions a second.
 const MOST: u64 = 1_000_000_000;
-/// Bytes of a sector.
-const SECTOR: u64 = 512;
 
 impl Profile {
     /// Reads a profile. `file` names it in complaints.

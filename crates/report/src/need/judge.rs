@@ -100,8 +100,10 @@ fn of_reads(period: &Period, level: Level, found: &Found<'_>) -> Line {
     }
 }
 
+/// Where the profile's size contradicts its rates, the size is that of a load with both, as plans take it.
 fn of_size(period: &Period, level: Level, found: &Found<'_>) -> Line {
-    let need = period.size.at(level).map(Bytes::get);
+    let mean = period.mean_size(level);
+    let need = mean.or(period.size.at(level)).map(Bytes::get);
     let size = found.size();
     let outcome = match need.zip(size) {
         Some((need, size)) if (need as f64 - size).abs() <= need as f64 * SAME_SIZE => {

@@ -1,0 +1,160 @@
+//! What is considered, what is left out, and what is said of it.
+
+use std::fmt::Write as _;
+
+use fathom_catalog::Catalog;
+use fathom_planner::{Family, Plan, Prices, Request, Rule, Storage, plan};
+use fathom_profile::Profile;
+use fathom_units::Nanos;
+
+fn profile(periods: &[(&str, &str)]) -> Profile {
+    let mut text = "name = \"app\"\n[[volume]]\nname = \"data\"\n".to_owned();
+    for (name, figures) in periods {
+        let _ = write!(text, "[[volume.period]]\nname = \"{name}\"\n{figures}\n");
+    }
+    Profile::read(&text, "app.profile.toml")
+        .expect("a profile")
+        .0
+}
+
+fn prices(items: &[(&str, &str, f64)]) -> Prices {
+    let mut text = "currency = \"USD\"\n".to_owned();
+    for (item, how, month) in items {
+        let _ = write!(
+            text,
+            "[[price]]\nitem = \"{item}\"\nmonth = {month}\n{how}\n"
+        );
+    }
+    Prices::read(&text, "prices.toml").expect("a price list")
+}
+
+#[track_caller]
+fn planned(profile: &Profile, request: &Request, prices: Option<Prices>) -> Plan {
+    plan(profile, request, prices, Catalog::builtin()).expect("a plan")
+}
+
+/// A plan's text without the breaks of its lines.
+fn unwrapped(plan: &Plan) -> String {
+    let text = plan.to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn several_disks_are_cheaper_than_one_where_each_includes_some_io() {
+    let need = profile(&[("peak", "iops = 12_000\nsize = \"8KiB\"")]);
+    let list = prices(&[
+        ("Standard_D8s_v3", "", 300.0),
+        ("premium-v2", "per = \"GiB\"", 0.08),
+        ("premium-v2", "per = \"IOPS\"\nabove = 3000", 0.005),
+        ("premium-v2", "per = \"MB/s\"\nabove = 125", 0.04),
+    ]);
+    let request = Request {
+        families: vec![Family::V2],
+        offers: 1,
+        ..Request::default()
+    };
+    let plan = planned(&need, &request, Some(list));
+    let offer = &plan.offers[0];
+    let disks = offer.candidate.volumes[0].disks().expect("disks");
+    assert_eq!(disks.count, 4, "{plan}");
+    // A single disk of 24 GiB would be 300 + 24 × 0.08 + 9,000 × 0.005 = 346.92.
+    let gib = disks.kind.size().get() >> 30;
+    assert_eq!(offer.cost.price, 300_000_000 + 4 * gib * 80_000);
+}
+
+#[test]
+fn machines_without_a_printed_throughput_are_for_who_names_them() {
+    let need = profile(&[("peak", "iops = 400\nsize = \"512KiB\"\nreads = \"50%\"")]);
+    let all = Request {
+        families: vec![Family::Standard],
+        offers: 64,
+        ..Request::default()
+    };
+    let plan = planned(&need, &all, None);
+    let is_printed = |storage: &Storage| storage.disks().is_some();
+    assert!(!plan.offers.is_empty());
+    for offer in &plan.offers {
+        let vm = offer.candidate.vm;
+        assert!(offer.candidate.volumes.iter().all(is_printed));
+        assert!(vm.uncached.bandwidth.is_some(), "{}", vm.name);
+    }
+    assert!(plan.ruled_out.rules.contains_key(&Rule::NoLimitsPrinted));
+    let named = Request {
+        series: vec!["F".to_owned()],
+        ..all
+    };
+    let plan = planned(&need, &named, None);
+    let text = unwrapped(&plan);
+    assert!(!plan.offers.is_empty(), "{text}");
+    assert!(text.contains("not printed"), "{text}");
+    assert!(
+        text.contains("nothing says that the machine carries this"),
+        "{text}"
+    );
+}
+
+#[test]
+fn several_small_machines_may_cost_less_than_a_large_one() {
+    let need = profile(&[("peak", "iops = 6_000\nsize = \"8KiB\"")]);
+    // 6,400 I/Os a second of a DS2_v2, 12,800 of a DS3_v2.
+    let list = || {
+        prices(&[
+            ("Standard_DS1_v2", "", 50.0),
+            ("Standard_DS3_v2", "", 1000.0),
+            ("P30", "", 100.0),
+        ])
+    };
+    let request = |most: u64| Request {
+        series: vec!["DSv2".to_owned()],
+        families: vec![Family::Premium],
+        max_price: Some(most * 1_000_000),
+        ..Request::default()
+    };
+    let dear = planned(&need, &request(2000), Some(list()));
+    assert_eq!(dear.offers[0].title(), "Standard_DS3_v2 with 2 × P30");
+    let cheap = planned(&need, &request(500), Some(list()));
+    assert_eq!(
+        cheap.offers[0].title(),
+        "2 × Standard_DS1_v2 with 1 × P30 each"
+    );
+    let none = planned(&need, &request(250), Some(list()));
+    let text = unwrapped(&none);
+    assert!(none.offers.is_empty(), "{text}");
+    let says =
+        "the cheapest that carries it: 2 × Standard_DS1_v2 with 1 × P30 each, $300.00 a month";
+    assert!(text.contains(says), "{text}");
+}
+
+#[test]
+fn credits_are_told_when_they_are_back() {
+    #[track_caller]
+    fn check(periods: &[(&str, &str)], says: &str) {
+        let request = Request {
+            series: vec!["DSv2".to_owned()],
+            families: vec![Family::Premium],
+            only: vec!["P4".to_owned()],
+            burst: Some(Nanos::from_secs(1800)),
+            offers: 1,
+            ..Request::default()
+        };
+        let profile = profile(periods);
+        let text = unwrapped(&planned(&profile, &request, None));
+        assert!(text.contains(says), "{text}");
+    }
+    // A P4 has 120 I/Os a second, 3,500 on credits.
+    let peak = ("peak", "iops = 480\nsize = \"8KiB\"");
+    // 360 a second for 30 minutes are back after 90 minutes of 120 a second.
+    check(&[peak], "full again after 90 min of no I/O at all");
+    let half = ("normal", "iops = 60\nsize = \"8KiB\"");
+    check(
+        &[half, peak],
+        "full again after 3.0 h of the busiest other period",
+    );
+    let busy = ("normal", "iops = 115\nsize = \"8KiB\"");
+    check(
+        &[busy, peak],
+        "36.0 h of the busiest other period: TOO LATE for a peak every day",
+    );
+    let full = ("normal", "iops = 120\nsize = \"8KiB\"");
+    check(&[full, peak], "not all are ever full again");
+}
