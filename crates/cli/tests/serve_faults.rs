@@ -212,6 +212,30 @@ fn a_script_stalls_a_volume_and_lets_it_go_on() {
     ];
     let (_, told) = expect_code(folder.path(), &words, 3);
     assert!(told.contains("fault 1: `explode` is no order"), "{told}");
+    // What could not be carried out is told before anybody is served.
+    let orders = [
+        "stall nowhere",
+        "crash --vm web",
+        "warm db/none",
+        "detach db/cached",
+        "warm db/plain",
+    ];
+    let faults: Vec<String> = orders
+        .iter()
+        .map(|order| format!("[[fault]]\nat = '1h'\ndo = '{order}'\n"))
+        .collect();
+    std::fs::write(folder.path().join("bad.faults.toml"), faults.concat()).unwrap();
+    let (_, told) = expect_code(folder.path(), &words, 3);
+    for wrong in [
+        "fault 1: `stall nowhere`:",
+        "fault 2: `crash --vm web`: the design has no machine `web`; it has db",
+        "fault 3: `warm db/none`: no volume is called `db/none`",
+        "fault 4: `detach db/cached`:",
+    ] {
+        assert!(told.contains(wrong), "{wrong}: {told}");
+    }
+    assert!(!told.contains("fault 5"), "{told}");
+    served.ctl(&["warm", "db/plain"], 0);
 }
 
 /// A write that was under way when a host failed: whole as it was before, or torn between sectors, without any cache too.

@@ -3,7 +3,7 @@
 //! Reads are answered straight out of a mapping. Writes to memory are copied or received there; writes to files go through
 //! `pwrite`, so that a full disk is an error of that write.
 //!
-//! Invariants: memory beyond the budget is never taken, a write that needs more fails with "no space"; holes take neither
+//! Invariants: no client takes memory beyond the budget, a write that needs more fails with "no space"; holes take neither
 //! memory nor disk, whoever reads them.
 
 use std::fmt::Write as _;
@@ -185,6 +185,15 @@ impl Disk {
         }
         self.allocation.mark(offset, length);
         Ok(())
+    }
+
+    /// The same for what a crash puts back, even where the budget is used up: what a disk had must be there again.
+    pub fn reserve_anyway(&mut self, budget: &mut Budget, offset: u64, length: u64) {
+        if self.in_memory {
+            let missing = self.allocation.missing(offset, length);
+            budget.0 = budget.0.saturating_sub(missing);
+        }
+        self.allocation.mark(offset, length);
     }
 
     /// How many times a range was given back: a write that took its room before may have none now.

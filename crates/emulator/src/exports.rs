@@ -15,6 +15,8 @@ pub(crate) const EXPORTS_MOST: usize = 4096;
 pub(crate) struct Export {
     /// The volume's name, after its machine's where another volume has the same.
     pub name: String,
+    /// Its name after its machine's in any case, as parts of the storage are called.
+    pub part: String,
     pub volume: VolumeId,
     pub client: ClientId,
     pub file: FileId,
@@ -76,12 +78,49 @@ impl ExportTable {
                     Some(AnyVolume::Device(device)) if device.latency == LatencyChoice::None
                 ),
                 size: size.get(),
+                part: design.volume_name(volume),
                 name,
                 volume,
                 file,
             });
         }
         Ok((table, layout))
+    }
+}
+
+impl ExportTable {
+    /// The volume of that name, with or without its machine's.
+    pub fn volume(&self, name: &str) -> Result<&Export, String> {
+        let mut exports = self.exports.iter();
+        let found = exports.find(|export| export.name == name || export.part == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.exports.iter().map(|it| it.name.as_str()).collect();
+            format!(
+                "no volume is called `{name}`; there are {}",
+                names.join(", ")
+            )
+        })
+    }
+
+    /// The machine of that name.
+    pub fn machine(&self, name: &str) -> Result<ClientId, String> {
+        let found = self.machines.iter().find(|(machine, _)| machine == name);
+        found.map(|(_, id)| *id).ok_or_else(|| {
+            let names: Vec<&str> = self
+                .machines
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect();
+            match names.as_slice() {
+                [] => format!(
+                    "there is no machine `{name}`: the design has none with disks of its own"
+                ),
+                names => format!(
+                    "the design has no machine `{name}`; it has {}",
+                    names.join(", ")
+                ),
+            }
+        })
     }
 }
 

@@ -45,6 +45,11 @@ pub(crate) struct Io {
 }
 
 impl Io {
+    /// What names it among all, in whatever place it is.
+    pub fn identity(&self) -> (u32, u64) {
+        (self.export, self.index)
+    }
+
     /// Whether it changes bytes in a way that a failing host may take back.
     pub fn writes(&self) -> bool {
         matches!(self.command, Command::Write | Command::WriteZeroes)

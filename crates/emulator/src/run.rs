@@ -58,7 +58,7 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
     let disks = disks(args, &exports)?;
     let tls = tls(args)?;
     let listeners = listeners(args, tls.as_ref())?;
-    let faults = faults(args)?;
+    let faults = faults(args, &exports, &storage)?;
     let files = files(args, &exports, started_unix_ns)?;
     let control = control(args, console)?;
     // Without more of them fewer clients are let in.
@@ -313,11 +313,18 @@ impl Stops {
 }
 
 /// The fault script, where there is one.
-fn faults(args: &ServeArgs) -> Result<Vec<Fault>, Failure> {
+fn faults(
+    args: &ServeArgs,
+    exports: &ExportTable,
+    storage: &Storage,
+) -> Result<Vec<Fault>, Failure> {
     let Some(path) = &args.faults else {
         return Ok(Vec::new());
     };
-    let faults = script::read(path, args.seed);
+    let faults = script::read(path, args.seed).and_then(|faults| {
+        script::check(path, &faults, exports, storage)?;
+        Ok(faults)
+    });
     faults.map_err(|error| Failure::new(Code::Input, error))
 }
 

@@ -13,7 +13,9 @@ use fathom_units::Nanos;
 use serde::Deserialize;
 
 use crate::control::Orders;
+use crate::exports::ExportTable;
 use crate::order::Order;
+use fathom_model::Storage;
 
 /// Most faults of a script.
 const FAULTS_MOST: usize = 10_000;
@@ -23,6 +25,8 @@ const SCRIPT_MOST: u64 = 1 << 20;
 /// An order and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
+    /// Its number in the script, from 1.
+    number: u64,
     at: Nanos,
     /// As it was written.
     words: String,
@@ -83,6 +87,7 @@ fn parse(text: &str, seed: u64) -> Result<Vec<Fault>, Vec<String>> {
         let order = Order::parse(&words).map_err(|error| error.to_string());
         match (time(&line.at, seed, number), order) {
             (Ok(at), Ok(order)) => faults.push(Fault {
+                number,
                 at,
                 words: line.order.clone(),
                 order,
@@ -128,6 +133,40 @@ impl Fault {
     pub fn tears(&self) -> bool {
         matches!(self.order, Order::Crash { torn: true, .. })
     }
+}
+
+/// Whether the storage has every part that the faults are for, and they can be changed so.
+pub(crate) fn check(
+    path: &Path,
+    faults: &[Fault],
+    exports: &ExportTable,
+    storage: &Storage,
+) -> Result<(), ScriptError> {
+    let reason = |fault: &Fault| {
+        let went = match &fault.order {
+            Order::Crash { vm: Some(vm), .. } => exports.machine(vm).map(drop),
+            Order::Change(change) => {
+                let checked = storage.check_change(change);
+                checked.map_err(|error| error.to_string())
+            }
+            Order::Warm(volume) => exports.volume(volume).map(drop),
+            Order::Crash { vm: None, .. } | Order::Stats => Ok(()),
+        };
+        let why = went.err()?;
+        Some((
+            fault.number,
+            format!("  fault {}: `{}`: {why}", fault.number, fault.words),
+        ))
+    };
+    let mut reasons: Vec<(u64, String)> = faults.iter().filter_map(reason).collect();
+    reasons.sort_unstable();
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    Err(ScriptError {
+        path: path.display().to_string(),
+        reasons: reasons.into_iter().map(|(_, reason)| reason).collect(),
+    })
 }
 
 /// Gives each order at its time, and says what came of it, until the server has `ended`.

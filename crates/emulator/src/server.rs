@@ -297,8 +297,10 @@ impl<'a> Server<'a> {
     /// Files have become durable.
     fn hear(&mut self) {
         self.syncer.heard();
-        while let Some((number, durable)) = self.syncer.next() {
-            if let Some(io) = self.ios.get_mut(number) {
+        while let Some(((number, identity), durable)) = self.syncer.next() {
+            // One that a crash has ended may have left its number to another.
+            let io = self.ios.get_mut(number);
+            if let Some(io) = io.filter(|io| io.identity() == identity) {
                 io.sync = Sync::Done;
                 if !durable {
                     io.error = Some(NbdError::Io);
@@ -353,7 +355,7 @@ impl<'a> Server<'a> {
         if io.sync == Sync::Pending
             && let Some(file) = self.disks[io.export as usize].durable_file()
         {
-            self.syncer.ask(number, file);
+            self.syncer.ask((number, io.identity()), file);
         }
         self.let_happen(io.sent);
         let Some(io) = self.ios.get_mut(number) else {

@@ -11,14 +11,16 @@ use std::thread::JoinHandle;
 
 use rustix::event::{EventfdFlags, eventfd};
 
+/// An I/O that waits for its file: its number, which another may have after a crash; its export, and its index there.
+pub(crate) type Waiter = (u32, (u32, u64));
 /// A file to be made durable, and the I/O that waits for it.
-type Wish = (u32, Arc<File>);
+type Wish = (Waiter, Arc<File>);
 
 /// The thread that makes files durable.
 #[derive(Debug)]
 pub(crate) struct Syncer {
     wishes: Option<Sender<Wish>>,
-    results: Receiver<(u32, bool)>,
+    results: Receiver<(Waiter, bool)>,
     bell: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -42,7 +44,7 @@ impl Syncer {
     }
 
     /// Asks for everything written to `file` until now to be made durable, for an I/O.
-    pub fn ask(&self, io: u32, file: &Arc<File>) {
+    pub fn ask(&self, io: Waiter, file: &Arc<File>) {
         if let Some(wishes) = &self.wishes {
             // The thread ends after this side alone.
             let _ = wishes.send((io, Arc::clone(file)));
@@ -55,7 +57,7 @@ impl Syncer {
     }
 
     /// The next I/O whose file is durable, and whether it is.
-    pub fn next(&self) -> Option<(u32, bool)> {
+    pub fn next(&self) -> Option<(Waiter, bool)> {
         self.results.try_recv().ok()
     }
 
@@ -75,7 +77,7 @@ impl Drop for Syncer {
 }
 
 /// One call serves all that wished for the same file before it began.
-fn work(wished: &Receiver<Wish>, told: &Sender<(u32, bool)>, ring: &OwnedFd) {
+fn work(wished: &Receiver<Wish>, told: &Sender<(Waiter, bool)>, ring: &OwnedFd) {
     while let Ok(first) = wished.recv() {
         let mut wishes = vec![first];
         wishes.extend(wished.try_iter());

@@ -12,7 +12,9 @@
 //! Invariant: of a block that is not kept here, the volume's bytes are durable.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
+use std::sync::Arc;
 
 use fathom_model::{Durability, VolumeRange};
 
@@ -23,7 +25,58 @@ pub(crate) const BLOCK: u64 = 4096;
 /// Bytes that a disk writes whole or not at all.
 const SECTOR: usize = 512;
 
-type Content = Box<[u8]>;
+/// The bytes of a block. What is a hole takes no memory here either, and what is kept twice lies there once.
+#[derive(Debug, Clone)]
+enum Content {
+    /// So many zeroes.
+    Zeroes(usize),
+    Bytes(Arc<Vec<u8>>),
+}
+
+impl Content {
+    fn len(&self) -> usize {
+        match self {
+            Self::Zeroes(length) => *length,
+            Self::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    fn is(&self, other: &[u8]) -> bool {
+        match self {
+            Self::Zeroes(_) => other.iter().all(|byte| *byte == 0),
+            Self::Bytes(bytes) => **bytes == other,
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Zeroes(length) => vec![0; *length],
+            Self::Bytes(bytes) => bytes.to_vec(),
+        }
+    }
+
+    /// Replaces a part of it.
+    fn put(&mut self, part: &Range<usize>, bytes: &[u8]) {
+        if let Self::Zeroes(length) = *self {
+            if bytes.iter().all(|byte| *byte == 0) {
+                return;
+            }
+            *self = Self::Bytes(Arc::new(vec![0; length]));
+        }
+        if let Self::Bytes(own) = self {
+            Arc::make_mut(own)[part.clone()].copy_from_slice(bytes);
+        }
+    }
+}
+
+/// What a crash has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Gone {
+    /// Bytes that no disk had.
+    pub lost: u64,
+    /// Bytes that a disk had, and that the file beneath could not be given.
+    pub broken: u64,
+}
 
 /// A block whose bytes are not durable as they are.
 #[derive(Debug)]
@@ -42,7 +95,7 @@ impl Block {
     /// are there too, and may never be acknowledged. Says whether all of the block is durable.
     fn ended(&mut self, now: &[u8], part: &Range<usize>, cached: bool) -> bool {
         let bytes = &now[part.clone()];
-        let copy = |content: &mut Content| content[part.clone()].copy_from_slice(bytes);
+        let copy = |content: &mut Content| content.put(part, bytes);
         if self.pending == 0 {
             self.cached = None;
         }
@@ -56,7 +109,7 @@ impl Block {
         taken
             .filter_map(|(_, content)| content.as_mut())
             .for_each(copy);
-        self.pending == 0 && *self.durable == *now
+        self.pending == 0 && self.durable.is(now)
     }
 }
 
@@ -90,15 +143,21 @@ impl Undo {
     /// A write to a range is about to change its bytes.
     pub fn will_write(&mut self, disk: &Disk, offset: u64, length: u64) {
         for number in blocks_of(offset, length) {
-            let now = || content(disk, number);
-            let block = self.blocks.entry(number).or_insert_with(|| Block {
-                durable: now(),
-                pending: 0,
-                cached: None,
-                taken: Vec::new(),
-            });
+            let block = match self.blocks.entry(number) {
+                Entry::Occupied(block) => block.into_mut(),
+                Entry::Vacant(place) => {
+                    let now = content(disk, number);
+                    place.insert(Block {
+                        durable: now.clone(),
+                        pending: 1,
+                        cached: Some(now),
+                        taken: Vec::new(),
+                    });
+                    continue;
+                }
+            };
             if block.pending == 0 {
-                let now = now();
+                let now = content(disk, number);
                 for (_, taken) in &mut block.taken {
                     taken.get_or_insert_with(|| now.clone());
                 }
@@ -122,7 +181,7 @@ impl Undo {
                 continue;
             }
             let whole = alone && part.len() == block.durable.len();
-            if whole || block.ended(&content(disk, number), &part, cached) {
+            if whole || block.ended(&content(disk, number).to_bytes(), &part, cached) {
                 self.blocks.remove(&number);
             }
         }
@@ -169,52 +228,67 @@ impl Undo {
         }
     }
 
-    /// The host has failed: every block gets what its disk has. Gives the bytes that are lost.
-    pub fn crash(&mut self, disk: &mut Disk, budget: &mut Budget, tearing: Tearing) -> u64 {
-        let mut lost = 0;
+    /// The host has failed: every block gets what its disk has.
+    pub fn crash(&mut self, disk: &mut Disk, budget: &mut Budget, tearing: Tearing) -> Gone {
+        let mut gone = Gone::default();
         let mut blocks: Vec<(u64, Block)> = self.blocks.drain().collect();
         blocks.sort_unstable_by_key(|(number, _)| *number);
+        let (mut zeroes, mut rest) = (Vec::new(), Vec::new());
         for (number, block) in blocks {
-            let mut bytes = block.durable;
-            if let Tearing::Sectors(seed) = tearing
-                && (block.pending > 0 || !block.taken.is_empty())
-            {
-                let now = content(disk, number);
-                let sectors = bytes.chunks_mut(SECTOR).zip(now.chunks(SECTOR));
-                for (sector, (before, after)) in sectors.enumerate() {
-                    if drawn(seed, number, sector as u64) {
-                        before.copy_from_slice(after);
-                    }
+            gone.lost += block.durable.len() as u64;
+            match after_crash(disk, number, block, tearing) {
+                Content::Zeroes(length) => zeroes.push((number, length)),
+                Content::Bytes(bytes) if bytes.iter().all(|byte| *byte == 0) => {
+                    zeroes.push((number, bytes.len()));
                 }
+                Content::Bytes(bytes) => rest.push((number, bytes)),
             }
-            lost += bytes.len() as u64;
-            restore(disk, budget, number, &bytes);
         }
-        lost
+        // What gives room back comes first.
+        for (number, length) in zeroes {
+            let start = number * BLOCK;
+            let is_there = disk.is_hole(start, length as u32)
+                || disk.discard(budget, start, length as u64).is_ok();
+            gone.broken += if is_there { 0 } else { length as u64 };
+        }
+        for (number, bytes) in rest {
+            let (start, length) = (number * BLOCK, bytes.len() as u64);
+            disk.reserve_anyway(budget, start, length);
+            let is_there = disk.write(start, &bytes).is_ok();
+            gone.broken += if is_there { 0 } else { length };
+        }
+        gone
     }
 }
 
-/// Gives a block its bytes back.
-fn restore(disk: &mut Disk, budget: &mut Budget, number: u64, bytes: &[u8]) {
-    let start = number * BLOCK;
-    if disk.is_hole(start, bytes.len() as u32) && bytes.iter().all(|byte| *byte == 0) {
-        return;
+/// What a block is once its host has failed.
+fn after_crash(disk: &Disk, number: u64, block: Block, tearing: Tearing) -> Content {
+    let Tearing::Sectors(seed) = tearing else {
+        return block.durable;
+    };
+    if block.pending == 0 && block.taken.is_empty() {
+        return block.durable;
     }
-    // Its room is there, or was given back by a write of zeroes; a disk of the machine that fails now is past help.
-    if disk.reserve(budget, start, bytes.len() as u64).is_ok() {
-        let _ = disk.write(start, bytes);
+    let (mut bytes, now) = (block.durable.to_bytes(), content(disk, number).to_bytes());
+    let sectors = bytes.chunks_mut(SECTOR).zip(now.chunks(SECTOR));
+    for (sector, (before, after)) in sectors.enumerate() {
+        if drawn(seed, number, sector as u64) {
+            before.copy_from_slice(after);
+        }
     }
+    Content::Bytes(Arc::new(bytes))
 }
 
 /// The bytes of a block; the last one of a volume may be shorter.
 fn content(disk: &Disk, number: u64) -> Content {
     let start = number * BLOCK;
     let length = BLOCK.min(disk.size().saturating_sub(start)) as usize;
-    let mut bytes = vec![0; length].into_boxed_slice();
-    if !disk.is_hole(start, length as u32) {
-        disk.read(start, &mut bytes);
+    if disk.is_hole(start, length as u32) {
+        return Content::Zeroes(length);
     }
-    bytes
+    let mut bytes = vec![0; length];
+    disk.read(start, &mut bytes);
+    Content::Bytes(Arc::new(bytes))
 }
 
 /// One of two, by three numbers: the finaliser of splitmix64.
@@ -255,6 +329,9 @@ mod tests {
 
         fn arrive(&mut self, block: u64, byte: u8) {
             self.undo.will_write(&self.disk, block * BLOCK, BLOCK);
+            // A crash may have given its room back.
+            let room = self.disk.reserve(&mut Budget(100), block * BLOCK, BLOCK);
+            room.unwrap();
             self.disk
                 .write(block * BLOCK, &[byte; BLOCK as usize])
                 .unwrap();
@@ -290,7 +367,7 @@ mod tests {
         fn check(&mut self, block: u64, expected: u8) {
             self.undo
                 .crash(&mut self.disk, &mut Budget(100), Tearing::No);
-            assert_eq!(*content(&self.disk, block), [expected; BLOCK as usize]);
+            assert!(content(&self.disk, block).is(&[expected; BLOCK as usize]));
             assert!(self.undo.blocks.is_empty());
         }
     }
@@ -348,7 +425,7 @@ mod tests {
         fn check_sectors(&mut self, expected: [u8; 3]) {
             self.undo
                 .crash(&mut self.disk, &mut Budget(100), Tearing::No);
-            let block = content(&self.disk, 3);
+            let block = content(&self.disk, 3).to_bytes();
             let first = |sector: usize| block[sector * SECTOR];
             assert_eq!([first(0), first(1), first(2)], expected);
         }
@@ -445,7 +522,7 @@ mod tests {
         volume
             .undo
             .crash(&mut volume.disk, &mut Budget(100), tearing);
-        let torn = content(&volume.disk, 3);
+        let torn = content(&volume.disk, 3).to_bytes();
         let sectors: Vec<u8> = torn.chunks(SECTOR).map(|sector| sector[0]).collect();
         assert!(sectors.contains(&0) && sectors.contains(&1), "{sectors:?}");
         assert!(
@@ -453,6 +530,51 @@ mod tests {
                 .all(|sector| sector.iter().all(|byte| *byte == sector[0]))
         );
         // Nothing of the other block was on its way.
-        assert_eq!(*content(&volume.disk, 5), [0; BLOCK as usize]);
+        assert!(content(&volume.disk, 5).is(&[0; BLOCK as usize]));
+    }
+
+    #[test]
+    fn holes_that_are_zeroed_are_kept_as_holes() {
+        const SIZE: u64 = 1 << 30;
+        let mut disk = Disk::new(&Medium::Memory, "v", SIZE).unwrap();
+        let mut undo = Undo::default();
+        undo.will_write(&disk, 0, SIZE);
+        let is_hole = |content: &Content| matches!(content, Content::Zeroes(_));
+        let are_holes = |block: &Block| {
+            let cached = block.cached.as_ref().is_some_and(is_hole);
+            is_hole(&block.durable) && cached
+        };
+        assert!(undo.blocks.values().all(are_holes));
+        undo.wrote(&disk, (0, SIZE), true);
+        let gone = undo.crash(&mut disk, &mut Budget(0), Tearing::No);
+        assert_eq!((gone.lost, gone.broken), (SIZE, 0));
+    }
+
+    #[test]
+    fn a_crash_puts_everything_back_where_memory_is_used_up() {
+        let mut disk = Disk::new(&Medium::Memory, "v", 16 * BLOCK).unwrap();
+        let (mut undo, mut budget) = (Undo::default(), Budget(2));
+        let filled = |byte: u8| [byte; BLOCK as usize];
+        // Two blocks of which a disk has the first.
+        for block in [0, 1] {
+            disk.reserve(&mut budget, block * BLOCK, BLOCK).unwrap();
+        }
+        disk.write(0, &filled(7)).unwrap();
+        undo.will_write(&disk, BLOCK, BLOCK);
+        disk.write(BLOCK, &filled(8)).unwrap();
+        undo.wrote(&disk, (BLOCK, BLOCK), true);
+        // The first is zeroed, which gives its room back, and another write takes that.
+        undo.will_write(&disk, 0, BLOCK);
+        disk.discard(&mut budget, 0, BLOCK).unwrap();
+        undo.wrote(&disk, (0, BLOCK), true);
+        disk.reserve(&mut budget, 5 * BLOCK, BLOCK).unwrap();
+        disk.write(5 * BLOCK, &filled(9)).unwrap();
+        assert_eq!(budget.0, 0);
+        let gone = undo.crash(&mut disk, &mut budget, Tearing::No);
+        assert_eq!((gone.lost, gone.broken, budget.0), (2 * BLOCK, 0, 0));
+        for (block, expected) in [(0, 7), (1, 0), (5, 9)] {
+            assert!(content(&disk, block).is(&filled(expected)), "{block}");
+        }
+        assert!(disk.is_hole(BLOCK, BLOCK as u32), "its room is given back");
     }
 }

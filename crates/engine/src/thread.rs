@@ -199,8 +199,10 @@ fn around(
 
 /// Runs the job's command after its work, and says that the worker has ended.
 fn end((index, job): (usize, &Job), order: &Order<'_>, finished: &Finished) {
+    // How such a command ends is nothing to a peer; a native run has failed.
     if let Some(command) = &job.features.process.command_after
         && let Err(error) = shell::run(command, &job.name, When::After)
+        && job.existing == ExistingFiles::OnlyOurs
     {
         order.fail(error);
     }

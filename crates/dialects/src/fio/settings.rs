@@ -256,9 +256,12 @@ fn default_percentiles() -> Percentiles {
 }
 
 impl Settings {
-    /// Applies the options of one section, in order; `kb_base` first, since it says what sizes mean.
+    /// Applies the options of one section, in order; of a job file's section `kb_base` first, since it says what sizes mean.
+    /// On the command line, as in fio, it holds for what follows it.
     pub fn apply_all(&mut self, options: &[RawOption], diagnostics: &mut Diagnostics) {
-        let is_base = |option: &&RawOption| option.name == "kb_base";
+        let is_base = |option: &&RawOption| {
+            option.name == "kb_base" && !matches!(option.origin, Origin::CommandLine)
+        };
         for option in options
             .iter()
             .filter(is_base)

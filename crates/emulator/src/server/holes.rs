@@ -58,7 +58,7 @@ impl Server<'_> {
             (Err(error), _) => io.error = Some(told(&error)),
             (Ok(()), Some(file)) if io.fua => {
                 io.sync = Sync::Pending;
-                self.syncer.ask(punch.io, file);
+                self.syncer.ask((punch.io, io.identity()), file);
             }
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fathom_model::{Change, ClientId, Durability, Lost};
+use fathom_model::{Change, Durability, Lost};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 
@@ -44,7 +44,7 @@ impl Server<'_> {
     /// Hosts fail: what they have under way is never answered, what is in their caches alone is lost, and their
     /// connections end.
     fn crash(&mut self, time: Nanos, vm: Option<&str>, torn: bool) -> Reply {
-        let machine = vm.map(|name| self.machine(name)).transpose()?;
+        let machine = vm.map(|name| self.exports.machine(name)).transpose()?;
         self.punch_all();
         self.crashes += 1;
         let crash = self.pace.crash(time, machine, &mut self.completed);
@@ -60,7 +60,7 @@ impl Server<'_> {
         } else {
             Tearing::No
         };
-        let mut lost = 0;
+        let (mut lost, mut broken) = (0, 0);
         for export in 0..self.exports.exports.len() {
             let of = self.exports.exports[export].client;
             if machine.is_some_and(|machine| machine != of) {
@@ -69,31 +69,19 @@ impl Server<'_> {
             if let Some(undo) = &mut self.undo[export] {
                 let gone = undo.crash(&mut self.disks[export], &mut self.budget, tearing);
                 // Without a cache only what nobody was told is written.
-                lost += if self.exports.exports[export].write_back {
-                    gone
-                } else {
-                    0
-                };
+                if self.exports.exports[export].write_back {
+                    lost += gone.lost;
+                }
+                broken += gone.broken;
             }
             self.cut_off(export);
         }
         let who = vm.map_or("every host".to_owned(), |vm| format!("`{vm}`"));
         Ok(format!(
-            "{who} failed: {} that no disk had are lost, {under_way} I/Os were under way; caches are cold",
-            bytes(lost)
+            "{who} failed: {} that no disk had are lost, {under_way} I/Os were under way; caches are cold{}",
+            bytes(lost),
+            not_put_back(broken)
         ))
-    }
-
-    fn machine(&self, name: &str) -> Result<ClientId, String> {
-        let machines = &self.exports.machines;
-        let found = machines.iter().find(|(machine, _)| machine == name);
-        found.map(|(_, id)| *id).ok_or_else(|| {
-            let names: Vec<&str> = machines.iter().map(|(name, _)| name.as_str()).collect();
-            format!(
-                "the design has no machine `{name}`; it has {}",
-                names.join(", ")
-            )
-        })
     }
 
     /// Ends the connections of an export's clients, as a dead host does.
@@ -130,27 +118,22 @@ impl Server<'_> {
         if !volumes.is_empty() {
             self.punch_all();
         }
-        let mut gone = 0;
+        let (mut lost, mut broken) = (0, 0);
         for export in volumes {
             if let Some(undo) = &mut self.undo[export] {
-                gone += undo.crash(&mut self.disks[export], &mut self.budget, Tearing::No);
+                let gone = undo.crash(&mut self.disks[export], &mut self.budget, Tearing::No);
+                (lost, broken) = (lost + gone.lost, broken + gone.broken);
             }
         }
-        Ok(match gone {
+        let done = match lost {
             0 => "done".to_owned(),
-            gone => format!("done; {} that no disk had are lost", bytes(gone)),
-        })
+            lost => format!("done; {} that no disk had are lost", bytes(lost)),
+        };
+        Ok(done + &not_put_back(broken))
     }
 
     fn warm(&mut self, volume: &str) -> Reply {
-        let exports = &self.exports.exports;
-        let Some(export) = exports.iter().find(|export| export.name == volume) else {
-            let names: Vec<&str> = exports.iter().map(|export| export.name.as_str()).collect();
-            return Err(format!(
-                "no volume is called `{volume}`; there are {}",
-                names.join(", ")
-            ));
-        };
+        let export = self.exports.volume(volume)?;
         self.pace.storage.warm(export.volume, 0, export.size);
         Ok("done".to_owned())
     }
@@ -259,5 +242,16 @@ impl Server<'_> {
         if let Some(undo) = &mut self.undo[export] {
             undo.will_write(&self.disks[export], offset, length);
         }
+    }
+}
+
+/// That the files beneath could not be given what the emulated disks had.
+fn not_put_back(broken: u64) -> String {
+    match broken {
+        0 => String::new(),
+        broken => format!(
+            "; WRONG from here on: {} could not be put back, since the files under --backing could not be written",
+            bytes(broken)
+        ),
     }
 }

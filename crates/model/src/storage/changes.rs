@@ -73,12 +73,12 @@ impl Storage {
         completed: &mut Vec<Completed>,
     ) -> Result<Vec<Lost>, ChangeError> {
         assert!(!self.ahead.unchanging, "unchanging storage is not changed");
+        self.check_change(change)?;
         let Change { part: name, action } = change;
         let part = self.part(name)?;
         let mut lost = Vec::new();
         match *action {
             Action::Limits { iops, bandwidth } => {
-                self.check_limits(name, &part, (iops, bandwidth))?;
                 self.set_limits(now, &part, (iops, bandwidth));
             }
             Action::Slow(factor) => self.each_stage(now, &part, |fault| fault.slow = factor),
@@ -103,6 +103,22 @@ impl Storage {
             Action::Restore => self.restore(now, &part),
         }
         Ok(lost)
+    }
+
+    /// Whether a change could be made at any time: its part is there, and can be changed so.
+    ///
+    /// # Errors
+    /// [`ChangeError`].
+    pub fn check_change(&self, change: &Change) -> Result<(), ChangeError> {
+        let Change { part: name, action } = change;
+        let part = self.part(name)?;
+        match *action {
+            Action::Limits { iops, bandwidth } => self.check_limits(name, &part, (iops, bandwidth)),
+            Action::Fail(_) | Action::Detach | Action::Attach => {
+                self.faulty_volumes(name, &part).map(drop)
+            }
+            Action::Slow(_) | Action::Stall | Action::Resume | Action::Restore => Ok(()),
+        }
     }
 
     /// The stages that a part is.
