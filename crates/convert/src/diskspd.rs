@@ -97,8 +97,14 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
     }
     let losses = losses(workload, &draft, back::read(&lines), REASONS);
     let body: String = lines.iter().map(|words| script_line(words)).collect();
+    let makes = |words: &Vec<String>| words.iter().any(|word| word.starts_with("-c"));
+    let warning = if lines.iter().any(makes) {
+        "# With -c, DISKSPD makes the file anew in this size: what a file of that name holds is lost.\n"
+    } else {
+        ""
+    };
     Converted {
-        text: format!("{}\n{body}", header("#", source, &losses)),
+        text: format!("{}{warning}\n{body}", header("#", source, &losses)),
         losses,
     }
 }
@@ -122,7 +128,7 @@ fn script_line(words: &[String]) -> String {
         !word.is_empty()
             && word
                 .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "-_./:\\,%+=@".contains(c))
+                .all(|c| c.is_ascii_alphanumeric() || "-_./:,%+=@".contains(c))
     };
     let mut line = "diskspd".to_owned();
     for word in words {

@@ -368,7 +368,13 @@ fn check_target(target: &Target, job: &Job, found: &mut Found) {
         return;
     };
     let block = job.block.largest(job.mix);
-    if length == Bytes::ZERO {
+    if length == Bytes::ZERO && target.offset > Bytes::ZERO {
+        let message = format!(
+            "nothing of `{path}` is left to use: this begins {} into it, at or past the end of what is used",
+            target.offset
+        );
+        found.add("target", message, "begin earlier, or give a larger size");
+    } else if length == Bytes::ZERO {
         found.add("target", format!("`{path}` has a size of 0"), "give a size");
     } else if length < block {
         let message = format!("its blocks of {block} do not fit into the {length} of `{path}`");

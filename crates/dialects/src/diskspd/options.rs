@@ -109,6 +109,8 @@ fn time(line: &mut Line, index: usize, letter: char, value: &str) -> Taken {
     match letter {
         'C' => line.span.cooldown = number,
         'W' => line.span.warmup = number,
+        // As DISKSPD has it, the usual interval.
+        'D' if number == 0 => {}
         _ if number == 0 => return wrong("it takes no time", "give at least 1"),
         'd' => line.span.duration = number,
         _ => line.span.bucket_ms = number,

@@ -173,7 +173,7 @@ impl Plan<'_> {
                 job.features.placement = None;
                 job.file_choice = FileChoice::RoundRobin;
                 job.set_lines(lines);
-            } else if let Some(choice) = choice(&weights) {
+            } else if let Some(choice) = choice(&weights, target) {
                 let placement = job.features.placement.get_or_insert_default();
                 placement.target_distribution = choice;
                 if let (None, Some(share)) = (spread(target), target.random) {
@@ -226,7 +226,7 @@ impl Plan<'_> {
                 alignment: target.random.map(|_| Bytes::new(target.step())),
                 ..BlockSizes::uniform(Bytes::new(target.block))
             },
-            arrival: arrival(target),
+            arrival: arrival(target, threads.1),
             limits: Limits {
                 warmup: Nanos::from_secs(self.span.warmup),
                 runtime: Some(Nanos::from_secs(self.span.duration)),
@@ -268,7 +268,7 @@ impl Plan<'_> {
     /// `threads`: the first thread's number, and workers of each thread.
     fn features(&self, target: &Target, threads: (u32, u32)) -> Features {
         Features {
-            think: think(self.span, target),
+            think: think(self.span, target, threads.1),
             placement: placement(target).map(Box::new),
             filling: self.filling(target).map(Box::new),
             io_log: self.log,
@@ -396,14 +396,18 @@ fn access(target: &Target) -> Access {
     }
 }
 
-/// A thread that is held back goes by the time since its start, so that it makes up for what it missed.
-fn arrival(target: &Target) -> Arrival {
+/// A thread that is held back goes by the time since its start, so that it makes up for what it missed. Where its I/Os go
+/// on side by side, each of the `slots` has its part of the rate.
+fn arrival(target: &Target, slots: u32) -> Arrival {
+    let slots = u64::from(slots.max(1));
+    let bytes = |all: u64| Pacing::Bytes(BytesPerSec::new((all / slots).max(1)));
     let rate = match target.throttle {
         None => return Arrival::Closed,
-        Some(Throttle::Iops(iops)) => Pacing::Iops(Iops::new(iops)),
-        Some(Throttle::BytesPerMs(bytes)) => {
-            Pacing::Bytes(BytesPerSec::new(bytes.saturating_mul(1000)))
+        Some(Throttle::Iops(iops)) if iops.is_multiple_of(slots) => {
+            Pacing::Iops(Iops::new(iops / slots))
         }
+        Some(Throttle::Iops(iops)) => bytes(iops.saturating_mul(target.block)),
+        Some(Throttle::BytesPerMs(rate)) => bytes(rate.saturating_mul(1000)),
     };
     Arrival::Open {
         rate,
@@ -490,10 +494,12 @@ fn lines(weights: &[(usize, u32)], targets: &[Target]) -> Vec<AccessLine> {
     used().zip(weights).enumerate().map(line).collect()
 }
 
-/// How a thread picks among targets of different weights, in whole percent; `None` where all weigh alike.
-fn choice(weights: &[(usize, u32)]) -> Option<Distribution> {
+/// How a thread picks among targets by their weights, in whole percent. `None` where all weigh alike and it is random where
+/// in each of them: walks of different lengths must be picked by weight, lest those that are over wait for the others.
+fn choice(weights: &[(usize, u32)], target: &Target) -> Option<Distribution> {
     let first = weights.first()?.1;
-    if weights.iter().all(|(_, weight)| *weight == first) {
+    let is_walk = target.random.is_none() && weights.len() > 1;
+    if !is_walk && weights.iter().all(|(_, weight)| *weight == first) {
         return None;
     }
     let total: u64 = weights.iter().map(|(_, weight)| u64::from(*weight)).sum();
@@ -512,14 +518,14 @@ fn choice(weights: &[(usize, u32)]) -> Option<Distribution> {
     Some(Distribution::ZonedAbsolute(zones.collect()))
 }
 
-/// A burst is shared out among the threads of a target. A rate leaves no room for thinking.
-fn think(span: &Span, target: &Target) -> Option<ThinkTime> {
+/// A burst is shared out among the threads of a target, and the `slots` of each. A rate leaves no room for thinking.
+fn think(span: &Span, target: &Target, slots: u32) -> Option<ThinkTime> {
     let (burst, pause) = target.burst.zip(target.think_ms)?;
     let thinks = pause > 0 && target.throttle.is_none();
     thinks.then(|| ThinkTime {
         pause: Nanos::from_millis(pause),
         spin: Nanos::ZERO,
-        every: (burst / span.threads_on(target)).max(1),
+        every: (burst / span.threads_on(target).saturating_mul(slots.max(1))).max(1),
         counts: ThinkCounts::Issued,
         after: Nanos::ZERO,
     })

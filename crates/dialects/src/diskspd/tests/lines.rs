@@ -339,6 +339,40 @@ fn each_outstanding_io_may_have_a_position_of_its_own() {
 }
 
 #[test]
+fn positions_of_their_own_share_the_rate_of_their_thread() {
+    #[track_caller]
+    fn check(line: &str, expected: Pacing) {
+        let arrival = &jobs(line)[0].arrival;
+        assert!(
+            matches!(arrival, Arrival::Open { rate, .. } if *rate == expected),
+            "{line}: {arrival:?}"
+        );
+    }
+    let iops = |count| Pacing::Iops(fathom_units::Iops::new(count));
+    let bytes = |count| Pacing::Bytes(fathom_units::BytesPerSec::new(count));
+    check("-c1G -b4K -o4 -g100i f", iops(100));
+    check("-c1G -b4K -p -o4 -g100i f", iops(25));
+    // 10 of 4 KiB a second among four: two and a half each.
+    check("-c1G -b4K -p -o4 -g10i f", bytes(10_240));
+    check("-c1G -b4K -p -o4 -g100 f", bytes(25_000));
+    let burst = jobs("-c1G -p -o4 -t2 -i16 -j100 f")[0].features.think;
+    assert_eq!(burst.map(|think| think.every), Some(2));
+}
+
+/// Lest the targets that are over wait for the others.
+#[test]
+fn walks_of_targets_that_weigh_alike_are_picked_by_weight() {
+    let is_by_weight = |line: &str| {
+        let placement = jobs(line)[0].features.placement.clone();
+        let uniform = fathom_workload::Distribution::default();
+        placement.is_some_and(|it| it.target_distribution != uniform)
+    };
+    assert!(is_by_weight("-c1G -F2 -O4 a b"));
+    assert!(!is_by_weight("-c1G -F2 -O4 -r a b"));
+    assert!(!is_by_weight("-c1G -F2 -O4 a"));
+}
+
+#[test]
 fn threads_of_a_pool_share_their_ios_out() {
     let input = accepted("-c1G -F3 -O8 -r -b4K f g");
     let jobs = &input.workload.stages[0].jobs;
