@@ -210,9 +210,13 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
         }
         Access::Mixed { random } => {
             let share = ((random.basis_points() + 50) / 100).max(1);
-            let alignment = job.block.alignment.map(|_| format!("-r{}", size(aligned)));
+            let own = rules.and_then(|rules| rules.stride);
+            let stride = own.or(job.block.alignment);
+            let stride = stride.map(|bytes| format!("-r{}", size(bytes.get())));
+            let drawn = rules.and_then(|rules| distribution(rules, block));
             std::iter::once(format!("-rs{share}"))
-                .chain(alignment)
+                .chain(drawn)
+                .chain(stride)
                 .collect()
         }
         Access::Random { coverage, run: _ } => {

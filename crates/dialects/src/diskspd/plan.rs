@@ -162,11 +162,17 @@ impl Plan<'_> {
             let files = chosen.iter().map(|index| &self.span.targets[*index]);
             job.features.files.must_exist = files.clone().all(|it| created(it).is_none());
             job.file_choice = FileChoice::Random;
-            if overlaps(target) {
+            let several = chosen.len() > 1;
+            if several && overlaps(target) {
                 job.features.placement = Some(Box::new(Placement {
                     skip: skip(target),
                     ..Placement::default()
                 }));
+            }
+            if several && let Some(share) = target.random.filter(|share| *share < 100) {
+                // Each target keeps its own position.
+                job.features.placement = Some(Box::new(at_random(target, share)));
+                job.access = independent();
             }
             let lines = lines(&weights, &self.span.targets);
             if !lines.is_empty() {
@@ -174,17 +180,20 @@ impl Plan<'_> {
                 job.file_choice = FileChoice::RoundRobin;
                 job.set_lines(lines);
             } else if let Some(choice) = choice(&weights, target) {
-                let placement = job.features.placement.get_or_insert_default();
-                placement.target_distribution = choice;
-                if let (None, Some(share)) = (spread(target), target.random) {
-                    **placement = Placement {
-                        target_distribution: placement.target_distribution.clone(),
-                        ..at_random(target, share)
-                    };
-                    job.access = independent();
-                } else if target.random.is_none() {
-                    placement.skip = skip(target);
-                }
+                let rules = match target.random {
+                    Some(share) => {
+                        job.access = independent();
+                        at_random(target, share)
+                    }
+                    None => Placement {
+                        skip: skip(target),
+                        ..Placement::default()
+                    },
+                };
+                job.features.placement = Some(Box::new(Placement {
+                    target_distribution: choice,
+                    ..rules
+                }));
             }
             jobs.push(job);
         }
@@ -381,7 +390,7 @@ fn independent() -> Access {
 
 fn access(target: &Target) -> Access {
     match target.random {
-        Some(share) if share < 100 && target.spread.ranges.is_empty() => Access::Mixed {
+        Some(share) if share < 100 => Access::Mixed {
             random: Percent::whole(share).unwrap_or(Percent::ALL),
         },
         Some(_) => independent(),
@@ -422,25 +431,31 @@ fn skip(target: &Target) -> i64 {
     signed(target.step()).saturating_sub(signed(target.block))
 }
 
-/// Where I/Os fall, where access alone does not say it.
+/// Where I/Os fall on a target of its own, where access alone does not say it. What follows a random I/O lies as far apart
+/// as random offsets do.
 fn placement(target: &Target) -> Option<Placement> {
-    if overlaps(target) {
+    let one = spread(target);
+    let mixed = target.random.is_some_and(|share| share < 100);
+    if overlaps(target) || mixed && (one.is_some() || target.step() != target.block) {
+        let one = one.unwrap_or_default();
         return Some(Placement {
             stride: Some(Bytes::new(target.step())),
+            distribution: [one.clone(), one.clone(), one],
             ..Placement::default()
         });
     }
-    spread(target)?;
-    Some(at_random(target, target.random.unwrap_or(100)))
+    one?;
+    Some(at_random(target, 100))
 }
 
-/// `share` percent of random offsets by the target's distribution.
+/// `share` percent of random offsets by the target's distribution, among targets that each keep positions.
 fn at_random(target: &Target, share: u32) -> Placement {
     let one = spread(target).unwrap_or_default();
     Placement {
         distribution: [one.clone(), one.clone(), one],
         random: [Percent::whole(share).unwrap_or(Percent::ALL); 3],
         alignment: [Some(Bytes::new(target.step())); 3],
+        skip: skip(target),
         ..Placement::default()
     }
 }

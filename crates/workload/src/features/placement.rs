@@ -51,8 +51,9 @@ pub struct Placement {
     /// The targets are one, one after another: random offsets fall anywhere in all of them, and a sequence goes on into the
     /// next. Of the other rules, the distribution alone counts then.
     pub joined: bool,
-    /// Sequential access: bytes from the start of an I/O to the start of the next, whatever their directions; they may be
-    /// fewer than it has. From where the next does not fit it goes on at the range's start. No other rule counts then.
+    /// Access that is sequential, wholly or in part: bytes from the start of an I/O to the start of the next, whatever their
+    /// directions; they may be fewer than it has. From where the next does not fit it goes on at the range's start. Of the
+    /// other rules, the distribution of what is random alone counts then.
     pub stride: Option<Bytes>,
 }
 

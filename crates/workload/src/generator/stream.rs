@@ -2,7 +2,8 @@
 //!
 //! A *round* gives every target its share once: each of its blocks, or as many bytes as it has. A *pass* is the bytes of
 //! [`crate::Limits::bytes`], or one round. A pass starts every target from its beginning, with a new permutation; a pass
-//! larger than a round goes round again. Only whole blocks are counted: 30 KiB in blocks of 4 KiB are 28 KiB.
+//! larger than a round goes round again. Only whole blocks are counted: 30 KiB in blocks of 4 KiB are 28 KiB. Sequential I/Os
+//! with gaps between them that go by time have no rounds: each target starts over where it ends.
 //!
 //! Most jobs have one target and one size of block. Their I/Os come from a [`Stretch`]: as many as can follow without a
 //! look at rounds, passes and limits.
@@ -86,6 +87,8 @@ struct Ends {
     round: RoundEnd,
     /// Whether a pass is over because its targets are; draws that may repeat go on for as long as there is time.
     begins_anew: bool,
+    /// Whether each target starts over by itself, for as long as there is time.
+    starts_over: bool,
     ios_bound: Option<u64>,
 }
 
@@ -429,6 +432,9 @@ impl WorkerStream {
             };
             if region.position > region.length - size {
                 region.position = 0;
+                if self.ends.starts_over {
+                    self.restarts.add(target);
+                }
             }
             let offset = region.position;
             region.position = offset.saturating_add(size).saturating_add(gap);
@@ -556,6 +562,7 @@ impl WorkerStream {
         for region in &mut self.regions {
             region.position = 0;
             region.left = match &self.order {
+                Order::Sequential { .. } if self.ends.starts_over => u64::MAX,
                 Order::Sequential { .. } => match self.sizes.uniform() {
                     Some(size) => region.length - region.length % size,
                     None => region.length,
@@ -655,13 +662,20 @@ fn ends(
     let endless = limits.time_based;
     // The shared position itself ends the walk, over all workers.
     let together = matches!(order, Order::Shared(_)) && limits.bytes.is_none();
+    let has_gaps = matches!(order, Order::Sequential { gap } if *gap > 0);
+    let starts_over = has_gaps && endless && limits.bytes.is_none();
     Ok(Ends {
         ios_left: if endless { u64::MAX } else { by_ios },
         passes_left: if endless { u64::MAX } else { loops - 1 },
         pass_bytes,
-        pass_left: if together { u64::MAX } else { pass_bytes },
+        pass_left: if together || starts_over {
+            u64::MAX
+        } else {
+            pass_bytes
+        },
         round,
         begins_anew: !(endless && matches!(order, Order::Independent { .. } | Order::Mixed { .. })),
+        starts_over,
         ios_bound: by_bytes.map(|ios| ios.min(by_ios)).filter(|_| !endless),
     })
 }

@@ -232,6 +232,35 @@ fn gaps_are_skipped_and_wrap() {
 }
 
 #[test]
+fn gaps_go_to_the_end_of_each_target_where_time_ends_the_job() {
+    let gap = Access::Sequential {
+        gap: Bytes::new(2),
+        scope: SequentialScope::PerWorker,
+    };
+    let mut job = job(gap, 10);
+    job.limits.time_based = true;
+    let mut one = stream(&job, &[60]);
+    let ios: Vec<Io> = std::iter::from_fn(|| one.next_io()).take(11).collect();
+    let expected = [0, 12, 24, 36, 48, 0, 12, 24, 36, 48, 0];
+    assert_eq!(places(&ios), expected.map(|offset| (0, offset)));
+    assert_eq!(restarts(&job, &[60])[..2], [(5, vec![0]), (10, vec![0])]);
+    // None waits for the other.
+    let mut two = stream(&job, &[60, 24]);
+    let ios: Vec<Io> = std::iter::from_fn(|| two.next_io()).take(8).collect();
+    let expected = [
+        (0, 0),
+        (1, 0),
+        (0, 12),
+        (1, 12),
+        (0, 24),
+        (1, 0),
+        (0, 36),
+        (1, 12),
+    ];
+    assert_eq!(places(&ios), expected);
+}
+
+#[test]
 fn offsets_count_from_the_start_of_the_target() {
     for access in [IN_ORDER, EACH_ONCE, DRAWS] {
         let range = TargetRange {

@@ -81,23 +81,17 @@ fn check_course(job: &Job, rules: &Placement, found: &mut Found) {
     let alone = Placement {
         joined: rules.joined,
         stride: rules.stride,
-        distribution: if rules.joined {
-            rules.distribution.clone()
-        } else {
-            Placement::default().distribution
-        },
+        distribution: rules.distribution.clone(),
         ..Placement::default()
     };
     if *rules != alone || (rules.joined && rules.stride.is_some()) {
-        let message =
-            "`joined` and `stride` go with no other rule, but `joined` with a distribution";
+        let message = "`joined` and `stride` go with no other rule but a distribution";
         found.add("placement", message, "leave the others out");
     }
-    let is_sequential = matches!(job.access, Access::Sequential { .. });
+    let is_random = matches!(job.access, Access::Random { .. });
     let covers = matches!(job.access, Access::Random { coverage, run } if coverage != Coverage::Independent || run > 1);
-    if covers || (rules.stride.is_some() && !is_sequential) {
-        let message =
-            "`joined` needs independent random offsets or a sequence, and `stride` a sequence";
+    if covers || (rules.stride.is_some() && is_random) {
+        let message = "`joined` needs independent random offsets or a sequence, and `stride` a sequence, wholly or in part";
         found.add("placement", message, "change the job's access");
     }
     if rules.stride.is_some() && job.targets.len() > 1 {

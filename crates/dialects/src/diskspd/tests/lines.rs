@@ -388,8 +388,7 @@ fn distributions_and_short_strides_are_placements() {
     let placement = |line: &str| jobs(line)[0].features.placement.clone().unwrap();
     let partly = placement("-c1G -rdpct90/10 -rs50 -r8k f");
     assert_eq!(partly.distribution[0].to_string(), "zoned:90/10:10/90");
-    assert_eq!(partly.random[0].basis_points(), 5000);
-    assert_eq!(partly.alignment[0], Some(Bytes::kib(8)));
+    assert_eq!(partly.stride, Some(Bytes::kib(8)));
     let rest = placement("-c1G -rdabs10/1G:0/1G -r f").distribution[0].to_string();
     assert!(
         rest.starts_with("zoned_abs:10/1073741824B:0/1073741824B:90/4"),
@@ -402,6 +401,46 @@ fn distributions_and_short_strides_are_placements() {
     assert_eq!(stride("-c1G -b64K -t2 -T1M -s4K f"), Some(4096));
     assert_eq!(stride("-c1G -b64K -t2 -si4K f"), Some(4096));
     assert_eq!(placement("-c1G -b64K -F2 -O4 -s4K f g").skip, -61_440);
+    assert_eq!(stride("-c1G -b4K -rs50 -r64K f"), Some(65_536));
+    assert_eq!(stride("-c1G -b4K -rs50 -r512 f"), Some(512));
+    let pooled = placement("-c1G -b4K -F2 -O4 -rs50 -r64K f g");
+    assert_eq!((pooled.stride, pooled.skip), (None, 61_440));
+    assert_eq!(pooled.random[0].basis_points(), 5000);
+    assert!(jobs("-c1G -rs50 f")[0].features.placement.is_none());
+}
+
+/// What follows a random I/O of `-rs` begins one alignment after it, whichever way each goes.
+#[test]
+fn sequences_between_random_offsets_go_by_the_alignment() {
+    use fathom_workload::generator::{SharedCursor, StreamKey, TargetRange, WorkerStream};
+    for (line, step) in [
+        ("-c1G -b4K -w50 -rs20 -r64K f", 65_536),
+        ("-c1G -b64K -w50 -rs20 -r4K f", 4096),
+        ("-c1G -b4K -w50 -rs20 -r64K -rdpct90/10 f", 65_536),
+        ("-c1G -b4K -w50 -rs20 f", 4096),
+    ] {
+        let job = jobs(line).remove(0);
+        let range = TargetRange {
+            offset: 0,
+            length: 1 << 30,
+        };
+        let key = StreamKey {
+            seed: 1,
+            job: 0,
+            worker: 0,
+            salt: 0,
+        };
+        let mut stream = WorkerStream::new(&job, key, &[range], &SharedCursor::new()).unwrap();
+        let offsets: Vec<u64> = std::iter::from_fn(|| stream.next_io())
+            .take(10_000)
+            .map(|io| io.offset)
+            .collect();
+        let follows = offsets.windows(2).filter(|two| two[1] == two[0] + step);
+        let count = follows.count();
+        assert!(count.abs_diff(8000) < 200, "{line}: {count}");
+        let aligned = offsets.iter().all(|at| at.is_multiple_of(step));
+        assert!(aligned, "{line}");
+    }
 }
 
 /// Where the first I/Os of each thread begin.
