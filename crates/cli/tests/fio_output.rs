@@ -36,9 +36,13 @@ fn terse_lines_have_as_many_fields_as_fios() {
     let folder = support::disk_folder();
     for version in 2..=5 {
         let version = format!("--terse-version={version}");
-        for unified in ["none", "mixed", "both"] {
-            let unified = format!("--unified_rw_reporting={unified}");
-            let arguments = with(&["--output-format=terse", &version, &unified]);
+        for option in [
+            "--unified_rw_reporting=none",
+            "--unified_rw_reporting=mixed",
+            "--unified_rw_reporting=both",
+            "--continue_on_error=all",
+        ] {
+            let arguments = with(&["--output-format=terse", &version, option, "--description=d"]);
             let mine = ours(folder.path(), &arguments);
             let theirs = support::system("fio", &arguments);
             let fields = |text: &str| -> Vec<String> {
@@ -53,9 +57,35 @@ fn terse_lines_have_as_many_fields_as_fios() {
                 };
                 lines.map(kind).collect()
             };
-            assert_eq!(fields(&mine), fields(&theirs), "{version} {unified}");
+            assert_eq!(fields(&mine), fields(&theirs), "{version} {option}");
         }
     }
+}
+
+/// A group that is reported as one bears the name of its first job and the options of its last.
+#[test]
+fn options_of_a_group_are_fios() {
+    let folder = support::disk_folder();
+    let arguments = [
+        "--output-format=json",
+        "--group_reporting",
+        "--ioengine=null",
+        "--size=1m",
+        "--name=one",
+        "--rw=write",
+        "--name=two",
+        "--rw=read",
+        "--bs=8k",
+    ];
+    let told = |text: &str| {
+        let start = text.find('{').unwrap();
+        let document: Value = serde_json::from_str(&text[start..]).unwrap();
+        let job = &document["jobs"][0];
+        (job["jobname"].clone(), job["job options"].clone())
+    };
+    let mine = told(&ours(folder.path(), &arguments));
+    assert_eq!(mine, told(&support::system("fio", &arguments)));
+    assert_eq!(mine.1["bs"], "8k");
 }
 
 #[test]

@@ -297,6 +297,9 @@ pub struct FioJobMeta {
     pub stats: bool,
     /// Whether its I/Os have priorities of their own.
     pub has_priorities: bool,
+    /// Whether the errors that it went on after are told: it was to go on after some kind of them, whether it can meet that
+    /// kind or not.
+    pub tells_errors: bool,
     /// Its logs.
     pub logs: JobLogs,
 }

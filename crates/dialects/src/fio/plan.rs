@@ -18,7 +18,7 @@ use super::placement::{filling, map_warning, placement};
 use super::replay::{self, Replayed};
 use super::settings::{Amount, Settings, io_log, pace};
 use super::table::{self, Support};
-use super::targets::Clone as JobClone;
+use super::targets::{self, Clone as JobClone};
 use super::verify::{self, StatePlace};
 
 /// Most jobs, clones counted.
@@ -311,12 +311,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Where the jobs so far leave the ends of their files, for a job that appends to one.
+    /// Where the jobs so far leave the ends of their files, for a job that appends to one or begins at a share of it.
     fn ends(&self, settings: &Settings) -> BTreeMap<String, u64> {
         let mut ends = BTreeMap::new();
         let jobs = self.stages.iter().flat_map(|stage| &stage.jobs);
         for target in jobs
-            .filter(|_| settings.placement.append)
+            .filter(|_| targets::heeds_ends(settings))
             .flat_map(|job| &job.targets)
         {
             let end = target.offset.get() + target.length.map_or(0, Bytes::get);
@@ -433,6 +433,7 @@ impl<'a> Planner<'a> {
             unified: settings.unified,
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
+            tells_errors: verify::goes_on(settings),
             logs,
         }
     }

@@ -27,7 +27,7 @@ pub struct Clone<'a> {
     pub number: u64,
     /// What sizes of files are drawn with.
     pub seed: u64,
-    /// Where earlier jobs leave the ends of their files, if it appends to any.
+    /// Where earlier jobs leave the ends of their files, if that makes a difference.
     pub ends: &'a BTreeMap<String, u64>,
     /// Whether its engine opens no file.
     pub diskless: bool,
@@ -322,13 +322,20 @@ impl Clone<'_> {
         diagnostics: &mut Diagnostics,
     ) -> Option<Target> {
         let settings = self.settings;
-        let known = match status {
-            FileStatus::Regular(size) => Some(size.get()),
-            FileStatus::Special(size) => size.map(Bytes::get),
-            FileStatus::Missing | FileStatus::Directory => file_size,
+        let made = self.ends.get(&path).copied();
+        // What a file that is yet to be made has is nothing.
+        let (known, there) = match status {
+            FileStatus::Regular(size) => {
+                let size = size.get().max(made.unwrap_or(0));
+                (Some(size), Some(size))
+            }
+            FileStatus::Special(size) => (size.map(Bytes::get), size.map(Bytes::get)),
+            FileStatus::Missing | FileStatus::Directory => {
+                (file_size.or(made), Some(made.unwrap_or(0)))
+            }
         };
         let mut share_of_unknown = false;
-        let mut bytes_of = |amount| match (amount, known) {
+        let mut bytes_of = |amount, all| match (amount, all) {
             (Amount::Unset, _) => 0,
             (Amount::Bytes(bytes), _) => bytes,
             (Amount::Percent(percent), Some(size)) => share(size, percent),
@@ -337,15 +344,15 @@ impl Clone<'_> {
                 0
             }
         };
-        let step = bytes_of(settings.offset_increment);
+        let step = bytes_of(settings.offset_increment, there);
         let offset = step
             .checked_mul(self.number)
-            .zip(Some(bytes_of(settings.offset)));
+            .zip(Some(bytes_of(settings.offset, there)));
         let offset = offset.and_then(|(more, offset)| more.checked_add(offset));
         let offset = self.first_byte(&path, status, offset);
         let length = match (settings.size, file_size) {
             (Amount::Percent(100), None) => None,
-            (Amount::Percent(percent), None) => Some(bytes_of(Amount::Percent(percent))),
+            (Amount::Percent(percent), None) => Some(bytes_of(Amount::Percent(percent), known)),
             (amount, Some(size)) => {
                 let rest = size.saturating_sub(offset.unwrap_or(0));
                 Some(match amount {
@@ -397,7 +404,7 @@ impl Clone<'_> {
             (_, FileStatus::Regular(size)) if settings.placement.append => {
                 Some(size.get().max(made))
             }
-            (_, FileStatus::Missing) if made > 0 => Some(made),
+            (_, FileStatus::Missing) if settings.placement.append => Some(made),
             (Some(offset), _) if in_percent => offset.checked_next_multiple_of(align),
             (other, _) => other,
         }
@@ -420,6 +427,12 @@ impl Clone<'_> {
             other => other,
         }
     }
+}
+
+/// Whether what a job uses depends on how long earlier jobs left its files.
+pub fn heeds_ends(settings: &Settings) -> bool {
+    let offsets = [settings.size, settings.offset, settings.offset_increment];
+    settings.placement.append || offsets.iter().any(|it| matches!(it, Amount::Percent(_)))
 }
 
 /// `percent` of `size`, rounded down.

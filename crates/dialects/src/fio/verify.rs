@@ -112,6 +112,14 @@ fn survives(settings: &Settings) -> bool {
     asked.is_some_and(|(typed, ..)| matches!(typed.trim(), "verify" | "all" | "1"))
 }
 
+/// Whether `continue_on_error` or `ignore_error` covers anything.
+pub fn goes_on(settings: &Settings) -> bool {
+    let errors = &settings.control.errors;
+    survives(settings)
+        || errors.go_on != [false; 3]
+        || errors.ignored.iter().any(|list| !list.is_empty())
+}
+
 fn batch(asked: u32, otherwise: u32) -> u32 {
     if asked > 0 { asked } else { otherwise }
 }

@@ -86,3 +86,41 @@ fn percentages_are_of_what_there_is() {
     let half = ["--name=a", "--filesize=1m", "--size=50%", "--filename=y"];
     assert_eq!(parts(&whole, &half), [("y".to_owned(), 0, Some(1 << 19))]);
 }
+
+/// A file that is yet to be made has nothing to take a share of; one that an earlier job makes has what that job left.
+#[test]
+fn offsets_in_percent_are_of_what_jobs_before_left() {
+    let part = |path: &str, offset, length| (path.to_owned(), offset, Some(length));
+    let quarter = ["--name=a", "--filename=x", "--size=1m", "--offset=25%"];
+    let missing = Memory::default();
+    assert_eq!(parts(&missing, &quarter), [part("x", 0, 1 << 20)]);
+    let there = with_file("x", 1 << 20);
+    assert_eq!(parts(&there, &quarter), [part("x", 1 << 18, 1 << 20)]);
+    let clones = [
+        "--name=a",
+        "--filename=x",
+        "--size=1m",
+        "--offset_increment=10%",
+        "--numjobs=2",
+    ];
+    let second = part("x", 106_496, 1 << 20);
+    assert_eq!(parts(&missing, &clones), [part("x", 0, 1 << 20), second]);
+    let sized = ["--name=a", "--filename=y", "--filesize=1m", "--offset=25%"];
+    assert_eq!(parts(&missing, &sized), [part("y", 0, 1 << 20)]);
+}
+
+/// A file that is made is appended to from its start, wherever `offset` is.
+#[test]
+fn appending_heeds_no_offset() {
+    let append = [
+        "--name=a",
+        "--filename=x",
+        "--rw=write",
+        "--size=64k",
+        "--offset=4k",
+        "--file_append=1",
+    ];
+    let part = |offset| ("x".to_owned(), offset, Some(65_536));
+    assert_eq!(parts(&Memory::default(), &append), [part(0)]);
+    assert_eq!(parts(&with_file("x", 4096), &append), [part(4096)]);
+}

@@ -533,3 +533,21 @@ fn a_command_line_shows_options_in_the_order_fio_reads_them() {
         "fio --name=j --kb_base=1000 --size=1m --description=\"two words\" --filename=/f \n";
     assert_eq!(input.action, Action::ShowCommand(expected.to_owned()));
 }
+
+/// As in fio, whose outputs have them wherever any kind of error is survived.
+#[test]
+fn survived_errors_are_told_wherever_there_can_be_any() {
+    for (option, told) in [
+        ("continue_on_error=none", false),
+        ("continue_on_error=0", false),
+        ("continue_on_error=verify", true),
+        ("continue_on_error=read", true),
+        ("continue_on_error=1", true),
+        ("ignore_error=EIO", true),
+        ("bs=4k", false),
+    ] {
+        let arguments = ["--name=a", "--size=1m", &format!("--{option}")];
+        let input = read_in(&Memory::default(), &arguments).unwrap();
+        assert_eq!(input.jobs[0].tells_errors, told, "{option}");
+    }
+}

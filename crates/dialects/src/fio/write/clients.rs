@@ -169,6 +169,7 @@ impl Sum {
         let [depth_levels, submit_batches, complete_batches] = self.levels;
         Entry {
             meta,
+            options: &meta.options,
             members: self.members,
             error: self.error,
             started_unix_ms: 0,

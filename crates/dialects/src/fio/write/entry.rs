@@ -225,7 +225,7 @@ fn samples(halves: &[HalfSecond], way: usize) -> (Samples, Samples) {
     (Samples::of(&bandwidth), Samples::of(&iops))
 }
 
-/// Whether a job goes on after errors of any kind.
+/// Whether a job goes on after errors that it can meet.
 fn survives(job: &Job) -> bool {
     let errors = &job.features.errors;
     let verify = job.features.verify.as_deref();
@@ -259,6 +259,8 @@ pub fn ended_by_error(job: &Job, worker: &WorkerStats) -> bool {
 pub struct Entry<'a> {
     /// The first job's.
     pub meta: &'a FioJobMeta,
+    /// The options typed of the last, which fio gives beside the first one's name.
+    pub options: &'a [(String, String)],
     pub members: usize,
     /// Error number of the first failed I/O, also where the job survived it; 0: none.
     pub error: i32,
@@ -293,6 +295,7 @@ impl<'a> Entry<'a> {
     ) -> Self {
         let mut entry = Self {
             meta: &input.jobs[members.start],
+            options: &input.jobs[members.clone().last().unwrap_or(members.start)].options,
             members: members.len(),
             error: 0,
             survived: None,
@@ -315,7 +318,7 @@ impl<'a> Entry<'a> {
         let jobs: Vec<&Job> = input.workload.jobs().map(|(_, job)| job).collect();
         for index in members.clone() {
             let Some(job) = jobs.get(index) else { continue };
-            if survives(job) {
+            if input.jobs[index].tells_errors {
                 entry.survived.get_or_insert((0, 0));
             }
             for (result, worker) in &workers[index] {

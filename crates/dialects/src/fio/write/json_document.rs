@@ -66,8 +66,8 @@ pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets
         pair("eta", Json::Whole(0)),
         pair("elapsed", Json::Whole(elapsed)),
     ];
-    if !meta.options.is_empty() {
-        pairs.push(pair("job options", options(&meta.options)));
+    if !entry.options.is_empty() {
+        pairs.push(pair("job options", options(entry.options)));
     }
     for shown in unified::directions(entry, group) {
         let figures = direction(&shown.way, &shown.group, percentiles, bins);

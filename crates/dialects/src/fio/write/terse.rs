@@ -72,6 +72,9 @@ fn line(
     if version >= 3 {
         disks(out, input, run);
     }
+    if let Some((total, first)) = entry.survived {
+        let _ = write!(out, ";{total};{first}");
+    }
     if !meta.description.is_empty() {
         if version == 2 {
             out.push('\n');
