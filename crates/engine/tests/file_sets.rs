@@ -14,7 +14,7 @@ use fathom_units::{Bytes, Iops, Nanos, Percent};
 use fathom_workload::{
     Access, Backend, BlockSizes, Caching, ExistingFiles, FileSet, FileSizes, FileSpread, FileTask,
     FileWork, Job, Limits, Mix, Place, Poisson, SequentialScope, SetChoice, SetFormat,
-    SetOperation as Op, SetRate, StopAfter, Workload,
+    SetOperation as Op, SetRate, StopAfter, WeightedSize, Workload,
 };
 use proptest::prelude::*;
 
@@ -303,6 +303,53 @@ fn a_rate_counts_requests_of_all_workers() {
     let record = fathom_record::stage_record(&stage("", vec![paced]), &outcome.results[1]);
     assert_eq!(record.jobs[0].iops_wanted, Some(500.0));
     assert!(record.jobs[0].read.as_ref().unwrap().response_ns.is_some());
+}
+
+/// A large read as the time ends, behind which a request waits that was due before.
+#[test]
+fn what_was_due_by_the_end_is_done() {
+    let directory = tempfile::tempdir().unwrap();
+    let large = Bytes::mib(64);
+    let sizes = vec![
+        WeightedSize {
+            size: Bytes::kib(8),
+            weight: 9,
+        },
+        WeightedSize {
+            size: large,
+            weight: 1,
+        },
+    ];
+    let set = FileSet {
+        depth: 1,
+        width: 1,
+        files: 10,
+        sizes: FileSizes::Weighted(sizes),
+        ..FileSet::at(directory.path().display().to_string())
+    };
+    let is_large = |file: &u32| set.size(*file) == large;
+    let all: Vec<u32> = (0..10).filter(is_large).collect();
+    let [only] = all[..] else {
+        panic!("{all:?}");
+    };
+    let gap = Nanos::from_millis(10);
+    let rate = SetRate {
+        rate: Iops::new(100),
+        process: Poisson::Fixed,
+    };
+    let work = FileWork {
+        rate: Some(rate),
+        choice: SetChoice::Sequential,
+        stop_after: Some(StopAfter::Ios(1)),
+        ..FileWork::new(FileTask::Read)
+    };
+    let mut paced = on(&set, work);
+    (paced.workers, paced.block) = (1, BlockSizes::uniform(large));
+    // The second time that the large one is read.
+    let requests = u64::from(only) + 10 + 2;
+    paced.limits = common::for_time(gap * (requests - 1) + Nanos::from_millis(1));
+    let outcome = run_all(vec![task(&set, FORMAT), paced]).unwrap();
+    assert_eq!(counts(&outcome, 1)["read"], requests);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use fathom_workload::generator::{
 use fathom_workload::{Direction, Job, SetOperation};
 
 use super::flow::Share;
+use super::owed;
 use super::set_files::{Call, PlacedSet, SetFiles};
 use super::source::Next;
 use super::{FailedIo, Finished, LOOK_EVERY, usage_since};
@@ -74,6 +75,8 @@ pub(crate) struct SetWorker<'a> {
     usage_start: rawio::ThreadUsage,
     stats: WorkerStats,
     lag: Gauge,
+    /// The time is over, and what was due by then is still done.
+    owing: bool,
     ended: Option<EndReason>,
 }
 
@@ -109,6 +112,7 @@ impl<'a> SetWorker<'a> {
             index: 0,
             usage_start: rawio::ThreadUsage::default(),
             lag: Gauge::default(),
+            owing: false,
             ended: None,
         }
     }
@@ -140,6 +144,7 @@ impl<'a> SetWorker<'a> {
                     let begun = self.request_begun;
                     self.count(Some(operation), begun, self.clock.now(), 0);
                 }
+                SetNext::Busy if self.owing => self.ended = Some(EndReason::Time),
                 SetNext::Busy => {
                     let now = self.clock.now();
                     self.wait_until(now + BUSY_PAUSE);
@@ -226,9 +231,18 @@ impl<'a> SetWorker<'a> {
                 .take_samples(now, start, &mut self.stats.samples);
         }
         if now >= self.boundaries.run_end {
-            self.ended.get_or_insert(EndReason::Time);
+            self.time_is_over();
         }
         self.boundaries.update(now);
+    }
+
+    /// Ends the worker, unless its job has a rate and is being measured: then it ends at the first request that is not owed.
+    #[cold]
+    fn time_is_over(&mut self) {
+        self.owing = self.measuring && self.parts.share.has_rate();
+        if !self.owing {
+            self.ended.get_or_insert(EndReason::Time);
+        }
     }
 
     /// Sleeps, but goes on with its books meanwhile.
@@ -255,7 +269,8 @@ impl<'a> SetWorker<'a> {
             let Some(Next::NotBefore(moment)) = wait else {
                 break;
             };
-            if self.wait_until(moment) == Waited::Ended {
+            if self.wait_until(moment) == Waited::Ended || self.owing {
+                self.ended.get_or_insert(EndReason::Time);
                 return Waited::Ended;
             }
         }
@@ -267,7 +282,11 @@ impl<'a> SetWorker<'a> {
         if let Some(start) = self.parts.share.next_start() {
             self.intended = self.base.saturating_add(Nanos::new(start));
             let could = self.intended.max(now);
-            if self.wait_until(self.intended) == Waited::Ended {
+            let end = self.boundaries.run_end;
+            let waited = self.wait_until(self.intended.min(end));
+            let is_owed = !self.owing || owed::is_owed(self.intended, self.measure_start, end);
+            if waited == Waited::Ended || !is_owed {
+                self.ended.get_or_insert(EndReason::Time);
                 return Waited::Ended;
             }
             self.lag.add(self.clock.now().saturating_sub(could));

@@ -15,15 +15,21 @@ use super::{State, Worker};
 /// One part in so many of the measured time: a rate that is reached as badly as this, or worse, fails a check of the run.
 const MOST_OWED: u64 = 100;
 
+/// Whether what was due at `due` is issued although the measurement from `start` was over at `end`.
+pub(super) fn is_owed(due: Nanos, start: Nanos, end: Nanos) -> bool {
+    let allowed = end.saturating_sub(start).get() / MOST_OWED;
+    due < end && (end - due).get() <= allowed
+}
+
 impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Ends the worker, unless something is still owed: then it ends when that has begun.
     #[cold]
     pub(super) fn time_is_over(&mut self) {
         let end = self.boundaries.run_end;
-        let allowed = end.saturating_sub(self.measure_start).get() / MOST_OWED;
+        let start = self.measure_start;
         let owes = self
             .oldest_due()
-            .is_some_and(|due| due < end && (end - due).get() <= allowed);
+            .is_some_and(|due| is_owed(due, start, end));
         if self.is_issuing() && owes {
             self.state = State::Owing;
         } else {

@@ -361,6 +361,11 @@ impl SetShare {
         }
     }
 
+    /// Whether the job has a rate.
+    pub fn has_rate(&self) -> bool {
+        self.schedule.is_some()
+    }
+
     /// Intended start of the next request of all workers, in ns from the first; `None` where the job has no rate.
     pub fn next_start(&self) -> Option<u64> {
         let mut schedule = self
