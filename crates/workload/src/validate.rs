@@ -496,7 +496,9 @@ mod tests {
                 other.name = other.name.replace("#2", "#3");
                 workload.stages.push(other);
             },
-            &["a repeat of stage `random read 4k qd32` has this name"],
+            &[
+                "stage `random read 4k qd32 #2`: a repeat of stage `random read 4k qd32` has this name",
+            ],
         );
         check(
             |workload| {
