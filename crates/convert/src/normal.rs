@@ -6,7 +6,7 @@
 
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
-    Access, AccessLine, BufferContents, Direction, EndsOthers, ExistingFiles, FileChoice,
+    Access, AccessLine, Arrival, BufferContents, Direction, EndsOthers, ExistingFiles, FileChoice,
     FileOperation, Filling, Job, LINE_ALIGNMENT, ProcessorSharing, SequentialScope, WeightedSize,
     Workload,
 };
@@ -45,6 +45,10 @@ pub fn normal_form(workload: &Workload) -> Workload {
         }
         if job.features.filling.as_deref() == Some(&Filling::default()) {
             job.features.filling = None;
+        }
+        let is_paced = job.arrival != Arrival::Closed || job.features.rates.is_some();
+        if let Some(think) = job.features.think.as_mut().filter(|_| !is_paced) {
+            think.stops_rate = false;
         }
         let process = &mut job.features.process;
         if process.processors.is_empty() {

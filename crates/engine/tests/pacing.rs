@@ -101,6 +101,7 @@ fn pauses_come_after_so_many_ios() {
         every: 4,
         counts: ThinkCounts::Completed,
         after: Nanos::ZERO,
+        stops_rate: false,
     });
     let worker = run(vec![job]).remove(0);
     assert_eq!(worker.ios(), 40);
@@ -109,6 +110,42 @@ fn pauses_come_after_so_many_ios() {
         "{:?}",
         worker.measured
     );
+}
+
+/// Ten reads at 100 a second, then a pause of 100 ms: caught up with or, where rates stand still in it, not.
+#[test]
+fn rates_stand_still_in_pauses_where_they_are_to() {
+    let reads = |stops_rate, lanes: bool| {
+        let mut job = null_job(Nanos::from_secs(3));
+        let rate = Pacing::Iops(Iops::new(100));
+        if lanes {
+            job.features.rates = Some(DirectionRates {
+                rates: [Some(rate), None, None],
+                poisson: Poisson::Fixed,
+            });
+        } else {
+            job.arrival = fathom_workload::Arrival::Open {
+                rate,
+                poisson: Poisson::Fixed,
+                when_full: fathom_workload::WhenFull::Queue,
+            };
+        }
+        job.features.think = Some(ThinkTime {
+            pause: Nanos::from_millis(100),
+            spin: Nanos::ZERO,
+            every: 10,
+            counts: ThinkCounts::Completed,
+            after: Nanos::ZERO,
+            stops_rate,
+        });
+        run(vec![job]).remove(0).ios()
+    };
+    for lanes in [false, true] {
+        assert!(reads(false, lanes).abs_diff(295) <= 10, "{lanes}");
+        // Ten in 90 ms, and the pause.
+        let stood = reads(true, lanes);
+        assert!(stood.abs_diff(160) <= 6, "{stood} {lanes}");
+    }
 }
 
 /// Reads at 200 a second for some seconds, which must be `least` reads a second over `cycle`.
@@ -199,6 +236,7 @@ fn a_pause_counts_with_the_io_around_it() {
             every: 30,
             counts: ThinkCounts::Completed,
             after: Nanos::ZERO,
+            stops_rate: false,
         });
         job.features.minimum = Some(MinimumRates {
             rates: [Some(Pacing::Iops(Iops::new(least))), None, None],

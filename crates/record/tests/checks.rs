@@ -262,6 +262,7 @@ fn a_depth_is_asked_of_closed_loops_without_pauses_alone() {
             every: 1,
             counts: ThinkCounts::Completed,
             after: Nanos::ZERO,
+            stops_rate: false,
         });
     });
     check(None, |run| {

@@ -112,6 +112,8 @@ pub struct ThinkTime {
     pub counts: ThinkCounts,
     /// A pause also begins once the job ran for this long since the last; zero: only I/Os lead to one.
     pub after: Nanos,
+    /// The job's rates stand still in a pause: the next I/O is due as it ends, and nothing of it is caught up with.
+    pub stops_rate: bool,
 }
 
 /// Which I/Os lead to a pause.

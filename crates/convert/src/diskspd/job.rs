@@ -408,6 +408,8 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         every,
         counts,
         after: _,
+        // A rate leaves no room for pauses.
+        stops_rate: _,
     }) = think
     {
         // A burst is shared out among the threads of a target.

@@ -133,8 +133,10 @@ fn pacing(
         every,
         counts,
         after,
+        stops_rate,
     }) = think
     {
+        section.put_if(*stops_rate, "rate_ignore_thinktime", "1");
         section.put("thinktime", time(*pause));
         section.put_if(*spin > Nanos::ZERO, "thinktime_spin", time(*spin));
         let default = if *after > Nanos::ZERO { u32::MAX } else { 1 };

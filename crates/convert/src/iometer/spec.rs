@@ -198,6 +198,8 @@ fn pause(job: &Job, number: usize, draft: &mut Draft) -> (u64, u64) {
         every,
         counts,
         after,
+        // Iometer knows no rates.
+        stops_rate: _,
     }) = job.features.think
     else {
         return (0, 1);

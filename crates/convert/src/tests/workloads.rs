@@ -205,6 +205,7 @@ prop_compose! {
                 every,
                 counts: if issued { ThinkCounts::Issued } else { ThinkCounts::Completed },
                 after: Nanos::from_secs(after),
+                stops_rate: every % 2 == 0,
             }),
             think_cycles,
             minimum: minimum.map(|(read, write, millis)| MinimumRates {

@@ -543,5 +543,6 @@ fn think(span: &Span, target: &Target, slots: u32) -> Option<ThinkTime> {
         every: (burst / span.threads_on(target).saturating_mul(slots.max(1))).max(1),
         counts: ThinkCounts::Issued,
         after: Nanos::ZERO,
+        stops_rate: false,
     })
 }

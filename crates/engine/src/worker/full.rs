@@ -34,6 +34,8 @@ use crate::io_log::IoLogger;
 pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
     pauses: Option<Pauses>,
+    /// As [`Source::take_stood`].
+    stood: Nanos,
     work: Option<Work>,
     limits: Limits<'a>,
     recorder: Option<Recorder<'a>>,
@@ -130,6 +132,11 @@ pub(crate) trait IoSource {
     fn measuring(&mut self, now: Nanos) {
         let _ = now;
     }
+
+    /// Rates of its own stood still in a pause of this length, which is over.
+    fn stood_still(&mut self, pause: Nanos) {
+        let _ = pause;
+    }
 }
 
 impl IoSource for WorkerStream {
@@ -197,6 +204,7 @@ impl<'a> Full<'a> {
                 (None, None, None) => Box::new(stream),
             },
             pauses: features.think.map(Pauses::new),
+            stood: Nanos::ZERO,
             work: Work::of(features.think_cycles),
             limits: Limits::new(job, files)?,
             recorder: recorder.transpose()?,
@@ -241,8 +249,15 @@ impl<'a> Full<'a> {
         {
             return Some(Next::AfterCompletion);
         }
-        let pauses = self.pauses.as_mut();
-        let pause = pauses.and_then(|pauses| pauses.wait(now, in_flight));
+        let mut pause = None;
+        if let Some(pauses) = &mut self.pauses {
+            pause = pauses.wait(now, in_flight);
+            let stood = pauses.take_stood();
+            if stood > Nanos::ZERO {
+                self.stood = stood;
+                self.stream.stood_still(stood);
+            }
+        }
         pause.or_else(|| self.flow.as_mut()?.wait(now, in_flight))
     }
 
@@ -374,6 +389,10 @@ impl Source for Full<'_> {
         if let Some(log) = &mut self.log {
             log.measuring(now);
         }
+    }
+
+    fn take_stood(&mut self) -> Nanos {
+        std::mem::take(&mut self.stood)
     }
 
     fn stretch(&self) -> u64 {

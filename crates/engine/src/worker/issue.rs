@@ -4,12 +4,12 @@ use fathom_rawio::{self as rawio, Clock, Completion, Operation, Queue, Request};
 use fathom_record::{EndReason, depth_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
-use fathom_workload::{Backend, Direction, FileOperation};
+use fathom_workload::{Arrival, Backend, Direction, FileOperation};
 
 use crate::calls::{self, NextPass};
 
 use super::source::{Next, Source, Sourced};
-use super::{Kind, Round, Slot, State, Worker};
+use super::{Kind, Round, Slot, State, Worker, think};
 
 /// I/Os done one at a time that are not yet in the worker's counters.
 #[derive(Debug, Default)]
@@ -211,6 +211,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 return false;
             }
         };
+        if S::HOOKS {
+            self.move_rate();
+        }
         let due = match (at, &mut self.parts.schedule) {
             (Some(at), _) => at,
             (None, None) => self.now,
@@ -223,6 +226,17 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         };
         self.pending = Some(Pending { io, tag, due });
         true
+    }
+
+    /// Has the rate go on after a pause that it stood still in.
+    fn move_rate(&mut self) {
+        let stood = self.parts.source.take_stood();
+        let job = self.parts.job;
+        if stood > Nanos::ZERO
+            && let (Some(base), Arrival::Open { rate, .. }) = (&mut self.base, job.arrival)
+        {
+            *base += think::moved_by(stood, rate, job.block.smallest(job.mix).get());
+        }
     }
 
     #[expect(

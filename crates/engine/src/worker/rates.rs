@@ -5,15 +5,19 @@
 
 use fathom_units::Nanos;
 use fathom_workload::generator::{ArrivalSchedule, Io, StreamKey, WorkerStream};
-use fathom_workload::{Direction, DirectionRates, Job};
+use fathom_workload::{Direction, DirectionRates, Job, Pacing};
 
 use super::full::IoSource;
 use super::source::{Next, Sourced};
+use super::think;
 
 /// The schedule of one direction.
 #[derive(Debug)]
 struct Lane {
     schedule: ArrivalSchedule,
+    rate: Pacing,
+    /// Bytes of its smallest block.
+    block: u64,
     /// Intended start of its next I/O, from the first; known once its size is.
     next: u64,
     /// The moment at which it starts.
@@ -44,6 +48,14 @@ impl Rated {
             let salt = key.salt ^ (way as u64).rotate_right(8);
             Some(Lane {
                 schedule: ArrivalSchedule::new(rate, rates.poisson, StreamKey { salt, ..key }),
+                rate,
+                block: job
+                    .block
+                    .of(way)
+                    .iter()
+                    .map(|it| it.size.get())
+                    .min()
+                    .unwrap_or(0),
                 next: 0,
                 base: Nanos::ZERO,
             })
@@ -118,6 +130,12 @@ impl IoSource for Rated {
         self.started = true;
         for lane in self.lanes.iter_mut().flatten() {
             lane.base = now.saturating_sub(Nanos::new(lane.next));
+        }
+    }
+
+    fn stood_still(&mut self, pause: Nanos) {
+        for lane in self.lanes.iter_mut().flatten() {
+            lane.base += think::moved_by(pause, lane.rate, lane.block);
         }
     }
 }

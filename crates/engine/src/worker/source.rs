@@ -150,6 +150,11 @@ pub(crate) trait Source {
         let _ = now;
     }
 
+    /// The length of a pause that is over since this was last asked, and in which the job's rate stood still.
+    fn take_stood(&mut self) -> Nanos {
+        Nanos::ZERO
+    }
+
     /// Grows whenever what is done begins to be, or is, something else than the job's own I/O: rates are not judged across.
     fn stretch(&self) -> u64 {
         0

@@ -7,7 +7,7 @@
 
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
-use fathom_workload::{ThinkCounts, ThinkTime};
+use fathom_workload::{Pacing, ThinkCounts, ThinkTime};
 
 use super::source::Next;
 
@@ -54,6 +54,8 @@ pub(super) struct Pauses {
     until: Option<Nanos>,
     /// End of the last pause, or the first I/O.
     worked_from: Option<Nanos>,
+    /// Pauses that a rate stood still in and was not told of yet.
+    stood: Nanos,
 }
 
 impl Pauses {
@@ -64,6 +66,7 @@ impl Pauses {
             issued: 0,
             until: None,
             worked_from: None,
+            stood: Nanos::ZERO,
         }
     }
 
@@ -75,6 +78,9 @@ impl Pauses {
             }
             self.until = None;
             self.worked_from = Some(now);
+            if self.think.stops_rate {
+                self.stood = self.think.pause;
+            }
         }
         let worked = now.saturating_sub(*self.worked_from.get_or_insert(now));
         let after = self.think.after;
@@ -100,6 +106,11 @@ impl Pauses {
         Some(Next::NotBefore(until))
     }
 
+    /// The length of the pause that has just ended, once, where rates stand still in it; zero otherwise.
+    pub(super) fn take_stood(&mut self) -> Nanos {
+        std::mem::take(&mut self.stood)
+    }
+
     pub(super) fn issued(&mut self, now: Nanos) {
         self.worked_from.get_or_insert(now);
         self.issued += 1;
@@ -108,4 +119,16 @@ impl Pauses {
     pub(super) fn completed(&mut self) {
         self.counted += 1;
     }
+}
+
+/// How far a rate that stood still in a pause of `pause` is moved: where its I/Os, of `block` bytes at least, come closer
+/// together than that, the next is due as the pause ends, as in fio 3.42 (`handle_thinktime` of backend.c).
+pub(super) fn moved_by(pause: Nanos, rate: Pacing, block: u64) -> Nanos {
+    let (units, per_second) = match rate {
+        Pacing::Iops(rate) => (1, rate.get()),
+        Pacing::Bytes(rate) => (block, rate.get()),
+    };
+    let gap = u128::from(units) * 1_000_000_000 / u128::from(per_second.max(1));
+    let gap = Nanos::new(u64::try_from(gap).unwrap_or(u64::MAX));
+    if gap <= pause { pause - gap } else { pause }
 }

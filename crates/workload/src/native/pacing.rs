@@ -83,6 +83,7 @@ fn think(think: ThinkTime) -> TomlValue {
         ("every", count(think.every)),
         ("counts", word(COUNTS, &think.counts).into()),
         ("after", time(think.after)),
+        ("stops_rate", think.stops_rate.into()),
     ])
 }
 
@@ -217,6 +218,7 @@ impl Reader<'_> {
             every: 1,
             counts: ThinkCounts::Completed,
             after: Nanos::ZERO,
+            stops_rate: false,
         };
         set(
             &mut think.pause,
@@ -235,6 +237,10 @@ impl Reader<'_> {
         set(
             &mut think.after,
             fields.get("after").and_then(|it| self.quantity(it)),
+        );
+        set(
+            &mut think.stops_rate,
+            fields.get("stops_rate").and_then(|it| self.truth(it)),
         );
         if every.is_none() && think.after > Nanos::ZERO {
             think.every = u32::MAX;

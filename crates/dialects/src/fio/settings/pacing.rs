@@ -21,8 +21,9 @@ pub struct PacingSettings {
     think: Nanos,
     think_spin: Nanos,
     think_blocks: Option<u32>,
-    think_issued: bool,
+    think_counts: ThinkCounts,
     think_iotime: Nanos,
+    think_stops_rate: bool,
     think_cycles: u32,
     minimum: MinimumSettings,
     batch: Option<u32>,
@@ -50,8 +51,9 @@ impl Default for PacingSettings {
             think: Nanos::ZERO,
             think_spin: Nanos::ZERO,
             think_blocks: None,
-            think_issued: false,
+            think_counts: ThinkCounts::Completed,
             think_iotime: Nanos::ZERO,
+            think_stops_rate: false,
             think_cycles: 0,
             minimum: MinimumSettings::default(),
             batch: None,
@@ -134,9 +136,14 @@ impl Settings {
             "thinktime_blocks" => set_some(&mut pacing.think_blocks, count(reader, 0)),
             "thinktime_blocks_type" => {
                 let word = reader.word(&["complete", "issue"]);
-                set(&mut pacing.think_issued, word.map(|index| index == 1));
+                let counts = |index| match index {
+                    0 => ThinkCounts::Completed,
+                    _ => ThinkCounts::Issued,
+                };
+                set(&mut pacing.think_counts, word.map(counts));
             }
             "thinktime_iotime" => set(&mut pacing.think_iotime, reader.time(BareTime::Seconds)),
+            "rate_ignore_thinktime" => set(&mut pacing.think_stops_rate, reader.switch()),
             "thinkcycles" => set(&mut pacing.think_cycles, count(reader, 0)),
             "flow" => set(&mut pacing.flow, count(reader, 0)),
             "flow_id" => set(&mut pacing.flow_id, count(reader, 0)),
@@ -330,12 +337,9 @@ pub fn pace(job: &mut Job, settings: &Settings) {
             pause: pacing.think,
             spin: pacing.think_spin,
             every: pacing.think_blocks.unwrap_or(default).max(1),
-            counts: if pacing.think_issued {
-                ThinkCounts::Issued
-            } else {
-                ThinkCounts::Completed
-            },
+            counts: pacing.think_counts,
             after: pacing.think_iotime,
+            stops_rate: pacing.think_stops_rate,
         });
     }
     features.batches = batches(pacing, job.depth);

@@ -44,7 +44,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("rate_iops_min", &[], Number, Built, "Stop below this many I/Os a second"),
     row("rate_process", &[], Word, Built, "Gaps between I/Os under a rate"),
     row("rate_cycle", &["ratecycle"], Number, Built, "Time over which a minimum rate is judged"),
-    row("rate_ignore_thinktime", &[], Switch, AtRun("0"), "Whether a rate catches up after a pause"),
+    row("rate_ignore_thinktime", &[], Switch, Built, "Whether a rate catches up after a pause"),
     row("max_latency", &[], Micros, Built, "Stop at an I/O slower than this"),
     row("latency_target", &[], Micros, Built, "Find the depth that keeps this latency"),
     row("latency_window", &[], Micros, Built, "Time over which the target is judged"),

@@ -249,7 +249,7 @@ prop_compose! {
 prop_compose! {
     /// What holds a job back or ends it by its results.
     fn pacing()(
-        think in option::of((any::<u64>(), any::<u64>(), 1u32.., any::<bool>(), any::<u64>())),
+        think in option::of((any::<u64>(), any::<u64>(), 1u32.., any::<[bool; 2]>(), any::<u64>())),
         batches in option::of((1u32.., any::<u32>(), 1u32.., any::<u32>())),
         rates in option::of((vec(option::of(any::<(bool, u64)>()), 3), one_of(PROCESSES))),
         steps in option::of((vec((option::of(1u64..), 1_000_000u64..), 1..4), any::<bool>(), any::<bool>())),
@@ -267,12 +267,13 @@ prop_compose! {
             Pacing::Bytes(BytesPerSec::new(rate))
         };
         Features {
-            think: think.map(|(pause, spin, every, issued, after)| ThinkTime {
+            think: think.map(|(pause, spin, every, [issued, stops_rate], after)| ThinkTime {
                 pause: Nanos::new(pause),
                 spin: Nanos::new(spin),
                 every,
                 counts: if issued { ThinkCounts::Issued } else { ThinkCounts::Completed },
                 after: Nanos::new(after),
+                stops_rate,
             }),
             think_cycles,
             minimum: minimum.map(|(rates, cycle)| MinimumRates {
