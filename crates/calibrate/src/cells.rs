@@ -1,6 +1,8 @@
 //! Distributions of latency: of one job and direction, and of several together.
 
-use fathom_record::{DirectionRecord, Record, StageResult, repeat_name};
+use fathom_record::{
+    DirectionRecord, PlannedStage, Record, StageRecord, StageResult, planned_stages,
+};
 use fathom_stats::{Histogram, from_hdr_base64};
 use fathom_workload::{Direction, Workload};
 
@@ -23,12 +25,8 @@ pub(crate) struct Measured {
 /// Every cell of the record, repeats of a stage together.
 pub(crate) fn measured_cells(record: &Record, workload: &Workload) -> Vec<Measured> {
     let mut cells: Vec<Measured> = Vec::new();
-    for (index, stage) in workload.stages.iter().enumerate() {
-        let names: Vec<String> = (1..=stage.repeats.max(1))
-            .map(|repeat| repeat_name(&stage.name, repeat))
-            .collect();
-        let repeats = record.stages.iter().filter(|one| names.contains(&one.name));
-        for (job, figures) in repeats.flat_map(|stage| stage.jobs.iter().enumerate()) {
+    for (index, stage) in stages_of(record, workload) {
+        for (job, figures) in stage.jobs.iter().enumerate() {
             let ways = [&figures.read, &figures.write, &figures.trim];
             for (direction, figures) in Direction::ALL.into_iter().zip(ways) {
                 let id = CellId {
@@ -47,6 +45,26 @@ pub(crate) fn measured_cells(record: &Record, workload: &Workload) -> Vec<Measur
         }
     }
     cells
+}
+
+/// The stages of the record, each with the index of its own in the workload.
+pub(crate) fn stages_of<'r>(
+    record: &'r Record,
+    workload: &Workload,
+) -> impl Iterator<Item = (usize, &'r StageRecord)> {
+    let reported = workload.stages.iter().enumerate();
+    let reported = reported.filter(|(_, stage)| !stage.discard);
+    let (indices, planned): (Vec<usize>, Vec<_>) = reported
+        .map(|(index, stage)| {
+            let repeats = u64::from(stage.repeats.max(1));
+            let name = stage.name.as_str();
+            (index, PlannedStage { name, repeats })
+        })
+        .unzip();
+    let names = record.stages.iter().map(|stage| stage.name.as_str());
+    let found = planned_stages(&planned, names);
+    let stages = found.into_iter().zip(&record.stages);
+    stages.filter_map(move |(found, stage)| Some((indices[found?], stage)))
 }
 
 fn histogram_of(figures: &DirectionRecord) -> Option<Histogram> {

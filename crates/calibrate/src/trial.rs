@@ -1,13 +1,15 @@
 //! One prediction of the record's workload with the latencies of one attempt.
 
+use std::collections::BTreeMap;
+
 use fathom_model::{AnyVolume, Design, HostCaching};
-use fathom_record::{Ignore, Record, StageResult, repeat_name};
+use fathom_record::{Ignore, Record, StageRecord, StageResult};
 use fathom_sim::predict;
 use fathom_units::{Nanos, per_second};
 use fathom_workload::Workload;
 
 use crate::CalibrateError;
-use crate::cells::CellId;
+use crate::cells::{CellId, stages_of};
 use crate::document::{Document, Latency};
 
 /// I/Os of a stage that a trial predicts at the measured rate: the standard error of a log-normal p99 of sigma 0.6 is then
@@ -44,14 +46,17 @@ pub(crate) fn shortened(
         _ => false,
     };
     let remembers = design.volumes().any(cached);
+    let mut firsts: BTreeMap<usize, &StageRecord> = BTreeMap::new();
+    for (index, stage) in stages_of(record, workload) {
+        firsts.entry(index).or_insert(stage);
+    }
     for (index, stage) in short.stages.iter_mut().enumerate() {
         stage.repeats = 1;
         stage.cooldown = Nanos::ZERO;
         if remembers {
             continue;
         }
-        let first = repeat_name(&stage.name, 1);
-        let measured = record.stages.iter().find(|one| one.name == first);
+        let measured = firsts.get(&index);
         let rate = measured.map_or(0.0, |one| {
             let ios = one.total.all.as_ref().map_or(0, |all| all.ios);
             per_second(ios, Nanos::new(one.measured_ns))

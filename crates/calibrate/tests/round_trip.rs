@@ -109,6 +109,26 @@ fn a_latency_under_queues_is_found() {
     );
 }
 
+/// A stage that is called as the repeat of another would be is fitted by itself.
+#[test]
+fn a_stage_called_like_a_repeat_is_another() {
+    let text = format!(
+        "[[stage]]\nname = \"s\"\nmeasure = \"20s\"\nrepeats = 2\n{}[[stage]]\nname = \"s #2\"\nmeasure = \"20s\"\n{}",
+        job("j", "a", "depth = 1"),
+        job("k", "b", "depth = 1"),
+    );
+    let truth = [
+        device("a", "{ median = \"300us\", p99 = \"2ms\" }", 100_000),
+        device("b", "{ median = \"3ms\", p99 = \"20ms\" }", 100_000),
+    ];
+    let same = "{ median = \"1ms\", p99 = \"2ms\" }";
+    let other = ["a", "b"].map(|name| device(name, same, 100_000));
+    let calibration = fitted(&text, &truth.concat(), &other.concat());
+    let calibration = calibration.unwrap_or_else(|error| panic!("{error}"));
+    near(calibration.fits[0].median.get(), 300.0);
+    near(calibration.fits[1].median.get(), 3000.0);
+}
+
 #[test]
 fn volumes_of_several_tables_are_fitted_at_once() {
     let vm = |latencies: [&str; 2]| {

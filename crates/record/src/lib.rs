@@ -14,6 +14,7 @@ mod event;
 mod io_log;
 mod measure;
 mod rates;
+mod repeats;
 mod sweep;
 
 pub use build::{latency_record, stage_record, total_of, total_of_seconds};
@@ -31,4 +32,5 @@ pub use measure::{
     depth_level, repeat_name,
 };
 pub use rates::{resolved_stage, resolved_workload, stage_rate};
+pub use repeats::{PlannedStage, planned_stages};
 pub use sweep::{CurveRecord, KneePlace, KneeRecord, PointRecord, SweepRecord, sweep_record};

@@ -13,7 +13,7 @@ use fathom_stats::{Histogram, from_hdr_base64};
 use fathom_workload::SweepPoint;
 use serde::{Deserialize, Serialize};
 
-use crate::{DirectionRecord, StageRecord, repeat_name};
+use crate::{DirectionRecord, PlannedStage, StageRecord, planned_stages};
 
 /// What a sweep found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,13 +83,23 @@ pub enum KneePlace {
     Last,
 }
 
-/// The curves of `points`, as `stages` measured them; `None` without a sweep.
-pub fn sweep_record(points: &[SweepPoint], stages: &[StageRecord]) -> Option<SweepRecord> {
+/// The curves of `points`, as `stages` measured them; `planned` are the stages of the workload that are reported. `None`
+/// without a sweep.
+pub fn sweep_record(
+    points: &[SweepPoint],
+    planned: &[PlannedStage<'_>],
+    stages: &[StageRecord],
+) -> Option<SweepRecord> {
+    let found = planned_stages(planned, stages.iter().map(|stage| stage.name.as_str()));
     let mut curves: Vec<CurveRecord> = Vec::new();
     for point in points {
+        let is_repeat =
+            |index: &Option<usize>| index.is_some_and(|index| planned[index].name == point.stage);
         let repeats: Vec<&StageRecord> = stages
             .iter()
-            .filter(|stage| is_repeat_of(&stage.name, &point.stage))
+            .zip(&found)
+            .filter(|(_, index)| is_repeat(index))
+            .map(|(stage, _)| stage)
             .collect();
         let Some(measured) = measured(point, &repeats) else {
             continue;
@@ -109,18 +119,6 @@ pub fn sweep_record(points: &[SweepPoint], stages: &[StageRecord]) -> Option<Swe
         curve.knee = knee(&curve.points);
     }
     (!points.is_empty()).then_some(SweepRecord { curves })
-}
-
-fn is_repeat_of(stage: &str, name: &str) -> bool {
-    let Some(rest) = stage.strip_prefix(name) else {
-        return false;
-    };
-    let number = rest
-        .strip_prefix(" #")
-        .and_then(|number| number.parse().ok());
-    number.map_or(rest.is_empty(), |number: u32| {
-        repeat_name(name, number) == stage
-    })
 }
 
 /// What points of one curve share.
@@ -249,14 +247,6 @@ mod tests {
         check(&[32, 64, 128], Some(("depth=32", KneePlace::First)));
         check(&[8, 16], None);
         check(&[8, 8, 8, 16], None);
-    }
-
-    #[test]
-    fn repeats_belong_to_their_point_and_no_other() {
-        assert!(is_repeat_of("depth=1", "depth=1"));
-        assert!(is_repeat_of("depth=1 #2", "depth=1"));
-        assert!(!is_repeat_of("depth=16", "depth=1"));
-        assert!(!is_repeat_of("depth=1 block=4k", "depth=1"));
     }
 
     #[test]

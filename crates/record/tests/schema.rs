@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_record::{
     Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, IntervalStats,
-    IoErrors, LatencyRecord, OpStats, OverTimeRecord, Record, RunKind, SCHEMA, SetStats,
-    StageRecord, StageResult, StorageRecord, SweepRecord, ToolRecord, Verdict, WorkerStats,
-    stage_record, sweep_record,
+    IoErrors, LatencyRecord, OpStats, OverTimeRecord, PlannedStage, Record, RunKind, SCHEMA,
+    SetStats, StageRecord, StageResult, StorageRecord, SweepRecord, ToolRecord, Verdict,
+    WorkerStats, stage_record, sweep_record,
 };
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Direction, SetOperation, Stage, SweepPoint, native};
@@ -97,7 +97,12 @@ fn sweep(stage: &StageRecord) -> SweepRecord {
             outstanding: u64::from(depth),
         });
     let points: Vec<SweepPoint> = points.collect();
-    sweep_record(&points, &stages).expect("there are points")
+    let planned = points.iter().map(|point| PlannedStage {
+        name: &point.stage,
+        repeats: 1,
+    });
+    let planned: Vec<_> = planned.collect();
+    sweep_record(&points, &planned, &stages).expect("there are points")
 }
 
 fn emulation(error_ns: LatencyRecord) -> EmulationRecord {
@@ -253,4 +258,33 @@ fn a_record_is_read_back_as_it_was_written() {
     let text = serde_json::to_string(&record()).unwrap();
     let read: Record = serde_json::from_str(&text).unwrap();
     assert_eq!(read, record());
+}
+
+/// A stage that is called as the repeat of another would be counts for itself.
+#[test]
+fn a_stage_called_like_a_repeat_is_a_point_of_its_own() {
+    let curves = |repeats: [u64; 2], names: &[&str]| {
+        let stage = record().stages.remove(0);
+        let stages = names.iter().map(|name| StageRecord {
+            name: (*name).to_owned(),
+            ..stage.clone()
+        });
+        let stages: Vec<StageRecord> = stages.collect();
+        let points = ["x", "x #2"].map(|name| SweepPoint {
+            stage: name.to_owned(),
+            depth: Some(1),
+            ..SweepPoint::default()
+        });
+        let planned = [0, 1].map(|index| PlannedStage {
+            name: &points[index].stage,
+            repeats: repeats[index],
+        });
+        let sweep = sweep_record(&points, &planned, &stages).expect("there are points");
+        let once = stage.total.all.as_ref().expect("it did I/O").ios;
+        let ios = sweep.curves[0].points.iter().map(|point| point.ios / once);
+        ios.collect::<Vec<_>>()
+    };
+    assert_eq!(curves([1, 1], &["x", "x #2"]), [1, 1]);
+    assert_eq!(curves([2, 1], &["x", "x #2", "x #2"]), [2, 1]);
+    assert_eq!(curves([1, 2], &["x", "x #2", "x #2 #2"]), [1, 2]);
 }

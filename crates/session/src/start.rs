@@ -2,8 +2,8 @@
 
 use fathom_engine::RunOutcome;
 use fathom_record::{
-    EventSink, Evidence, Record, RunKind, SCHEMA, StageResult, TargetFacts, ToolRecord,
-    resolved_workload, run_checks, stage_record, sweep_record, verdict,
+    EventSink, Evidence, PlannedStage, Record, RunKind, SCHEMA, StageResult, TargetFacts,
+    ToolRecord, resolved_workload, run_checks, stage_record, sweep_record, verdict,
 };
 use fathom_runs::{RunStart, RunWriter, Store, environment};
 use fathom_units::Nanos;
@@ -127,6 +127,12 @@ impl Start {
             .iter()
             .map(|result| stage_record(&workload.stages[result.stage], result));
         let stages: Vec<_> = stages.collect();
+        let reported = input.workload.stages.iter().filter(|stage| !stage.discard);
+        let planned = reported.map(|stage| PlannedStage {
+            name: &stage.name,
+            repeats: u64::from(stage.repeats.max(1)),
+        });
+        let planned: Vec<_> = planned.collect();
         Record {
             schema: SCHEMA.to_owned(),
             title: self.title,
@@ -137,7 +143,7 @@ impl Start {
             workload: native::to_json(&input.workload),
             design,
             environment: self.environment,
-            sweep: sweep_record(&input.sweep, &stages),
+            sweep: sweep_record(&input.sweep, &planned, &stages),
             stages,
             verdict: verdict(&checks, &results),
             checks,

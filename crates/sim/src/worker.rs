@@ -21,6 +21,12 @@ const HALF_SECOND: u64 = 500_000_000;
 /// Most half-second samples kept of a worker: more than a day; later I/Os are in no sample.
 const MOST_SAMPLES: usize = 200_000;
 
+/// Whether what was due at `due` is still owed at the `end` of what is measured from `start` on, as in a real run.
+pub(crate) fn is_owed(due: Nanos, start: Nanos, end: Nanos) -> bool {
+    let allowed = end.saturating_sub(start).get() / MOST_OWED;
+    due < end && (end - due).get() <= allowed
+}
+
 /// An I/O under way.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
@@ -402,14 +408,12 @@ impl Worker {
         let Some(deadline) = self.times.deadline.filter(|_| self.schedule.is_some()) else {
             return false;
         };
-        let measured = deadline.saturating_sub(self.times.measure);
         self.pending = self.next_io(now);
         let Some((_, intended)) = self.pending else {
             return false;
         };
-        let behind = deadline.saturating_sub(intended).get();
-        let allowed = self.owing || behind <= measured.get() / MOST_OWED;
-        self.owing = intended < deadline && allowed;
+        let owed = self.owing || is_owed(intended, self.times.measure, deadline);
+        self.owing = intended < deadline && owed;
         self.owing
     }
 

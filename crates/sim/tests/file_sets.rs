@@ -113,6 +113,22 @@ fn a_rate_is_that_of_all_workers() {
     assert_eq!(stage.jobs[0].iops_wanted, Some(500.0));
 }
 
+/// One worker has requests waiting as the time ends, and many have none: what was due is done all the same.
+#[test]
+fn what_was_due_by_the_end_is_done() {
+    let work = "{ task = \"read\", rate = \"800/s\", process = \"poisson\", stop_after = 1 }";
+    for seconds in 5..12 {
+        let done = [1, 60].map(|workers| {
+            let job = format!(
+                "file_work = {work}\nworkers = {workers}\nblock = \"4KiB\"\nmeasure = \"{seconds}s\""
+            );
+            let (stage, _) = stage("/mnt/san/set", &job);
+            stage.jobs[0].read.as_ref().unwrap().ios
+        });
+        assert_eq!(done[0], done[1], "{seconds} s");
+    }
+}
+
 #[test]
 fn stages_find_what_the_one_before_left() {
     let text = format!(

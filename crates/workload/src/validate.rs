@@ -94,10 +94,6 @@ pub(crate) fn problems(workload: &Workload) -> Vec<Problem> {
         if !names.insert(stage.name.as_str()) {
             found.add("name", "another stage has this name", "give each its own");
         }
-        if let Some(repeated) = named_like_a_repeat(&stage.name, &workload.stages) {
-            let message = format!("a repeat of stage `{repeated}` has this name");
-            found.add("name", message, "give it another");
-        }
         check_stage(stage, &mut found);
         rate_from::check(stage, &workload.stages[..index], &mut found);
     }
@@ -139,15 +135,6 @@ impl Found {
             self.add(key, message, "give fewer");
         }
     }
-}
-
-/// The stage of which a repeat has this name, as records number them from the second on: `stage #2`.
-fn named_like_a_repeat<'a>(name: &str, stages: &'a [Stage]) -> Option<&'a str> {
-    let (stem, number) = name.rsplit_once(" #")?;
-    let repeat: u32 = number.parse().ok()?;
-    let repeated = stages.iter().find(|stage| stage.name == stem)?;
-    let is_one = (2..=repeated.repeats).contains(&repeat) && repeat.to_string() == number;
-    is_one.then_some(repeated.name.as_str())
 }
 
 fn check_stage(stage: &Stage, found: &mut Found) {
@@ -486,19 +473,6 @@ mod tests {
         check(
             |workload| workload.stages.push(workload.stages[0].clone()),
             &[&format!("{stage}another stage has this name")],
-        );
-        check(
-            |workload| {
-                let mut other = workload.stages[0].clone();
-                other.name.push_str(" #2");
-                workload.stages[0].repeats = 2;
-                workload.stages.push(other.clone());
-                other.name = other.name.replace("#2", "#3");
-                workload.stages.push(other);
-            },
-            &[
-                "stage `random read 4k qd32 #2`: a repeat of stage `random read 4k qd32` has this name",
-            ],
         );
         check(
             |workload| {

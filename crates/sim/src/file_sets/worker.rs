@@ -15,7 +15,7 @@ use fathom_workload::{Direction, Pacing, SetOperation};
 use super::states::SetStates;
 use crate::plan::PlannedJob;
 use crate::stage::Setup;
-use crate::worker::Times;
+use crate::worker::{Times, is_owed};
 
 /// What a worker does next.
 #[derive(Debug, Clone, Copy)]
@@ -173,7 +173,7 @@ impl Worker {
             return Step::Rest;
         }
         let over = self.times.deadline.is_some_and(|deadline| now >= deadline);
-        if over && !self.stream.is_within_request() {
+        if over && !self.stream.is_within_request() && !self.owes() {
             return self.close(EndReason::Time);
         }
         if let Some(act) = self.next_removal(now) {
@@ -200,12 +200,24 @@ impl Worker {
                 };
                 Step::Whole(self.count(now, self.request_begun, done))
             }
+            // What is owed is in the hands of those that work.
+            SetNext::Busy if over => self.close(EndReason::Time),
             SetNext::Busy => {
                 self.idle = true;
                 Step::Rest
             }
             SetNext::End => self.close(EndReason::Done),
         }
+    }
+
+    /// Whether a worker whose time is over is to begin a request that was due by then, as in a real run.
+    fn owes(&self) -> bool {
+        let Some(deadline) = self.times.deadline else {
+            return false;
+        };
+        let next = || Some(self.times.first + Nanos::new(self.share.peek_start()?));
+        let due = self.pending.map(|_| self.intended).or_else(next);
+        due.is_some_and(|due| is_owed(due, self.times.measure, deadline))
     }
 
     fn begin_request(&mut self, act: SetAct, now: Nanos) -> Step {

@@ -7,8 +7,8 @@
 //! is in it, and nothing is made in one that is being removed: who makes counts itself in before it looks, who removes
 //! locks before it counts.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use super::ArrivalSchedule;
 use crate::{FileSet, FileTask, SetFormat};
@@ -368,12 +368,17 @@ impl SetShare {
 
     /// Intended start of the next request of all workers, in ns from the first; `None` where the job has no rate.
     pub fn next_start(&self) -> Option<u64> {
-        let mut schedule = self
-            .schedule
-            .as_ref()?
-            .lock()
-            // A schedule is whole after each of its steps.
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        Some(schedule.next_start(1))
+        Some(self.schedule()?.next_start(1))
+    }
+
+    /// What [`Self::next_start`] will give next, whoever asks for it.
+    pub fn peek_start(&self) -> Option<u64> {
+        Some(self.schedule()?.peek())
+    }
+
+    fn schedule(&self) -> Option<MutexGuard<'_, ArrivalSchedule>> {
+        let schedule = self.schedule.as_ref()?.lock();
+        // A schedule is whole after each of its steps.
+        Some(schedule.unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 }
