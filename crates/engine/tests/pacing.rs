@@ -112,7 +112,7 @@ fn pauses_come_after_so_many_ios() {
     );
 }
 
-/// Ten reads at 100 a second, then a pause of 100 ms: caught up with or, where rates stand still in it, not.
+/// Twenty reads at 100 a second, then a pause of 100 ms: caught up with or, where rates stand still in it, not.
 #[test]
 fn rates_stand_still_in_pauses_where_they_are_to() {
     let reads = |stops_rate, lanes: bool| {
@@ -133,7 +133,7 @@ fn rates_stand_still_in_pauses_where_they_are_to() {
         job.features.think = Some(ThinkTime {
             pause: Nanos::from_millis(100),
             spin: Nanos::ZERO,
-            every: 10,
+            every: 20,
             counts: ThinkCounts::Completed,
             after: Nanos::ZERO,
             stops_rate,
@@ -141,10 +141,11 @@ fn rates_stand_still_in_pauses_where_they_are_to() {
         run(vec![job]).remove(0).ios()
     };
     for lanes in [false, true] {
-        assert!(reads(false, lanes).abs_diff(295) <= 10, "{lanes}");
-        // Ten in 90 ms, and the pause.
+        let caught_up = reads(false, lanes);
+        assert!((270..=300).contains(&caught_up), "{caught_up} {lanes}");
+        // Twenty in 190 ms, and the pause.
         let stood = reads(true, lanes);
-        assert!(stood.abs_diff(160) <= 6, "{stood} {lanes}");
+        assert!(stood.abs_diff(210) <= 10, "{stood} {lanes}");
     }
 }
 
