@@ -400,7 +400,7 @@ impl Report {
             return;
         };
         let text = format!(
-            "sd={}: some {waiting:.0} I/Os wait for a thread. Where {QUEUE} wait for one SD, Vdbench starts no more on any;              here the others go on at their rates.",
+            "sd={}: some {waiting:.0} I/Os wait for a thread. Where {QUEUE} wait for one SD, Vdbench starts no more on any; here the others go on at their rates.",
             self.layout.sds[sd]
         );
         self.note(pages, now, &text);
