@@ -52,19 +52,10 @@ pub(crate) fn stages_of<'r>(
     record: &'r Record,
     workload: &Workload,
 ) -> impl Iterator<Item = (usize, &'r StageRecord)> {
-    let reported = workload.stages.iter().enumerate();
-    let reported = reported.filter(|(_, stage)| !stage.discard);
-    let (indices, planned): (Vec<usize>, Vec<_>) = reported
-        .map(|(index, stage)| {
-            let repeats = u64::from(stage.repeats.max(1));
-            let name = stage.name.as_str();
-            (index, PlannedStage { name, repeats })
-        })
-        .unzip();
     let names = record.stages.iter().map(|stage| stage.name.as_str());
-    let found = planned_stages(&planned, names);
+    let found = planned_stages(&PlannedStage::all(workload), names);
     let stages = found.into_iter().zip(&record.stages);
-    stages.filter_map(move |(found, stage)| Some((indices[found?], stage)))
+    stages.filter_map(|(found, stage)| Some((found?, stage)))
 }
 
 fn histogram_of(figures: &DirectionRecord) -> Option<Histogram> {

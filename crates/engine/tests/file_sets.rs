@@ -305,6 +305,37 @@ fn a_rate_counts_requests_of_all_workers() {
     assert!(record.jobs[0].read.as_ref().unwrap().response_ns.is_some());
 }
 
+/// Far more than can be done is due in the warm-up, too.
+#[test]
+fn what_a_warm_up_left_undone_is_not_owed() {
+    let directory = tempfile::tempdir().unwrap();
+    let set = set(directory.path());
+    let rate = SetRate {
+        rate: Iops::new(100_000_000),
+        process: Poisson::Fixed,
+    };
+    let mut paced = on(
+        &set,
+        FileWork {
+            rate: Some(rate),
+            ..FileWork::new(FileTask::GetAttributes)
+        },
+    );
+    let measured = Nanos::from_millis(200);
+    paced.limits = Limits {
+        warmup: measured * 5,
+        ..common::for_time(measured)
+    };
+    let outcome = run_all(vec![task(&set, FORMAT), paced]).unwrap();
+    let workers = &outcome.results[1].workers;
+    let stats = workers.iter().filter_map(|it| it.set.of(Op::GetAttributes));
+    let longest = stats.map(|it| it.response.as_ref().unwrap().max()).max();
+    let longest = Nanos::new(longest.unwrap());
+    // Most of what is due is never begun: what was begun last waited for nearly all of the time.
+    let expected = Nanos::from_millis(100)..measured * 4;
+    assert!(expected.contains(&longest), "{longest}");
+}
+
 /// A large read as the time ends, behind which a request waits that was due before.
 #[test]
 fn what_was_due_by_the_end_is_done() {

@@ -3,21 +3,37 @@
 //! The workload says how often each of its stages is measured, in which order. Names alone do not: a stage may be called
 //! `mix #2` by whoever wrote the workload.
 
-/// A stage of a workload that is reported.
+use fathom_workload::Workload;
+
+/// A stage of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStage<'a> {
     /// Its name in the workload.
     pub name: &'a str,
-    /// How often it is measured; at least 1.
+    /// How often it is measured and reported; 0: it is not reported.
     pub repeats: u64,
 }
 
-impl PlannedStage<'_> {
+impl<'a> PlannedStage<'a> {
+    /// All stages of `workload`, in order.
+    pub fn all(workload: &'a Workload) -> Vec<Self> {
+        let stages = workload.stages.iter();
+        let planned = stages.map(|stage| Self {
+            name: &stage.name,
+            repeats: if stage.discard {
+                0
+            } else {
+                u64::from(stage.repeats.max(1))
+            },
+        });
+        planned.collect()
+    }
+
     /// Which repeat of it `name` is the name of, from 1.
     fn number_of(&self, name: &str) -> Option<u64> {
         let rest = name.strip_prefix(self.name)?;
         if rest.is_empty() {
-            return Some(1);
+            return (self.repeats > 0).then_some(1);
         }
         let digits = rest.strip_prefix(" #")?;
         let number = digits.parse().ok()?;
@@ -57,10 +73,15 @@ mod tests {
     #[test]
     fn stages_are_found_in_order() {
         let stage = |name, repeats| PlannedStage { name, repeats };
-        let planned = [stage("x", 2), stage("x #2", 1), stage("x #3", 3)];
+        let planned = [
+            stage("x", 2),
+            stage("x #2", 0),
+            stage("x #2", 1),
+            stage("x #3", 3),
+        ];
         let names = ["x", "x #2", "x #2", "x #3", "x #3 #2", "x #3 #3"];
         let found = planned_stages(&planned, names);
-        let expected = [0, 0, 1, 2, 2, 2].map(Some);
+        let expected = [0, 0, 2, 3, 3, 3].map(Some);
         assert_eq!(found, expected);
         for strange in ["x #1", "x #02", "x #4", "y", "x #3 #4", "x #+2", "x 2"] {
             assert_eq!(planned_stages(&planned, [strange]), [None], "{strange}");

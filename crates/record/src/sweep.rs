@@ -83,8 +83,8 @@ pub enum KneePlace {
     Last,
 }
 
-/// The curves of `points`, as `stages` measured them; `planned` are the stages of the workload that are reported. `None`
-/// without a sweep.
+/// The curves of `points`, as `stages` measured them; `planned` are the stages of the workload. `None` without a
+/// sweep.
 pub fn sweep_record(
     points: &[SweepPoint],
     planned: &[PlannedStage<'_>],

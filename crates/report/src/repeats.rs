@@ -35,14 +35,14 @@ pub(crate) fn stages_with_repeats(record: &Record) -> Vec<(&str, Vec<&StageRecor
     groups.map(|group| (group.name, group.repeats)).collect()
 }
 
-/// What the workload of a record plans; stages that are not reported are left out.
+/// What the workload of a record plans.
 fn planned(record: &Record) -> Vec<PlannedStage<'_>> {
     let stages = record.workload["stage"].as_array().into_iter().flatten();
-    let reported = stages.filter(|stage| stage["discard"] != true);
-    let planned = reported.filter_map(|stage| {
+    let planned = stages.filter_map(|stage| {
+        let repeats = stage["repeats"].as_u64().unwrap_or(1);
         Some(PlannedStage {
             name: stage["name"].as_str()?,
-            repeats: stage["repeats"].as_u64().unwrap_or(1),
+            repeats: if stage["discard"] == true { 0 } else { repeats },
         })
     });
     planned.collect()

@@ -127,12 +127,7 @@ impl Start {
             .iter()
             .map(|result| stage_record(&workload.stages[result.stage], result));
         let stages: Vec<_> = stages.collect();
-        let reported = input.workload.stages.iter().filter(|stage| !stage.discard);
-        let planned = reported.map(|stage| PlannedStage {
-            name: &stage.name,
-            repeats: u64::from(stage.repeats.max(1)),
-        });
-        let planned: Vec<_> = planned.collect();
+        let planned = PlannedStage::all(&input.workload);
         Record {
             schema: SCHEMA.to_owned(),
             title: self.title,

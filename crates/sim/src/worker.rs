@@ -1,31 +1,23 @@
 //! One worker in virtual time: what it issues next, and what it measured.
 //!
-//! Invariants: no more I/Os are outstanding than the job's depth; intended times never move because of completions; nothing
-//! is issued at or after the end of the runtime, and what was issued is waited for.
+//! Invariants: no more I/Os are outstanding than the job's depth; intended times never move because of completions, but once
+//! as the measurement begins; at and after the end of the runtime nothing is issued but what was due by then, and what was
+//! issued is waited for.
 
 use std::collections::BTreeMap;
 
 use fathom_model::{Limit, Waits};
 use fathom_record::{EndReason, HalfSecond, IoErrors, OpStats, WorkerStats, depth_level};
 use fathom_units::{Nanos, Percent};
-use fathom_workload::generator::{ArrivalSchedule, Io, WorkerStream};
+use fathom_workload::generator::{ArrivalSchedule, Io, WorkerStream, is_owed};
 use fathom_workload::{Direction, Job};
 
 use crate::recent::Recent;
-
-/// One part in so many of the measured time, as in a real run.
-const MOST_OWED: u64 = 100;
 
 const HALF_SECOND: u64 = 500_000_000;
 
 /// Most half-second samples kept of a worker: more than a day; later I/Os are in no sample.
 const MOST_SAMPLES: usize = 200_000;
-
-/// Whether what was due at `due` is still owed at the `end` of what is measured from `start` on, as in a real run.
-pub(crate) fn is_owed(due: Nanos, start: Nanos, end: Nanos) -> bool {
-    let allowed = end.saturating_sub(start).get() / MOST_OWED;
-    due < end && (end - due).get() <= allowed
-}
 
 /// An I/O under way.
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +75,8 @@ impl Times {
 pub(crate) struct Worker {
     stream: WorkerStream,
     schedule: Option<ArrivalSchedule>,
+    /// What the schedule counts from.
+    base: Nanos,
     /// Whether I/Os of its closed loop may have to wait: lines have delays.
     delays: bool,
     pub times: Times,
@@ -159,6 +153,7 @@ impl Worker {
         Self {
             stream,
             schedule,
+            base: times.first,
             delays: job
                 .features
                 .lines
@@ -345,6 +340,7 @@ impl Worker {
         if self.pending.is_none() {
             self.pending = self.next_io(now);
         }
+        self.drop_debt(now);
         let (io, intended) = self.pending.take_if(|(_, intended)| *intended <= now)?;
         if let Some(done) = done {
             self.record_response(now, slot, done);
@@ -401,8 +397,7 @@ impl Worker {
         Step::Issue(io, slot)
     }
 
-    /// Whether an open loop whose time is over is to begin an I/O that was due by then, as in a real run: not where its
-    /// schedule is further behind than one part in [`MOST_OWED`] of the measured time.
+    /// Whether an open loop whose time is over is to begin an I/O that was due by then, as in a real run.
     #[cold]
     fn owes(&mut self, now: Nanos) -> bool {
         let Some(deadline) = self.times.deadline.filter(|_| self.schedule.is_some()) else {
@@ -425,12 +420,27 @@ impl Worker {
             }
             return Some((self.stream.next_io()?, now));
         };
-        if let Some(pending) = self.pending.take() {
-            return Some(pending);
+        if self.pending.is_none() {
+            let io = self.stream.next_io()?;
+            let offset = Nanos::new(schedule.next_start(io.length));
+            self.pending = Some((io, self.base.saturating_add(offset)));
         }
-        let io = self.stream.next_io()?;
-        let offset = Nanos::new(schedule.next_start(io.length));
-        Some((io, self.times.first.saturating_add(offset)))
+        self.drop_debt(now);
+        self.pending.take()
+    }
+
+    /// What was late in the warm-up is not owed to the measurement, as in a real run: the next I/O is due as that begins,
+    /// and the schedule goes on from there.
+    #[inline]
+    fn drop_debt(&mut self, now: Nanos) {
+        let measure = self.times.measure;
+        if let Some((_, intended)) = &mut self.pending
+            && *intended < measure
+            && now >= measure
+        {
+            self.base = self.base.saturating_add(measure - *intended);
+            *intended = measure;
+        }
     }
 
     /// The next I/O of lines with delays, and when it may go.

@@ -184,3 +184,20 @@ fn what_cannot_be_predicted_is_told() {
     ) + "[[stage.job]]\ntarget = { path = \"/mnt/san/f\", size = \"1GiB\" }\n";
     assert!(refused(&mixed).contains("cannot be predicted together yet"));
 }
+
+/// 1,200 requests a second of a device that does 1,000: each second of a warm-up leaves 200 undone.
+#[test]
+fn what_a_warm_up_left_undone_is_not_owed() {
+    let median = |warmup: u64| {
+        let work = "{ task = \"read\", rate = \"1200/s\", stop_after = 1 }";
+        let job = format!(
+            "file_work = {work}\nworkers = 8\nblock = \"4KiB\"\nwarmup = \"{warmup}s\"\nmeasure = \"5s\""
+        );
+        let (stage, _) = stage("/mnt/san/set", &job);
+        let read = stage.jobs[0].read.as_ref().unwrap();
+        read.response_ns.as_ref().unwrap().p50 as f64 / 1e9
+    };
+    // Five seconds leave one second undone, of which half was when half was done.
+    assert!((median(0) - 0.42).abs() < 0.1, "{}", median(0));
+    assert!((median(30) - median(0)).abs() < 0.02, "{}", median(30));
+}

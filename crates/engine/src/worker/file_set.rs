@@ -14,12 +14,11 @@ use fathom_rawio::{self as rawio, Clock, CycleClock, sleep_until};
 use fathom_record::{EndReason, IoErrors, Phase, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
-    ActEnd, BufferFill, Io, RequestPart, SetAct, SetNext, SetShare, SetStream,
+    ActEnd, BufferFill, Io, RequestPart, SetAct, SetNext, SetShare, SetStream, is_owed,
 };
 use fathom_workload::{Direction, Job, SetOperation};
 
 use super::flow::Share;
-use super::owed;
 use super::set_files::{Call, PlacedSet, SetFiles};
 use super::source::Next;
 use super::{FailedIo, Finished, LOOK_EVERY, usage_since};
@@ -279,15 +278,24 @@ impl<'a> SetWorker<'a> {
         }
         let now = self.clock.now();
         self.intended = now;
-        if let Some(start) = self.parts.share.next_start() {
+        let earliest = if self.measuring {
+            self.measure_start.saturating_sub(self.base).get()
+        } else {
+            0
+        };
+        if let Some(start) = self.parts.share.next_start(earliest) {
             self.intended = self.base.saturating_add(Nanos::new(start));
             let could = self.intended.max(now);
             let end = self.boundaries.run_end;
             let waited = self.wait_until(self.intended.min(end));
-            let is_owed = !self.owing || owed::is_owed(self.intended, self.measure_start, end);
-            if waited == Waited::Ended || !is_owed {
+            let begins = !self.owing || is_owed(self.intended, self.measure_start, end);
+            if waited == Waited::Ended || !begins {
                 self.ended.get_or_insert(EndReason::Time);
                 return Waited::Ended;
+            }
+            if self.measuring {
+                // The warm-up may have ended meanwhile.
+                self.intended = self.intended.max(self.measure_start);
             }
             self.lag.add(self.clock.now().saturating_sub(could));
         }

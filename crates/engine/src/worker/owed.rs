@@ -1,25 +1,15 @@
 //! What an open loop still owes when its time is over.
 //!
-//! I/Os that were due by then and had not begun have waited, and those that wait longest are the ones that a figure like
-//! p99.9 is about: left out, a stall shortly before the end would be in no percentile. So they are issued, and waited for
-//! like what is in flight. Where the schedule is further behind than [`MOST_OWED`], nothing is: what a job cannot carry is
-//! told by the rate it reached, and need not be worked off.
+//! I/Os that were due by then and had not begun are issued as far as [`is_owed`] says, and waited for like what is in
+//! flight.
 
 use fathom_rawio::Queue;
 use fathom_record::EndReason;
 use fathom_units::Nanos;
+use fathom_workload::generator::is_owed;
 
 use super::source::Source;
 use super::{State, Worker};
-
-/// One part in so many of the measured time: a rate that is reached as badly as this, or worse, fails a check of the run.
-const MOST_OWED: u64 = 100;
-
-/// Whether what was due at `due` is issued although the measurement from `start` was over at `end`.
-pub(super) fn is_owed(due: Nanos, start: Nanos, end: Nanos) -> bool {
-    let allowed = end.saturating_sub(start).get() / MOST_OWED;
-    due < end && (end - due).get() <= allowed
-}
 
 impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Ends the worker, unless something is still owed: then it ends when that has begun.

@@ -8,14 +8,14 @@ use fathom_record::{EndReason, IoErrors, OpStats, SetStats, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
     ActEnd, ArrivalSchedule, RequestPart, SetAct, SetFile, SetNext, SetShare, SetState, SetStream,
-    StreamKey,
+    StreamKey, is_owed,
 };
 use fathom_workload::{Direction, Pacing, SetOperation};
 
 use super::states::SetStates;
 use crate::plan::PlannedJob;
 use crate::stage::Setup;
-use crate::worker::{Times, is_owed};
+use crate::worker::Times;
 
 /// What a worker does next.
 #[derive(Debug, Clone, Copy)]
@@ -184,7 +184,7 @@ impl Worker {
         }
         match self.stream.next_act() {
             SetNext::Act(act, RequestPart::First) => {
-                let start = self.share.next_start();
+                let start = self.share.next_start(self.earliest(now));
                 self.intended = start.map_or(now, |start| {
                     self.times.first.saturating_add(Nanos::new(start))
                 });
@@ -210,12 +210,22 @@ impl Worker {
         }
     }
 
+    /// From when on a request that begins at `now` may have been due, in ns from the first.
+    fn earliest(&self, now: Nanos) -> u64 {
+        if now >= self.times.measure {
+            (self.times.measure - self.times.first).get()
+        } else {
+            0
+        }
+    }
+
     /// Whether a worker whose time is over is to begin a request that was due by then, as in a real run.
     fn owes(&self) -> bool {
         let Some(deadline) = self.times.deadline else {
             return false;
         };
-        let next = || Some(self.times.first + Nanos::new(self.share.peek_start()?));
+        let earliest = self.earliest(deadline);
+        let next = || Some(self.times.first + Nanos::new(self.share.peek_start(earliest)?));
         let due = self.pending.map(|_| self.intended).or_else(next);
         due.is_some_and(|due| is_owed(due, self.times.measure, deadline))
     }

@@ -129,6 +129,34 @@ fn without_a_limit_the_rate_is_depth_over_latency() {
     assert!(result.workers[0].waited_ns[0].is_empty());
 }
 
+/// 1,200 I/Os a second of a device that does 1,000: each second of a warm-up leaves 200 undone.
+#[test]
+fn what_a_warm_up_left_undone_is_not_owed() {
+    #[track_caller]
+    fn check(warmup: u64, depth: u32) {
+        let job = Job {
+            arrival: paced(1_200),
+            limits: Limits {
+                warmup: Nanos::from_secs(warmup),
+                runtime: Some(Nanos::from_secs(6)),
+                time_based: true,
+                ..Limits::default()
+            },
+            ..small_reads("x", "/d", depth)
+        };
+        let design = design(&device("iops = 1000\nlatency = \"none\""));
+        let result = &run(&workload(vec![job]), &design).results[0];
+        let response = result.workers[0].directions[0].as_ref().unwrap();
+        let median = response.response.as_ref().unwrap().percentile(50.0);
+        // When half was done, after 3 s, 600 were undone, due within half a second; up to 16 were under way before.
+        within(median as f64, 0.5e9, 0.04);
+    }
+    for warmup in [0, 10, 60] {
+        check(warmup, 1);
+        check(warmup, 16);
+    }
+}
+
 /// Poisson arrivals at a server of constant time: mean wait ρ / (2 (1 - ρ)) service times (Pollaczek–Khinchine).
 #[test]
 fn poisson_arrivals_wait_as_queueing_theory_says() {

@@ -45,6 +45,8 @@ pub struct Worker {
     pub first: u64,
     pub measure: u64,
     deadline: Option<u64>,
+    /// How far its schedule was moved.
+    moved: u64,
     /// Drawn, but not issued yet, with its intended start.
     ahead: Option<(Io, u64)>,
     /// When it will be looked at because of `ahead`.
@@ -104,6 +106,7 @@ impl Worker {
             first,
             measure,
             deadline: job.limits.runtime.map(|runtime| measure + runtime.get()),
+            moved: 0,
             ahead: None,
             alarm: None,
             course: Course::Runs,
@@ -177,12 +180,20 @@ impl Worker {
 
     /// The next I/O and its intended start.
     fn draw(&mut self, now: u64) -> Option<(Io, u64)> {
-        if let Some(ahead) = self.ahead.take() {
-            return Some(ahead);
+        let (io, mut intended) = if let Some(ahead) = self.ahead.take() {
+            ahead
+        } else {
+            let io = self.stream.next_io()?;
+            let schedule = self.schedule.as_mut();
+            let moved = self.first + self.moved;
+            let intended = schedule.map_or(now, |schedule| moved + schedule.next_start(io.length));
+            (io, intended)
+        };
+        // The measurement begins without what is late.
+        if now >= self.measure && intended < self.measure {
+            self.moved += self.measure - intended;
+            intended = self.measure;
         }
-        let io = self.stream.next_io()?;
-        let schedule = self.schedule.as_mut();
-        let intended = schedule.map_or(now, |schedule| self.first + schedule.next_start(io.length));
         Some((io, intended))
     }
 

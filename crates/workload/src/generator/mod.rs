@@ -32,6 +32,7 @@ mod filler_tests;
 mod lines;
 #[cfg(test)]
 mod lines_tests;
+mod owed;
 mod permutation;
 mod picker;
 mod random_bytes;
@@ -61,6 +62,7 @@ pub use arrival::ArrivalSchedule;
 pub use bitmap::MAP_BLOCKS_MAX;
 pub use cursor::SharedCursor;
 pub use fill::BufferFill;
+pub use owed::is_owed;
 pub(crate) use rng::mix;
 pub use rng::stream_seeds;
 pub use set_state::{FoundFile, SetShare, SetState};

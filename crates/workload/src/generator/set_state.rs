@@ -349,14 +349,22 @@ pub struct SetShare {
     /// What a format needs could not be made.
     pub(super) failed: AtomicBool,
     /// Where the job has a rate: when its next request is to start.
-    schedule: Option<Mutex<ArrivalSchedule>>,
+    schedule: Option<Mutex<SetSchedule>>,
+}
+
+/// When the requests of a job with a rate are to start.
+#[derive(Debug)]
+struct SetSchedule {
+    arrivals: ArrivalSchedule,
+    /// How far all that is to come has been moved.
+    moved: u64,
 }
 
 impl SetShare {
     /// Of a job, with its schedule where it has a rate.
     pub fn new(schedule: Option<ArrivalSchedule>) -> Self {
         Self {
-            schedule: schedule.map(Mutex::new),
+            schedule: schedule.map(|arrivals| Mutex::new(SetSchedule { arrivals, moved: 0 })),
             ..Self::default()
         }
     }
@@ -367,16 +375,29 @@ impl SetShare {
     }
 
     /// Intended start of the next request of all workers, in ns from the first; `None` where the job has no rate.
-    pub fn next_start(&self) -> Option<u64> {
-        Some(self.schedule()?.next_start(1))
+    ///
+    /// It is no earlier than `earliest`: the start of the measurement, once that has begun, since what was late before is
+    /// not owed to it. What follows is moved as far.
+    pub fn next_start(&self, earliest: u64) -> Option<u64> {
+        let mut schedule = self.schedule()?;
+        let start = schedule
+            .arrivals
+            .next_start(1)
+            .saturating_add(schedule.moved);
+        schedule.moved = schedule
+            .moved
+            .saturating_add(earliest.saturating_sub(start));
+        Some(start.max(earliest))
     }
 
     /// What [`Self::next_start`] will give next, whoever asks for it.
-    pub fn peek_start(&self) -> Option<u64> {
-        Some(self.schedule()?.peek())
+    pub fn peek_start(&self, earliest: u64) -> Option<u64> {
+        let schedule = self.schedule()?;
+        let start = schedule.arrivals.peek().saturating_add(schedule.moved);
+        Some(start.max(earliest))
     }
 
-    fn schedule(&self) -> Option<MutexGuard<'_, ArrivalSchedule>> {
+    fn schedule(&self) -> Option<MutexGuard<'_, SetSchedule>> {
         let schedule = self.schedule.as_ref()?.lock();
         // A schedule is whole after each of its steps.
         Some(schedule.unwrap_or_else(std::sync::PoisonError::into_inner))
