@@ -395,7 +395,7 @@ fn common(rows: &[&Row], value: impl Fn(&Row) -> u64) -> Option<u64> {
 
 /// A name that cannot break the columns.
 fn plain(name: &str) -> String {
-    name.replace([',', '\n', '\r'], " ")
+    name.replace(", ", " ").replace([',', '\n', '\r'], " ")
 }
 
 /// `2026-09-03 10:00:00:123`, in UTC.

@@ -95,6 +95,20 @@ pub(super) fn no_fwd() -> Fwd {
 }
 
 impl Builder<'_> {
+    /// The operations on files that a parameter names, in lower case.
+    pub(super) fn operations(&mut self, parameter: &Parameter) -> Vec<String> {
+        let words = parameter.values.iter();
+        let words: Vec<String> = words.map(|word| word.text.to_ascii_lowercase()).collect();
+        for (word, place) in words.iter().zip(&parameter.values) {
+            if !OPERATIONS.contains(&word.as_str()) {
+                let message = format!("`{}={word}` is not known", parameter.key);
+                let hint = format!("known are {}", OPERATIONS.join(", "));
+                self.values.error(place.at, message, hint);
+            }
+        }
+        words
+    }
+
     pub(super) fn fsd(&mut self, name: &str, at: At, body: &[Parameter]) {
         let mut fsd = Fsd {
             name: name.to_owned(),
@@ -319,23 +333,13 @@ impl Builder<'_> {
                 fwd.xfersize = self.xfersize(parameter).unwrap_or(fwd.xfersize.clone());
             }
             "operation" | "operations" => {
-                let Some(word) = self
-                    .values
-                    .text(parameter)
-                    .map(|word| word.to_ascii_lowercase())
-                else {
+                if self.values.text(parameter).is_none() {
                     return;
-                };
-                if !OPERATIONS.contains(&word.as_str()) {
-                    let message = format!("`operation={word}` is not known");
-                    self.values.error(
-                        parameter.at,
-                        message,
-                        format!("known are {}", OPERATIONS.join(", ")),
-                    );
                 }
-                fwd.operation = word;
-                fwd.operation_given = true;
+                if let Some(word) = self.operations(parameter).pop() {
+                    fwd.operation = word;
+                    fwd.operation_given = true;
+                }
             }
             "threads" => fwd.threads = self.threads(parameter).unwrap_or(fwd.threads),
             "skew" => fwd.skew = self.values.percent(parameter).filter(|skew| *skew > 0.0),

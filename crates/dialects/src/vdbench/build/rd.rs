@@ -235,7 +235,7 @@ impl Builder<'_> {
                 }
             }
             "operations" | "operation" => {
-                rd.operations = words().map(|word| word.to_ascii_lowercase()).collect();
+                rd.operations = self.operations(parameter);
             }
             "mount" => self.no_effect(parameter, "file systems are mounted by whoever runs it"),
             _ => self.refuse(
@@ -353,10 +353,8 @@ impl Builder<'_> {
             LoopKey::Xfersize => self.xfersizes(parameter),
             LoopKey::Seekpct => self.seeks(parameter),
             LoopKey::Operations => {
-                let words = parameter.values.iter();
-                words
-                    .map(|word| LoopValue::Word(word.text.to_ascii_lowercase()))
-                    .collect()
+                let words = self.operations(parameter).into_iter();
+                words.map(LoopValue::Word).collect()
             }
             _ => {
                 let numbers = self

@@ -294,6 +294,21 @@ fn what_is_not_done_on_files_is_refused_by_name() {
         2,
         "remove it",
     );
+    for (text, named, line) in [
+        (format!("{fsd}\n{fwd}s\n{rd}"), "`operation=reads`", 2),
+        (
+            format!("{fsd}\n{fwd}\n{rd},operations=stat"),
+            "`operations=stat`",
+            3,
+        ),
+        (
+            format!("{fsd}\n{fwd}\n{rd},foroperations=(read,stat)"),
+            "`foroperations=stat`",
+            3,
+        ),
+    ] {
+        names(&text, named, line, "known are mkdir");
+    }
     for (rates, named, remedy) in [
         ("fwdrate=50%", "in percent", "`max` or `curve`"),
         (
