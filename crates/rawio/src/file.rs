@@ -51,6 +51,19 @@ impl Caching {
     }
 }
 
+/// Whether the page cache stands between a file and who has it open.
+///
+/// Of what cannot be asked it is taken to stand there.
+pub(crate) fn caching_of(file: &File) -> Caching {
+    // SAFETY: takes numbers alone.
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+    if flags >= 0 && flags & libc::O_DIRECT != 0 {
+        Caching::Direct
+    } else {
+        Caching::Buffered
+    }
+}
+
 /// What a completed write has survived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {

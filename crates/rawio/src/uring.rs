@@ -1,7 +1,8 @@
 //! `io_uring`: one system call submits a batch and waits for completions.
 //!
-//! Buffers and files are registered where the kernel lets us, which saves it looking them up and pinning them for every
-//! request. The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` and `NO_SQARRAY` (Linux
+//! Files are registered where the kernel lets us, which saves it looking them up for every request, and buffers where a file
+//! is read or written past the page cache, which saves it pinning them. What is copied from or to the page cache is not
+//! pinned: there a registered buffer costs more to look up (some 10 ns a read, Linux 6.18) than it saves. The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` and `NO_SQARRAY` (Linux
 //! 6.6), the first two (6.1), `COOP_TASKRUN` (5.19), or none.
 
 use std::fs::File;
@@ -16,6 +17,7 @@ use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squ
 use crate::buffer::Slots;
 use crate::calls::{Calls, Submitter as SubmissionThread};
 use crate::clock::{Clock, timespec};
+use crate::file::{Caching, caching_of};
 use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 
 /// The queue entry of a request on a file, which is registered or not: the two are types without a common public trait.
@@ -226,10 +228,15 @@ impl UringQueue {
         let slots = Slots::new(slots, size).map_err(other)?;
         let (ring, mut submitter, submission, completion) = Owned::new(ring);
         let (regions, region_shift) = slots.regions();
-        // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
-        let buffers = unsafe { submitter.register_buffers(&regions) };
+        let pinned = files.iter().any(|file| caching_of(file) == Caching::Direct);
+        let buffers = if pinned {
+            // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
+            unsafe { submitter.register_buffers(&regions) }
+        } else {
+            Err(io::ErrorKind::Unsupported.into())
+        };
         let numbers: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
-        // Both are refused where limits are low (RLIMIT_MEMLOCK, RLIMIT_NOFILE); the ring works without them.
+        // The kernel refuses both where limits are low (RLIMIT_MEMLOCK, RLIMIT_NOFILE); the ring works without them.
         let registered_files = submitter.register_files(&numbers);
         let fixed_buffers = Registered::from_result(&buffers);
         let region_shift = match fixed_buffers {
@@ -261,11 +268,6 @@ impl UringQueue {
             until_async: (calls.async_every, calls.async_every),
             stays: PhantomData,
         })
-    }
-
-    /// Whether the kernel keeps the buffers pinned for the life of the ring.
-    pub fn has_registered_buffers(&self) -> bool {
-        self.fixed_buffers == Registered::Yes
     }
 
     /// The entry of a request, made anew.
