@@ -79,6 +79,7 @@ fn every_key_is_named() {
         "priorities",
         "files",
         "rates",
+        "rate_steps",
         "rates_min",
         "think",
         "flow",
@@ -94,7 +95,6 @@ fn every_key_is_named() {
     ] {
         check(&job(&format!("{table} = {{ {NO_KEY} }}")));
     }
-    check(&job(&format!("rate_steps = {{ steps = [], {NO_KEY} }}")));
     check(&job(&format!(
         "rate_steps = {{ steps = [{{ {NO_KEY} }}] }}"
     )));

@@ -315,14 +315,16 @@ impl Reader<'_> {
 
     fn rate_steps(&mut self, value: &Value<'_>) -> Option<RateSteps> {
         let mut fields = self.fields(value, "rates that follow one another")?;
-        let Some(list) = fields.get("steps").and_then(|value| self.list(value)) else {
+        let list = fields.get("steps");
+        let together = fields.get("together").and_then(|value| self.truth(value));
+        fields.finish(self);
+        let Some(list) = list else {
             let hint = "write it like { steps = [{ rate = \"1000/s\", length = \"10s\" }] }";
             self.error(value.span(), "it has no `steps`", hint);
             return None;
         };
+        let list = self.list(list)?;
         let steps: Option<Vec<RateStep>> = list.iter().map(|step| self.rate_step(step)).collect();
-        let together = fields.get("together").and_then(|value| self.truth(value));
-        fields.finish(self);
         Some(RateSteps {
             steps: steps?,
             together: together.unwrap_or_default(),
