@@ -334,6 +334,25 @@ fn what_is_not_done_on_files_is_refused_by_name() {
 }
 
 #[test]
+fn words_of_a_format_that_need_others_are_refused_without_them() {
+    let with = |words: &str| {
+        format!(
+            "fsd=f,anchor=/a,files=9\nfwd=w,fsd=f,operation=read\nrd=r,fwd=w,fwdrate=max,format={words}"
+        )
+    };
+    // This would remove what it calls complete.
+    let both = "'format=complete' are mutually exclusive";
+    for words in ["complete", "(yes,complete)"] {
+        names(&with(words), both, 3, "`format=no`");
+    }
+    let alone = "requires the use of 'format=(only,limited)'";
+    names(&with("(restart,limited)"), alone, 3, "`only`");
+    for words in ["(no,complete)", "(only,limited)", "(clean,limited)"] {
+        read_with(&with(words), "").unwrap();
+    }
+}
+
+#[test]
 fn all_mistakes_are_told_at_once() {
     let text = "sd=sd1,lum=/x\nwd=wd1,sd=sd2,xfersize=4q\nrd=rd1,wd=wd1,iorate=max,elapsed=1x\n";
     let complaints = read_with(text, "").unwrap_err();
