@@ -106,6 +106,11 @@ fn errors_of_the_real_program_are_told_in_its_words() {
 
 #[test]
 fn traps_that_end_in_an_error_are_explained() {
+    check(
+        "sd=sd1,lun=\"/x,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max",
+        "the double quote is not closed",
+        (1, 12),
+    );
     for (text, explained) in [
         (
             "sd=sd1,lun=/x,size=1m\nwd=w1,sd=(sd-1-1)\nrd=r,wd=w1,iorate=max",
