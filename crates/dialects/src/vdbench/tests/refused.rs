@@ -358,6 +358,29 @@ fn words_of_a_format_that_need_others_are_refused_without_them() {
 }
 
 #[test]
+fn what_no_file_system_holds_is_told_where_it_stands() {
+    let text = |fsd: &str, rd: &str| {
+        format!(
+            "fsd=f,anchor=/a,{fsd}\nfwd=w1,fsd=f\nfwd=w2,fsd=f,operation=getattr\n\
+             rd=r,fwd=w*,fwdrate=max,elapsed=9,format=yes{rd}"
+        )
+    };
+    for counts in ["depth=0", "width=0,files=9", "files=0"] {
+        let message = format!("`{}`: not possible", counts.split(',').next().unwrap());
+        let place = 1 + "fsd=f,anchor=/a,".len() + counts.find('=').unwrap() + 1;
+        check(&text(counts, ""), &message, (1, place));
+    }
+    let many = text("depth=3,width=1000", "");
+    let message = "fsd=f: `/a` has 1001001000 directories";
+    check(&many, message, (1, 5));
+    // Once, and not for each of the jobs on it.
+    assert_eq!(read_with(&many, "").unwrap_err().0.len(), 1);
+    let looped = |rd: &str, message: &str| check(&text("files=9", rd), message, (4, 46));
+    looped(",forwss=(50%,4k)", "`forwss=(50%,4k)`: 50% is not possible");
+    looped(",forfiles=(0,9)", "`forfiles=(0,9)`: 0 is not possible");
+}
+
+#[test]
 fn all_mistakes_are_told_at_once() {
     let text = "sd=sd1,lum=/x\nwd=wd1,sd=sd2,xfersize=4q\nrd=rd1,wd=wd1,iorate=max,elapsed=1x\n";
     let complaints = read_with(text, "").unwrap_err();
