@@ -272,6 +272,20 @@ fn a_run_ends_when_it_is_told_or_has_enough() {
     );
     expect_code(home.path(), &["vdbench", "-f", "parm", "-oout+"], 0);
     assert!(names_in(home.path()).contains(&"out001".to_owned()));
+    // What is done within the first second is measured too, and what a warm-up moves does not count.
+    parameters(
+        home.path(),
+        "rd=fast,wd=Mix,iorate=max,elapsed=600,maxdata=1m\n\
+         rd=warm,wd=Mix,iorate=2000,elapsed=9,warmup=1,maxdata=10m\n",
+    );
+    vdbench(home.path(), &[]);
+    let rows = averages(&page(home.path(), "summary.html"));
+    assert_eq!(rows[0].0, "avg_1-1");
+    // It is stopped a moment after the second interval, whose figures must have come first.
+    assert!(rows[1].0.starts_with("avg_2-"), "{rows:?}");
+    assert_eq!(counted(home.path(), "fast", "all"), 128);
+    let bytes = counted(home.path(), "warm", "all") * 8192;
+    assert!((10 << 20..20 << 20).contains(&bytes), "{bytes}");
 }
 
 /// Ten files in two directories; one workload reads them, the other asks for their attributes.

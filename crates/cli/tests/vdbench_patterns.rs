@@ -181,7 +181,7 @@ fn a_curve_on_files_runs_at_its_rates() {
     let home = disk_folder();
     let folder = home.path().join("tree");
     let text = format!(
-        "create_anchors=yes\nfsd=f,anchor={},depth=1,width=1,files=9,size=64k\n\
+        "fsd=f,anchor={},depth=1,width=1,files=9,size=64k\n\
          fwd=default,fsd=f,xfersize=4k,fileselect=random,fileio=random,threads=1\n\
          fwd=x,operation=read,skew=70\nfwd=y,operation=getattr,skew=30\n\
          rd=r,fwd=*,fwdrate=curve,curve=10,elapsed=3,warmup=1,format=yes\n",

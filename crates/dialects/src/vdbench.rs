@@ -8,6 +8,7 @@ mod blocks;
 mod budget;
 mod build;
 mod contents;
+mod contradictions;
 mod expand;
 mod explain;
 mod filesystem;
@@ -256,11 +257,8 @@ fn runs_of(
     };
     refuse_commands(built, options, &mut values);
     let (runs, workload) = expand::expand(built, options, storage, values);
-    if !complaints.has_errors()
-        && let Err(contradictions) = fathom_workload::validate(&workload)
-    {
-        let contradictions = contradictions.0.into_iter().take(20);
-        contradictions.for_each(|complaint| complaints.plain(complaint));
+    if !complaints.has_errors() {
+        contradictions::tell(built, (&runs, &workload), (sources, complaints));
     }
     (runs, workload)
 }

@@ -164,7 +164,7 @@ fn an_fwd_is_work_on_it() {
     );
     assert!(matches!(job.access, Access::Random { .. }) && job.caching == Caching::Buffered);
     assert_eq!(job.limits.runtime, Some(Nanos::from_secs(10)));
-    assert!(job.features.files.must_exist && job.features.flow.is_none());
+    assert!(!job.features.files.must_exist && job.features.flow.is_none());
     let (work, job) =
         of("operation=write,fileio=(seq,delete),fileselect=(seq,once),openflags=(o_direct,fsync)");
     assert!(work.delete_first && work.once && work.choice == SetChoice::Sequential);

@@ -100,8 +100,19 @@ fn syncs(job: &Job) -> bool {
 pub(crate) enum Message {
     /// What a worker did in an interval.
     Interval(Box<IntervalSet>),
+    /// The same of one that ended within its interval.
+    Last(Box<IntervalSet>),
     /// What a worker tells of its I/O.
     Log(Box<LogBatch>),
+}
+
+/// The phase of a worker's interval.
+pub(crate) fn phase(measuring: bool) -> Phase {
+    if measuring {
+        Phase::Measure
+    } else {
+        Phase::Warmup
+    }
 }
 
 /// A worker's ends of the two channels, and the set it fills.
@@ -143,5 +154,14 @@ impl Handover {
         {
             self.current.merge(&set);
         }
+    }
+
+    /// Sends what was filled as the worker's last, at once: others may go on for long, and what it did belongs to the
+    /// interval that ends at `end`. This may wait for room, since the worker has nothing else to do.
+    pub(crate) fn finish(self, end: Nanos, phase: Phase) {
+        let mut last = self.current;
+        (last.end, last.phase) = (end, phase);
+        // Without a control thread nobody asks for it.
+        let _ = self.full.send(Message::Last(last));
     }
 }

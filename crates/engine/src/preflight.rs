@@ -392,7 +392,7 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
     let directory = match &object.kind {
         Kind::Nothing { .. } | Kind::Directory { exists: true, .. } => return Ok(()),
         Kind::FileSet { full, anchor } if anchor.exists => full,
-        Kind::FileSet { full, .. } => full.parent().unwrap_or(Path::new("/")),
+        Kind::FileSet { full, .. } => targets::standing(full),
         Kind::Device { .. } => {
             let opened = rawio::open(Path::new(&object.path), how);
             return opened

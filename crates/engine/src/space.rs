@@ -15,7 +15,7 @@ use fathom_workload::{FileTask, SetFormat, Workload};
 
 use crate::EngineError;
 use crate::preflight::short_size;
-use crate::targets::{Kind, Object, Targets};
+use crate::targets::{Kind, Object, Targets, standing};
 
 /// Whether everything to be written fits, for each file system at once.
 ///
@@ -75,10 +75,7 @@ fn formats(workload: &Workload, targets: &Targets) -> BTreeMap<usize, u64> {
 fn need<'o>(object: &'o Object, format: Option<&u64>) -> Option<(&'o Path, u64)> {
     let parent = |full: &'o Path| full.parent().unwrap_or(Path::new("/"));
     match &object.kind {
-        Kind::FileSet { full, anchor } if anchor.empty => {
-            let directory = if anchor.exists { full } else { parent(full) };
-            Some((directory, *format?))
-        }
+        Kind::FileSet { full, anchor } if anchor.empty => Some((standing(full), *format?)),
         Kind::File { full, .. } => Some((parent(full), lacking(object)?)),
         Kind::Fresh { directory } => Some((directory, lacking(object)?)),
         Kind::FileSet { .. }

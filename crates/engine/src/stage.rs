@@ -454,6 +454,7 @@ impl StageRun<'_> {
                     steady.take(&set);
                     collector.take(set);
                 }
+                Ok(Message::Last(set)) => collector.add(&set),
                 Ok(Message::Log(batch)) => logs.take(batch, sink),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -466,8 +467,7 @@ impl StageRun<'_> {
             }
             collector.show(now, sink);
             if snapshots.is_due(collector.next_show()) || self.stop.take_snapshot_request() {
-                let workers = collector.snapshot(self.idle_workers());
-                self.tell_snapshot(started_unix_ns, workers, sink);
+                self.tell_snapshot(started_unix_ns, &collector, sink);
             }
         }
         let over = Clock::now().saturating_sub(counted_from);
@@ -475,7 +475,7 @@ impl StageRun<'_> {
         let mut output = self.empty_output(started_unix_ns);
         output.result.devices = devices;
         for finished in threads.into_iter().filter_map(joined) {
-            self.take_finished(finished, &mut collector, &mut output);
+            self.take_finished(finished, &mut output);
         }
         tell_failed(order, sink);
         steady.finish(&mut output.result.workers);
@@ -522,12 +522,8 @@ impl StageRun<'_> {
             .collect()
     }
 
-    fn tell_snapshot(
-        &self,
-        started_unix_ns: u64,
-        workers: Vec<WorkerStats>,
-        sink: &mut dyn EventSink,
-    ) {
+    fn tell_snapshot(&self, started_unix_ns: u64, collector: &Collector, sink: &mut dyn EventSink) {
+        let workers = collector.snapshot(self.idle_workers());
         let measured = workers.iter().map(|worker| worker.measured).max();
         let result = StageResult {
             measured: measured.unwrap_or_default(),
@@ -541,13 +537,7 @@ impl StageRun<'_> {
         });
     }
 
-    fn take_finished(
-        &self,
-        finished: Finished,
-        collector: &mut Collector,
-        output: &mut StageOutput,
-    ) {
-        collector.add(&finished.last);
+    fn take_finished(&self, finished: Finished, output: &mut StageOutput) {
         output.lag.merge(&finished.lag);
         output.stamp_error.merge(&finished.stamp_error);
         let alone = self.options.on_error == ErrorPolicy::EndWorker;

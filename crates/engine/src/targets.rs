@@ -287,6 +287,22 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
     }
 }
 
+/// The path with its deepest directory that is there in full; what lies below is to be made.
+fn below_what_is_there(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let there = standing(&path);
+    match (fs::canonicalize(there), path.strip_prefix(there)) {
+        (Ok(full), Ok(below)) => full.join(below),
+        _ => path,
+    }
+}
+
+/// The deepest directory of a path that is there.
+pub(crate) fn standing(path: &Path) -> &Path {
+    let there = path.ancestors().find(|ancestor| ancestor.exists());
+    there.unwrap_or(Path::new("/"))
+}
+
 /// The directory of a file set: there, or to be made by a job that makes files.
 fn file_set(job: &Job, path: &Path) -> Result<(Identity, Kind), Complaint> {
     let anchor = file_sets::look(path).map_err(|error| {
@@ -299,9 +315,20 @@ fn file_set(job: &Job, path: &Path) -> Result<(Identity, Kind), Complaint> {
     }
     if job.features.files.must_exist {
         let problem = Complaint::new("the directory does not exist, and the job may not make it");
-        return Err(problem.hint("make the directory first (Vdbench: or `create_anchors=yes`)"));
+        return Err(problem.hint("make the directory first, or let the job do it"));
     }
-    let (identity, kind) = missing(path)?;
+    let has_parent = path
+        .parent()
+        .is_none_or(|parent| parent.as_os_str().is_empty() || parent.exists());
+    if job.features.files.make_parents && !has_parent {
+        let full = below_what_is_there(path);
+        return Ok((Identity::File(full.clone()), Kind::FileSet { full, anchor }));
+    }
+    let found = missing(path);
+    let (identity, kind) = found.map_err(|problem| {
+        problem
+            .hint("make the directory first, or let the job do it (Vdbench: `create_anchors=yes`)")
+    })?;
     match kind {
         Kind::File { full, .. } => Ok((identity, Kind::FileSet { full, anchor })),
         other => Ok((identity, other)),

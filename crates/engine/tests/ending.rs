@@ -111,6 +111,62 @@ fn a_stage_can_be_ended_and_others_left_out() {
     assert_eq!(outcome.results[1].workers[0].ended, EndReason::Time);
 }
 
+/// I/Os that each job was told of before each interval.
+#[derive(Default)]
+struct ByInterval {
+    jobs: Vec<(usize, u64)>,
+    intervals: Vec<Vec<(usize, u64)>>,
+}
+
+impl EventSink for ByInterval {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::JobInterval {
+                job, directions, ..
+            } => {
+                let stats = directions.iter().flatten();
+                let ios = stats.map(fathom_record::OpStats::ios).sum();
+                self.jobs.push((*job, ios));
+            }
+            Event::Interval { .. } => self.intervals.push(std::mem::take(&mut self.jobs)),
+            _ => {}
+        }
+    }
+
+    fn wants_jobs(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_a_job_did_that_ended_early_belongs_to_the_second_in_which_it_was_done() {
+    let directory = tempfile::tempdir().unwrap();
+    for backend in [Backend::IoUring, Backend::Sync] {
+        for warmup in [Nanos::ZERO, Nanos::from_secs(1)] {
+            let mut short = job(directory.path(), Bytes::mib(2));
+            short.backend = backend;
+            short.limits.warmup = warmup;
+            let mut long = short.clone();
+            long.limits = for_time(Nanos::from_millis(2200) - warmup);
+            long.limits.warmup = warmup;
+            let mut told = ByInterval::default();
+            let planned = workload(vec![short, long]);
+            let (options, stop) = (RunOptions::default(), StopFlag::new());
+            run(&planned, &options, &stop, &mut told).unwrap();
+            let of_short = told.intervals.iter().map(|jobs| {
+                let of_short = jobs.iter().filter(|(job, _)| *job == 0);
+                of_short.map(|(_, ios)| ios).sum::<u64>()
+            });
+            // All 512 blocks of the file, in the first second, measured or not.
+            assert_eq!(
+                of_short.collect::<Vec<_>>(),
+                [512, 0, 0],
+                "{backend:?} {warmup:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_failed_io_ends_the_run_or_is_counted() {
     // Past the end of a file that was cut behind our back: reads give nothing, which is an error.

@@ -464,6 +464,22 @@ fn what_is_not_ours_is_left_alone() {
 }
 
 #[test]
+fn directories_above_a_set_are_made_where_that_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let anchor = directory.path().join("a/b/set");
+    let mut job = task(&set(&anchor), FORMAT);
+    check_refused(
+        Overwrite::Refuse,
+        vec![job.clone()],
+        "there is no directory",
+    );
+    assert!(!directory.path().join("a").exists());
+    job.features.files.make_parents = true;
+    run_all(vec![job]).unwrap();
+    assert_eq!(tree(&anchor).len(), expected(&set(&anchor)).len());
+}
+
+#[test]
 fn a_set_of_ours_is_written_again_and_one_of_vdbench_is_not() {
     let directory = tempfile::tempdir().unwrap();
     let set = set(&directory.path().join("set"));

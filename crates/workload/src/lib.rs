@@ -50,4 +50,7 @@ pub use rate_from::{RateFrom, RateRounding, RateShares};
 pub use stage::{Stage, Workload};
 pub use sweep::{POINTS_MAX, Sweep, SweepError, SweepPoint, Swept};
 pub use target::{FileChoice, Place, Target};
-pub use validate::{DEPTH_MAX, JOBS_MAX, REPEATS_MAX, STAGES_MAX, WORKERS_MAX, validate};
+pub use validate::{
+    Contradiction, DEPTH_MAX, JOBS_MAX, REPEATS_MAX, STAGES_MAX, WORKERS_MAX, contradictions,
+    validate,
+};

@@ -56,7 +56,40 @@ pub(crate) struct Problem {
     /// The key of the native file that is at fault.
     pub(crate) key: &'static str,
     message: String,
+    /// How many bytes of the message name the stage and the job.
+    prefix: usize,
     hint: &'static str,
+}
+
+/// A contradiction for a reader that knows what in its own text a job came from.
+#[derive(Debug)]
+pub struct Contradiction {
+    /// Index of the stage.
+    pub stage: Option<usize>,
+    /// Index of the job within the stage.
+    pub job: Option<usize>,
+    /// Whether it is about what the job works on.
+    pub is_of_target: bool,
+    /// What is wrong, without the names of stage and job.
+    pub message: String,
+    /// What to do.
+    pub hint: &'static str,
+    /// The complaint for whoever knows no place.
+    pub diagnostic: Diagnostic,
+}
+
+/// What [`validate`] finds, for readers that tell it in their own places.
+pub fn contradictions(workload: &Workload) -> Vec<Contradiction> {
+    let found = problems(workload).into_iter();
+    let found = found.map(|problem| Contradiction {
+        stage: problem.stage,
+        job: problem.job,
+        is_of_target: problem.key == "target",
+        message: problem.message[problem.prefix..].to_owned(),
+        hint: problem.hint,
+        diagnostic: problem.into_diagnostic(),
+    });
+    found.collect()
 }
 
 impl Problem {
@@ -123,6 +156,7 @@ impl Found {
             job: self.job,
             key,
             message: format!("{}{}", self.prefix, message.as_ref()),
+            prefix: self.prefix.len(),
             hint,
         });
     }

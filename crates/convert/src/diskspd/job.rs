@@ -425,6 +425,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
     let FileHandling {
         // Stands with `-c`.
         must_exist: _,
+        make_parents: _,
         pre_read: _,
         grows: _,
         sync_range: _,

@@ -520,6 +520,8 @@ fn handling(files: &FileHandling, section: &mut Section) {
     let FileHandling {
         pre_read,
         must_exist,
+        // Of file sets, which are lost as a whole.
+        make_parents: _,
         // See `made`.
         grows: _,
         sync_range,

@@ -227,7 +227,9 @@ fn goes_with(stage: &Stage, next: &Stage, jobs: &[(usize, &Job)], format: &Forma
         }
     }
     let own = jobs.iter().filter_map(|(_, job)| job.targets.first());
+    // Vdbench limits no format but one that stands alone.
     format.what != SetFormat::Clean
+        && !format.limited
         && stage.name.strip_prefix(FORMAT_FOR) == Some(next.name.as_str())
         && stage.cooldown == next.cooldown
         && next.jobs.iter().filter(works).count() == next.jobs.len()

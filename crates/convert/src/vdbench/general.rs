@@ -25,8 +25,7 @@ impl General {
     pub(super) fn of(workload: &Workload) -> Self {
         let jobs = || workload.jobs().map(|(_, job)| job);
         let writing = jobs().find(|job| job.mix.changes_data());
-        let create_anchors =
-            jobs().any(|job| job.features.file_work.is_some() && !job.features.files.must_exist);
+        let create_anchors = jobs().any(|job| job.features.files.make_parents);
         let Some(Filling {
             // A pattern is a file of its own; what is left shows when the text is read back.
             pattern: _,

@@ -397,17 +397,17 @@ fn of_run(stage: &Stage, jobs: &[(usize, &Job)], names: &[String]) -> String {
     .max(2);
     let work = list(names);
     let mut text = format!("wd={work},iorate=max,interval=1");
-    // Vdbench leaves the first interval out of what it measures, but of workloads that end with their storage.
-    let whole_runs = jobs.iter().any(|(_, job)| ends_at_eof(job));
-    let leaves_one = |(_, job): &(usize, &Job)| {
-        let warmup = whole(job.limits.warmup);
-        warmup == u64::from(!ends_at_eof(job))
+    // Shared out over the streams of a workload. What a warm-up moves would not count.
+    let bytes = match (names.len(), jobs) {
+        (1, [(_, job), ..]) if warmup == 0 => job.limits.bytes,
+        _ => None,
     };
-    if whole_runs && jobs.iter().all(leaves_one) {
-        let all = limits(|limits| whole(limits.warmup) + limits.runtime.map_or(30, whole)).max(2);
-        let _ = write!(text, ",elapsed={all}");
-    } else if warmup > 0 {
+    let maxdata = bytes.map(|bytes| bytes.get().saturating_mul(jobs.len() as u64));
+    let ends_early = maxdata.is_some() || jobs.iter().any(|(_, job)| ends_at_eof(job));
+    if warmup > 0 {
         let _ = write!(text, ",warmup={warmup},elapsed={elapsed}");
+    } else if ends_early {
+        let _ = write!(text, ",elapsed={elapsed}");
     } else {
         // The first interval is left out of what is measured.
         let _ = write!(text, ",elapsed={}", elapsed + 1);
@@ -429,11 +429,7 @@ fn of_run(stage: &Stage, jobs: &[(usize, &Job)], names: &[String]) -> String {
         Some(Poisson::Exponential) => text.push_str(",distribution=exponential"),
         None => {}
     }
-    if let (1, [(_, job), ..]) = (names.len(), jobs)
-        && let Some(bytes) = job.limits.bytes
-    {
-        // Shared out over the streams of a workload.
-        let all = bytes.get().saturating_mul(jobs.len() as u64);
+    if let Some(all) = maxdata {
         let _ = write!(text, ",maxdata={}", size(all));
     }
     text

@@ -10,7 +10,7 @@ use fathom_diagnostics::{Diagnostic, nearest};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Job, Limits, Place, STAGES_MAX, Stage, Target, Workload};
 
-use super::config::{Assigned, Config, Manager, SECTOR, Settings, Spec, Worker};
+use super::config::{Assigned, Config, Cycle, Manager, SECTOR, Settings, Spec, Worker};
 use super::cycle::{self, Member, Step};
 use super::line::Options;
 use super::source::{Line, Source, shortened};
@@ -356,6 +356,7 @@ impl<'t> Planner<'_, 't> {
         let rounds = hands.iter().map(|hand| hand.specs.len()).max().unwrap_or(0);
         let mut tests = Vec::new();
         let mut left = JOBS_MAX;
+        let mut works = false;
         for round in 0..rounds {
             let busy = |hand: &&(usize, &Hand)| {
                 let spec = hand.1.specs.get(round);
@@ -371,6 +372,7 @@ impl<'t> Planner<'_, 't> {
             if members.is_empty() {
                 continue;
             }
+            works = true;
             let steps = cycle::steps(&config.setup, &members, left);
             let count = |steps: &[Step]| -> usize {
                 let active = steps.iter().flat_map(|step| &step.active);
@@ -394,7 +396,14 @@ impl<'t> Planner<'_, 't> {
                 }
             }
         }
-        if tests.is_empty() && rounds > 0 {
+        if tests.is_empty() && works {
+            // Other cycles do their start at least.
+            let Cycle { start, end, .. } = config.setup.depth_cycle;
+            let message = format!(
+                "the cycle of queue depths has no step: it starts at {start}, above its end, {end}"
+            );
+            self.fail(None, message, "exchange them, or choose another test type");
+        } else if tests.is_empty() && rounds > 0 {
             let message = "every assigned access specification is idle";
             self.fail(None, message, "assign one that does I/O");
         }

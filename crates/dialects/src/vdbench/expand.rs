@@ -15,7 +15,9 @@ use super::build::Built;
 use super::jobs::{Member, Settings, Storage};
 use super::options::Options;
 use super::run::{LoopSetting, Run, RunFacts, RunKind, RunRate};
-use super::sections::{Loop, LoopKey, LoopValue, Name, Rate, Rd, Repeat, Varies, Wd, matches};
+use super::sections::{
+    Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Repeat, Varies, Wd, matches,
+};
 use super::values::Values;
 
 /// Longest list of rates that follow one another, s.
@@ -107,6 +109,7 @@ impl<'a> Expander<'a> {
             self.file_system_rd(index, rd);
             return;
         }
+        self.warn_of_maxdata(rd);
         let Some(members) = self.members(rd) else {
             return;
         };
@@ -150,6 +153,17 @@ impl<'a> Expander<'a> {
             if !self.may_look_at(members.len(), rd) || !self.set(index, rd, &of_set, set) {
                 return;
             }
+        }
+    }
+
+    fn warn_of_maxdata(&mut self, rd: &Rd) {
+        if rd.maxdata != MaxData::default() && rd.warmup > 0 {
+            let message = format!(
+                "rd={}: `maxdata=` behind a warm-up ends real runs of `fathom vdbench` and of `--format peer` alone",
+                rd.name
+            );
+            let hint = "leave `warmup=` out, or give the time that it takes as `elapsed=`";
+            self.values.warning(rd.at, message, hint);
         }
     }
 

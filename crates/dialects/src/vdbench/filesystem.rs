@@ -94,15 +94,15 @@ impl Expander<'_> {
             return Some(format);
         }
         let mut what = None;
+        let (mut complete, mut limited) = (false, false);
         for word in &rd.format {
             match word.as_str() {
                 "restart" => what = Some(SetFormat::Complete),
                 "clean" => (what, format.only) = (Some(SetFormat::Clean), true),
                 "only" => format.only = true,
                 "once" => format.once = true,
-                "limited" => format.limited = true,
-                // What is there is taken for complete: Fathom looks.
-                "complete" => {}
+                "limited" => limited = true,
+                "complete" => complete = true,
                 word if "yes".starts_with(word) => {}
                 word if "directories".starts_with(word) || word == "dirs" => {
                     what = Some(SetFormat::Directories);
@@ -115,10 +115,27 @@ impl Expander<'_> {
                 }
             }
         }
-        if !rd.format.is_empty() {
-            format.what = Some(what.unwrap_or(SetFormat::Anew));
-        }
-        Some(format)
+        // Neither may end in a format that removes what was to stay.
+        let (message, hint) = match () {
+            () if complete => (
+                "'format=yes' and 'format=complete' are mutually exclusive.",
+                "write `format=(no,complete)`, or `format=no`: what is there is looked at",
+            ),
+            () if limited && !format.only => (
+                "The use of 'format=limited' requires the use of 'format=(only,limited)'",
+                "add `only`, or leave `limited` out",
+            ),
+            () => {
+                format.limited = limited;
+                if !rd.format.is_empty() {
+                    format.what = Some(what.unwrap_or(SetFormat::Anew));
+                }
+                return Some(format);
+            }
+        };
+        let message = format!("rd={}: {message}", rd.name);
+        self.values.error(rd.at, message, hint);
+        None
     }
 
     /// The workloads of an RD, each once, in the order in which they are named.

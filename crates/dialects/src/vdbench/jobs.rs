@@ -131,6 +131,7 @@ struct Context<'c> {
     members: &'c [Member<'c>],
     settings: &'c Settings<'c>,
     several_wds: bool,
+    until_eof: bool,
     ends: &'c BTreeMap<usize, u64>,
 }
 
@@ -178,6 +179,7 @@ impl Expander<'_> {
             members,
             settings,
             several_wds: members.len() > 1,
+            until_eof: self.is_until_eof(rd, &slots, &specs),
             ends: &ends,
         };
         let pace = pace::Pace::of(rd, &slots, &specs, rate);
@@ -204,7 +206,7 @@ impl Expander<'_> {
             run_jobs: run_jobs.collect(),
             jobs,
             facts,
-            until_eof: self.is_until_eof(rd, &slots, &specs),
+            until_eof: context.until_eof,
         })
     }
 
@@ -300,7 +302,7 @@ impl Expander<'_> {
         let mix = Mix::reads(percent(spec.rdpct));
         let block = self.block(sd, spec)?;
         let limits = pace::limits(
-            context.rd,
+            (context.rd, context.until_eof),
             spec,
             &block,
             mix,

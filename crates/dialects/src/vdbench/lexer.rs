@@ -289,6 +289,7 @@ impl Lexer<'_> {
         let end = first_blank(line);
         let (kept, dropped) = line.split_at(end);
         self.warn_of_blank(kept, dropped.trim_start(), at);
+        self.refuse_open_quote(kept, at);
         if self.joined.text.len() + kept.len() > LINE_MAX {
             let message =
                 format!("the line is longer than {LINE_MAX} bytes with those it goes on in");
@@ -320,6 +321,25 @@ impl Lexer<'_> {
         let hint = "remove the blank, or put the value in double quotes";
         self.complaints
             .warning(&self.lexed.sources, place, message, hint);
+    }
+
+    /// A quote that is never closed makes one value of the rest of its line.
+    fn refuse_open_quote(&mut self, kept: &str, at: At) {
+        let Some(last) = kept
+            .rfind('"')
+            .filter(|_| kept.matches('"').count() % 2 == 1)
+        else {
+            return;
+        };
+        let place = At {
+            start: at.start + last as u32,
+            length: 1,
+            ..at
+        };
+        let message = "the double quote is not closed";
+        let hint = "close it on the same line";
+        self.complaints
+            .error(&self.lexed.sources, place, message, hint);
     }
 
     /// Takes what was joined.

@@ -125,7 +125,10 @@ impl FileSets {
                 continue;
             }
             if !anchor.exists {
-                let made = fs::DirBuilder::new().mode(0o700).create(full);
+                let made = fs::DirBuilder::new()
+                    .recursive(true)
+                    .mode(0o700)
+                    .create(full);
                 made.map_err(|error| EngineError::target(&object.path, "making it", error))?;
             }
             if anchor.empty

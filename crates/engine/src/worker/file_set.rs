@@ -23,7 +23,7 @@ use super::set_files::{Call, PlacedSet, SetFiles};
 use super::source::Next;
 use super::{FailedIo, Finished, LOOK_EVERY, usage_since};
 use crate::file_sets::clean;
-use crate::interval::Handover;
+use crate::interval::{Handover, phase};
 use crate::order::Order;
 use crate::timing::{Boundaries, Gauge, Times};
 use crate::{EngineError, ErrorPolicy, StopFlag};
@@ -215,11 +215,7 @@ impl<'a> SetWorker<'a> {
             self.start_measuring();
         }
         if now >= self.boundaries.interval_end {
-            let phase = if self.measuring {
-                Phase::Measure
-            } else {
-                Phase::Warmup
-            };
+            let phase = phase(self.measuring);
             let end = self.boundaries.interval_end;
             self.parts.handover.send(end, phase);
             self.boundaries.next_interval(now);
@@ -533,15 +529,13 @@ impl<'a> SetWorker<'a> {
                 .measured_until(self.stats.ended, self.last_completion);
             self.stats.measured = end.saturating_sub(self.measure_start);
             self.stats.usage = usage_since(self.usage_start);
-        } else {
-            self.parts.handover.current.clear();
         }
         self.stats.started = self.measure_start.saturating_sub(self.stage_start);
-        let mut last = self.parts.handover.current;
-        (last.end, last.phase) = (self.boundaries.interval_end, Phase::Measure);
+        let phase = phase(self.measuring);
+        let end = self.boundaries.interval_end;
+        self.parts.handover.finish(end, phase);
         Finished {
             stats: self.stats,
-            last,
             lag: self.lag,
             stamp_error: Gauge::default(),
             // What failed is with the order already, with the path that it failed on.

@@ -57,7 +57,7 @@ use self::source::Leftover;
 pub(crate) use self::source::Source;
 pub(crate) use self::verify::Verification;
 use crate::calls::NextPass;
-use crate::interval::Handover;
+use crate::interval::{Handover, phase};
 use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
 use crate::{ErrorPolicy, StopFlag};
@@ -141,8 +141,6 @@ pub(crate) struct FailedIo {
 pub(crate) struct Finished {
     /// Counters; its operations are in the sets it sent.
     pub(crate) stats: WorkerStats,
-    /// The last, unsent set.
-    pub(crate) last: Box<crate::interval::IntervalSet>,
     /// How late I/Os were submitted though a slot was free (open loops).
     pub(crate) lag: Gauge,
     /// How long completions may have waited unseen.
@@ -594,11 +592,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
         }
         if now >= self.boundaries.interval_end {
-            let phase = if self.measuring {
-                Phase::Measure
-            } else {
-                Phase::Warmup
-            };
+            let phase = phase(self.measuring);
             self.parts
                 .handover
                 .send(self.boundaries.interval_end, phase);
@@ -664,21 +658,18 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 .measured_until(self.stats.ended, self.last_completion);
             self.stats.measured = end.saturating_sub(self.measure_start);
             self.stats.usage = usage_since(self.usage_start);
-        } else {
-            self.parts.handover.current.clear();
-            if self.stats.ended == EndReason::Done && self.syncs_between {
-                let name = &self.parts.job.name;
-                leftover.lines.push(format!(
-                    "{name}: it was done before its warm-up (ramp_time) was over, so that nothing of it was measured"
-                ));
-            }
+        } else if self.stats.ended == EndReason::Done && self.syncs_between {
+            let name = &self.parts.job.name;
+            leftover.lines.push(format!(
+                "{name}: it was done before its warm-up (ramp_time) was over, so that nothing of it was measured"
+            ));
         }
         self.stats.started = self.measure_start.saturating_sub(self.stage_start);
-        let mut last = self.parts.handover.current;
-        (last.end, last.phase) = (self.boundaries.interval_end, Phase::Measure);
+        let phase = phase(self.measuring);
+        let end = self.boundaries.interval_end;
+        self.parts.handover.finish(end, phase);
         Finished {
             stats: self.stats,
-            last,
             lag: self.lag,
             stamp_error: self.stamp_error,
             failure: self.failure,

@@ -2,11 +2,17 @@
 
 /// Treatment of a job's files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of its own, and any may stand with any"
+)]
 pub struct FileHandling {
     /// Read all of it through the page cache before the job starts.
     pub pre_read: bool,
     /// A missing file is an error, instead of being made.
     pub must_exist: bool,
+    /// Directories above that of a file set are made where they are missing; otherwise that is an error.
+    pub make_parents: bool,
     /// What becomes of a missing or short file before the job.
     pub grows: Growth,
     /// `sync_file_range` after a number of writes.

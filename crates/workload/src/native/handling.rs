@@ -44,6 +44,7 @@ fn files(files: &FileHandling) -> Table {
     let switches = [
         ("pre_read", files.pre_read),
         ("must_exist", files.must_exist),
+        ("make_parents", files.make_parents),
         ("end_syncfs", files.end_syncfs),
     ];
     let on = switches.into_iter().filter(|(_, on)| *on);
@@ -152,6 +153,7 @@ impl Reader<'_> {
         let mut files = FileHandling {
             pre_read: truth(&mut fields, "pre_read"),
             must_exist: truth(&mut fields, "must_exist"),
+            make_parents: truth(&mut fields, "make_parents"),
             grows: Growth::No,
             end_syncfs: truth(&mut fields, "end_syncfs"),
             sync_range: None,

@@ -128,6 +128,21 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
+fn a_cycle_without_a_step_is_not_taken_for_idleness() {
+    let cycle = |kind: &str| {
+        let text = whole().replace("\t2 8 2 EXPONENTIAL", "\t9 8 2 EXPONENTIAL");
+        read_text("test.icf", &text.replace("\tNORMAL\n", kind), 3)
+    };
+    for kind in ["\tCYCLE_OUTSTANDING_IOS\n", "\t7\n"] {
+        let complaints = cycle(kind).unwrap_err();
+        let message = "the cycle of queue depths has no step: it starts at 9, above its end, 8";
+        assert_eq!(complaints.0[0].message, message);
+    }
+    // What is not gone through is not judged.
+    assert!(cycle("\tNORMAL\n").is_ok());
+}
+
+#[test]
 fn all_complaints_come_at_once() {
     let text = whole()
         .replace("\t5\n", "\tfive\n")

@@ -190,19 +190,19 @@ impl Builder<'_> {
             "depth" => {
                 fsd.depth = self
                     .values
-                    .count(parameter, Unit::Size, 0)
+                    .count(parameter, Unit::Size, 1)
                     .map_or(fsd.depth, |n| n.min(1 << 20) as u32);
             }
             "width" => {
                 fsd.width = self
                     .values
-                    .count(parameter, Unit::Size, 0)
+                    .count(parameter, Unit::Size, 1)
                     .map_or(fsd.width, |n| n.min(1 << 20) as u32);
             }
             "files" => {
                 fsd.files = self
                     .values
-                    .count(parameter, Unit::Size, 0)
+                    .count(parameter, Unit::Size, 1)
                     .unwrap_or(fsd.files);
             }
             "sizes" | "size" => fsd.sizes = self.file_sizes(parameter).unwrap_or(fsd.sizes.clone()),

@@ -384,19 +384,23 @@ impl Builder<'_> {
             LoopKey::Rdpct | LoopKey::Rhpct | LoopKey::Whpct => (0.0, 100.0, true),
             LoopKey::Compratio => (1.0, 100.0, true),
             LoopKey::Threads => (0.0, f64::from(fathom_workload::DEPTH_MAX), false),
-            LoopKey::Depth | LoopKey::Width => (0.0, 1e6, false),
-            // Sizes may be percentages, which are negative.
-            LoopKey::Wss | LoopKey::Totalsize => (-100.0, 9e15, false),
+            LoopKey::Depth | LoopKey::Width => (1.0, 1e6, false),
+            LoopKey::Files | LoopKey::Sizes | LoopKey::Wss | LoopKey::Totalsize => {
+                (1.0, 9e15, false)
+            }
             _ => (0.0, 9e15, false),
         };
         let is_good =
             |number: &f64| (least..=most).contains(number) && (fractions || number.fract() == 0.0);
         if let Some(bad) = numbers.iter().find(|number| !is_good(number)) {
-            let message = format!(
-                "`{}={}`: {bad} is not possible",
-                parameter.key,
-                shown(parameter)
-            );
+            let text = shown(parameter);
+            // Percentages are kept as numbers below 0.
+            let bad = if text.contains('%') && *bad < 0.0 {
+                format!("{}%", -bad)
+            } else {
+                bad.to_string()
+            };
+            let message = format!("`{}={text}`: {bad} is not possible", parameter.key);
             self.values
                 .error(parameter.at, message, format!("give {least} to {most}"));
         }

@@ -128,7 +128,8 @@ impl Expander<'_> {
             features: Features {
                 filling: self.storage.filling.clone().map(Box::new),
                 files: FileHandling {
-                    must_exist: !self.built.general.create_anchors,
+                    // The directory of a set is always made, those above it where that is asked for.
+                    make_parents: self.built.general.create_anchors,
                     ..FileHandling::default()
                 },
                 file_work: Some(Box::new(work)),

@@ -7,7 +7,7 @@ use fathom_workload::{
 
 use super::super::expand::{Expander, steps_of};
 use super::super::run::RunRate;
-use super::super::sections::{Gaps, Rd, Seek, Varies};
+use super::super::sections::{Gaps, MaxData, Rd, Seek, Varies};
 use super::super::shares::{of_skews, whole};
 use super::{Slot, Spec};
 
@@ -149,9 +149,11 @@ fn refine(job: &mut Job, exact: f64) {
     }
 }
 
-/// Without a warm-up, Vdbench leaves the first interval of `elapsed=` out of its averages; here that is the warm-up.
+/// Without a warm-up, Vdbench leaves the first interval of `elapsed=` out of its averages; here that is the warm-up of all
+/// jobs, or where some may be done within it, of none. `maxdata=` counts what comes after a warm-up that is asked for,
+/// which no job can know by itself.
 pub(super) fn limits(
-    rd: &Rd,
+    (rd, until_eof): (&Rd, bool),
     spec: Spec<'_>,
     block: &BlockSizes,
     mix: Mix,
@@ -159,8 +161,10 @@ pub(super) fn limits(
 ) -> Limits {
     let interval = rd.interval.max(1);
     let eof = spec.seek == Seek::Eof;
+    let ends_early = until_eof || rd.maxdata != MaxData::default();
+    let maxdata = maxdata.filter(|_| rd.warmup == 0);
     let (warmup, runtime) = match rd.warmup {
-        0 if eof || rd.elapsed <= interval => (0, rd.elapsed),
+        0 if ends_early || rd.elapsed <= interval => (0, rd.elapsed),
         0 => (interval, rd.elapsed - interval),
         warmup => (warmup, rd.elapsed),
     };

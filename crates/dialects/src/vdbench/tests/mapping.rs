@@ -207,6 +207,24 @@ fn the_first_interval_is_left_out_without_a_warm_up() {
     };
     assert_eq!(times("elapsed=60,interval=5"), (5.0, 55.0));
     assert_eq!(times("elapsed=600,warmup=60"), (60.0, 600.0));
+    // What may be over within the first interval would not be measured at all.
+    assert_eq!(times("elapsed=60,maxdata=1m"), (0.0, 60.0));
+    assert_eq!(times("elapsed=60,maxdataread=1m,warmup=5"), (5.0, 60.0));
+}
+
+#[test]
+fn all_jobs_of_a_run_are_measured_from_one_moment() {
+    let text =
+        "sd=s,lun=/f,size=1g\nwd=w1,sd=s,seekpct=eof\nwd=w2,sd=s\nrd=r,wd=w*,iorate=max,elapsed=9";
+    let warmups = |more: &str| -> Vec<u64> {
+        let jobs = jobs(&format!("{text}{more}"));
+        let warmups = jobs
+            .iter()
+            .map(|job| job.limits.warmup.get() / 1_000_000_000);
+        warmups.collect()
+    };
+    assert_eq!(warmups(""), [0, 0]);
+    assert_eq!(warmups(",warmup=3"), [3, 3]);
 }
 
 #[test]
@@ -219,6 +237,16 @@ fn maxdata_ends_a_run() {
     assert_eq!(bytes("maxdata=5g"), Some(Bytes::gib(5)));
     assert_eq!(bytes("maxdata=2"), Some(Bytes::gib(2)));
     assert_eq!(bytes("maxdatawritten=1g"), None);
+    // What a warm-up moves does not count, so it must not end a job.
+    let text = format!("{SD_WD}rd=r,wd=wd1,iorate=max,warmup=5,maxdata=5g");
+    let input = read(&text);
+    let limits = &input.workload.stages[0].jobs[0].limits;
+    assert_eq!((limits.bytes, limits.time_based), (None, true));
+    let warned = &input.warnings.0[0];
+    assert!(
+        warned.message.contains("`maxdata=` behind a warm-up"),
+        "{warned}"
+    );
 }
 
 #[test]

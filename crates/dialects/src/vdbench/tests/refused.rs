@@ -106,6 +106,11 @@ fn errors_of_the_real_program_are_told_in_its_words() {
 
 #[test]
 fn traps_that_end_in_an_error_are_explained() {
+    check(
+        "sd=sd1,lun=\"/x,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max",
+        "the double quote is not closed",
+        (1, 12),
+    );
     for (text, explained) in [
         (
             "sd=sd1,lun=/x,size=1m\nwd=w1,sd=(sd-1-1)\nrd=r,wd=w1,iorate=max",
@@ -331,6 +336,48 @@ fn what_is_not_done_on_files_is_refused_by_name() {
         4,
         "an FSD of its own",
     );
+}
+
+#[test]
+fn words_of_a_format_that_need_others_are_refused_without_them() {
+    let with = |words: &str| {
+        format!(
+            "fsd=f,anchor=/a,files=9\nfwd=w,fsd=f,operation=read\nrd=r,fwd=w,fwdrate=max,format={words}"
+        )
+    };
+    // This would remove what it calls complete.
+    let both = "'format=complete' are mutually exclusive";
+    for words in ["complete", "(yes,complete)"] {
+        names(&with(words), both, 3, "`format=no`");
+    }
+    let alone = "requires the use of 'format=(only,limited)'";
+    names(&with("(restart,limited)"), alone, 3, "`only`");
+    for words in ["(no,complete)", "(only,limited)", "(clean,limited)"] {
+        read_with(&with(words), "").unwrap();
+    }
+}
+
+#[test]
+fn what_no_file_system_holds_is_told_where_it_stands() {
+    let text = |fsd: &str, rd: &str| {
+        format!(
+            "fsd=f,anchor=/a,{fsd}\nfwd=w1,fsd=f\nfwd=w2,fsd=f,operation=getattr\n\
+             rd=r,fwd=w*,fwdrate=max,elapsed=9,format=yes{rd}"
+        )
+    };
+    for counts in ["depth=0", "width=0,files=9", "files=0"] {
+        let message = format!("`{}`: not possible", counts.split(',').next().unwrap());
+        let place = 1 + "fsd=f,anchor=/a,".len() + counts.find('=').unwrap() + 1;
+        check(&text(counts, ""), &message, (1, place));
+    }
+    let many = text("depth=3,width=1000", "");
+    let message = "fsd=f: `/a` has 1001001000 directories";
+    check(&many, message, (1, 5));
+    // Once, and not for each of the jobs on it.
+    assert_eq!(read_with(&many, "").unwrap_err().0.len(), 1);
+    let looped = |rd: &str, message: &str| check(&text("files=9", rd), message, (4, 46));
+    looped(",forwss=(50%,4k)", "`forwss=(50%,4k)`: 50% is not possible");
+    looped(",forfiles=(0,9)", "`forfiles=(0,9)`: 0 is not possible");
 }
 
 #[test]
