@@ -198,17 +198,28 @@ fn it_syncs_as_often_as_fio() {
         "--fsync=16",
         "--fdatasync=17",
         "--fsync_on_close=1",
+        // A size that blocks do not fill has fio look for one more, and sync before.
+        "--fsync=1 --size=97000",
+        "--fsync=5 --size=103000",
+        "--fsync=1 --size=97000 --number_ios=23",
+        "--fsync=1 --size=97000 --rw=randwrite",
+        "--fsync=1 --size=97000 --rw=randwrite --norandommap",
+        "--fdatasync=1 --size=97000 --nrfiles=3",
+        "--fsync=1 --size=64k --rw=write:8k",
+        "--fsync=1 --size=97000 --rate_iops=2000",
     ] {
-        let arguments = [
+        let mut arguments = vec![
             "--name=x",
             &file,
-            sync,
             "--end_fsync=1",
             "--rw=write",
             "--bs=4k",
             "--size=1m",
             "--output-format=json",
         ];
+        arguments.extend(sync.split_whitespace());
+        // A file that is longer than the job gives its last block whole.
+        let _ = std::fs::remove_file(folder.path().join("synced"));
         let (ours, theirs) = both(folder.path(), &arguments);
         // fio leaves `fdatasync` out of `total_ios`, but not out of its latencies.
         let syncs = |document: &Value| {
