@@ -230,6 +230,30 @@ fn it_syncs_as_often_as_fio() {
     }
 }
 
+/// The pause after a job's last I/O is part of its runtime.
+#[test]
+fn the_last_pause_counts() {
+    let folder = support::disk_folder();
+    for (pauses, options) in [
+        (5, "--thinktime=100ms"),
+        (5, "--thinktime=100ms --thinktime_spin=100ms"),
+        (2, "--thinktime=100ms --thinktime_blocks=2"),
+        (3, "--thinktime=100ms --number_ios=3"),
+    ] {
+        let mut arguments = vec!["--name=x", "--size=20k", "--output-format=json"];
+        arguments.extend(options.split_whitespace());
+        let (ours, theirs) = both(folder.path(), &arguments);
+        for document in [ours, theirs] {
+            let runtime = document["jobs"][0]["read"]["runtime"].as_u64().unwrap_or(0);
+            let least = pauses * 100;
+            assert!(
+                (least..least + 90).contains(&runtime),
+                "{options}: {runtime}"
+            );
+        }
+    }
+}
+
 /// A machine that withholds the processor for a moment is met by another round, never by a lower bar.
 #[test]
 fn it_keeps_the_depth_it_was_asked_for() {
