@@ -254,6 +254,28 @@ fn the_last_pause_counts() {
     }
 }
 
+/// Samples of bandwidth and IOPS are as long as they are asked for, in whole half seconds.
+#[test]
+fn samples_are_as_long_as_asked() {
+    let folder = support::disk_folder();
+    for (bandwidth, iops, options) in [
+        (4, 4, ""),
+        (2, 4, "--bwavgtime=1000"),
+        (4, 2, "--iopsavgtime=1000"),
+        (2, 4, "--write_bw_log=x --log_avg_msec=1000"),
+    ] {
+        let words = "--name=x --size=200k --rate_iops=20 --output-format=json";
+        let mut arguments: Vec<&str> = words.split_whitespace().collect();
+        arguments.extend(options.split_whitespace());
+        let (ours, theirs) = both(folder.path(), &arguments);
+        for document in [ours, theirs] {
+            let read = &document["jobs"][0]["read"];
+            let counts = ["bw_samples", "iops_samples"].map(|key| read[key].as_u64().unwrap_or(0));
+            assert_eq!(counts, [bandwidth, iops], "{options}");
+        }
+    }
+}
+
 /// A machine that withholds the processor for a moment is met by another round, never by a lower bar.
 #[test]
 fn it_keeps_the_depth_it_was_asked_for() {

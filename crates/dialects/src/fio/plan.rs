@@ -434,6 +434,7 @@ impl<'a> Planner<'a> {
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
             tells_errors: verify::goes_on(settings),
+            sample_halves: settings.log.sample_halves(),
             logs,
         }
     }

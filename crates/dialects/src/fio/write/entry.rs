@@ -66,7 +66,7 @@ pub fn workers<'a>(
     found
 }
 
-/// Samples of half a second each.
+/// Samples of half a second each, or of as many halves as the job asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     pub min: u64,
@@ -183,9 +183,6 @@ impl Way {
         if let Some(submit) = &stats.submit {
             merge(&mut self.submit, submit);
         }
-        let (bandwidth, iops) = samples(&worker.samples, way);
-        self.bandwidth.add(&bandwidth);
-        self.iops.add(&iops);
     }
 }
 
@@ -210,19 +207,27 @@ pub fn merge(into: &mut Option<Histogram>, from: &Histogram) {
     }
 }
 
-/// KiB a second and I/Os a second of each sample in which the direction did anything.
-fn samples(halves: &[HalfSecond], way: usize) -> (Samples, Samples) {
-    let (mut bandwidth, mut iops) = (Vec::new(), Vec::new());
-    let mut before = Nanos::ZERO;
-    for half in halves {
-        let spent = half.at.saturating_sub(before).get() / 1_000_000;
-        before = half.at;
-        if half.ios[way] > 0 && spent > 0 {
-            bandwidth.push(per_second(half.bytes[way], spent) / 1024);
-            iops.push(per_second(half.ios[way], spent));
+/// KiB a second and I/Os a second of each sample in which the direction did anything; `lengths` are theirs in half seconds. What
+/// fills none is in none.
+fn samples(halves: &[HalfSecond], direction: Direction, lengths: [usize; 2]) -> [Samples; 2] {
+    let way = direction as usize;
+    let rates = |length: usize, count: &dyn Fn(&HalfSecond) -> u64| {
+        let mut before = Nanos::ZERO;
+        let mut rates = Vec::new();
+        for sample in halves.chunks_exact(length) {
+            let end = sample.last().map_or(before, |last| last.at);
+            let spent = end.saturating_sub(before).get() / 1_000_000;
+            before = end;
+            if spent > 0 && sample.iter().any(|half| half.ios[way] > 0) {
+                rates.push(per_second(sample.iter().map(count).sum(), spent));
+            }
         }
-    }
-    (Samples::of(&bandwidth), Samples::of(&iops))
+        rates
+    };
+    let bandwidth = rates(lengths[0], &|half| half.bytes[way]);
+    let bandwidth: Vec<u64> = bandwidth.iter().map(|rate| rate / 1024).collect();
+    let iops = rates(lengths[1], &|half| half.ios[way]);
+    [Samples::of(&bandwidth), Samples::of(&iops)]
 }
 
 /// Whether a job goes on after errors that it can meet.
@@ -322,7 +327,7 @@ impl<'a> Entry<'a> {
                 entry.survived.get_or_insert((0, 0));
             }
             for (result, worker) in &workers[index] {
-                entry.add(job, result, worker);
+                entry.add(job, result, worker, input.jobs[index].sample_halves);
             }
         }
         entry
@@ -340,7 +345,13 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn add(&mut self, job: &Job, result: &StageResult, worker: &WorkerStats) {
+    fn add(
+        &mut self,
+        job: &Job,
+        result: &StageResult,
+        worker: &WorkerStats,
+        sample_halves: [usize; 2],
+    ) {
         if self.started_unix_ms == 0 {
             self.started_unix_ms = result.started_unix_ns / 1_000_000;
         }
@@ -359,7 +370,11 @@ impl<'a> Entry<'a> {
         }
         for direction in Direction::ALL {
             if let Some(stats) = &worker.directions[direction as usize] {
-                self.ways[direction as usize].add(worker, stats, direction);
+                let way = &mut self.ways[direction as usize];
+                way.add(worker, stats, direction);
+                let [bandwidth, iops] = samples(&worker.samples, direction, sample_halves);
+                way.bandwidth.add(&bandwidth);
+                way.iops.add(&iops);
             }
             let failed = failed(job, worker, direction);
             if failed > 0 {
