@@ -195,6 +195,31 @@ fn larger_files_give_their_last_block_whole() {
     std::fs::remove_file(&path).expect("the file is there");
 }
 
+/// What is appended is so once, whatever says how often, unless offsets may repeat.
+#[test]
+fn bytes_are_appended_once() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("appended.{}", std::process::id()));
+    let name = format!("--filename={}", path.display());
+    for options in [
+        "--rw=write --size=64k --loops=3",
+        "--rw=write --size=64k --io_size=256k",
+        "--rw=write --size=64k --time_based --runtime=10",
+        "--rw=write --size=100k --bs=16k --loops=2",
+        "--rw=write --size=128k --io_size=32k --loops=2",
+        "--rw=write:4k --size=128k --bs=16k --loops=3",
+        "--rw=randwrite --size=64k --loops=2",
+        "--rw=randwrite --size=64k --io_size=128k",
+        "--rw=randwrite --norandommap --size=64k --loops=2",
+        "--rw=randwrite --norandommap --size=64k --io_size=128k",
+    ] {
+        std::fs::write(&path, vec![0; 65_536]).expect("the temporary directory is writable");
+        // fio's own run comes second.
+        check(&["--ioengine=psync", "--file_append=1", &name], options);
+    }
+    std::fs::remove_file(path).expect("the file is there");
+}
+
 /// File and offset of each I/O, as fio's `write_iolog` has them.
 fn order_of_fio(arguments: &[&str], log: &Path) -> Vec<(u32, u64)> {
     let run = Command::new("fio")

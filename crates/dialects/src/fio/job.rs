@@ -84,7 +84,7 @@ pub fn build(
             start_delay: start_delay(settings, salt),
             warmup: settings.ramp,
             runtime: (settings.runtime > Nanos::ZERO).then_some(settings.runtime),
-            time_based: settings.time_based && settings.runtime > Nanos::ZERO,
+            time_based: time_based(settings),
             bytes: bytes.filter(|_| !of_names),
             ios: most_ios(settings),
             loops,
@@ -219,7 +219,12 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
         Amount::Percent(percent) => total.map(|total| share(total, percent)),
     };
     let Some(io_size) = io_size else {
-        return (size.map(Bytes::new), settings.loops);
+        let passes = if appends_once(settings) {
+            1
+        } else {
+            settings.loops
+        };
+        return (size.map(Bytes::new), passes);
     };
     // `io_size` of all passes is one limit, and the I/O that reaches it is still done whole.
     let loops = u64::from(settings.loops.max(1));
@@ -232,7 +237,21 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     } else {
         io_size.saturating_mul(loops).max(block)
     };
+    let round = total.filter(|_| appends_once(settings));
+    let least = round.map_or(least, |round| least.min(round.max(block)));
     (Some(Bytes::new(least)), 1)
+}
+
+/// Whether each byte is appended once, whatever says how often: for fio the end of a file that grew is where the next pass
+/// begins, and leaves it no room. Offsets that may repeat go on within the first.
+fn appends_once(settings: &Settings) -> bool {
+    settings.placement.append && !(settings.pattern.random && is_independent(settings))
+}
+
+/// Whether the job starts over until its time is up: in order, what is appended is so once.
+fn time_based(settings: &Settings) -> bool {
+    let once = appends_once(settings) && !settings.pattern.random;
+    settings.time_based && settings.runtime > Nanos::ZERO && !once
 }
 
 fn mix_of(settings: &Settings) -> Mix {
