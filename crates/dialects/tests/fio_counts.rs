@@ -195,6 +195,40 @@ fn larger_files_give_their_last_block_whole() {
     std::fs::remove_file(&path).expect("the file is there");
 }
 
+/// One that is not as long gives whole blocks alone, and `size` is the most that all of them give.
+#[test]
+fn long_files_among_short_ones_give_their_last_block_whole() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = |name: &str| folder.join(format!("{name}.{}", std::process::id()));
+    let paths = ["long.1", "long.2", "long.3", "short"].map(path);
+    for (taken, options) in [
+        (2..4, "--rw=read --size=20000"),
+        (2..4, "--rw=write --size=20000 --loops=2"),
+        (2..4, "--rw=read --filesize=10000"),
+        (0..4, "--rw=read --size=40000"),
+        (0..4, "--rw=write --size=40000 --loops=2"),
+        (0..3, "--rw=read --size=30000"),
+        (0..3, "--rw=write --size=30000 --loops=2"),
+        (0..3, "--rw=write --size=30000 --io_size=50000"),
+        (0..1, "--rw=write --size=30000 --loops=2"),
+        (0..4, "--rw=read:4k --size=40000"),
+        (2..4, "--rw=randread --size=20000"),
+    ] {
+        for (path, bytes) in paths.iter().zip([40_960, 40_960, 40_960, 10_000]) {
+            std::fs::write(path, vec![0; bytes]).expect("the temporary directory is writable");
+        }
+        let taken: Vec<String> = paths[taken]
+            .iter()
+            .map(|it| it.display().to_string())
+            .collect();
+        let name = format!("--filename={}", taken.join(":"));
+        check(&["--ioengine=psync", &name], options);
+    }
+    for path in paths {
+        std::fs::remove_file(path).expect("the file is there");
+    }
+}
+
 /// What is appended is so once, whatever says how often, unless offsets may repeat.
 #[test]
 fn bytes_are_appended_once() {

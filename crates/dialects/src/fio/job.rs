@@ -224,7 +224,10 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
         } else {
             settings.loops
         };
-        return (size.map(Bytes::new), passes);
+        return match rounded_up(settings, total, passes) {
+            Some(bytes) => (Some(bytes), 1),
+            None => (size.map(Bytes::new), passes),
+        };
     };
     // `io_size` of all passes is one limit, and the I/O that reaches it is still done whole.
     let loops = u64::from(settings.loops.max(1));
@@ -240,6 +243,19 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     let round = total.filter(|_| appends_once(settings));
     let least = round.map_or(least, |round| least.min(round.max(block)));
     (Some(Bytes::new(least)), 1)
+}
+
+/// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size`: that is still
+/// the job's.
+fn rounded_up(settings: &Settings, total: Option<u64>, passes: u32) -> Option<Bytes> {
+    let skips = settings.pattern_number.is_some() || settings.placement.backwards != 0;
+    let (Amount::Bytes(size), None, false) = (settings.size, settings.file_size, skips) else {
+        return None;
+    };
+    let (block, passes) = (smallest_block(settings), u64::from(passes.max(1)));
+    let bytes = size.checked_mul(passes)?.checked_next_multiple_of(block)?;
+    let held = total?.saturating_mul(passes);
+    (total? > size && bytes < held).then_some(Bytes::new(bytes))
 }
 
 /// Whether each byte is appended once, whatever says how often: for fio the end of a file that grew is where the next pass
