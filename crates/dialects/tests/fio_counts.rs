@@ -143,6 +143,15 @@ fn counts_are_those_of_fio() {
         "--rw=read --size=1m --io_size=2500k --bs=48k",
         "--rw=randread --size=1m --io_size=2500k --bs=48k",
         "--rw=write --size=1m --io_size=2500k --bs=48k",
+        "--rw=randread --size=33k --io_size=200k --bs=16k",
+        "--rw=randread --size=80k --io_size=200k --bs=16k",
+        "--rw=read --size=33k --io_size=200k --bs=16k",
+        "--rw=write --size=33k --io_size=200k --bs=16k",
+        "--rw=randread --size=33k --io_size=100k --loops=2 --bs=16k",
+        "--rw=randwrite --size=66k --nrfiles=2 --io_size=200k --bs=16k",
+        "--rw=randread --size=33k --io_size=200k --bs=16k --norandommap",
+        "--rw=randread --size=33k --io_size=20k --bs=16k",
+        "--rw=read --size=33k --io_size=42k --bs=16k",
     ] {
         check(&["--ioengine=null"], options);
     }

@@ -236,7 +236,9 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     let block = used.map(|way| block[way].1).max().unwrap_or(1).max(1);
     let one_size = smallest_block(settings) == block;
     let least = if one_size {
-        io_size.max(1).saturating_mul(loops).next_multiple_of(block)
+        let all = io_size.max(1).saturating_mul(loops);
+        let rounds = whole_rounds(settings, targets, (io_size, block));
+        all.next_multiple_of(block).min(rounds)
     } else {
         io_size.saturating_mul(loops).max(block)
     };
@@ -248,6 +250,28 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
 /// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size`: that is still
 /// the job's.
 fn rounded_up(settings: &Settings, total: Option<u64>, passes: u32) -> Option<Bytes> {
+/// Bytes of the rounds over the targets that fio begins in blocks of one size: as many as there are `loops`, and more for as long
+/// as a block of `io_size` is left. Writes in order that fill their targets go round in one, and so do offsets that may repeat.
+fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64, u64)) -> u64 {
+    let lengths = targets.iter().map(|target| target.length.map(Bytes::get));
+    let filled = |length: Option<u64>| length.is_some_and(|length| length.is_multiple_of(block));
+    let endless = if settings.pattern.random {
+        is_independent(settings)
+    } else {
+        settings.pattern.directions[1] && lengths.clone().all(filled)
+    };
+    let round = lengths.fold(Some(0u64), |sum, length| {
+        Some(sum?.saturating_add(length? / block * block))
+    });
+    match round.filter(|round| *round > 0 && !endless) {
+        Some(round) => {
+            let rounds = (io_size + 1).saturating_sub(block).div_ceil(round);
+            round.saturating_mul(rounds.max(u64::from(settings.loops.max(1))))
+        }
+        None => u64::MAX,
+    }
+}
+
     let skips = settings.pattern_number.is_some() || settings.placement.backwards != 0;
     let (Amount::Bytes(size), None, false) = (settings.size, settings.file_size, skips) else {
         return None;
