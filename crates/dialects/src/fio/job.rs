@@ -14,6 +14,9 @@ use super::table;
 use super::targets::share;
 use super::verify;
 
+/// Bytes of a page, as on x86-64 and on most of ARM.
+const PAGE: u64 = 4096;
+
 /// What issues the settings' I/O.
 pub fn backend(settings: &Settings) -> Backend {
     table::find_engine(&settings.engine)
@@ -247,9 +250,6 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     (Some(Bytes::new(least)), 1)
 }
 
-/// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size`: that is still
-/// the job's.
-fn rounded_up(settings: &Settings, total: Option<u64>, passes: u32) -> Option<Bytes> {
 /// Bytes of the rounds over the targets that fio begins in blocks of one size: as many as there are `loops`, and more for as long
 /// as a block of `io_size` is left. Writes in order that fill their targets go round in one, and so do offsets that may repeat.
 fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64, u64)) -> u64 {
@@ -272,6 +272,9 @@ fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64,
     }
 }
 
+/// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size`: that is still
+/// the job's.
+fn rounded_up(settings: &Settings, total: Option<u64>, passes: u32) -> Option<Bytes> {
     let skips = settings.pattern_number.is_some() || settings.placement.backwards != 0;
     let (Amount::Bytes(size), None, false) = (settings.size, settings.file_size, skips) else {
         return None;
@@ -378,6 +381,45 @@ pub enum Allowed {
     ReadsOnly,
 }
 
+/// Whether an option that a run refuses would change anything in fio.
+pub fn heeds(settings: &Settings, option: &str) -> bool {
+    match option {
+        "num_range" => settings.pattern.directions[2],
+        "unlink_each_loop" => opens_again(settings),
+        _ => true,
+    }
+}
+
+/// Whether fio closes the files and begins with them again: it does so for each of `loops`, while time or `io_size` of a random
+/// job is left. Where it goes on in the same files there is nothing to be removed in between.
+fn opens_again(settings: &Settings) -> bool {
+    let files = settings.listed_files.unwrap_or(settings.file_count);
+    let one_file = files == 1 && settings.control.open_directory.is_none();
+    if settings.time_based && settings.runtime > Nanos::ZERO {
+        return !one_file;
+    }
+    let goes_on = settings.pattern.random && !matches!(settings.io_size, Amount::Unset);
+    settings.loops > 1 || goes_on
+}
+
+/// What fio's `mmap` does not do: make files longer, or write back parts of pages.
+fn mapped_problem(settings: &Settings) -> Option<(&'static str, &'static str)> {
+    if backend(settings) != Backend::Mmap {
+        return None;
+    }
+    if settings.placement.append {
+        let message = "the engine `mmap` cannot append to files";
+        return Some(("file_append", message));
+    }
+    let ranges = block_range(settings);
+    let used = (0..3).filter(|way| settings.pattern.directions[*way]);
+    let least = used.map(|way| ranges[way].0).min().unwrap_or(0);
+    let writes_back = settings.direct || settings.fsync > 0 || settings.fdatasync > 0;
+    let message =
+        "the engine `mmap` with `direct`, `fsync` or `fdatasync` takes blocks of whole pages alone";
+    (writes_back && !least.is_multiple_of(PAGE)).then_some(("bs", message))
+}
+
 /// Complaints about settings that do not go together.
 pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Diagnostics) {
     let mut refuse = |option: &str, message: String, hint: &str| {
@@ -412,6 +454,10 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
     }
     for (option, message, hint) in pacing_problems(settings) {
         refuse(option, message, hint);
+    }
+    if let Some((option, message)) = mapped_problem(settings) {
+        let hint = "take another engine, or leave the option out";
+        refuse(option, message.to_owned(), hint);
     }
     if let Some((option, message, hint)) = zone_problem(settings) {
         refuse(option, message.to_owned(), hint);
