@@ -230,6 +230,47 @@ fn it_syncs_as_often_as_fio() {
     }
 }
 
+/// What is said of a whole group is the first job's for some things, and the last one's for others.
+#[test]
+fn a_group_is_shown_as_its_last_job_has_it() {
+    let folder = support::disk_folder();
+    let common = [
+        "--ioengine=null",
+        "--iodepth=4",
+        "--size=1m",
+        "--group_reporting",
+        "--output-format=json",
+    ];
+    let survives = "--continue_on_error=all";
+    for (first, last) in [
+        (
+            ["--name=a", "--percentile_list=50", survives],
+            [
+                "--name=b",
+                "--percentile_list=99:99.9",
+                "--slat_percentiles=1",
+            ],
+        ),
+        (
+            ["--name=a", "--slat_percentiles=1", "--percentile_list=50"],
+            ["--name=b", "--clat_percentiles=0", survives],
+        ),
+    ] {
+        let arguments = [&common[..], &first, &last].concat();
+        let (ours, theirs) = both(folder.path(), &arguments);
+        let of = |document: &Value| {
+            let job = &document["jobs"][0];
+            let percentiles = ["slat_ns", "clat_ns"].map(|kind| {
+                let percentiles = job["read"][kind]["percentile"].as_object();
+                percentiles.map(|them| them.keys().cloned().collect::<Vec<_>>())
+            });
+            let survived = job["total_err"].as_u64();
+            (job["jobname"].clone(), percentiles, survived)
+        };
+        assert_eq!(of(&ours), of(&theirs), "{arguments:?}");
+    }
+}
+
 /// The pause after a job's last I/O is part of its runtime.
 #[test]
 fn the_last_pause_counts() {

@@ -264,8 +264,9 @@ pub fn ended_by_error(job: &Job, worker: &WorkerStats) -> bool {
 pub struct Entry<'a> {
     /// The first job's.
     pub meta: &'a FioJobMeta,
-    /// The options typed of the last, which fio gives beside the first one's name.
-    pub options: &'a [(String, String)],
+    /// The last job's: fio gives its options, percentiles, latency target and steady state beside the first one's name, and tells
+    /// of survived errors where that one survives them.
+    pub last: &'a FioJobMeta,
     pub members: usize,
     /// Error number of the first failed I/O, also where the job survived it; 0: none.
     pub error: i32,
@@ -283,7 +284,7 @@ pub struct Entry<'a> {
     pub depth_levels: [u64; 7],
     pub submit_batches: [u64; 7],
     pub complete_batches: [u64; 7],
-    /// What the first job asks for beyond plain I/O.
+    /// What the last job asks for beyond plain I/O.
     pub features: Option<&'a Features>,
     /// How steady its results were, where it ends by them.
     pub steady: Option<SteadyOutcome>,
@@ -298,12 +299,13 @@ impl<'a> Entry<'a> {
         members: &Members,
         workers: &[Vec<(&StageResult, &WorkerStats)>],
     ) -> Self {
+        let last = members.clone().last().unwrap_or(members.start);
         let mut entry = Self {
             meta: &input.jobs[members.start],
-            options: &input.jobs[members.clone().last().unwrap_or(members.start)].options,
+            last: &input.jobs[last],
             members: members.len(),
             error: 0,
-            survived: None,
+            survived: Some((0, 0)),
             started_unix_ms: 0,
             ways: Default::default(),
             sync: None,
@@ -316,20 +318,18 @@ impl<'a> Entry<'a> {
             depth_levels: [0; 7],
             submit_batches: [0; 7],
             complete_batches: [0; 7],
-            features: (input.workload.jobs().nth(members.start)).map(|(_, job)| &job.features),
+            features: (input.workload.jobs().nth(last)).map(|(_, job)| &job.features),
             steady: None,
             found_depth: None,
         };
         let jobs: Vec<&Job> = input.workload.jobs().map(|(_, job)| job).collect();
         for index in members.clone() {
             let Some(job) = jobs.get(index) else { continue };
-            if input.jobs[index].tells_errors {
-                entry.survived.get_or_insert((0, 0));
-            }
             for (result, worker) in &workers[index] {
                 entry.add(job, result, worker, input.jobs[index].sample_halves);
             }
         }
+        entry.survived = entry.survived.filter(|_| entry.last.tells_errors);
         entry
     }
 
@@ -399,10 +399,8 @@ impl<'a> Entry<'a> {
         if let Some(sync) = worker.sync.as_ref().filter(|sync| sync.ios() > 0) {
             merge(&mut self.sync, &sync.latency);
         }
-        if self.steady.is_none() {
-            self.steady = worker.steady.as_deref().cloned();
-        }
-        self.found_depth = self.found_depth.or(worker.found_depth);
+        self.steady = worker.steady.as_deref().cloned();
+        self.found_depth = worker.found_depth;
         self.runtime_ms += millis(worker.measured);
         self.user_ms += worker.usage.user.get() as f64 / 1e6;
         self.system_ms += worker.usage.system.get() as f64 / 1e6;
