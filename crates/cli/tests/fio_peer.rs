@@ -198,17 +198,28 @@ fn it_syncs_as_often_as_fio() {
         "--fsync=16",
         "--fdatasync=17",
         "--fsync_on_close=1",
+        // A size that blocks do not fill has fio look for one more, and sync before.
+        "--fsync=1 --size=97000",
+        "--fsync=5 --size=103000",
+        "--fsync=1 --size=97000 --number_ios=23",
+        "--fsync=1 --size=97000 --rw=randwrite",
+        "--fsync=1 --size=97000 --rw=randwrite --norandommap",
+        "--fdatasync=1 --size=97000 --nrfiles=3",
+        "--fsync=1 --size=64k --rw=write:8k",
+        "--fsync=1 --size=97000 --rate_iops=2000",
     ] {
-        let arguments = [
+        let mut arguments = vec![
             "--name=x",
             &file,
-            sync,
             "--end_fsync=1",
             "--rw=write",
             "--bs=4k",
             "--size=1m",
             "--output-format=json",
         ];
+        arguments.extend(sync.split_whitespace());
+        // A file that is longer than the job gives its last block whole.
+        let _ = std::fs::remove_file(folder.path().join("synced"));
         let (ours, theirs) = both(folder.path(), &arguments);
         // fio leaves `fdatasync` out of `total_ios`, but not out of its latencies.
         let syncs = |document: &Value| {
@@ -216,6 +227,93 @@ fn it_syncs_as_often_as_fio() {
             count.unwrap_or(0)
         };
         assert_eq!(syncs(&ours), syncs(&theirs), "{sync}");
+    }
+}
+
+/// What is said of a whole group is the first job's for some things, and the last one's for others.
+#[test]
+fn a_group_is_shown_as_its_last_job_has_it() {
+    let folder = support::disk_folder();
+    let common = [
+        "--ioengine=null",
+        "--iodepth=4",
+        "--size=1m",
+        "--group_reporting",
+        "--output-format=json",
+    ];
+    let survives = "--continue_on_error=all";
+    for (first, last) in [
+        (
+            ["--name=a", "--percentile_list=50", survives],
+            [
+                "--name=b",
+                "--percentile_list=99:99.9",
+                "--slat_percentiles=1",
+            ],
+        ),
+        (
+            ["--name=a", "--slat_percentiles=1", "--percentile_list=50"],
+            ["--name=b", "--clat_percentiles=0", survives],
+        ),
+    ] {
+        let arguments = [&common[..], &first, &last].concat();
+        let (ours, theirs) = both(folder.path(), &arguments);
+        let of = |document: &Value| {
+            let job = &document["jobs"][0];
+            let percentiles = ["slat_ns", "clat_ns"].map(|kind| {
+                let percentiles = job["read"][kind]["percentile"].as_object();
+                percentiles.map(|them| them.keys().cloned().collect::<Vec<_>>())
+            });
+            let survived = job["total_err"].as_u64();
+            (job["jobname"].clone(), percentiles, survived)
+        };
+        assert_eq!(of(&ours), of(&theirs), "{arguments:?}");
+    }
+}
+
+/// The pause after a job's last I/O is part of its runtime.
+#[test]
+fn the_last_pause_counts() {
+    let folder = support::disk_folder();
+    for (pauses, options) in [
+        (5, "--thinktime=100ms"),
+        (5, "--thinktime=100ms --thinktime_spin=100ms"),
+        (2, "--thinktime=100ms --thinktime_blocks=2"),
+        (3, "--thinktime=100ms --number_ios=3"),
+    ] {
+        let mut arguments = vec!["--name=x", "--size=20k", "--output-format=json"];
+        arguments.extend(options.split_whitespace());
+        let (ours, theirs) = both(folder.path(), &arguments);
+        for document in [ours, theirs] {
+            let runtime = document["jobs"][0]["read"]["runtime"].as_u64().unwrap_or(0);
+            let least = pauses * 100;
+            assert!(
+                (least..least + 90).contains(&runtime),
+                "{options}: {runtime}"
+            );
+        }
+    }
+}
+
+/// Samples of bandwidth and IOPS are as long as they are asked for, in whole half seconds.
+#[test]
+fn samples_are_as_long_as_asked() {
+    let folder = support::disk_folder();
+    for (bandwidth, iops, options) in [
+        (4, 4, ""),
+        (2, 4, "--bwavgtime=1000"),
+        (4, 2, "--iopsavgtime=1000"),
+        (2, 4, "--write_bw_log=x --log_avg_msec=1000"),
+    ] {
+        let words = "--name=x --size=200k --rate_iops=20 --output-format=json";
+        let mut arguments: Vec<&str> = words.split_whitespace().collect();
+        arguments.extend(options.split_whitespace());
+        let (ours, theirs) = both(folder.path(), &arguments);
+        for document in [ours, theirs] {
+            let read = &document["jobs"][0]["read"];
+            let counts = ["bw_samples", "iops_samples"].map(|key| read[key].as_u64().unwrap_or(0));
+            assert_eq!(counts, [bandwidth, iops], "{options}");
+        }
     }
 }
 

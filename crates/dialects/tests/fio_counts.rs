@@ -143,6 +143,15 @@ fn counts_are_those_of_fio() {
         "--rw=read --size=1m --io_size=2500k --bs=48k",
         "--rw=randread --size=1m --io_size=2500k --bs=48k",
         "--rw=write --size=1m --io_size=2500k --bs=48k",
+        "--rw=randread --size=33k --io_size=200k --bs=16k",
+        "--rw=randread --size=80k --io_size=200k --bs=16k",
+        "--rw=read --size=33k --io_size=200k --bs=16k",
+        "--rw=write --size=33k --io_size=200k --bs=16k",
+        "--rw=randread --size=33k --io_size=100k --loops=2 --bs=16k",
+        "--rw=randwrite --size=66k --nrfiles=2 --io_size=200k --bs=16k",
+        "--rw=randread --size=33k --io_size=200k --bs=16k --norandommap",
+        "--rw=randread --size=33k --io_size=20k --bs=16k",
+        "--rw=read --size=33k --io_size=42k --bs=16k",
     ] {
         check(&["--ioengine=null"], options);
     }
@@ -193,6 +202,65 @@ fn larger_files_give_their_last_block_whole() {
         check(&["--ioengine=psync", &name], options);
     }
     std::fs::remove_file(&path).expect("the file is there");
+}
+
+/// One that is not as long gives whole blocks alone, and `size` is the most that all of them give.
+#[test]
+fn long_files_among_short_ones_give_their_last_block_whole() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = |name: &str| folder.join(format!("{name}.{}", std::process::id()));
+    let paths = ["long.1", "long.2", "long.3", "short"].map(path);
+    for (taken, options) in [
+        (2..4, "--rw=read --size=20000"),
+        (2..4, "--rw=write --size=20000 --loops=2"),
+        (2..4, "--rw=read --filesize=10000"),
+        (0..4, "--rw=read --size=40000"),
+        (0..4, "--rw=write --size=40000 --loops=2"),
+        (0..3, "--rw=read --size=30000"),
+        (0..3, "--rw=write --size=30000 --loops=2"),
+        (0..3, "--rw=write --size=30000 --io_size=50000"),
+        (0..1, "--rw=write --size=30000 --loops=2"),
+        (0..4, "--rw=read:4k --size=40000"),
+        (2..4, "--rw=randread --size=20000"),
+    ] {
+        for (path, bytes) in paths.iter().zip([40_960, 40_960, 40_960, 10_000]) {
+            std::fs::write(path, vec![0; bytes]).expect("the temporary directory is writable");
+        }
+        let taken: Vec<String> = paths[taken]
+            .iter()
+            .map(|it| it.display().to_string())
+            .collect();
+        let name = format!("--filename={}", taken.join(":"));
+        check(&["--ioengine=psync", &name], options);
+    }
+    for path in paths {
+        std::fs::remove_file(path).expect("the file is there");
+    }
+}
+
+/// What is appended is so once, whatever says how often, unless offsets may repeat.
+#[test]
+fn bytes_are_appended_once() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("appended.{}", std::process::id()));
+    let name = format!("--filename={}", path.display());
+    for options in [
+        "--rw=write --size=64k --loops=3",
+        "--rw=write --size=64k --io_size=256k",
+        "--rw=write --size=64k --time_based --runtime=10",
+        "--rw=write --size=100k --bs=16k --loops=2",
+        "--rw=write --size=128k --io_size=32k --loops=2",
+        "--rw=write:4k --size=128k --bs=16k --loops=3",
+        "--rw=randwrite --size=64k --loops=2",
+        "--rw=randwrite --size=64k --io_size=128k",
+        "--rw=randwrite --norandommap --size=64k --loops=2",
+        "--rw=randwrite --norandommap --size=64k --io_size=128k",
+    ] {
+        std::fs::write(&path, vec![0; 65_536]).expect("the temporary directory is writable");
+        // fio's own run comes second.
+        check(&["--ioengine=psync", "--file_append=1", &name], options);
+    }
+    std::fs::remove_file(path).expect("the file is there");
 }
 
 /// File and offset of each I/O, as fio's `write_iolog` has them.

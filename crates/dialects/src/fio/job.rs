@@ -14,6 +14,9 @@ use super::table;
 use super::targets::share;
 use super::verify;
 
+/// Bytes of a page, as on x86-64 and on most of ARM.
+const PAGE: u64 = 4096;
+
 /// What issues the settings' I/O.
 pub fn backend(settings: &Settings) -> Backend {
     table::find_engine(&settings.engine)
@@ -84,7 +87,7 @@ pub fn build(
             start_delay: start_delay(settings, salt),
             warmup: settings.ramp,
             runtime: (settings.runtime > Nanos::ZERO).then_some(settings.runtime),
-            time_based: settings.time_based && settings.runtime > Nanos::ZERO,
+            time_based: time_based(settings),
             bytes: bytes.filter(|_| !of_names),
             ios: most_ios(settings),
             loops,
@@ -219,7 +222,15 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
         Amount::Percent(percent) => total.map(|total| share(total, percent)),
     };
     let Some(io_size) = io_size else {
-        return (size.map(Bytes::new), settings.loops);
+        let passes = if appends_once(settings) {
+            1
+        } else {
+            settings.loops
+        };
+        return match rounded_up(settings, total, passes) {
+            Some(bytes) => (Some(bytes), 1),
+            None => (size.map(Bytes::new), passes),
+        };
     };
     // `io_size` of all passes is one limit, and the I/O that reaches it is still done whole.
     let loops = u64::from(settings.loops.max(1));
@@ -228,11 +239,62 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     let block = used.map(|way| block[way].1).max().unwrap_or(1).max(1);
     let one_size = smallest_block(settings) == block;
     let least = if one_size {
-        io_size.max(1).saturating_mul(loops).next_multiple_of(block)
+        let all = io_size.max(1).saturating_mul(loops);
+        let rounds = whole_rounds(settings, targets, (io_size, block));
+        all.next_multiple_of(block).min(rounds)
     } else {
         io_size.saturating_mul(loops).max(block)
     };
+    let round = total.filter(|_| appends_once(settings));
+    let least = round.map_or(least, |round| least.min(round.max(block)));
     (Some(Bytes::new(least)), 1)
+}
+
+/// Bytes of the rounds over the targets that fio begins in blocks of one size: as many as there are `loops`, and more for as long
+/// as a block of `io_size` is left. Writes in order that fill their targets go round in one, and so do offsets that may repeat.
+fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64, u64)) -> u64 {
+    let lengths = targets.iter().map(|target| target.length.map(Bytes::get));
+    let filled = |length: Option<u64>| length.is_some_and(|length| length.is_multiple_of(block));
+    let endless = if settings.pattern.random {
+        is_independent(settings)
+    } else {
+        settings.pattern.directions[1] && lengths.clone().all(filled)
+    };
+    let round = lengths.fold(Some(0u64), |sum, length| {
+        Some(sum?.saturating_add(length? / block * block))
+    });
+    match round.filter(|round| *round > 0 && !endless) {
+        Some(round) => {
+            let rounds = (io_size + 1).saturating_sub(block).div_ceil(round);
+            round.saturating_mul(rounds.max(u64::from(settings.loops.max(1))))
+        }
+        None => u64::MAX,
+    }
+}
+
+/// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size`: that is still
+/// the job's.
+fn rounded_up(settings: &Settings, total: Option<u64>, passes: u32) -> Option<Bytes> {
+    let skips = settings.pattern_number.is_some() || settings.placement.backwards != 0;
+    let (Amount::Bytes(size), None, false) = (settings.size, settings.file_size, skips) else {
+        return None;
+    };
+    let (block, passes) = (smallest_block(settings), u64::from(passes.max(1)));
+    let bytes = size.checked_mul(passes)?.checked_next_multiple_of(block)?;
+    let held = total?.saturating_mul(passes);
+    (total? > size && bytes < held).then_some(Bytes::new(bytes))
+}
+
+/// Whether each byte is appended once, whatever says how often: for fio the end of a file that grew is where the next pass
+/// begins, and leaves it no room. Offsets that may repeat go on within the first.
+fn appends_once(settings: &Settings) -> bool {
+    settings.placement.append && !(settings.pattern.random && is_independent(settings))
+}
+
+/// Whether the job starts over until its time is up: in order, what is appended is so once.
+fn time_based(settings: &Settings) -> bool {
+    let once = appends_once(settings) && !settings.pattern.random;
+    settings.time_based && settings.runtime > Nanos::ZERO && !once
 }
 
 fn mix_of(settings: &Settings) -> Mix {
@@ -319,6 +381,45 @@ pub enum Allowed {
     ReadsOnly,
 }
 
+/// Whether an option that a run refuses would change anything in fio.
+pub fn heeds(settings: &Settings, option: &str) -> bool {
+    match option {
+        "num_range" => settings.pattern.directions[2],
+        "unlink_each_loop" => opens_again(settings),
+        _ => true,
+    }
+}
+
+/// Whether fio closes the files and begins with them again: it does so for each of `loops`, while time or `io_size` of a random
+/// job is left. Where it goes on in the same files there is nothing to be removed in between.
+fn opens_again(settings: &Settings) -> bool {
+    let files = settings.listed_files.unwrap_or(settings.file_count);
+    let one_file = files == 1 && settings.control.open_directory.is_none();
+    if settings.time_based && settings.runtime > Nanos::ZERO {
+        return !one_file;
+    }
+    let goes_on = settings.pattern.random && !matches!(settings.io_size, Amount::Unset);
+    settings.loops > 1 || goes_on
+}
+
+/// What fio's `mmap` does not do: make files longer, or write back parts of pages.
+fn mapped_problem(settings: &Settings) -> Option<(&'static str, &'static str)> {
+    if backend(settings) != Backend::Mmap {
+        return None;
+    }
+    if settings.placement.append {
+        let message = "the engine `mmap` cannot append to files";
+        return Some(("file_append", message));
+    }
+    let ranges = block_range(settings);
+    let used = (0..3).filter(|way| settings.pattern.directions[*way]);
+    let least = used.map(|way| ranges[way].0).min().unwrap_or(0);
+    let writes_back = settings.direct || settings.fsync > 0 || settings.fdatasync > 0;
+    let message =
+        "the engine `mmap` with `direct`, `fsync` or `fdatasync` takes blocks of whole pages alone";
+    (writes_back && !least.is_multiple_of(PAGE)).then_some(("bs", message))
+}
+
 /// Complaints about settings that do not go together.
 pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Diagnostics) {
     let mut refuse = |option: &str, message: String, hint: &str| {
@@ -353,6 +454,10 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
     }
     for (option, message, hint) in pacing_problems(settings) {
         refuse(option, message, hint);
+    }
+    if let Some((option, message)) = mapped_problem(settings) {
+        let hint = "take another engine, or leave the option out";
+        refuse(option, message.to_owned(), hint);
     }
     if let Some((option, message, hint)) = zone_problem(settings) {
         refuse(option, message.to_owned(), hint);

@@ -183,8 +183,10 @@ impl<'a> Planner<'a> {
         if settings.control.exit_all {
             self.exits_all = ExitsAll::Yes;
         }
-        for refusal in settings.control.refused_at_run.values() {
-            diagnostics.push(refusal.clone());
+        for (option, refusal) in &settings.control.refused_at_run {
+            if job::heeds(&settings, option) {
+                diagnostics.push(refusal.clone());
+            }
         }
         job::check(&settings, &name, self.allowed, diagnostics);
         job::warn(&settings, &name, diagnostics);
@@ -254,6 +256,7 @@ impl<'a> Planner<'a> {
         if self.stages.is_empty() || settings.stonewall {
             self.open_stage(name);
         }
+        self.check_group(settings, name, diagnostics);
         let filling = match filling(settings, self.context.files) {
             Ok(filling) => filling,
             Err(error) => {
@@ -308,6 +311,22 @@ impl<'a> Planner<'a> {
             if let Some(stage) = self.stages.last_mut() {
                 stage.jobs.push(job);
             }
+        }
+    }
+
+    /// What is reported together has, or has not, percentiles of total latency.
+    fn check_group(&self, settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+        let total = settings.percentiles.total;
+        let of_group = |job: &&FioJobMeta| job.group == self.group;
+        let mut others = self.jobs.iter().filter(of_group);
+        let joins = settings.group_reporting && settings.stats;
+        if joins && others.any(|job| job.percentiles.total != total) {
+            let message = format!("job `{name}`: `lat_percentiles` differs within its group");
+            let error = Diagnostic::error(message).hint("set it alike, or add new_group");
+            diagnostics.push(match settings.location("lat_percentiles") {
+                Some(location) => error.at(location),
+                None => error,
+            });
         }
     }
 
@@ -434,6 +453,7 @@ impl<'a> Planner<'a> {
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
             tells_errors: verify::goes_on(settings),
+            sample_halves: settings.log.sample_halves(),
             logs,
         }
     }

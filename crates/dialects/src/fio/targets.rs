@@ -148,15 +148,16 @@ impl Clone<'_> {
         diagnostics: &mut Diagnostics,
     ) -> Option<(Vec<Target>, bool)> {
         let mut targets = self.targets(files, diagnostics)?;
-        let past_end = self.past_end(files, &targets);
-        if past_end {
-            self.round_up(&mut targets);
+        if self.diskless || !self.heeds_past_end(&targets) {
+            return Some((targets, false));
         }
-        Some((targets, past_end))
+        let longer = self.longer(files, &targets);
+        self.round_up(&mut targets, &longer);
+        Some((targets, longer.iter().all(|longer| *longer)))
     }
 
-    /// Whether all targets go on past the parts in use, as files and devices do that are larger than the job.
-    fn past_end(&self, files: &dyn Files, targets: &[Target]) -> bool {
+    /// Which targets go on past the parts in use, as files and devices do that are larger than the job.
+    fn longer(&self, files: &dyn Files, targets: &[Target]) -> Vec<bool> {
         let longer = |target: &Target| {
             let (offset, Some(length)) = (target.offset.get(), target.length) else {
                 return false;
@@ -169,7 +170,7 @@ impl Clone<'_> {
             };
             whole.is_some_and(|end| size >= end) && size > offset + length.get()
         };
-        !self.diskless && self.heeds_past_end(targets) && targets.iter().all(longer)
+        targets.iter().map(longer).collect()
     }
 
     /// Whether it makes a difference: a million files cost a million system calls.
@@ -192,14 +193,19 @@ impl Clone<'_> {
         used.map(|way| ranges[way].1).max().unwrap_or(1).max(1)
     }
 
-    /// Makes room for the last block of a walk in order, which begins within the part in use and ends past it.
-    fn round_up(&self, targets: &mut [Target]) {
+    /// Makes room for the last block of a walk in order, which begins within the part in use and ends past it, in targets that
+    /// are `longer`.
+    fn round_up(&self, targets: &mut [Target], longer: &[bool]) {
         let block = self.block();
         let one_size = smallest_block(self.settings) == block;
         if self.settings.pattern.random || !one_size {
             return;
         }
-        for target in targets {
+        let longer = targets
+            .iter_mut()
+            .zip(longer)
+            .filter(|(_, longer)| **longer);
+        for (target, _) in longer {
             let length = target
                 .length
                 .map(|length| length.get().next_multiple_of(block));

@@ -395,6 +395,10 @@ impl Source for Full<'_> {
         std::mem::take(&mut self.stood)
     }
 
+    fn rested_until(&self) -> Option<Nanos> {
+        self.pauses.as_ref()?.rested_until()
+    }
+
     fn stretch(&self) -> u64 {
         self.stream.stretch()
     }

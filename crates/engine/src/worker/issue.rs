@@ -141,6 +141,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         {
             if let Some((operation, target)) = self.pending_sync {
                 if self.syncs_between && !self.has_next() {
+                    if self.fell_short() {
+                        self.pending_sync = None;
+                        self.push_sync(operation, target);
+                    }
                     return done_at_once;
                 }
                 if !(S::HOOKS && self.parts.source.holds_syncs()) {
@@ -163,6 +167,13 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             }
         }
         done_at_once
+    }
+
+    /// Whether the job has come to its end with bytes left that no I/O fits into. fio finds that out as it looks for the next
+    /// I/O, and issues a sync that is due before; where its last byte was written it does not look.
+    fn fell_short(&mut self) -> bool {
+        let ended = !self.is_issuing() && self.stats.ended == EndReason::Done;
+        ended && (self.parts.source.stream()).is_some_and(|stream| stream.fell_short())
     }
 
     /// The next I/O if it may start now.

@@ -639,6 +639,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         if S::HOOKS {
             self.parts.source.finished(self.clock.now());
             leftover = self.parts.source.leave();
+            self.count_last_pause(leftover.checks.is_some());
             self.stats.found_depth = self.parts.source.found_depth();
         }
         self.stats.unissued = leftover.unissued;
@@ -676,6 +677,15 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             shortfall: self.judge.and_then(|judge| judge.shortfall()),
             lines: leftover.lines,
             clock_deviated: self.clock.has_deviated(),
+        }
+    }
+
+    /// The pause after a job's last I/O is part of its time with the peers, which pause before they look for another I/O. What
+    /// `checks` has times of its own.
+    fn count_last_pause(&mut self, checks: bool) {
+        let counts = self.syncs_between && self.stats.ended == EndReason::Done && !checks;
+        if let Some(end) = (self.parts.source.rested_until()).filter(|_| counts) {
+            self.last_completion = self.last_completion.max(end);
         }
     }
 

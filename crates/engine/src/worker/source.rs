@@ -155,6 +155,11 @@ pub(crate) trait Source {
         Nanos::ZERO
     }
 
+    /// When the pause that followed the last I/O was over, if one did.
+    fn rested_until(&self) -> Option<Nanos> {
+        None
+    }
+
     /// Grows whenever what is done begins to be, or is, something else than the job's own I/O: rates are not judged across.
     fn stretch(&self) -> u64 {
         0

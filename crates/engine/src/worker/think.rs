@@ -111,6 +111,11 @@ impl Pauses {
         std::mem::take(&mut self.stood)
     }
 
+    /// When the last pause was over, where nothing was issued since.
+    pub(super) fn rested_until(&self) -> Option<Nanos> {
+        self.worked_from.filter(|_| self.issued == 0)
+    }
+
     pub(super) fn issued(&mut self, now: Nanos) {
         self.worked_from.get_or_insert(now);
         self.issued += 1;

@@ -8,7 +8,7 @@
 //! Most jobs have one target and one size of block. Their I/Os come from a [`Stretch`]: as many as can follow without a
 //! look at rounds, passes and limits.
 
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 
 use super::course::Course;
 use super::lines::LineWalk;
@@ -90,6 +90,10 @@ struct Ends {
     /// Whether each target starts over by itself, for as long as there is time.
     starts_over: bool,
     ios_bound: Option<u64>,
+    /// Bytes of a pass that are no whole block.
+    rest: u64,
+    /// Whether the stream has ended with bytes left that no I/O fits into.
+    fell_short: bool,
 }
 
 /// What the end of a round is.
@@ -277,6 +281,15 @@ impl WorkerStream {
         io
     }
 
+    /// Whether the stream has ended because no I/O fits into the bytes that its job has left, or its order leaves no place
+    /// for one: not where the job's last byte, or its last I/O, was given.
+    pub fn fell_short(&self) -> bool {
+        match &self.walk {
+            None => self.ends.fell_short,
+            Some(walk) => walk.fell_short(),
+        }
+    }
+
     /// The next I/O with a look at everything that may end a round, a pass or the stream; then as many as may follow
     /// without one become a stretch.
     #[inline(never)]
@@ -299,6 +312,7 @@ impl WorkerStream {
         let Some((target, offset, size)) = self.place(direction, drawn) else {
             // The end is an end, even where a smaller block would still have had a place.
             self.ends.ios_left = 0;
+            self.ends.fell_short = self.ends.rest > 0 || self.ends.pass_left > 0;
             return None;
         };
         self.ends.pass_left -= size;
@@ -628,6 +642,9 @@ fn ends(
         let sizes = regions.iter().map(bytes);
         sizes.fold(0u64, u64::saturating_add)
     };
+    let asked = limits
+        .bytes
+        .map_or_else(|| sum(&|region| region.length), Bytes::get);
     let pass_bytes = match (limits.bytes, order) {
         (Some(bytes), _) => {
             let block = job.block.largest(job.mix);
@@ -677,5 +694,7 @@ fn ends(
         begins_anew: !(endless && matches!(order, Order::Independent { .. } | Order::Mixed { .. })),
         starts_over,
         ios_bound: by_bytes.map(|ios| ios.min(by_ios)).filter(|_| !endless),
+        rest: asked.saturating_sub(pass_bytes),
+        fell_short: false,
     })
 }

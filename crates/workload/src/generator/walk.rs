@@ -81,6 +81,8 @@ struct Ends {
     round_bytes: u64,
     /// Largest I/O: a rest below it is not worth a round.
     largest: u64,
+    /// Whether the walk has ended below its limit.
+    fell_short: bool,
 }
 
 /// A place for an I/O, from the start of the present zone.
@@ -266,7 +268,13 @@ impl Walk {
             }
         }
         self.ends.ios_left = 0;
+        self.ends.fell_short = !self.ends.is_reached();
         None
+    }
+
+    /// As that of the stream.
+    pub(super) fn fell_short(&self) -> bool {
+        self.ends.fell_short
     }
 
     fn account(&mut self, target: usize, direction: Direction, offset: u64, size: u64) -> Io {
@@ -551,6 +559,7 @@ impl Ends {
                 round.saturating_mul(pairs)
             },
             largest: job.block.largest(job.mix).get(),
+            fell_short: false,
         }
     }
 

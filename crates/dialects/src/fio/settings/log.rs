@@ -9,6 +9,8 @@ use crate::fio::input::{JobLogs, LogFile, LogKind, WindowValue};
 
 /// Longest window in ms: a day.
 const MAX_WINDOW_MS: u64 = 24 * 3600 * 1000;
+/// What the result has a sample of.
+const HALF_MS: u64 = 500;
 
 /// A log that is asked for, with the beginning of its files' names where that is given.
 type Asked = Option<Option<String>>;
@@ -131,6 +133,26 @@ impl LogSettings {
         let can = self.latency.is_some() && self.offset;
         (self.issue_time && !can)
             .then_some("`log_issue_time` requires `write_lat_log` and `log_offset`")
+    }
+
+    /// Half seconds in a sample of bandwidth, and in one of IOPS, of the result: `bwavgtime` and `iopsavgtime`, which a log of
+    /// theirs shortens to its own window.
+    pub fn sample_halves(&self) -> [usize; 2] {
+        let halves = |log: &Asked, own: Option<u64>| {
+            let window = match (log, own) {
+                (None, own) => own,
+                (Some(_), Some(own)) => Some(own.min(self.average_ms)),
+                (Some(_), None) => Some(self.average_ms),
+            };
+            // Each I/O by itself (0) is for the log alone.
+            let window = window.filter(|window| *window > 0).unwrap_or(HALF_MS);
+            let halves = window.saturating_add(HALF_MS / 2) / HALF_MS;
+            usize::try_from(halves).unwrap_or(usize::MAX).max(1)
+        };
+        [
+            halves(&self.bandwidth, self.bandwidth_ms),
+            halves(&self.iops, self.iops_ms),
+        ]
     }
 
     /// The logs of the job `name`, which is the `number`th of all, from 1; `block` is the size of its blocks by

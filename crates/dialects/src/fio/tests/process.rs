@@ -423,9 +423,78 @@ fn built_in_workloads_are_refused_by_name() {
 }
 
 #[test]
+fn what_a_map_cannot_do_is_refused() {
+    let pages = "job `j`: the engine `mmap` with `direct`, `fsync` or `fdatasync` takes blocks of whole pages alone";
+    for text in [
+        "bs=1k\ndirect=1",
+        "bs=512\nfsync=5",
+        "bsrange=1k-8k\nfdatasync=1",
+    ] {
+        let text = format!("[j]\nsize=1m\nrw=write\nioengine=mmap\n{text}\n");
+        check_error(&text, &[pages]);
+    }
+    let appends = ["job `j`: the engine `mmap` cannot append to files"];
+    check_error(
+        "[j]\nsize=1m\nrw=write\nioengine=mmap\nfile_append=1\n",
+        &appends,
+    );
+    let mut files = Memory::default();
+    let taken = "[j]\nsize=1m\nrw=write\nioengine=mmap\nbs=1k\nend_fsync=1\n";
+    files.texts.insert("job.fio".to_owned(), taken.to_owned());
+    assert!(read_in(&files, &["job.fio"]).is_ok());
+}
+
+#[test]
+fn a_group_has_percentiles_of_total_latency_or_none() {
+    let differs = ["job `k`: `lat_percentiles` differs within its group"];
+    let two = |options: &str| format!("[j]\nsize=1m\nlat_percentiles=1\n[k]\nsize=1m\n{options}\n");
+    check_error(&two("group_reporting"), &differs);
+    for taken in [
+        "",
+        "group_reporting\nnew_group",
+        "group_reporting\nlat_percentiles=1",
+    ] {
+        let mut files = Memory::default();
+        files.texts.insert("job.fio".to_owned(), two(taken));
+        assert!(read_in(&files, &["job.fio"]).is_ok(), "{taken}");
+    }
+}
+
+/// An option that is not built is no reason to refuse a job that it says nothing to.
+#[test]
+fn options_without_anything_to_act_on_are_taken() {
+    for text in [
+        "unlink_each_loop=1",
+        "unlink_each_loop=1\nio_size=2m",
+        "unlink_each_loop=1\ntime_based\nruntime=1\nloops=3",
+        "num_range=4",
+    ] {
+        let mut files = Memory::default();
+        let whole = format!("[j]\nsize=1m\nrw=write\n{text}\n");
+        files.texts.insert("job.fio".to_owned(), whole);
+        assert!(read_in(&files, &["job.fio"]).is_ok(), "{text}");
+    }
+    let again = "`unlink_each_loop=1` is known to fio, but not built yet";
+    for (text, expected) in [
+        ("unlink_each_loop=1\nloops=2", again),
+        ("unlink_each_loop=1\nrw=randwrite\nio_size=2m", again),
+        (
+            "unlink_each_loop=1\ntime_based\nruntime=1\nnrfiles=2",
+            again,
+        ),
+        (
+            "rw=trim\nnum_range=4",
+            "`num_range=4` is known to fio, but not built yet",
+        ),
+    ] {
+        check_error(&format!("[j]\nsize=1m\nrw=write\n{text}\n"), &[expected]);
+    }
+}
+
+#[test]
 fn what_only_a_run_refuses_is_parsed() {
     let mut files = Memory::default();
-    let text = "[j]\nsize=1m\nioengine=libaio\nunlink_each_loop=1\natomic=1\n";
+    let text = "[j]\nsize=1m\nioengine=libaio\nunlink_each_loop=1\nloops=2\natomic=1\n";
     files.texts.insert("job.fio".to_owned(), text.to_owned());
     assert!(read_in(&files, &["--parse-only", "job.fio"]).is_ok());
     check_error(

@@ -126,7 +126,7 @@ impl Sum {
                 entry.complete_batches,
             ],
             group: *group,
-            percentiles: entry.meta.percentiles.clone(),
+            percentiles: entry.last.percentiles.clone(),
         }
     }
 
@@ -169,7 +169,7 @@ impl Sum {
         let [depth_levels, submit_batches, complete_batches] = self.levels;
         Entry {
             meta,
-            options: &meta.options,
+            last: meta,
             members: self.members,
             error: self.error,
             started_unix_ms: 0,

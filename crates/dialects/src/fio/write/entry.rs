@@ -66,7 +66,7 @@ pub fn workers<'a>(
     found
 }
 
-/// Samples of half a second each.
+/// Samples of half a second each, or of as many halves as the job asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     pub min: u64,
@@ -183,9 +183,6 @@ impl Way {
         if let Some(submit) = &stats.submit {
             merge(&mut self.submit, submit);
         }
-        let (bandwidth, iops) = samples(&worker.samples, way);
-        self.bandwidth.add(&bandwidth);
-        self.iops.add(&iops);
     }
 }
 
@@ -210,19 +207,27 @@ pub fn merge(into: &mut Option<Histogram>, from: &Histogram) {
     }
 }
 
-/// KiB a second and I/Os a second of each sample in which the direction did anything.
-fn samples(halves: &[HalfSecond], way: usize) -> (Samples, Samples) {
-    let (mut bandwidth, mut iops) = (Vec::new(), Vec::new());
-    let mut before = Nanos::ZERO;
-    for half in halves {
-        let spent = half.at.saturating_sub(before).get() / 1_000_000;
-        before = half.at;
-        if half.ios[way] > 0 && spent > 0 {
-            bandwidth.push(per_second(half.bytes[way], spent) / 1024);
-            iops.push(per_second(half.ios[way], spent));
+/// KiB a second and I/Os a second of each sample in which the direction did anything; `lengths` are theirs in half seconds. What
+/// fills none is in none.
+fn samples(halves: &[HalfSecond], direction: Direction, lengths: [usize; 2]) -> [Samples; 2] {
+    let way = direction as usize;
+    let rates = |length: usize, count: &dyn Fn(&HalfSecond) -> u64| {
+        let mut before = Nanos::ZERO;
+        let mut rates = Vec::new();
+        for sample in halves.chunks_exact(length) {
+            let end = sample.last().map_or(before, |last| last.at);
+            let spent = end.saturating_sub(before).get() / 1_000_000;
+            before = end;
+            if spent > 0 && sample.iter().any(|half| half.ios[way] > 0) {
+                rates.push(per_second(sample.iter().map(count).sum(), spent));
+            }
         }
-    }
-    (Samples::of(&bandwidth), Samples::of(&iops))
+        rates
+    };
+    let bandwidth = rates(lengths[0], &|half| half.bytes[way]);
+    let bandwidth: Vec<u64> = bandwidth.iter().map(|rate| rate / 1024).collect();
+    let iops = rates(lengths[1], &|half| half.ios[way]);
+    [Samples::of(&bandwidth), Samples::of(&iops)]
 }
 
 /// Whether a job goes on after errors that it can meet.
@@ -259,8 +264,9 @@ pub fn ended_by_error(job: &Job, worker: &WorkerStats) -> bool {
 pub struct Entry<'a> {
     /// The first job's.
     pub meta: &'a FioJobMeta,
-    /// The options typed of the last, which fio gives beside the first one's name.
-    pub options: &'a [(String, String)],
+    /// The last job's: fio gives its options, percentiles, latency target and steady state beside the first one's name, and tells
+    /// of survived errors where that one survives them.
+    pub last: &'a FioJobMeta,
     pub members: usize,
     /// Error number of the first failed I/O, also where the job survived it; 0: none.
     pub error: i32,
@@ -278,7 +284,7 @@ pub struct Entry<'a> {
     pub depth_levels: [u64; 7],
     pub submit_batches: [u64; 7],
     pub complete_batches: [u64; 7],
-    /// What the first job asks for beyond plain I/O.
+    /// What the last job asks for beyond plain I/O.
     pub features: Option<&'a Features>,
     /// How steady its results were, where it ends by them.
     pub steady: Option<SteadyOutcome>,
@@ -293,12 +299,13 @@ impl<'a> Entry<'a> {
         members: &Members,
         workers: &[Vec<(&StageResult, &WorkerStats)>],
     ) -> Self {
+        let last = members.clone().last().unwrap_or(members.start);
         let mut entry = Self {
             meta: &input.jobs[members.start],
-            options: &input.jobs[members.clone().last().unwrap_or(members.start)].options,
+            last: &input.jobs[last],
             members: members.len(),
             error: 0,
-            survived: None,
+            survived: Some((0, 0)),
             started_unix_ms: 0,
             ways: Default::default(),
             sync: None,
@@ -311,20 +318,18 @@ impl<'a> Entry<'a> {
             depth_levels: [0; 7],
             submit_batches: [0; 7],
             complete_batches: [0; 7],
-            features: (input.workload.jobs().nth(members.start)).map(|(_, job)| &job.features),
+            features: (input.workload.jobs().nth(last)).map(|(_, job)| &job.features),
             steady: None,
             found_depth: None,
         };
         let jobs: Vec<&Job> = input.workload.jobs().map(|(_, job)| job).collect();
         for index in members.clone() {
             let Some(job) = jobs.get(index) else { continue };
-            if input.jobs[index].tells_errors {
-                entry.survived.get_or_insert((0, 0));
-            }
             for (result, worker) in &workers[index] {
-                entry.add(job, result, worker);
+                entry.add(job, result, worker, input.jobs[index].sample_halves);
             }
         }
+        entry.survived = entry.survived.filter(|_| entry.last.tells_errors);
         entry
     }
 
@@ -340,7 +345,13 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn add(&mut self, job: &Job, result: &StageResult, worker: &WorkerStats) {
+    fn add(
+        &mut self,
+        job: &Job,
+        result: &StageResult,
+        worker: &WorkerStats,
+        sample_halves: [usize; 2],
+    ) {
         if self.started_unix_ms == 0 {
             self.started_unix_ms = result.started_unix_ns / 1_000_000;
         }
@@ -359,7 +370,11 @@ impl<'a> Entry<'a> {
         }
         for direction in Direction::ALL {
             if let Some(stats) = &worker.directions[direction as usize] {
-                self.ways[direction as usize].add(worker, stats, direction);
+                let way = &mut self.ways[direction as usize];
+                way.add(worker, stats, direction);
+                let [bandwidth, iops] = samples(&worker.samples, direction, sample_halves);
+                way.bandwidth.add(&bandwidth);
+                way.iops.add(&iops);
             }
             let failed = failed(job, worker, direction);
             if failed > 0 {
@@ -384,10 +399,8 @@ impl<'a> Entry<'a> {
         if let Some(sync) = worker.sync.as_ref().filter(|sync| sync.ios() > 0) {
             merge(&mut self.sync, &sync.latency);
         }
-        if self.steady.is_none() {
-            self.steady = worker.steady.as_deref().cloned();
-        }
-        self.found_depth = self.found_depth.or(worker.found_depth);
+        self.steady = worker.steady.as_deref().cloned();
+        self.found_depth = worker.found_depth;
         self.runtime_ms += millis(worker.measured);
         self.user_ms += worker.usage.user.get() as f64 / 1e6;
         self.system_ms += worker.usage.system.get() as f64 / 1e6;

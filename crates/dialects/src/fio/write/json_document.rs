@@ -57,7 +57,7 @@ pub fn options(options: &[(String, String)]) -> Json {
 
 pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) -> Json {
     let meta = entry.meta;
-    let percentiles = &meta.percentiles;
+    let percentiles = &entry.last.percentiles;
     let mut pairs = vec![
         pair("jobname", Json::Text(meta.name.clone())),
         pair("groupid", Json::Whole(u64::from(meta.group))),
@@ -66,8 +66,8 @@ pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets
         pair("eta", Json::Whole(0)),
         pair("elapsed", Json::Whole(elapsed)),
     ];
-    if !entry.options.is_empty() {
-        pairs.push(pair("job options", options(entry.options)));
+    if !entry.last.options.is_empty() {
+        pairs.push(pair("job options", options(&entry.last.options)));
     }
     for shown in unified::directions(entry, group) {
         let figures = direction(&shown.way, &shown.group, percentiles, bins);
@@ -101,7 +101,11 @@ pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets
     let target = entry
         .features
         .and_then(|features| features.latency_target.as_ref());
-    pairs.extend(judged::target_keys(target, meta.depth, entry.found_depth));
+    pairs.extend(judged::target_keys(
+        target,
+        entry.last.depth,
+        entry.found_depth,
+    ));
     if !meta.description.is_empty() {
         pairs.push(pair("desc", Json::Text(meta.description.clone())));
     }
@@ -113,7 +117,7 @@ pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets
 }
 
 fn sync(entry: &Entry<'_>, bins: Buckets) -> Json {
-    let percentiles = &entry.meta.percentiles;
+    let percentiles = &entry.last.percentiles;
     let of_sync = (percentiles.complete || percentiles.total).then_some(percentiles);
     let latency = latency(entry.sync.as_ref(), of_sync, bins);
     let syncs = entry.sync.as_ref().map_or(0, Histogram::count);

@@ -113,19 +113,20 @@ pub fn job(out: &mut String, entry: &Entry<'_>, group: &[GroupWay; 3], run: &Fio
     let shown = unified::directions(entry, group).into_iter();
     for shown in shown.chain(unified::beside(entry, group)) {
         if shown.way.bytes > 0 && shown.way.runtime_ms > 0 {
-            direction(out, shown.name, &shown.way, &shown.group, meta);
+            direction(out, shown.name, &shown.way, &shown.group, entry);
         }
     }
     latency_classes(out, entry);
     if let Some(sync) = &entry.sync {
         out.push_str("  fsync/fdatasync/sync_file_range/syncfs:\n");
         latency(out, "sync", sync);
-        percentiles(out, "sync", sync, &meta.percentiles);
+        percentiles(out, "sync", sync, &entry.last.percentiles);
     }
     counters(out, entry);
 }
 
-fn direction(out: &mut String, name: &str, way: &Way, group: &GroupWay, meta: &FioJobMeta) {
+fn direction(out: &mut String, name: &str, way: &Way, group: &GroupWay, entry: &Entry<'_>) {
+    let meta = entry.meta;
     let (own, other) = prefixes(meta);
     let digits = meta.significant_figures;
     let rate = way.bytes_per_second();
@@ -143,7 +144,7 @@ fn direction(out: &mut String, name: &str, way: &Way, group: &GroupWay, meta: &F
         figure(way.bytes, digits, own, Unit::Bytes),
         way.runtime_ms
     );
-    let shown = &meta.percentiles;
+    let shown = &entry.last.percentiles;
     let kinds = [
         ("slat", &way.submit, shown.submit),
         ("clat", &way.complete, shown.complete),
@@ -328,7 +329,7 @@ fn counters(out: &mut String, entry: &Entry<'_>) {
     }
     let features = entry.features;
     let target = features.and_then(|features| features.latency_target.as_ref());
-    let depth = entry.found_depth.unwrap_or(entry.meta.depth);
+    let depth = entry.found_depth.unwrap_or(entry.last.depth);
     out.push_str(&judged::target_line(target, depth));
     let steady = features.and_then(|features| features.steady.as_ref());
     if let (Some(rules), Some(outcome)) = (steady, &entry.steady) {

@@ -48,12 +48,24 @@ fn line(
         if version == 3 && shown.name == "trim" {
             continue;
         }
-        direction(out, &shown.way, &shown.group, &meta.percentiles, version);
+        direction(
+            out,
+            &shown.way,
+            &shown.group,
+            &entry.last.percentiles,
+            version,
+        );
     }
     if meta.unified == Unified::Both
         && let Some(shown) = unified::beside(entry, group)
     {
-        direction(out, &shown.way, &shown.group, &meta.percentiles, version);
+        direction(
+            out,
+            &shown.way,
+            &shown.group,
+            &entry.last.percentiles,
+            version,
+        );
     }
     let [user, system] = entry.processor_percent();
     let _ = write!(
