@@ -253,15 +253,15 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
 /// Bytes of the rounds over the targets that fio begins in blocks of one size: as many as there are `loops`, and more for as long
 /// as a block of `io_size` is left. Writes in order that fill their targets go round in one, and so do offsets that may repeat.
 fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64, u64)) -> u64 {
-    let lengths = targets.iter().map(|target| target.length.map(Bytes::get));
+    let mut lengths = targets.iter().map(|target| target.length.map(Bytes::get));
     let filled = |length: Option<u64>| length.is_some_and(|length| length.is_multiple_of(block));
     let endless = if settings.pattern.random {
         is_independent(settings)
     } else {
         settings.pattern.directions[1] && lengths.clone().all(filled)
     };
-    let round = lengths.fold(Some(0u64), |sum, length| {
-        Some(sum?.saturating_add(length? / block * block))
+    let round = lengths.try_fold(0u64, |sum, length| {
+        Some(sum.saturating_add(length? / block * block))
     });
     match round.filter(|round| *round > 0 && !endless) {
         Some(round) => {
