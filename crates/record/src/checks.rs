@@ -5,7 +5,7 @@
 
 use fathom_stats::confidence_95;
 use fathom_units::{BytesPerSec, Iops, Nanos, group_digits, per_second};
-use fathom_workload::{Arrival, Backend, Caching, Direction, Job, SetOperation, Workload};
+use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Poisson, SetOperation, Workload};
 
 use crate::asked::{AskedRate, RateUnit, asked_rates};
 use crate::{Check, EndReason, RunKind, StageResult, Verdict, WorkerStats, total_of};
@@ -283,10 +283,10 @@ impl LittlesLaw {
 
 /// An open loop that falls behind its schedule: it asked for more than the storage gives.
 fn schedule_lag(evidence: &Evidence<'_>) -> Check {
-    const LEAST_SHARE: f64 = 0.99;
     let finding = jobs(evidence).find_map(|(_, job, workers)| {
+        let least = least_share(job, &workers);
         let rates = rates_of(job, &workers).into_iter();
-        let mut missed = rates.filter(|rates| rates.reached < rates.wanted * LEAST_SHARE);
+        let mut missed = rates.filter(|rates| rates.reached < rates.wanted * least);
         missed.next().map(|rates| {
             let words = |rate: f64| match rates.asked.unit {
                 RateUnit::Ios => Iops::new(rate.round() as u64).to_string(),
@@ -307,6 +307,24 @@ fn schedule_lag(evidence: &Evidence<'_>) -> Check {
         "every open loop kept its schedule",
         remedy,
     )
+}
+
+/// The share of its rate that a job must reach. Where gaps are drawn, so many I/Os as came spread by the square root of
+/// their number: three of those say nothing about the storage.
+fn least_share(job: &Job, workers: &[&WorkerStats]) -> f64 {
+    const LEAST_SHARE: f64 = 0.99;
+    let process = match (&job.features.rates, job.arrival) {
+        (Some(rates), _) => rates.poisson,
+        (None, Arrival::Open { poisson, .. }) => poisson,
+        (None, Arrival::Closed) => Poisson::Fixed,
+    };
+    let ios: u64 = workers.iter().map(|worker| worker.ios()).sum();
+    match process {
+        Poisson::Fixed => LEAST_SHARE,
+        Poisson::Uniform | Poisson::Exponential => {
+            LEAST_SHARE.min(1.0 - 3.0 / (ios.max(1) as f64).sqrt())
+        }
+    }
 }
 
 /// Rates over all workers of a job.

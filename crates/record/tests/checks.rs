@@ -214,6 +214,16 @@ fn a_schedule_not_kept_is_told() {
         open_loop(run, bytes(5000 * 4096));
     });
     check(None, |run| open_loop(run, bytes(4000 * 4096)));
+    // Of 40,000 I/Os with drawn gaps, 600 more or less are chance.
+    for (rate, expected) in [(4050, None), (4100, Some("schedule-lag"))] {
+        check(expected, |run| {
+            open_loop(run, ios(rate));
+            let Arrival::Open { poisson, .. } = &mut run.workload.stages[0].jobs[0].arrival else {
+                unreachable!("it was made open");
+            };
+            *poisson = Poisson::Exponential;
+        });
+    }
 }
 
 /// Rates of single directions, and rates that follow one another.

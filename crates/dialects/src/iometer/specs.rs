@@ -170,8 +170,10 @@ fn spec_line<'t>(source: &mut Source<'t>, line: Line<'t>) -> Option<SpecLine> {
 fn check_sectors<'t>(source: &mut Source<'t>, line: Line<'t>, found: &SpecLine) -> bool {
     let sectors = |bytes: u32| u64::from(bytes).is_multiple_of(SECTOR);
     let parts = [(found.size, 0), (found.align, 6), (found.reply, 7)];
-    let odd = parts.into_iter().find(|(bytes, _)| !sectors(*bytes));
-    if let Some((bytes, field)) = odd {
+    let odd = parts.into_iter().filter(|(bytes, _)| !sectors(*bytes));
+    let mut good = true;
+    for (bytes, field) in odd {
+        good = false;
         let part = line.fields().nth(field).unwrap_or("");
         let message = format!("{bytes} bytes are no whole number of sectors of {SECTOR}");
         source.error(
@@ -181,7 +183,7 @@ fn check_sectors<'t>(source: &mut Source<'t>, line: Line<'t>, found: &SpecLine) 
             "give a multiple: disks are used without a cache",
         );
     }
-    odd.is_none()
+    good
 }
 
 /// Lines of six numbers; those that make up 100 % together are a specification, which all workers have.

@@ -128,6 +128,21 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
+fn every_number_of_a_line_is_judged() {
+    let text = whole().replace(
+        "\t32768,40,10,0,5,8,4096,512",
+        "\t32700,40,10,0,5,8,4097,77",
+    );
+    let complaints = read_text("test.icf", &text, 3).unwrap_err();
+    let place = |found: &Diagnostic| {
+        let place = found.location.as_ref()?;
+        Some((place.line, place.span.start + 1))
+    };
+    let places: Vec<_> = complaints.0.iter().filter_map(place).collect();
+    assert_eq!(places, [(37, 2), (37, 20), (37, 25)], "{complaints}");
+}
+
+#[test]
 fn a_cycle_without_a_step_is_not_taken_for_idleness() {
     let cycle = |kind: &str| {
         let text = whole().replace("\t2 8 2 EXPONENTIAL", "\t9 8 2 EXPONENTIAL");

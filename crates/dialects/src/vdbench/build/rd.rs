@@ -319,8 +319,10 @@ impl Builder<'_> {
         {
             return vec![rate];
         }
+        // Stands for a rate that is wrong: that none is given would be said beside it otherwise.
+        let wrong = vec![Rate::Max];
         let Some(numbers) = self.values.numbers(parameter, Unit::Size) else {
-            return Vec::new();
+            return wrong;
         };
         let mut rates = Vec::new();
         for number in numbers {
@@ -337,7 +339,7 @@ impl Builder<'_> {
                     message,
                     "give I/Os a second, `max` or `curve`",
                 );
-                return Vec::new();
+                return wrong;
             }
             rates.push(if number < 0.0 {
                 Rate::OfLast(-number)

@@ -1,5 +1,7 @@
 //! From what was read to what the output needs to know.
 
+use std::collections::BTreeMap;
+
 use fathom_units::Nanos;
 use fathom_workload::{FileTask, Job, SetFormat, SetOperation, Workload};
 use jiff::tz::TimeZone;
@@ -234,7 +236,8 @@ fn asked(input: &VdbenchInput, run: &Run) -> Asked {
     }
 }
 
-/// Shares of the WDs of a run; what those with a share leave goes to the others in equal parts.
+/// Shares of the WDs of a run; what those with a share leave goes to the others in equal parts. A WD with a rate of its own
+/// (`iorate=`) has it beside the run's, which the others share.
 fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
     let wds = sorted(run.jobs.iter().filter_map(|job| job.wd));
     let asked: Vec<_> = wds
@@ -247,11 +250,33 @@ fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
             (*wd, skew)
         })
         .collect();
-    let given: f64 = asked.iter().filter_map(|(_, skew)| *skew).sum();
-    let without = asked.iter().filter(|(_, skew)| skew.is_none()).count();
+    let own = own_rates(input, run, &wds);
+    let sharing = || asked.iter().filter(|(wd, _)| !own.contains_key(wd));
+    let given: f64 = sharing().filter_map(|(_, skew)| *skew).sum();
+    let without = sharing().filter(|(_, skew)| skew.is_none()).count();
     let rest = (100.0 - given).max(0.0) / without.max(1) as f64;
+    let shared = match run.rate {
+        RunRate::Number(rate) if sharing().count() > 0 => rate as f64,
+        _ => 0.0,
+    };
+    let all = shared + own.values().sum::<f64>();
+    let percent = |wd: &usize, skew: &Option<f64>| match own.get(wd) {
+        Some(rate) => rate * 100.0 / all,
+        None if own.is_empty() => skew.unwrap_or(rest),
+        None => skew.unwrap_or(rest) * shared / all,
+    };
     let shares = asked.iter();
     let shares =
-        shares.filter_map(|(wd, skew)| Some((used.of_kind(run.kind, *wd)?, skew.unwrap_or(rest))));
+        shares.filter_map(|(wd, skew)| Some((used.of_kind(run.kind, *wd)?, percent(wd, skew))));
     shares.collect()
+}
+
+/// The WDs with a rate of their own, where that makes a share: beside a rate that is known.
+fn own_rates(input: &VdbenchInput, run: &Run, wds: &[usize]) -> BTreeMap<usize, f64> {
+    if run.kind != RunKind::Storage || !matches!(run.rate, RunRate::Number(_)) {
+        return BTreeMap::new();
+    }
+    let own = wds.iter();
+    let own = own.filter_map(|wd| Some((*wd, input.wds.get(*wd)?.iorate? as f64)));
+    own.collect()
 }

@@ -4,6 +4,9 @@ use fathom_units::Bytes;
 use fathom_workload::generator::{SharedCursor, StreamKey, TargetRange, WorkerStream};
 use fathom_workload::{Access, Arrival, Caching, Job, OpenSync, Pacing, Poisson};
 
+use jiff::tz::TimeZone;
+
+use super::super::output::layout;
 use super::{SD_WD, read};
 
 /// The jobs of the first run.
@@ -210,6 +213,29 @@ fn the_first_interval_is_left_out_without_a_warm_up() {
     // What may be over within the first interval would not be measured at all.
     assert_eq!(times("elapsed=60,maxdata=1m"), (0.0, 60.0));
     assert_eq!(times("elapsed=60,maxdataread=1m,warmup=5"), (5.0, 60.0));
+}
+
+#[test]
+fn shares_asked_for_count_rates_of_workloads() {
+    let check = |wds: [&str; 3], rate: &str, expected: &[f64]| {
+        let wds = wds.iter().enumerate();
+        let wds = wds.map(|(number, more)| format!("wd=w{number},sd=s{more}\n"));
+        let wds: String = wds.collect();
+        let text = format!("sd=s,lun=/f,size=1g\n{wds}rd=r,wd=w*,iorate={rate}");
+        let input = read(&text);
+        let (directory, program) = (String::new(), (String::new(), 1));
+        let of = (&input, &input.workload);
+        let layout = layout(of, directory, TimeZone::UTC, program);
+        let skews = layout.runs[0].skews.iter().map(|(_, percent)| *percent);
+        assert_eq!(skews.collect::<Vec<f64>>(), expected, "{text}");
+    };
+    let own = ",iorate=500,priority=1";
+    let by = [",priority=2", ",priority=3"];
+    check([own, by[0], by[1]], "1500", &[25.0, 37.5, 37.5]);
+    let all = ["1", "2", "3"].map(|number| format!(",iorate={number}00,priority={number}"));
+    let all = [all[0].as_str(), &all[1], &all[2]];
+    check(all, "9000", &[100.0 / 6.0, 200.0 / 6.0, 50.0]);
+    check([",skew=20", "", ""], "1500", &[20.0, 40.0, 40.0]);
 }
 
 #[test]

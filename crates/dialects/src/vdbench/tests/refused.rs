@@ -381,6 +381,14 @@ fn what_no_file_system_holds_is_told_where_it_stands() {
 }
 
 #[test]
+fn a_wrong_rate_is_not_told_to_be_missing_too() {
+    for rate in ["abc", "()", "0", "(10,20,max)", "(1-9,0)"] {
+        let complaints = read_with(&format!("{SD_WD}rd=r,wd=wd1,iorate={rate}"), "").unwrap_err();
+        assert_eq!(complaints.0.len(), 1, "{complaints}");
+    }
+}
+
+#[test]
 fn all_mistakes_are_told_at_once() {
     let text = "sd=sd1,lum=/x\nwd=wd1,sd=sd2,xfersize=4q\nrd=rd1,wd=wd1,iorate=max,elapsed=1x\n";
     let complaints = read_with(text, "").unwrap_err();
