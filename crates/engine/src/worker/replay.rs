@@ -171,7 +171,7 @@ fn read(mut trace: TraceReader, replay: &Replay, chunks: &SyncSender<Chunk>) {
         let mut ended = Ok(false);
         while chunk.len() < CHUNK {
             match trace.next_entry() {
-                Ok(Some(entry)) => chunk.extend(adapted(entry, replay)),
+                Ok(Some(entry)) => chunk.extend(adapted(entry, &trace, replay)),
                 Ok(None) => {
                     ended = Ok(true);
                     break;
@@ -195,8 +195,8 @@ fn read(mut trace: TraceReader, replay: &Replay, chunks: &SyncSender<Chunk>) {
 }
 
 /// An entry as it is replayed; `None` where nothing of it is left.
-fn adapted(entry: TraceEntry, replay: &Replay) -> Option<TraceEntry> {
-    let action = replay.adapted(entry.action)?;
+fn adapted(entry: TraceEntry, trace: &TraceReader, replay: &Replay) -> Option<TraceEntry> {
+    let action = trace.adapted(entry.action, replay)?;
     let file = if replay.redirected { 0 } else { entry.file };
     (action != TraceAction::File).then_some(TraceEntry {
         action,

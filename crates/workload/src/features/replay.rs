@@ -10,7 +10,7 @@ pub struct Replay {
     pub pace: ReplayPace,
     /// Divisor of offsets; 0 counts as 1.
     pub scale: u32,
-    /// Offsets and lengths become multiples of this many bytes, which is 0 (as they are) or a power of two.
+    /// Offsets, and lengths of a `blktrace`, become multiples of this many bytes, which is 0 (as they are) or a power of two.
     pub align: u32,
     /// Kinds left out: reads, writes, trims, syncs.
     pub skip: [bool; 4],

@@ -5,7 +5,7 @@
 
 use fathom_units::Nanos;
 
-use super::{TraceAction, TraceError, TraceReader};
+use super::{Format, TraceAction, TraceError, TraceReader};
 use crate::{Direction, Replay};
 
 /// What a whole trace comes to.
@@ -44,7 +44,7 @@ impl TraceSummary {
             if summary.ends.len() <= file {
                 summary.ends.resize(file + 1, 0);
             }
-            match replay.adapted(entry.action) {
+            match trace.adapted(entry.action, replay) {
                 Some(TraceAction::Io {
                     direction,
                     offset,
@@ -72,28 +72,30 @@ impl TraceSummary {
     }
 }
 
-impl Replay {
-    /// What a replay makes of an action: `None` where it is left out.
-    pub fn adapted(&self, action: TraceAction) -> Option<TraceAction> {
+impl TraceReader {
+    /// What `replay` makes of an action of this trace: `None` where it is left out.
+    pub fn adapted(&self, action: TraceAction, replay: &Replay) -> Option<TraceAction> {
         match action {
-            TraceAction::Io { direction, .. } if self.skip[direction as usize] => None,
+            TraceAction::Io { direction, .. } if replay.skip[direction as usize] => None,
             // As in fio, `fdatasync` is never left out.
-            TraceAction::Sync { data_only: false } if self.skip[3] => None,
+            TraceAction::Sync { data_only: false } if replay.skip[3] => None,
             TraceAction::Io {
                 direction,
                 offset,
                 length,
             } => {
-                let offset = offset / u64::from(self.scale.max(1));
-                let Some(mask) = self.align.checked_sub(1) else {
+                let offset = offset / u64::from(replay.scale.max(1));
+                let Some(mask) = replay.align.checked_sub(1) else {
                     return Some(TraceAction::Io {
                         direction,
                         offset,
                         length,
                     });
                 };
+                // As in fio, those of text stay as they are.
                 let longer = length
                     .checked_add(mask)
+                    .filter(|_| matches!(self.format, Format::Blktrace(_)))
                     .map_or(length, |longer| longer & !mask);
                 Some(TraceAction::Io {
                     direction,
@@ -104,7 +106,9 @@ impl Replay {
             other => Some(other),
         }
     }
+}
 
+impl Replay {
     /// Which directions the trace of `summary` moves data in.
     pub fn directions(summary: &TraceSummary) -> [bool; 3] {
         Direction::ALL.map(|way| summary.ios[way as usize] > 0)

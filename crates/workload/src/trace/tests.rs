@@ -178,10 +178,21 @@ fn a_summary_is_of_what_is_replayed() {
     };
     let summary = TraceSummary::of(reader(text).unwrap(), &replay).unwrap();
     assert_eq!(summary.files, ["/a", "/b"]);
-    assert_eq!(summary.ends, [4096 + 512, 0]);
+    assert_eq!(summary.ends, [4096 + 100, 0]);
     assert_eq!((summary.ios, summary.syncs), ([1, 1, 0], 0));
-    assert_eq!(summary.largest, [512, 512, 0]);
+    assert_eq!(summary.largest, [100, 512, 0]);
     assert_eq!(summary.length, Nanos::from_micros(2000));
+}
+
+#[test]
+fn lengths_of_blktrace_are_aligned_too() {
+    let records = [record(1, 8, 512, QUEUE | 1 << 16, 0)];
+    let align = Replay {
+        align: 4096,
+        ..Replay::default()
+    };
+    let summary = TraceSummary::of(reader(records.concat()).unwrap(), &align).unwrap();
+    assert_eq!((summary.largest, summary.ends), ([4096, 0, 0], vec![8192]));
 }
 
 #[test]
