@@ -152,6 +152,11 @@ fn counts_are_those_of_fio() {
         "--rw=randread --size=33k --io_size=200k --bs=16k --norandommap",
         "--rw=randread --size=33k --io_size=20k --bs=16k",
         "--rw=read --size=33k --io_size=42k --bs=16k",
+        "--rw=read:4k --size=33k --io_size=50000",
+        "--rw=read:4k --size=33k --io_size=52000",
+        "--rw=read:4k --size=33k --io_size=2000",
+        "--rw=write:4k --size=33k --io_size=50000",
+        "--rw=read:-4k --size=33k --io_size=50000",
     ] {
         check(&["--ioengine=null"], options);
     }

@@ -241,7 +241,12 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     let least = if one_size {
         let all = io_size.max(1).saturating_mul(loops);
         let rounds = whole_rounds(settings, targets, (io_size, block));
-        all.next_multiple_of(block).min(rounds)
+        // Walks that skip know by themselves what a round leaves.
+        if skips(settings) && !settings.pattern.random {
+            all.max(block)
+        } else {
+            all.next_multiple_of(block).min(rounds)
+        }
     } else {
         io_size.saturating_mul(loops).max(block)
     };
@@ -272,10 +277,15 @@ fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64,
     }
 }
 
+/// Whether I/Os in order leave something out, or random ones come in runs.
+fn skips(settings: &Settings) -> bool {
+    settings.pattern_number.is_some() || settings.placement.backwards != 0
+}
+
 /// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size`: that is still
 /// the job's.
 fn rounded_up(settings: &Settings, total: Option<u64>, passes: u32) -> Option<Bytes> {
-    let skips = settings.pattern_number.is_some() || settings.placement.backwards != 0;
+    let skips = skips(settings);
     let (Amount::Bytes(size), None, false) = (settings.size, settings.file_size, skips) else {
         return None;
     };
