@@ -14,9 +14,6 @@ use super::table;
 use super::targets::share;
 use super::verify;
 
-/// Bytes of a page, as on x86-64 and on most of ARM.
-const PAGE: u64 = 4096;
-
 /// What issues the settings' I/O.
 pub fn backend(settings: &Settings) -> Backend {
     table::find_engine(&settings.engine)
@@ -412,22 +409,10 @@ fn opens_again(settings: &Settings) -> bool {
     settings.loops > 1 || goes_on
 }
 
-/// What fio's `mmap` does not do: make files longer, or write back parts of pages.
+/// What fio's `mmap` does not do: make files longer.
 fn mapped_problem(settings: &Settings) -> Option<(&'static str, &'static str)> {
-    if backend(settings) != Backend::Mmap {
-        return None;
-    }
-    if settings.placement.append {
-        let message = "the engine `mmap` cannot append to files";
-        return Some(("file_append", message));
-    }
-    let ranges = block_range(settings);
-    let used = (0..3).filter(|way| settings.pattern.directions[*way]);
-    let least = used.map(|way| ranges[way].0).min().unwrap_or(0);
-    let writes_back = settings.direct || settings.fsync > 0 || settings.fdatasync > 0;
-    let message =
-        "the engine `mmap` with `direct`, `fsync` or `fdatasync` takes blocks of whole pages alone";
-    (writes_back && !least.is_multiple_of(PAGE)).then_some(("bs", message))
+    let appends = backend(settings) == Backend::Mmap && settings.placement.append;
+    appends.then_some(("file_append", "the engine `mmap` cannot append to files"))
 }
 
 /// Complaints about settings that do not go together.

@@ -424,15 +424,6 @@ fn built_in_workloads_are_refused_by_name() {
 
 #[test]
 fn what_a_map_cannot_do_is_refused() {
-    let pages = "job `j`: the engine `mmap` with `direct`, `fsync` or `fdatasync` takes blocks of whole pages alone";
-    for text in [
-        "bs=1k\ndirect=1",
-        "bs=512\nfsync=5",
-        "bsrange=1k-8k\nfdatasync=1",
-    ] {
-        let text = format!("[j]\nsize=1m\nrw=write\nioengine=mmap\n{text}\n");
-        check_error(&text, &[pages]);
-    }
     let appends = ["job `j`: the engine `mmap` cannot append to files"];
     check_error(
         "[j]\nsize=1m\nrw=write\nioengine=mmap\nfile_append=1\n",
