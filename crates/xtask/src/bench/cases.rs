@@ -61,7 +61,7 @@ pub const CASES: [Case; 11] = [
         arguments: &[URING, DEPTH_64, RANDOM_READ, "--bs=4k", "--invalidate=0"],
         data: Data::Hot,
         native: None,
-        demo: Some(&["-b4096", "-O0"]),
+        demo: Some(&["-b4096", "-O0", "-s32", "-c32", "-B0"]),
         goals: &[Goal::Iops(2.0), Goal::IopsOfDemo(1.05)],
     },
     Case {
@@ -69,7 +69,7 @@ pub const CASES: [Case; 11] = [
         arguments: &[URING, DEPTH_64, RANDOM_READ, "--bs=512", "--invalidate=0"],
         data: Data::Hot,
         native: None,
-        demo: Some(&["-b512", "-O0"]),
+        demo: Some(&["-b512", "-O0", "-s32", "-c32", "-B0"]),
         goals: &[Goal::Iops(2.0), Goal::IopsOfDemo(1.05)],
     },
     Case {
