@@ -28,7 +28,9 @@ fn fio(folder: &Path, arguments: &[&str]) -> Value {
         let mut timeout = Command::new("timeout");
         let limit = ["--signal=KILL", "60", "fio"];
         timeout.args(limit).args(arguments).current_dir(folder);
-        timeout.output().unwrap()
+        timeout
+            .output()
+            .unwrap_or_else(|error| panic!("{timeout:?}: {error}"))
     };
     let hangs = |output: &std::process::Output| output.status.code().is_none_or(|code| code == 137);
     let mut output = run();
@@ -39,7 +41,8 @@ fn fio(folder: &Path, arguments: &[&str]) -> Value {
         output = run();
     }
     assert!(output.status.success(), "fio {arguments:?}: {output:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("fio {arguments:?}: {error}"))
 }
 
 fn laid_out(folder: &Path) -> String {
