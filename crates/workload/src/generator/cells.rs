@@ -10,8 +10,8 @@
 use super::bitmap::Bitmap;
 
 /// Mean sizes, and largest ones, that a segment holds at least: few are cut short at its end.
-const MEANS_PER_SEGMENT: u64 = 64;
-const LARGEST_PER_SEGMENT: u64 = 16;
+const MEANS_PER_SEGMENT: u64 = 512;
+const LARGEST_PER_SEGMENT: u64 = 128;
 
 /// Sizes that a target is cut into, in blocks.
 #[derive(Debug, Clone, Copy)]
