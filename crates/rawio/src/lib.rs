@@ -24,6 +24,7 @@ mod plain;
 mod queue;
 mod region;
 mod uring;
+mod waking;
 
 pub use aio::AioQueue;
 pub use attributes::{may_read, touch};
@@ -51,3 +52,4 @@ pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 pub use region::{Piece, Region, receive_into, send_pieces, unread_bytes, write_pieces};
 pub use uring::{UringQueue, probe_uring};
+pub use waking::Waking;

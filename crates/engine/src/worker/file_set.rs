@@ -5,12 +5,13 @@
 //!
 //! Invariant: between acts nothing is held that another worker waits for, but the file that is open.
 
+use std::hint::spin_loop;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_rawio::{self as rawio, Clock, CycleClock, sleep_until};
+use fathom_rawio::{self as rawio, Clock, CycleClock, Waking, sleep_until};
 use fathom_record::{EndReason, IoErrors, Phase, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
@@ -74,6 +75,7 @@ pub(crate) struct SetWorker<'a> {
     usage_start: rawio::ThreadUsage,
     stats: WorkerStats,
     lag: Gauge,
+    waking: Waking,
     /// The time is over, and what was due by then is still done.
     owing: bool,
     ended: Option<EndReason>,
@@ -111,6 +113,7 @@ impl<'a> SetWorker<'a> {
             index: 0,
             usage_start: rawio::ThreadUsage::default(),
             lag: Gauge::default(),
+            waking: Waking::default(),
             owing: false,
             ended: None,
         }
@@ -251,8 +254,15 @@ impl<'a> SetWorker<'a> {
             if now >= moment {
                 return Waited::Until;
             }
+            let planned = self.waking.before(moment);
+            if planned <= now {
+                spin_loop();
+                continue;
+            }
             let next = self.boundaries.next().min(now + LOOK_EVERY);
-            sleep_until(moment.min(next));
+            let until = planned.min(next);
+            sleep_until(until);
+            self.waking.note(until, self.clock.now());
         }
     }
 

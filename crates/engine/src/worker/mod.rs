@@ -13,6 +13,7 @@
 //! moves because of completions; completions never exceed submissions, since a queue frees each slot once.
 
 mod alike;
+mod arrival;
 mod batches;
 mod delays;
 mod depth;
@@ -38,7 +39,9 @@ mod verify;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_rawio::{self as rawio, Clock, Completion, CycleClock, Operation, Queue, sleep_until};
+use fathom_rawio::{
+    self as rawio, Clock, Completion, CycleClock, Operation, Queue, Waking, sleep_until,
+};
 use fathom_record::{EndReason, Phase, WorkerStats, batch_level, depth_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
@@ -257,6 +260,7 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     usage_start: rawio::ThreadUsage,
     stats: WorkerStats,
     lag: Gauge,
+    waking: Waking,
     stamp_error: Gauge,
     /// When all completions that had arrived were last taken; later ones may have waited since then.
     seen_until: Nanos,
@@ -327,6 +331,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             usage_start: rawio::ThreadUsage::default(),
             stats,
             lag: Gauge::default(),
+            waking: Waking::default(),
             stamp_error: Gauge::default(),
             seen_until: Nanos::ZERO,
             failure: None,
@@ -473,7 +478,6 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         let begun = self.clock.now();
         self.integrate(begun, in_flight_before);
         let goes_on = self.batch.len() == self.batch_max && !self.free.is_empty();
-        let timeout = self.time_to_arrival(begun);
         let mut has_more = self.queue.arrived() > 0;
         let mut outcome = Ok(());
         if !self.batch.is_empty() {
@@ -494,7 +498,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             let mut waited_from = None;
             if !has_more && outcome.is_ok() {
                 waited_from = Some(begun);
-                outcome = self.queue.submit_and_wait(self.wait_least, timeout);
+                outcome = self.wait_in_flight(begun);
             }
             self.reap(waited_from);
             self.size_batches(waited_from.is_none());
@@ -555,16 +559,6 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         }
     }
 
-    /// How long to wait at most: an open loop wakes for its next arrival if it has a slot for it.
-    fn time_to_arrival(&self, now: Nanos) -> Option<Nanos> {
-        let due = match (&self.pending, self.held_until) {
-            (Some(next), _) => next.due,
-            (None, Some(moment)) if moment < Nanos::MAX => moment,
-            _ => return None,
-        };
-        (self.is_issuing() && !self.free.is_empty()).then(|| due.saturating_sub(now))
-    }
-
     /// Takes note of the time: intervals, samples, the end of the warm-up and of the run.
     #[inline]
     fn tick(&mut self, now: Nanos) {
@@ -609,25 +603,6 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             self.judge_rates(now);
         }
         self.boundaries.update(now);
-    }
-
-    /// Sleeps towards the next arrival of an open loop that has nothing in flight; `false` where none will come.
-    fn wait_for_arrival(&mut self) -> bool {
-        if !self.is_issuing() {
-            return false;
-        }
-        let Some(due) = self.pending.map(|next| next.due).or(self.held_until) else {
-            // The queue refused nothing and the source gave nothing: the end was just noted.
-            return self.is_issuing();
-        };
-        let moment = due.min(self.boundaries.next()).min(self.now + LOOK_EVERY);
-        if self.clock.now() < moment {
-            sleep_until(moment);
-        }
-        let now = self.clock.now();
-        self.integrate(now, 0);
-        self.tick(now);
-        true
     }
 
     #[expect(
