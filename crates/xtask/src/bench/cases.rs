@@ -12,6 +12,22 @@ pub struct Case {
     pub goals: &'static [Goal],
 }
 
+impl Case {
+    /// How many rounds of how many seconds. One I/O at a time waits for the disk alone, and a shared one answers by a tenth
+    /// faster or slower from second to second: then more rounds of one second tell more.
+    pub fn rounds(&self, rounds: usize, seconds: usize) -> (usize, usize) {
+        let waits = self
+            .goals
+            .iter()
+            .any(|goal| matches!(goal, Goal::Median(_)));
+        if waits {
+            (2 * rounds * seconds, 1)
+        } else {
+            (rounds, seconds)
+        }
+    }
+}
+
 /// What the I/O goes to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Data {

@@ -80,6 +80,7 @@ pub fn run(options: &[&str]) -> Result<(), String> {
 }
 
 fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Vec<Round>, String> {
+    let (count, seconds) = case.rounds(options.rounds, options.seconds);
     // Every page is read once before every run, so that none is missing when it counts: the kernel may have taken some back.
     let warmed = || match case.data {
         Data::Hot => warm(path),
@@ -87,12 +88,12 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
     };
     let measure = |mut program: Command, words: &[&str]| {
         program.args(words);
-        sample::measure(&mut program, case, path, options.seconds)
+        sample::measure(&mut program, case, path, seconds)
     };
     let ours = || {
         warmed()?;
         match case.native {
-            Some(keys) => sample::native(fathom, keys, path, options.seconds),
+            Some(keys) => sample::native(fathom, keys, path, seconds),
             None => measure(Command::new(fathom), &["fio"]),
         }
     };
@@ -103,12 +104,12 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
     let demo = || match (&options.demo, case.demo) {
         (Some(program), Some(arguments)) => {
             warmed()?;
-            sample::demo(program, arguments, path, options.seconds).map(Some)
+            sample::demo(program, arguments, path, seconds).map(Some)
         }
         _ => Ok(None),
     };
     let mut rounds = Vec::new();
-    for round in 0..options.rounds {
+    for round in 0..count {
         rounds.push(if round % 2 == 0 {
             Round {
                 ours: ours()?,
