@@ -13,9 +13,12 @@ use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 /// Longest checksum in bytes.
 const LONGEST: usize = 64;
 
-static CRC7: crc::Crc<u8> = crc::Crc::<u8>::new(&crc::CRC_7_MMC);
-static CRC16: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_ARC);
-static CRC64: crc::Crc<u64> = crc::Crc::<u64>::new(&crc::CRC_64_XZ);
+/// Sixteen bytes at a time, which takes a fraction of the time and a few KiB of tables.
+type BySixteen = crc::Table<16>;
+
+static CRC7: crc::Crc<u8, BySixteen> = crc::Crc::<u8, BySixteen>::new(&crc::CRC_7_MMC);
+static CRC16: crc::Crc<u16, BySixteen> = crc::Crc::<u16, BySixteen>::new(&crc::CRC_16_ARC);
+static CRC64: crc::Crc<u64, BySixteen> = crc::Crc::<u64, BySixteen>::new(&crc::CRC_64_XZ);
 
 /// A checksum of any length up to 64 bytes; numbers stand with their lowest byte first.
 #[derive(Clone, Copy, PartialEq, Eq)]
