@@ -1,9 +1,9 @@
 //! `fathom run`: a workload on real storage.
 
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
-use fathom_peers::Shown;
+use fathom_peers::{Enough, Shown};
 use fathom_record::RunKind;
-use fathom_session::{Code, Failure, Screen, Start, engine_failure, load, measured, watch};
+use fathom_session::{Code, Failure, Fan, Screen, Start, engine_failure, load, measured, watch};
 
 use crate::args::{RunArgs, SafetyArgs};
 use crate::finish::{finish, view};
@@ -38,13 +38,17 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     let screen = Screen::new(args.output.show(), &TERMINAL);
     let view = view(&args.output, &input, RunKind::Run, &stop)?;
     let mut shown = Shown::new(screen, view);
+    let mut enough = Enough::new(&input, stop.clone());
     let ran = watch(
         &mut start,
         &input,
         args.output.keep(),
         &mut shown,
         &TERMINAL,
-        |sink| fathom_engine::run(&input.workload, &options, &stop, sink),
+        |sink| {
+            let mut sinks = Fan(vec![sink, &mut enough]);
+            fathom_engine::run(&input.workload, &options, &stop, &mut sinks)
+        },
     );
     let view = shown.close();
     let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;

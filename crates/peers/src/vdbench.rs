@@ -4,6 +4,7 @@
 //! refused. What is shown is what `logfile.html` gets, without the marks of HTML.
 
 mod directory;
+mod enough;
 mod processors;
 mod watcher;
 
@@ -23,6 +24,7 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 pub(crate) use self::directory::Files;
+pub use self::enough::Enough;
 pub(crate) use self::watcher::{Time, Watcher};
 use crate::measure::Ours;
 

@@ -338,7 +338,11 @@ impl<'t> Planner<'_, 't> {
             .unwrap_or(Nanos::from_secs(config.setup.run_time));
         if runtime == Nanos::ZERO {
             let message = "the run time is 0: the test would go on until it is stopped";
-            self.fail(None, message, "give `--time`, such as `--time 60s`");
+            let line = config
+                .setup
+                .run_time_line
+                .filter(|_| options.time.is_none());
+            self.fail(line, message, "give `--time`, such as `--time 60s`");
             return None;
         }
         Some(Limits {

@@ -115,11 +115,8 @@ impl<'a> Expander<'a> {
         };
         if rd.rates.is_empty() {
             let message = format!("rd={}: no I/O rate is given", rd.name);
-            self.values.error(
-                rd.at,
-                message,
-                "add `iorate=max`, `iorate=curve` or a number",
-            );
+            let hint = "add `iorate=max`, `iorate=curve` or a number";
+            self.values.lacking(rd.at, message, hint);
             return;
         }
         let special = rd.sds.iter().find_map(|name| special_set(&name.text));
@@ -159,7 +156,7 @@ impl<'a> Expander<'a> {
     fn warn_of_maxdata(&mut self, rd: &Rd) {
         if rd.maxdata != MaxData::default() && rd.warmup > 0 {
             let message = format!(
-                "rd={}: `maxdata=` behind a warm-up ends real runs of `fathom vdbench` and of `--format peer` alone",
+                "rd={}: `maxdata=` behind a warm-up ends real runs alone; a prediction goes to the end of `elapsed=`",
                 rd.name
             );
             let hint = "leave `warmup=` out, or give the time that it takes as `elapsed=`";

@@ -418,7 +418,7 @@ pub struct Rd {
     /// Loops in the order of their keywords; the rates are the innermost.
     pub loops: Vec<Loop>,
     /// `format=`: words such as `yes`, `no`, `only`, `restart`, `clean`; empty: not given.
-    pub format: Vec<String>,
+    pub format: Vec<Name>,
     /// `operations=`: done one after another, a run each.
     pub operations: Vec<String>,
     /// Where it stands.

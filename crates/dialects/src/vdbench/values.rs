@@ -33,6 +33,11 @@ impl Values<'_> {
         self.complaints.error(self.sources, at, message, hint);
     }
 
+    /// An error about something that is not given, which may stand behind a blank of its line.
+    pub fn lacking(&mut self, at: At, message: String, hint: &str) {
+        self.complaints.lacking(self.sources, at, message, hint);
+    }
+
     /// A warning at a place.
     pub fn warning(&mut self, at: At, message: impl Into<String>, hint: impl Into<String>) {
         self.complaints.warning(self.sources, at, message, hint);

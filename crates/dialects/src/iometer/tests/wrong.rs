@@ -20,7 +20,7 @@ const WRONG: &[(&str, &str, &str, usize)] = &[
         "\t0          1          30",
         "\t0 0 0",
         "the run time is 0",
-        0,
+        7,
     ),
     ("\t5\n", "\t-5\n", "`-5` is no ramp-up time", 9),
     ("\tALL\n", "\tSOME\n", "`SOME` is no level of results", 15),
@@ -167,4 +167,20 @@ fn all_complaints_come_at_once() {
     assert_eq!(complaints.0.len(), 3, "{complaints}");
     let shown = complaints.to_string();
     assert!(shown.contains("--> test.icf:9:2"), "{shown}");
+}
+
+#[test]
+fn a_burst_of_no_io_is_told() {
+    let line = "\t4096,60,80,100,0,1,0,0";
+    let text = whole().replace(line, "\t4096,60,80,100,0,0,0,0");
+    let input = read_text("test.icf", &text, 3).unwrap();
+    let told = input
+        .warnings
+        .0
+        .iter()
+        .find(|told| told.message.contains("burst"));
+    let told = told.unwrap_or_else(|| panic!("{}", input.warnings));
+    assert_eq!(told.message, "a burst of 0 I/Os is taken as one of 1");
+    assert_eq!(told.location.as_ref().map(|place| place.line), Some(36));
+    assert!(told.hint.is_some(), "{told}");
 }

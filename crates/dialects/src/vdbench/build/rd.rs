@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::vdbench::lexer::{Parameter, Word};
 use crate::vdbench::outline::Kind;
-use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Rate, Rd, Varies};
+use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Varies};
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, shown};
 
@@ -136,8 +136,8 @@ fn is_loop_key(key: &str) -> Option<LoopKey> {
 
 /// Values of all lists of an RD.
 fn values_of(rd: &Rd) -> usize {
-    let names = [&rd.wds, &rd.sds, &rd.hosts, &rd.fwds, &rd.fsds].map(Vec::len);
-    let words = [&rd.startcmd, &rd.endcmd, &rd.format, &rd.operations].map(Vec::len);
+    let names = [&rd.wds, &rd.sds, &rd.hosts, &rd.fwds, &rd.fsds, &rd.format].map(Vec::len);
+    let words = [&rd.startcmd, &rd.endcmd, &rd.operations].map(Vec::len);
     let rates = rd.rates.len() + rd.fwd_rates.len() + rd.curve.len();
     let loops: usize = rd.loops.iter().map(|one| one.values.len()).sum();
     names.iter().chain(&words).sum::<usize>() + rates + loops
@@ -231,7 +231,12 @@ impl Builder<'_> {
                         "write it in each `rd=`",
                     );
                 } else {
-                    rd.format = words().map(|word| word.to_ascii_lowercase()).collect();
+                    let words = parameter.values.iter();
+                    let lower = words.map(|word| Name {
+                        text: word.text.to_ascii_lowercase(),
+                        at: word.at,
+                    });
+                    rd.format = lower.collect();
                 }
             }
             "operations" | "operation" => {
@@ -321,6 +326,13 @@ impl Builder<'_> {
         }
         // Stands for a rate that is wrong: that none is given would be said beside it otherwise.
         let wrong = vec![Rate::Max];
+        let negative = |word: &&Word| word.text.starts_with('-') && !word.text.ends_with('%');
+        if let Some(word) = parameter.values.iter().find(negative) {
+            let message = format!("`{}={}`: a rate is not below 0", parameter.key, word.text);
+            let hint = "give I/Os a second, `max`, `curve`, or a percentage of the last rate such as `50%`";
+            self.values.error(word.at, message, hint);
+            return wrong;
+        }
         let Some(numbers) = self.values.numbers(parameter, Unit::Size) else {
             return wrong;
         };
@@ -329,8 +341,14 @@ impl Builder<'_> {
             // A rate of 0 may stand among those of `distribution=variable`, which is known later.
             let is_zero = number == 0.0 && parameter.values.len() < 2;
             if is_zero || !(-10_000.0..=RATE_MAX).contains(&number) {
+                // Percentages are kept as numbers below 0.
+                let told = if number < 0.0 {
+                    format!("{}%", -number)
+                } else {
+                    number.to_string()
+                };
                 let message = format!(
-                    "`{}={}`: {number} is no rate",
+                    "`{}={}`: {told} is no rate",
                     parameter.key,
                     shown(parameter)
                 );

@@ -336,11 +336,8 @@ impl Builder<'_> {
     fn add_sd(&mut self, sd: Sd) {
         if sd.paths.is_empty() {
             let message = format!("No lun name specified for sd={}", sd.name);
-            self.values.error(
-                sd.at,
-                message,
-                "add `lun=` behind a `,` and without a blank",
-            );
+            let hint = "add `lun=` behind a `,` and without a blank";
+            self.values.lacking(sd.at, message, hint);
         }
         if self.built.sds.len() == SDS_MAX {
             let message = format!("over {SDS_MAX} SDs are defined");

@@ -35,6 +35,8 @@ pub enum RunEnd {
     Over,
     /// All that was to be done in one pass was done.
     EndOfFile,
+    /// What it was to move was moved, which is found where an interval ends.
+    Enough,
     /// The user stopped it.
     Interrupted,
 }
@@ -514,7 +516,8 @@ impl Report {
     /// The present run is over: writes its averages, and gives that of all its I/O.
     pub fn run_ends(&mut self, pages: &mut dyn Pages, end: RunEnd, now: u64) -> Tally {
         let rest = self.parts[0].interval.length;
-        if self.interval > 0 && rest < SLACK {
+        // What comes after an end that an interval brought is no interval of its own.
+        if self.interval > 0 && (rest < SLACK || end == RunEnd::Enough) {
             self.fold_rest();
         }
         self.close(pages, now);
@@ -527,7 +530,7 @@ impl Report {
                 );
             }
             RunEnd::Interrupted => self.note(pages, now, "The run was stopped."),
-            RunEnd::Over => {}
+            RunEnd::Over | RunEnd::Enough => {}
         }
         self.run_status(pages, now, "Workload done");
         if self.interval > 0 {

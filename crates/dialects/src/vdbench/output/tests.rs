@@ -447,3 +447,42 @@ fn report_adds_files_for_each_host_and_sd_or_leaves_those_of_sds_out() {
     assert!(!files.pages.contains_key("sd-1-1.html"));
     assert!(!files.pages.contains_key("vm1.sd-2-1.html"));
 }
+
+#[test]
+fn what_comes_after_an_interval_that_ended_the_run_is_no_interval() {
+    let mut files = Files::default();
+    let runs = vec![run("r", 1, 5, &[(0, 0, 0)])];
+    let mut report = Report::new(layout(runs), &mut files, NOW);
+    report.run_starts(&mut files, 0, None, NOW);
+    for (millis, ios) in [(1000, 10), (1000, 1000), (300, 5)] {
+        let job = [Some(stats(ios, 8192, 404_000)), None, None];
+        let jobs = [JobSecond {
+            job: 0,
+            directions: &job,
+            set: &NO_SET,
+        }];
+        report.second(&mut files, (NOW, Nanos::from_millis(millis)), &jobs, None);
+    }
+    let average = report.run_ends(&mut files, RunEnd::Enough, NOW);
+    assert_eq!(average.ios(), 1005);
+    let lines = files.lines("summary.html");
+    let row = lines.last().unwrap();
+    assert!(row.contains("     avg_2-2 "), "{row}");
+}
+
+#[test]
+fn a_time_too_short_for_a_tick_has_used_no_processor() {
+    let mut files = Files::default();
+    let runs = vec![run("r", 0, 2, &[(0, 0, 0)])];
+    let mut report = Report::new(layout(runs), &mut files, NOW);
+    report.run_starts(&mut files, 0, None, NOW);
+    let none = Some(Processors::default());
+    report.second(&mut files, (NOW, Nanos::from_millis(4)), &[], none);
+    report.run_ends(&mut files, RunEnd::EndOfFile, NOW);
+    for (page, text) in &files.pages {
+        assert!(!text.contains("NaN"), "{page}: {text}");
+    }
+    let lines = files.lines("summary.html");
+    let row = lines.last().unwrap();
+    assert!(row.ends_with("   0.0   0.0"), "{row}");
+}

@@ -522,3 +522,68 @@ fn hosts_find_their_own_path_to_an_sd() {
         [("a", "/x"), ("b", "/y"), ("c1", "/y")]
     );
 }
+
+/// `text` is refused by one complaint alone, which has `message`, points at `place` and says `remedy`.
+#[track_caller]
+fn once(text: &str, message: &str, place: (usize, usize), remedy: &str) {
+    let Err(complaints) = read_with(text, "") else {
+        panic!("taken: {text}");
+    };
+    assert_eq!(complaints.0.len(), 1, "{complaints}");
+    check(text, message, place);
+    let hint = complaints.0[0].hint.as_deref().unwrap_or_default();
+    assert!(hint.contains(remedy), "{complaints}");
+}
+
+#[test]
+fn a_fault_is_told_once_and_not_again_by_what_follows_from_it() {
+    let blank = "the blank ends the line: `lun=/x,size=1m` is a comment and is not read";
+    once(
+        "sd=sd1, lun=/x,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max",
+        &format!("No lun name specified for sd=sd1: {blank}"),
+        (1, 4),
+        "remove the blank",
+    );
+    once(
+        "sd=sd1,lun=/x,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1, iorate=max",
+        "no I/O rate is given: the blank ends the line",
+        (3, 4),
+        "remove the blank",
+    );
+    once(
+        "sd=sd1,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max",
+        "No lun name specified for sd=sd1",
+        (1, 4),
+        "add `lun=`",
+    );
+    let files = "fsd=f,anchor=/a,files=1,sizes=4k\nfwd=w,fsd=f,operation=read\n";
+    once(
+        &format!("{files}rd=r,fwd=x,fwdrate=max"),
+        "Could not find fwd=x for rd=r",
+        (3, 10),
+        "define it with `fwd=`",
+    );
+    once(
+        &format!("{files}rd=r,fwd=w, fwdrate=max"),
+        "no rate is given: the blank ends the line",
+        (3, 4),
+        "remove the blank",
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_value_points_at_the_value() {
+    let files = "fsd=f,anchor=/a,files=1,sizes=4k\nfwd=w,fsd=f,operation=read\n";
+    let format = |value: &str| format!("{files}rd=r,fwd=w,fwdrate=max,format={value}");
+    check(&format("odd"), "`format=odd` is not known", (3, 31));
+    check(&format("(yes,odd)"), "`format=odd` is not known", (3, 36));
+    check(&format("(yes,complete)"), "mutually exclusive", (3, 32));
+    let rate = |value: &str| format!("{SD_WD}rd=rd1,wd=wd1,iorate={value}");
+    check(&rate("-1"), "`iorate=-1`: a rate is not below 0", (3, 22));
+    check(
+        &rate("(100,-5)"),
+        "`iorate=-5`: a rate is not below 0",
+        (3, 27),
+    );
+    check(&rate("20000%"), "20000% is no rate", (3, 15));
+}
