@@ -23,7 +23,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
             crate::tell(&format!("note: `{folder}` would be made first"));
         } else {
             fathom_engine::preflight(&input.workload, &options)
-                .map_err(|error| engine_failure(&error))?;
+                .map_err(|error| input.engine_failure(&error))?;
         }
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);
@@ -33,7 +33,8 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     // A run that is refused leaves no folder.
-    fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
+    fathom_engine::preflight(&input.workload, &options)
+        .map_err(|error| input.engine_failure(&error))?;
     let mut start = Start::now(&input, None);
     let screen = Screen::new(args.output.show(), &TERMINAL);
     let view = view(&args.output, &input, RunKind::Run, &stop)?;

@@ -42,6 +42,8 @@ pub(super) struct Expander<'a> {
     /// The number that the next stage of a name that is taken gets.
     next_number: HashMap<String, u32>,
     lookups: usize,
+    /// Workloads without storage of which it was told.
+    bare: BTreeSet<usize>,
 }
 
 /// The runs of all RDs, with their stages in the same order.
@@ -64,6 +66,7 @@ pub fn expand(
         names: BTreeSet::new(),
         next_number: HashMap::new(),
         lookups: 0,
+        bare: BTreeSet::new(),
     };
     let restart = options.restart.as_deref();
     let known = |name: &str| built.rds.iter().position(|rd| rd.name == name);
@@ -279,12 +282,13 @@ impl<'a> Expander<'a> {
                 wd.name.as_str()
             };
             if names.is_empty() {
-                let message = format!("No sd= specified for wd={called} in rd={}", rd.name);
-                self.values.error(
-                    rd.at,
-                    message,
-                    "name its storage in the `wd=` or in the `rd=`",
-                );
+                // Of a workload it is told once, where that stands.
+                let at = index.map_or(rd.at, |_| wd.at);
+                if index.is_none_or(|index| self.bare.insert(index)) {
+                    let message = format!("No sd= specified for wd={called} in rd={}", rd.name);
+                    let hint = "name its storage in the `wd=` or in the `rd=`";
+                    self.values.lacking(at, message, hint);
+                }
                 continue;
             }
             let sds = self.storage_of(called, names);

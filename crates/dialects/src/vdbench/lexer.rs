@@ -142,6 +142,13 @@ impl Lexer<'_> {
         let Some((path, text)) = self.open(name, included) else {
             return;
         };
+        if let Some((at, by)) = included.filter(|(_, by)| *by == path) {
+            let message = format!("`{by}` includes itself");
+            let hint = "remove the line, or name another file";
+            return self
+                .complaints
+                .error(&self.lexed.sources, at, message, hint);
+        }
         self.text(&path, &text, included.is_some());
     }
 

@@ -605,6 +605,8 @@ pub struct General {
     pub endcmd: Vec<String>,
     /// Where the first of them stands.
     pub commands_at: Option<At>,
+    /// Where `pattern=` stands.
+    pub pattern_at: At,
     /// `loop=`.
     pub repeat: Option<Repeat>,
     /// `create_anchors=yes`.

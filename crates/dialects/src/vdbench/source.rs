@@ -167,6 +167,11 @@ impl Complaints {
         self.kept <= VALUES_MAX
     }
 
+    /// Whether a complaint holds `text`.
+    pub fn has_told(&self, text: &str) -> bool {
+        self.told.0.iter().any(|told| told.message.contains(text))
+    }
+
     /// Whether no more is told: what else is found needs no hint.
     pub fn is_full(&self) -> bool {
         self.told.0.len() >= TOLD_MAX && self.told.has_errors()

@@ -244,6 +244,11 @@ impl Values<'_> {
         if let Some(number) = parse_number(&word.text, unit) {
             return Some(number);
         }
+        // What nothing replaces was told where it stands.
+        let unknown = format!("parameter file: `{}`", word.text);
+        if word.text.starts_with(['$', '!']) && self.complaints.has_told(&unknown) {
+            return None;
+        }
         let digits = word.text.trim_end_matches(['s', 'S']);
         let is_seconds = unit == Unit::Time
             && digits.len() < word.text.len()

@@ -154,13 +154,14 @@ impl Builder<'_> {
             at,
             ..self.defaults.rd.clone()
         };
-        let mut workload_given = false;
+        let (mut workload_given, mut has_unknown) = (false, false);
         let added = self.stream.added.iter().filter(|_| name != "default");
         for parameter in body.iter().chain(added) {
             let found = self
                 .keywords
                 .resolve(parameter, Kind::Rd, KEYWORDS, &mut self.values);
             let Some(key) = found else {
+                has_unknown = true;
                 continue;
             };
             if key == "wd" && std::mem::replace(&mut workload_given, true) {
@@ -175,6 +176,10 @@ impl Builder<'_> {
                 Some(loop_key) => self.add_loop(loop_key, parameter, &mut rd),
                 None => self.rd_value(key, parameter, &mut rd),
             }
+        }
+        // The keyword that is not known may have been that of the rate.
+        if has_unknown && rd.rates.is_empty() && rd.fwd_rates.is_empty() {
+            rd.rates = vec![Rate::Max];
         }
         if name == "default" {
             self.defaults.rd = rd;
@@ -281,9 +286,14 @@ impl Builder<'_> {
     }
 
     fn amount(&mut self, parameter: &Parameter) -> Option<f64> {
-        self.values
-            .number(parameter, Unit::Size)
-            .filter(|amount| *amount > 0.0)
+        let amount = self.values.number(parameter, Unit::Size)?;
+        if amount >= 0.0 {
+            return Some(amount).filter(|amount| *amount > 0.0);
+        }
+        let message = format!("`{}={}`: not possible", parameter.key, shown(parameter));
+        let hint = "give bytes, or a number below 100 for so many times the size of all SDs";
+        self.values.error(parameter.at, message, hint);
+        None
     }
 
     fn gaps(&mut self, parameter: &Parameter) -> (Gaps, Varies) {

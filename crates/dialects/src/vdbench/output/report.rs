@@ -516,8 +516,12 @@ impl Report {
     /// The present run is over: writes its averages, and gives that of all its I/O.
     pub fn run_ends(&mut self, pages: &mut dyn Pages, end: RunEnd, now: u64) -> Tally {
         let rest = self.parts[0].interval.length;
-        // What comes after an end that an interval brought is no interval of its own.
-        if self.interval > 0 && (rest < SLACK || end == RunEnd::Enough) {
+        if self.interval > 0 && end == RunEnd::Enough {
+            // It ended with the last interval: the moment until all workers knew is none.
+            for part in &mut self.parts {
+                part.interval = Tally::new();
+            }
+        } else if self.interval > 0 && rest < SLACK {
             self.fold_rest();
         }
         self.close(pages, now);

@@ -587,3 +587,79 @@ fn what_is_wrong_with_a_value_points_at_the_value() {
     );
     check(&rate("20000%"), "20000% is no rate", (3, 15));
 }
+
+#[test]
+fn what_follows_from_an_unknown_word_is_not_told_beside_it() {
+    once(
+        &format!("{SD_WD}rd=rd1,wd=wd1,iorat3=100"),
+        "Unknown keyword: iorat3",
+        (3, 15),
+        "did you mean `iorate`?",
+    );
+    once(
+        "sd=sd1,lun=/x,size=$SIZE\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max",
+        "Unknown variable substitution request in parameter file: `$SIZE`",
+        (1, 20),
+        "give its value behind the files",
+    );
+    let files = "fsd=f,anchor=/a,files=1,sizes=4k\nfwd=w,fsd=f,operation=fly\n";
+    once(
+        &format!("{files}rd=r,fwd=w,fwdrate=max"),
+        "`operation=fly` is not known",
+        (2, 23),
+        "known are mkdir",
+    );
+    once(
+        "sd=sd1,lun=/x,size=1m\nwd=w,xfersize=4k\nrd=r1,wd=w,iorate=1\nrd=r2,wd=w,iorate=1",
+        "No sd= specified for wd=w in rd=r1",
+        (2, 4),
+        "name its storage",
+    );
+    once(
+        "sd=sd1,lun=/x,size=1m\nwd=w, sd=sd1\nrd=r1,wd=w,iorate=1\nrd=r2,wd=w,iorate=1",
+        "the blank ends the line: `sd=sd1`",
+        (2, 4),
+        "remove the blank",
+    );
+    once(
+        "sd=sd1,lun=/x,size=1m\nwd=w,sd=sd1,skew=50,iorate=5\nrd=r,wd=w,iorate=1",
+        "`skew=` and `iorate=` exclude each other",
+        (2, 4),
+        "leave one",
+    );
+    once(
+        &format!("pattern=/nothere\n{SD_WD}rd=r,wd=wd1,iorate=1"),
+        "`pattern=/nothere` cannot be read",
+        (1, 1),
+        "name a file",
+    );
+    once(
+        &format!("{SD_WD}rd=r,wd=wd1,iorate=1,maxdata=-5"),
+        "`maxdata=-5`: not possible",
+        (3, 22),
+        "give bytes",
+    );
+    once(
+        &format!("=\n{SD_WD}rd=r,wd=wd1,iorate=1"),
+        "no keyword",
+        (1, 1),
+        "keyword=value",
+    );
+    once(
+        &format!("include=p\n{SD_WD}rd=r,wd=wd1,iorate=1"),
+        "`p` includes itself",
+        (1, 1),
+        "remove the line",
+    );
+}
+
+#[test]
+fn the_rest_of_a_line_that_stands_too_late_is_not_told_of() {
+    let text = "wd=w,sd=sd1\nsd=sd1,lun=/x,size=1m\nrd=r,wd=w,iorate=1";
+    let complaints = read_with(text, "").unwrap_err();
+    let unknown = complaints
+        .0
+        .iter()
+        .filter(|one| one.message.contains("Unknown keyword"));
+    assert_eq!(unknown.count(), 1, "{complaints}");
+}
