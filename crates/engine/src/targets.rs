@@ -505,9 +505,10 @@ fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, 
     let largest = job.block.largest(job.mix).get();
     if length < largest {
         let (length, largest) = (Bytes::new(length), Bytes::new(largest));
-        return Err(complain(format!(
+        let problem = complain(format!(
             "{length} of it are used, less than one block of {largest}"
-        )));
+        ));
+        return Err(problem.hint("use a smaller block, or a larger target"));
     }
     check_alignment(job, target, object)?;
     Ok(TargetRange { offset, length })

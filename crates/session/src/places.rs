@@ -29,11 +29,10 @@ impl Input {
             Spoken::Native { path, text } => place_in_native(path, text, subject),
             Spoken::Fio(input) => place_in_fio(input, subject),
             Spoken::Vdbench(input) => input.place_of(subject),
-            Spoken::Preset
-            | Spoken::Diskspd(_)
-            | Spoken::Iometer(_)
-            | Spoken::Sqlio(_)
-            | Spoken::DiskPerformance(_) => None,
+            Spoken::Iometer(input) => input.place_of(subject),
+            Spoken::Preset | Spoken::Diskspd(_) | Spoken::Sqlio(_) | Spoken::DiskPerformance(_) => {
+                None
+            }
         }
     }
 }

@@ -140,6 +140,8 @@ pub(super) struct Setup<'t> {
     pub(super) worker_cycle: Cycle,
     pub(super) target_cycle: Cycle,
     pub(super) depth_cycle: Cycle,
+    /// Where that stands.
+    pub(super) depth_cycle_line: Option<Line<'t>>,
     pub(super) test_type: TestType,
 }
 
@@ -160,6 +162,7 @@ impl Default for Setup<'_> {
                 step: 2,
                 exponential: true,
             },
+            depth_cycle_line: None,
             test_type: TestType::Normal,
         }
     }

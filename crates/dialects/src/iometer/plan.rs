@@ -406,7 +406,8 @@ impl<'t> Planner<'_, 't> {
             let message = format!(
                 "the cycle of queue depths has no step: it starts at {start}, above its end, {end}"
             );
-            self.fail(None, message, "exchange them, or choose another test type");
+            let line = config.setup.depth_cycle_line;
+            self.fail(line, message, "exchange them, or choose another test type");
         } else if tests.is_empty() && rounds > 0 {
             let message = "every assigned access specification is idle";
             self.fail(None, message, "assign one that does I/O");

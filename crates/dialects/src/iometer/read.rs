@@ -172,7 +172,10 @@ fn entry<'t>(source: &mut Source<'t>, setup: &mut Setup<'t>, key: Line<'t>) {
         }
         "Worker Cycling" => cycle(source, line, &mut setup.worker_cycle, Ends::Never),
         "Disk Cycling" => cycle(source, line, &mut setup.target_cycle, Ends::Never),
-        _ => cycle(source, line, &mut setup.depth_cycle, Ends::AtLast),
+        _ => {
+            cycle(source, line, &mut setup.depth_cycle, Ends::AtLast);
+            setup.depth_cycle_line = Some(line);
+        }
     }
 }
 
