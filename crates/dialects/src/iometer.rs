@@ -220,7 +220,13 @@ impl IometerInput {
     /// Where the file names a target that is complained about.
     pub fn place_of(&self, subject: &Subject) -> Option<Location> {
         let mut places = self.places.iter();
-        let found = places.find(|(path, _)| *path == subject.value);
+        // A file may be named where a folder might have been.
+        let is_it = |path: &str| {
+            let folder = path.strip_suffix(TEST_FILE);
+            let file = folder.and_then(|folder| folder.strip_suffix('/'));
+            path == subject.value || file == Some(subject.value.as_str())
+        };
+        let found = places.find(|(path, _)| is_it(path));
         found.map(|(_, place)| place.clone())
     }
 }

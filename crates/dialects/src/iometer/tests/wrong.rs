@@ -211,4 +211,8 @@ fn targets_are_known_by_their_lines() {
         assert!(line(path).is_some_and(|line| line > 60), "{path}");
     }
     assert_eq!(line("/elsewhere"), None);
+    // A file that is named where a folder might have been.
+    let named = whole().replace("\t/mnt/data\n", "\t/srv/one.dat\n");
+    let input = read_text("test.icf", &named, 3).unwrap();
+    assert!(input.place_of(&subject("/srv/one.dat")).is_some());
 }

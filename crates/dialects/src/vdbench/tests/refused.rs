@@ -662,4 +662,7 @@ fn the_rest_of_a_line_that_stands_too_late_is_not_told_of() {
         .iter()
         .filter(|one| one.message.contains("Unknown keyword"));
     assert_eq!(unknown.count(), 1, "{complaints}");
+    let text = "sd=sd1,lun=/x,size=1m\nhd=h1,system=h1\nwd=w,sd=sd1\nrd=r,wd=w,iorate=1";
+    let complaints = read_with(text, "").unwrap_err();
+    assert!(!complaints.to_string().contains("host=h1"), "{complaints}");
 }
