@@ -409,6 +409,20 @@ impl Report {
         self.stalled_run = Some(self.run);
     }
 
+    /// Without a warm-up the first interval is left out of the average, which would say little where there is hardly more: then all
+    /// of the run is averaged.
+    fn average_all(&mut self) {
+        let run = self.run_layout();
+        let is_short = self.parts[0].average.length.get() < run.interval.get() / 2;
+        if run.warmup > Nanos::ZERO || run.on_files || !is_short {
+            return;
+        }
+        for part in &mut self.parts {
+            let average = std::mem::take(&mut part.average);
+            part.before.append(&average);
+        }
+    }
+
     /// Counts what completed after the last interval, too short a time for a row, with the rest of the run.
     fn fold_rest(&mut self) {
         self.closed += self.parts[0].interval.length;
@@ -525,6 +539,7 @@ impl Report {
             self.fold_rest();
         }
         self.close(pages, now);
+        self.average_all();
         match end {
             RunEnd::EndOfFile => {
                 self.note(
