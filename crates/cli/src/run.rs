@@ -1,9 +1,9 @@
 //! `fathom run`: a workload on real storage.
 
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
-use fathom_peers::Shown;
+use fathom_peers::{Enough, Shown};
 use fathom_record::RunKind;
-use fathom_session::{Code, Failure, Screen, Start, engine_failure, load, measured, watch};
+use fathom_session::{Code, Failure, Fan, Screen, Start, engine_failure, load, measured, watch};
 
 use crate::args::{RunArgs, SafetyArgs};
 use crate::finish::{finish, view};
@@ -23,7 +23,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
             crate::tell(&format!("note: `{folder}` would be made first"));
         } else {
             fathom_engine::preflight(&input.workload, &options)
-                .map_err(|error| engine_failure(&error))?;
+                .map_err(|error| input.engine_failure(&error))?;
         }
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);
@@ -33,18 +33,23 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     // A run that is refused leaves no folder.
-    fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
+    fathom_engine::preflight(&input.workload, &options)
+        .map_err(|error| input.engine_failure(&error))?;
     let mut start = Start::now(&input, None);
     let screen = Screen::new(args.output.show(), &TERMINAL);
     let view = view(&args.output, &input, RunKind::Run, &stop)?;
     let mut shown = Shown::new(screen, view);
+    let mut enough = Enough::new(&input, stop.clone());
     let ran = watch(
         &mut start,
         &input,
         args.output.keep(),
         &mut shown,
         &TERMINAL,
-        |sink| fathom_engine::run(&input.workload, &options, &stop, sink),
+        |sink| {
+            let mut sinks = Fan(vec![sink, &mut enough]);
+            fathom_engine::run(&input.workload, &options, &stop, &mut sinks)
+        },
     );
     let view = shown.close();
     let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;

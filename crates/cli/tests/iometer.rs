@@ -353,3 +353,22 @@ fn managers_are_machines_where_a_design_has_several() {
     let one = iops("one.design.toml", "two.icf");
     assert!((4_800.0..5_200.0).contains(&one), "{one}");
 }
+
+#[test]
+fn a_target_that_cannot_be_used_is_told_with_its_line() {
+    let home = disk_folder();
+    let file = written(home.path());
+    let line = |of: &str| {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let before = text.lines().take_while(|line| line.trim() != of).count();
+        format!("{file}:{}:2", before + 1)
+    };
+    // A drive of Windows that nothing says the place of, and a folder that is not there.
+    let (_, told) = expect_code(home.path(), &["iometer", &file], 3);
+    assert!(told.contains(&line("D: \"scratch\"")), "{told}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("D: \"scratch\"", "/nowhere/at/all")).unwrap();
+    let (_, told) = expect_code(home.path(), &["run", &file], 3);
+    assert!(told.contains(&line("/nowhere/at/all")), "{told}");
+    assert_eq!(told.matches("error:").count(), 1, "{told}");
+}

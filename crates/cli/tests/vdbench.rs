@@ -325,3 +325,23 @@ fn everything_in_force_is_explained_with_its_origin() {
     let (again, _) = expect_code(home.path(), &["explain", &native.display().to_string()], 0);
     assert!(text.ends_with(&again), "{again}");
 }
+
+#[test]
+fn an_sd_that_cannot_be_used_is_told_with_its_line() {
+    let home = disk_folder();
+    let file = home.path().join("p.vdb").display().to_string();
+    fs::write(
+        &file,
+        "sd=a,lun=f,size=1m\nsd=b,lun=g\nwd=w,sd=*\nrd=r,wd=w,iorate=9,elapsed=2\n",
+    )
+    .unwrap();
+    for (words, code) in [
+        (["vdbench", "-f", &file].as_slice(), 157),
+        (&["run", &file], 3),
+    ] {
+        let (_, told) = expect_code(home.path(), words, code);
+        assert!(told.contains(&format!("{file}:2:4")), "{told}");
+        assert!(told.contains("`size=` of Vdbench"), "{told}");
+    }
+    assert!(!home.path().join("output").exists());
+}

@@ -286,6 +286,31 @@ fn a_run_ends_when_it_is_told_or_has_enough() {
     assert_eq!(counted(home.path(), "fast", "all"), 128);
     let bytes = counted(home.path(), "warm", "all") * 8192;
     assert!((10 << 20..20 << 20).contains(&bytes), "{bytes}");
+    let summary = page(home.path(), "summary.html");
+    let row = summary.lines().rev().find(|line| line.contains("avg_2-"));
+    let last = row
+        .unwrap()
+        .split("avg_2-")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next();
+    // 2,000 I/Os a second of 8 KiB: what moments after the interval add is no interval of its own.
+    assert_eq!(last, Some("2"), "{summary}");
+}
+
+#[test]
+fn maxdata_behind_a_warm_up_ends_plain_runs_too() {
+    let home = disk_folder();
+    parameters(
+        home.path(),
+        "rd=warm,wd=Mix,iorate=2000,elapsed=60,warmup=1,maxdata=10m\n",
+    );
+    let out = expect_code(home.path(), &["run", "--json", "./parm"], 0);
+    let record: serde_json::Value = serde_json::from_str(&out.0).unwrap();
+    let stages = record["stages"].as_array().unwrap();
+    let seconds = stages.last().unwrap()["measured_ns"].as_u64().unwrap() as f64 / 1e9;
+    assert!((0.9..9.0).contains(&seconds), "{seconds}");
 }
 
 /// Ten files in two directories; one workload reads them, the other asks for their attributes.

@@ -29,7 +29,7 @@ mod specs;
 #[cfg(test)]
 mod tests;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
 use fathom_workload::Workload;
 
 use crate::fio::Files;
@@ -120,6 +120,8 @@ pub struct IometerInput {
     pub record: Record,
     /// By stage of the workload.
     pub tests: Vec<Test>,
+    /// Paths of the targets that the file names, each with its line.
+    pub places: Vec<(String, Location)>,
     /// Names of the managers that run; one without a name where the file has none.
     pub managers: Vec<String>,
 }
@@ -176,7 +178,17 @@ fn read_with(text: &str, options: Options, processors: u32) -> Result<IometerInp
     let file = options.config.as_deref().unwrap_or("command line");
     let mut source = Source::new(file, text);
     let config = read::config(&mut source);
+    if source.is_unread() {
+        return Err(source.finish());
+    }
     let plan = plan::build(&mut source, &config, &options, processors);
+    let workers = config.managers.iter().flat_map(|manager| &manager.workers);
+    let targets = workers.flat_map(|worker| &worker.targets);
+    let places = targets.map(|line| {
+        let place = source.location(*line, line.text());
+        (names::path(line.text()), place)
+    });
+    let places = places.collect();
     let mut warnings = source.finish();
     let Some(plan) = plan.filter(|_| !warnings.has_errors()) else {
         if !warnings.has_errors() {
@@ -198,9 +210,25 @@ fn read_with(text: &str, options: Options, processors: u32) -> Result<IometerInp
         test_type: config.setup.test_type as u32,
         record,
         tests: plan.tests,
+        places,
         managers: plan.managers,
         options,
     })
+}
+
+impl IometerInput {
+    /// Where the file names a target that is complained about.
+    pub fn place_of(&self, subject: &Subject) -> Option<Location> {
+        let mut places = self.places.iter();
+        // A file may be named where a folder might have been.
+        let is_it = |path: &str| {
+            let folder = path.strip_suffix(TEST_FILE);
+            let file = folder.and_then(|folder| folder.strip_suffix('/'));
+            path == subject.value || file == Some(subject.value.as_str())
+        };
+        let found = places.find(|(path, _)| is_it(path));
+        found.map(|(_, place)| place.clone())
+    }
 }
 
 fn help(options: Options) -> IometerInput {
@@ -216,6 +244,7 @@ fn help(options: Options) -> IometerInput {
         test_type: 0,
         record: Record::All,
         tests: Vec::new(),
+        places: Vec::new(),
         managers: Vec::new(),
     }
 }

@@ -248,7 +248,7 @@ fn runs_of(
     let storage = Storage {
         hosts: hosts_of_sds(built, complaints),
         devices: built.sds.iter().map(Sd::is_device).collect(),
-        filling: contents::filling(&built.general, files, complaints),
+        filling: contents::filling(&built.general, files, (sources, complaints)),
         total: sum(built.sds.iter().filter_map(|sd| sd.size)),
     };
     let mut values = Values {

@@ -235,7 +235,7 @@ impl Complaint {
     fn about(self, job: &Job, target: &Target) -> Diagnostic {
         let path = target.place.path();
         let text = format!("job `{}`: target `{path}`: {}", job.name, self.what);
-        let diagnostic = Diagnostic::error(text);
+        let diagnostic = Diagnostic::error(text).about(&job.name, path);
         match self.hint {
             Some(hint) => diagnostic.hint(hint),
             None => diagnostic,
@@ -260,7 +260,7 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
     match (&target.place, fs::metadata(path)) {
         (Place::Path(_), Err(_)) if job.features.files.must_exist => {
             let problem = Complaint::new("it does not exist, and the job may not make it");
-            Err(problem.hint("make the file first, or let the job do it"))
+            Err(problem.hint("make the file first, or let the job do it: with `size=` of Vdbench, `-c` of DISKSPD"))
         }
         (Place::FreshFileIn(_), Err(error)) => {
             let problem = Complaint::new(format!("no such directory: {error}"));
@@ -505,9 +505,10 @@ fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, 
     let largest = job.block.largest(job.mix).get();
     if length < largest {
         let (length, largest) = (Bytes::new(length), Bytes::new(largest));
-        return Err(complain(format!(
+        let problem = complain(format!(
             "{length} of it are used, less than one block of {largest}"
-        )));
+        ));
+        return Err(problem.hint("use a smaller block, or a larger target"));
     }
     check_alignment(job, target, object)?;
     Ok(TargetRange { offset, length })

@@ -57,7 +57,8 @@ fn run(input: &IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     let name = input.options.config.as_deref().unwrap_or("iometer");
     let whole = Input::new(name, input.workload.clone());
     let whole = whole.spoken(Spoken::Iometer(Box::new(input.clone())));
-    fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
+    fathom_engine::preflight(&input.workload, &options)
+        .map_err(|error| whole.engine_failure(&error))?;
     let recorded = input.record != Record::Nothing;
     let results = Output::open(input.options.results.as_deref(), recorded, console)?;
     let mut percentiles = match &input.options.percentiles {

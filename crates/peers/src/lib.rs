@@ -21,7 +21,7 @@ pub use diskspd::diskspd;
 pub use fio::fio;
 pub use iometer::iometer;
 pub use sqlio::sqlio;
-pub use vdbench::vdbench;
+pub use vdbench::{Enough, vdbench};
 pub use view::{Shown, View, view};
 
 /// Does what a peer would do with its own arguments.

@@ -4,6 +4,7 @@
 //! refused. What is shown is what `logfile.html` gets, without the marks of HTML.
 
 mod directory;
+mod enough;
 mod processors;
 mod watcher;
 
@@ -13,16 +14,18 @@ use std::path::Path;
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::vdbench::output::{Layout, Pages as _, Report, layout};
 use fathom_dialects::vdbench::{self, RunKind, VdbenchInput};
-use fathom_engine::StopFlag;
+use fathom_engine::{EngineError, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
-    Code, Console, Failure, Input, Start, engine_failure, map_paths, measured, tell_warnings, watch,
+    Code, Console, Failure, Input, Start, engine_failure, located, map_paths, measured,
+    tell_warnings, watch,
 };
 use fathom_workload::Workload;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 pub(crate) use self::directory::Files;
+pub use self::enough::Enough;
 pub(crate) use self::watcher::{Time, Watcher};
 use crate::measure::Ours;
 
@@ -228,6 +231,16 @@ fn act(
     run(&input, ours, words, console)
 }
 
+/// The engine's error, with lines of the parameter files.
+fn refused(input: &VdbenchInput, error: &EngineError) -> Failure {
+    match error {
+        EngineError::Invalid(complaints) => {
+            located(complaints.clone(), |subject| input.place_of(subject)).into()
+        }
+        _ => engine_failure(error),
+    }
+}
+
 fn run(
     input: &VdbenchInput,
     ours: &Ours,
@@ -239,7 +252,7 @@ fn run(
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::VdbenchFailed, error))?;
     // What is refused makes no directory.
-    fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
+    fathom_engine::preflight(&input.workload, &options).map_err(|error| refused(input, &error))?;
     let output = input.options.output.as_deref().unwrap_or(DEFAULT_OUTPUT);
     let (report, mut files) = open((input, &input.workload), Some(output), words, console)?;
     note_sizes(input, &report, &mut files);

@@ -18,6 +18,7 @@ pub use exit::{Code, Failure, engine_failure};
 pub use input::{Input, Layout, Words, load, map_paths, tell_warnings};
 pub use need::{NeedArgs, Needed, need_code};
 pub use page::Page;
+pub use places::located;
 pub use screen::{Fan, Screen, Show};
 pub use spoken::{
     Spoken, is_dialect, make_folder, prepare_diskperformance, processors, read_context,

@@ -5,20 +5,23 @@
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
 use fathom_dialects::fio::{FioInput, Origin};
 
-use crate::{Input, Spoken};
+use fathom_engine::EngineError;
+
+use crate::{Failure, Input, Spoken, engine_failure};
 
 impl Input {
     /// The same complaints, pointing at the line of the input that each is about, where that can be told.
     #[must_use]
     pub fn located(&self, complaints: Diagnostics) -> Diagnostics {
-        let located = complaints.0.into_iter().map(|complaint| {
-            let place = complaint.subject.as_ref();
-            match place.and_then(|subject| self.place_of(subject)) {
-                Some(place) if complaint.location.is_none() => complaint.at(place),
-                _ => complaint,
-            }
-        });
-        Diagnostics(located.collect::<Vec<Diagnostic>>())
+        located(complaints, |subject| self.place_of(subject))
+    }
+
+    /// The engine's error, pointing at lines of the input likewise.
+    pub fn engine_failure(&self, error: &EngineError) -> Failure {
+        match error {
+            EngineError::Invalid(complaints) => self.located(complaints.clone()).into(),
+            _ => engine_failure(error),
+        }
     }
 
     fn place_of(&self, subject: &Subject) -> Option<Location> {
@@ -26,13 +29,27 @@ impl Input {
             Spoken::Native { path, text } => place_in_native(path, text, subject),
             Spoken::Fio(input) => place_in_fio(input, subject),
             Spoken::Vdbench(input) => input.place_of(subject),
-            Spoken::Preset
-            | Spoken::Diskspd(_)
-            | Spoken::Iometer(_)
-            | Spoken::Sqlio(_)
-            | Spoken::DiskPerformance(_) => None,
+            Spoken::Iometer(input) => input.place_of(subject),
+            Spoken::Preset | Spoken::Diskspd(_) | Spoken::Sqlio(_) | Spoken::DiskPerformance(_) => {
+                None
+            }
         }
     }
+}
+
+/// The same complaints, each at the place that `place_of` knows.
+pub fn located(
+    complaints: Diagnostics,
+    place_of: impl Fn(&Subject) -> Option<Location>,
+) -> Diagnostics {
+    let located = complaints.0.into_iter().map(|complaint| {
+        let place = complaint.subject.as_ref();
+        match place.and_then(|subject| place_of(subject)) {
+            Some(place) if complaint.location.is_none() => complaint.at(place),
+            _ => complaint,
+        }
+    });
+    Diagnostics(located.collect::<Vec<Diagnostic>>())
 }
 
 /// The value as it stands in quotes, behind the owner's name if it is there, anywhere otherwise; or the owner's name.

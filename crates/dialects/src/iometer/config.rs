@@ -11,7 +11,7 @@ pub(super) const SECTOR: u64 = 512;
 #[derive(Debug, Default)]
 pub(super) struct Config<'t> {
     pub(super) version: Version,
-    pub(super) setup: Setup,
+    pub(super) setup: Setup<'t>,
     pub(super) specs: Vec<Spec>,
     /// Names, in lower case, of those that are wrong.
     pub(super) wrong_specs: HashSet<String>,
@@ -127,10 +127,12 @@ pub(super) const RECORDS: [(&str, Record); 5] = [
 
 /// The section `TEST SETUP`.
 #[derive(Debug)]
-pub(super) struct Setup {
+pub(super) struct Setup<'t> {
     pub(super) description: String,
     /// Seconds; 0: until it is stopped.
     pub(super) run_time: u64,
+    /// Where that stands.
+    pub(super) run_time_line: Option<Line<'t>>,
     pub(super) ramp_up: u64,
     /// Workers of a manager that has none; `None`: one for each processor.
     pub(super) workers: Option<u64>,
@@ -138,14 +140,17 @@ pub(super) struct Setup {
     pub(super) worker_cycle: Cycle,
     pub(super) target_cycle: Cycle,
     pub(super) depth_cycle: Cycle,
+    /// Where that stands.
+    pub(super) depth_cycle_line: Option<Line<'t>>,
     pub(super) test_type: TestType,
 }
 
-impl Default for Setup {
+impl Default for Setup<'_> {
     fn default() -> Self {
         Self {
             description: String::new(),
             run_time: 0,
+            run_time_line: None,
             ramp_up: 0,
             workers: None,
             record: Record::All,
@@ -157,6 +162,7 @@ impl Default for Setup {
                 step: 2,
                 exponential: true,
             },
+            depth_cycle_line: None,
             test_type: TestType::Normal,
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Step {
 }
 
 /// The steps of a test, as long as no more than `jobs_left` jobs come of them; `None` where more would.
-pub(super) fn steps(setup: &Setup, members: &[Member], jobs_left: usize) -> Option<Vec<Step>> {
+pub(super) fn steps(setup: &Setup<'_>, members: &[Member], jobs_left: usize) -> Option<Vec<Step>> {
     let mut steps = Steps {
         list: Vec::new(),
         jobs_left,

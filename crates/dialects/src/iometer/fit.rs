@@ -33,8 +33,13 @@ pub fn fit_to_machine(workload: &mut Workload, files: &dyn Files) -> Result<(), 
 }
 
 fn fit(job: &mut Job, files: &dyn Files) -> Result<(), Diagnostic> {
-    let wrong = |message: String, hint: String| Err(Diagnostic::error(message).hint(hint));
     for target in &mut job.targets {
+        let named = target.place.path().to_owned();
+        let wrong = |message: String, hint: String| {
+            let complaint = Diagnostic::error(message).hint(hint);
+            // Workers that share a target are of one complaint.
+            Err(complaint.about("", named.as_str()))
+        };
         let mut path = target.place.path().to_owned();
         if !path.contains('/') {
             let message = format!("`{path}` is a target that nothing serves here");

@@ -338,7 +338,11 @@ impl<'t> Planner<'_, 't> {
             .unwrap_or(Nanos::from_secs(config.setup.run_time));
         if runtime == Nanos::ZERO {
             let message = "the run time is 0: the test would go on until it is stopped";
-            self.fail(None, message, "give `--time`, such as `--time 60s`");
+            let line = config
+                .setup
+                .run_time_line
+                .filter(|_| options.time.is_none());
+            self.fail(line, message, "give `--time`, such as `--time 60s`");
             return None;
         }
         Some(Limits {
@@ -402,7 +406,8 @@ impl<'t> Planner<'_, 't> {
             let message = format!(
                 "the cycle of queue depths has no step: it starts at {start}, above its end, {end}"
             );
-            self.fail(None, message, "exchange them, or choose another test type");
+            let line = config.setup.depth_cycle_line;
+            self.fail(line, message, "exchange them, or choose another test type");
         } else if tests.is_empty() && rounds > 0 {
             let message = "every assigned access specification is idle";
             self.fail(None, message, "assign one that does I/O");

@@ -105,7 +105,7 @@ fn results_display(source: &mut Source<'_>) {
     }
 }
 
-fn setup(source: &mut Source<'_>, setup: &mut Setup) {
+fn setup<'t>(source: &mut Source<'t>, setup: &mut Setup<'t>) {
     while let Some(key) = source.take_filled() {
         if key.is_key("END test setup") {
             return;
@@ -118,7 +118,7 @@ fn setup(source: &mut Source<'_>, setup: &mut Setup) {
     }
 }
 
-fn entry<'t>(source: &mut Source<'t>, setup: &mut Setup, key: Line<'t>) {
+fn entry<'t>(source: &mut Source<'t>, setup: &mut Setup<'t>, key: Line<'t>) {
     if key.is_key("Test Description") {
         let value = source.value();
         setup.description = value.map_or_else(String::new, |line| line.text().to_owned());
@@ -148,7 +148,10 @@ fn entry<'t>(source: &mut Source<'t>, setup: &mut Setup, key: Line<'t>) {
     };
     let seconds = |what| (what, 0, SECONDS_MAX);
     match known {
-        "Run Time" => setup.run_time = run_time(source, line).unwrap_or(1),
+        "Run Time" => {
+            setup.run_time = run_time(source, line).unwrap_or(1);
+            setup.run_time_line = Some(line);
+        }
         "Ramp Up Time" => {
             let word = line.words().next();
             let found = source.number(line, word, seconds("ramp-up time in seconds"));
@@ -169,7 +172,10 @@ fn entry<'t>(source: &mut Source<'t>, setup: &mut Setup, key: Line<'t>) {
         }
         "Worker Cycling" => cycle(source, line, &mut setup.worker_cycle, Ends::Never),
         "Disk Cycling" => cycle(source, line, &mut setup.target_cycle, Ends::Never),
-        _ => cycle(source, line, &mut setup.depth_cycle, Ends::AtLast),
+        _ => {
+            cycle(source, line, &mut setup.depth_cycle, Ends::AtLast);
+            setup.depth_cycle_line = Some(line);
+        }
     }
 }
 

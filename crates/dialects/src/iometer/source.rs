@@ -92,6 +92,11 @@ impl<'t> Source<'t> {
         source
     }
 
+    /// Whether the text was refused before anything of it was read.
+    pub(super) fn is_unread(&self) -> bool {
+        self.lines.is_empty() && self.diagnostics.has_errors()
+    }
+
     /// Whether no more complaints are kept.
     pub(super) fn is_full(&self) -> bool {
         self.diagnostics.0.len() >= TOLD_MAX
@@ -184,7 +189,8 @@ impl<'t> Source<'t> {
         self.diagnostics.push(located);
     }
 
-    fn location(&self, line: Line<'t>, part: &str) -> Location {
+    /// A part of a line.
+    pub(super) fn location(&self, line: Line<'t>, part: &str) -> Location {
         let mut end = line.raw.len().min(SHOWN_MAX);
         while !line.raw.is_char_boundary(end) {
             end -= 1;

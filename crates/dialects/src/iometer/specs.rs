@@ -163,7 +163,16 @@ fn spec_line<'t>(source: &mut Source<'t>, line: Line<'t>) -> Option<SpecLine> {
         align: align?,
         reply: reply?,
     };
+    if burst == Some(0) {
+        warn_of_burst(source, line);
+    }
     check_sectors(source, line, &found).then_some(found)
+}
+
+/// A burst has one I/O at least.
+fn warn_of_burst<'t>(source: &mut Source<'t>, line: Line<'t>) {
+    let message = "a burst of 0 I/Os is taken as one of 1";
+    source.warn(line, message, "write 1 as the sixth value");
 }
 
 /// Disks are used past every cache, which takes whole sectors alone.
@@ -250,16 +259,20 @@ fn old_line<'t>(source: &mut Source<'t>, line: Line<'t>) -> Option<SpecLine> {
         let found = source.number(line, word, (what, 0, most.into()));
         found.and_then(|number| u32::try_from(number).ok())
     };
-    let found = SpecLine {
+    let mut found = SpecLine {
         size: number("size in bytes", 1 << 30)?,
         share: number("share of a size in percent", 100)?,
         reads: number("share of reads in percent", 100)?,
         random: number("share of random offsets in percent", 100)?,
         delay_ms: number("delay in milliseconds", 86_400_000)?,
-        burst: number("number of I/Os of a burst", 1 << 30)?.max(1),
+        burst: number("number of I/Os of a burst", 1 << 30)?,
         align: OLD_ALIGN,
         reply: 0,
     };
+    if found.burst == 0 {
+        warn_of_burst(source, line);
+        found.burst = 1;
+    }
     check_sectors(source, line, &found).then_some(found)
 }
 

@@ -10,12 +10,14 @@ use std::collections::HashMap;
 
 use super::lexer::Parameter;
 use super::outline::{Keywords, Kind, Section};
-use super::sections::{FormatWork, Fsd, Fwd, General, Host, Rd, Sd, Wd};
+use super::sections::{FormatWork, Fsd, Fwd, General, Host, Name, Rd, Sd, Wd, matches};
 use super::source::{At, Complaints, Sources};
 use super::values::Values;
 
 /// Most storage definitions.
 pub(super) const SDS_MAX: usize = 100_000;
+/// Most names that are compared to find workloads on files that no RD runs.
+const LOOKS_MAX: usize = 1_000_000;
 /// Most FSDs of a run.
 pub(super) const FSDS_MAX: usize = 20_000;
 
@@ -116,6 +118,7 @@ pub fn build(
     }
     builder.built.default_wd = Some(builder.defaults.wd.clone());
     builder.check_names();
+    builder.warn_of_unused_fwds();
     builder.built
 }
 
@@ -188,6 +191,36 @@ impl Builder<'_> {
         }
         for (at, message, hint) in found {
             self.values.error(at, message, hint);
+        }
+    }
+
+    /// A workload on files that no RD runs may name what is not there, as in Vdbench. That of one that is run is an error, which is
+    /// told where its RD is.
+    fn warn_of_unused_fwds(&mut self) {
+        let Built {
+            fsds, fwds, rds, ..
+        } = &self.built;
+        let mut looks = 0;
+        let mut found = Vec::new();
+        for fwd in fwds {
+            looks +=
+                rds.iter().map(|rd| rd.fwds.len()).sum::<usize>() + fwd.fsds.len() * fsds.len();
+            if looks > LOOKS_MAX {
+                break;
+            }
+            let mut used = rds.iter().flat_map(|rd| &rd.fwds);
+            if used.any(|name| matches(&name.text, &fwd.name)) {
+                continue;
+            }
+            let missing = |name: &&Name| !fsds.iter().any(|fsd| matches(&name.text, &fsd.name));
+            found.extend(fwd.fsds.iter().filter(missing).map(|name| {
+                let message = format!("Could not find fsd={} for fwd={}", name.text, fwd.name);
+                (name.at, format!("{message}, which no `rd=` runs"))
+            }));
+        }
+        for (at, message) in found {
+            let hint = "define it with `fsd=` before all `fwd=`, or remove the `fwd=`";
+            self.values.warning(at, message, hint);
         }
     }
 

@@ -1,11 +1,10 @@
 //! What written data is like: `compratio=`, `dedupratio=` and `pattern=`.
 
-use fathom_diagnostics::Diagnostic;
 use fathom_units::Bytes;
 use fathom_workload::{Dedupe, DedupeFrom, Filling, FormatAt, Pattern};
 
 use super::sections::General;
-use super::source::Complaints;
+use super::source::{Complaints, Sources};
 use crate::fio::Files;
 
 /// Percent of different blocks that duplicates are of, where `dedupsets=` is not given.
@@ -20,7 +19,7 @@ pub(super) fn compressible(ratio: f64) -> u8 {
 pub(super) fn filling(
     general: &General,
     files: &dyn Files,
-    complaints: &mut Complaints,
+    (sources, complaints): (&Sources, &mut Complaints),
 ) -> Option<Filling> {
     let pattern = general
         .pattern
@@ -31,15 +30,14 @@ pub(super) fn filling(
                 if pattern.is_none() {
                     let message =
                         format!("`pattern={path}`: the file is empty, or larger than 1 MiB");
-                    let complaint = Diagnostic::error(message);
-                    complaints.plain(complaint.hint("give 1 byte to 1 MiB"));
+                    complaints.error(sources, general.pattern_at, message, "give 1 byte to 1 MiB");
                 }
                 pattern
             }
             Err(error) => {
                 let message = format!("`pattern={path}` cannot be read: {error}");
-                let complaint = Diagnostic::error(message);
-                complaints.plain(complaint.hint("name a file that is there"));
+                let hint = "name a file that is there";
+                complaints.error(sources, general.pattern_at, message, hint);
                 None
             }
         });

@@ -42,6 +42,8 @@ pub(super) struct Expander<'a> {
     /// The number that the next stage of a name that is taken gets.
     next_number: HashMap<String, u32>,
     lookups: usize,
+    /// Workloads without storage of which it was told.
+    bare: BTreeSet<usize>,
 }
 
 /// The runs of all RDs, with their stages in the same order.
@@ -64,6 +66,7 @@ pub fn expand(
         names: BTreeSet::new(),
         next_number: HashMap::new(),
         lookups: 0,
+        bare: BTreeSet::new(),
     };
     let restart = options.restart.as_deref();
     let known = |name: &str| built.rds.iter().position(|rd| rd.name == name);
@@ -115,11 +118,8 @@ impl<'a> Expander<'a> {
         };
         if rd.rates.is_empty() {
             let message = format!("rd={}: no I/O rate is given", rd.name);
-            self.values.error(
-                rd.at,
-                message,
-                "add `iorate=max`, `iorate=curve` or a number",
-            );
+            let hint = "add `iorate=max`, `iorate=curve` or a number";
+            self.values.lacking(rd.at, message, hint);
             return;
         }
         let special = rd.sds.iter().find_map(|name| special_set(&name.text));
@@ -159,7 +159,7 @@ impl<'a> Expander<'a> {
     fn warn_of_maxdata(&mut self, rd: &Rd) {
         if rd.maxdata != MaxData::default() && rd.warmup > 0 {
             let message = format!(
-                "rd={}: `maxdata=` behind a warm-up ends real runs of `fathom vdbench` and of `--format peer` alone",
+                "rd={}: `maxdata=` behind a warm-up ends real runs alone; a prediction goes to the end of `elapsed=`",
                 rd.name
             );
             let hint = "leave `warmup=` out, or give the time that it takes as `elapsed=`";
@@ -282,12 +282,13 @@ impl<'a> Expander<'a> {
                 wd.name.as_str()
             };
             if names.is_empty() {
-                let message = format!("No sd= specified for wd={called} in rd={}", rd.name);
-                self.values.error(
-                    rd.at,
-                    message,
-                    "name its storage in the `wd=` or in the `rd=`",
-                );
+                // Of a workload it is told once, where that stands.
+                let at = index.map_or(rd.at, |_| wd.at);
+                if index.is_none_or(|index| self.bare.insert(index)) {
+                    let message = format!("No sd= specified for wd={called} in rd={}", rd.name);
+                    let hint = "name its storage in the `wd=` or in the `rd=`";
+                    self.values.lacking(at, message, hint);
+                }
                 continue;
             }
             let sds = self.storage_of(called, names);

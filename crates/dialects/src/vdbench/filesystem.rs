@@ -22,7 +22,7 @@ use super::budget::RUNS_MAX;
 use super::expand::Expander;
 use super::run::{LoopSetting, Run, RunFacts, RunJob, RunKind, RunRate};
 use super::sections::{
-    self, FileIo, Fwd, Gaps, LoopKey, LoopValue, Rate, Rd, Varies, Xfersize, matches,
+    self, FileIo, Fwd, Gaps, LoopKey, LoopValue, Name, Rate, Rd, Varies, Xfersize, matches,
 };
 use super::shares::whole;
 
@@ -58,9 +58,13 @@ impl Expander<'_> {
         };
         let fwds = self.fwds_of(rd);
         if fwds.is_empty() {
+            // Of one that is not there it was told already.
+            if !rd.fwds.is_empty() {
+                return;
+            }
             let message = format!("rd={}: no `fwd=` is named", rd.name);
             let hint = "name the workloads on files that it runs";
-            return self.values.error(rd.at, message, hint);
+            return self.values.lacking(rd.at, message, hint);
         }
         if rd.maxdata != sections::MaxData::default() {
             let message = format!("rd={}: `maxdata=` ends no run on files here", rd.name);
@@ -89,28 +93,28 @@ impl Expander<'_> {
     /// What `format=` asks for.
     fn format_of(&mut self, rd: &Rd) -> Option<Format> {
         let mut format = Format::default();
-        let says_no = |word: &String| !word.is_empty() && "no".starts_with(word.as_str());
+        let says_no = |word: &Name| !word.text.is_empty() && "no".starts_with(word.text.as_str());
         if rd.format.iter().any(says_no) {
             return Some(format);
         }
         let mut what = None;
         let (mut complete, mut limited) = (false, false);
         for word in &rd.format {
-            match word.as_str() {
+            match word.text.as_str() {
                 "restart" => what = Some(SetFormat::Complete),
                 "clean" => (what, format.only) = (Some(SetFormat::Clean), true),
                 "only" => format.only = true,
                 "once" => format.once = true,
                 "limited" => limited = true,
                 "complete" => complete = true,
-                word if "yes".starts_with(word) => {}
-                word if "directories".starts_with(word) || word == "dirs" => {
+                text if "yes".starts_with(text) => {}
+                text if "directories".starts_with(text) || text == "dirs" => {
                     what = Some(SetFormat::Directories);
                 }
                 other => {
                     let message = format!("rd={}: `format={other}` is not known", rd.name);
                     let hint = "write yes, no, only, restart, clean, once, directories or limited";
-                    self.values.error(rd.at, message, hint);
+                    self.values.error(word.at, message, hint);
                     return None;
                 }
             }
@@ -134,7 +138,8 @@ impl Expander<'_> {
             }
         };
         let message = format!("rd={}: {message}", rd.name);
-        self.values.error(rd.at, message, hint);
+        let at = rd.format.first().map_or(rd.at, |word| word.at);
+        self.values.error(at, message, hint);
         None
     }
 
@@ -279,7 +284,7 @@ impl Expander<'_> {
         if rates.is_empty() {
             let message = format!("rd={}: no rate is given", rd.name);
             let hint = "add `fwdrate=max` or a number";
-            return self.values.error(rd.at, message, hint);
+            return self.values.lacking(rd.at, message, hint);
         }
         for rate in rates {
             let (run_rate, number) = match *rate {

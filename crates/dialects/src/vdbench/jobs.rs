@@ -5,6 +5,7 @@
 //! uses it. Where on the storage it works is in `extent`, how fast in `pace`, what it does beyond plain I/O in `features`.
 
 mod crowds;
+mod enough;
 mod extent;
 mod features;
 mod joined;
@@ -124,7 +125,10 @@ struct Slot {
     threads: u32,
     /// Its share of the workload's rate.
     share: f64,
+    /// Bytes that it moves until the run has moved enough.
+    maxdata: Option<f64>,
 }
+
 /// What a job is made with.
 struct Context<'c> {
     rd: &'c Rd,
@@ -154,12 +158,7 @@ impl Expander<'_> {
             return None;
         }
         if slots.is_empty() {
-            let message = format!("rd={}: no host has any of its storage", rd.name);
-            self.values.error(
-                rd.at,
-                message,
-                "compare `host=` of its workloads with those of the SDs",
-            );
+            self.no_slots(rd, members);
             return None;
         }
         if !joined {
@@ -174,6 +173,9 @@ impl Expander<'_> {
         } else {
             extent::ends(&slots, &specs)
         };
+        let pace = pace::Pace::of(rd, &slots, &specs, rate);
+        let rates = pace.rates(&slots, &specs);
+        enough::share_out(&mut slots, (rd, self.storage.total), &specs, &rates);
         let context = Context {
             rd,
             members,
@@ -182,7 +184,6 @@ impl Expander<'_> {
             until_eof: self.is_until_eof(rd, &slots, &specs),
             ends: &ends,
         };
-        let pace = pace::Pace::of(rd, &slots, &specs, rate);
         let mut jobs = Vec::with_capacity(slots.len());
         for (number, slot) in slots.iter().enumerate() {
             let spec = specs[slot.member];
@@ -225,6 +226,17 @@ impl Expander<'_> {
         until_eof
     }
 
+    /// Tells that nobody has the storage of a run; of SDs without a path it was told already.
+    fn no_slots(&mut self, rd: &Rd, members: &[Member<'_>]) {
+        let mut sds = members.iter().flat_map(|member| &member.sds);
+        let sd = |sd: &usize| self.built.sds.get(*sd);
+        if sds.any(|number| sd(number).is_some_and(|sd| !sd.paths.is_empty())) {
+            let message = format!("rd={}: no host has any of its storage", rd.name);
+            let hint = "compare `host=` of its workloads with those of the SDs";
+            self.values.error(rd.at, message, hint);
+        }
+    }
+
     /// Which host does which workload on which storage.
     fn slots(
         &mut self,
@@ -257,6 +269,7 @@ impl Expander<'_> {
                         stream,
                         threads: 1,
                         share: 1.0 / member.sds.len() as f64 / f64::from(parts),
+                        maxdata: None,
                     });
                 };
                 if spec.wd.streams > 1 && count > 0 {
@@ -306,7 +319,7 @@ impl Expander<'_> {
             spec,
             &block,
             mix,
-            self.maxdata_share(context.rd, spec, slot),
+            slot.maxdata,
         );
         Some(Job {
             name: self.job_name(slot, sd, spec, context),

@@ -6,7 +6,7 @@
 use fathom_diagnostics::Diagnostic;
 
 use super::options::Options;
-use super::source::{At, Complaints, Sources};
+use super::source::{At, BLANK, Complaints, Sources};
 use crate::fio::Files;
 
 /// Most parameters of all files together, repetitions for hosts included.
@@ -142,6 +142,13 @@ impl Lexer<'_> {
         let Some((path, text)) = self.open(name, included) else {
             return;
         };
+        if let Some((at, by)) = included.filter(|(_, by)| *by == path) {
+            let message = format!("`{by}` includes itself");
+            let hint = "remove the line, or name another file";
+            return self
+                .complaints
+                .error(&self.lexed.sources, at, message, hint);
+        }
         self.text(&path, &text, included.is_some());
     }
 
@@ -317,7 +324,7 @@ impl Lexer<'_> {
             ..at
         };
         let shown: String = dropped.chars().take(40).collect();
-        let message = format!("the blank ends the line: `{shown}` is a comment and is not read");
+        let message = format!("{BLANK}: `{shown}` is a comment and is not read");
         let hint = "remove the blank, or put the value in double quotes";
         self.complaints
             .warning(&self.lexed.sources, place, message, hint);

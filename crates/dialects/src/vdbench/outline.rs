@@ -125,6 +125,8 @@ fn begins(kind: Kind, present: Kind) -> bool {
 #[derive(Debug, Default)]
 pub struct Keywords {
     abbreviated: BTreeSet<String>,
+    /// Whether the last unknown keyword was one of storage, which stands too late.
+    misplaced: bool,
 }
 
 impl Keywords {
@@ -157,6 +159,20 @@ impl Keywords {
         }
         if values.complaints.is_full() {
             values.error(parameter.at, "Unknown keyword", String::new());
+            return None;
+        }
+        if key.is_empty() {
+            values.error(
+                parameter.at,
+                "there is no keyword before the `=`",
+                "write `keyword=value`",
+            );
+            return None;
+        }
+        // The rest of a line whose beginning was misplaced is of one fault with that.
+        let of_storage = kind != Kind::Sd && STORAGE.contains(&key);
+        let was_told = std::mem::replace(&mut self.misplaced, of_storage);
+        if was_told && of_storage && parameter.continues {
             return None;
         }
         let hint = match (kind, nearest(key, known.iter().copied())) {

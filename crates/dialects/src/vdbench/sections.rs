@@ -418,7 +418,7 @@ pub struct Rd {
     /// Loops in the order of their keywords; the rates are the innermost.
     pub loops: Vec<Loop>,
     /// `format=`: words such as `yes`, `no`, `only`, `restart`, `clean`; empty: not given.
-    pub format: Vec<String>,
+    pub format: Vec<Name>,
     /// `operations=`: done one after another, a run each.
     pub operations: Vec<String>,
     /// Where it stands.
@@ -605,6 +605,8 @@ pub struct General {
     pub endcmd: Vec<String>,
     /// Where the first of them stands.
     pub commands_at: Option<At>,
+    /// Where `pattern=` stands.
+    pub pattern_at: At,
     /// `loop=`.
     pub repeat: Option<Repeat>,
     /// `create_anchors=yes`.

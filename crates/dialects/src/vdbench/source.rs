@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
 
+/// How a complaint about a blank within a line begins.
+pub const BLANK: &str = "the blank ends the line";
 /// Most values of all lists together, with ranges written out and defaults repeated in each entry.
 const VALUES_MAX: usize = 1_000_000;
 /// Most complaints that are told; the rest are counted.
@@ -112,6 +114,24 @@ impl Complaints {
         self.push(sources, at, complaint.hint(hint));
     }
 
+    /// An error about something that is not given. Where a blank ends that line, what is missing may stand behind it: then it is
+    /// this error that tells of the blank.
+    pub fn lacking(&mut self, sources: &Sources, at: At, message: String, hint: &str) {
+        let Some(place) = sources.location(at) else {
+            return self.error(sources, at, message, hint);
+        };
+        let blank = self.told.0.iter().position(|told| {
+            let is_there =
+                |other: &Location| (&other.file, other.line) == (&place.file, place.line);
+            told.message.starts_with(BLANK) && told.location.as_deref().is_some_and(is_there)
+        });
+        let Some(blank) = blank.map(|index| self.told.0.remove(index)) else {
+            return self.error(sources, at, message, hint);
+        };
+        let hint = blank.hint.unwrap_or_else(|| hint.to_owned());
+        self.error(sources, at, format!("{message}: {}", blank.message), hint);
+    }
+
     /// A complaint without a place.
     pub fn plain(&mut self, complaint: Diagnostic) {
         self.told.push(complaint);
@@ -145,6 +165,11 @@ impl Complaints {
                 .push(complaint.hint("use shorter lists, ranges and `=default` lists"));
         }
         self.kept <= VALUES_MAX
+    }
+
+    /// Whether a complaint holds `text`.
+    pub fn has_told(&self, text: &str) -> bool {
+        self.told.0.iter().any(|told| told.message.contains(text))
     }
 
     /// Whether no more is told: what else is found needs no hint.

@@ -33,6 +33,11 @@ impl Values<'_> {
         self.complaints.error(self.sources, at, message, hint);
     }
 
+    /// An error about something that is not given, which may stand behind a blank of its line.
+    pub fn lacking(&mut self, at: At, message: String, hint: &str) {
+        self.complaints.lacking(self.sources, at, message, hint);
+    }
+
     /// A warning at a place.
     pub fn warning(&mut self, at: At, message: impl Into<String>, hint: impl Into<String>) {
         self.complaints.warning(self.sources, at, message, hint);
@@ -238,6 +243,11 @@ impl Values<'_> {
     fn number_of(&mut self, word: &Word, unit: Unit, key: &str) -> Option<f64> {
         if let Some(number) = parse_number(&word.text, unit) {
             return Some(number);
+        }
+        // What nothing replaces was told where it stands.
+        let unknown = format!("parameter file: `{}`", word.text);
+        if word.text.starts_with(['$', '!']) && self.complaints.has_told(&unknown) {
+            return None;
         }
         let digits = word.text.trim_end_matches(['s', 'S']);
         let is_seconds = unit == Unit::Time

@@ -3,17 +3,15 @@
 use std::path::PathBuf;
 
 use fathom_dialects::vdbench::output::{JobSecond, Processors, Rate, Report, RunEnd, Tally};
-use fathom_dialects::vdbench::{MaxData, Run, RunRate, VdbenchInput};
+use fathom_dialects::vdbench::{Run, RunRate, VdbenchInput};
 use fathom_engine::StopFlag;
 use fathom_record::{Event, EventSink, IntervalStats, OpStats, SetStats, StageResult, stage_rate};
 use fathom_units::Nanos;
 use fathom_workload::Workload;
 
 use super::directory::Files;
+use super::enough::has_enough;
 use super::processors;
-
-/// Below this `maxdata=` is a multiple of the size of all SDs.
-const MULTIPLE: f64 = 100.0;
 
 /// Whose time it is.
 #[derive(Debug, Clone, Copy)]
@@ -200,7 +198,8 @@ impl<'a> Watcher<'a> {
         let is_short = planned.is_none_or(|planned| self.report.reported() < planned);
         match () {
             () if self.stop.is_requested() => RunEnd::Interrupted,
-            () if run.until_eof && is_short && !self.was_cut => RunEnd::EndOfFile,
+            () if self.was_cut => RunEnd::Enough,
+            () if run.until_eof && is_short => RunEnd::EndOfFile,
             () => RunEnd::Over,
         }
     }
@@ -230,22 +229,6 @@ impl<'a> Watcher<'a> {
             self.report.note(&mut self.files, now, &text);
         }
     }
-}
-
-/// Whether a run has moved what `maxdata=` and its kin allow.
-fn has_enough(maxdata: &MaxData, size: u64, [read, written]: [u64; 2]) -> bool {
-    let limit = |value: f64| {
-        if value < MULTIPLE {
-            value * size as f64
-        } else {
-            value
-        }
-    };
-    let reached =
-        |value: Option<f64>, moved: u64| value.is_some_and(|value| moved as f64 >= limit(value));
-    reached(maxdata.both, read + written)
-        || reached(maxdata.read, read)
-        || reached(maxdata.written, written)
 }
 
 impl EventSink for Watcher<'_> {
@@ -285,33 +268,5 @@ impl EventSink for Watcher<'_> {
 
     fn wants_jobs(&self) -> bool {
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn maxdata_is_bytes_or_a_multiple_of_all_storage() {
-        let check = |both: Option<f64>, read: Option<f64>, moved: [u64; 2], expected: bool| {
-            let maxdata = MaxData {
-                both,
-                read,
-                written: None,
-            };
-            assert_eq!(
-                has_enough(&maxdata, 1 << 20, moved),
-                expected,
-                "{maxdata:?} {moved:?}"
-            );
-        };
-        check(None, None, [u64::MAX / 2; 2], false);
-        check(Some(2.0), None, [1 << 20, (1 << 20) - 1], false);
-        check(Some(2.0), None, [1 << 20, 1 << 20], true);
-        check(Some(4096.0), None, [4095, 0], false);
-        check(Some(4096.0), None, [4000, 96], true);
-        check(None, Some(1.0), [1 << 20, 0], true);
-        check(None, Some(1.0), [0, 1 << 30], false);
     }
 }

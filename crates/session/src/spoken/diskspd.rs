@@ -1,5 +1,6 @@
 //! DISKSPD's command line and profiles.
 
+use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_dialects::diskspd::{self, Action};
 use fathom_dialects::fio::SystemFiles;
 use fathom_workload::Workload;
@@ -36,25 +37,25 @@ fn taken(name: &str, words: &[String], console: &dyn Console) -> Result<Input, F
 /// # Errors
 /// A path that means something to Windows alone, with the `--map` that it needs.
 pub fn settle(workload: &mut Workload) -> Result<(), Failure> {
-    no_windows_paths(workload)?;
+    if let Some(complaint) = windows_path(workload) {
+        return Err(Diagnostics(vec![complaint]).into());
+    }
     diskspd::fit_to_files(workload, &SystemFiles);
     Ok(())
 }
 
 /// Refuses a path of Windows that nothing was mapped to.
-pub(super) fn no_windows_paths(workload: &Workload) -> Result<(), Failure> {
+pub(super) fn windows_path(workload: &Workload) -> Option<Diagnostic> {
     let jobs = workload.stages.iter().flat_map(|stage| &stage.jobs);
     let mut paths = jobs
         .flat_map(|job| &job.targets)
         .map(|target| target.place.path());
-    if let Some(path) = paths.find(|path| diskspd::is_windows_path(path)) {
-        let from = match path.split_once(':') {
-            Some((drive, _)) if drive.len() == 1 => format!("{drive}:"),
-            _ => path.to_owned(),
-        };
-        let message = format!("`{path}` is a path of Windows, and nothing serves it here");
-        let hint = format!("say where it is with `--map '{from}=/PATH'`");
-        return Err(Failure::new(Code::Input, message).hint(hint));
-    }
-    Ok(())
+    let path = paths.find(|path| diskspd::is_windows_path(path))?;
+    let from = match path.split_once(':') {
+        Some((drive, _)) if drive.len() == 1 => format!("{drive}:"),
+        _ => path.to_owned(),
+    };
+    let message = format!("`{path}` is a path of Windows, and nothing serves it here");
+    let hint = format!("say where it is with `--map '{from}=/PATH'`");
+    Some(Diagnostic::error(message).hint(hint).about("", path))
 }

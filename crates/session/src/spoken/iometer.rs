@@ -6,7 +6,7 @@ use fathom_dialects::iometer::{self, Action, IometerInput};
 use fathom_workload::Workload;
 
 use super::{File, Spoken};
-use crate::{Code, Console, Failure, Input, tell_warnings};
+use crate::{Code, Console, Failure, Input, located, tell_warnings};
 
 pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Input, Failure> {
     let read = iometer::read(words, &SystemFiles, processors());
@@ -81,7 +81,8 @@ pub fn settle(workload: &mut Workload, input: &IometerInput) -> Result<(), Failu
         let hint = "run each machine's own part there with `--manager NAME`; `fathom predict` takes them all together";
         return Err(Failure::new(Code::Unsupported, message).hint(hint));
     }
-    super::diskspd::no_windows_paths(workload)?;
-    iometer::fit_to_machine(workload, &SystemFiles)?;
-    Ok(())
+    let complaints = super::diskspd::windows_path(workload)
+        .map_or(Ok(()), |complaint| Err(Diagnostics(vec![complaint])))
+        .and_then(|()| iometer::fit_to_machine(workload, &SystemFiles));
+    complaints.map_err(|found| located(found, |subject| input.place_of(subject)).into())
 }

@@ -1,5 +1,6 @@
 //! Profiles in XML: read, written, and read again.
 
+use fathom_diagnostics::Severity;
 use fathom_units::Nanos;
 use fathom_workload::{Access, FileChoice};
 
@@ -262,4 +263,21 @@ fn wrong_profiles_are_refused_where_they_are_wrong() {
     assert!(read_profile("<Results/>", "-Xp.xml").is_err());
     assert!(read_profile("<Profile/>", "-Xp.xml").is_err());
     assert!(read_profile([0xff, 0x00], "-Xp.xml").is_err());
+}
+
+#[test]
+fn what_is_no_number_is_told_once() {
+    for (good, bad) in [
+        ("<Duration>3<", "<Duration>ten<"),
+        ("<BlockSize>8192<", "<BlockSize>8K<"),
+        ("<BlockSize>8192<", "<BlockSize>-1<"),
+    ] {
+        assert!(PROFILE.contains(good));
+        let complaints = read_profile(PROFILE.replace(good, bad), "-Xp.xml t.dat").unwrap_err();
+        let errors = complaints
+            .0
+            .iter()
+            .filter(|one| one.severity == Severity::Error);
+        assert_eq!(errors.count(), 1, "{complaints}");
+    }
 }

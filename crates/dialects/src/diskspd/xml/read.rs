@@ -185,7 +185,8 @@ impl Reader<'_, '_> {
         found.unwrap_or_else(|| {
             let message = format!("`{}` is no whole number from 0 to {max}", short(text));
             self.refuse(node, message, "write digits alone");
-            0
+            // Of a 0 it would be told beside it that there is none.
+            1
         })
     }
 

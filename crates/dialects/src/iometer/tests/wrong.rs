@@ -20,7 +20,7 @@ const WRONG: &[(&str, &str, &str, usize)] = &[
         "\t0          1          30",
         "\t0 0 0",
         "the run time is 0",
-        0,
+        7,
     ),
     ("\t5\n", "\t-5\n", "`-5` is no ramp-up time", 9),
     ("\tALL\n", "\tSOME\n", "`SOME` is no level of results", 15),
@@ -152,6 +152,8 @@ fn a_cycle_without_a_step_is_not_taken_for_idleness() {
         let complaints = cycle(kind).unwrap_err();
         let message = "the cycle of queue depths has no step: it starts at 9, above its end, 8";
         assert_eq!(complaints.0[0].message, message);
+        let line = complaints.0[0].location.as_ref().map(|place| place.line);
+        assert_eq!(line, Some(24));
     }
     // What is not gone through is not judged.
     assert!(cycle("\tNORMAL\n").is_ok());
@@ -167,4 +169,50 @@ fn all_complaints_come_at_once() {
     assert_eq!(complaints.0.len(), 3, "{complaints}");
     let shown = complaints.to_string();
     assert!(shown.contains("--> test.icf:9:2"), "{shown}");
+}
+
+#[test]
+fn a_burst_of_no_io_is_told() {
+    let line = "\t4096,60,80,100,0,1,0,0";
+    let text = whole().replace(line, "\t4096,60,80,100,0,0,0,0");
+    let input = read_text("test.icf", &text, 3).unwrap();
+    let told = input
+        .warnings
+        .0
+        .iter()
+        .find(|told| told.message.contains("burst"));
+    let told = told.unwrap_or_else(|| panic!("{}", input.warnings));
+    assert_eq!(told.message, "a burst of 0 I/Os is taken as one of 1");
+    assert_eq!(told.location.as_ref().map(|place| place.line), Some(36));
+    assert!(told.hint.is_some(), "{told}");
+}
+
+#[test]
+fn a_line_that_is_too_long_is_told_alone() {
+    let text = format!("{}{}\n", whole(), "x".repeat(600));
+    let complaints = read_text("test.icf", &text, 3).unwrap_err();
+    assert_eq!(complaints.0.len(), 1, "{complaints}");
+    assert!(
+        complaints.0[0].message.contains("over 512 bytes"),
+        "{complaints}"
+    );
+}
+
+#[test]
+fn targets_are_known_by_their_lines() {
+    let input = read_text("test.icf", &whole(), 3).unwrap();
+    let subject = |value: &str| Subject {
+        owner: String::new(),
+        value: value.to_owned(),
+    };
+    let line = |value: &str| input.place_of(&subject(value)).map(|place| place.line);
+    for job in input.workload.stages.iter().flat_map(|stage| &stage.jobs) {
+        let path = job.targets[0].place.path();
+        assert!(line(path).is_some_and(|line| line > 60), "{path}");
+    }
+    assert_eq!(line("/elsewhere"), None);
+    // A file that is named where a folder might have been.
+    let named = whole().replace("\t/mnt/data\n", "\t/srv/one.dat\n");
+    let input = read_text("test.icf", &named, 3).unwrap();
+    assert!(input.place_of(&subject("/srv/one.dat")).is_some());
 }

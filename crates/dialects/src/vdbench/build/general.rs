@@ -147,7 +147,10 @@ impl Builder<'_> {
                 self.built.general.dedupunit = self.values.count(parameter, Unit::Size, 512);
             }
             "dedupsets" => self.built.general.dedupsets = self.values.text(parameter),
-            "pattern" => self.built.general.pattern = self.values.text(parameter),
+            "pattern" => {
+                self.built.general.pattern = self.values.text(parameter);
+                self.built.general.pattern_at = parameter.at;
+            }
             "data_errors" => self.data_errors(parameter),
             "histogram" => self.histogram(parameter),
             "report" => self.built.general.report = words().collect(),

@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::vdbench::lexer::{Parameter, Word};
 use crate::vdbench::outline::Kind;
-use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Rate, Rd, Varies};
+use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Varies};
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, shown};
 
@@ -136,8 +136,8 @@ fn is_loop_key(key: &str) -> Option<LoopKey> {
 
 /// Values of all lists of an RD.
 fn values_of(rd: &Rd) -> usize {
-    let names = [&rd.wds, &rd.sds, &rd.hosts, &rd.fwds, &rd.fsds].map(Vec::len);
-    let words = [&rd.startcmd, &rd.endcmd, &rd.format, &rd.operations].map(Vec::len);
+    let names = [&rd.wds, &rd.sds, &rd.hosts, &rd.fwds, &rd.fsds, &rd.format].map(Vec::len);
+    let words = [&rd.startcmd, &rd.endcmd, &rd.operations].map(Vec::len);
     let rates = rd.rates.len() + rd.fwd_rates.len() + rd.curve.len();
     let loops: usize = rd.loops.iter().map(|one| one.values.len()).sum();
     names.iter().chain(&words).sum::<usize>() + rates + loops
@@ -154,13 +154,14 @@ impl Builder<'_> {
             at,
             ..self.defaults.rd.clone()
         };
-        let mut workload_given = false;
+        let (mut workload_given, mut has_unknown) = (false, false);
         let added = self.stream.added.iter().filter(|_| name != "default");
         for parameter in body.iter().chain(added) {
             let found = self
                 .keywords
                 .resolve(parameter, Kind::Rd, KEYWORDS, &mut self.values);
             let Some(key) = found else {
+                has_unknown = true;
                 continue;
             };
             if key == "wd" && std::mem::replace(&mut workload_given, true) {
@@ -175,6 +176,10 @@ impl Builder<'_> {
                 Some(loop_key) => self.add_loop(loop_key, parameter, &mut rd),
                 None => self.rd_value(key, parameter, &mut rd),
             }
+        }
+        // The keyword that is not known may have been that of the rate.
+        if has_unknown && rd.rates.is_empty() && rd.fwd_rates.is_empty() {
+            rd.rates = vec![Rate::Max];
         }
         if name == "default" {
             self.defaults.rd = rd;
@@ -231,7 +236,12 @@ impl Builder<'_> {
                         "write it in each `rd=`",
                     );
                 } else {
-                    rd.format = words().map(|word| word.to_ascii_lowercase()).collect();
+                    let words = parameter.values.iter();
+                    let lower = words.map(|word| Name {
+                        text: word.text.to_ascii_lowercase(),
+                        at: word.at,
+                    });
+                    rd.format = lower.collect();
                 }
             }
             "operations" | "operation" => {
@@ -276,9 +286,14 @@ impl Builder<'_> {
     }
 
     fn amount(&mut self, parameter: &Parameter) -> Option<f64> {
-        self.values
-            .number(parameter, Unit::Size)
-            .filter(|amount| *amount > 0.0)
+        let amount = self.values.number(parameter, Unit::Size)?;
+        if amount >= 0.0 {
+            return Some(amount).filter(|amount| *amount > 0.0);
+        }
+        let message = format!("`{}={}`: not possible", parameter.key, shown(parameter));
+        let hint = "give bytes, or a number below 100 for so many times the size of all SDs";
+        self.values.error(parameter.at, message, hint);
+        None
     }
 
     fn gaps(&mut self, parameter: &Parameter) -> (Gaps, Varies) {
@@ -321,6 +336,13 @@ impl Builder<'_> {
         }
         // Stands for a rate that is wrong: that none is given would be said beside it otherwise.
         let wrong = vec![Rate::Max];
+        let negative = |word: &&Word| word.text.starts_with('-') && !word.text.ends_with('%');
+        if let Some(word) = parameter.values.iter().find(negative) {
+            let message = format!("`{}={}`: a rate is not below 0", parameter.key, word.text);
+            let hint = "give I/Os a second, `max`, `curve`, or a percentage of the last rate such as `50%`";
+            self.values.error(word.at, message, hint);
+            return wrong;
+        }
         let Some(numbers) = self.values.numbers(parameter, Unit::Size) else {
             return wrong;
         };
@@ -329,8 +351,14 @@ impl Builder<'_> {
             // A rate of 0 may stand among those of `distribution=variable`, which is known later.
             let is_zero = number == 0.0 && parameter.values.len() < 2;
             if is_zero || !(-10_000.0..=RATE_MAX).contains(&number) {
+                // Percentages are kept as numbers below 0.
+                let told = if number < 0.0 {
+                    format!("{}%", -number)
+                } else {
+                    number.to_string()
+                };
                 let message = format!(
-                    "`{}={}`: {number} is no rate",
+                    "`{}={}`: {told} is no rate",
                     parameter.key,
                     shown(parameter)
                 );

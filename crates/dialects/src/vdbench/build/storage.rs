@@ -147,6 +147,7 @@ impl Builder<'_> {
         };
         let mut count = None;
         let mut hosts: Option<Vec<String>> = None;
+        let mut is_host = false;
         for parameter in body {
             let found = self
                 .keywords
@@ -172,12 +173,16 @@ impl Builder<'_> {
                 }
                 Some("count") => count = self.count(parameter),
                 Some(other) => self.sd_value(other, parameter, &mut sd),
-                None => {}
+                None => is_host |= HOST_KEYWORDS.contains(&parameter.key.as_str()),
             }
         }
         // A host that stands behind the only path is meant for it.
         if let (Some(hosts), [path]) = (hosts, sd.paths.as_mut_slice()) {
             path.hosts = hosts;
+        }
+        // What was meant to define a host names none, of which it was told.
+        if is_host {
+            sd.paths.iter_mut().for_each(|path| path.hosts.clear());
         }
         if name == "default" {
             self.default_count = count.or(self.default_count);
@@ -336,11 +341,8 @@ impl Builder<'_> {
     fn add_sd(&mut self, sd: Sd) {
         if sd.paths.is_empty() {
             let message = format!("No lun name specified for sd={}", sd.name);
-            self.values.error(
-                sd.at,
-                message,
-                "add `lun=` behind a `,` and without a blank",
-            );
+            let hint = "add `lun=` behind a `,` and without a blank";
+            self.values.lacking(sd.at, message, hint);
         }
         if self.built.sds.len() == SDS_MAX {
             let message = format!("over {SDS_MAX} SDs are defined");

@@ -33,12 +33,12 @@ impl Expander<'_> {
             ("copy", _) => FileTask::Copy,
             ("move", _) => FileTask::Move,
             (other, _) => {
-                let message = format!("fwd={}: `operation={other}` is not known", fwd.name);
-                self.values.error(
-                    fwd.at,
-                    message,
-                    "write an operation of Vdbench, such as `read`",
-                );
+                // Where it is written it was told already.
+                if !self.values.complaints.has_errors() {
+                    let message = format!("fwd={}: `operation={other}` is not known", fwd.name);
+                    let hint = "write an operation of Vdbench, such as `read`";
+                    self.values.error(fwd.at, message, hint);
+                }
                 return None;
             }
         };

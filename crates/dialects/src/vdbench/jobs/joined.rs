@@ -60,6 +60,7 @@ impl Expander<'_> {
                     },
                     threads: 1,
                     share: 1.0 / parts as f64,
+                    maxdata: None,
                 });
             }
             let room = (&mut self.budget, &mut self.values);

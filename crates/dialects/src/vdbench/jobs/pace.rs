@@ -5,7 +5,7 @@ use fathom_workload::{
     Arrival, BlockSizes, Flow, Job, Limits, Mix, Pacing, Poisson, RateStep, RateSteps, WhenFull,
 };
 
-use super::super::expand::{Expander, steps_of};
+use super::super::expand::steps_of;
 use super::super::run::RunRate;
 use super::super::sections::{Gaps, MaxData, Rd, Seek, Varies};
 use super::super::shares::{of_skews, whole};
@@ -54,6 +54,23 @@ impl Pace {
             weights,
             parts,
         }
+    }
+
+    /// The rates of the jobs, to each other: in I/Os a second where the run's rate is a number.
+    pub(super) fn rates(&self, slots: &[Slot], specs: &[Spec<'_>]) -> Vec<f64> {
+        let total = match self.rate {
+            RunRate::Number(total) | RunRate::Varying(total) => Some(total as f64),
+            _ => None,
+        };
+        let sharing = specs.iter().filter(|spec| spec.wd.iorate.is_none());
+        let sharing = sharing.count().max(1) as f64;
+        let rate = |(slot, weight): (&Slot, &f64)| match (specs[slot.member].wd.iorate, total) {
+            (Some(own), Some(_)) => own as f64 * slot.share,
+            // How the others' rate compares is not known: they are taken to be as fast, each.
+            (Some(_), None) => slot.share / sharing,
+            (None, _) => weight / self.sum.max(f64::MIN_POSITIVE) * total.unwrap_or(1.0),
+        };
+        slots.iter().zip(&self.weights).map(rate).collect()
     }
 
     /// Gives job `number` the rate that the run and its workload ask for, or the share that is to be kept.
@@ -168,35 +185,13 @@ pub(super) fn limits(
         0 => (interval, rd.elapsed - interval),
         warmup => (warmup, rd.elapsed),
     };
-    let bytes = maxdata.map(|bytes| Bytes::new((bytes as u64).max(block.largest(mix).get())));
+    let bytes =
+        maxdata.map(|bytes| Bytes::new((bytes.round() as u64).max(block.largest(mix).get())));
     Limits {
         warmup: Nanos::from_secs(warmup),
         runtime: Some(Nanos::from_secs(runtime)),
         time_based: !eof && bytes.is_none(),
         bytes: bytes.filter(|_| !eof),
         ..Limits::default()
-    }
-}
-
-impl Expander<'_> {
-    /// Bytes that a job may move before its share of `maxdata=` is done.
-    pub(super) fn maxdata_share(&self, rd: &Rd, spec: Spec<'_>, slot: &Slot) -> Option<f64> {
-        let total = self.storage.total;
-        let bytes = |amount: f64| {
-            if amount < 100.0 {
-                amount * total as f64
-            } else {
-                amount
-            }
-        };
-        let by_reads = rd.maxdata.read.filter(|_| spec.rdpct > 0.0);
-        let by_writes = rd.maxdata.written.filter(|_| spec.rdpct < 100.0);
-        let all = [
-            rd.maxdata.both.map(bytes),
-            by_reads.map(|amount| bytes(amount) / (spec.rdpct / 100.0)),
-            by_writes.map(|amount| bytes(amount) / (1.0 - spec.rdpct / 100.0)),
-        ];
-        let least = all.into_iter().flatten().reduce(f64::min)?;
-        Some(least * slot.share)
     }
 }

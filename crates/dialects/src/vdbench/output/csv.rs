@@ -60,7 +60,7 @@ fn line(
         quoted(&run.name),
         quoted(run.loops.as_deref().unwrap_or("None")),
         label.to_owned(),
-        format!("{:.3}", length.get() as f64 / 1e9),
+        format!("{:.6}", length.get() as f64 / 1e9),
         name.to_owned(),
         latency.count().to_string(),
     ];

@@ -35,6 +35,8 @@ pub enum RunEnd {
     Over,
     /// All that was to be done in one pass was done.
     EndOfFile,
+    /// What it was to move was moved, which is found where an interval ends.
+    Enough,
     /// The user stopped it.
     Interrupted,
 }
@@ -407,6 +409,20 @@ impl Report {
         self.stalled_run = Some(self.run);
     }
 
+    /// Without a warm-up the first interval is left out of the average, which would say little where there is hardly more: then all
+    /// of the run is averaged.
+    fn average_all(&mut self) {
+        let run = self.run_layout();
+        let is_short = self.parts[0].average.length.get() < run.interval.get() / 2;
+        if run.warmup > Nanos::ZERO || run.on_files || !is_short {
+            return;
+        }
+        for part in &mut self.parts {
+            let average = std::mem::take(&mut part.average);
+            part.before.append(&average);
+        }
+    }
+
     /// Counts what completed after the last interval, too short a time for a row, with the rest of the run.
     fn fold_rest(&mut self) {
         self.closed += self.parts[0].interval.length;
@@ -514,10 +530,16 @@ impl Report {
     /// The present run is over: writes its averages, and gives that of all its I/O.
     pub fn run_ends(&mut self, pages: &mut dyn Pages, end: RunEnd, now: u64) -> Tally {
         let rest = self.parts[0].interval.length;
-        if self.interval > 0 && rest < SLACK {
+        if self.interval > 0 && end == RunEnd::Enough {
+            // It ended with the last interval: the moment until all workers knew is none.
+            for part in &mut self.parts {
+                part.interval = Tally::new();
+            }
+        } else if self.interval > 0 && rest < SLACK {
             self.fold_rest();
         }
         self.close(pages, now);
+        self.average_all();
         match end {
             RunEnd::EndOfFile => {
                 self.note(
@@ -527,7 +549,7 @@ impl Report {
                 );
             }
             RunEnd::Interrupted => self.note(pages, now, "The run was stopped."),
-            RunEnd::Over => {}
+            RunEnd::Over | RunEnd::Enough => {}
         }
         self.run_status(pages, now, "Workload done");
         if self.interval > 0 {

@@ -21,9 +21,9 @@ pub struct Processors {
 }
 
 impl Processors {
-    /// Percentages of user, system, wait and idle; `NaN` where no tick was seen, as Vdbench has it.
+    /// Percentages of user, system, wait and idle; zeros where the time was too short for a tick.
     pub(super) fn percent(self) -> [f64; 4] {
-        let all = self.user + self.system + self.wait + self.idle;
+        let all = (self.user + self.system + self.wait + self.idle).max(1);
         [self.user, self.system, self.wait, self.idle].map(|part| part as f64 * 100.0 / all as f64)
     }
 

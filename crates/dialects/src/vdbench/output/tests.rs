@@ -410,7 +410,7 @@ fn percentiles_stand_in_a_file_of_their_own() {
     let fields = lines[0].split(',').count();
     let last = lines.last().unwrap();
     assert!(
-        last.starts_with("\"a,b\",threads=25,avg_2-3,2.000,all,2000,0.4040,0.40"),
+        last.starts_with("\"a,b\",threads=25,avg_2-3,2.000000,all,2000,0.4040,0.40"),
         "{last}"
     );
     assert_eq!(last.replace("a,b", "ab").split(',').count(), fields);
@@ -446,4 +446,66 @@ fn report_adds_files_for_each_host_and_sd_or_leaves_those_of_sds_out() {
     }
     assert!(!files.pages.contains_key("sd-1-1.html"));
     assert!(!files.pages.contains_key("vm1.sd-2-1.html"));
+}
+
+#[test]
+fn what_comes_after_an_interval_that_ended_the_run_is_no_interval() {
+    let mut files = Files::default();
+    let runs = vec![run("r", 1, 5, &[(0, 0, 0)])];
+    let mut report = Report::new(layout(runs), &mut files, NOW);
+    report.run_starts(&mut files, 0, None, NOW);
+    for (millis, ios) in [(1000, 10), (1000, 1000), (300, 5)] {
+        let job = [Some(stats(ios, 8192, 404_000)), None, None];
+        let jobs = [JobSecond {
+            job: 0,
+            directions: &job,
+            set: &NO_SET,
+        }];
+        report.second(&mut files, (NOW, Nanos::from_millis(millis)), &jobs, None);
+    }
+    let average = report.run_ends(&mut files, RunEnd::Enough, NOW);
+    assert_eq!((average.ios(), average.length), (1000, Nanos::from_secs(1)));
+    let lines = files.lines("summary.html");
+    let row = lines.last().unwrap();
+    assert!(row.contains("     avg_2-2 "), "{row}");
+}
+
+#[test]
+fn a_time_too_short_for_a_tick_has_used_no_processor() {
+    let mut files = Files::default();
+    let runs = vec![run("r", 0, 2, &[(0, 0, 0)])];
+    let mut report = Report::new(layout(runs), &mut files, NOW);
+    report.run_starts(&mut files, 0, None, NOW);
+    let none = Some(Processors::default());
+    report.second(&mut files, (NOW, Nanos::from_millis(4)), &[], none);
+    report.run_ends(&mut files, RunEnd::EndOfFile, NOW);
+    for (page, text) in &files.pages {
+        assert!(!text.contains("NaN"), "{page}: {text}");
+    }
+    let lines = files.lines("summary.html");
+    let row = lines.last().unwrap();
+    assert!(row.ends_with("   0.0   0.0"), "{row}");
+}
+
+#[test]
+fn a_run_that_ends_soon_after_its_first_interval_is_averaged_over_all() {
+    for (millis, label, ios) in [(300, "avg_1-2", 1100), (700, "avg_2-2", 100)] {
+        let mut files = Files::default();
+        let runs = vec![run("r", 0, 5, &[(0, 0, 0)])];
+        let mut report = Report::new(layout(runs), &mut files, NOW);
+        report.run_starts(&mut files, 0, None, NOW);
+        for (millis, ios) in [(1000, 1000), (millis, 100)] {
+            let job = [Some(stats(ios, 8192, 404_000)), None, None];
+            let jobs = [JobSecond {
+                job: 0,
+                directions: &job,
+                set: &NO_SET,
+            }];
+            report.second(&mut files, (NOW, Nanos::from_millis(millis)), &jobs, None);
+        }
+        let average = report.run_ends(&mut files, RunEnd::EndOfFile, NOW);
+        assert_eq!(average.ios(), ios);
+        let summary = files.lines("summary.html");
+        assert!(summary.last().unwrap().contains(label), "{summary:?}");
+    }
 }

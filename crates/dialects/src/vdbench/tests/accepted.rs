@@ -239,3 +239,19 @@ fn parameter_files_are_told_by_their_content() {
         assert_eq!(looks_like_parameter_file(text), expected, "{text}");
     }
 }
+
+#[test]
+fn a_workload_that_no_run_names_is_told_of_an_fsd_that_is_not_there() {
+    let text = "fsd=f,anchor=/a,files=1,sizes=4k\nfwd=w,fsd=f,operation=read\nfwd=other,fsd=(f,g*),operation=read\nrd=r,fwd=w,fwdrate=max";
+    let input = read(text);
+    let [told] = input.warnings.0.as_slice() else {
+        panic!("{}", input.warnings);
+    };
+    assert_eq!(
+        told.message,
+        "Could not find fsd=g* for fwd=other, which no `rd=` runs"
+    );
+    let place = told.location.as_ref().unwrap();
+    assert_eq!((place.line, place.span.start + 1), (3, 18), "{told}");
+    assert!(told.hint.is_some(), "{told}");
+}

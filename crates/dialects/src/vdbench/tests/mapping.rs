@@ -276,6 +276,43 @@ fn maxdata_ends_a_run() {
 }
 
 #[test]
+fn maxdata_is_shared_out_as_the_jobs_move_it() {
+    let check = |wds: &[&str], words: &str, expected: &[u64]| {
+        let wds = wds.iter().enumerate();
+        let wds = wds.map(|(number, words)| format!("wd=w{number},sd=s{number},{words}\n"));
+        let wds: String = wds.collect();
+        let sds = "sd=s0,lun=/f,size=1g\nsd=s1,lun=/g,size=1g\n";
+        let jobs = jobs(&format!("{sds}{wds}rd=r,wd=w*,{words}"));
+        let bytes = jobs.iter().map(|job| job.limits.bytes.unwrap().get());
+        assert_eq!(bytes.collect::<Vec<_>>(), expected, "{words}");
+    };
+    let mib = |count: u64| count << 20;
+    check(
+        &["skew=75", "skew=25"],
+        "iorate=max,maxdata=8m",
+        &[mib(6), mib(2)],
+    );
+    check(
+        &["xfersize=4k", "xfersize=12k"],
+        "iorate=100,maxdata=8m",
+        &[mib(2), mib(6)],
+    );
+    // Of what is read alone; the other workload goes on for as long.
+    check(
+        &["rdpct=0", "rdpct=100"],
+        "iorate=100,maxdataread=8m",
+        &[mib(8), mib(8)],
+    );
+    check(
+        &["rdpct=0", "rdpct=100"],
+        "iorate=100,maxdata=8m,maxdatawritten=2m",
+        &[mib(2), mib(2)],
+    );
+    let own = ["iorate=300,priority=1", "priority=2"];
+    check(&own, "iorate=100,maxdata=8m", &[mib(6), mib(2)]);
+}
+
+#[test]
 fn written_data_and_flags_are_what_was_asked_for() {
     let text = "compratio=4\ndedupratio=2\nsd=s,lun=/f,size=1g,openflags=(o_direct,o_sync,fsync)\nwd=w,sd=s,rdpct=0\nrd=r,wd=w,iorate=max\n";
     let job = jobs(text).remove(0);

@@ -522,3 +522,147 @@ fn hosts_find_their_own_path_to_an_sd() {
         [("a", "/x"), ("b", "/y"), ("c1", "/y")]
     );
 }
+
+/// `text` is refused by one complaint alone, which has `message`, points at `place` and says `remedy`.
+#[track_caller]
+fn once(text: &str, message: &str, place: (usize, usize), remedy: &str) {
+    let Err(complaints) = read_with(text, "") else {
+        panic!("taken: {text}");
+    };
+    assert_eq!(complaints.0.len(), 1, "{complaints}");
+    check(text, message, place);
+    let hint = complaints.0[0].hint.as_deref().unwrap_or_default();
+    assert!(hint.contains(remedy), "{complaints}");
+}
+
+#[test]
+fn a_fault_is_told_once_and_not_again_by_what_follows_from_it() {
+    let blank = "the blank ends the line: `lun=/x,size=1m` is a comment and is not read";
+    once(
+        "sd=sd1, lun=/x,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max",
+        &format!("No lun name specified for sd=sd1: {blank}"),
+        (1, 4),
+        "remove the blank",
+    );
+    once(
+        "sd=sd1,lun=/x,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1, iorate=max",
+        "no I/O rate is given: the blank ends the line",
+        (3, 4),
+        "remove the blank",
+    );
+    once(
+        "sd=sd1,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max",
+        "No lun name specified for sd=sd1",
+        (1, 4),
+        "add `lun=`",
+    );
+    let files = "fsd=f,anchor=/a,files=1,sizes=4k\nfwd=w,fsd=f,operation=read\n";
+    once(
+        &format!("{files}rd=r,fwd=x,fwdrate=max"),
+        "Could not find fwd=x for rd=r",
+        (3, 10),
+        "define it with `fwd=`",
+    );
+    once(
+        &format!("{files}rd=r,fwd=w, fwdrate=max"),
+        "no rate is given: the blank ends the line",
+        (3, 4),
+        "remove the blank",
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_value_points_at_the_value() {
+    let files = "fsd=f,anchor=/a,files=1,sizes=4k\nfwd=w,fsd=f,operation=read\n";
+    let format = |value: &str| format!("{files}rd=r,fwd=w,fwdrate=max,format={value}");
+    check(&format("odd"), "`format=odd` is not known", (3, 31));
+    check(&format("(yes,odd)"), "`format=odd` is not known", (3, 36));
+    check(&format("(yes,complete)"), "mutually exclusive", (3, 32));
+    let rate = |value: &str| format!("{SD_WD}rd=rd1,wd=wd1,iorate={value}");
+    check(&rate("-1"), "`iorate=-1`: a rate is not below 0", (3, 22));
+    check(
+        &rate("(100,-5)"),
+        "`iorate=-5`: a rate is not below 0",
+        (3, 27),
+    );
+    check(&rate("20000%"), "20000% is no rate", (3, 15));
+}
+
+#[test]
+fn what_follows_from_an_unknown_word_is_not_told_beside_it() {
+    once(
+        &format!("{SD_WD}rd=rd1,wd=wd1,iorat3=100"),
+        "Unknown keyword: iorat3",
+        (3, 15),
+        "did you mean `iorate`?",
+    );
+    once(
+        "sd=sd1,lun=/x,size=$SIZE\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max",
+        "Unknown variable substitution request in parameter file: `$SIZE`",
+        (1, 20),
+        "give its value behind the files",
+    );
+    let files = "fsd=f,anchor=/a,files=1,sizes=4k\nfwd=w,fsd=f,operation=fly\n";
+    once(
+        &format!("{files}rd=r,fwd=w,fwdrate=max"),
+        "`operation=fly` is not known",
+        (2, 23),
+        "known are mkdir",
+    );
+    once(
+        "sd=sd1,lun=/x,size=1m\nwd=w,xfersize=4k\nrd=r1,wd=w,iorate=1\nrd=r2,wd=w,iorate=1",
+        "No sd= specified for wd=w in rd=r1",
+        (2, 4),
+        "name its storage",
+    );
+    once(
+        "sd=sd1,lun=/x,size=1m\nwd=w, sd=sd1\nrd=r1,wd=w,iorate=1\nrd=r2,wd=w,iorate=1",
+        "the blank ends the line: `sd=sd1`",
+        (2, 4),
+        "remove the blank",
+    );
+    once(
+        "sd=sd1,lun=/x,size=1m\nwd=w,sd=sd1,skew=50,iorate=5\nrd=r,wd=w,iorate=1",
+        "`skew=` and `iorate=` exclude each other",
+        (2, 4),
+        "leave one",
+    );
+    once(
+        &format!("pattern=/nothere\n{SD_WD}rd=r,wd=wd1,iorate=1"),
+        "`pattern=/nothere` cannot be read",
+        (1, 1),
+        "name a file",
+    );
+    once(
+        &format!("{SD_WD}rd=r,wd=wd1,iorate=1,maxdata=-5"),
+        "`maxdata=-5`: not possible",
+        (3, 22),
+        "give bytes",
+    );
+    once(
+        &format!("=\n{SD_WD}rd=r,wd=wd1,iorate=1"),
+        "no keyword",
+        (1, 1),
+        "keyword=value",
+    );
+    once(
+        &format!("include=p\n{SD_WD}rd=r,wd=wd1,iorate=1"),
+        "`p` includes itself",
+        (1, 1),
+        "remove the line",
+    );
+}
+
+#[test]
+fn the_rest_of_a_line_that_stands_too_late_is_not_told_of() {
+    let text = "wd=w,sd=sd1\nsd=sd1,lun=/x,size=1m\nrd=r,wd=w,iorate=1";
+    let complaints = read_with(text, "").unwrap_err();
+    let unknown = complaints
+        .0
+        .iter()
+        .filter(|one| one.message.contains("Unknown keyword"));
+    assert_eq!(unknown.count(), 1, "{complaints}");
+    let text = "sd=sd1,lun=/x,size=1m\nhd=h1,system=h1\nwd=w,sd=sd1\nrd=r,wd=w,iorate=1";
+    let complaints = read_with(text, "").unwrap_err();
+    assert!(!complaints.to_string().contains("host=h1"), "{complaints}");
+}

@@ -1,0 +1,117 @@
+//! Ends runs of `maxdata=` for whoever runs a parameter file without Vdbench's own output.
+
+use fathom_dialects::vdbench::{MaxData, Run};
+use fathom_engine::StopFlag;
+use fathom_record::{Event, EventSink, IntervalStats, Phase};
+use fathom_session::{Input, Spoken};
+use fathom_units::Nanos;
+use fathom_workload::Direction;
+
+/// Below this `maxdata=` is a multiple of the size of all SDs.
+const MULTIPLE: f64 = 100.0;
+
+/// A consumer of events that ends a run when it has moved enough. What each job is to move ends a run without a warm-up earlier;
+/// what a warm-up moves does not count, and no job knows how much that is.
+pub struct Enough<'a> {
+    runs: &'a [Run],
+    stop: StopFlag,
+    /// Bytes read and written so far in the present run.
+    moved: [u64; 2],
+}
+
+impl<'a> Enough<'a> {
+    /// For the runs of `input`, where it is of Vdbench and nothing is swept; `stop` ends them.
+    pub fn new(input: &'a Input, stop: StopFlag) -> Self {
+        let runs = match &input.spoken {
+            Spoken::Vdbench(spoken) if input.sweep.is_empty() => spoken.runs.as_slice(),
+            _ => &[],
+        };
+        Self {
+            runs,
+            stop,
+            moved: [0; 2],
+        }
+    }
+
+    fn interval(&mut self, stage: usize, phase: Phase, interval: &IntervalStats) {
+        let Some(run) = self.runs.iter().find(|run| run.stage == stage) else {
+            return;
+        };
+        if phase != Phase::Measure && run.warmup > 0 {
+            return;
+        }
+        for (moved, direction) in self
+            .moved
+            .iter_mut()
+            .zip([Direction::Read, Direction::Write])
+        {
+            let stats = interval.directions[direction as usize].as_ref();
+            *moved = moved.saturating_add(stats.map_or(0, |stats| stats.bytes));
+        }
+        // Vdbench looks where its interval ends.
+        let step = Nanos::from_secs(run.interval.max(1)).get();
+        let past = interval.at.get() % step;
+        let is_end = past.min(step - past) < interval.length.get() / 2;
+        if is_end && has_enough(&run.maxdata, run.facts.lun_bytes, self.moved) {
+            self.stop.end_stage();
+        }
+    }
+}
+
+impl EventSink for Enough<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::StageStarted { .. } => self.moved = [0; 2],
+            Event::Interval {
+                index,
+                phase,
+                interval,
+            } => self.interval(*index, *phase, interval),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a run has moved what `maxdata=` and its kin allow.
+pub fn has_enough(maxdata: &MaxData, size: u64, [read, written]: [u64; 2]) -> bool {
+    let limit = |value: f64| {
+        if value < MULTIPLE {
+            value * size as f64
+        } else {
+            value
+        }
+    };
+    let reached =
+        |value: Option<f64>, moved: u64| value.is_some_and(|value| moved as f64 >= limit(value));
+    reached(maxdata.both, read + written)
+        || reached(maxdata.read, read)
+        || reached(maxdata.written, written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maxdata_is_bytes_or_a_multiple_of_all_storage() {
+        let check = |both: Option<f64>, read: Option<f64>, moved: [u64; 2], expected: bool| {
+            let maxdata = MaxData {
+                both,
+                read,
+                written: None,
+            };
+            assert_eq!(
+                has_enough(&maxdata, 1 << 20, moved),
+                expected,
+                "{maxdata:?} {moved:?}"
+            );
+        };
+        check(None, None, [u64::MAX / 2; 2], false);
+        check(Some(2.0), None, [1 << 20, (1 << 20) - 1], false);
+        check(Some(2.0), None, [1 << 20, 1 << 20], true);
+        check(Some(4096.0), None, [4095, 0], false);
+        check(Some(4096.0), None, [4000, 96], true);
+        check(None, Some(1.0), [1 << 20, 0], true);
+        check(None, Some(1.0), [0, 1 << 30], false);
+    }
+}
