@@ -426,7 +426,10 @@ fn disks(args: &ServeArgs, exports: &ExportTable) -> Result<(Vec<Disk>, Budget),
     });
     let disks = disks.collect::<Result<Vec<_>, _>>()?;
     let memory = args.memory.unwrap_or_else(available_memory);
-    Ok((disks, Budget(memory.get() / crate::allocation::BLOCK)))
+    Ok((
+        disks,
+        Budget((memory.get() / crate::allocation::BLOCK).cast_signed()),
+    ))
 }
 
 /// Three quarters of the memory that is available.
@@ -530,9 +533,13 @@ fn store(
     };
     let store = Store::of_user(|name| std::env::var(name).ok());
     let writer = store.and_then(|store| store.begin(&start));
-    writer
+    let mut writer = writer
         .map_err(|error| console.tell(&format!("note: this run is not stored: {error}")))
-        .ok()
+        .ok();
+    if let Some(note) = writer.as_mut().and_then(RunWriter::take_note) {
+        console.tell(&format!("note: {note}"));
+    }
+    writer
 }
 
 /// Says where each export is found.

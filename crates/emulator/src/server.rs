@@ -34,6 +34,7 @@ use crate::undo::Undo;
 mod files;
 mod holes;
 mod inbound;
+mod kept;
 mod obey;
 mod rest;
 mod secure;

@@ -18,6 +18,7 @@ use crate::client::OWED_MOST;
 use crate::in_flight::{Io, Sync};
 use crate::mount::Mount;
 use crate::pace::HandedOn;
+use crate::undo::With;
 
 /// The place of the kernel among the clients: none of theirs.
 pub(super) const KERNEL: (u32, u32) = (u32::MAX, 0);
@@ -204,8 +205,8 @@ impl Server<'_> {
             // Only another client of the same bytes can have brought this about.
             self.punch_all();
         }
-        if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
-            self.will_write(export, offset, length);
+        if wanted.command == Command::Write {
+            self.will_write(export, (offset, length), With::Bytes);
         }
         let disk = &mut self.disks[export];
         let done = match (wanted.command, operation) {
@@ -213,15 +214,14 @@ impl Server<'_> {
                 .reserve(&mut self.budget, offset, length)
                 .and_then(|()| disk.write(offset, data))
                 .map(|()| None),
-            (Command::Trim | Command::WriteZeroes, _) => {
-                disk.discard(&mut self.budget, offset, length)
-            }
+            (Command::Trim, _) => disk.discard(&mut self.budget, offset, length),
+            (Command::WriteZeroes, _) => self.zero(export, offset, length),
             _ => Ok(None),
         };
         let hole = match done {
             Ok(hole) => hole,
             Err(error) => {
-                if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
+                if wanted.command == Command::Write {
                     self.has_written(export, offset, length);
                 }
                 return files.fail(unique, number_of(error));
@@ -254,6 +254,7 @@ impl Server<'_> {
                 Sync::Done
             },
             cached: false,
+            era: self.era(export),
             error: None,
         };
         self.enter(io, hole);
