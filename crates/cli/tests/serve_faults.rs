@@ -285,7 +285,7 @@ fn zeroing_gives_no_room_that_a_crash_may_need() {
     let served = Served::start_with(folder.path(), &["--memory", "40MiB"]);
     let text = "\
 M = 1 << 20
-h.pwrite(b'a' * (32 * M), 0); h.flush()
+h.pwrite(b'a' * (20 * M), 0); h.pwrite(b'a' * (12 * M), 20 * M); h.flush()
 h.zero(32 * M, 0)
 try:
     h.pwrite(b'b' * (32 * M), 64 * M)
@@ -344,4 +344,18 @@ fn a_write_is_refused_once_its_data_has_come() {
     let words = [&words[..], &[control.to_str().unwrap()]].concat();
     let told = served.python_with("plain", &text, &words);
     assert_eq!(told, "True\n(28, 1)\nTrue\n(5, 2)\nTrue");
+}
+
+/// The room of new bytes is taken once, though a crash may take them back.
+#[test]
+fn new_bytes_take_their_room_once() {
+    let folder = disk_folder();
+    let served = Served::start_with(folder.path(), &["--memory", "40MiB"]);
+    let text = "\
+M = 1 << 20
+for place in range(40): h.pwrite(b'a' * M, place * M)
+print('room')";
+    assert_eq!(served.python("backed", text).trim(), "room");
+    served.ctl(&["crash"], 0);
+    assert_eq!(served.python("backed", text).trim(), "room");
 }

@@ -18,7 +18,6 @@ use crate::client::OWED_MOST;
 use crate::in_flight::{Io, Sync};
 use crate::mount::Mount;
 use crate::pace::HandedOn;
-use crate::undo::With;
 
 /// The place of the kernel among the clients: none of theirs.
 pub(super) const KERNEL: (u32, u32) = (u32::MAX, 0);
@@ -205,27 +204,21 @@ impl Server<'_> {
             // Only another client of the same bytes can have brought this about.
             self.punch_all();
         }
-        if wanted.command == Command::Write {
-            self.will_write(export, (offset, length), With::Bytes);
-        }
-        let disk = &mut self.disks[export];
         let done = match (wanted.command, operation) {
-            (Command::Write, FileOp::Write(_, data)) => disk
-                .reserve(&mut self.budget, offset, length)
-                .and_then(|()| disk.write(offset, data))
+            (Command::Write, FileOp::Write(_, data)) => self
+                .make_room(export, offset, length)
+                .and_then(|()| {
+                    let written = self.disks[export].write(offset, data);
+                    written.inspect_err(|_| self.has_written(export, offset, length))
+                })
                 .map(|()| None),
-            (Command::Trim, _) => disk.discard(&mut self.budget, offset, length),
+            (Command::Trim, _) => self.disks[export].discard(&mut self.budget, offset, length),
             (Command::WriteZeroes, _) => self.zero(export, offset, length),
             _ => Ok(None),
         };
         let hole = match done {
             Ok(hole) => hole,
-            Err(error) => {
-                if wanted.command == Command::Write {
-                    self.has_written(export, offset, length);
-                }
-                return files.fail(unique, number_of(error));
-            }
+            Err(error) => return files.fail(unique, number_of(error)),
         };
         let handed_on = files.handed_on.pop_front().unwrap_or(HandedOn::Nothing);
         let asked = self.pace.left_at(Clock::now(), self.outlook.was);

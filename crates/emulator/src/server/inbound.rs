@@ -15,7 +15,6 @@ use crate::client::{Client, Landing, Life, Outgoing, Phase, Refusal};
 use crate::in_flight::{Io, Sync};
 use crate::pace::{HandedOn, Spin};
 use crate::punch::Hole;
-use crate::undo::With;
 
 /// Most extents that one answer tells of.
 const EXTENTS_MOST: usize = 4096;
@@ -298,10 +297,10 @@ impl Server<'_> {
         allowed = allowed.and_then(|()| self.there(session.export));
         let (offset, length) = (request.offset, u64::from(request.length));
         let mut hole = None;
-        let disk = &mut self.disks[session.export];
         if allowed.is_ok() {
+            let disk = &mut self.disks[session.export];
             allowed = match request.command {
-                Command::Write => disk.reserve(&mut self.budget, offset, length),
+                Command::Write => self.make_room(session.export, offset, length),
                 Command::Trim => disk
                     .discard(&mut self.budget, offset, length)
                     .map(|punched| hole = punched),
@@ -325,9 +324,6 @@ impl Server<'_> {
             let extents = self.disks[session.export].extents(offset, request.length, most);
             client.owe(Outgoing::Text(reply::status(request.cookie, &extents)));
             return;
-        }
-        if request.payload() > 0 {
-            self.will_write(session.export, (offset, length), With::Bytes);
         }
         let io = self.io((place, client.generation), session, request, now);
         client.in_flight += 1;

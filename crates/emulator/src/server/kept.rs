@@ -73,11 +73,25 @@ impl Server<'_> {
 
     /// The next write of an export is about to change bytes.
     #[inline]
-    pub(super) fn will_write(&mut self, export: usize, range: (u64, u64), with: With) {
+    fn will_write(&mut self, export: usize, range: (u64, u64), with: With) {
         if let Some(undo) = &mut self.undo[export] {
             let write = (self.meter.index(export), range);
             undo.will_write(&self.disks[export], &mut self.budget, write, with);
         }
+    }
+
+    /// Takes room for the next write of an export, whose bytes come now.
+    #[inline]
+    pub(super) fn make_room(
+        &mut self,
+        export: usize,
+        offset: u64,
+        length: u64,
+    ) -> Result<(), NbdError> {
+        // Before it has room: what is a hole now is kept as one.
+        self.will_write(export, (offset, length), With::Bytes);
+        let room = self.disks[export].reserve(&mut self.budget, offset, length);
+        room.inspect_err(|_| self.has_written(export, offset, length))
     }
 
     /// Makes a range zeroes. Where a crash may bring back what was there, that is kept a slice at a time, so that it takes the
