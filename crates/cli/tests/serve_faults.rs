@@ -172,6 +172,13 @@ fn limits_faults_and_questions_are_obeyed() {
         "{told}"
     );
     served.ctl(&["restore", "plain"], 0);
+    served.ctl(&["eio", "plain", "5%"], 0);
+    served.ctl(&["detach", "backed"], 0);
+    let (told, _) = served.ctl(&["stats"], 0);
+    for expected in [", 5 % fail", ", detached"] {
+        assert!(told.contains(expected), "{told}");
+    }
+    served.ctl(&["restore", "backed"], 0);
     served.ctl(&["eio", "plain"], 0);
     let fails =
         "try:\n    h.pread(4096, 0)\n    print('read')\nexcept nbd.Error as e:\n    print(e.errno)";
@@ -183,6 +190,7 @@ fn limits_faults_and_questions_are_obeyed() {
         (&["stall", "nothing"], 3, "no part `nothing`"),
         (&["crash", "--vm", "web"], 3, "it has db"),
         (&["warm", "web"], 3, "there are backed, plain"),
+        (&["warm", "plain"], 3, "`plain` has no host cache"),
     ] {
         let (_, told) = served.ctl(order, code);
         assert!(told.contains(expected), "{told}");

@@ -163,7 +163,7 @@ impl Server<'_> {
     }
 
     fn warm(&mut self, volume: &str) -> Reply {
-        let export = self.exports.volume(volume)?;
+        let export = self.exports.cached(volume, &self.pace.storage)?;
         self.pace.storage.warm(export.volume, 0, export.size);
         Ok("done".to_owned())
     }
@@ -178,6 +178,9 @@ impl Server<'_> {
             }
             if !part.limits.is_empty() {
                 let _ = write!(text, ", {}", part.limits.join(", "));
+            }
+            if let Some(fault) = self.pace.storage.fault_in_words(&name) {
+                let _ = write!(text, ", {fault}");
             }
             let gauge = gauges.iter().find(|gauge| gauge.name == name);
             if let Some(gauge) = gauge {
