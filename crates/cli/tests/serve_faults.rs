@@ -230,7 +230,7 @@ fn a_script_stalls_a_volume_and_lets_it_go_on() {
         "crash --vm web",
         "warm db/none",
         "detach db/cached",
-        "warm db/plain",
+        "warm db/backed",
     ];
     let faults: Vec<String> = orders
         .iter()
@@ -247,7 +247,7 @@ fn a_script_stalls_a_volume_and_lets_it_go_on() {
         assert!(told.contains(wrong), "{wrong}: {told}");
     }
     assert!(!told.contains("fault 5"), "{told}");
-    served.ctl(&["warm", "db/plain"], 0);
+    served.ctl(&["warm", "db/backed"], 0);
 }
 
 /// A write that was under way when a host failed: whole as it was before, or torn between sectors, without any cache too.
@@ -366,4 +366,28 @@ print('room')";
     assert_eq!(served.python("backed", text).trim(), "room");
     served.ctl(&["crash"], 0);
     assert_eq!(served.python("backed", text).trim(), "room");
+}
+
+/// Where bytes are in files, what is kept of them is in memory, and bounded too.
+#[test]
+fn zeroing_of_files_keeps_no_more_than_there_is_memory() {
+    let folder = disk_folder();
+    std::fs::create_dir(folder.path().join("bytes")).unwrap();
+    let more = ["--backing", "bytes", "--memory", "8MiB"];
+    let served = Served::start_with(folder.path(), &more);
+    let text = "\
+M = 1 << 20
+h.pwrite(b'a' * (32 * M), 0); h.flush()
+for length in [32 * M, 4 * M]:
+    try:
+        h.zero(length, 0)
+        print('zeroed')
+    except nbd.Error as error:
+        print(error.errno)
+    h.flush()
+h.pwrite(b'b' * M, 0); h.flush()
+print(h.pread(1, 0), h.pread(1, 2 * M), h.pread(1, 31 * M))";
+    let told = served.python("backed", text);
+    let expected = "ENOSPC\nzeroed\nbytearray(b'b') bytearray(b'\\x00') bytearray(b'a')";
+    assert_eq!(told.trim(), expected);
 }
