@@ -109,15 +109,17 @@ struct Block {
 impl Block {
     /// Counts the memory that it takes now.
     fn count(&mut self, budget: &mut Budget) {
-        let taken = self
-            .taken
-            .iter()
-            .filter_map(|(_, content)| content.as_ref());
-        let all = [&self.durable].into_iter().chain(&self.cached).chain(taken);
-        let mut places: Vec<_> = all.filter_map(Content::place).collect();
-        places.sort_unstable();
-        places.dedup();
-        let count = (places.len() as u64).cast_signed();
+        let places = || {
+            let taken = self
+                .taken
+                .iter()
+                .filter_map(|(_, content)| content.as_ref());
+            let all = [&self.durable].into_iter().chain(&self.cached).chain(taken);
+            all.filter_map(Content::place)
+        };
+        let is_first = |(index, place): &(usize, _)| !places().take(*index).any(|it| it == *place);
+        let count = places().enumerate().filter(is_first).count();
+        let count = (count as u64).cast_signed();
         budget.0 += self.counted - count;
         self.counted = count;
     }
