@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -349,6 +349,44 @@ fn a_limit_holds_for_holes_and_stands_in_the_record() {
     assert!(shown.contains("device-iops"), "{shown}");
 }
 
+/// A range that enters the model in steps waits in each of them.
+#[test]
+fn what_is_done_in_steps_tells_all_it_waited_for() {
+    let folder = disk_folder();
+    let design = RAM.replace("latency", "bandwidth = '100MB/s'\nlatency");
+    let served = Served::start(folder.path(), &design, &["-q"]);
+    python(&served.uri("ram"), "h.zero(128 << 20, 0); print('done')");
+    let record = served.stop();
+    let write = &record["stages"][0]["total"]["write"];
+    assert!(write["waited_share"].as_f64().unwrap() > 0.9, "{write}");
+}
+
+#[test]
+fn what_is_told_to_serve_can_be_connected_to() {
+    let folder = disk_folder();
+    let design = RAM.replace("name = 'ram'", "name = 'a b%20?#ä'");
+    std::fs::write(folder.path().join("d.design.toml"), design).unwrap();
+    let mut command = fathom(folder.path());
+    command.args([
+        "serve",
+        "d.design.toml",
+        "--no-record",
+        "--nbd",
+        "unix:my {} disks+#%41",
+    ]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = lines.find_map(|line| Some(line.ok()?.strip_prefix("serving ")?.to_owned()));
+    let uri = line.unwrap();
+    let (uri, _) = uri.rsplit_once(" (").unwrap();
+    let size = system("nbdinfo", &["--size", uri]);
+    let seen = system("qemu-img", &["info", uri]);
+    system("kill", &["-TERM", &child.id().to_string()]);
+    child.wait().unwrap();
+    assert_eq!(size, (256 << 20).to_string());
+    assert!(seen.contains("256 MiB"), "{seen}");
+}
+
 #[test]
 fn volumes_of_one_name_are_told_apart_by_their_machines() {
     let folder = disk_folder();
@@ -464,6 +502,11 @@ fn what_cannot_be_served_is_told() {
             &["--nbd", "unix:s", "--backing", "none"][..],
             3,
             "is no directory",
+        ),
+        (
+            &["--nbd", "unix:s", "--control", "d.design.toml"][..],
+            5,
+            "something that is no socket has that name",
         ),
     ] {
         let mut line = vec!["serve", "d.design.toml", "--no-record"];

@@ -78,10 +78,14 @@ impl Served {
 
     /// Runs Python on a connection `h` to an export.
     fn python(&self, export: &str, text: &str) -> String {
+        self.python_with(export, text, &[])
+    }
+
+    fn python_with(&self, export: &str, text: &str, words: &[&str]) -> String {
         let socket = self.home.join("sockets/fathom.sock");
         let uri = format!("nbd+unix:///{export}?socket={}", socket.display());
         let script = format!("import nbd, sys\nh = nbd.NBD()\nh.connect_uri({uri:?})\n{text}");
-        system("/usr/bin/python3", &["-c", &script])
+        system("/usr/bin/python3", &[&["-c", &script], words].concat())
     }
 }
 
@@ -168,6 +172,13 @@ fn limits_faults_and_questions_are_obeyed() {
         "{told}"
     );
     served.ctl(&["restore", "plain"], 0);
+    served.ctl(&["eio", "plain", "5%"], 0);
+    served.ctl(&["detach", "backed"], 0);
+    let (told, _) = served.ctl(&["stats"], 0);
+    for expected in [", 5 % fail", ", detached"] {
+        assert!(told.contains(expected), "{told}");
+    }
+    served.ctl(&["restore", "backed"], 0);
     served.ctl(&["eio", "plain"], 0);
     let fails =
         "try:\n    h.pread(4096, 0)\n    print('read')\nexcept nbd.Error as e:\n    print(e.errno)";
@@ -179,6 +190,7 @@ fn limits_faults_and_questions_are_obeyed() {
         (&["stall", "nothing"], 3, "no part `nothing`"),
         (&["crash", "--vm", "web"], 3, "it has db"),
         (&["warm", "web"], 3, "there are backed, plain"),
+        (&["warm", "plain"], 3, "`plain` has no host cache"),
     ] {
         let (_, told) = served.ctl(order, code);
         assert!(told.contains(expected), "{told}");
@@ -218,7 +230,7 @@ fn a_script_stalls_a_volume_and_lets_it_go_on() {
         "crash --vm web",
         "warm db/none",
         "detach db/cached",
-        "warm db/plain",
+        "warm db/backed",
     ];
     let faults: Vec<String> = orders
         .iter()
@@ -235,7 +247,7 @@ fn a_script_stalls_a_volume_and_lets_it_go_on() {
         assert!(told.contains(wrong), "{wrong}: {told}");
     }
     assert!(!told.contains("fault 5"), "{told}");
-    served.ctl(&["warm", "db/plain"], 0);
+    served.ctl(&["warm", "db/backed"], 0);
 }
 
 /// A write that was under way when a host failed: whole as it was before, or torn between sectors, without any cache too.
@@ -272,4 +284,110 @@ print(sectors('crash', '--torn'), sectors('crash'))
         socket.display(),
     );
     assert_eq!(served.python("plain", &format!("{head}{text}")), "2 1");
+}
+
+/// What a crash would bring back of zeroed bytes takes their room until a disk has the zeroes.
+#[test]
+fn zeroing_gives_no_room_that_a_crash_may_need() {
+    let folder = disk_folder();
+    let served = Served::start_with(folder.path(), &["--memory", "40MiB"]);
+    let text = "\
+M = 1 << 20
+h.pwrite(b'a' * (20 * M), 0); h.pwrite(b'a' * (12 * M), 20 * M); h.flush()
+h.zero(32 * M, 0)
+try:
+    h.pwrite(b'b' * (32 * M), 64 * M)
+    print('taken twice')
+except nbd.Error as error:
+    print(error.errno)
+h.flush()
+h.pwrite(b'b' * (32 * M), 64 * M)
+h.flush()
+print(h.pread(32 * M, 0) == bytes(32 * M), h.pread(1, 64 * M))";
+    let told = served.python("backed", text);
+    assert_eq!(told.trim(), "ENOSPC\nTrue bytearray(b'b')");
+}
+
+/// A client that still sends the data of a write does not understand that it was refused.
+#[test]
+fn a_write_is_refused_once_its_data_has_come() {
+    let folder = disk_folder();
+    let served = Served::start_with(folder.path(), &["--memory", "40MiB"]);
+    let socket = folder.path().join("sockets/fathom.sock");
+    let socket = socket.display();
+    // The second half of a write comes when its volume is gone: it changes nothing, and the connection lives.
+    let text = format!(
+        "import socket, struct, subprocess\n\
+         h.pwrite(b'o' * 8192, 0)\n\
+         s = socket.socket(socket.AF_UNIX); s.connect('{socket}')\n\
+         def take(n):\n  b = b''\n  while len(b) < n:\n    b += s.recv(n - len(b))\n  return b\n\
+         def begin(cookie, offset, length):\n  \
+         s.sendall(struct.pack('>IHHQQI', 0x25609513, 0, 1, cookie, offset, length))\n\
+         def quiet():\n  \
+         s.settimeout(0.3)\n  \
+         try: return not s.recv(1)\n  \
+         except TimeoutError: return True\n  \
+         finally: s.settimeout(None)\n\
+         take(18)\n\
+         s.sendall(struct.pack('>I8sII5s', 3, b'IHAVEOPT', 1, 5, b'plain'))\n\
+         take(10)\n\
+         begin(1, h.get_size() - 4096, 8192)\n\
+         s.sendall(b'x' * 4096)\n\
+         print(quiet())\n\
+         s.sendall(b'x' * 4096)\n\
+         print(struct.unpack('>IIQ', take(16))[1:])\n\
+         begin(2, 0, 8192)\n\
+         s.sendall(b'x' * 4096)\n\
+         while h.pread(1, 0) != b'x': pass\n\
+         subprocess.run(sys.argv[1:] + ['detach', 'db/plain'], check=True, stdout=sys.stderr)\n\
+         print(quiet())\n\
+         s.sendall(b'x' * 4096)\n\
+         print(struct.unpack('>IIQ', take(16))[1:])\n\
+         subprocess.run(sys.argv[1:] + ['attach', 'db/plain'], check=True, stdout=sys.stderr)\n\
+         print(h.pread(8192, 0)[4096:] == b'o' * 4096)\n"
+    );
+    let program = support::fathom_binary();
+    let control = folder.path().join("orders.sock");
+    let words = [program.to_str().unwrap(), "ctl", "--control"];
+    let words = [&words[..], &[control.to_str().unwrap()]].concat();
+    let told = served.python_with("plain", &text, &words);
+    assert_eq!(told, "True\n(28, 1)\nTrue\n(5, 2)\nTrue");
+}
+
+/// The room of new bytes is taken once, though a crash may take them back.
+#[test]
+fn new_bytes_take_their_room_once() {
+    let folder = disk_folder();
+    let served = Served::start_with(folder.path(), &["--memory", "40MiB"]);
+    let text = "\
+M = 1 << 20
+for place in range(40): h.pwrite(b'a' * M, place * M)
+print('room')";
+    assert_eq!(served.python("backed", text).trim(), "room");
+    served.ctl(&["crash"], 0);
+    assert_eq!(served.python("backed", text).trim(), "room");
+}
+
+/// Where bytes are in files, what is kept of them is in memory, and bounded too.
+#[test]
+fn zeroing_of_files_keeps_no_more_than_there_is_memory() {
+    let folder = disk_folder();
+    std::fs::create_dir(folder.path().join("bytes")).unwrap();
+    let more = ["--backing", "bytes", "--memory", "8MiB"];
+    let served = Served::start_with(folder.path(), &more);
+    let text = "\
+M = 1 << 20
+h.pwrite(b'a' * (32 * M), 0); h.flush()
+for length in [32 * M, 4 * M]:
+    try:
+        h.zero(length, 0)
+        print('zeroed')
+    except nbd.Error as error:
+        print(error.errno)
+    h.flush()
+h.pwrite(b'b' * M, 0); h.flush()
+print(h.pread(1, 0), h.pread(1, 2 * M), h.pread(1, 31 * M))";
+    let told = served.python("backed", text);
+    let expected = "ENOSPC\nzeroed\nbytearray(b'b') bytearray(b'\\x00') bytearray(b'a')";
+    assert_eq!(told.trim(), expected);
 }

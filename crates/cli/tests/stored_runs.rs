@@ -159,3 +159,28 @@ fn stages_called_like_repeats_are_not_added_up() {
     );
     assert!(!stdout.contains('±'), "{stdout}");
 }
+
+#[test]
+fn a_server_tells_what_goes_when_it_goes() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let one = ("FATHOM_RUNS_KEEP", "1");
+    let (code, _, stderr) = run_keeping(home, one);
+    assert_eq!(code, Some(0), "{stderr}");
+    let design = "[[device]]\nname = 'd'\nmount = '/d'\nsize = '1GiB'\n";
+    std::fs::write(home.join("d.design.toml"), design).unwrap();
+    let mut command = fathom(home);
+    command.args(["serve", "d.design.toml", "-q", "--nbd", "unix:s"]);
+    command.env(one.0, one.1).stdout(Stdio::null());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    // While it serves: it is ended afterwards.
+    let first = lines.next().unwrap().unwrap();
+    assert!(
+        first.contains("the oldest stored run was removed"),
+        "{first}"
+    );
+    support::system("kill", &["-INT", &child.id().to_string()]);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(lines.count(), 0);
+}

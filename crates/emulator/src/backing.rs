@@ -69,9 +69,9 @@ pub enum BackingError {
     },
 }
 
-/// Blocks that may still be taken.
+/// Blocks that may still be taken. It is below nothing where more is kept for a crash than there is room.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Budget(pub u64);
+pub(crate) struct Budget(pub i64);
 
 /// The bytes of one volume.
 #[derive(Debug)]
@@ -179,9 +179,11 @@ impl Disk {
         length: u64,
     ) -> Result<(), NbdError> {
         if self.in_memory {
-            let missing = self.allocation.missing(offset, length);
-            let left = budget.0.checked_sub(missing).ok_or(NbdError::NoSpace)?;
-            budget.0 = left;
+            let missing = self.allocation.missing(offset, length).cast_signed();
+            if missing > 0 && missing > budget.0 {
+                return Err(NbdError::NoSpace);
+            }
+            budget.0 -= missing;
         }
         self.allocation.mark(offset, length);
         Ok(())
@@ -190,8 +192,7 @@ impl Disk {
     /// The same for what a crash puts back, even where the budget is used up: what a disk had must be there again.
     pub fn reserve_anyway(&mut self, budget: &mut Budget, offset: u64, length: u64) {
         if self.in_memory {
-            let missing = self.allocation.missing(offset, length);
-            budget.0 = budget.0.saturating_sub(missing);
+            budget.0 -= self.allocation.missing(offset, length).cast_signed();
         }
         self.allocation.mark(offset, length);
     }
@@ -269,7 +270,7 @@ impl Disk {
             return self.zero_parts(start, stop).map(|()| None);
         }
         self.allocation.clear(first, last);
-        budget.0 += blocks;
+        budget.0 += blocks.cast_signed();
         Ok(None)
     }
 

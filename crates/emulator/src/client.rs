@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use fathom_nbd::reply::Head;
-use fathom_nbd::{Handshake, Session};
+use fathom_nbd::reply::{self, Head};
+use fathom_nbd::{Handshake, NbdError, Session};
 use fathom_rawio::{Piece, send_pieces};
 use rustix::event::epoll::EventFlags;
 use rustix::net::{AddressFamily, sockopt};
@@ -38,6 +38,8 @@ pub(crate) enum Phase {
 pub(crate) struct Landing {
     /// The write; `None`: it was refused, and its data is thrown away.
     pub io: Option<u32>,
+    /// What is answered then, behind the data: a client that still sends may not understand an answer.
+    pub refusal: Option<Refusal>,
     pub export: u32,
     /// Where the next byte goes.
     pub offset: u64,
@@ -45,6 +47,24 @@ pub(crate) struct Landing {
     pub left: u32,
     /// How many ranges of the export had been given back when room was taken for it.
     pub discards: u64,
+}
+
+/// The answer to a request that is not done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Refusal {
+    pub structured: bool,
+    pub cookie: u64,
+    pub error: NbdError,
+}
+
+impl Refusal {
+    pub fn head(self) -> Head {
+        if self.structured {
+            reply::failed(self.cookie, self.error)
+        } else {
+            reply::simple(self.cookie, Some(self.error))
+        }
+    }
 }
 
 /// Something to be sent.

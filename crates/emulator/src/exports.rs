@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::{
     AnyVolume, ClientId, Design, FileId, HostCaching, LatencyChoice, Layout, OverfullVolume,
-    VolumeId,
+    Storage, VolumeId,
 };
 
 /// Most exports of one server: a handshake names them all.
@@ -100,6 +100,18 @@ impl ExportTable {
                 names.join(", ")
             )
         })
+    }
+
+    /// The same of a volume that has a host cache.
+    pub fn cached(&self, name: &str, storage: &Storage) -> Result<&Export, String> {
+        let export = self.volume(name)?;
+        if storage.is_cached(export.volume) {
+            Ok(export)
+        } else {
+            Err(format!(
+                "`{name}` has no host cache, so nothing of it can be warm"
+            ))
+        }
     }
 
     /// The machine of that name.

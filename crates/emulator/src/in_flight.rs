@@ -39,8 +39,10 @@ pub(crate) struct Io {
     pub due: Option<Nanos>,
     pub waits: Waits,
     pub sync: Sync,
-    /// Whether what it wrote is in a host's cache and on no disk.
+    /// Whether anything it wrote is in a host's cache and on no disk.
     pub cached: bool,
+    /// How many times its host had failed when it came.
+    pub era: u32,
     pub error: Option<NbdError>,
 }
 

@@ -1,8 +1,10 @@
 //! Sockets that clients come to.
 
+use std::fmt::Write as _;
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -28,7 +30,7 @@ pub enum ListenError {
     #[error("`{0}` is no place to serve at: say `unix:DIR` or `tcp:ADDRESS:PORT`")]
     Unknown(String),
     /// The system does not give it.
-    #[error("`{place}` cannot be served at: {source}")]
+    #[error("`{place}` cannot be served at: {source}; name another place")]
     Io {
         /// The place.
         place: String,
@@ -131,7 +133,10 @@ impl Listener {
         std::fs::set_permissions(&path, owner).map_err(failed)?;
         let facts = std::fs::symlink_metadata(&path).map_err(failed)?;
         Ok(Self {
-            uri: format!("nbd+unix:///{{}}?socket={}", path.display()),
+            uri: format!(
+                "nbd+unix:///{{}}?socket={}",
+                encoded(path.as_os_str().as_bytes())
+            ),
             socket: listener.into(),
             file: Some((path, (facts.dev(), facts.ino()))),
             is_tcp: false,
@@ -191,7 +196,11 @@ impl Listener {
 
     /// Where an export is found.
     pub fn uri(&self, export: &str) -> String {
-        self.uri.replace("{}", export)
+        if self.uri.contains("://") {
+            self.uri.replace("{}", &encoded(export.as_bytes()))
+        } else {
+            self.uri.replace("{}", export)
+        }
     }
 
     /// The next client that waits, if any does. One that cannot be let in now is as good as none.
@@ -204,6 +213,20 @@ impl Listener {
         }
         Some(client)
     }
+}
+
+/// Text as a URI has it: what is no letter, digit, slash or one of `-._~` by its bytes in hexadecimal (RFC 3986, section 2).
+fn encoded(text: &[u8]) -> String {
+    let mut encoded = String::new();
+    for byte in text {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(byte) {
+            encoded.push(char::from(*byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
 }
 
 impl AsFd for Listener {

@@ -119,7 +119,13 @@ impl Meter {
         }
     }
 
-    /// The number of an export's next I/O.
+    /// The number that an export's next I/O will have.
+    #[inline]
+    pub fn index(&self, export: usize) -> u64 {
+        self.exports[export].next_index
+    }
+
+    /// The number of an export's next I/O, which it takes.
     #[inline]
     pub fn next_index(&mut self, export: usize) -> u64 {
         let next = &mut self.exports[export].next_index;
@@ -133,14 +139,20 @@ impl Meter {
         self.exports[export].fail(way, error as i32, request.offset);
     }
 
+    /// Counts an I/O that failed.
+    pub fn fail(&mut self, io: &Io, error: NbdError) {
+        let way = direction(io.command).unwrap_or(Direction::Read);
+        self.exports[io.export as usize].fail(way, error as i32, io.offset);
+    }
+
     /// Counts an I/O that is answered at `now` by the clock, which is `time` in the model.
     #[inline]
     pub fn count(&mut self, io: &Io, now: Nanos, time: Nanos) {
+        if let Some(error) = io.error {
+            return self.fail(io, error);
+        }
         let export = &mut self.exports[io.export as usize];
         let (due, way) = (io.due.unwrap_or(time), direction(io.command));
-        if let Some(error) = io.error {
-            return export.fail(way.unwrap_or(Direction::Read), error as i32, io.offset);
-        }
         export.first.get_or_insert(io.asked);
         export.last = now;
         let latency = time.saturating_sub(io.asked);

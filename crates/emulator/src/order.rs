@@ -6,8 +6,8 @@ use fathom_model::{Action, Change, Factor, NewLimit};
 use fathom_units::{Bytes, BytesPerSec, Iops, Percent};
 
 /// What an order may be, for help and errors.
-pub(crate) const GRAMMAR: &str = "\
-  crash [--vm VM] [--torn]     hosts fail: unflushed cached writes are lost
+pub(crate) const GRAMMAR: &str =
+    "  crash [--vm VM] [--torn]     hosts fail: unflushed cached writes are lost
   detach PART, attach PART     a volume (or all of a machine) is gone, is back
   slow PART FACTOR             everything there takes FACTOR times as long
   stall PART, resume PART      nothing leaves it, it goes on
@@ -91,7 +91,7 @@ impl Order {
             },
             "eio" => match rest {
                 [part] => change(part.clone(), Action::Fail(value::<Percent>("100%")?)),
-                [part, share] => change(part.clone(), Action::Fail(value::<Percent>(share)?)),
+                [part, share] => change(part.clone(), Action::Fail(share_of(share)?)),
                 _ => return Err(takes("a part of the storage and a share")),
             },
             "limits" => match rest {
@@ -107,6 +107,17 @@ impl Order {
             _ => return Err(OrderError::Unknown(order.clone())),
         })
     }
+}
+
+fn share_of(words: &str) -> Result<Percent, OrderError> {
+    let share = value::<Percent>(words)?;
+    if share == Percent::ZERO && words.contains(|digit: char| matches!(digit, '1'..='9')) {
+        return Err(OrderError::Value {
+            value: words.to_owned(),
+            why: "the smallest share is `0.01%`".to_owned(),
+        });
+    }
+    Ok(share)
 }
 
 fn crash(words: &[String]) -> Option<Order> {
@@ -212,6 +223,7 @@ mod tests {
             ("slow data", "`slow` takes"),
             ("slow data fast", "`fast` cannot be read"),
             ("eio data 500%", "`500%` cannot be read"),
+            ("eio data 0.001%", "`0.001%` cannot be read"),
             ("limits data", "`limits` takes"),
             ("limits data size=3", "`size=3` cannot be read"),
             ("stats all", "`stats` takes nothing"),

@@ -22,7 +22,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::args::ServeArgs;
 use crate::attach;
-use crate::backing::{Budget, Disk, Medium};
+use crate::backing::{BackingError, Budget, Disk, Medium};
 use crate::clean::clean;
 use crate::control::{Control, Orders, usual_place};
 use crate::document::{self, Emulation, Session};
@@ -340,7 +340,16 @@ fn control(args: &ServeArgs, console: &dyn Console) -> Result<Control, Failure> 
             "the control socket `{}` cannot be made: {error}",
             place.display()
         );
-        Failure::new(Code::Target, message).hint("name another with `--control`")
+        let hint = match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                "another server answers there: stop it, or name another socket with `--control`"
+            }
+            std::io::ErrorKind::AlreadyExists => {
+                "something that is no socket has that name: move it away, or name another with `--control`"
+            }
+            _ => "name another with `--control`",
+        };
+        Failure::new(Code::Target, message).hint(hint)
     })?;
     if let Some(place) = control.path().filter(|_| !args.quiet) {
         console.tell(&format!(
@@ -422,11 +431,36 @@ fn disks(args: &ServeArgs, exports: &ExportTable) -> Result<(Vec<Disk>, Budget),
     };
     let disks = exports.exports.iter().map(|export| {
         let disk = Disk::new(&medium, &export.name, export.size);
-        disk.map_err(|error| Failure::new(Code::Target, error))
+        disk.map_err(|error| no_bytes(error, &medium))
     });
     let disks = disks.collect::<Result<Vec<_>, _>>()?;
     let memory = args.memory.unwrap_or_else(available_memory);
-    Ok((disks, Budget(memory.get() / crate::allocation::BLOCK)))
+    Ok((
+        disks,
+        Budget((memory.get() / crate::allocation::BLOCK).cast_signed()),
+    ))
+}
+
+/// A volume that could not be given its bytes, and what to do about it.
+fn no_bytes(error: BackingError, medium: &Medium) -> Failure {
+    let hint = match (&error, medium) {
+        (BackingError::File { .. }, Medium::Memory) => {
+            Some("give the volume less capacity, or serve from files with `--backing DIR`")
+        }
+        (BackingError::File { source, .. }, _)
+            if source.kind() == std::io::ErrorKind::FileTooLarge =>
+        {
+            Some(
+                "name a directory whose file system has such large files, or give the volume less capacity",
+            )
+        }
+        _ => None,
+    };
+    let failure = Failure::new(Code::Target, error);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 /// Three quarters of the memory that is available.
@@ -530,9 +564,13 @@ fn store(
     };
     let store = Store::of_user(|name| std::env::var(name).ok());
     let writer = store.and_then(|store| store.begin(&start));
-    writer
+    let mut writer = writer
         .map_err(|error| console.tell(&format!("note: this run is not stored: {error}")))
-        .ok()
+        .ok();
+    if let Some(note) = writer.as_mut().and_then(RunWriter::take_note) {
+        console.tell(&format!("note: {note}"));
+    }
+    writer
 }
 
 /// Says where each export is found.

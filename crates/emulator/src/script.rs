@@ -149,7 +149,7 @@ pub(crate) fn check(
                 let checked = storage.check_change(change);
                 checked.map_err(|error| error.to_string())
             }
-            Order::Warm(volume) => exports.volume(volume).map(drop),
+            Order::Warm(volume) => exports.cached(volume, storage).map(drop),
             Order::Crash { vm: None, .. } | Order::Stats => Ok(()),
         };
         let why = went.err()?;

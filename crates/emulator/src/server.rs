@@ -34,6 +34,7 @@ use crate::undo::Undo;
 mod files;
 mod holes;
 mod inbound;
+mod kept;
 mod obey;
 mod rest;
 mod secure;
@@ -329,7 +330,11 @@ impl<'a> Server<'a> {
             let Some(io) = self.ios.get_mut(number) else {
                 continue;
             };
-            io.waits = completed.waits;
+            io.waits = if io.length > STEP {
+                io.waits.then(&completed.waits)
+            } else {
+                completed.waits
+            };
             if completed.error.is_some() {
                 io.error = Some(NbdError::Io);
                 io.left = 0;

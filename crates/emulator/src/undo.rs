@@ -9,7 +9,11 @@
 //!
 //! On a volume without such a cache the same can be kept of writes under way alone, so that a crash can tear them.
 //!
-//! Invariant: of a block that is not kept here, the volume's bytes are durable.
+//! What is kept takes memory, which is counted as taken from the budget, even below nothing: a write over bytes that are there
+//! does not fail for it, but nothing new is taken in until it is given back.
+//!
+//! Invariants: of a block that is not kept here, the volume's bytes are durable; when no write is under way to a block, it has
+//! no pending bytes; with nothing kept, the budget is as it was.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -34,6 +38,14 @@ enum Content {
 }
 
 impl Content {
+    /// Where its bytes lie, if it has any.
+    fn place(&self) -> Option<*const Vec<u8>> {
+        match self {
+            Self::Zeroes(_) => None,
+            Self::Bytes(bytes) => Some(Arc::as_ptr(bytes)),
+        }
+    }
+
     fn len(&self) -> usize {
         match self {
             Self::Zeroes(length) => *length,
@@ -81,16 +93,37 @@ pub(crate) struct Gone {
 /// A block whose bytes are not durable as they are.
 #[derive(Debug)]
 struct Block {
+    /// The write with which it began: none that came before has pending bytes here.
+    first: u64,
     /// What its disk has.
     durable: Content,
-    /// Writes whose bytes have come and that are not in the cache yet, and what the cache has meanwhile.
-    pending: u32,
+    /// Bytes of writes that have come and are not in the cache yet, and what the cache has meanwhile.
+    pending: u64,
     cached: Option<Content>,
     /// Background writes under way in the order in which they began, and what each took: `None`, what is there now.
     taken: Vec<(u32, Option<Content>)>,
+    /// Blocks of memory that are counted as taken for it.
+    counted: i64,
 }
 
 impl Block {
+    /// Counts the memory that it takes now.
+    fn count(&mut self, budget: &mut Budget) {
+        let places = || {
+            let taken = self
+                .taken
+                .iter()
+                .filter_map(|(_, content)| content.as_ref());
+            let all = [&self.durable].into_iter().chain(&self.cached).chain(taken);
+            all.filter_map(Content::place)
+        };
+        let is_first = |(index, place): &(usize, _)| !places().take(*index).any(|it| it == *place);
+        let count = places().enumerate().filter(is_first).count();
+        let count = (count as u64).cast_signed();
+        budget.0 += self.counted - count;
+        self.counted = count;
+    }
+
     /// A write of `part` is over, of a block that is `now` like this, and its bytes alone: those of others that are under way
     /// are there too, and may never be acknowledged. Says whether all of the block is durable.
     fn ended(&mut self, now: &[u8], part: &Range<usize>, cached: bool) -> bool {
@@ -117,6 +150,30 @@ impl Block {
 #[derive(Debug, Default)]
 pub(crate) struct Undo {
     blocks: HashMap<u64, Block>,
+    /// Of writes under way, by their indices: what of them is in the cache, where that is not all.
+    partly: HashMap<u64, Vec<(u64, u64)>>,
+    /// How many times the host has failed: nothing is known any more of writes that came before.
+    era: u32,
+}
+
+/// A write under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Write {
+    /// Names it among the I/Os of its volume.
+    pub index: u64,
+    /// [`Undo::era`] when it came.
+    pub era: u32,
+    /// First byte and bytes.
+    pub range: (u64, u64),
+}
+
+/// What a write is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum With {
+    /// Bytes of its own.
+    Bytes,
+    /// Zeroes alone.
+    Zeroes,
 }
 
 /// How a crash leaves a block of which a write was under way.
@@ -129,7 +186,23 @@ pub(crate) enum Tearing {
 }
 
 fn blocks_of(offset: u64, length: u64) -> Range<u64> {
+    if length == 0 {
+        return 0..0;
+    }
     offset / BLOCK..(offset + length).div_ceil(BLOCK)
+}
+
+/// What of a range lies in none of some parts of it.
+fn rest_of((offset, length): (u64, u64), mut parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    parts.sort_unstable();
+    let (mut at, mut rest) = (offset, Vec::new());
+    for (start, length) in parts.into_iter().chain([(offset + length, 0)]) {
+        if start > at {
+            rest.push((at, start - at));
+        }
+        at = at.max(start + length);
+    }
+    rest
 }
 
 /// The bytes of a block of `size` that lie in a range.
@@ -140,59 +213,122 @@ fn part_of(number: u64, (offset, length): (u64, u64), size: usize) -> Range<usiz
 }
 
 impl Undo {
-    /// A write to a range is about to change its bytes.
-    pub fn will_write(&mut self, disk: &Disk, offset: u64, length: u64) {
+    /// How many times the host has failed.
+    pub fn era(&self) -> u32 {
+        self.era
+    }
+
+    /// A write is about to change bytes of its range.
+    pub fn will_write(
+        &mut self,
+        disk: &Disk,
+        budget: &mut Budget,
+        (index, (offset, length)): (u64, (u64, u64)),
+        with: With,
+    ) {
         for number in blocks_of(offset, length) {
-            let block = match self.blocks.entry(number) {
-                Entry::Occupied(block) => block.into_mut(),
+            let (block, is_new) = match self.blocks.entry(number) {
+                Entry::Occupied(block) => (block.into_mut(), false),
                 Entry::Vacant(place) => {
                     let now = content(disk, number);
-                    place.insert(Block {
+                    if with == With::Zeroes && matches!(now, Content::Zeroes(_)) {
+                        // Whatever comes of it, nothing changes.
+                        continue;
+                    }
+                    let block = Block {
+                        first: index,
                         durable: now.clone(),
-                        pending: 1,
+                        pending: 0,
                         cached: Some(now),
                         taken: Vec::new(),
-                    });
-                    continue;
+                        counted: 0,
+                    };
+                    (place.insert(block), true)
                 }
             };
-            if block.pending == 0 {
+            if block.pending == 0 && !is_new {
                 let now = content(disk, number);
                 for (_, taken) in &mut block.taken {
                     taken.get_or_insert_with(|| now.clone());
                 }
                 block.cached = Some(now);
             }
-            block.pending += 1;
+            block.pending += part_of(number, (offset, length), block.durable.len()).len() as u64;
+            block.count(budget);
         }
     }
 
-    /// A write to a range is over; `cached`: its bytes are in the cache and on no disk.
-    pub fn wrote(&mut self, disk: &Disk, (offset, length): (u64, u64), cached: bool) {
+    /// A range of a write is in the cache and on no disk.
+    pub fn is_cached(&mut self, disk: &Disk, budget: &mut Budget, write: Write, range: (u64, u64)) {
+        if write.era != self.era {
+            return;
+        }
+        if range != write.range {
+            self.partly.entry(write.index).or_default().push(range);
+        }
+        self.wrote(disk, budget, (write.index, range), true);
+    }
+
+    /// A write is over; `cached`: some of it is in the cache and on no disk. All else is on its disk.
+    pub fn is_over(&mut self, disk: &Disk, budget: &mut Budget, write: Write, cached: bool) {
+        if write.era != self.era {
+            return;
+        }
+        let parts = match self.partly.remove(&write.index) {
+            None if cached => return,
+            parts => parts.unwrap_or_default(),
+        };
+        for range in rest_of(write.range, parts) {
+            self.wrote(disk, budget, (write.index, range), false);
+        }
+    }
+
+    /// A write of a range is over; `cached`: its bytes are in the cache and on no disk.
+    pub fn wrote(
+        &mut self,
+        disk: &Disk,
+        budget: &mut Budget,
+        (index, (offset, length)): (u64, (u64, u64)),
+        cached: bool,
+    ) {
+        if self.blocks.is_empty() {
+            return;
+        }
         for number in blocks_of(offset, length) {
-            let Some(block) = self.blocks.get_mut(&number) else {
+            let block = self.blocks.get_mut(&number);
+            let Some(block) = block.filter(|block| block.first <= index) else {
                 continue;
             };
-            block.pending = block.pending.saturating_sub(1);
             let part = part_of(number, (offset, length), block.durable.len());
+            block.pending = block.pending.saturating_sub(part.len() as u64);
             let alone = block.pending == 0;
             if alone && cached {
                 block.cached = None;
+                block.count(budget);
                 continue;
             }
             let whole = alone && part.len() == block.durable.len();
             if whole || block.ended(&content(disk, number).to_bytes(), &part, cached) {
-                self.blocks.remove(&number);
+                self.forget(number, budget);
+            } else {
+                block.count(budget);
             }
         }
     }
 
+    /// A block is durable as it is.
+    fn forget(&mut self, number: u64, budget: &mut Budget) {
+        if let Some(block) = self.blocks.remove(&number) {
+            budget.0 += block.counted;
+        }
+    }
+
     /// Takes note of what the model tells of background writes.
-    pub fn hear(&mut self, told: &Durability) {
+    pub fn hear(&mut self, budget: &mut Budget, told: &Durability) {
         match *told {
             Durability::Cached { .. } => {}
             Durability::Taken { run, range } => self.taken(run, range),
-            Durability::Durable { run, range } => self.durable(run, range),
+            Durability::Durable { run, range } => self.durable(budget, run, range),
         }
     }
 
@@ -204,7 +340,7 @@ impl Undo {
         }
     }
 
-    fn durable(&mut self, run: u32, range: VolumeRange) {
+    fn durable(&mut self, budget: &mut Budget, run: u32, range: VolumeRange) {
         for number in blocks_of(range.offset, range.length) {
             let Some(block) = self.blocks.get_mut(&number) else {
                 continue;
@@ -220,10 +356,11 @@ impl Undo {
                 .next_back()
                 .unwrap_or((run, None));
             match content {
-                Some(content) => block.durable = content,
-                None => {
-                    self.blocks.remove(&number);
+                Some(content) => {
+                    block.durable = content;
+                    block.count(budget);
                 }
+                None => self.forget(number, budget),
             }
         }
     }
@@ -231,7 +368,10 @@ impl Undo {
     /// The host has failed: every block gets what its disk has.
     pub fn crash(&mut self, disk: &mut Disk, budget: &mut Budget, tearing: Tearing) -> Gone {
         let mut gone = Gone::default();
+        self.era = self.era.wrapping_add(1);
+        self.partly.clear();
         let mut blocks: Vec<(u64, Block)> = self.blocks.drain().collect();
+        budget.0 += blocks.iter().map(|(_, block)| block.counted).sum::<i64>();
         blocks.sort_unstable_by_key(|(number, _)| *number);
         let (mut zeroes, mut rest) = (Vec::new(), Vec::new());
         for (number, block) in blocks {
@@ -312,6 +452,8 @@ mod tests {
         disk: Disk,
         undo: Undo,
         id: VolumeId,
+        budget: Budget,
+        index: u64,
     }
 
     impl Volume {
@@ -324,11 +466,13 @@ mod tests {
                 disk,
                 undo: Undo::default(),
                 id: design.volume_ids().next().unwrap(),
+                budget: Budget(100),
+                index: 0,
             }
         }
 
         fn arrive(&mut self, block: u64, byte: u8) {
-            self.undo.will_write(&self.disk, block * BLOCK, BLOCK);
+            self.begin(block * BLOCK, BLOCK, With::Bytes);
             // A crash may have given its room back.
             let room = self.disk.reserve(&mut Budget(100), block * BLOCK, BLOCK);
             room.unwrap();
@@ -338,7 +482,21 @@ mod tests {
         }
 
         fn end(&mut self, block: u64, cached: bool) {
-            self.undo.wrote(&self.disk, (block * BLOCK, BLOCK), cached);
+            self.over(block * BLOCK, BLOCK, cached);
+        }
+
+        /// A write that comes after all before it.
+        fn begin(&mut self, offset: u64, length: u64, with: With) {
+            let range = (offset, length);
+            self.index += 1;
+            self.undo
+                .will_write(&self.disk, &mut self.budget, (self.index, range), with);
+        }
+
+        fn over(&mut self, offset: u64, length: u64, cached: bool) {
+            let range = (offset, length);
+            self.undo
+                .wrote(&self.disk, &mut self.budget, (self.index, range), cached);
         }
 
         fn write(&mut self, block: u64, byte: u8) {
@@ -352,7 +510,7 @@ mod tests {
                 offset: block * BLOCK,
                 length: BLOCK,
             };
-            self.undo.hear(&what(run, range));
+            self.undo.hear(&mut self.budget, &what(run, range));
         }
 
         fn take(&mut self, block: u64, run: u32) {
@@ -365,8 +523,10 @@ mod tests {
 
         #[track_caller]
         fn check(&mut self, block: u64, expected: u8) {
-            self.undo
-                .crash(&mut self.disk, &mut Budget(100), Tearing::No);
+            // What is put back of the volume's own bytes is no matter here.
+            let mut room = self.budget;
+            self.undo.crash(&mut self.disk, &mut room, Tearing::No);
+            self.budget = Budget(100);
             assert!(content(&self.disk, block).is(&[expected; BLOCK as usize]));
             assert!(self.undo.blocks.is_empty());
         }
@@ -411,13 +571,13 @@ mod tests {
         /// The first bytes of a sector of block 3 come; all of it is what the write is for.
         fn sector(&mut self, sector: u64, bytes: &[u8]) {
             let start = 3 * BLOCK + sector * SECTOR as u64;
-            self.undo.will_write(&self.disk, start, SECTOR as u64);
+            self.begin(start, SECTOR as u64, With::Bytes);
             self.disk.write(start, bytes).unwrap();
         }
 
         fn end_sector(&mut self, sector: u64, cached: bool) {
             let start = 3 * BLOCK + sector * SECTOR as u64;
-            self.undo.wrote(&self.disk, (start, SECTOR as u64), cached);
+            self.over(start, SECTOR as u64, cached);
         }
 
         /// First bytes of the first sectors after a crash.
@@ -487,7 +647,7 @@ mod tests {
         let mut volume = Volume::new();
         volume.arrive(3, 1);
         volume.end(3, false);
-        volume.undo.will_write(&volume.disk, 3 * BLOCK, BLOCK);
+        volume.begin(3 * BLOCK, BLOCK, With::Zeroes);
         let hole = volume
             .disk
             .discard(&mut Budget(100), 3 * BLOCK, BLOCK)
@@ -534,47 +694,110 @@ mod tests {
     }
 
     #[test]
-    fn holes_that_are_zeroed_are_kept_as_holes() {
+    fn holes_that_are_zeroed_take_nothing() {
         const SIZE: u64 = 1 << 30;
-        let mut disk = Disk::new(&Medium::Memory, "v", SIZE).unwrap();
-        let mut undo = Undo::default();
-        undo.will_write(&disk, 0, SIZE);
-        let is_hole = |content: &Content| matches!(content, Content::Zeroes(_));
-        let are_holes = |block: &Block| {
-            let cached = block.cached.as_ref().is_some_and(is_hole);
-            is_hole(&block.durable) && cached
+        let disk = Disk::new(&Medium::Memory, "v", SIZE).unwrap();
+        let (mut undo, mut budget) = (Undo::default(), Budget(100));
+        let zeroing = (0, (0, SIZE));
+        undo.will_write(&disk, &mut budget, zeroing, With::Zeroes);
+        assert!(undo.blocks.is_empty());
+        // A write that comes meanwhile is its own: the end of the zeroing is not its end.
+        undo.will_write(&disk, &mut budget, (1, (BLOCK, BLOCK)), With::Bytes);
+        undo.wrote(&disk, &mut budget, zeroing, true);
+        assert_eq!(undo.blocks[&1].pending, BLOCK);
+    }
+
+    /// The second part of a write fails, or goes to its disk at once, where the first is in the cache.
+    #[test]
+    fn what_of_a_write_is_in_no_cache_is_over_with_it() {
+        let mut volume = Volume::new();
+        for begins in [0, 100] {
+            let range = (3 * BLOCK + begins, 2 * BLOCK);
+            volume.begin(range.0, range.1, With::Bytes);
+            let room = volume.disk.reserve(&mut Budget(100), range.0, range.1);
+            room.unwrap();
+            volume
+                .disk
+                .write(range.0, &[1; 2 * BLOCK as usize])
+                .unwrap();
+            let write = Write {
+                index: volume.index,
+                era: volume.undo.era(),
+                range,
+            };
+            let part = (range.0, BLOCK);
+            let Volume {
+                disk, undo, budget, ..
+            } = &mut volume;
+            undo.is_cached(disk, budget, write, part);
+            undo.is_over(disk, budget, write, true);
+            assert!(undo.partly.is_empty());
+            assert!(undo.blocks.values().all(|block| block.pending == 0));
+            volume.check(3, 0);
+            assert!(content(&volume.disk, 5).is(&[0; BLOCK as usize]) == (begins == 0));
+        }
+    }
+
+    #[test]
+    fn a_write_from_before_a_crash_ends_no_other() {
+        let mut volume = Volume::new();
+        volume.arrive(3, 1);
+        let before = Write {
+            index: volume.index,
+            era: volume.undo.era(),
+            range: (3 * BLOCK, BLOCK),
         };
-        assert!(undo.blocks.values().all(are_holes));
-        undo.wrote(&disk, (0, SIZE), true);
-        let gone = undo.crash(&mut disk, &mut Budget(0), Tearing::No);
-        assert_eq!((gone.lost, gone.broken), (SIZE, 0));
+        volume.check(3, 0);
+        volume.arrive(3, 2);
+        let Volume {
+            disk, undo, budget, ..
+        } = &mut volume;
+        undo.is_over(disk, budget, before, false);
+        volume.check(3, 0);
+    }
+
+    #[test]
+    fn what_is_kept_takes_room_until_it_is_durable() {
+        let mut volume = Volume::new();
+        volume.write(3, 1);
+        assert_eq!(volume.budget.0, 99);
+        volume.take(3, 7);
+        volume.write(3, 2);
+        assert_eq!(volume.budget.0, 98);
+        volume.durable(3, 7);
+        assert_eq!(volume.budget.0, 99);
+        volume.take(3, 8);
+        volume.durable(3, 8);
+        assert_eq!(volume.budget.0, 100);
     }
 
     #[test]
     fn a_crash_puts_everything_back_where_memory_is_used_up() {
         let mut disk = Disk::new(&Medium::Memory, "v", 16 * BLOCK).unwrap();
-        let (mut undo, mut budget) = (Undo::default(), Budget(2));
+        let (mut undo, mut budget) = (Undo::default(), Budget(3));
         let filled = |byte: u8| [byte; BLOCK as usize];
-        // Two blocks of which a disk has the first.
+        // A block that a disk has, and another.
         for block in [0, 1] {
             disk.reserve(&mut budget, block * BLOCK, BLOCK).unwrap();
         }
         disk.write(0, &filled(7)).unwrap();
-        undo.will_write(&disk, BLOCK, BLOCK);
+        disk.write(BLOCK, &filled(6)).unwrap();
+        let second = (0, (BLOCK, BLOCK));
+        undo.will_write(&disk, &mut budget, second, With::Bytes);
         disk.write(BLOCK, &filled(8)).unwrap();
-        undo.wrote(&disk, (BLOCK, BLOCK), true);
-        // The first is zeroed, which gives its room back, and another write takes that.
-        undo.will_write(&disk, 0, BLOCK);
+        undo.wrote(&disk, &mut budget, second, true);
+        // The first is zeroed: what it gives back is what is kept of it.
+        let first = (1, (0, BLOCK));
+        undo.will_write(&disk, &mut budget, first, With::Zeroes);
         disk.discard(&mut budget, 0, BLOCK).unwrap();
-        undo.wrote(&disk, (0, BLOCK), true);
-        disk.reserve(&mut budget, 5 * BLOCK, BLOCK).unwrap();
-        disk.write(5 * BLOCK, &filled(9)).unwrap();
+        undo.wrote(&disk, &mut budget, first, true);
         assert_eq!(budget.0, 0);
+        let more = disk.reserve(&mut budget, 5 * BLOCK, BLOCK);
+        assert_eq!(more, Err(fathom_nbd::NbdError::NoSpace));
         let gone = undo.crash(&mut disk, &mut budget, Tearing::No);
-        assert_eq!((gone.lost, gone.broken, budget.0), (2 * BLOCK, 0, 0));
-        for (block, expected) in [(0, 7), (1, 0), (5, 9)] {
+        assert_eq!((gone.lost, gone.broken, budget.0), (2 * BLOCK, 0, 1));
+        for (block, expected) in [(0, 7), (1, 6)] {
             assert!(content(&disk, block).is(&filled(expected)), "{block}");
         }
-        assert!(disk.is_hole(BLOCK, BLOCK as u32), "its room is given back");
     }
 }

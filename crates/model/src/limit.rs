@@ -250,6 +250,24 @@ impl Waits {
         }
     }
 
+    /// The waits of an I/O that was done in steps: these, and those of the step that followed. Each limit stands there once,
+    /// and where there are more than can be held, those of the longest waits.
+    #[must_use]
+    pub fn then(&self, following: &Self) -> Self {
+        let mut totals = [0; Limit::ALL.len()];
+        self.add_to(&mut totals);
+        following.add_to(&mut totals);
+        let mut all: Vec<(u128, Limit)> = totals.into_iter().zip(Limit::ALL).collect();
+        all.retain(|(time, _)| *time > 0);
+        all.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+        let mut sum = Self::NONE;
+        for (time, limit) in all.into_iter().take(MOST_WAITS) {
+            let time = Nanos::new(u64::try_from(time).unwrap_or(u64::MAX));
+            sum.add(Wait { limit, time });
+        }
+        sum
+    }
+
     /// Forgets every wait.
     #[inline]
     pub(crate) fn clear(&mut self) {
@@ -284,6 +302,27 @@ mod tests {
             assert_eq!((found[0].limit, found[0].time), (limit, long));
             assert_eq!(found[1].limit, Limit::DiskIops);
         }
+    }
+
+    #[test]
+    fn waits_of_steps_are_added_up() {
+        let waits = |all: &[(Limit, u64)]| {
+            let mut waits = Waits::NONE;
+            for (limit, time) in all {
+                let (limit, time) = (*limit, Nanos::new(*time));
+                waits.add(Wait { limit, time });
+            }
+            waits
+        };
+        let first = waits(&[(Limit::DiskIops, 5), (Limit::DiskBytes, 1)]);
+        let second = waits(&[(Limit::DiskBytes, 7)]);
+        let both = waits(&[(Limit::DiskBytes, 8), (Limit::DiskIops, 5)]);
+        assert_eq!(first.then(&second), both);
+        assert_eq!(Waits::NONE.then(&Waits::NONE), Waits::NONE);
+        let many: Vec<(Limit, u64)> = Limit::ALL.into_iter().zip(1..).collect();
+        let all = many.chunks(MOST_WAITS).map(waits);
+        let all = all.fold(Waits::NONE, |sum, more| sum.then(&more));
+        assert_eq!(all.iter().count(), MOST_WAITS);
     }
 
     #[test]

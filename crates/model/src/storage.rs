@@ -74,7 +74,8 @@ pub use turns::{ClosedLoops, Turn};
 pub enum ModelError {
     /// The files on cached disks are too many to track.
     #[error(
-        "the files on cached volumes of `{vm}` are {files}; to track them takes {state} of memory, and at most 1 GiB is taken"
+        "the files on cached volumes of `{vm}` are {files}; to track them takes {state} of memory, and at most 1 GiB is \
+         taken; give volumes less capacity, or `caching = \"none\"` where that does not matter"
     )]
     CacheTooLarge {
         /// The machine.
@@ -535,6 +536,11 @@ impl Storage {
             }
         }
         self.forward_from_anywhere(now, slot, completed);
+    }
+
+    /// Whether a volume's machine caches it.
+    pub fn is_cached(&self, volume: VolumeId) -> bool {
+        self.volumes[volume.index()].cache.is_some()
     }
 
     /// Takes a range of a cached volume into its machine's cache, as long as there is room. Volumes without a cache ignore

@@ -204,28 +204,21 @@ impl Server<'_> {
             // Only another client of the same bytes can have brought this about.
             self.punch_all();
         }
-        if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
-            self.will_write(export, offset, length);
-        }
-        let disk = &mut self.disks[export];
         let done = match (wanted.command, operation) {
-            (Command::Write, FileOp::Write(_, data)) => disk
-                .reserve(&mut self.budget, offset, length)
-                .and_then(|()| disk.write(offset, data))
+            (Command::Write, FileOp::Write(_, data)) => self
+                .make_room(export, offset, length)
+                .and_then(|()| {
+                    let written = self.disks[export].write(offset, data);
+                    written.inspect_err(|_| self.has_written(export, offset, length))
+                })
                 .map(|()| None),
-            (Command::Trim | Command::WriteZeroes, _) => {
-                disk.discard(&mut self.budget, offset, length)
-            }
+            (Command::Trim, _) => self.disks[export].discard(&mut self.budget, offset, length),
+            (Command::WriteZeroes, _) => self.zero(export, offset, length),
             _ => Ok(None),
         };
         let hole = match done {
             Ok(hole) => hole,
-            Err(error) => {
-                if matches!(wanted.command, Command::Write | Command::WriteZeroes) {
-                    self.has_written(export, offset, length);
-                }
-                return files.fail(unique, number_of(error));
-            }
+            Err(error) => return files.fail(unique, number_of(error)),
         };
         let handed_on = files.handed_on.pop_front().unwrap_or(HandedOn::Nothing);
         let asked = self.pace.left_at(Clock::now(), self.outlook.was);
@@ -254,6 +247,7 @@ impl Server<'_> {
                 Sync::Done
             },
             cached: false,
+            era: self.era(export),
             error: None,
         };
         self.enter(io, hole);

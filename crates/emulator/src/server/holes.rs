@@ -49,7 +49,7 @@ impl Server<'_> {
     }
 
     fn hole_is_done(&mut self, (punch, went): (Punch, io::Result<()>)) {
-        self.budget.0 += punch.hole.blocks;
+        self.budget.0 += punch.hole.blocks.cast_signed();
         let Some(io) = self.ios.get_mut(punch.io) else {
             return;
         };

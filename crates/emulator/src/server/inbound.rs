@@ -11,7 +11,7 @@ use fathom_rawio::{Clock, receive_into};
 use fathom_units::Nanos;
 
 use super::{BUFFER, Server};
-use crate::client::{Client, Landing, Life, Outgoing, Phase};
+use crate::client::{Client, Landing, Life, Outgoing, Phase, Refusal};
 use crate::in_flight::{Io, Sync};
 use crate::pace::{HandedOn, Spin};
 use crate::punch::Hole;
@@ -253,10 +253,12 @@ impl Server<'_> {
             left,
             ..landing
         });
-        if left == 0
-            && let Some(number) = landing.io
-        {
-            self.landed((number, landing), client, now);
+        if left == 0 {
+            match (landing.io, landing.refusal) {
+                (Some(number), _) => self.landed((number, landing), client, now),
+                (None, Some(refusal)) => client.owe(Outgoing::Head(refusal.head())),
+                (None, None) => {}
+            }
         }
         count
     }
@@ -294,25 +296,21 @@ impl Server<'_> {
         let mut allowed = check(request, size, session.allocation);
         allowed = allowed.and_then(|()| self.there(session.export));
         let (offset, length) = (request.offset, u64::from(request.length));
-        let zeroes = allowed.is_ok() && request.command == Command::WriteZeroes;
-        if zeroes {
-            self.will_write(session.export, offset, length);
-        }
         let mut hole = None;
-        let disk = &mut self.disks[session.export];
         if allowed.is_ok() {
+            let disk = &mut self.disks[session.export];
             allowed = match request.command {
-                Command::Write => disk.reserve(&mut self.budget, offset, length),
-                Command::Trim | Command::WriteZeroes => disk
+                Command::Write => self.make_room(session.export, offset, length),
+                Command::Trim => disk
                     .discard(&mut self.budget, offset, length)
+                    .map(|punched| hole = punched),
+                Command::WriteZeroes => self
+                    .zero(session.export, offset, length)
                     .map(|punched| hole = punched),
                 _ => Ok(()),
             };
         }
         if let Err(error) = allowed {
-            if zeroes {
-                self.has_written(session.export, offset, length);
-            }
             self.meter.refuse(session.export, request, error);
             refuse(client, session, request, error);
             return;
@@ -323,7 +321,7 @@ impl Server<'_> {
             } else {
                 EXTENTS_MOST
             };
-            let extents = disk.extents(offset, request.length, most);
+            let extents = self.disks[session.export].extents(offset, request.length, most);
             client.owe(Outgoing::Text(reply::status(request.cookie, &extents)));
             return;
         }
@@ -331,9 +329,9 @@ impl Server<'_> {
         client.in_flight += 1;
         client.in_flight_bytes += u64::from(io.length);
         if request.payload() > 0 {
-            self.will_write(session.export, offset, length);
             client.landing = Some(Landing {
                 io: Some(self.ios.put(io)),
+                refusal: None,
                 export,
                 offset,
                 left: request.payload(),
@@ -366,6 +364,7 @@ impl Server<'_> {
             waits: Waits::NONE,
             sync: Sync::Done,
             cached: false,
+            era: self.era(session.export),
             error: None,
         }
     }
@@ -393,16 +392,19 @@ fn cut(error: ProtocolError) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-/// Tells a client that a request is not done. Data that follows it is thrown away.
+/// Tells a client that a request is not done, once the data that follows it has been thrown away.
 fn refuse(client: &mut Client, session: Session, request: &Request, error: NbdError) {
-    client.owe(Outgoing::Head(if session.structured {
-        reply::failed(request.cookie, error)
+    let refusal = Refusal {
+        structured: session.structured,
+        cookie: request.cookie,
+        error,
+    };
+    if request.payload() == 0 {
+        client.owe(Outgoing::Head(refusal.head()));
     } else {
-        reply::simple(request.cookie, Some(error))
-    }));
-    if request.payload() > 0 {
         client.landing = Some(Landing {
             io: None,
+            refusal: Some(refusal),
             export: session.export as u32,
             offset: 0,
             left: request.payload(),

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use fathom_model::{Change, Durability, Lost};
+use fathom_model::{Change, Lost};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 
 use super::{Server, files};
-use crate::client::{Life, Phase};
+use crate::client::{Landing, Life, Phase, Refusal};
 use crate::control::Reply;
 use crate::document;
 use crate::in_flight::Io;
@@ -118,6 +118,7 @@ impl Server<'_> {
         if !volumes.is_empty() {
             self.punch_all();
         }
+        self.turn_away();
         let (mut lost, mut broken) = (0, 0);
         for export in volumes {
             if let Some(undo) = &mut self.undo[export] {
@@ -132,8 +133,37 @@ impl Server<'_> {
         Ok(done + &not_put_back(broken))
     }
 
+    /// Data that is on its way to volumes that are gone is thrown away from now on.
+    fn turn_away(&mut self) {
+        for place in 0..self.clients.len() {
+            let client = self.clients[place].as_ref();
+            let landing = client.and_then(|client| client.landing);
+            let gone = |landing: &Landing| self.there(landing.export as usize).is_err();
+            let Some(io) = landing.filter(gone).and_then(|landing| landing.io) else {
+                continue;
+            };
+            let Some(io) = self.ios.take(io) else {
+                continue;
+            };
+            self.landed_on_disk(&io);
+            self.meter.fail(&io, NbdError::Io);
+            if let Some(client) = &mut self.clients[place]
+                && let Some(landing) = &mut client.landing
+            {
+                client.in_flight -= 1;
+                client.in_flight_bytes -= u64::from(io.length);
+                landing.io = None;
+                landing.refusal = Some(Refusal {
+                    structured: io.structured,
+                    cookie: io.cookie,
+                    error: NbdError::Io,
+                });
+            }
+        }
+    }
+
     fn warm(&mut self, volume: &str) -> Reply {
-        let export = self.exports.volume(volume)?;
+        let export = self.exports.cached(volume, &self.pace.storage)?;
         self.pace.storage.warm(export.volume, 0, export.size);
         Ok("done".to_owned())
     }
@@ -148,6 +178,9 @@ impl Server<'_> {
             }
             if !part.limits.is_empty() {
                 let _ = write!(text, ", {}", part.limits.join(", "));
+            }
+            if let Some(fault) = self.pace.storage.fault_in_words(&name) {
+                let _ = write!(text, ", {fault}");
             }
             let gauge = gauges.iter().find(|gauge| gauge.name == name);
             if let Some(gauge) = gauge {
@@ -170,54 +203,6 @@ impl Server<'_> {
         text
     }
 
-    /// Takes note of where written bytes are, on volumes with write-back.
-    #[inline]
-    pub(super) fn hear_durability(&mut self) {
-        if self.write_back {
-            self.take_durability();
-        }
-    }
-
-    fn take_durability(&mut self) {
-        let mut told = std::mem::take(&mut self.told);
-        self.pace.storage.take_durability(&mut told);
-        for news in told.drain(..) {
-            match news {
-                Durability::Cached { tag, range } => {
-                    if let Some(io) = self.ios.get_mut(tag as u32) {
-                        io.cached = true;
-                    }
-                    let export = range.volume.index();
-                    if let Some(undo) = &mut self.undo[export] {
-                        undo.wrote(&self.disks[export], (range.offset, range.length), true);
-                    }
-                }
-                Durability::Taken { range, .. } | Durability::Durable { range, .. } => {
-                    if let Some(undo) = &mut self.undo[range.volume.index()] {
-                        undo.hear(&news);
-                    }
-                }
-            }
-        }
-        self.told = told;
-    }
-
-    /// An I/O is over in the model: where it wrote and no cache has it, a disk does.
-    #[inline]
-    pub(super) fn landed_on_disk(&mut self, io: &Io) {
-        if io.cached || !io.writes() {
-            return;
-        }
-        self.has_written(io.export as usize, io.offset, u64::from(io.length));
-    }
-
-    /// What was under way to a range is on its disk.
-    pub(super) fn has_written(&mut self, export: usize, offset: u64, length: u64) {
-        if let Some(undo) = &mut self.undo[export] {
-            undo.wrote(&self.disks[export], (offset, length), false);
-        }
-    }
-
     /// Keeps what a write under way replaces on every volume, so that a crash can tear it.
     pub fn be_tearable(&mut self) {
         for undo in &mut self.undo {
@@ -233,14 +218,6 @@ impl Server<'_> {
             Err(NbdError::Io)
         } else {
             Ok(())
-        }
-    }
-
-    /// An I/O is about to change bytes.
-    #[inline]
-    pub(super) fn will_write(&mut self, export: usize, offset: u64, length: u64) {
-        if let Some(undo) = &mut self.undo[export] {
-            undo.will_write(&self.disks[export], offset, length);
         }
     }
 }

@@ -71,6 +71,21 @@ impl Storage {
         }
     }
 
+    /// What is wrong with the volume or device of this name: `detached`, or `5 % fail`.
+    pub fn fault_in_words(&self, name: &str) -> Option<String> {
+        let mut names = self.volume_names.iter();
+        let volume = names.position(|(other, _)| other == name)?;
+        let VolumeKind::Faulty(fault) = self.volumes[volume].kind else {
+            return None;
+        };
+        let fault = &self.faults.volumes[fault as usize];
+        Some(if fault.detached {
+            "detached".to_owned()
+        } else {
+            format!("{} fail", fault.failing)
+        })
+    }
+
     /// Whether this request to a volume fails.
     pub(super) fn fails(&self, fault: u32, request: &Request) -> bool {
         let Fault {
