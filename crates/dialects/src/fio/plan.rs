@@ -314,8 +314,24 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What is reported together has, or has not, percentiles of total latency.
+    /// As in fio, a job that warms up by bytes joins those of its group alone that warm up by as many.
+    fn check_warm_up(&self, settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+        let bytes = settings.pacing.warm_up_bytes();
+        let jobs = self.stages.iter().flat_map(|stage| &stage.jobs);
+        let mut others = jobs.filter(|job| job.group.id == self.group);
+        if bytes > Bytes::ZERO && others.any(|job| job.features.warmup_bytes != bytes) {
+            let message = format!("job `{name}`: `ramp_size` differs within its group");
+            let error = Diagnostic::error(message).hint("set it alike, or add new_group");
+            diagnostics.push(match settings.location("ramp_size") {
+                Some(location) => error.at(location),
+                None => error,
+            });
+        }
+    }
+
+    /// What is reported together has, or has not, percentiles of total latency, and warms up alike.
     fn check_group(&self, settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+        self.check_warm_up(settings, name, diagnostics);
         let total = settings.percentiles.total;
         let of_group = |job: &&FioJobMeta| job.group == self.group;
         let mut others = self.jobs.iter().filter(of_group);

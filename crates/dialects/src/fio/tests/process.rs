@@ -26,6 +26,12 @@ fn threads_are_placed() {
         ProcessorSharing::Split,
     );
     check("nice=-7", |job| job.features.process.nice, -7);
+    let locked = |job: &Job| job.features.process.locked_memory;
+    check("lockmem=16m", locked, Bytes::mib(16));
+    check("lockmem=0", locked, Bytes::ZERO);
+    let user = |job: &Job| (job.features.process.user, job.features.process.user_group);
+    check("uid=1234\ngid=0", user, (Some(1234), Some(0)));
+    check("size=1m", user, (None, None));
     let expected = ThreadPriority {
         class: 2,
         level: 5,
