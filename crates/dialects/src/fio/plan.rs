@@ -13,7 +13,7 @@ use super::context::{Files, ReadContext};
 use super::features;
 use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf};
 use super::job::{self, Allowed};
-use super::lexer::Section;
+use super::lexer::{RawOption, Section};
 use super::placement::{filling, map_warning, placement};
 use super::replay::{self, Replayed};
 use super::settings::{Amount, Settings, io_log, pace};
@@ -464,7 +464,7 @@ impl<'a> Planner<'a> {
                 SizesOf::Directions
             },
             thread: settings.thread,
-            disk_util: settings.disk_util,
+            disk_util: settings.disk_util && has_disks(settings),
             unified: settings.unified,
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
@@ -575,18 +575,37 @@ fn default_of(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The options of a section under fio's names, the last of each; a job's own name is shown where it was typed.
+/// The options of a section under fio's names, the last of each, in the order in which fio takes them; a job's own name is shown
+/// where it was typed.
 fn typed_options(section: &Section) -> Vec<(String, String)> {
     let mut options = Vec::new();
-    for option in &section.options {
-        let name = table::find(&option.name).map_or(option.name.as_str(), |row| row.name);
-        replace(
-            &mut options,
-            name.to_owned(),
-            option.value.clone().unwrap_or_default(),
-        );
+    let name_of = |option: &RawOption| {
+        table::find(&option.name).map_or_else(|| option.name.clone(), |row| row.name.to_owned())
+    };
+    let mut typed: Vec<_> = section.options.iter().collect();
+    typed.sort_by_key(|option| match option.origin {
+        Origin::CommandLine => 0,
+        _ => place_in_section(&name_of(option)),
+    });
+    for option in typed {
+        let name = name_of(option);
+        replace(&mut options, name, option.value.clone().unwrap_or_default());
     }
     options
+}
+
+/// Whether the job's engine does I/O on disks, as fio sees it.
+fn has_disks(settings: &Settings) -> bool {
+    job::backend(settings) != Backend::Null && features::operation(settings).is_none()
+}
+
+/// fio takes some options of a job file's section before, and some after all others.
+fn place_in_section(name: &str) -> i32 {
+    match name {
+        "kb_base" | "unit_base" | "cpus_allowed_policy" | "lockfile" => -1,
+        "filename" | "filename_format" => 1,
+        _ => 0,
+    }
 }
 
 fn replace(options: &mut Vec<(String, String)>, name: String, value: String) {
