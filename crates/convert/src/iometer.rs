@@ -408,6 +408,7 @@ fn decided_features(features: &Features) {
         operation: _,
         replay: _,
         trace_to: _,
+        warmup_bytes: _,
     } = features;
 }
 

@@ -165,6 +165,16 @@ fn fio_says_what_it_can() {
 }
 
 #[test]
+fn fio_says_what_a_worker_is() {
+    check(
+        Dialect::Fio,
+        "warmup_bytes = \"1MiB\"\nprocess = { locked_memory = \"4MiB\", user = 7, user_group = 0 }",
+        &["ramp_size=1m", "lockmem=4m", "uid=7", "gid=0"],
+        &[],
+    );
+}
+
+#[test]
 fn fio_says_numa_nodes() {
     let check = |keys, says: &[&str], tells: &[&str]| check(Dialect::Fio, keys, says, tells);
     check(

@@ -237,6 +237,7 @@ fn decided(job: &Job) {
         operation: _,
         replay: _,
         trace_to: _,
+        warmup_bytes: _,
     } = features;
 }
 

@@ -101,6 +101,9 @@ fn counts_are_those_of_fio() {
         "--rw=randread --size=30k",
         "--rw=randread --size=30k --norandommap",
         "--rw=read --size=1m --io_size=10k",
+        "--rw=write --bs=4k,8k --size=96k --io_size=50k",
+        "--rw=read --bs=8k,4k --size=96k --io_size=200k --loops=2",
+        "--rw=write --bs=4k,16k --size=96k --io_size=40k --loops=3",
         "--rw=read --size=1m --io_size=10k --loops=2",
         "--rw=randread --size=1m --io_size=10k --loops=3",
         "--rw=read --size=8k --io_size=30k",
@@ -258,6 +261,8 @@ fn bytes_are_appended_once() {
         "--rw=write:4k --size=128k --bs=16k --loops=3",
         "--rw=randwrite --size=64k --loops=2",
         "--rw=randwrite --size=64k --io_size=128k",
+        "--rw=randwrite:4 --size=64k --loops=3",
+        "--rw=randwrite:4 --size=64k --io_size=128k",
         "--rw=randwrite --norandommap --size=64k --loops=2",
         "--rw=randwrite --norandommap --size=64k --io_size=128k",
     ] {

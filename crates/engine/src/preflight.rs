@@ -224,7 +224,9 @@ fn check_stage(stage: &Stage, problems: &mut Diagnostics) {
     check_order(stage, problems);
     let of_job = |job: &Job| {
         let buffers = u128::from(job.workers) * u128::from(job.effective_depth());
+        let locked = u128::from(job.features.process.locked_memory.get());
         buffers * u128::from(job.largest_buffer().get().next_multiple_of(4096))
+            + u128::from(job.workers) * locked
     };
     let needed: u128 = stage.jobs.iter().map(of_job).sum();
     let Some(available) = available_memory() else {
@@ -233,10 +235,11 @@ fn check_stage(stage: &Stage, problems: &mut Diagnostics) {
     if needed > u128::from(available.get()) * u128::from(MEMORY_PERCENT) / 100 {
         let needed = Bytes::new(u64::try_from(needed).unwrap_or(u64::MAX));
         let what = format!(
-            "stage `{}` needs {needed} for buffers, and this machine has {available}",
+            "stage `{}` needs {needed} for buffers and locked memory, and this machine has {available}",
             stage.name
         );
-        let hint = "lower workers, depth or block size: their product is the memory needed";
+        let hint =
+            "lower workers, locked memory, depth or block size: their product is the memory needed";
         problems.push(Diagnostic::error(what).hint(hint));
     }
 }

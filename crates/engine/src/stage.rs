@@ -27,7 +27,7 @@ use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
 use crate::verification::verification;
-use crate::worker::{Finished, Flows, Parts, PlacedSet, SetParts};
+use crate::worker::{Finished, Flows, Parts, PlacedSet, SetParts, WarmUps};
 use crate::{EngineError, ErrorPolicy, RunOptions, StopFlag, calls, counters};
 
 /// How often the control thread looks at least.
@@ -154,9 +154,8 @@ impl StageRun<'_> {
         let (ready, readiness) = channel();
         let mut returns = Vec::new();
         let mut log_returns = Vec::new();
-        let mut goes = Vec::new();
-        let mut starts = Vec::new();
-        let mut flows = Flows::default();
+        let (mut goes, mut starts) = (Vec::new(), Vec::new());
+        let (mut flows, mut warm_ups) = (Flows::default(), WarmUps::default());
         let steady = SteadyWatch::new(self.stage);
         let placed = self.sets()?;
         for (index, job) in self.stage.jobs.iter().enumerate() {
@@ -184,6 +183,7 @@ impl StageRun<'_> {
                     parts: Box::new(Parts {
                         logger,
                         share: flows.join(job),
+                        warm_up: warm_ups.join(index, job),
                         enough: steady.enough(index),
                         ..parts
                     }),
@@ -267,6 +267,7 @@ impl StageRun<'_> {
             handover,
             logger: None,
             share: None,
+            warm_up: None,
             enough: None,
             verification: verification(
                 (self.first_job + index, job),
@@ -287,6 +288,7 @@ impl StageRun<'_> {
         if job.features.operation.is_some_and(of_names) {
             return Ok(files);
         }
+        let _rights = crate::thread::file_rights(job)?;
         for (target, object) in job.targets.iter().zip(&self.targets[index].objects) {
             if job.features.files.pre_read {
                 self.store.pre_read(*object, self.stop)?;
@@ -385,9 +387,9 @@ impl StageRun<'_> {
     /// Start of the stage, and of the first job's measurement.
     fn times(&self) -> Times {
         let start = Clock::now();
-        let limits = self.stage.jobs.iter().map(|job| job.limits);
-        let first = limits
-            .map(|limits| limits.start_delay + limits.warmup)
+        let jobs = self.stage.jobs.iter();
+        let first = jobs
+            .map(|job| job.limits.start_delay + job.warmup_time())
             .min();
         Times {
             start,
@@ -508,7 +510,7 @@ impl StageRun<'_> {
         for (index, job) in self.stage.jobs.iter().enumerate() {
             for number in 0..job.workers {
                 let mut worker = WorkerStats::new(index, number);
-                worker.started = job.limits.start_delay + job.limits.warmup;
+                worker.started = job.limits.start_delay + job.warmup_time();
                 workers.push(worker);
             }
         }

@@ -90,11 +90,7 @@ impl IoStart<'_> {
             go,
             files: thread::kept(job, &files),
         };
-        let placed = thread::place(job, parts.worker);
-        if let Err(error) = placed.and_then(|()| calls::tell_lifetime(job, &files)) {
-            let _ = begin_order.ready.send(Err(error));
-            return None;
-        }
+        let _placed = placed(job, parts.worker, &files, &begin_order.ready)?;
         calls::advise(job, &files);
         let calls = calls::of(job);
         if let Some(performer) = thread::performer(job, &files, names) {
@@ -165,6 +161,16 @@ fn begin<'a, Q: Queue>(
     }
 }
 
+/// Puts the thread of a worker where its job wants it, with the memory that it locks, and tells what the job has to say of its
+/// files; `None` where it cannot, which is said.
+fn placed(job: &Job, worker: u32, files: &[File], ready: &Ready) -> Option<thread::Placed> {
+    let placed = thread::place(job, worker).and_then(|placed| {
+        calls::tell_lifetime(job, files)?;
+        Ok(placed)
+    });
+    placed.map_err(|error| drop(ready.send(Err(error)))).ok()
+}
+
 /// Begins a worker with hooks.
 #[inline(never)]
 fn begin_full<'a, Q: Queue>(
@@ -178,6 +184,7 @@ fn begin_full<'a, Q: Queue>(
         key: parts.key,
         logger: parts.logger.take(),
         share: parts.share.take(),
+        warm_up: parts.warm_up.take(),
         enough: parts.enough.take(),
         verification: parts.verification.take(),
         worker: parts.worker,

@@ -5,12 +5,13 @@ use std::io;
 use std::path::PathBuf;
 
 use fathom_rawio::{
-    self as rawio, MappedFiles, MappedWrites, NameOperation, Names, Performer, Queue,
-    RangeOperation, Ranges,
+    self as rawio, FileRights, LockedMemory, MappedFiles, MappedWrites, NameOperation, Names,
+    Performer, Queue, RangeOperation, Ranges,
 };
 use fathom_record::EndReason;
+use fathom_units::Bytes;
 use fathom_workload::{
-    Backend, Caching, ExistingFiles, FileOperation, Job, ProcessorSharing, StatCall,
+    Backend, Caching, ExistingFiles, FileOperation, Job, Process, ProcessorSharing, StatCall,
 };
 
 use crate::failures::io_error;
@@ -39,17 +40,65 @@ pub(crate) fn kept(job: &Job, files: &[File]) -> Kept {
     }
 }
 
-/// Puts the calling thread where its job wants it.
-///
-/// # Errors
-/// What the system does not allow.
-pub(crate) fn place(job: &Job, worker: u32) -> Result<(), EngineError> {
-    let process = &job.features.process;
-    let refused = |what: String, why: io::Error| EngineError::Unsupported {
+/// What a job asks for and the system does not allow.
+fn refused(job: &Job, what: &str, why: &io::Error) -> EngineError {
+    EngineError::Unsupported {
         what: format!("job `{}`: {what}", job.name),
         why: why.to_string(),
         remedy: "leave it out, or run as a user who may ask for it".to_owned(),
-    };
+    }
+}
+
+fn user_and_group(process: &Process) -> String {
+    let number = |id: Option<u32>| id.map_or("as before".to_owned(), |id| id.to_string());
+    let (user, group) = (number(process.user), number(process.user_group));
+    format!("user {user}, group {group}")
+}
+
+/// The rights of the user that the job's files are opened by, until what is returned is dropped; `None`: the program's own.
+///
+/// # Errors
+/// Where they cannot be had.
+pub(crate) fn file_rights(job: &Job) -> Result<Option<FileRights>, EngineError> {
+    let process = &job.features.process;
+    if process.user.is_none() && process.user_group.is_none() {
+        return Ok(None);
+    }
+    let rights = FileRights::of(process.user, process.user_group);
+    let rights = rights.map_err(|error| refused(job, &user_and_group(process), &error))?;
+    Ok(Some(rights))
+}
+
+/// What a thread holds where its job wants it.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    _locked: Option<LockedMemory>,
+}
+
+/// Takes the memory that each of the job's workers is to lock.
+fn lock_memory(job: &Job) -> Result<Placed, EngineError> {
+    let wanted = job.features.process.locked_memory;
+    if wanted == Bytes::ZERO {
+        return Ok(Placed { _locked: None });
+    }
+    let locked = LockedMemory::new(wanted.get());
+    let locked =
+        locked.map_err(|error| refused(job, &format!("locking {wanted} of memory"), &error));
+    locked.map(|locked| Placed {
+        _locked: Some(locked),
+    })
+}
+
+/// Puts the calling thread where its job wants it, with the memory that it locks, until what is returned is
+/// dropped.
+///
+/// # Errors
+/// What the system does not allow.
+pub(crate) fn place(job: &Job, worker: u32) -> Result<Placed, EngineError> {
+    let process = &job.features.process;
+    let refused = |what: String, why: io::Error| refused(job, &what, &why);
+    rawio::become_user(process.user, process.user_group)
+        .map_err(|error| refused(user_and_group(process), error))?;
     let all = process.processors.as_slice();
     let own = match (process.sharing, all) {
         (_, []) | (ProcessorSharing::Shared, _) => all,
@@ -79,7 +128,7 @@ pub(crate) fn place(job: &Job, worker: u32) -> Result<(), EngineError> {
         let what = || format!("I/O priority class {}", priority.class);
         set.map_err(|error| refused(what(), error))?;
     }
-    Ok(())
+    lock_memory(job)
 }
 
 /// What does the job's requests in place of reads and writes of its backend; `None`: nothing does.

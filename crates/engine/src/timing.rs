@@ -72,7 +72,7 @@ impl Boundaries {
             interval_end: Nanos::ZERO,
             warm_end,
             run_end,
-            sample_end: warm_end + SAMPLE,
+            sample_end: warm_end.saturating_add(SAMPLE),
             judged_at: Nanos::MAX,
             sample: HalfSecond::default(),
         };
@@ -82,6 +82,13 @@ impl Boundaries {
             boundaries.next = now;
         }
         boundaries
+    }
+
+    /// Ends the warm-up at `now`, where its end was not known before.
+    pub(crate) fn end_warm_up(&mut self, now: Nanos, runtime: Option<Nanos>) {
+        self.warm_end = now;
+        self.run_end = runtime.map_or(Nanos::MAX, |time| now.saturating_add(time));
+        self.sample_end = now.saturating_add(SAMPLE);
     }
 
     /// The earliest moment at which something is to be done.

@@ -86,7 +86,7 @@ fn sizes_that_do_not_fit() {
             job.depth = 30_000;
             job.workers = 4000;
         },
-        &["for buffers, and this machine has"],
+        &["for buffers and locked memory, and this machine has"],
     );
 }
 

@@ -11,10 +11,12 @@ mod attributes;
 mod buffer;
 mod calls;
 mod clock;
+mod credentials;
 mod cycles;
 mod extents;
 mod file;
 mod inherited;
+mod locked;
 mod mapped;
 mod numa;
 mod one_by_one;
@@ -33,6 +35,7 @@ pub use calls::{Calls, Submitter};
 pub use clock::{
     Clock, ThreadUsage, precise_timers, short_slices, sleep_until, thread_usage, wall_clock,
 };
+pub use credentials::{FileRights, become_user};
 pub use cycles::{CycleClock, prepare_cycle_clock};
 pub use extents::{ExtentShares, bytes_without_data, extent_shares};
 pub use file::{
@@ -41,6 +44,7 @@ pub use file::{
     raise_open_files_limit, reopen, sector_size, set_attribute, set_lifetime, size_of,
 };
 pub use inherited::inherited_sockets;
+pub use locked::LockedMemory;
 pub use mapped::{MappedFiles, MappedWrites};
 pub use numa::{MemoryMode, memory_nodes, place_memory, processors_of_node};
 pub use one_by_one::{OneByOne, Performer};

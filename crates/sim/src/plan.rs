@@ -287,6 +287,10 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
     let unknown = [
         (features.think.is_some(), "pauses between I/Os (think time)"),
         (features.think_cycles > 0, "work between I/Os"),
+        (
+            features.warmup_bytes > Bytes::ZERO,
+            "a warm-up of bytes (ramp_size)",
+        ),
         (features.minimum.is_some(), "rates that it must keep up"),
         (partly_rated, "a rate for some of its directions"),
         (

@@ -18,7 +18,7 @@ mod process;
 mod replay;
 mod verify;
 
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 
 pub use calls::{Advice, Calls, Lifetime, PROCESSOR_MAX, Submitter};
 pub use distribution::{Distribution, DistributionError, SEQUENCE_MAX, ZONES_MAX, Zone};
@@ -97,6 +97,9 @@ pub struct Features {
     pub replay: Option<Replay>,
     /// File that a trace of its I/O is written to.
     pub trace_to: Option<String>,
+    /// Bytes that the job moves before its measurement begins, instead of the time of [`crate::Limits::warmup`]; zero: none.
+    /// Jobs of a group that is reported together move them together.
+    pub warmup_bytes: Bytes,
 }
 
 /// A pause after a number of I/Os.

@@ -83,6 +83,14 @@ impl Job {
 }
 
 impl Job {
+    /// Time before its measurement begins, after its start; zero where bytes end its warm-up.
+    pub fn warmup_time(&self) -> Nanos {
+        match self.features.warmup_bytes {
+            Bytes::ZERO => self.limits.warmup,
+            _ => Nanos::ZERO,
+        }
+    }
+
     /// Whether I/O of this direction may come: by the mix, or from checks of what was written.
     pub fn moves(&self, way: Direction) -> bool {
         if let Some(work) = &self.features.file_work {

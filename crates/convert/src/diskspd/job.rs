@@ -396,6 +396,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         operation,
         replay: _,
         trace_to: _,
+        warmup_bytes: _,
     } = features;
     let mut words = Vec::new();
     if file_work.is_some() {
@@ -462,6 +463,9 @@ fn threads(process: &Process, number: usize, words: &mut Vec<String>, draft: &mu
         nodes,
         memory,
         // The rest is for jobs that know of each other.
+        locked_memory: _,
+        user: _,
+        user_group: _,
         nice: _,
         io_priority,
         after: _,

@@ -54,6 +54,8 @@ pub fn put(
         operation: _,
         replay,
         trace_to,
+        // Said with the times.
+        warmup_bytes: _,
     } = features;
     if file_work.is_some() {
         let message = "fio knows no file sets; one file is read or written instead";
@@ -96,9 +98,7 @@ pub fn put(
     if let Some(path) = trace_to {
         text("write_iolog", "trace_to", path, number, section, draft);
     }
-    if let Some(verify) = verify {
-        checks(verify, section);
-    }
+    checks(verify.as_deref(), section);
 }
 
 /// Adds a text that fio takes as it is; tells where it would not.
@@ -387,6 +387,9 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
         sharing,
         nodes,
         memory,
+        locked_memory,
+        user,
+        user_group,
         nice,
         io_priority,
         after,
@@ -409,6 +412,16 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
     }
     if let Some(policy) = memory_policy(memory) {
         section.put("numa_mem_policy", policy);
+    }
+    section.put_if(
+        *locked_memory > Bytes::ZERO,
+        "lockmem",
+        size(locked_memory.get()),
+    );
+    for (option, id) in [("uid", user), ("gid", user_group)] {
+        if let Some(id) = id {
+            section.put(option, id.to_string());
+        }
     }
     section.put_if(*nice != 0, "nice", nice.to_string());
     if let Some(ThreadPriority { class, level, hint }) = io_priority {
@@ -659,7 +672,8 @@ fn trace(replay: &Replay, job: &Job, number: usize, section: &mut Section, draft
     }
 }
 
-fn checks(verify: &Verify, section: &mut Section) {
+fn checks(verify: Option<&Verify>, section: &mut Section) {
+    let Some(verify) = verify else { return };
     let Verify {
         checksum,
         interval,

@@ -64,7 +64,7 @@ impl Section {
             pattern::put(job, number, &mut section, draft);
             section.length(job, limits);
         }
-        section.times(limits);
+        section.times(limits, features);
         if job.effective_depth() > 1 {
             section.put("iodepth", depth.to_string());
         }
@@ -256,7 +256,7 @@ impl Section {
         }
     }
 
-    fn times(&mut self, limits: &Limits) {
+    fn times(&mut self, limits: &Limits, features: &Features) {
         let Limits {
             start_delay,
             warmup,
@@ -267,7 +267,14 @@ impl Section {
             loops: _,
         } = limits;
         self.put_if(*start_delay > Nanos::ZERO, "startdelay", time(*start_delay));
-        self.put_if(*warmup > Nanos::ZERO, "ramp_time", time(*warmup));
+        let bytes = features.warmup_bytes;
+        let by_bytes = bytes > Bytes::ZERO;
+        self.put_if(by_bytes, "ramp_size", size(bytes.get()));
+        self.put_if(
+            *warmup > Nanos::ZERO && !by_bytes,
+            "ramp_time",
+            time(*warmup),
+        );
         if let Some(runtime) = runtime {
             self.put("runtime", time(*runtime));
         }

@@ -275,6 +275,8 @@ pub struct FioJobMeta {
     pub percentiles: Percentiles,
     /// `iodepth`, as fio prints it.
     pub depth: u32,
+    /// Whether its files are made and no I/O is done.
+    pub creates_only: bool,
     /// Digits of figures in text.
     pub significant_figures: usize,
     /// 1024 or 1000.

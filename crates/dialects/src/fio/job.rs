@@ -233,8 +233,9 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     let loops = u64::from(settings.loops.max(1));
     let block = block_range(settings);
     let used = (0..3).filter(|way| settings.pattern.directions[*way]);
+    let smallest = used.clone().map(|way| block[way].0).min().unwrap_or(1);
     let block = used.map(|way| block[way].1).max().unwrap_or(1).max(1);
-    let one_size = smallest_block(settings) == block;
+    let one_size = smallest == block;
     let least = if one_size {
         let all = io_size.max(1).saturating_mul(loops);
         let rounds = whole_rounds(settings, targets, (io_size, block));
@@ -293,15 +294,25 @@ fn rounded_up(settings: &Settings, total: Option<u64>, passes: u32) -> Option<By
 }
 
 /// Whether each byte is appended once, whatever says how often: for fio the end of a file that grew is where the next pass
-/// begins, and leaves it no room. Offsets that may repeat go on within the first.
+/// begins, and leaves it no room. Offsets that may repeat go on within the first, and so do random ones in runs.
 fn appends_once(settings: &Settings) -> bool {
-    settings.placement.append && !(settings.pattern.random && is_independent(settings))
+    let goes_on = is_independent(settings) || settings.pattern_number.is_some();
+    settings.placement.append && !(settings.pattern.random && goes_on)
 }
 
 /// Whether the job starts over until its time is up: in order, what is appended is so once.
 fn time_based(settings: &Settings) -> bool {
     let once = appends_once(settings) && !settings.pattern.random;
     settings.time_based && settings.runtime > Nanos::ZERO && !once
+}
+
+/// The directions that a job goes: a mixed one whose share is all or nothing goes one of them alone.
+pub fn goes(settings: &Settings) -> [bool; 3] {
+    match (settings.pattern.directions, settings.read_share) {
+        ([true, true, trims], 100..) => [true, false, trims],
+        ([true, true, trims], 0) => [false, true, trims],
+        (directions, _) => directions,
+    }
 }
 
 fn mix_of(settings: &Settings) -> Mix {
@@ -332,7 +343,7 @@ pub fn mix(settings: &Settings) -> Mix {
 fn arrival(settings: &Settings) -> (Arrival, Mix) {
     let mix = mix_of(settings);
     let used = |rates: [u64; 3]| -> Vec<(usize, u64)> {
-        let used = (0..3).filter(|way| settings.pattern.directions[*way]);
+        let used = (0..3).filter(|way| goes(settings)[*way]);
         used.map(|way| (way, rates[way])).collect()
     };
     let (by_ios, by_bytes) = (used(settings.rate_iops), used(settings.rate));

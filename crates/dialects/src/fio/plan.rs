@@ -13,7 +13,7 @@ use super::context::{Files, ReadContext};
 use super::features;
 use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf};
 use super::job::{self, Allowed};
-use super::lexer::Section;
+use super::lexer::{RawOption, Section};
 use super::placement::{filling, map_warning, placement};
 use super::replay::{self, Replayed};
 use super::settings::{Amount, Settings, io_log, pace};
@@ -314,8 +314,24 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What is reported together has, or has not, percentiles of total latency.
+    /// As in fio, a job that warms up by bytes joins those of its group alone that warm up by as many.
+    fn check_warm_up(&self, settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+        let bytes = settings.pacing.warm_up_bytes();
+        let jobs = self.stages.iter().flat_map(|stage| &stage.jobs);
+        let mut others = jobs.filter(|job| job.group.id == self.group);
+        if bytes > Bytes::ZERO && others.any(|job| job.features.warmup_bytes != bytes) {
+            let message = format!("job `{name}`: `ramp_size` differs within its group");
+            let error = Diagnostic::error(message).hint("set it alike, or add new_group");
+            diagnostics.push(match settings.location("ramp_size") {
+                Some(location) => error.at(location),
+                None => error,
+            });
+        }
+    }
+
+    /// What is reported together has, or has not, percentiles of total latency, and warms up alike.
     fn check_group(&self, settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+        self.check_warm_up(settings, name, diagnostics);
         let total = settings.percentiles.total;
         let of_group = |job: &&FioJobMeta| job.group == self.group;
         let mut others = self.jobs.iter().filter(of_group);
@@ -437,6 +453,7 @@ impl<'a> Planner<'a> {
             description: settings.description.clone(),
             percentiles: settings.percentiles.clone(),
             depth: settings.depth,
+            creates_only: settings.control.create_only,
             significant_figures: settings.significant_figures,
             kb_base: settings.kb_base,
             rw: rw.to_owned(),
@@ -448,7 +465,7 @@ impl<'a> Planner<'a> {
                 SizesOf::Directions
             },
             thread: settings.thread,
-            disk_util: settings.disk_util,
+            disk_util: settings.disk_util && has_disks(settings),
             unified: settings.unified,
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
@@ -559,18 +576,37 @@ fn default_of(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The options of a section under fio's names, the last of each; a job's own name is shown where it was typed.
+/// The options of a section under fio's names, the last of each, in the order in which fio takes them; a job's own name is shown
+/// where it was typed.
 fn typed_options(section: &Section) -> Vec<(String, String)> {
     let mut options = Vec::new();
-    for option in &section.options {
-        let name = table::find(&option.name).map_or(option.name.as_str(), |row| row.name);
-        replace(
-            &mut options,
-            name.to_owned(),
-            option.value.clone().unwrap_or_default(),
-        );
+    let name_of = |option: &RawOption| {
+        table::find(&option.name).map_or_else(|| option.name.clone(), |row| row.name.to_owned())
+    };
+    let mut typed: Vec<_> = section.options.iter().collect();
+    typed.sort_by_key(|option| match option.origin {
+        Origin::CommandLine => 0,
+        _ => place_in_section(&name_of(option)),
+    });
+    for option in typed {
+        let name = name_of(option);
+        replace(&mut options, name, option.value.clone().unwrap_or_default());
     }
     options
+}
+
+/// Whether the job's engine does I/O on disks, as fio sees it.
+fn has_disks(settings: &Settings) -> bool {
+    job::backend(settings) != Backend::Null && features::operation(settings).is_none()
+}
+
+/// fio takes some options of a job file's section before, and some after all others.
+fn place_in_section(name: &str) -> i32 {
+    match name {
+        "kb_base" | "unit_base" | "cpus_allowed_policy" | "lockfile" => -1,
+        "filename" | "filename_format" => 1,
+        _ => 0,
+    }
 }
 
 fn replace(options: &mut Vec<(String, String)>, name: String, value: String) {

@@ -9,9 +9,11 @@ use fathom_workload::{Backend, FileOperation, StatCall};
 
 mod engine_options;
 mod job_options;
+mod refusals;
 mod run_options;
 mod words;
 
+pub use refusals::refusal;
 pub use words::words;
 
 /// What an option's value looks like.

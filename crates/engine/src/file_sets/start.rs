@@ -22,10 +22,13 @@ impl SetStart<'_> {
         let Self { parts, ready, go } = self;
         let (job, order) = (parts.job, parts.order);
         precise_timers();
-        if let Err(error) = thread::place(job, parts.worker) {
-            let _ = ready.send(Err(error));
-            return None;
-        }
+        let _placed = match thread::place(job, parts.worker) {
+            Ok(placed) => placed,
+            Err(error) => {
+                let _ = ready.send(Err(error));
+                return None;
+            }
+        };
         let worker = SetWorker::new(parts);
         // The control thread waits for exactly one word from each worker.
         let _ = ready.send(Ok(()));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::Completion;
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 use fathom_workload::generator::{Io, StreamKey, WorkerStream};
 use fathom_workload::{IoPriority, Job, Overlaps};
 
@@ -27,6 +27,7 @@ use super::replay::Replayer;
 use super::source::{Leftover, Next, Source, Sourced, Verdict};
 use super::think::{Pauses, Work};
 use super::verify::Verification;
+use super::warm_up::WarmUp;
 use crate::EngineError;
 use crate::io_log::IoLogger;
 
@@ -40,6 +41,7 @@ pub(crate) struct Full<'a> {
     limits: Limits<'a>,
     recorder: Option<Recorder<'a>>,
     flow: Option<Share>,
+    warm_up: Option<WarmUp>,
     enough: Option<Arc<AtomicBool>>,
     drain: Option<Drain>,
     search: Option<DepthSearch>,
@@ -58,6 +60,8 @@ pub(crate) struct Extras<'a, 'f> {
     pub(crate) logger: Option<IoLogger>,
     /// Its part in a flow.
     pub(crate) share: Option<Share>,
+    /// Its part in a warm-up that bytes end.
+    pub(crate) warm_up: Option<WarmUp>,
     /// Set when its job's results are steady.
     pub(crate) enough: Option<Arc<AtomicBool>>,
     /// What draws and checks the I/O of a job whose data is checked.
@@ -155,6 +159,7 @@ impl<'a> Full<'a> {
         let features = &job.features;
         features.think.is_some()
             || features.think_cycles > 0
+            || features.warmup_bytes > Bytes::ZERO
             || features.verify.is_some()
             || features.io_log.is_on()
             || features.priorities.is_some()
@@ -183,6 +188,7 @@ impl<'a> Full<'a> {
             key,
             logger,
             share,
+            warm_up,
             enough,
             verification,
             worker,
@@ -209,6 +215,7 @@ impl<'a> Full<'a> {
             limits: Limits::new(job, files)?,
             recorder: recorder.transpose()?,
             flow: share,
+            warm_up,
             enough,
             drain: low.map(|low| Drain::new(job.depth, low)),
             search: features
@@ -355,6 +362,11 @@ impl Source for Full<'_> {
         } else if completion.result.is_ok() {
             self.stream.sync_ended(slot.tag);
         }
+        if let (Some(warm_up), Ok(moved)) = (&mut self.warm_up, completion.result)
+            && !slot.is_sync()
+        {
+            warm_up.moved(moved);
+        }
         if let Some(pauses) = &mut self.pauses
             && !self.stream.is_checking()
         {
@@ -382,6 +394,10 @@ impl Source for Full<'_> {
     fn priority(&mut self, io: &Io, slot: u32) -> IoPriority {
         let picker = self.priorities.as_mut();
         picker.map_or_else(IoPriority::default, |it| it.pick(io, slot))
+    }
+
+    fn is_warm(&self) -> bool {
+        self.warm_up.as_ref().is_some_and(WarmUp::is_over)
     }
 
     fn measuring(&mut self, now: Nanos) {

@@ -35,6 +35,7 @@ mod set_files;
 mod source;
 mod think;
 mod verify;
+mod warm_up;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +44,7 @@ use fathom_rawio::{
     self as rawio, Clock, Completion, CycleClock, Operation, Queue, Waking, sleep_until,
 };
 use fathom_record::{EndReason, Phase, WorkerStats, batch_level, depth_level};
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
 use fathom_workload::{Backend, Direction, ExistingFiles, Job};
 
@@ -59,6 +60,7 @@ pub(crate) use self::set_files::PlacedSet;
 use self::source::Leftover;
 pub(crate) use self::source::Source;
 pub(crate) use self::verify::Verification;
+pub(crate) use self::warm_up::{WarmUp, WarmUps};
 use crate::calls::NextPass;
 use crate::interval::{Handover, phase};
 use crate::io_log::IoLogger;
@@ -85,6 +87,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) logger: Option<IoLogger>,
     /// Its part in a flow.
     pub(crate) share: Option<Share>,
+    /// Its part in a warm-up that bytes end.
+    pub(crate) warm_up: Option<WarmUp>,
     /// Set when its job's results are steady.
     pub(crate) enough: Option<Arc<AtomicBool>>,
     /// Draws and checks the I/O of a job whose data is checked.
@@ -116,6 +120,7 @@ impl<'a, S> Parts<'a, S> {
             handover: self.handover,
             logger: self.logger,
             share: self.share,
+            warm_up: self.warm_up,
             enough: self.enough,
             verification: self.verification,
             key: self.key,
@@ -430,10 +435,15 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         self.full_until = self.now;
         self.seen_until = self.now;
         self.last_completion = self.now;
-        let warm_end = self.now + limits.warmup;
+        let by_bytes = self.parts.job.features.warmup_bytes > Bytes::ZERO;
+        self.measure_start = self.now + self.parts.job.warmup_time();
+        let warm_end = if by_bytes {
+            Nanos::MAX
+        } else {
+            self.measure_start
+        };
         self.boundaries = Boundaries::new(times.origin, self.now, warm_end, limits.runtime);
-        self.measure_start = warm_end;
-        if limits.warmup == Nanos::ZERO {
+        if warm_end == self.now {
             self.start_measuring();
         }
     }
@@ -570,6 +580,15 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         }
     }
 
+    /// The job has moved what its warm-up asks for.
+    #[cold]
+    fn end_warm_up(&mut self, now: Nanos) {
+        let runtime = self.parts.job.limits.runtime;
+        self.boundaries.end_warm_up(now, runtime);
+        self.measure_start = now;
+        self.pass_boundaries(now);
+    }
+
     #[cold]
     fn pass_boundaries(&mut self, now: Nanos) {
         if !self.measuring && now >= self.boundaries.warm_end {
@@ -636,8 +655,12 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             self.stats.usage = usage_since(self.usage_start);
         } else if self.stats.ended == EndReason::Done && self.syncs_between {
             let name = &self.parts.job.name;
+            let option = match self.parts.job.features.warmup_bytes {
+                Bytes::ZERO => "ramp_time",
+                _ => "ramp_size",
+            };
             leftover.lines.push(format!(
-                "{name}: it was done before its warm-up (ramp_time) was over, so that nothing of it was measured"
+                "{name}: it was done before its warm-up ({option}) was over, so that nothing of it was measured"
             ));
         }
         self.stats.started = self.measure_start.saturating_sub(self.stage_start);

@@ -105,6 +105,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 self.full_until = now;
             }
         }
+        if S::HOOKS && !self.measuring && self.parts.source.is_warm() {
+            self.end_warm_up(now);
+        }
     }
 
     /// Takes completions, each of which has something to itself, and frees their slots.

@@ -145,6 +145,11 @@ pub(crate) trait Source {
         Leftover::default()
     }
 
+    /// Whether the job has moved what its warm-up asks for; never where time ends it.
+    fn is_warm(&self) -> bool {
+        false
+    }
+
     /// The measurement begins.
     fn measuring(&mut self, now: Nanos) {
         let _ = now;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use fathom_units::Bytes;
+
 /// Highest number of a NUMA node that Linux is built for (`CONFIG_NODES_SHIFT` is 10 at most).
 pub const NODE_MAX: u32 = 1023;
 
@@ -16,6 +18,12 @@ pub struct Process {
     pub nodes: Option<NodeSet>,
     /// On which NUMA nodes the memory of its workers lies, that of their buffers above all.
     pub memory: MemoryPolicy,
+    /// Memory that each of its workers keeps from everything else in the machine; zero: none.
+    pub locked_memory: Bytes,
+    /// Number of the user that its workers open their files and run as; `None`: as the program itself.
+    pub user: Option<u32>,
+    /// The same of the group.
+    pub user_group: Option<u32>,
     /// Nice value of its workers; 0: as the program itself.
     pub nice: i32,
     /// I/O priority of its workers; `None`: as the kernel has it.

@@ -3,6 +3,7 @@
 //! ```toml
 //! think = { pause = "10ms", every = 8, counts = "completed" }
 //! think_cycles = 1000
+//! warmup_bytes = "1GiB"
 //! batches = { submit = 16, complete_min = 1, complete_max = 16 }
 //! rates = { read = "1000/s", write = "5MB/s", process = "fixed" }
 //! rates_min = { read = "500/s", write = "2MB/s", cycle = "1s" }
@@ -13,12 +14,12 @@
 //! overlaps = "serialized"
 //! ```
 
-use fathom_units::{BytesPerSec, Iops, Nanos};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use toml::{Table, Value as TomlValue};
 
 use super::fields::{Fields, Reader, Value};
 use super::words::{PROCESSES, Words, word};
-use super::writer::{count, time};
+use super::writer::{count, size, time};
 use crate::{
     AfterFound, Batches, Direction, DirectionRates, Flow, Job, LatencyTarget, MinimumRates,
     Overlaps, Pacing, RateStep, RateSteps, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
@@ -51,6 +52,9 @@ pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
     keys.extend(features.think.map(|it| ("think", think(it))));
     if features.think_cycles > 0 {
         keys.push(("think_cycles", count(features.think_cycles)));
+    }
+    if features.warmup_bytes > Bytes::ZERO {
+        keys.push(("warmup_bytes", size(features.warmup_bytes)));
     }
     keys.extend(features.batches.map(|it| ("batches", batches(it))));
     keys.extend(features.rates.map(|it| ("rates", rates(&it))));
@@ -186,6 +190,9 @@ impl Reader<'_> {
         let cycles = fields.get("think_cycles");
         let cycles = cycles.and_then(|value| self.count(value));
         features.think_cycles = cycles.unwrap_or_default();
+        let moved = fields.get("warmup_bytes");
+        let moved = moved.and_then(|value| self.quantity(value));
+        features.warmup_bytes = moved.unwrap_or_default();
         features.batches = fields.get("batches").and_then(|value| self.batches(value));
         features.rates = fields.get("rates").and_then(|value| self.rates(value));
         let minimum = fields.get("rates_min");

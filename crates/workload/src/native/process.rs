@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use fathom_units::Bytes;
 use toml::{Table, Value as TomlValue};
 
 use super::fields::{Fields, Reader, Value};
 use super::words::{ENDS, word};
-use super::writer::count;
+use super::writer::{count, size};
 use crate::{
     EndsOthers, MemoryPolicy, NODE_MAX, NodeSet, Process, ProcessorSharing, ThreadPriority,
 };
@@ -56,6 +57,14 @@ fn placement(process: &Process) -> Table {
     }
     if let Some(policy) = memory(&process.memory) {
         add("memory", policy);
+    }
+    if process.locked_memory > Bytes::ZERO {
+        add("locked_memory", size(process.locked_memory));
+    }
+    for (key, id) in [("user", process.user), ("user_group", process.user_group)] {
+        if let Some(id) = id {
+            add(key, count(id));
+        }
     }
     if process.nice != 0 {
         add("nice", i64::from(process.nice).into());
@@ -125,6 +134,12 @@ impl Reader<'_> {
         if let Some(value) = fields.get("memory") {
             process.memory = self.memory(value).unwrap_or_default();
         }
+        let locked = fields.get("locked_memory");
+        let locked = locked.and_then(|value| self.quantity(value));
+        process.locked_memory = locked.unwrap_or_default();
+        process.user = fields.get("user").and_then(|value| self.count(value));
+        let group = fields.get("user_group");
+        process.user_group = group.and_then(|value| self.count(value));
         if let Some(value) = fields.get("nice") {
             let number = value.get_ref().as_integer();
             let number = number.and_then(|number| number.as_str().parse::<i32>().ok());

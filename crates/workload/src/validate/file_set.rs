@@ -262,7 +262,7 @@ fn of_job(job: &Job) -> [Foreign; 7] {
     ]
 }
 
-fn of_features(job: &Job) -> [Foreign; 15] {
+fn of_features(job: &Job) -> [Foreign; 16] {
     let features = &job.features;
     let search = features.latency_target.is_some();
     [
@@ -283,6 +283,11 @@ fn of_features(job: &Job) -> [Foreign; 15] {
             features.think_cycles > 0,
             "think_cycles",
             "work between I/Os",
+        ),
+        (
+            features.warmup_bytes > Bytes::ZERO,
+            "warmup_bytes",
+            "a warm-up of bytes",
         ),
         (features.rates.is_some(), "rates", "rates by direction"),
         (features.minimum.is_some(), "rates_min", "rates to keep up"),

@@ -1,6 +1,6 @@
 //! Options that hold a job's I/O back or end it by its results, and the features they ask for.
 
-use fathom_units::{BytesPerSec, Iops, Nanos};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::{
     AfterFound, Batches, Direction, DirectionRates, Flow, Job, LatencyTarget, MinimumRates,
     Overlaps, Pacing, Poisson, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
@@ -13,6 +13,7 @@ use super::{
     Settings,
     apply::{set, set_parts},
 };
+use crate::fio::job;
 use crate::fio::values::BareTime;
 
 /// fio's options of this kind, with its defaults.
@@ -25,6 +26,8 @@ pub struct PacingSettings {
     think_iotime: Nanos,
     think_stops_rate: bool,
     think_cycles: u32,
+    /// `ramp_size`, in bytes.
+    ramp_size: u64,
     minimum: MinimumSettings,
     batch: Option<u32>,
     complete_min: Option<u32>,
@@ -55,6 +58,7 @@ impl Default for PacingSettings {
             think_iotime: Nanos::ZERO,
             think_stops_rate: false,
             think_cycles: 0,
+            ramp_size: 0,
             minimum: MinimumSettings::default(),
             batch: None,
             complete_min: None,
@@ -97,6 +101,13 @@ impl Default for MinimumSettings {
 fn count(reader: &mut ValueReader<'_>, least: u64) -> Option<u32> {
     let number = reader.number(Counts::Things, least, u64::from(u32::MAX));
     number.map(|number| number as u32)
+}
+
+impl PacingSettings {
+    /// `ramp_size`; zero: none.
+    pub fn warm_up_bytes(&self) -> Bytes {
+        Bytes::new(self.ramp_size)
+    }
 }
 
 impl Settings {
@@ -144,6 +155,12 @@ impl Settings {
             }
             "thinktime_iotime" => set(&mut pacing.think_iotime, reader.time(BareTime::Seconds)),
             "rate_ignore_thinktime" => set(&mut pacing.think_stops_rate, reader.switch()),
+            "ramp_size" => {
+                set(
+                    &mut pacing.ramp_size,
+                    reader.number(Counts::Bytes, 0, 1 << 62),
+                );
+            }
             "thinkcycles" => set(&mut pacing.think_cycles, count(reader, 0)),
             "flow" => set(&mut pacing.flow, count(reader, 0)),
             "flow_id" => set(&mut pacing.flow_id, count(reader, 0)),
@@ -259,6 +276,10 @@ pub fn problems(settings: &Settings) -> Vec<(&'static str, String, &'static str)
         let message = "`thinktime_spin` needs `thinktime`".to_owned();
         problems.push(("thinktime_spin", message, "give thinktime="));
     }
+    if pacing.ramp_size > 0 && settings.ramp > Nanos::ZERO {
+        let message = "`ramp_time` and `ramp_size` are mutually exclusive".to_owned();
+        problems.push(("ramp_size", message, "keep one of them"));
+    }
     if pacing.steady.is_some() && pacing.steady_window < pacing.steady_interval * 2 {
         let message = "`steadystate` needs `ss_dur` of at least two check intervals".to_owned();
         problems.push(("steadystate", message, "give ss_dur=, such as ss_dur=60s"));
@@ -325,6 +346,7 @@ pub fn pace(job: &mut Job, settings: &Settings) {
     let minimum = minimum(settings).only(|way| job.moves(way));
     let features = &mut job.features;
     features.think_cycles = pacing.think_cycles;
+    features.warmup_bytes = pacing.warm_up_bytes();
     features.minimum = minimum;
     if pacing.think > Nanos::ZERO {
         // With a time between pauses, the number of blocks counts where it is given.
@@ -405,7 +427,7 @@ fn batches(pacing: &PacingSettings, depth: u32) -> Option<Batches> {
 
 /// Rates by direction, for a job that goes more than one way.
 fn rates(settings: &Settings) -> Option<DirectionRates> {
-    let used = settings.pattern.directions;
+    let used = job::goes(settings);
     let is_mixed = used.iter().filter(|used| **used).count() > 1;
     let rate = |way: usize| {
         let (ios, bytes) = (settings.rate_iops[way], settings.rate[way]);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_diagnostics::Diagnostic;
+use fathom_units::Bytes;
 use fathom_workload::{
     EndsOthers, ErrorHandling, FileHandling, Process, ProcessorSharing, StatCall, ThreadPriority,
 };
@@ -68,6 +69,12 @@ impl Settings {
                 Some(_) => self.control.process.sharing = ProcessorSharing::Split,
                 None => {}
             },
+            "lockmem" => {
+                let bytes = reader.number(Counts::Bytes, 0, 1 << 62).map(Bytes::new);
+                set(&mut self.control.process.locked_memory, bytes);
+            }
+            "uid" => set_some(&mut self.control.process.user, number_of_user(reader)),
+            "gid" => set_some(&mut self.control.process.user_group, number_of_user(reader)),
             "nice" => set(&mut self.control.process.nice, reader.signed(-20, 19)),
             "prio" => self.apply_thread_priority(reader, 7, |to, value| to.level = value as u8),
             "prioclass" => {
@@ -123,6 +130,12 @@ impl Settings {
         put(&mut priority, value as u16);
         self.control.process.io_priority = Some(priority);
     }
+}
+
+/// The number of a user or group. The largest stands for none in the kernel.
+fn number_of_user(reader: &mut ValueReader<'_>) -> Option<u32> {
+    let number = reader.number(Counts::Things, 0, u64::from(u32::MAX) - 1)?;
+    u32::try_from(number).ok()
 }
 
 /// Numbers and ranges such as `0,2-5`. As in fio, the list ends at an empty entry and letters count as 0.

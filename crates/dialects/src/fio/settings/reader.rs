@@ -485,12 +485,17 @@ impl<'a> ValueReader<'a> {
         if typed == default {
             return None;
         }
-        let message = format!(
-            "`{}={typed}` is known to fio, but not built yet",
-            self.row.name
-        );
+        let name = self.row.name;
+        let (why, hint) = match table::refusal(name) {
+            Some((why, hint)) => (format!("refused in a run: {why}"), hint),
+            None => (
+                "not built yet".to_owned(),
+                "remove it, or leave it at fio's default",
+            ),
+        };
+        let message = format!("`{name}={typed}` is known to fio, but {why}");
         let error = Diagnostic::error(message).at(self.option.value_location());
-        Some(error.hint("remove it, or leave it at fio's default"))
+        Some(error.hint(hint))
     }
 
     /// An error that points at the value, for later.

@@ -1,5 +1,6 @@
 //! Readings of options that hold I/Os back or end a job by its results.
 
+use fathom_units::Bytes;
 use fathom_workload::SteadyLimit;
 
 use super::*;
@@ -113,5 +114,52 @@ fn limits_of_a_steady_state() {
     check_error(
         "[x]\nsize=1m\nss=iops:1\nss_dur=2000000\n",
         &["job `x`: `ss_dur` is longer than a million check intervals"],
+    );
+}
+
+#[test]
+fn warm_ups_by_bytes() {
+    check(
+        "ramp_size=64k",
+        |job| job.features.warmup_bytes,
+        Bytes::kib(64),
+    );
+    let both = ["job `j`: `ramp_time` and `ramp_size` are mutually exclusive"];
+    check_error("[j]\nsize=1m\nramp_size=1k\nramp_time=1\n", &both);
+    let differs = ["job `k`: `ramp_size` differs within its group"];
+    let two = |options: &str| format!("[j]\nsize=1m\n[k]\nsize=1m\n{options}\n");
+    check_error(&two("ramp_size=1k"), &differs);
+    for taken in [
+        "[j]\nsize=1m\nramp_size=1k\n[k]\nsize=1m\n".to_owned(),
+        two("ramp_size=1k\nnew_group"),
+    ] {
+        assert!(read_text(&taken).is_ok(), "{taken}");
+    }
+}
+
+#[test]
+fn a_mix_of_one_direction_has_its_rate_alone() {
+    let arrival = |job: &Job| (job.arrival, job.features.rates, job.mix.read);
+    let open = |rate| Arrival::Open {
+        rate: Pacing::Iops(Iops::new(rate)),
+        poisson: Poisson::Fixed,
+        when_full: fathom_workload::WhenFull::Queue,
+    };
+    let none = Percent::ZERO;
+    let all = Percent::ALL;
+    check(
+        "rw=randrw\nrate_iops=100,300\nrwmixread=100",
+        arrival,
+        (open(100), None, all),
+    );
+    check(
+        "rw=rw\nrate_iops=100,300\nrwmixread=0",
+        arrival,
+        (open(300), None, none),
+    );
+    check(
+        "rw=rw\nrate_iops=100,\nrwmixwrite=100",
+        arrival,
+        (Arrival::Closed, None, none),
     );
 }

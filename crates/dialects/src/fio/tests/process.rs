@@ -26,6 +26,12 @@ fn threads_are_placed() {
         ProcessorSharing::Split,
     );
     check("nice=-7", |job| job.features.process.nice, -7);
+    let locked = |job: &Job| job.features.process.locked_memory;
+    check("lockmem=16m", locked, Bytes::mib(16));
+    check("lockmem=0", locked, Bytes::ZERO);
+    let user = |job: &Job| (job.features.process.user, job.features.process.user_group);
+    check("uid=1234\ngid=0", user, (Some(1234), Some(0)));
+    check("size=1m", user, (None, None));
     let expected = ThreadPriority {
         class: 2,
         level: 5,
@@ -465,7 +471,7 @@ fn options_without_anything_to_act_on_are_taken() {
         files.texts.insert("job.fio".to_owned(), whole);
         assert!(read_in(&files, &["job.fio"]).is_ok(), "{text}");
     }
-    let again = "`unlink_each_loop=1` is known to fio, but not built yet";
+    let again = "`unlink_each_loop=1` is known to fio, but refused in a run: files stay open from a job's first pass to its last";
     for (text, expected) in [
         ("unlink_each_loop=1\nloops=2", again),
         ("unlink_each_loop=1\nrw=randwrite\nio_size=2m", again),
@@ -475,7 +481,7 @@ fn options_without_anything_to_act_on_are_taken() {
         ),
         (
             "rw=trim\nnum_range=4",
-            "`num_range=4` is known to fio, but not built yet",
+            "`num_range=4` is known to fio, but refused in a run: a trim is one range",
         ),
     ] {
         check_error(&format!("[j]\nsize=1m\nrw=write\n{text}\n"), &[expected]);
@@ -492,7 +498,7 @@ fn what_only_a_run_refuses_is_parsed() {
         text,
         &[
             "`atomic=1` is known to fio, but not built yet",
-            "`unlink_each_loop=1` is known to fio, but not built yet",
+            "`unlink_each_loop=1` is known to fio, but refused in a run: files stay open from a job's first pass to its last",
         ],
     );
 }
@@ -610,4 +616,34 @@ fn survived_errors_are_told_wherever_there_can_be_any() {
         let input = read_in(&Memory::default(), &arguments).unwrap();
         assert_eq!(input.jobs[0].tells_errors, told, "{option}");
     }
+}
+
+#[test]
+fn disks_are_those_of_jobs_that_do_io_on_some() {
+    let shown = |text: &str| {
+        let input = read_text(text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
+        input
+            .jobs
+            .iter()
+            .map(|job| job.disk_util)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        shown("[j]\nsize=1m\n[k]\nsize=1m\ndisk_util=0\n"),
+        [true, false]
+    );
+    assert_eq!(shown("[j]\nsize=1m\nioengine=null\n"), [false]);
+    assert_eq!(shown("[j]\nsize=1m\nioengine=filestat\n"), [false]);
+}
+
+#[test]
+fn options_are_told_in_the_order_in_which_fio_takes_them() {
+    let input =
+        read_text("[j]\nfilename=f\nlockfile=none\nsize=1m\nbs=8k\nkb_base=1024\n").unwrap();
+    let names: Vec<_> = input.jobs[0]
+        .options
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(names, ["lockfile", "kb_base", "size", "bs", "filename"]);
 }

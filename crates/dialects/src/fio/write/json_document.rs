@@ -101,11 +101,7 @@ pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets
     let target = entry
         .features
         .and_then(|features| features.latency_target.as_ref());
-    pairs.extend(judged::target_keys(
-        target,
-        entry.last.depth,
-        entry.found_depth,
-    ));
+    pairs.extend(judged::target_keys(target, entry));
     if !meta.description.is_empty() {
         pairs.push(pair("desc", Json::Text(meta.description.clone())));
     }

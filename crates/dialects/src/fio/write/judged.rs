@@ -4,22 +4,28 @@ use fathom_record::SteadyOutcome;
 use fathom_stats::mean;
 use fathom_workload::{LatencyTarget, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState};
 
+use super::entry::Entry;
 use super::json_text::{Json, object, pair};
 
-/// fio's five keys of the latency target, there for every job.
+/// The depth that a latency target is told with; `None` where the job was to do no I/O, and fio tells nothing of a target.
+fn target_depth(entry: &Entry<'_>) -> Option<u32> {
+    let last = &entry.last;
+    (!last.creates_only).then(|| entry.found_depth.unwrap_or(last.depth))
+}
+
+/// fio's keys of the latency target, there for every job that does I/O.
 pub(super) fn target_keys(
     target: Option<&LatencyTarget>,
-    depth: u32,
-    found: Option<u32>,
+    entry: &Entry<'_>,
 ) -> Vec<(String, Json)> {
+    let Some(depth) = target_depth(entry) else {
+        return Vec::new();
+    };
     let nanos = target.map_or(0, |target| target.most.get());
     let window = target.map_or(0, |target| target.window.get() / 1000);
     let percentile = target.map_or(100.0, |target| target.percentile);
     vec![
-        pair(
-            "latency_depth",
-            Json::Whole(u64::from(found.unwrap_or(depth))),
-        ),
+        pair("latency_depth", Json::Whole(u64::from(depth))),
         pair("latency_target", Json::Whole(nanos)),
         pair("latency_target_ns", Json::Whole(nanos)),
         pair("latency_percentile", Json::Fraction(percentile)),
@@ -28,8 +34,11 @@ pub(super) fn target_keys(
     ]
 }
 
-/// fio's line of the latency target, there for every job.
-pub(super) fn target_line(target: Option<&LatencyTarget>, depth: u32) -> String {
+/// fio's line of the latency target, there for every job that does I/O.
+pub(super) fn target_line(target: Option<&LatencyTarget>, entry: &Entry<'_>) -> String {
+    let Some(depth) = target_depth(entry) else {
+        return String::new();
+    };
     let (most, window) = target.map_or((0, 0), |it| (it.most.get(), it.window.get()));
     let percentile = target.map_or(100.0, |target| target.percentile);
     format!(

@@ -329,8 +329,7 @@ fn counters(out: &mut String, entry: &Entry<'_>) {
     }
     let features = entry.features;
     let target = features.and_then(|features| features.latency_target.as_ref());
-    let depth = entry.found_depth.unwrap_or(entry.last.depth);
-    out.push_str(&judged::target_line(target, depth));
+    out.push_str(&judged::target_line(target, entry));
     let steady = features.and_then(|features| features.steady.as_ref());
     if let (Some(rules), Some(outcome)) = (steady, &entry.steady) {
         out.push_str(&judged::steady_line(rules, outcome));

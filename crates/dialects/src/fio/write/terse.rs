@@ -11,7 +11,7 @@ use super::entry::{
     self, Entry, GroupWay, Samples, Way, deviation, per_second, share_of_group, utilisation,
 };
 use super::{FioRun, VERSION, unified};
-use crate::fio::input::{FioInput, Percentiles, Unified};
+use crate::fio::input::{FioInput, Percentiles};
 
 /// Percentiles of a line, given or not.
 const PERCENTILES: usize = 20;
@@ -44,21 +44,10 @@ fn line(
         let _ = write!(out, ";{VERSION}");
     }
     let _ = write!(out, ";{};{};{}", meta.name, meta.group, entry.error);
-    for shown in unified::directions(entry, group) {
-        if version == 3 && shown.name == "trim" {
-            continue;
-        }
-        direction(
-            out,
-            &shown.way,
-            &shown.group,
-            &entry.last.percentiles,
-            version,
-        );
-    }
-    if meta.unified == Unified::Both
-        && let Some(shown) = unified::beside(entry, group)
-    {
+    let shown = unified::directions(entry, group)
+        .into_iter()
+        .filter(|shown| version != 3 || shown.name != "trim");
+    for shown in shown.chain(unified::beside(entry, group)) {
         direction(
             out,
             &shown.way,

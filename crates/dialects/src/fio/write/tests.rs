@@ -263,3 +263,20 @@ fn errors_and_stages_that_were_not_reached() {
         "fio leaves out jobs without I/O: {text}"
     );
 }
+
+#[test]
+fn jobs_that_only_make_files_have_no_latency_target() {
+    for (option, told) in [("--create_only=0", true), ("--create_only=1", false)] {
+        let input = input(&[
+            "--name=j",
+            "--size=1m",
+            "--output-format=json,normal",
+            option,
+        ]);
+        let results = results(&input.workload);
+        let document = write_json(&input, &run(&results));
+        assert_eq!(document.contains("\"latency_depth\""), told, "{document}");
+        let text = write_normal(&input, &run(&results));
+        assert_eq!(text.contains("     latency   : target="), told, "{text}");
+    }
+}

@@ -226,6 +226,7 @@ prop_compose! {
         processors in vec(0u32..4096, 0..3),
         (nodes, memory) in (option::of(node_sets()), memory_policies()),
         (split, nice) in (any::<bool>(), -20i32..=19),
+        (locked, user, user_group) in (any::<u64>(), option::of(any::<u32>()), option::of(any::<u32>())),
         io_priority in option::of((0u8..4, 0u8..8, 0u16..1024)),
         (ends, ends_on_error) in (one_of(ENDS), one_of(ENDS)),
         (after, command_before, command_after) in (option::of(".*"), option::of(".*"), option::of(".*")),
@@ -235,6 +236,9 @@ prop_compose! {
             sharing: if split { ProcessorSharing::Split } else { ProcessorSharing::Shared },
             nodes,
             memory,
+            locked_memory: Bytes::new(locked),
+            user,
+            user_group,
             nice,
             io_priority: io_priority.map(|(class, level, hint)| ThreadPriority { class, level, hint }),
             after,
@@ -257,7 +261,7 @@ prop_compose! {
         target in option::of((any::<u64>(), any::<u64>(), 1u32..100_000, any::<bool>())),
         steady in option::of((0usize..3, any::<bool>(), any::<bool>(), 1u32..1_000_000, 1u64..1 << 40)),
         serialized: bool,
-        think_cycles: u32,
+        (think_cycles, warmup) in (any::<u32>(), any::<u64>()),
         minimum in option::of((vec((any::<bool>(), 1u64..), 3), 1_000_000u64..)),
     ) -> Features {
         use crate::*;
@@ -276,6 +280,7 @@ prop_compose! {
                 stops_rate,
             }),
             think_cycles,
+            warmup_bytes: Bytes::new(warmup),
             minimum: minimum.map(|(rates, cycle)| MinimumRates {
                 rates: [0, 1, 2].map(|way| Some(rate(rates[way]))),
                 cycle: Nanos::new(cycle),

@@ -1,0 +1,32 @@
+//! Why a run refuses options that the parser takes, and what to do instead.
+
+/// Why an option is refused for good, and what to do in its place; `None`: it is not built yet.
+pub fn refusal(name: &str) -> Option<(&'static str, &'static str)> {
+    Some(match name {
+        "ioscheduler" => (
+            "it would change a disk for everything that uses it, and beyond the run",
+            "write the scheduler into /sys/block/DISK/queue/scheduler before the run",
+        ),
+        "cgroup" | "cgroup_weight" => (
+            "a job is a thread of this program, and control groups hold whole programs",
+            "start the program in a group, as with `systemd-run --scope -p IOWeight=`",
+        ),
+        "unlink_each_loop" => (
+            "files stay open from a job's first pass to its last",
+            "give each pass a job of its own with stonewall and unlink=1",
+        ),
+        "num_range" => (
+            "a trim is one range",
+            "leave it out, and raise bs to trim as much at a time",
+        ),
+        "block_error_percentiles" => (
+            "failed trims are counted, and not followed block by block",
+            "leave it out; continue_on_error=write counts errors in total_err",
+        ),
+        "lockfile" => (
+            "a lock around each I/O would be measured instead of the storage",
+            "leave it out, or give jobs files of their own",
+        ),
+        _ => return None,
+    })
+}
