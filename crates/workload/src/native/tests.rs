@@ -280,16 +280,6 @@ fn a_job_without_target_or_end_is_refused() {
 }
 
 #[test]
-fn a_stride_goes_on() {
-    check_refused(
-        "[target]\npath = \"/f\"\nsize = \"1MiB\"\n[[stage]]\nmeasure = \"1s\"\n[[stage.job]]\nname = \"a\"\naccess = \"sequential\"\nplacement = { stride = \"0B\" }\n",
-        &[
-            "9: job `a`: `stride` is 0, so that a sequence would stay where it begins; leave it out, or give the bytes from one I/O's start to the next",
-        ],
-    );
-}
-
-#[test]
 fn broken_toml_is_told_with_its_line() {
     check_refused(
         "a = \nb = 3\n[[stage]\n",

@@ -94,14 +94,6 @@ fn check_course(job: &Job, rules: &Placement, found: &mut Found) {
         let message = "`joined` needs independent random offsets or a sequence, and `stride` a sequence, wholly or in part";
         found.add("placement", message, "change the job's access");
     }
-    if rules.stride == Some(Bytes::ZERO) {
-        let message = "`stride` is 0, so that a sequence would stay where it begins";
-        found.add(
-            "placement",
-            message,
-            "leave it out, or give the bytes from one I/O's start to the next",
-        );
-    }
     if rules.stride.is_some() && job.targets.len() > 1 {
         let message = "`stride` is for one target";
         found.add("placement", message, "give each target a job of its own");
