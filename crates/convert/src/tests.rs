@@ -241,6 +241,17 @@ fn diskspd_says_what_it_can() {
     );
 }
 
+/// DISKSPD refuses `-r0`.
+#[test]
+fn diskspd_has_no_random_step_of_nothing() {
+    check(
+        Dialect::Diskspd,
+        "depth = 8\naccess = { kind = \"mixed\", random = \"50%\" }\nplacement = { stride = \"0B\" }",
+        &["-o8 -rs50 -w0"],
+        &["lost: job `a`: placement"],
+    );
+}
+
 #[test]
 fn vdbench_says_what_it_can() {
     check(

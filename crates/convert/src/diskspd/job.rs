@@ -211,7 +211,9 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
         Access::Mixed { random } => {
             let share = ((random.basis_points() + 50) / 100).max(1);
             let own = rules.and_then(|rules| rules.stride);
-            let stride = own.or(job.block.alignment);
+            // Of a sequence alone a step may be 0: `-r0` is refused, and what is lost by that shows when the line is read back.
+            let stride = own.filter(|own| *own > fathom_units::Bytes::ZERO);
+            let stride = stride.or(job.block.alignment);
             let stride = stride.map(|bytes| format!("-r{}", size(bytes.get())));
             let drawn = rules.and_then(|rules| distribution(rules, block));
             std::iter::once(format!("-rs{share}"))
