@@ -233,6 +233,28 @@ fn a_log_of_every_io_has_a_line_for_each() {
     assert_eq!(offsets(&inflated), expected);
 }
 
+/// Submitting to nothing takes less than the clock can tell.
+#[test]
+fn every_submission_is_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..10 {
+        let text = ours(
+            folder.path(),
+            &[
+                "--name=a",
+                "--ioengine=null",
+                "--size=1m",
+                "--iodepth=16",
+                "--output-format=json",
+            ],
+        );
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let read = &document["jobs"][0]["read"];
+        assert_eq!(read["slat_ns"]["N"], 256);
+        assert_eq!(read["clat_ns"]["N"], 256);
+    }
+}
+
 #[test]
 fn latencies_are_told_by_priority() {
     let folder = support::disk_folder();

@@ -19,7 +19,7 @@ use fathom_units::Nanos;
 use fathom_workload::Direction;
 use fathom_workload::generator::{Alike, BufferFill};
 
-use super::record::{record_times, unseen};
+use super::record::{record_times, submission_end, unseen};
 use super::source::Source;
 use super::{Kind, Slot, Worker};
 use crate::timing::Gauge;
@@ -325,7 +325,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
                 // What the submission itself completed needs no waiting for.
                 has_more = has_more || self.queue.arrived() > 0;
                 if self.split {
-                    submitted = self.clock.now();
+                    submitted = submission_end(begun, self.clock.now());
                 }
             }
             for slot in &self.free[left..] {

@@ -15,6 +15,11 @@ use fathom_workload::{Flow, Job};
 
 use super::source::Next;
 
+/// How long a worker that is ahead looks for the others' progress awake, where its job has no pause for that.
+const AWAKE: Nanos = Nanos::from_micros(20);
+/// Then it sleeps so long between two looks.
+const NAP: Nanos = Nanos::from_micros(100);
+
 /// What the workers of one flow share, on cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -40,6 +45,7 @@ impl Flows {
             flow,
             issued: 0,
             sleeps_until: Nanos::ZERO,
+            ahead_since: None,
         })
     }
 }
@@ -51,6 +57,8 @@ pub(crate) struct Share {
     flow: Flow,
     issued: u64,
     sleeps_until: Nanos,
+    /// Since when it has been ahead.
+    ahead_since: Option<Nanos>,
 }
 
 impl Share {
@@ -64,6 +72,7 @@ impl Share {
         let ahead = u128::from(self.issued) * u128::from(weight)
             > u128::from(self.flow.weight) * u128::from(all);
         if !ahead {
+            self.ahead_since = None;
             return None;
         }
         if self.flow.pause > Nanos::ZERO {
@@ -71,11 +80,15 @@ impl Share {
                 return Some(Next::AfterCompletion);
             }
             self.sleeps_until = now + self.flow.pause;
-        } else {
-            // Others of the flow may share this processor.
-            std::thread::yield_now();
+            return Some(Next::NotBefore(self.sleeps_until));
         }
-        Some(Next::NotBefore(self.sleeps_until.max(now)))
+        let ahead_since = *self.ahead_since.get_or_insert(now);
+        if now < ahead_since + AWAKE {
+            std::hint::spin_loop();
+            return Some(Next::NotBefore(now));
+        }
+        // Others of the flow may share this processor. Whoever yields it comes last among all that want it; who sleeps, first.
+        Some(Next::NotBefore(now + NAP))
     }
 
     pub(super) fn issued(&mut self) {

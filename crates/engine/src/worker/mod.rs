@@ -496,7 +496,11 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 // What the submission itself completed needs no waiting for.
                 has_more = has_more || self.queue.arrived() > 0;
             }
-            let submitted = if self.split { self.clock.now() } else { begun };
+            let submitted = if self.split {
+                record::submission_end(begun, self.clock.now())
+            } else {
+                begun
+            };
             self.stamp(begun, submitted);
             if S::HOOKS {
                 self.parts.source.submitted(&self.slots, &self.batch);
