@@ -86,20 +86,31 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
         Data::Hot => warm(path),
         Data::None | Data::Direct => Ok(()),
     };
-    let measure = |mut program: Command, words: &[&str]| {
+    let sampled = case.samples_user_time() && sample::can_sample();
+    if case.samples_user_time() && !sampled {
+        println!("(perf cannot sample here: user time is told by the kernel's ticks)");
+    }
+    let measure = |mut program: Command, words: &[&str], round| {
         program.args(words);
-        sample::measure(&mut program, case, path, seconds)
+        if let Some(processor) = case.processor(round) {
+            program.arg(format!("--cpus_allowed={processor}"));
+        }
+        if sampled {
+            sample::measure_sampled(&program, case, path, seconds)
+        } else {
+            sample::measure(&mut program, case, path, seconds)
+        }
     };
-    let ours = || {
+    let ours = |round| {
         warmed()?;
         match case.native {
             Some(keys) => sample::native(fathom, keys, path, seconds),
-            None => measure(Command::new(fathom), &["fio"]),
+            None => measure(Command::new(fathom), &["fio"], round),
         }
     };
-    let theirs = || {
+    let theirs = |round| {
         warmed()?;
-        measure(Command::new(&options.fio), &[])
+        measure(Command::new(&options.fio), &[], round)
     };
     let demo = || match (&options.demo, case.demo) {
         (Some(program), Some(arguments)) => {
@@ -112,13 +123,13 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
     for round in 0..count {
         rounds.push(if round % 2 == 0 {
             Round {
-                ours: ours()?,
-                theirs: theirs()?,
+                ours: ours(round)?,
+                theirs: theirs(round)?,
                 demo: demo()?,
             }
         } else {
-            let (demo, theirs) = (demo()?, theirs()?);
-            let ours = ours()?;
+            let (demo, theirs) = (demo()?, theirs(round)?);
+            let ours = ours(round)?;
             Round { ours, theirs, demo }
         });
     }
@@ -147,7 +158,10 @@ fn parse(options: &[&str]) -> Result<Options, String> {
         match pair {
             ["--rounds", value] => parsed.rounds = number(value)?,
             ["--seconds", value] => parsed.seconds = number(value)?,
-            ["--dir", value] => parsed.folder = PathBuf::from(value),
+            ["--dir", value] => {
+                parsed.folder = std::path::absolute(value)
+                    .map_err(|error| format!("--dir {value}: {error}"))?;
+            }
             ["--fio", value] => (*value).clone_into(&mut parsed.fio),
             ["--t-io-uring", value] => parsed.demo = Some((*value).to_owned()),
             ["--only", value] => (*value).clone_into(&mut parsed.only),

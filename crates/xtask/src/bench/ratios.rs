@@ -64,6 +64,10 @@ fn judge(goal: Goal, rounds: &[Round]) -> Option<Judged> {
             ("IOPS, × t/io_uring", Spread::of(ratios), bound, false, 1.0)
         }
         Goal::User(bound) => ("user time, × fio", ratio(|it| it.user_ns), bound, true, 1.0),
+        Goal::UserSampled(bound) => {
+            let all = ratio(|it| it.sampled_user_ns.unwrap_or(it.user_ns));
+            ("user time, × fio", all, bound, true, 1.0)
+        }
         Goal::UserAlone(bound) => (
             "user time, ns an I/O",
             own(|it| it.user_ns),
@@ -149,6 +153,7 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
         json!({
             "iops": list(|it| it.iops),
             "user_ns": list(|it| it.user_ns),
+            "sampled_user_ns": all.iter().map(|it| it.sampled_user_ns).collect::<Vec<_>>(),
             "system_ns": list(|it| it.system_ns),
             "p50_ns": list(|it| it.median_ns),
         })

@@ -7,6 +7,7 @@ use serde_json::Value;
 use wait4::Wait4 as _;
 
 use super::cases::{Case, Data};
+use crate::command;
 
 /// Figures of one run.
 #[derive(Clone, Copy)]
@@ -16,7 +17,9 @@ pub struct Sample {
     pub user_ns: f64,
     /// System time of an I/O, ns.
     pub system_ns: f64,
-    /// Median completion latency, ns.
+    /// User time of an I/O by samples, ns; where it was sampled.
+    pub sampled_user_ns: Option<f64>,
+    /// Median completion latency, ns; from submission on where the case asks for that.
     pub median_ns: f64,
 }
 
@@ -62,8 +65,50 @@ pub fn measure(
         iops: number(&way["iops"]),
         user_ns: processor("usr_cpu"),
         system_ns: processor("sys_cpu"),
-        median_ns: number(&way["clat_ns"]["percentile"]["50.000000"]),
+        sampled_user_ns: None,
+        median_ns: ["lat_ns", "clat_ns"]
+            .iter()
+            .find_map(|key| way[key]["percentile"]["50.000000"].as_f64())
+            .unwrap_or(0.0),
     })
+}
+
+/// Samples of user mode a second.
+const SAMPLES_PER_SECOND: u32 = 15_000;
+
+/// The same under Linux's `perf`, which samples what runs in user mode.
+pub fn measure_sampled(
+    program: &Command,
+    case: &Case,
+    path: &str,
+    seconds: usize,
+) -> Result<Sample, String> {
+    let samples = format!("{path}.perf");
+    let mut perf = Command::new("perf");
+    perf.args(["record", "-q", "-e", "cpu-clock:u", "-o", &samples]);
+    perf.args(["-F", &SAMPLES_PER_SECOND.to_string(), "--"]);
+    perf.arg(program.get_program()).args(program.get_args());
+    let mut sample = measure(&mut perf, case, path, seconds)?;
+    let lines = command::output("perf", &["script", "-i", &samples, "-F", "ip"])?;
+    std::fs::remove_file(&samples).map_err(|error| format!("{samples}: {error}"))?;
+    let seen = lines.lines().filter(|line| !line.trim().is_empty()).count();
+    let ios = sample.iops * seconds as f64;
+    sample.sampled_user_ns = Some(seen as f64 * 1e9 / f64::from(SAMPLES_PER_SECOND) / ios.max(1.0));
+    Ok(sample)
+}
+
+/// Whether `perf` is there and may sample.
+pub fn can_sample() -> bool {
+    let words = [
+        "record",
+        "-q",
+        "-e",
+        "cpu-clock:u",
+        "-o",
+        "/dev/null",
+        "true",
+    ];
+    command::output("perf", &words).is_ok()
 }
 
 /// Runs one of our own jobs on the file, and reads our own record.
@@ -75,7 +120,7 @@ pub fn native(program: &str, keys: &str, path: &str, seconds: usize) -> Result<S
     );
     std::fs::write(&workload, text).map_err(|error| format!("{workload}: {error}"))?;
     let words = ["run", "--json", "--no-record", workload.as_str()];
-    let output = crate::command::output(program, &words)?;
+    let output = command::output(program, &words)?;
     std::fs::remove_file(&workload).map_err(|error| format!("{workload}: {error}"))?;
     let document: Value = serde_json::from_str(&output).map_err(|error| error.to_string())?;
     let job = &document["stages"][0]["jobs"][0];
@@ -85,6 +130,7 @@ pub fn native(program: &str, keys: &str, path: &str, seconds: usize) -> Result<S
         iops: number(&job["read"]["iops"]),
         user_ns: number(&job["cpu"]["user_ns"]) / ios,
         system_ns: number(&job["cpu"]["system_ns"]) / ios,
+        sampled_user_ns: None,
         median_ns: number(&job["read"]["latency_ns"]["p50"]),
     })
 }
