@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::convert::ConvertArgs;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use fathom_model::Factor;
 use fathom_session::{Keep, Layout, NeedArgs, Show, Words, is_dialect};
 
@@ -445,6 +445,28 @@ fn workload_last(words: &[String]) -> Option<Vec<String>> {
     let takes_workload = ["run", "predict", "explain", "convert"].contains(&verb.as_str());
     let moves = !name.starts_with('-') && !is_dialect(name) && options.first()?.starts_with('-');
     (takes_workload && moves).then(|| [&words[..2], options, std::slice::from_ref(name)].concat())
+}
+
+/// What to do about an option of ours that stands behind a dialect's name, where it counts as one of that tool's and was
+/// complained about in `message`.
+pub fn misplaced(words: &[String], message: &str) -> Option<String> {
+    let verb = words.get(1)?;
+    let command = Cli::command();
+    let command = command.find_subcommand(verb)?;
+    let (before, after) = words.split_at(words.iter().position(|word| is_dialect(word))?);
+    let ours = |name: &&str| {
+        let long = name.strip_prefix("--");
+        long.is_some() && command.get_arguments().any(|own| own.get_long() == long)
+    };
+    let names = after.iter().filter_map(|word| word.split('=').next());
+    let name = names
+        .filter(ours)
+        .find(|name| message.contains(&format!("`{name}`")))?;
+    let (dialect, before) = (&after[0], before.get(1..)?.join(" "));
+    Some(format!(
+        "`{name}` belongs before `{dialect}`, as in `fathom {before} {name} … {dialect} …`: all that follows `{dialect}` is \
+         its own"
+    ))
 }
 
 impl Cli {

@@ -76,7 +76,12 @@ fn act() -> ExitCode {
     };
     match outcome {
         Ok(code) => code.into(),
-        Err(Failure { code, message }) => {
+        Err(failure) => {
+            let misplaced = args::misplaced(&words, &failure.message);
+            let Failure { code, message } = match misplaced {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            };
             tell(&message);
             code.into()
         }

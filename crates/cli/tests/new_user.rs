@@ -252,3 +252,35 @@ fn a_page_stands_by_itself_and_replaces_nothing_but_a_page() {
     let part = std::fs::read_to_string(home.join("again.html.part"));
     assert_eq!(part.unwrap(), "mine");
 }
+
+#[test]
+fn an_option_of_ours_behind_a_dialects_name_is_told_its_place() {
+    let folder = support::disk_folder();
+    for (words, name) in [
+        (["fio", "--name=n", "--ioengine=null", "--html=a"], "--html"),
+        (["diskspd", "--strict", "-c1M", "x"], "--strict"),
+        (["vdbench", "-f", "x", "--json"], "--json"),
+        (["sqlio", "-kR", "--no-record", "x"], "--no-record"),
+        (["iometer", "--size=1M", "--full", "x"], "--full"),
+    ] {
+        let output = fathom(folder.path())
+            .arg("run")
+            .args(words)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let dialect = words[0];
+        let told = format!("hint: `{name}` belongs before `{dialect}`, as in `fathom run {name}");
+        assert!(stderr.contains(&told), "{words:?}: {stderr}");
+        assert_eq!(names_in(folder.path()), Vec::<String>::new());
+    }
+    // What is the tool's own is no concern of ours.
+    let words = ["fio", "--name=n", "--ioengine=null", "--size=x"];
+    let output = fathom(folder.path())
+        .arg("run")
+        .args(words)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!stderr.contains("belongs before"), "{stderr}");
+}
