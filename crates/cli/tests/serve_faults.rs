@@ -158,6 +158,40 @@ fn what_is_detached_keeps_its_bytes() {
     }
 }
 
+/// A flush is no read, also where it fails: while its volume is gone, and by a fault.
+#[test]
+fn failed_flushes_are_counted_as_what_they_are() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let fails =
+        "try:\n    h.flush()\n    print('flushed')\nexcept nbd.Error as e:\n    print(e.errno)";
+    for (begin, end) in [
+        (["detach", "plain"], ["attach", "plain"]),
+        (["eio", "plain"], ["restore", "plain"]),
+    ] {
+        served.ctl(&begin, 0);
+        assert_eq!(served.python("plain", fails), "EIO");
+        served.ctl(&end, 0);
+    }
+    served.python("plain", "h.pread(4096, 0)");
+    drop(served);
+    let (record, _) = expect_code(folder.path(), &["report", "--json", "last"], 0);
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    let stage = &record["stages"][0];
+    let job = &stage["jobs"][0];
+    let count = |of: &serde_json::Value| of["errors"].as_u64();
+    assert_eq!(
+        (count(&job["sync"]), count(&job["read"])),
+        (Some(2), Some(0))
+    );
+    assert_eq!(count(&stage["total"]["sync"]), Some(2));
+    let error = &job["errors"][0];
+    assert_eq!(
+        (error["direction"].as_str(), error["errno"].as_i64()),
+        (Some("sync"), Some(5))
+    );
+}
+
 #[test]
 fn limits_faults_and_questions_are_obeyed() {
     let folder = disk_folder();
