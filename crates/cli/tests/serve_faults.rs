@@ -342,6 +342,41 @@ print(h.pread(32 * M, 0) == bytes(32 * M), h.pread(1, 64 * M))";
     assert_eq!(told.trim(), "ENOSPC\nTrue bytearray(b'b')");
 }
 
+/// A machine fails, or a volume is gone, while a range of it becomes zeroes. A crash undoes all of what was not acknowledged;
+/// what merely fails may have changed a part, and is not acknowledged when the volume is back.
+#[test]
+fn zeroing_that_is_cut_off_is_not_acknowledged() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let text = "\
+import json, socket
+M = 1 << 20
+home = sys.argv[1]
+def order(*words):
+  s = socket.socket(socket.AF_UNIX); s.connect(home + '/orders.sock')
+  s.sendall(json.dumps(words).encode() + b'\\n'); s.recv(1000)
+def connect():
+  h = nbd.NBD(); h.connect_uri('nbd+unix:///backed?socket=' + home + '/sockets/fathom.sock')
+  return h
+for words in [('crash', '--vm', 'db'), ('detach', 'backed')]:
+  h = connect()
+  for place in range(128): h.pwrite(b'a' * M, place * M)
+  h.flush()
+  cookie = h.aio_zero(128 * M, 0)
+  order(*words); order('attach', 'backed')
+  try:
+    while not h.aio_command_completed(cookie): h.poll(-1)
+    print('zeroed')
+  except nbd.Error as error: print(error.errno)
+  h = connect()
+  found = {bytes(h.pread(1, place * M + 77)) for place in range(128)}
+  print(found if words[0] == 'crash' else found <= {b'a', b'\\0'})
+";
+    let home = folder.path().display().to_string();
+    let told = served.python_with("plain", text, &[&home]);
+    assert_eq!(told, "ENOTCONN\n{b'a'}\nEIO\nTrue");
+}
+
 /// A client that still sends the data of a write does not understand that it was refused.
 #[test]
 fn a_write_is_refused_once_its_data_has_come() {

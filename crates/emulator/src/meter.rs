@@ -155,7 +155,8 @@ impl Meter {
         export.last = now;
         let latency = time.saturating_sub(io.asked);
         // An answer cannot be before its request, which may be dated back.
-        let late = time.saturating_sub(due.max(io.asked)).get();
+        let late = time.saturating_sub(due.max(io.asked)) + io.held;
+        let late = late.get();
         if !export.instant {
             self.error.record(late);
             self.present_error.record(late);

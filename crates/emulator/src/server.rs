@@ -39,10 +39,12 @@ mod obey;
 mod rest;
 mod secure;
 mod waiting;
+mod zeroing;
 
 pub(crate) use files::Files;
 use rest::Rest;
 use waiting::Outlook;
+use zeroing::Zeroings;
 
 /// Most clients at once.
 const CLIENTS_MOST: usize = 1024;
@@ -80,6 +82,7 @@ pub(crate) struct Server<'a> {
     epoll: OwnedFd,
     syncer: Syncer,
     puncher: Puncher,
+    zeroings: Zeroings,
     /// Volumes as files, where they are shown as such.
     files: Option<Files>,
     /// I/Os of files that are over.
@@ -157,6 +160,7 @@ impl<'a> Server<'a> {
             epoll,
             syncer,
             puncher,
+            zeroings: Zeroings::default(),
             files: None,
             files_ready: Vec::new(),
             control: None,
@@ -242,6 +246,7 @@ impl<'a> Server<'a> {
             if listening {
                 self.accept();
             }
+            self.zero_on();
             for client in std::mem::take(&mut self.resume) {
                 self.inbound(client, inbound::More::No);
             }
@@ -339,6 +344,9 @@ impl<'a> Server<'a> {
                 io.error = Some(NbdError::Io);
                 io.left = 0;
             }
+            if io.left > 0 && self.zeroings.holds(number, io, due) {
+                continue;
+            }
             if io.left > 0 {
                 let request = next_step(io, number, self.exports);
                 self.pace.submit(due, request, &mut self.completed);
@@ -362,12 +370,20 @@ impl<'a> Server<'a> {
         {
             self.syncer.ask((number, io.identity()), file);
         }
-        self.let_happen(io.sent);
+        self.admit(number);
+    }
+
+    /// The same for one that has its number.
+    fn admit(&mut self, number: u32) {
+        let Some(io) = self.ios.get_mut(number) else {
+            return;
+        };
+        let sent = io.sent;
+        self.let_happen(sent);
         let Some(io) = self.ios.get_mut(number) else {
             return;
         };
         let request = next_step(io, number, self.exports);
-        let sent = io.sent;
         self.pace.submit(sent, request, &mut self.completed);
         self.settle(sent);
     }

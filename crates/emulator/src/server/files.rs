@@ -11,6 +11,7 @@ use fathom_fuse::{self as fuse, FileOp, Request, Tree, What, errno};
 use fathom_model::Waits;
 use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
+use fathom_units::Nanos;
 
 use super::Server;
 use crate::backing::Disk;
@@ -204,6 +205,11 @@ impl Server<'_> {
             // Only another client of the same bytes can have brought this about.
             self.punch_all();
         }
+        if self.zeroings.touches(export, offset, length) && wanted.command != Command::Read {
+            self.zero_all();
+        }
+        let in_parts =
+            wanted.command == Command::WriteZeroes && self.zeroes_in_parts(export, length);
         let done = match (wanted.command, operation) {
             (Command::Write, FileOp::Write(_, data)) => self
                 .make_room(export, offset, length)
@@ -213,6 +219,7 @@ impl Server<'_> {
                 })
                 .map(|()| None),
             (Command::Trim, _) => self.disks[export].discard(&mut self.budget, offset, length),
+            (Command::WriteZeroes, _) if in_parts => Ok(None),
             (Command::WriteZeroes, _) => self.zero(export, offset, length),
             _ => Ok(None),
         };
@@ -234,8 +241,10 @@ impl Server<'_> {
             offset,
             length: wanted.length,
             left: wanted.length,
+            reached: wanted.length,
             index: self.meter.next_index(export),
             asked,
+            held: Nanos::ZERO,
             sent: self.pace.sent_at(asked, handed_on),
             due: None,
             waits: Waits::NONE,
@@ -250,7 +259,11 @@ impl Server<'_> {
             era: self.era(export),
             error: None,
         };
-        self.enter(io, hole);
+        if in_parts {
+            self.zero_in_parts(io, handed_on);
+        } else {
+            self.enter(io, hole);
+        }
     }
 
     /// Answers I/Os of files that are over.

@@ -296,6 +296,8 @@ impl Server<'_> {
         let mut allowed = check(request, size, session.allocation);
         allowed = allowed.and_then(|()| self.there(session.export));
         let (offset, length) = (request.offset, u64::from(request.length));
+        let in_parts =
+            request.command == Command::WriteZeroes && self.zeroes_in_parts(session.export, length);
         let mut hole = None;
         if allowed.is_ok() {
             let disk = &mut self.disks[session.export];
@@ -304,6 +306,7 @@ impl Server<'_> {
                 Command::Trim => disk
                     .discard(&mut self.budget, offset, length)
                     .map(|punched| hole = punched),
+                Command::WriteZeroes if in_parts => Ok(()),
                 Command::WriteZeroes => self
                     .zero(session.export, offset, length)
                     .map(|punched| hole = punched),
@@ -339,6 +342,11 @@ impl Server<'_> {
             });
             return;
         }
+        if in_parts {
+            let handed_on = client.handed_on.pop_front();
+            self.zero_in_parts(io, handed_on.unwrap_or(HandedOn::Nothing));
+            return;
+        }
         self.begin(io, client, hole);
     }
 
@@ -357,9 +365,11 @@ impl Server<'_> {
                 request.length
             },
             left: request.length,
+            reached: request.length,
             index: self.meter.next_index(session.export),
             asked: now,
             sent: Nanos::ZERO,
+            held: Nanos::ZERO,
             due: None,
             waits: Waits::NONE,
             sync: Sync::Done,
