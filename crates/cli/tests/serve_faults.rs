@@ -460,3 +460,50 @@ print(h.pread(1, 0), h.pread(1, 2 * M), h.pread(1, 31 * M))";
     let expected = "ENOSPC\nzeroed\nbytearray(b'b') bytearray(b'\\x00') bytearray(b'a')";
     assert_eq!(told.trim(), expected);
 }
+
+/// What is written over is kept in memory until a disk has what replaced it: writes wait where it has no room. `how` gives the
+/// functions `put` and `get`.
+fn check_writing_over(more: &[&str], how: &str) {
+    let folder = disk_folder();
+    for made in ["bytes", "files"] {
+        std::fs::create_dir(folder.path().join(made)).unwrap();
+    }
+    let more = [more, &["--memory", "8MiB"]].concat();
+    let served = Served::start_with(folder.path(), &more);
+    let text = format!("{how}\n{}", "\
+from concurrent.futures import ThreadPoolExecutor
+def fill(byte):
+  with ThreadPoolExecutor(4) as pool: list(pool.map(lambda place: put(byte * M, place * M), range(64)))
+fill(b'a'); h.flush()
+fill(b'b')
+print({bytes(get(1, place * M)) for place in range(64)})");
+    let home = folder.path().display().to_string();
+    let head = "import os, mmap\nM = 1 << 20\nhome = sys.argv[1]";
+    let told = served.python_with("backed", &format!("{head}\n{text}"), &[&home]);
+    assert_eq!(told, "{b'b'}");
+    let (told, _) = served.ctl(&["crash"], 0);
+    let lost = told.split(" failed: ").nth(1).unwrap();
+    let mib = lost.split(" MiB that no disk had").next().unwrap();
+    assert!(mib.parse::<f64>().unwrap() <= 12.0, "{told}");
+    drop(served);
+    let (record, _) = expect_code(folder.path(), &["report", "--json", "last"], 0);
+    assert!(
+        record.contains("for room to keep what they replaced"),
+        "{record}"
+    );
+}
+
+#[test]
+fn what_is_kept_of_writes_stays_within_memory() {
+    check_writing_over(&["--backing", "bytes"], "put, get = h.pwrite, h.pread");
+}
+
+#[test]
+fn what_is_kept_of_writes_to_files_stays_within_memory() {
+    check_writing_over(
+        &["--backing", "bytes", "--fuse", "files"],
+        "f = os.open(home + '/files/backed', os.O_RDWR)\n\
+         def put(bytes, at): assert os.pwrite(f, bytes, at) == len(bytes)\n\
+         def get(count, at): return os.pread(f, 4096, at)[:count]",
+    );
+}

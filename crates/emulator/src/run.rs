@@ -160,9 +160,11 @@ impl Serving<'_> {
             let served = self.drive(&mut server, ways, &stops, start, console);
             let cpu = cpu();
             let now = Clock::now();
+            let notes = server.notes();
             let Server { pace, meter, .. } = server;
             let (workers, error) = meter.finish(now, &pace);
-            let result = self.result((start, now), workers, &pace);
+            let mut result = self.result((start, now), workers, &pace);
+            result.notes = notes;
             let emulation = Emulation {
                 error,
                 bound: self.args.max_error,

@@ -37,12 +37,15 @@ mod inbound;
 mod kept;
 mod obey;
 mod rest;
+mod room;
 mod secure;
 mod waiting;
 mod zeroing;
 
 pub(crate) use files::Files;
 use rest::Rest;
+use room::Room;
+pub(crate) use room::{Starved, Turn};
 use waiting::Outlook;
 use zeroing::Zeroings;
 
@@ -83,6 +86,7 @@ pub(crate) struct Server<'a> {
     syncer: Syncer,
     puncher: Puncher,
     zeroings: Zeroings,
+    room: Room,
     /// Volumes as files, where they are shown as such.
     files: Option<Files>,
     /// I/Os of files that are over.
@@ -161,6 +165,7 @@ impl<'a> Server<'a> {
             syncer,
             puncher,
             zeroings: Zeroings::default(),
+            room: Room::default(),
             files: None,
             files_ready: Vec::new(),
             control: None,
@@ -206,6 +211,11 @@ impl<'a> Server<'a> {
         self.control = None;
     }
 
+    /// What a reader of the figures should know.
+    pub fn notes(&self) -> Vec<String> {
+        self.room.note().into_iter().collect()
+    }
+
     /// Serves until `stop` becomes readable, or until `end`.
     pub fn run(&mut self, stop: impl AsFd, end: Option<Nanos>) -> io::Result<()> {
         epoll::add(&self.epoll, stop, EventData::new_u64(STOP), EventFlags::IN)?;
@@ -213,6 +223,8 @@ impl<'a> Server<'a> {
         loop {
             let now = Clock::now();
             self.let_happen(self.pace.at(now));
+            self.feed_where_there_is_room();
+            self.feed_files();
             self.deliver();
             self.meter.roll(now, &self.pace);
             self.echo.call(now)?;
@@ -394,6 +406,9 @@ impl<'a> Server<'a> {
             return;
         };
         self.landed_on_disk(&io);
+        if io.client == room::NOBODY {
+            return self.flushed_for_room();
+        }
         if io.client == files::KERNEL {
             self.files_ready.push(io);
             return;

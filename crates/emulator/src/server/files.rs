@@ -13,7 +13,7 @@ use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
 use fathom_units::Nanos;
 
-use super::Server;
+use super::{Server, Starved};
 use crate::backing::Disk;
 use crate::client::OWED_MOST;
 use crate::in_flight::{Io, Sync};
@@ -40,7 +40,7 @@ pub(super) enum Mounted {
 #[derive(Debug)]
 pub(crate) struct Files {
     pub mount: Mount,
-    tree: Tree,
+    pub(super) tree: Tree,
     buffer: Vec<u8>,
     /// What the last answers hand on to the requests that follow them.
     handed_on: VecDeque<HandedOn>,
@@ -156,10 +156,8 @@ impl Server<'_> {
         for _ in 0..REQUESTS_A_TURN {
             match rustix::io::read(files.mount.device(), &mut *buffer) {
                 Ok(count) => {
-                    let request = Request::parse(&buffer[..count]).map_err(io::Error::other)?;
-                    if let Some(operation) = files.names(&request) {
-                        self.operate(&mut files, &request, operation);
-                    }
+                    Request::parse(&buffer[..count]).map_err(io::Error::other)?;
+                    self.take_file(&mut files, &buffer[..count], None);
                 }
                 // A request that was taken back before it was read.
                 Err(rustix::io::Errno::NOENT | rustix::io::Errno::INTR) => {}
@@ -179,6 +177,19 @@ impl Server<'_> {
         mounted
     }
 
+    /// Takes in a request, which may have waited for room.
+    pub(super) fn take_file(&mut self, files: &mut Files, bytes: &[u8], starved: Option<Starved>) {
+        let Ok(request) = Request::parse(bytes) else {
+            return;
+        };
+        if let Some(operation) = files.names(&request)
+            && !self.file_starves(files, (&request, bytes), &operation, starved)
+        {
+            let held = self.fed(starved, Clock::now());
+            self.operate(files, &request, operation, held);
+        }
+    }
+
     /// The I/O that an operation is, on a volume that is there.
     fn wanted(&self, export: usize, operation: FileOp<'_>) -> Result<Option<Wanted>, i32> {
         self.there(export).map_err(number_of)?;
@@ -186,7 +197,13 @@ impl Server<'_> {
     }
 
     /// Something with a file's bytes: an I/O of its volume, where it can be one.
-    fn operate(&mut self, files: &mut Files, request: &Request<'_>, operation: FileOp<'_>) {
+    fn operate(
+        &mut self,
+        files: &mut Files,
+        request: &Request<'_>,
+        operation: FileOp<'_>,
+        held: Nanos,
+    ) {
         let unique = request.unique;
         let Some(export) = files.tree.file(request.node) else {
             // A directory is durable as it is.
@@ -243,8 +260,8 @@ impl Server<'_> {
             left: wanted.length,
             reached: wanted.length,
             index: self.meter.next_index(export),
-            asked,
-            held: Nanos::ZERO,
+            asked: asked.saturating_sub(held),
+            held,
             sent: self.pace.sent_at(asked, handed_on),
             due: None,
             waits: Waits::NONE,
