@@ -98,4 +98,9 @@ impl EventSink for Fan<'_> {
     fn wants_jobs(&self) -> bool {
         self.0.iter().any(|sink| sink.wants_jobs())
     }
+
+    fn ends_stage(&mut self) -> bool {
+        let wishes = self.0.iter_mut().map(|sink| sink.ends_stage());
+        wishes.fold(false, |any, ends| any || ends)
+    }
 }
