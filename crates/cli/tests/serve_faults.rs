@@ -507,3 +507,44 @@ fn what_is_kept_of_writes_to_files_stays_within_memory() {
          def get(count, at): return os.pread(f, 4096, at)[:count]",
     );
 }
+
+/// Those who connect and say nothing keep no order waiting, however many they are.
+#[test]
+fn silent_clients_of_the_control_socket_keep_nobody_waiting() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let place = folder.path().join("orders.sock");
+    let silent: Vec<UnixStream> = (0..20)
+        .map(|_| UnixStream::connect(&place).unwrap())
+        .collect();
+    let started = Clock::now();
+    served.ctl(&["stats"], 0);
+    // One after another they would be waited for for 5 s each.
+    assert!(Clock::now() - started < Nanos::from_secs(5));
+    drop(silent);
+}
+
+/// Who comes when the process may have no more descriptors is turned away; the others are served.
+#[test]
+fn clients_beyond_the_descriptors_are_turned_away() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let limit = ["--nofile=40:40", "--pid", &served.child.id().to_string()].map(str::to_owned);
+    system("prlimit", &limit.each_ref().map(String::as_str));
+    let text = "\
+import socket
+home = sys.argv[1]
+def told():
+  s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(home + '/sockets/fathom.sock')
+  clients.append(s)
+  return len(s.recv(18))
+clients = []
+found = {told() for _ in range(60)}
+h.pwrite(b'a' * 512, 0)
+for s in clients: s.close()
+h.flush()
+print(found, told())
+";
+    let home = folder.path().display().to_string();
+    assert_eq!(served.python_with("plain", text, &[&home]), "{0, 18} 18");
+}

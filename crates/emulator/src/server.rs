@@ -16,13 +16,14 @@ use fathom_nbd::{Command, Handshake, NbdError, reply};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::io::fcntl_dupfd_cloexec;
 
 use crate::backing::{Budget, Disk};
 use crate::client::{Client, Life, OWED_MOST, Outgoing, Phase};
 use crate::control::Control;
 use crate::exports::ExportTable;
 use crate::in_flight::{InFlight, Io, Sync};
-use crate::listen::{Greeting, Listener};
+use crate::listen::{Greeting, Listener, NoDescriptor};
 use crate::meter::Meter;
 use crate::pace::{HandedOn, Pace};
 use crate::path::Echo;
@@ -83,6 +84,8 @@ pub(crate) struct Server<'a> {
     /// Where clients speak TLS, if any are to.
     pumps: Option<Pumps>,
     epoll: OwnedFd,
+    /// A descriptor that is given up where there is no other.
+    spare: Option<OwnedFd>,
     syncer: Syncer,
     puncher: Puncher,
     zeroings: Zeroings,
@@ -161,6 +164,7 @@ impl<'a> Server<'a> {
             meter,
             listeners,
             pumps: None,
+            spare: fcntl_dupfd_cloexec(&epoll, 0).ok(),
             epoll,
             syncer,
             puncher,
@@ -265,10 +269,29 @@ impl<'a> Server<'a> {
         }
     }
 
+    /// The next client that waits. One for whom there is no descriptor is turned away: the kernel would tell of it for ever.
+    fn next_client(&mut self, listener: usize) -> Option<OwnedFd> {
+        loop {
+            match self.listeners[listener].accept() {
+                Ok(client) => return client,
+                Err(NoDescriptor) => {
+                    let more = || fcntl_dupfd_cloexec(&self.epoll, 0).ok();
+                    drop(self.spare.take().or_else(more)?);
+                    // Only now it is known whether anybody waits.
+                    let waited = matches!(self.listeners[listener].accept(), Ok(Some(_)));
+                    self.spare = more();
+                    if !waited {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
     /// Takes in every client that waits.
     fn accept(&mut self) {
         for number in 0..self.listeners.len() {
-            while let Some(socket) = self.listeners[number].accept() {
+            while let Some(socket) = self.next_client(number) {
                 if self.alive >= CLIENTS_MOST || self.ios.len() >= IN_FLIGHT_MOST {
                     continue;
                 }
