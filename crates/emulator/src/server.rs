@@ -23,7 +23,7 @@ use crate::client::{Client, Life, OWED_MOST, Outgoing, Phase};
 use crate::control::Control;
 use crate::exports::ExportTable;
 use crate::in_flight::{InFlight, Io, Sync};
-use crate::listen::{Greeting, Listener, NoDescriptor};
+use crate::listen::{Greeting, Listener};
 use crate::meter::Meter;
 use crate::pace::{HandedOn, Pace};
 use crate::path::Echo;
@@ -272,18 +272,17 @@ impl<'a> Server<'a> {
     /// The next client that waits. One for whom there is no descriptor is turned away: the kernel would tell of it for ever.
     fn next_client(&mut self, listener: usize) -> Option<OwnedFd> {
         loop {
-            match self.listeners[listener].accept() {
-                Ok(client) => return client,
-                Err(NoDescriptor) => {
-                    let more = || fcntl_dupfd_cloexec(&self.epoll, 0).ok();
-                    drop(self.spare.take().or_else(more)?);
-                    // Only now it is known whether anybody waits.
-                    let waited = matches!(self.listeners[listener].accept(), Ok(Some(_)));
-                    self.spare = more();
-                    if !waited {
-                        return None;
-                    }
-                }
+            let listener = &self.listeners[listener];
+            if let Ok(client) = listener.accept() {
+                return client;
+            }
+            let more = || fcntl_dupfd_cloexec(&self.epoll, 0).ok();
+            drop(self.spare.take().or_else(more)?);
+            // Only now it is known whether anybody waits.
+            let waited = matches!(listener.accept(), Ok(Some(_)));
+            self.spare = more();
+            if !waited {
+                return None;
             }
         }
     }

@@ -100,7 +100,6 @@ impl EventSink for Fan<'_> {
     }
 
     fn ends_stage(&mut self) -> bool {
-        let wishes = self.0.iter_mut().map(|sink| sink.ends_stage());
-        wishes.fold(false, |any, ends| any || ends)
+        self.0.iter_mut().any(|sink| sink.ends_stage())
     }
 }

@@ -19,6 +19,7 @@ use crate::client::OWED_MOST;
 use crate::in_flight::{Io, Sync};
 use crate::mount::Mount;
 use crate::pace::HandedOn;
+use crate::punch::Hole;
 
 /// The place of the kernel among the clients: none of theirs.
 pub(super) const KERNEL: (u32, u32) = (u32::MAX, 0);
@@ -218,12 +219,8 @@ impl Server<'_> {
             Err(error) => return files.fail(unique, error),
         };
         let (offset, length) = (wanted.offset, u64::from(wanted.length));
-        if self.puncher.touches(export, offset, length) && wanted.command != Command::Read {
-            // Only another client of the same bytes can have brought this about.
-            self.punch_all();
-        }
-        if self.zeroings.touches(export, offset, length) && wanted.command != Command::Read {
-            self.zero_all();
+        if wanted.command != Command::Read {
+            self.finish_holes(export, offset, length);
         }
         let in_parts =
             wanted.command == Command::WriteZeroes && self.zeroes_in_parts(export, length);
@@ -247,7 +244,6 @@ impl Server<'_> {
         let handed_on = files.handed_on.pop_front().unwrap_or(HandedOn::Nothing);
         let asked = self.pace.left_at(Clock::now(), self.outlook.was);
         let durable = wanted.command == Command::Flush || wanted.durable;
-        let in_file = self.disks[export].durable_file().is_some();
         let io = Io {
             client: KERNEL,
             structured: false,
@@ -265,13 +261,7 @@ impl Server<'_> {
             sent: self.pace.sent_at(asked, handed_on),
             due: None,
             waits: Waits::NONE,
-            sync: if hole.is_some() {
-                Sync::Hole
-            } else if durable && in_file {
-                Sync::Pending
-            } else {
-                Sync::Done
-            },
+            sync: self.waits_for(export, durable, hole.as_ref()),
             cached: false,
             era: self.era(export),
             error: None,
@@ -280,6 +270,26 @@ impl Server<'_> {
             self.zero_in_parts(io, handed_on);
         } else {
             self.enter(io, hole);
+        }
+    }
+
+    /// Has all that is punched or zeroed of a range done before it is changed: only another client of the same bytes can have
+    /// brought this about.
+    fn finish_holes(&mut self, export: usize, offset: u64, length: u64) {
+        if self.puncher.touches(export, offset, length) {
+            self.punch_all();
+        }
+        if self.zeroings.touches(export, offset, length) {
+            self.zero_all();
+        }
+    }
+
+    /// What an I/O waits for beside the model.
+    fn waits_for(&self, export: usize, durable: bool, hole: Option<&Hole>) -> Sync {
+        match (hole, self.disks[export].durable_file()) {
+            (Some(_), _) => Sync::Hole,
+            (None, Some(_)) if durable => Sync::Pending,
+            _ => Sync::Done,
         }
     }
 
