@@ -7,9 +7,11 @@ use std::path::Path;
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_model::Design;
-use fathom_peers::Shown;
+use fathom_peers::{Enough, Shown};
 use fathom_record::{EventSink, RunKind};
-use fathom_session::{Code, Failure, Input, Outcome, Screen, Start, load, tell_warnings, watch};
+use fathom_session::{
+    Code, Failure, Fan, Input, Outcome, Screen, Start, load, tell_warnings, watch,
+};
 use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
 use fathom_workload::trace::ServedTrace;
 
@@ -113,8 +115,9 @@ fn simulated(
     let view = view(&args.output, input, RunKind::Predict, &stop)?;
     let mut shown = Shown::new(screen, view);
     let keep = args.output.keep();
+    let mut enough = Enough::new(input, stop.clone());
     let predicted = watch(&mut start, input, keep, &mut shown, &TERMINAL, |sink| {
-        run(sink, &|| stop.is_requested())
+        run(&mut Fan(vec![sink, &mut enough]), &|| stop.is_requested())
     });
     let view = shown.close();
     let ((prediction, known), writer) = predicted?;

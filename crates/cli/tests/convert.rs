@@ -45,6 +45,103 @@ fn a_job_file_becomes_a_native_file_and_comes_back() {
     assert!(text(&output.stderr).contains("never written over"));
 }
 
+/// An Iometer configuration with these names of its specification, its manager and its worker.
+fn configuration(name: &str) -> String {
+    format!(
+        "Version 1.1.0\n'TEST SETUP ====\n'Run Time\n'\thours      minutes    seconds\n\t0          0          5\n'END test setup\n\
+         'ACCESS SPECIFICATIONS ====\n'Access specification name,default assignment\n\t{name},NONE\n\
+         'size,% of size,% reads,% random,delay,burst,align,reply\n\t4096,100,67,100,0,1,0,0\n'END access specifications\n\
+         'MANAGER LIST ====\n'Manager ID, manager name\n\t1,{name}\n'Manager network address\n\t\n'Worker\n\t{name}\n\
+         'Worker type\n\tDISK\n'Assigned access specs\n\t{name}\n'End assigned access specs\n'Target assignments\n\
+         'Target\n\t/d/x\n'Target type\n\tDISK\n'End target\n'End target assignments\n'End worker\n'End manager\n\
+         'END manager list\nVersion 1.1.0\n"
+    )
+}
+
+/// Names stand in the native file as they are, and come back from it.
+#[test]
+fn odd_names_of_iometer_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (icf, native, again) = (path("a.icf"), path("a.workload.toml"), path("b.icf"));
+    let body = |text: &str| {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let converted = |from: &str, to: &str| {
+        let output = fathom(&["convert", "--to", to, from]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    for name in [
+        "q\"uo\"te",
+        "a'b",
+        "hash # x",
+        "[brackets]",
+        "{brace}",
+        "back\\slash",
+        "\\n",
+        "ümläut 漢字",
+        "🚀",
+        "a=b",
+        "a;b",
+        "100%",
+        "*",
+        "(x)",
+        "\"\"\"",
+        "x'''",
+        "$x `y`",
+    ] {
+        std::fs::write(&icf, configuration(name)).unwrap();
+        let first = converted(&icf, "native");
+        let read: toml::Table = first.parse().unwrap();
+        let stage = &read["stage"][0];
+        for found in [
+            &stage["name"],
+            &stage["job"][0]["name"],
+            &stage["job"][0]["host"],
+        ] {
+            assert_eq!(found.as_str(), Some(name), "{first}");
+        }
+        std::fs::write(&native, &first).unwrap();
+        std::fs::write(&again, converted(&native, "iometer")).unwrap();
+        assert_eq!(body(&converted(&again, "native")), body(&first), "{name}");
+    }
+}
+
+/// What Windows writes is not always UTF-8.
+#[test]
+fn files_of_windows_are_read_as_it_writes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let wide = |text: &str| {
+        let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+        [0xff, 0xfe].into_iter().chain(units).collect::<Vec<u8>>()
+    };
+    let page = configuration("größer · 5 µs");
+    let page = page.chars().map(|letter| u8::try_from(letter).unwrap());
+    let profile = "<Profile><TimeSpans><TimeSpan><Duration>5</Duration><Targets><Target><Path>größe</Path>\
+                   <FileSize>1048576</FileSize></Target></Targets></TimeSpan></TimeSpans></Profile>";
+    let guessed = "is not in UTF-8: it is read as";
+    for (name, bytes, expected, told) in [
+        ("a.icf", page.collect(), "größer · 5 µs", guessed),
+        ("b.icf", wide(&configuration("größer")), "größer", guessed),
+        ("c.xml", wide(profile), "größe", ""),
+    ] {
+        std::fs::write(path(name), bytes).unwrap();
+        let output = fathom(&["convert", "--to", "native", &path(name)]);
+        let (found, errors) = (text(&output.stdout), text(&output.stderr));
+        let is_read = output.status.success() && found.contains(expected);
+        assert!(is_read && errors.contains(told), "{name}: {found}{errors}");
+    }
+    let output = fathom(&["explain", "iometer", "/c", &path("a.icf")]);
+    let found = text(&output.stdout);
+    assert!(found.contains("größer · 5 µs"), "{output:?}");
+    std::fs::write(path("d.fio"), b"[\xff]\nsize=1m\n").unwrap();
+    let output = fathom(&["explain", &path("d.fio")]);
+    assert!(text(&output.stderr).contains("is no text"), "{output:?}");
+}
+
 #[test]
 fn what_is_lost_is_told_and_strict_heeds_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -158,6 +158,40 @@ fn what_is_detached_keeps_its_bytes() {
     }
 }
 
+/// A flush is no read, also where it fails: while its volume is gone, and by a fault.
+#[test]
+fn failed_flushes_are_counted_as_what_they_are() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let fails =
+        "try:\n    h.flush()\n    print('flushed')\nexcept nbd.Error as e:\n    print(e.errno)";
+    for (begin, end) in [
+        (["detach", "plain"], ["attach", "plain"]),
+        (["eio", "plain"], ["restore", "plain"]),
+    ] {
+        served.ctl(&begin, 0);
+        assert_eq!(served.python("plain", fails), "EIO");
+        served.ctl(&end, 0);
+    }
+    served.python("plain", "h.pread(4096, 0)");
+    drop(served);
+    let (record, _) = expect_code(folder.path(), &["report", "--json", "last"], 0);
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    let stage = &record["stages"][0];
+    let job = &stage["jobs"][0];
+    let count = |of: &serde_json::Value| of["errors"].as_u64();
+    assert_eq!(
+        (count(&job["sync"]), count(&job["read"])),
+        (Some(2), Some(0))
+    );
+    assert_eq!(count(&stage["total"]["sync"]), Some(2));
+    let error = &job["errors"][0];
+    assert_eq!(
+        (error["direction"].as_str(), error["errno"].as_i64()),
+        (Some("sync"), Some(5))
+    );
+}
+
 #[test]
 fn limits_faults_and_questions_are_obeyed() {
     let folder = disk_folder();
@@ -308,6 +342,41 @@ print(h.pread(32 * M, 0) == bytes(32 * M), h.pread(1, 64 * M))";
     assert_eq!(told.trim(), "ENOSPC\nTrue bytearray(b'b')");
 }
 
+/// A machine fails, or a volume is gone, while a range of it becomes zeroes. A crash undoes all of what was not acknowledged;
+/// what merely fails may have changed a part, and is not acknowledged when the volume is back.
+#[test]
+fn zeroing_that_is_cut_off_is_not_acknowledged() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let text = "\
+import json, socket
+M = 1 << 20
+home = sys.argv[1]
+def order(*words):
+  s = socket.socket(socket.AF_UNIX); s.connect(home + '/orders.sock')
+  s.sendall(json.dumps(words).encode() + b'\\n'); s.recv(1000)
+def connect():
+  h = nbd.NBD(); h.connect_uri('nbd+unix:///backed?socket=' + home + '/sockets/fathom.sock')
+  return h
+for words in [('crash', '--vm', 'db'), ('detach', 'backed')]:
+  h = connect()
+  for place in range(128): h.pwrite(b'a' * M, place * M)
+  h.flush()
+  cookie = h.aio_zero(128 * M, 0)
+  order(*words); order('attach', 'backed')
+  try:
+    while not h.aio_command_completed(cookie): h.poll(-1)
+    print('zeroed')
+  except nbd.Error as error: print(error.errno)
+  h = connect()
+  found = {bytes(h.pread(1, place * M + 77)) for place in range(128)}
+  print(found if words[0] == 'crash' else found <= {b'a', b'\\0'})
+";
+    let home = folder.path().display().to_string();
+    let told = served.python_with("plain", text, &[&home]);
+    assert_eq!(told, "ENOTCONN\n{b'a'}\nEIO\nTrue");
+}
+
 /// A client that still sends the data of a write does not understand that it was refused.
 #[test]
 fn a_write_is_refused_once_its_data_has_come() {
@@ -390,4 +459,92 @@ print(h.pread(1, 0), h.pread(1, 2 * M), h.pread(1, 31 * M))";
     let told = served.python("backed", text);
     let expected = "ENOSPC\nzeroed\nbytearray(b'b') bytearray(b'\\x00') bytearray(b'a')";
     assert_eq!(told.trim(), expected);
+}
+
+/// What is written over is kept in memory until a disk has what replaced it: writes wait where it has no room. `how` gives the
+/// functions `put` and `get`.
+fn check_writing_over(more: &[&str], how: &str) {
+    let folder = disk_folder();
+    for made in ["bytes", "files"] {
+        std::fs::create_dir(folder.path().join(made)).unwrap();
+    }
+    let more = [more, &["--memory", "8MiB"]].concat();
+    let served = Served::start_with(folder.path(), &more);
+    let text = format!("{how}\n{}", "\
+from concurrent.futures import ThreadPoolExecutor
+def fill(byte):
+  with ThreadPoolExecutor(4) as pool: list(pool.map(lambda place: put(byte * M, place * M), range(64)))
+fill(b'a'); h.flush()
+fill(b'b')
+print({bytes(get(1, place * M)) for place in range(64)})");
+    let home = folder.path().display().to_string();
+    let head = "import os, mmap\nM = 1 << 20\nhome = sys.argv[1]";
+    let told = served.python_with("backed", &format!("{head}\n{text}"), &[&home]);
+    assert_eq!(told, "{b'b'}");
+    let (told, _) = served.ctl(&["crash"], 0);
+    let lost = told.split(" failed: ").nth(1).unwrap();
+    let mib = lost.split(" MiB that no disk had").next().unwrap();
+    assert!(mib.parse::<f64>().unwrap() <= 12.0, "{told}");
+    drop(served);
+    let (record, _) = expect_code(folder.path(), &["report", "--json", "last"], 0);
+    assert!(
+        record.contains("for room to keep what they replaced"),
+        "{record}"
+    );
+}
+
+#[test]
+fn what_is_kept_of_writes_stays_within_memory() {
+    check_writing_over(&["--backing", "bytes"], "put, get = h.pwrite, h.pread");
+}
+
+#[test]
+fn what_is_kept_of_writes_to_files_stays_within_memory() {
+    check_writing_over(
+        &["--backing", "bytes", "--fuse", "files"],
+        "f = os.open(home + '/files/backed', os.O_RDWR)\n\
+         def put(bytes, at): assert os.pwrite(f, bytes, at) == len(bytes)\n\
+         def get(count, at): return os.pread(f, 4096, at)[:count]",
+    );
+}
+
+/// Those who connect and say nothing keep no order waiting, however many they are.
+#[test]
+fn silent_clients_of_the_control_socket_keep_nobody_waiting() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let place = folder.path().join("orders.sock");
+    let silent: Vec<UnixStream> = (0..20)
+        .map(|_| UnixStream::connect(&place).unwrap())
+        .collect();
+    let started = Clock::now();
+    served.ctl(&["stats"], 0);
+    // One after another they would be waited for for 5 s each.
+    assert!(Clock::now() - started < Nanos::from_secs(5));
+    drop(silent);
+}
+
+/// Who comes when the process may have no more descriptors is turned away; the others are served.
+#[test]
+fn clients_beyond_the_descriptors_are_turned_away() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let limit = ["--nofile=40:40", "--pid", &served.child.id().to_string()].map(str::to_owned);
+    system("prlimit", &limit.each_ref().map(String::as_str));
+    let text = "\
+import socket
+home = sys.argv[1]
+def told():
+  s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(home + '/sockets/fathom.sock')
+  clients.append(s)
+  return len(s.recv(18))
+clients = []
+found = {told() for _ in range(60)}
+h.pwrite(b'a' * 512, 0)
+for s in clients: s.close()
+h.flush()
+print(found, told())
+";
+    let home = folder.path().display().to_string();
+    assert_eq!(served.python_with("plain", text, &[&home]), "{0, 18} 18");
 }

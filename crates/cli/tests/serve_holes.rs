@@ -109,6 +109,44 @@ fn a_large_hole_in_memory_is_in_order_and_its_memory_may_be_taken_again() {
     assert_eq!(served.python(OVERLAPS), "in order");
 }
 
+/// Where a crash may bring back what is zeroed, that is copied first, a part at a time.
+#[test]
+fn what_is_zeroed_a_part_at_a_time_is_in_order_with_what_overlaps_it() {
+    let folder = disk_folder();
+    std::fs::create_dir(folder.path().join("disks")).unwrap();
+    for more in [&["--memory", "262MiB"][..], &["--backing", "disks"]] {
+        let served = Served::start(folder.path(), &[more, &["--tearable"]].concat());
+        assert_eq!(served.python(OVERLAPS), "in order", "{more:?}");
+    }
+    let left = std::fs::metadata(folder.path().join("disks/d.img")).unwrap();
+    assert!(left.blocks() * 512 < 1 << 20, "{} blocks", left.blocks());
+}
+
+#[test]
+fn nobody_waits_for_what_another_zeroes() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path(), &["--tearable"]);
+    let text = "\
+import time
+other = connect()
+for place in range(256): h.pwrite(b'x' * M, place * M)
+other.pwrite(b'o' * 4096, 300 * M)
+begun = time.monotonic()
+h.aio_zero(256 * M, 0)
+longest, reads = 0, 0
+while h.aio_in_flight() > 0:
+  at = time.monotonic()
+  assert other.pread(4096, 300 * M) == b'o' * 4096
+  longest, reads = max(longest, time.monotonic() - at), reads + 1
+  h.poll(0)
+taken = time.monotonic() - begun
+assert longest < taken / 4, (longest, taken, reads)
+assert h.pread(M, 255 * M) == bytes(M)
+print('served')
+";
+    assert_eq!(served.python(text), "served");
+}
+
 #[test]
 fn zeroes_that_were_flushed_outlive_the_server() {
     let folder = disk_folder();

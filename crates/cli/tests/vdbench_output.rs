@@ -300,6 +300,33 @@ fn a_run_ends_when_it_is_told_or_has_enough() {
 }
 
 #[test]
+fn maxdata_behind_a_warm_up_ends_predictions() {
+    let folder = tempfile::tempdir().unwrap();
+    let design =
+        "[[device]]\nname = 'd'\nmount = '/'\nsize = '1TiB'\niops = 20000\nlatency = 'none'\n";
+    std::fs::write(folder.path().join("d.design.toml"), design).unwrap();
+    let path = folder.path().join("a.vdb");
+    // The second goes on to its end; an open loop with long gaps ends with its second too.
+    let text = "sd=sd1,lun=/data/a,size=1g,threads=2\nwd=Mix,sd=sd1,xfersize=4k,rdpct=50,seekpct=100\n\
+                rd=warm,wd=Mix,iorate=2000,elapsed=60,warmup=1,maxdata=10m\n\
+                rd=whole,wd=Mix,iorate=2000,elapsed=4,warmup=1,maxdata=1g\n\
+                rd=slow,wd=Mix,iorate=5,elapsed=600,warmup=2,maxdata=60k\n\
+                rd=most,wd=Mix,iorate=max,elapsed=60,warmup=1,maxdata=100m\n";
+    std::fs::write(&path, text).unwrap();
+    let words = ["predict", "--on", "d.design.toml", "--json", "a.vdb"];
+    let (record, _) = expect_code(folder.path(), &words, 0);
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    let stages = record["stages"].as_array().unwrap();
+    let seconds = |stage: &serde_json::Value| stage["measured_ns"].as_u64().unwrap() as f64 / 1e9;
+    let seconds: Vec<f64> = stages.iter().map(seconds).collect();
+    // 2,000 I/Os of 4 KiB a second are 7.8 MiB: 10 MiB are there at the end of the second second; 20,000 are 78 MiB.
+    for (found, expected) in seconds.iter().zip([2.0, 4.0, 3.0, 2.0]) {
+        assert!((found - expected).abs() < 0.5, "{seconds:?}");
+    }
+    assert_eq!(seconds.len(), 4);
+}
+
+#[test]
 fn maxdata_behind_a_warm_up_ends_plain_runs_too() {
     let home = disk_folder();
     parameters(

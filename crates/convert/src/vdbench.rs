@@ -11,6 +11,7 @@ mod general;
 mod sections;
 mod storage;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io;
 
@@ -159,7 +160,7 @@ impl Writer {
     /// `host=` of a job.
     fn host(&self, job: &Job) -> String {
         match job.host.as_deref() {
-            Some(host) => format!(",host={host}"),
+            Some(host) => format!(",host={}", quoted(host)),
             None if self.has_hosts => format!(",host={HERE}"),
             None => String::new(),
         }
@@ -168,6 +169,7 @@ impl Writer {
     fn text(&self, hosts: &[&str]) -> String {
         let mut text = self.general.text();
         for host in hosts {
+            let host = quoted(host);
             let _ = writeln!(text, "hd={host},system={host}");
         }
         text.push_str(&self.sections.text());
@@ -239,6 +241,17 @@ fn decided(job: &Job) {
         trace_to: _,
         warmup_bytes: _,
     } = features;
+}
+
+/// A value as it can stand in a line: in double quotes where anything in it could end it. A double quote cannot be said.
+fn quoted(value: &str) -> Cow<'_, str> {
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || "/\\_.:+-@%~*$#&;<>![]{}^|?'`".contains(c);
+    if value.chars().all(is_plain) && !value.is_empty() || value.contains('"') {
+        Cow::Borrowed(value)
+    } else {
+        Cow::Owned(format!("\"{value}\""))
+    }
 }
 
 fn is_name(name: &str) -> bool {

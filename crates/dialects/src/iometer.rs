@@ -136,7 +136,7 @@ pub fn read(
     files: &dyn Files,
     processors: u32,
 ) -> Result<IometerInput, Diagnostics> {
-    let (options, diagnostics) = line::read(arguments);
+    let (options, mut diagnostics) = line::read(arguments);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -151,13 +151,35 @@ pub fn read(
             return Err(Diagnostics(vec![Diagnostic::error(message).hint(hint)]));
         }
         None => String::new(),
-        Some(path) => files.read_text(path).map_err(|error| {
-            let message = format!("`{path}` cannot be read: {error}");
-            let hint = "name a file that is there";
-            Diagnostics(vec![Diagnostic::error(message).hint(hint)])
-        })?,
+        Some(path) => {
+            let bytes = files.read_bytes(path).map_err(|error| {
+                let message = format!("`{path}` cannot be read: {error}");
+                let hint = "name a file that is there";
+                Diagnostics(vec![Diagnostic::error(message).hint(hint)])
+            })?;
+            let (text, guessed) = decode(path, &bytes);
+            diagnostics.0.extend(guessed);
+            text
+        }
     };
-    read_with(&text, options, processors)
+    let mut input = read_with(&text, options, processors)?;
+    input.warnings.0.splice(0..0, diagnostics.0);
+    Ok(input)
+}
+
+/// The text of a file, and what is to be told of it: Iometer writes the code page of its Windows, most often this one.
+pub fn decode(path: &str, bytes: &[u8]) -> (String, Option<Diagnostic>) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (text.to_owned(), None);
+    }
+    let (text, encoding, _) = encoding_rs::WINDOWS_1252.decode(bytes);
+    let message = format!(
+        "`{path}` is not in UTF-8: it is read as {}",
+        encoding.name()
+    );
+    let hint = "where names or paths are wrong, store it as UTF-8";
+    let warning = Diagnostic::warning(message).hint(hint);
+    (text.into_owned(), Some(warning))
 }
 
 /// Reads the text of a file; `path` is what complaints call it.

@@ -15,6 +15,7 @@ use rustix::net::{AddressFamily, sockopt};
 
 use crate::backing::Disk;
 use crate::pace::HandedOn;
+use crate::server::{Starved, Turn};
 use crate::tls::Farewell;
 
 /// Most requests of one client that are not answered yet.
@@ -153,6 +154,8 @@ pub(crate) struct Client {
     pub held: bool,
     /// Whether the first of them waits for a hole.
     pub waits: bool,
+    /// The first of them is a write that lacks room, or did.
+    pub starved: Option<Starved>,
     /// Requests under way, and their bytes.
     pub in_flight: usize,
     pub in_flight_bytes: u64,
@@ -186,6 +189,7 @@ impl Client {
             landing: None,
             held: false,
             waits: false,
+            starved: None,
             in_flight: 0,
             in_flight_bytes: 0,
             handed_on: VecDeque::new(),
@@ -201,7 +205,13 @@ impl Client {
     #[inline]
     pub fn is_full(&self) -> bool {
         let owed = self.in_flight + self.out.len();
-        owed >= OWED_MOST || self.in_flight_bytes >= BYTES_MOST || self.waits
+        owed >= OWED_MOST || self.in_flight_bytes >= BYTES_MOST || self.waits || self.starves()
+    }
+
+    /// Whether a write of it waits for room.
+    #[inline]
+    fn starves(&self) -> bool {
+        self.starved.is_some_and(|one| one.turn == Turn::Waits)
     }
 
     /// Whether a part of a message has come, and its rest has not.

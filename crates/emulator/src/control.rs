@@ -1,7 +1,7 @@
 //! The control socket: orders from `fathom ctl`, and replies.
 //!
 //! One connection, one order: a line of JSON with its words, answered by a line of JSON, `{"ok": …, "text": …}`. The socket
-//! lies where only its user comes. A thread takes orders in; the server carries them out between two I/Os.
+//! lies where only its user comes. Threads take orders in; the server carries them out between two I/Os.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -22,6 +22,10 @@ use crate::order::Order;
 const ORDER_MOST: u64 = 64 << 10;
 /// How long a client may take to say its order.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Most clients that are heard at once.
+const CLIENTS_MOST: usize = 64;
+/// How long is waited where no client can be taken in.
+const PAUSE: Duration = Duration::from_millis(100);
 /// How sockets of servers begin, in the user's folder for such things.
 const PREFIX: &str = "fathom-serve-";
 
@@ -45,6 +49,8 @@ pub(crate) struct Control {
 pub(crate) struct Orders {
     asks: Sender<Asked>,
     bell: Arc<OwnedFd>,
+    /// Counts those that are heard.
+    heard: Arc<()>,
 }
 
 impl Control {
@@ -79,8 +85,12 @@ impl Control {
         self.path = Some(path.to_owned());
         let orders = self.orders();
         std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                orders.serve(&client);
+            for client in listener.incoming() {
+                match client {
+                    Ok(client) => orders.take(client),
+                    // There is no descriptor for it: it waits.
+                    Err(_) => std::thread::park_timeout(PAUSE),
+                }
             }
         });
         Ok(())
@@ -91,6 +101,7 @@ impl Control {
         Orders {
             asks: self.asks.clone(),
             bell: Arc::clone(&self.bell),
+            heard: Arc::new(()),
         }
     }
 
@@ -131,6 +142,16 @@ impl Orders {
         self.asks.send((order, reply)).map_err(|_| ended())?;
         let _ = rustix::io::write(&*self.bell, &1u64.to_ne_bytes());
         come.recv().unwrap_or_else(|_| Err(ended()))
+    }
+
+    /// Hears one client in a thread of its own: whoever says nothing keeps nobody waiting. One too many is not heard.
+    fn take(&self, client: UnixStream) {
+        let orders = self.clone();
+        if Arc::strong_count(&self.heard) <= CLIENTS_MOST {
+            let thread = std::thread::Builder::new().name("order".to_owned());
+            // Without a thread it is not heard either.
+            let _ = thread.spawn(move || orders.serve(&client));
+        }
     }
 
     /// Takes the order of one client, and replies. A client that breaks off is no loss.

@@ -11,7 +11,7 @@ pub(crate) enum Sync {
     Done,
     /// Its file is being made durable.
     Pending,
-    /// Its hole is being punched.
+    /// Its hole is being punched, or its range becomes zeroes.
     Hole,
 }
 
@@ -29,12 +29,16 @@ pub(crate) struct Io {
     pub length: u32,
     /// Bytes that the model has not been given yet: long ranges go in one after another.
     pub left: u32,
+    /// Bytes of its range that it has come to: less than all while they become zeroes.
+    pub reached: u32,
     /// Its index among the I/Os of its export.
     pub index: u64,
     /// When the client sent it, by the clock.
     pub asked: Nanos,
     /// When it came into the model.
     pub sent: Nanos,
+    /// How long the model had to wait for it.
+    pub held: Nanos,
     /// When the model was done with it; `None`: it is not yet.
     pub due: Option<Nanos>,
     pub waits: Waits,

@@ -9,6 +9,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use rustix::net::SocketFlags;
 
 /// Where clients come, as the command line has it.
@@ -70,6 +71,10 @@ pub(crate) enum Reach {
     /// Everybody's.
     Anybody,
 }
+
+/// This process may have no more descriptors, so a client that waits cannot be let in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NoDescriptor;
 
 /// A socket that clients come to. One in the file system goes with it.
 #[derive(Debug)]
@@ -173,7 +178,7 @@ impl Listener {
 
     /// A socket that whoever started this program has opened.
     pub fn inherited(socket: OwnedFd, greeting: Greeting) -> Result<Self, ListenError> {
-        let failed = |source: rustix::io::Errno| ListenError::Io {
+        let failed = |source: Errno| ListenError::Io {
             place: "the inherited socket".to_owned(),
             source: source.into(),
         };
@@ -203,15 +208,19 @@ impl Listener {
         }
     }
 
-    /// The next client that waits, if any does. One that cannot be let in now is as good as none.
-    pub fn accept(&self) -> Option<OwnedFd> {
+    /// The next client that waits, if any does.
+    pub fn accept(&self) -> Result<Option<OwnedFd>, NoDescriptor> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let client = rustix::net::accept_with(&self.socket, flags).ok()?;
+        let client = match rustix::net::accept_with(&self.socket, flags) {
+            Ok(client) => client,
+            Err(Errno::MFILE | Errno::NFILE) => return Err(NoDescriptor),
+            Err(_) => return Ok(None),
+        };
         if self.is_tcp {
             // Without it answers are late, and nothing else is wrong.
             let _ = rustix::net::sockopt::set_tcp_nodelay(&client, true);
         }
-        Some(client)
+        Ok(Some(client))
     }
 }
 

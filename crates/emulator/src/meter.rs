@@ -8,7 +8,7 @@ use std::sync::mpsc::SyncSender;
 
 use fathom_model::{Limit, Waits};
 use fathom_nbd::{Command, NbdError, Request};
-use fathom_record::{IntervalStats, IoErrors, OpStats, SetStats, WorkerStats};
+use fathom_record::{FailedOperation, IntervalStats, IoErrors, OpStats, SetStats, WorkerStats};
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
 use fathom_workload::Direction;
@@ -42,7 +42,7 @@ pub(crate) fn binding(waits: &Waits) -> Option<Limit> {
 struct ExportMeter {
     stats: WorkerStats,
     waited: [[u128; Limit::ALL.len()]; 3],
-    errors: BTreeMap<(Direction, i32), IoErrors>,
+    errors: BTreeMap<(&'static str, i32), IoErrors>,
     next_index: u64,
     first: Option<Nanos>,
     last: Nanos,
@@ -135,14 +135,12 @@ impl Meter {
 
     /// Counts a request that was refused.
     pub fn refuse(&mut self, export: usize, request: &Request, error: NbdError) {
-        let way = direction(request.command).unwrap_or(Direction::Read);
-        self.exports[export].fail(way, error as i32, request.offset);
+        self.exports[export].fail(request.command, error as i32, request.offset);
     }
 
     /// Counts an I/O that failed.
     pub fn fail(&mut self, io: &Io, error: NbdError) {
-        let way = direction(io.command).unwrap_or(Direction::Read);
-        self.exports[io.export as usize].fail(way, error as i32, io.offset);
+        self.exports[io.export as usize].fail(io.command, error as i32, io.offset);
     }
 
     /// Counts an I/O that is answered at `now` by the clock, which is `time` in the model.
@@ -157,7 +155,8 @@ impl Meter {
         export.last = now;
         let latency = time.saturating_sub(io.asked);
         // An answer cannot be before its request, which may be dated back.
-        let late = time.saturating_sub(due.max(io.asked)).get();
+        let late = time.saturating_sub(due.max(io.asked)) + io.held;
+        let late = late.get();
         if !export.instant {
             self.error.record(late);
             self.present_error.record(late);
@@ -264,11 +263,18 @@ impl Meter {
 }
 
 impl ExportMeter {
-    fn fail(&mut self, direction: Direction, errno: i32, offset: u64) {
-        let errors = self.errors.entry((direction, errno));
+    fn fail(&mut self, command: Command, errno: i32, offset: u64) {
+        let (direction, operation) = match (direction(command), command) {
+            (Some(direction), _) => (direction, None),
+            (None, Command::Flush) => (Direction::Write, Some(FailedOperation::Sync)),
+            // A disk has no such request.
+            _ => return,
+        };
+        let key = operation.map_or(direction.name(), FailedOperation::name);
+        let errors = self.errors.entry((key, errno));
         let errors = errors.or_insert_with(|| IoErrors {
             direction,
-            operation: None,
+            operation,
             errno,
             count: 0,
             first_offsets: Vec::new(),

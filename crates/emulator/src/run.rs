@@ -160,9 +160,9 @@ impl Serving<'_> {
             let served = self.drive(&mut server, ways, &stops, start, console);
             let cpu = cpu();
             let now = Clock::now();
-            let Server { pace, meter, .. } = server;
+            let (notes, Server { pace, meter, .. }) = (server.notes(), server);
             let (workers, error) = meter.finish(now, &pace);
-            let result = self.result((start, now), workers, &pace);
+            let result = self.result((start, now), workers, &pace, notes);
             let emulation = Emulation {
                 error,
                 bound: self.args.max_error,
@@ -240,6 +240,7 @@ impl Serving<'_> {
         (start, now): (Nanos, Nanos),
         workers: Vec<WorkerStats>,
         pace: &Pace,
+        notes: Vec<String>,
     ) -> StageResult {
         StageResult {
             name: self.stage.name.clone(),
@@ -250,7 +251,7 @@ impl Serving<'_> {
             intervals: Vec::new(),
             storage: document::rows(&pace.storage, now),
             devices: Vec::new(),
-            notes: Vec::new(),
+            notes,
         }
     }
 

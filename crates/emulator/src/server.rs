@@ -16,6 +16,7 @@ use fathom_nbd::{Command, Handshake, NbdError, reply};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::io::fcntl_dupfd_cloexec;
 
 use crate::backing::{Budget, Disk};
 use crate::client::{Client, Life, OWED_MOST, Outgoing, Phase};
@@ -37,12 +38,17 @@ mod inbound;
 mod kept;
 mod obey;
 mod rest;
+mod room;
 mod secure;
 mod waiting;
+mod zeroing;
 
 pub(crate) use files::Files;
 use rest::Rest;
+use room::Room;
+pub(crate) use room::{Starved, Turn};
 use waiting::Outlook;
+use zeroing::Zeroings;
 
 /// Most clients at once.
 const CLIENTS_MOST: usize = 1024;
@@ -78,8 +84,12 @@ pub(crate) struct Server<'a> {
     /// Where clients speak TLS, if any are to.
     pumps: Option<Pumps>,
     epoll: OwnedFd,
+    /// A descriptor that is given up where there is no other.
+    spare: Option<OwnedFd>,
     syncer: Syncer,
     puncher: Puncher,
+    zeroings: Zeroings,
+    room: Room,
     /// Volumes as files, where they are shown as such.
     files: Option<Files>,
     /// I/Os of files that are over.
@@ -154,9 +164,12 @@ impl<'a> Server<'a> {
             meter,
             listeners,
             pumps: None,
+            spare: fcntl_dupfd_cloexec(&epoll, 0).ok(),
             epoll,
             syncer,
             puncher,
+            zeroings: Zeroings::default(),
+            room: Room::default(),
             files: None,
             files_ready: Vec::new(),
             control: None,
@@ -202,6 +215,11 @@ impl<'a> Server<'a> {
         self.control = None;
     }
 
+    /// What a reader of the figures should know.
+    pub fn notes(&self) -> Vec<String> {
+        self.room.note().into_iter().collect()
+    }
+
     /// Serves until `stop` becomes readable, or until `end`.
     pub fn run(&mut self, stop: impl AsFd, end: Option<Nanos>) -> io::Result<()> {
         epoll::add(&self.epoll, stop, EventData::new_u64(STOP), EventFlags::IN)?;
@@ -209,6 +227,8 @@ impl<'a> Server<'a> {
         loop {
             let now = Clock::now();
             self.let_happen(self.pace.at(now));
+            self.feed_where_there_is_room();
+            self.feed_files();
             self.deliver();
             self.meter.roll(now, &self.pace);
             self.echo.call(now)?;
@@ -242,8 +262,27 @@ impl<'a> Server<'a> {
             if listening {
                 self.accept();
             }
+            self.zero_on();
             for client in std::mem::take(&mut self.resume) {
                 self.inbound(client, inbound::More::No);
+            }
+        }
+    }
+
+    /// The next client that waits. One for whom there is no descriptor is turned away: the kernel would tell of it for ever.
+    fn next_client(&mut self, listener: usize) -> Option<OwnedFd> {
+        loop {
+            let listener = &self.listeners[listener];
+            if let Ok(client) = listener.accept() {
+                return client;
+            }
+            let more = || fcntl_dupfd_cloexec(&self.epoll, 0).ok();
+            drop(self.spare.take().or_else(more)?);
+            // Only now it is known whether anybody waits.
+            let waited = matches!(listener.accept(), Ok(Some(_)));
+            self.spare = more();
+            if !waited {
+                return None;
             }
         }
     }
@@ -251,7 +290,7 @@ impl<'a> Server<'a> {
     /// Takes in every client that waits.
     fn accept(&mut self) {
         for number in 0..self.listeners.len() {
-            while let Some(socket) = self.listeners[number].accept() {
+            while let Some(socket) = self.next_client(number) {
                 if self.alive >= CLIENTS_MOST || self.ios.len() >= IN_FLIGHT_MOST {
                     continue;
                 }
@@ -339,6 +378,9 @@ impl<'a> Server<'a> {
                 io.error = Some(NbdError::Io);
                 io.left = 0;
             }
+            if io.left > 0 && self.zeroings.holds(number, io, due) {
+                continue;
+            }
             if io.left > 0 {
                 let request = next_step(io, number, self.exports);
                 self.pace.submit(due, request, &mut self.completed);
@@ -362,12 +404,20 @@ impl<'a> Server<'a> {
         {
             self.syncer.ask((number, io.identity()), file);
         }
-        self.let_happen(io.sent);
+        self.admit(number);
+    }
+
+    /// The same for one that has its number.
+    fn admit(&mut self, number: u32) {
+        let Some(io) = self.ios.get_mut(number) else {
+            return;
+        };
+        let sent = io.sent;
+        self.let_happen(sent);
         let Some(io) = self.ios.get_mut(number) else {
             return;
         };
         let request = next_step(io, number, self.exports);
-        let sent = io.sent;
         self.pace.submit(sent, request, &mut self.completed);
         self.settle(sent);
     }
@@ -378,6 +428,9 @@ impl<'a> Server<'a> {
             return;
         };
         self.landed_on_disk(&io);
+        if io.client == room::NOBODY {
+            return self.flushed_for_room();
+        }
         if io.client == files::KERNEL {
             self.files_ready.push(io);
             return;

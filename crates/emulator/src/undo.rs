@@ -218,6 +218,28 @@ impl Undo {
         self.era
     }
 
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Blocks that are copied when a write comes to a range; more than `enough` may be told where it is enough.
+    #[inline]
+    pub fn copies(&self, disk: &Disk, (offset, length): (u64, u64), enough: u64) -> u64 {
+        let all = blocks_of(offset, length);
+        let most = all.end - all.start;
+        if most <= enough {
+            return most;
+        }
+        let is_copied = |number: &u64| {
+            let block = self.blocks.get(number);
+            let start = number * BLOCK;
+            let length = BLOCK.min(disk.size().saturating_sub(start)) as u32;
+            block.is_none_or(|block| block.pending == 0) && !disk.is_hole(start, length)
+        };
+        all.filter(is_copied).count() as u64
+    }
+
     /// A write is about to change bytes of its range.
     pub fn will_write(
         &mut self,

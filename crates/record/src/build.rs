@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use fathom_stats::{Histogram, to_hdr_base64};
 use fathom_units::{Nanos, per_second};
-use fathom_workload::{Direction, FileOperation, Job, SetOperation, Stage};
+use fathom_workload::{Direction, FileOperation, Job, Stage};
 
 use crate::asked::asked_iops;
 use crate::{
     CpuRecord, DetailRecord, DeviceCounters, DeviceCountersRecord, DirectionRecord, ErrorRecord,
-    IntervalDirection, IntervalRecord, IntervalStats, JobRecord, LatencyRecord, OpStats, SetStats,
-    StageRecord, StageResult, StorageRecord, TotalRecord, WorkerStats,
+    FailedOperation, IntervalDirection, IntervalRecord, IntervalStats, JobRecord, LatencyRecord,
+    OpStats, SetStats, StageRecord, StageResult, StorageRecord, TotalRecord, WorkerStats,
 };
 
 /// The record of one stage, from what was measured of it.
@@ -163,7 +163,8 @@ fn set_record(workers: &[&WorkerStats], measured: Nanos) -> BTreeMap<String, Dir
     }
     let done = sum.0.iter().filter_map(|(operation, stats)| {
         let errors = workers.iter().flat_map(|worker| &worker.errors);
-        let errors = errors.filter(|error| error.operation == Some(*operation));
+        let errors =
+            errors.filter(|error| error.operation == Some(FailedOperation::OnSet(*operation)));
         let errors: u64 = errors.map(|error| error.count).sum();
         let record = of_stats(stats, errors, measured);
         (record.ios + errors > 0).then(|| (operation.name().to_owned(), record))
@@ -245,8 +246,12 @@ fn direction_record(
 }
 
 fn sync_record(workers: &[&WorkerStats], measured: Nanos) -> Option<DirectionRecord> {
-    let stats = merged(workers.iter().filter_map(|worker| worker.sync.as_ref()))?;
-    (stats.ios() > 0).then(|| of_stats(&stats, 0, measured))
+    let stats = merged(workers.iter().filter_map(|worker| worker.sync.as_ref()));
+    let stats = stats.unwrap_or_else(|| OpStats::new(false, false));
+    let errors = workers.iter().flat_map(|worker| &worker.errors);
+    let errors = errors.filter(|error| error.operation == Some(FailedOperation::Sync));
+    let errors = errors.map(|error| error.count).sum();
+    (stats.ios() + errors > 0).then(|| of_stats(&stats, errors, measured))
 }
 
 fn total_record(workers: &[&WorkerStats], measured: Nanos) -> TotalRecord {
@@ -335,7 +340,7 @@ pub fn latency_record(histogram: &Histogram) -> LatencyRecord {
 fn error_records(workers: &[&WorkerStats]) -> Vec<ErrorRecord> {
     let mut records: Vec<ErrorRecord> = Vec::new();
     for error in workers.iter().flat_map(|worker| &worker.errors) {
-        let direction = (error.operation).map_or(error.direction.name(), SetOperation::name);
+        let direction = error.name();
         let same = |record: &&mut ErrorRecord| {
             record.errno == error.errno && record.direction == direction
         };

@@ -126,7 +126,7 @@ fn io_errors(evidence: &Evidence<'_>) -> Check {
         format!(
             "{} {ios} failed, the first a {}: {what}",
             group_digits(count),
-            error.direction.name()
+            error.name()
         )
     });
     check(

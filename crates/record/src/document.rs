@@ -204,7 +204,7 @@ pub struct CpuRecord {
 /// Failed I/Os of one direction and error number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorRecord {
-    /// `read`, `write`, `trim`, or the operation on a file set.
+    /// `read`, `write`, `trim`, `sync`, or the operation on a file set.
     pub direction: String,
     /// The operating system's error number; 0: short transfers.
     pub errno: i32,

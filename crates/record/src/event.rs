@@ -117,6 +117,11 @@ pub trait EventSink {
     fn wants_jobs(&self) -> bool {
         false
     }
+
+    /// Whether the present stage is to end, as if its time were over. A prediction asks after each [`Event::Interval`].
+    fn ends_stage(&mut self) -> bool {
+        false
+    }
 }
 
 /// Takes every event and does nothing.

@@ -116,19 +116,46 @@ impl SetStats {
     }
 }
 
-/// Failed I/Os of one direction and error number, or failed operations on a file set.
+/// What failed where it was neither a read, a write nor a trim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedOperation {
+    /// Making data durable.
+    Sync,
+    /// An operation on a file set.
+    OnSet(SetOperation),
+}
+
+impl FailedOperation {
+    /// As the record calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sync => "sync",
+            Self::OnSet(operation) => operation.name(),
+        }
+    }
+}
+
+/// Failed I/Os of one direction and error number, failed syncs, or failed operations on a file set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IoErrors {
-    /// Direction of the I/Os; of operations on a file set it means nothing.
+    /// Direction of the I/Os; of anything else it means nothing.
     pub direction: Direction,
-    /// The operation on a file set; `None`: it was I/O.
-    pub operation: Option<SetOperation>,
+    /// What else it was; `None`: it was I/O.
+    pub operation: Option<FailedOperation>,
     /// The operating system's error number; 0 where a transfer was shorter than asked for.
     pub errno: i32,
     /// How many.
     pub count: u64,
     /// Index of the target and offset of the first few.
     pub first_offsets: Vec<(u32, u64)>,
+}
+
+impl IoErrors {
+    /// What failed, as the record calls it.
+    pub fn name(&self) -> &'static str {
+        let operation = self.operation.map(FailedOperation::name);
+        operation.unwrap_or(self.direction.name())
+    }
 }
 
 /// Lower bounds of the queue-depth classes in [`WorkerStats::depth_levels`].

@@ -98,4 +98,8 @@ impl EventSink for Fan<'_> {
     fn wants_jobs(&self) -> bool {
         self.0.iter().any(|sink| sink.wants_jobs())
     }
+
+    fn ends_stage(&mut self) -> bool {
+        self.0.iter_mut().any(|sink| sink.ends_stage())
+    }
 }

@@ -13,15 +13,15 @@ pub(crate) mod vdbench;
 
 use std::path::Path;
 
-use fathom_diagnostics::nearest;
+use fathom_diagnostics::{Diagnostics, nearest};
 use fathom_dialects::diskperformance::DiskPerformanceInput;
 use fathom_dialects::diskspd::DiskspdInput;
 use fathom_dialects::fio::FioInput;
-use fathom_dialects::iometer::IometerInput;
+use fathom_dialects::iometer::{IometerInput, decode};
 use fathom_dialects::sqlio::SqlioInput;
 use fathom_dialects::vdbench::VdbenchInput;
 
-use crate::{Code, Console, Failure, Input};
+use crate::{Code, Console, Failure, Input, tell_warnings};
 
 pub use self::diskperformance::{make_folder, missing_folder, prepare as prepare_diskperformance};
 pub use self::diskspd::settle as settle_paths;
@@ -144,7 +144,7 @@ pub(crate) fn from_file(
     dialect: Option<&str>,
     console: &dyn Console,
 ) -> Result<Input, Failure> {
-    let file = open(path)?;
+    let file = open(path, console)?;
     let of_files = || {
         let dialects = DIALECTS.iter();
         dialects.filter_map(|it| Some((it.name, it.from_file?)))
@@ -185,7 +185,7 @@ fn no_dialect(name: &str, known: &[&str]) -> Failure {
     }
 }
 
-fn open(path: &str) -> Result<File<'_>, Failure> {
+fn open<'p>(path: &'p str, console: &dyn Console) -> Result<File<'p>, Failure> {
     let name = Path::new(path)
         .file_name()
         .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
@@ -193,9 +193,24 @@ fn open(path: &str) -> Result<File<'_>, Failure> {
         Failure::new(Code::Input, format!("`{path}` cannot be read: {error}"))
     };
     let bytes = std::fs::read(path).map_err(unreadable)?;
-    let Ok(text) = String::from_utf8(bytes) else {
-        let message = format!("`{path}` is no text: it holds bytes that are not UTF-8");
-        return Err(Failure::new(Code::Input, message));
+    let mut file = File {
+        path,
+        name,
+        text: String::new(),
     };
-    Ok(File { path, name, text })
+    match String::from_utf8(bytes) {
+        Ok(text) => file.text = text,
+        Err(error) => {
+            // These two come from Windows, in what it writes.
+            let (text, guessed) = decode(path, error.as_bytes());
+            file.text = text;
+            if iometer::recognises(&file) {
+                tell_warnings(&Diagnostics(guessed.into_iter().collect()), console);
+            } else if !diskspd::recognises(&file) {
+                let message = format!("`{path}` is no text: it holds bytes that are not UTF-8");
+                return Err(Failure::new(Code::Input, message));
+            }
+        }
+    }
+    Ok(file)
 }

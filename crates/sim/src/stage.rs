@@ -82,6 +82,8 @@ pub(crate) struct Run<'a, 'r> {
     gauges: Gauges,
     measure: Nanos,
     now: Nanos,
+    /// Whether a consumer of events has ended it.
+    is_cut: bool,
 }
 
 impl<'a, 'r> Run<'a, 'r> {
@@ -153,6 +155,7 @@ impl<'a, 'r> Run<'a, 'r> {
             gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
             now: setup.start,
+            is_cut: false,
         })
     }
 
@@ -167,6 +170,10 @@ impl<'a, 'r> Run<'a, 'r> {
         let mut interrupted = Interrupted::No;
         let mut events = 0;
         while self.happen() {
+            if self.is_cut && !self.storage.has_requests() {
+                // What was waited for comes no more.
+                break;
+            }
             events += 1;
             if events % EVENTS_PER_LOOK == 0 && stop() {
                 interrupted = Interrupted::Yes;
@@ -352,6 +359,13 @@ impl<'a, 'r> Run<'a, 'r> {
     fn begin_interval(&mut self) {
         self.count_all_recent();
         self.intervals.roll(self.now - self.setup.start, self.sink);
+        if !self.is_cut && self.sink.ends_stage() {
+            self.is_cut = true;
+            for (index, worker) in self.workers.iter_mut().enumerate() {
+                worker.end_at(self.now);
+                self.agenda.push(self.now, Due::Worker(index as u32));
+            }
+        }
     }
 
     /// Lets a worker issue what it may.

@@ -459,6 +459,16 @@ impl Worker {
         self.stats.ended = reason;
     }
 
+    /// Its time is over at `now`.
+    pub fn end_at(&mut self, now: Nanos) {
+        let deadline = self
+            .times
+            .deadline
+            .map_or(now, |deadline| deadline.min(now));
+        self.times.deadline = Some(deadline);
+        self.bound_turns();
+    }
+
     /// The user stopped the run.
     pub fn interrupt(&mut self) {
         if !self.closed || self.outstanding > 0 {

@@ -24,6 +24,41 @@ fn comes_back(text: &str, says: &[&str]) {
     );
 }
 
+/// Blanks, commas and the like in paths and machines' names: in quotes, as they are.
+#[test]
+fn odd_names_come_back() {
+    for odd in [
+        "a b",
+        " lead",
+        "trail ",
+        "a,b",
+        "x, y, z",
+        "a=b",
+        "(x)",
+        "tab\tin",
+        "ümläut 漢字",
+        "hash # x",
+        "$x `y`",
+        "[x]",
+        "*",
+        "a,",
+    ] {
+        comes_back(
+            &format!(
+                "sd=sd1,lun=\"/d/{odd}\",size=1g,threads=4\nwd=w,sd=sd1,xfersize=8k\nrd=r,wd=w,iorate=max,elapsed=10\n"
+            ),
+            &[&format!("/d/{odd}")],
+        );
+        comes_back(
+            &format!(
+                "fsd=f1,anchor=\"/d/{odd}\",depth=1,width=2,files=5,size=64k\nfwd=w,fsd=f1,operation=read,xfersize=4k,threads=2\n\
+                 rd=r,fwd=w,fwdrate=max,elapsed=3\n"
+            ),
+            &[&format!("/d/{odd}")],
+        );
+    }
+}
+
 #[test]
 fn runs_on_storage_come_back() {
     comes_back(

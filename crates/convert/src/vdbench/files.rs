@@ -12,7 +12,7 @@ use fathom_workload::{
 
 use super::sections::Kind;
 use super::storage::{open_flags, sizes};
-use super::{Writer, is_name, list, percent, safe, size, whole};
+use super::{Writer, is_name, list, percent, quoted, safe, size, whole};
 
 /// What a run that formats is called before the name of its RD.
 const FORMAT_FOR: &str = "format_for_";
@@ -305,6 +305,7 @@ fn of_set(set: &FileSet) -> String {
         total,
         working_set,
     } = set;
+    let anchor = quoted(anchor);
     let mut text = format!(",anchor={anchor},depth={depth},width={width},files={files}");
     match sizes {
         FileSizes::Weighted(list) => match list.as_slice() {

@@ -9,7 +9,7 @@ use fathom_workload::{
 };
 
 use super::sections::Kind;
-use super::{Writer, is_name, list, percent, safe, size, whole};
+use super::{Writer, is_name, list, percent, quoted, safe, size, whole};
 use crate::draft::Draft;
 
 impl Writer {
@@ -78,7 +78,11 @@ impl Writer {
             (number + 1).to_string()
         };
         let path = path_of(&job.targets[part].place, number, part, &mut self.draft);
-        let body = format!(",lun={path}{}", of_storage(job, &path, part, streams));
+        let body = format!(
+            ",lun={}{}",
+            quoted(&path),
+            of_storage(job, &path, part, streams)
+        );
         let sd = self
             .sections
             .place(Kind::Sd, sd, &format!("sd{fallback}"), body, self.made);

@@ -159,7 +159,7 @@ impl<'a> Expander<'a> {
     fn warn_of_maxdata(&mut self, rd: &Rd) {
         if rd.maxdata != MaxData::default() && rd.warmup > 0 {
             let message = format!(
-                "rd={}: `maxdata=` behind a warm-up ends real runs alone; a prediction goes to the end of `elapsed=`",
+                "rd={}: `maxdata=` behind a warm-up ends runs and predictions of this file alone; what it is converted to goes to the end of `elapsed=`",
                 rd.name
             );
             let hint = "leave `warmup=` out, or give the time that it takes as `elapsed=`";

@@ -11,13 +11,15 @@ use fathom_fuse::{self as fuse, FileOp, Request, Tree, What, errno};
 use fathom_model::Waits;
 use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
+use fathom_units::Nanos;
 
-use super::Server;
+use super::{Server, Starved};
 use crate::backing::Disk;
 use crate::client::OWED_MOST;
 use crate::in_flight::{Io, Sync};
 use crate::mount::Mount;
 use crate::pace::HandedOn;
+use crate::punch::Hole;
 
 /// The place of the kernel among the clients: none of theirs.
 pub(super) const KERNEL: (u32, u32) = (u32::MAX, 0);
@@ -39,7 +41,7 @@ pub(super) enum Mounted {
 #[derive(Debug)]
 pub(crate) struct Files {
     pub mount: Mount,
-    tree: Tree,
+    pub(super) tree: Tree,
     buffer: Vec<u8>,
     /// What the last answers hand on to the requests that follow them.
     handed_on: VecDeque<HandedOn>,
@@ -155,10 +157,8 @@ impl Server<'_> {
         for _ in 0..REQUESTS_A_TURN {
             match rustix::io::read(files.mount.device(), &mut *buffer) {
                 Ok(count) => {
-                    let request = Request::parse(&buffer[..count]).map_err(io::Error::other)?;
-                    if let Some(operation) = files.names(&request) {
-                        self.operate(&mut files, &request, operation);
-                    }
+                    Request::parse(&buffer[..count]).map_err(io::Error::other)?;
+                    self.take_file(&mut files, &buffer[..count], None);
                 }
                 // A request that was taken back before it was read.
                 Err(rustix::io::Errno::NOENT | rustix::io::Errno::INTR) => {}
@@ -178,6 +178,19 @@ impl Server<'_> {
         mounted
     }
 
+    /// Takes in a request, which may have waited for room.
+    pub(super) fn take_file(&mut self, files: &mut Files, bytes: &[u8], starved: Option<Starved>) {
+        let Ok(request) = Request::parse(bytes) else {
+            return;
+        };
+        if let Some(operation) = files.names(&request)
+            && !self.file_starves(files, (&request, bytes), &operation, starved)
+        {
+            let held = self.fed(starved, Clock::now());
+            self.operate(files, &request, operation, held);
+        }
+    }
+
     /// The I/O that an operation is, on a volume that is there.
     fn wanted(&self, export: usize, operation: FileOp<'_>) -> Result<Option<Wanted>, i32> {
         self.there(export).map_err(number_of)?;
@@ -185,7 +198,13 @@ impl Server<'_> {
     }
 
     /// Something with a file's bytes: an I/O of its volume, where it can be one.
-    fn operate(&mut self, files: &mut Files, request: &Request<'_>, operation: FileOp<'_>) {
+    fn operate(
+        &mut self,
+        files: &mut Files,
+        request: &Request<'_>,
+        operation: FileOp<'_>,
+        held: Nanos,
+    ) {
         let unique = request.unique;
         let Some(export) = files.tree.file(request.node) else {
             // A directory is durable as it is.
@@ -200,10 +219,11 @@ impl Server<'_> {
             Err(error) => return files.fail(unique, error),
         };
         let (offset, length) = (wanted.offset, u64::from(wanted.length));
-        if self.puncher.touches(export, offset, length) && wanted.command != Command::Read {
-            // Only another client of the same bytes can have brought this about.
-            self.punch_all();
+        if wanted.command != Command::Read {
+            self.finish_holes(export, offset, length);
         }
+        let in_parts =
+            wanted.command == Command::WriteZeroes && self.zeroes_in_parts(export, length);
         let done = match (wanted.command, operation) {
             (Command::Write, FileOp::Write(_, data)) => self
                 .make_room(export, offset, length)
@@ -213,6 +233,7 @@ impl Server<'_> {
                 })
                 .map(|()| None),
             (Command::Trim, _) => self.disks[export].discard(&mut self.budget, offset, length),
+            (Command::WriteZeroes, _) if in_parts => Ok(None),
             (Command::WriteZeroes, _) => self.zero(export, offset, length),
             _ => Ok(None),
         };
@@ -223,7 +244,6 @@ impl Server<'_> {
         let handed_on = files.handed_on.pop_front().unwrap_or(HandedOn::Nothing);
         let asked = self.pace.left_at(Clock::now(), self.outlook.was);
         let durable = wanted.command == Command::Flush || wanted.durable;
-        let in_file = self.disks[export].durable_file().is_some();
         let io = Io {
             client: KERNEL,
             structured: false,
@@ -234,23 +254,43 @@ impl Server<'_> {
             offset,
             length: wanted.length,
             left: wanted.length,
+            reached: wanted.length,
             index: self.meter.next_index(export),
-            asked,
+            asked: asked.saturating_sub(held),
+            held,
             sent: self.pace.sent_at(asked, handed_on),
             due: None,
             waits: Waits::NONE,
-            sync: if hole.is_some() {
-                Sync::Hole
-            } else if durable && in_file {
-                Sync::Pending
-            } else {
-                Sync::Done
-            },
+            sync: self.waits_for(export, durable, hole.as_ref()),
             cached: false,
             era: self.era(export),
             error: None,
         };
-        self.enter(io, hole);
+        if in_parts {
+            self.zero_in_parts(io, handed_on);
+        } else {
+            self.enter(io, hole);
+        }
+    }
+
+    /// Has all that is punched or zeroed of a range done before it is changed: only another client of the same bytes can have
+    /// brought this about.
+    fn finish_holes(&mut self, export: usize, offset: u64, length: u64) {
+        if self.puncher.touches(export, offset, length) {
+            self.punch_all();
+        }
+        if self.zeroings.touches(export, offset, length) {
+            self.zero_all();
+        }
+    }
+
+    /// What an I/O waits for beside the model.
+    fn waits_for(&self, export: usize, durable: bool, hole: Option<&Hole>) -> Sync {
+        match (hole, self.disks[export].durable_file()) {
+            (Some(_), _) => Sync::Hole,
+            (None, Some(_)) if durable => Sync::Pending,
+            _ => Sync::Done,
+        }
     }
 
     /// Answers I/Os of files that are over.

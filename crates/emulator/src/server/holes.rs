@@ -10,7 +10,7 @@ use crate::in_flight::Sync;
 use crate::punch::{Hole, Punch};
 
 impl Server<'_> {
-    /// Whether a request changes bytes that are being punched: it would be undone, so it is taken in later.
+    /// Whether a request changes bytes that are being punched or zeroed: it would be undone, so it is taken in later.
     #[inline]
     pub(super) fn must_wait(&self, export: usize, request: &Request) -> bool {
         let changes = matches!(
@@ -18,7 +18,9 @@ impl Server<'_> {
             Command::Write | Command::Trim | Command::WriteZeroes
         );
         let (offset, length) = (request.offset, u64::from(request.length));
-        changes && self.puncher.touches(export, offset, length)
+        changes
+            && (self.puncher.touches(export, offset, length)
+                || self.zeroings.touches(export, offset, length))
     }
 
     /// Has the hole of an I/O punched, which is answered afterwards.
@@ -50,25 +52,30 @@ impl Server<'_> {
 
     fn hole_is_done(&mut self, (punch, went): (Punch, io::Result<()>)) {
         self.budget.0 += punch.hole.blocks.cast_signed();
-        let Some(io) = self.ios.get_mut(punch.io) else {
+        self.hole_of(punch.io, went);
+    }
+
+    /// All of the hole of an I/O is there.
+    pub(super) fn hole_of(&mut self, number: u32, went: io::Result<()>) {
+        let Some(io) = self.ios.get_mut(number) else {
             return;
         };
         io.sync = Sync::Done;
-        match (went, self.disks[punch.export].durable_file()) {
+        match (went, self.disks[io.export as usize].durable_file()) {
             (Err(error), _) => io.error = Some(told(&error)),
             (Ok(()), Some(file)) if io.fua => {
                 io.sync = Sync::Pending;
-                self.syncer.ask((punch.io, io.identity()), file);
+                self.syncer.ask((number, io.identity()), file);
             }
             _ => {}
         }
         if io.sync == Sync::Done && io.due.is_some() {
-            self.answer(punch.io);
+            self.answer(number);
         }
     }
 
     /// Clients that had to wait may go on.
-    fn go_on(&mut self) {
+    pub(super) fn go_on(&mut self) {
         for (place, client) in self.clients.iter_mut().enumerate() {
             if let Some(client) = client
                 && std::mem::take(&mut client.waits)

@@ -232,6 +232,10 @@ impl Server<'_> {
                 (client.held, client.waits) = (true, true);
                 break;
             }
+            if self.starves(session.export, &request, client, now) {
+                client.held = true;
+                break;
+            }
             taken += REQUEST_BYTES;
             self.request(place, client, session, &request, now);
         }
@@ -275,7 +279,7 @@ impl Server<'_> {
             let room = disk.reserve(&mut self.budget, offset, length);
             io.error = io.error.or(room.err());
         }
-        io.asked = now;
+        io.asked = now.saturating_sub(io.held);
         self.begin(io, client, None);
     }
 
@@ -288,6 +292,7 @@ impl Server<'_> {
         now: Nanos,
     ) {
         let export = session.export as u32;
+        let starved = client.starved.take();
         let size = self.exports.exports[session.export].size;
         if request.command == Command::Disconnect {
             client.life = Life::Leaving;
@@ -296,6 +301,8 @@ impl Server<'_> {
         let mut allowed = check(request, size, session.allocation);
         allowed = allowed.and_then(|()| self.there(session.export));
         let (offset, length) = (request.offset, u64::from(request.length));
+        let in_parts =
+            request.command == Command::WriteZeroes && self.zeroes_in_parts(session.export, length);
         let mut hole = None;
         if allowed.is_ok() {
             let disk = &mut self.disks[session.export];
@@ -304,6 +311,7 @@ impl Server<'_> {
                 Command::Trim => disk
                     .discard(&mut self.budget, offset, length)
                     .map(|punched| hole = punched),
+                Command::WriteZeroes if in_parts => Ok(()),
                 Command::WriteZeroes => self
                     .zero(session.export, offset, length)
                     .map(|punched| hole = punched),
@@ -325,7 +333,8 @@ impl Server<'_> {
             client.owe(Outgoing::Text(reply::status(request.cookie, &extents)));
             return;
         }
-        let io = self.io((place, client.generation), session, request, now);
+        let mut io = self.io((place, client.generation), session, request, now);
+        io.held = self.fed(starved, now);
         client.in_flight += 1;
         client.in_flight_bytes += u64::from(io.length);
         if request.payload() > 0 {
@@ -337,6 +346,11 @@ impl Server<'_> {
                 left: request.payload(),
                 discards: self.disks[session.export].discards(),
             });
+            return;
+        }
+        if in_parts {
+            let handed_on = client.handed_on.pop_front();
+            self.zero_in_parts(io, handed_on.unwrap_or(HandedOn::Nothing));
             return;
         }
         self.begin(io, client, hole);
@@ -357,9 +371,11 @@ impl Server<'_> {
                 request.length
             },
             left: request.length,
+            reached: request.length,
             index: self.meter.next_index(session.export),
             asked: now,
             sent: Nanos::ZERO,
+            held: Nanos::ZERO,
             due: None,
             waits: Waits::NONE,
             sync: Sync::Done,
@@ -373,7 +389,7 @@ impl Server<'_> {
     fn begin(&mut self, mut io: Io, client: &mut Client, hole: Option<Hole>) {
         let handed_on = client.handed_on.pop_front();
         let handed_on = handed_on.unwrap_or(HandedOn::Nothing);
-        io.sent = self.pace.sent_at(io.asked, handed_on);
+        io.sent = self.pace.sent_at(io.asked + io.held, handed_on);
         let durable = io.command == Command::Flush || (io.fua && io.command != Command::Read);
         if hole.is_some() {
             io.sync = Sync::Hole;

@@ -5,7 +5,7 @@ use fathom_nbd::NbdError;
 
 use super::Server;
 use crate::in_flight::Io;
-use crate::punch::{Hole, SLICE};
+use crate::punch::Hole;
 use crate::undo::{Undo, With, Write};
 
 impl Server<'_> {
@@ -54,12 +54,11 @@ impl Server<'_> {
         if let Some(undo) = &mut self.undo[export]
             && io.writes()
         {
-            undo.is_over(
-                &self.disks[export],
-                &mut self.budget,
-                write_of(io),
-                io.cached,
-            );
+            let reached = Write {
+                range: (io.offset, u64::from(io.reached)),
+                ..write_of(io)
+            };
+            undo.is_over(&self.disks[export], &mut self.budget, reached, io.cached);
         }
     }
 
@@ -71,11 +70,10 @@ impl Server<'_> {
         }
     }
 
-    /// The next write of an export is about to change bytes.
+    /// A write of an export, by its index, is about to change bytes.
     #[inline]
-    fn will_write(&mut self, export: usize, range: (u64, u64), with: With) {
+    fn will_write(&mut self, export: usize, write: (u64, (u64, u64)), with: With) {
         if let Some(undo) = &mut self.undo[export] {
-            let write = (self.meter.index(export), range);
             undo.will_write(&self.disks[export], &mut self.budget, write, with);
         }
     }
@@ -89,13 +87,13 @@ impl Server<'_> {
         length: u64,
     ) -> Result<(), NbdError> {
         // Before it has room: what is a hole now is kept as one.
-        self.will_write(export, (offset, length), With::Bytes);
+        let index = self.meter.index(export);
+        self.will_write(export, (index, (offset, length)), With::Bytes);
         let room = self.disks[export].reserve(&mut self.budget, offset, length);
         room.inspect_err(|_| self.has_written(export, offset, length))
     }
 
-    /// Makes a range zeroes. Where a crash may bring back what was there, that is kept a slice at a time, so that it takes the
-    /// room that the slice gives back; where it is in files, what is kept must have room beside them.
+    /// Makes a range zeroes for the next I/O of an export; where a crash may bring back what was there, a short one.
     pub(super) fn zero(
         &mut self,
         export: usize,
@@ -105,23 +103,26 @@ impl Server<'_> {
         if self.undo[export].is_none() {
             return self.disks[export].discard(&mut self.budget, offset, length);
         }
-        let (mut at, end) = (offset, offset + length);
-        while at < end {
-            let stop = ((at / SLICE + 1) * SLICE).min(end);
-            self.will_write(export, (at, stop - at), With::Zeroes);
-            let disk = &mut self.disks[export];
-            let mut zeroed = disk.discard(&mut self.budget, at, stop - at);
-            if self.budget.0 < 0 && disk.durable_file().is_some() {
-                zeroed = Err(NbdError::NoSpace);
-            }
-            if let Err(error) = zeroed {
-                // Nothing of it is in a cache: what was zeroed until now is as it is.
-                self.has_written(export, offset, stop - offset);
-                return Err(error);
-            }
-            at = stop;
-        }
+        let zeroed = self.zero_part(export, self.meter.index(export), (offset, length));
+        zeroed.inspect_err(|_| self.has_written(export, offset, length))?;
         Ok(None)
+    }
+
+    /// Makes a short range zeroes and keeps what was there, which takes the room that the range gives back; where that is in
+    /// files, what is kept must have room beside them.
+    pub(super) fn zero_part(
+        &mut self,
+        export: usize,
+        index: u64,
+        (offset, length): (u64, u64),
+    ) -> Result<(), NbdError> {
+        self.will_write(export, (index, (offset, length)), With::Zeroes);
+        let disk = &mut self.disks[export];
+        disk.discard(&mut self.budget, offset, length)?;
+        if self.budget.0 < 0 && disk.durable_file().is_some() {
+            return Err(NbdError::NoSpace);
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use fathom_model::{Change, Lost};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 
-use super::{Server, files};
+use super::{Server, files, room};
 use crate::client::{Landing, Life, Phase, Refusal};
 use crate::control::Reply;
 use crate::document;
@@ -99,6 +99,9 @@ impl Server<'_> {
 
     /// A file of a host that failed is still there: what was asked of it fails.
     fn fail_file(&mut self, mut io: Io) {
+        if io.client == room::NOBODY {
+            self.flushed_for_room();
+        }
         if io.client == files::KERNEL {
             io.error = Some(NbdError::Io);
             io.due = None;

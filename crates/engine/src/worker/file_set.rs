@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::{self as rawio, Clock, CycleClock, Waking, sleep_until};
-use fathom_record::{EndReason, IoErrors, Phase, WorkerStats};
+use fathom_record::{EndReason, FailedOperation, IoErrors, Phase, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
     ActEnd, BufferFill, Io, RequestPart, SetAct, SetNext, SetShare, SetStream, is_owed,
@@ -515,6 +515,7 @@ impl<'a> SetWorker<'a> {
     }
 
     fn note_error(&mut self, direction: Direction, operation: Option<SetOperation>, errno: i32) {
+        let operation = operation.map(FailedOperation::OnSet);
         let same = |error: &&mut IoErrors| {
             (error.errno, error.direction, error.operation) == (errno, direction, operation)
         };

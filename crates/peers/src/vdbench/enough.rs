@@ -1,4 +1,4 @@
-//! Ends runs of `maxdata=` for whoever runs a parameter file without Vdbench's own output.
+//! Ends runs of `maxdata=` for whoever runs or predicts a parameter file without Vdbench's own output.
 
 use fathom_dialects::vdbench::{MaxData, Run};
 use fathom_engine::StopFlag;
@@ -17,6 +17,8 @@ pub struct Enough<'a> {
     stop: StopFlag,
     /// Bytes read and written so far in the present run.
     moved: [u64; 2],
+    /// Whether that is enough.
+    is_over: bool,
 }
 
 impl<'a> Enough<'a> {
@@ -30,6 +32,7 @@ impl<'a> Enough<'a> {
             runs,
             stop,
             moved: [0; 2],
+            is_over: false,
         }
     }
 
@@ -53,6 +56,7 @@ impl<'a> Enough<'a> {
         let past = interval.at.get() % step;
         let is_end = past.min(step - past) < interval.length.get() / 2;
         if is_end && has_enough(&run.maxdata, run.facts.lun_bytes, self.moved) {
+            self.is_over = true;
             self.stop.end_stage();
         }
     }
@@ -61,7 +65,7 @@ impl<'a> Enough<'a> {
 impl EventSink for Enough<'_> {
     fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::StageStarted { .. } => self.moved = [0; 2],
+            Event::StageStarted { .. } => (self.moved, self.is_over) = ([0; 2], false),
             Event::Interval {
                 index,
                 phase,
@@ -69,6 +73,10 @@ impl EventSink for Enough<'_> {
             } => self.interval(*index, *phase, interval),
             _ => {}
         }
+    }
+
+    fn ends_stage(&mut self) -> bool {
+        self.is_over
     }
 }
 

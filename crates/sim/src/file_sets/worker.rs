@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fathom_model::{Completed, IoError, Limit};
-use fathom_record::{EndReason, IoErrors, OpStats, SetStats, WorkerStats};
+use fathom_record::{EndReason, FailedOperation, IoErrors, OpStats, SetStats, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
     ActEnd, ArrivalSchedule, RequestPart, SetAct, SetFile, SetNext, SetShare, SetState, SetStream,
@@ -367,7 +367,7 @@ impl Worker {
         };
         let failed = IoErrors {
             direction,
-            operation: act.operation(),
+            operation: act.operation().map(FailedOperation::OnSet),
             errno: crate::stage::errno_of(error),
             count: 1,
             first_offsets: Vec::new(),

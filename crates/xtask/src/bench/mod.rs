@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 
 use self::cases::{CASES, Case, Data};
 use self::sample::Sample;
+pub use self::serve::run as serve;
+pub use self::sim::run as sim;
 use crate::command::{self, root};
 
 /// What a run of the bench goes by.
@@ -43,15 +45,8 @@ struct Round {
     demo: Option<sample::Demo>,
 }
 
-/// Runs every case. Options: `--rounds N` (5), `--seconds N` (3), `--dir DIR` (the build folder), `--fio PATH`,
-/// `--t-io-uring PATH`, `--only PART-OF-A-NAME`.
+/// Runs every case.
 pub fn run(options: &[&str]) -> Result<(), String> {
-    if let ["sim", options @ ..] = options {
-        return sim::run(options);
-    }
-    if let ["serve", options @ ..] = options {
-        return serve::run(options);
-    }
     let options = parse(options)?;
     let fathom = command::release_binary()?;
     let file = options.folder.join("fathom-bench.dat");

@@ -1,0 +1,246 @@
+//! Room for copies of what is written over, where a crash may bring it back.
+//!
+//! A write over bytes that are there fails for no lack of memory. Where there is no room for what it replaces, it waits, and
+//! the host caches are written out as by a flush, as a machine does whose memory is full of what its disks do not have. Once
+//! that is done it is taken in, whatever came of it: what others have under way may keep its room for as long as they like.
+//!
+//! Invariant: nothing waits longer than for one such flush.
+
+use std::collections::VecDeque;
+
+use fathom_fuse::{FileOp, Request as FileRequest};
+use fathom_model::Waits;
+use fathom_nbd::{Command, Request};
+use fathom_rawio::Clock;
+use fathom_units::Nanos;
+
+use super::Server;
+use super::files::Files;
+use crate::client::Client;
+use crate::in_flight::{Io, Sync};
+
+/// Who asks for those flushes: none of the clients.
+pub(super) const NOBODY: (u32, u32) = (u32::MAX - 1, 0);
+
+/// A write that waits for room, or did.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Starved {
+    /// When it came.
+    pub since: Nanos,
+    pub turn: Turn,
+}
+
+/// How far such a write is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It waits.
+    Waits,
+    /// There may be room for it.
+    Looks,
+    /// It is taken in now.
+    Goes,
+}
+
+/// Who waits, and for what.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// Flushes under way.
+    flushes: usize,
+    /// The least blocks that one who waits needs; `None`: nobody waits.
+    need: Option<i64>,
+    /// Requests of files that wait.
+    files: VecDeque<(Vec<u8>, Starved)>,
+    /// Writes that have waited, and for how long.
+    writes: u64,
+    waited: Nanos,
+}
+
+impl Room {
+    /// What a reader of the figures should know.
+    pub fn note(&self) -> Option<String> {
+        let (writes, waited) = (self.writes, self.waited);
+        (writes > 0).then(|| {
+            format!(
+                "{writes} writes waited {waited} in all for room to keep what they replaced, as a crash may bring it back: give \
+                 more `--memory`"
+            )
+        })
+    }
+}
+
+/// Keeps a write that lacks room.
+fn keep(starved: &mut Option<Starved>, now: Nanos) {
+    let since = starved.map_or(now, |starved| starved.since);
+    let turn = Turn::Waits;
+    *starved = Some(Starved { since, turn });
+}
+
+impl Server<'_> {
+    /// Whether a request of a client has to wait for room.
+    #[inline]
+    pub(super) fn starves(
+        &mut self,
+        export: usize,
+        request: &Request,
+        client: &mut Client,
+        now: Nanos,
+    ) -> bool {
+        if request.command != Command::Write || self.undo[export].is_none() {
+            return false;
+        }
+        let goes = client.starved.is_some_and(|one| one.turn == Turn::Goes);
+        let waits = !goes && self.lacks_room(export, request.offset, u64::from(request.length));
+        if waits {
+            keep(&mut client.starved, now);
+        }
+        waits
+    }
+
+    /// A write is taken in; gives for how long it had to wait.
+    pub(super) fn fed(&mut self, starved: Option<Starved>, now: Nanos) -> Nanos {
+        let Some(starved) = starved else {
+            return Nanos::ZERO;
+        };
+        let waited = now.saturating_sub(starved.since);
+        self.room.writes += 1;
+        self.room.waited += waited;
+        waited
+    }
+
+    /// The same for a request of a file, which is kept.
+    pub(super) fn file_starves(
+        &mut self,
+        files: &Files,
+        (request, bytes): (&FileRequest<'_>, &[u8]),
+        operation: &FileOp<'_>,
+        starved: Option<Starved>,
+    ) -> bool {
+        let (FileOp::Write(range, _), Some(export)) = (operation, files.tree.file(request.node))
+        else {
+            return false;
+        };
+        let size = self.exports.exports[export].size;
+        let goes = starved.is_some_and(|one| one.turn == Turn::Goes);
+        let fits = range.offset.saturating_add(u64::from(range.size)) <= size;
+        if goes || !fits || !self.lacks_room(export, range.offset, u64::from(range.size)) {
+            return false;
+        }
+        let mut starved = starved;
+        keep(&mut starved, Clock::now());
+        self.room
+            .files
+            .extend(starved.map(|one| (bytes.to_vec(), one)));
+        true
+    }
+
+    /// Whether what a write replaces has no room, which will be made then.
+    #[inline]
+    fn lacks_room(&mut self, export: usize, offset: u64, length: u64) -> bool {
+        let Some(undo) = &self.undo[export] else {
+            return false;
+        };
+        if offset
+            .checked_add(length)
+            .is_none_or(|end| end > self.disks[export].size())
+            || self.there(export).is_err()
+        {
+            // It is refused.
+            return false;
+        }
+        let left = self.budget.0.max(0).cast_unsigned();
+        let need = undo.copies(&self.disks[export], (offset, length), left);
+        need > left && self.make_room_for(need.cast_signed())
+    }
+
+    /// Has what is kept brought to disks; `false`: nothing is kept.
+    fn make_room_for(&mut self, need: i64) -> bool {
+        if self.room.flushes == 0 {
+            for export in 0..self.undo.len() {
+                let kept = self.undo[export].as_ref();
+                if kept.is_some_and(|undo| !undo.is_empty()) && self.there(export).is_ok() {
+                    self.room.flushes += 1;
+                    self.flush_for_room(export);
+                }
+            }
+        }
+        if self.room.flushes > 0 {
+            self.room.need = Some(self.room.need.map_or(need, |least| least.min(need)));
+        }
+        self.room.flushes > 0
+    }
+
+    fn flush_for_room(&mut self, export: usize) {
+        let now = self.pace.at(Clock::now());
+        let io = Io {
+            client: NOBODY,
+            structured: false,
+            export: export as u32,
+            command: Command::Flush,
+            fua: false,
+            cookie: 0,
+            offset: 0,
+            length: 0,
+            left: 0,
+            reached: 0,
+            index: self.meter.next_index(export),
+            asked: now,
+            sent: now,
+            held: Nanos::ZERO,
+            due: None,
+            waits: Waits::NONE,
+            sync: Sync::Done,
+            cached: false,
+            era: self.era(export),
+            error: None,
+        };
+        self.enter(io, None);
+    }
+
+    /// A flush for room is over, or a crash has ended it.
+    pub(super) fn flushed_for_room(&mut self) {
+        self.room.flushes -= 1;
+        if self.room.flushes == 0 {
+            self.feed(Turn::Goes);
+        }
+    }
+
+    /// Lets those who wait look again, where there may be room by now.
+    #[inline]
+    pub(super) fn feed_where_there_is_room(&mut self) {
+        if self.room.need.is_some_and(|need| self.budget.0 >= need) {
+            self.feed(Turn::Looks);
+        }
+    }
+
+    fn feed(&mut self, turn: Turn) {
+        self.room.need = None;
+        for (place, client) in self.clients.iter_mut().enumerate() {
+            if let Some(client) = client
+                && let Some(starved) = &mut client.starved
+            {
+                starved.turn = turn;
+                self.dirty.push(place as u32);
+            }
+        }
+        for (_, starved) in &mut self.room.files {
+            starved.turn = turn;
+        }
+    }
+
+    /// Takes in what has waited of files.
+    pub(super) fn feed_files(&mut self) {
+        let first = self.room.files.front();
+        if first.is_none_or(|(_, starved)| starved.turn == Turn::Waits) {
+            return;
+        }
+        let all = std::mem::take(&mut self.room.files);
+        let Some(mut files) = self.files.take() else {
+            // They are gone with the mount.
+            return;
+        };
+        for (bytes, starved) in all {
+            self.take_file(&mut files, &bytes, Some(starved));
+        }
+        self.files = Some(files);
+    }
+}
