@@ -216,11 +216,17 @@ pub(crate) fn check_without_ring(
     };
     match workload.jobs().find(|(_, job)| needs_ring(job)) {
         None => Ok(()),
-        Some((_, job)) => Err(EngineError::Unsupported {
-            what: format!("what job `{}` asks of io_uring", job.name),
-            why: reason.to_string(),
-            remedy: "leave out polling, the kernel's submitting thread and asynchronous calls"
-                .to_owned(),
-        }),
+        Some((_, job)) => {
+            let leave = "leave out polling, the kernel's submitting thread and asynchronous calls";
+            let remedy = match reason.remedy() {
+                Some(remedy) => format!("{remedy}; or {leave}"),
+                None => leave.to_owned(),
+            };
+            Err(EngineError::Unsupported {
+                what: format!("what job `{}` asks of io_uring", job.name),
+                why: reason.to_string(),
+                remedy,
+            })
+        }
     }
 }

@@ -12,6 +12,7 @@
 mod calls;
 mod collect;
 mod counters;
+mod denied;
 mod error;
 mod failures;
 mod file_sets;

@@ -468,7 +468,13 @@ fn choose_uring(
         return Ok(Backend::IoUring);
     };
     calls::check_without_ring(workload, &reason)?;
-    notes.push(format!("libaio is used instead of io_uring: {reason}"));
+    let remedy = reason.remedy();
+    let remedy = remedy.map_or(String::new(), |remedy| {
+        format!("; to change that, {remedy}")
+    });
+    notes.push(format!(
+        "libaio is used instead of io_uring: {reason}{remedy}"
+    ));
     let buffered = |job: &Job| job.backend == Backend::IoUring && job.caching == Caching::Buffered;
     if workload.jobs().any(|(_, job)| buffered(job)) {
         notes.push(

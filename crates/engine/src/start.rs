@@ -144,12 +144,13 @@ fn begin<'a, Q: Queue>(
         Ok(queue) => queue,
         Err(error) => {
             // The control thread waits for exactly one word from each worker.
+            let remedy = error.remedy().unwrap_or(
+                "lower its depth, block size or number of workers, or choose another engine",
+            );
             let _ = begin.ready.send(Err(EngineError::Unsupported {
                 what: format!("job `{}`", job.name),
                 why: error.to_string(),
-                remedy:
-                    "lower its depth, block size or number of workers, or choose another engine"
-                        .to_owned(),
+                remedy: remedy.to_owned(),
             }));
             return None;
         }

@@ -142,47 +142,6 @@ pub trait Queue {
     fn file(&self, index: u32) -> &File;
 }
 
-/// Why a ring cannot be used here.
-#[derive(Debug, thiserror::Error)]
-pub enum RingUnusable {
-    /// The kernel has none.
-    #[error("this kernel has no {ring}")]
-    Missing {
-        /// `io_uring` or `libaio`.
-        ring: &'static str,
-    },
-    /// Switched off by the administrator.
-    #[error("io_uring is switched off here (kernel.io_uring_disabled is {setting})")]
-    Disabled {
-        /// Value of the setting.
-        setting: String,
-    },
-    /// Forbidden to this process.
-    #[error("io_uring is forbidden to this process (a seccomp filter, as containers have it)")]
-    Forbidden,
-    /// The kernel thread that takes submissions cannot be there.
-    #[error(
-        "io_uring's kernel thread on processor {processor}: there is no such processor, or this process may not run on it"
-    )]
-    NoProcessor {
-        /// The number asked for.
-        processor: u32,
-    },
-    /// Too old to be used.
-    #[error("this kernel's io_uring is too old: it cannot wait with a time limit (Linux 5.11 can)")]
-    TooOld,
-    /// Anything else.
-    #[error("{ring} with {slots} requests outstanding: {source}")]
-    Other {
-        /// `io_uring` or `libaio`.
-        ring: &'static str,
-        /// Requests asked for.
-        slots: u32,
-        /// What the kernel said.
-        source: io::Error,
-    },
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
