@@ -168,8 +168,14 @@ fn fio_says_what_it_can() {
 fn fio_says_what_a_worker_is() {
     check(
         Dialect::Fio,
-        "warmup_bytes = \"1MiB\"\nprocess = { locked_memory = \"4MiB\", user = 7, user_group = 0 }",
-        &["ramp_size=1m", "lockmem=4m", "uid=7", "gid=0"],
+        "warmup_bytes = \"1MiB\"\nprocess = { locked_memory = \"4MiB\", user = 7, user_group = 0, scheduler = \"bfq\" }",
+        &[
+            "ramp_size=1m",
+            "lockmem=4m",
+            "uid=7",
+            "gid=0",
+            "ioscheduler=bfq",
+        ],
         &[],
     );
 }

@@ -188,7 +188,8 @@ pub(crate) fn check_devices(workload: &Workload, targets: &Targets) -> Result<()
     Ok(())
 }
 
-fn path_of(object: &Object) -> Option<&Path> {
+/// Where an object lies, if it lies anywhere.
+pub(crate) fn path_of(object: &Object) -> Option<&Path> {
     match &object.kind {
         // A file that is not there yet will lie where its directory does.
         Kind::File { full, existing } => match existing {

@@ -29,6 +29,7 @@ mod options;
 mod order;
 mod preflight;
 mod run;
+mod scheduler;
 mod shell;
 mod space;
 mod stage;

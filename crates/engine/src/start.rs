@@ -17,7 +17,7 @@ use crate::file_sets::SetStart;
 use crate::order::Order;
 use crate::timing::Times;
 use crate::worker::{Extras, Finished, Full, Parts, Source, Worker};
-use crate::{EngineError, calls, thread};
+use crate::{EngineError, calls, scheduler, thread};
 
 /// Where a worker says that it is ready, or why it cannot be.
 type Ready = Sender<Result<(), EngineError>>;
@@ -166,6 +166,7 @@ fn begin<'a, Q: Queue>(
 /// files; `None` where it cannot, which is said.
 fn placed(job: &Job, worker: u32, files: &[File], ready: &Ready) -> Option<thread::Placed> {
     let placed = thread::place(job, worker).and_then(|placed| {
+        scheduler::switch(job, files)?;
         calls::tell_lifetime(job, files)?;
         Ok(placed)
     });

@@ -470,6 +470,7 @@ fn threads(process: &Process, number: usize, words: &mut Vec<String>, draft: &mu
         user_group: _,
         nice: _,
         io_priority,
+        scheduler: _,
         after: _,
         ends: _,
         ends_on_error: _,

@@ -392,6 +392,7 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
         user_group,
         nice,
         io_priority,
+        scheduler,
         after,
         ends,
         ends_on_error,
@@ -422,6 +423,9 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
         if let Some(id) = id {
             section.put(option, id.to_string());
         }
+    }
+    if let Some(name) = scheduler {
+        text("ioscheduler", "process", name, number, section, draft);
     }
     section.put_if(*nice != 0, "nice", nice.to_string());
     if let Some(ThreadPriority { class, level, hint }) = io_priority {

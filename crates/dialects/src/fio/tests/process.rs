@@ -28,6 +28,9 @@ fn threads_are_placed() {
     check("nice=-7", |job| job.features.process.nice, -7);
     let locked = |job: &Job| job.features.process.locked_memory;
     check("lockmem=16m", locked, Bytes::mib(16));
+    let scheduler = |job: &Job| job.features.process.scheduler.clone();
+    check("ioscheduler=none", scheduler, Some("none".to_owned()));
+    check("size=2m", scheduler, None);
     check("lockmem=0", locked, Bytes::ZERO);
     let user = |job: &Job| (job.features.process.user, job.features.process.user_group);
     check("uid=1234\ngid=0", user, (Some(1234), Some(0)));

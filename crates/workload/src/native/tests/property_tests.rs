@@ -229,6 +229,7 @@ prop_compose! {
         (locked, user, user_group) in (any::<u64>(), option::of(any::<u32>()), option::of(any::<u32>())),
         io_priority in option::of((0u8..4, 0u8..8, 0u16..1024)),
         (ends, ends_on_error) in (one_of(ENDS), one_of(ENDS)),
+        scheduler in option::of(".*"),
         (after, command_before, command_after) in (option::of(".*"), option::of(".*"), option::of(".*")),
     ) -> Process {
         Process {
@@ -241,6 +242,7 @@ prop_compose! {
             user_group,
             nice,
             io_priority: io_priority.map(|(class, level, hint)| ThreadPriority { class, level, hint }),
+            scheduler,
             after,
             ends,
             ends_on_error,
