@@ -27,6 +27,8 @@ pub(crate) enum NextPass {
     FindsNothing,
     /// Whatever is left.
     FindsWhatIsLeft,
+    /// Files of its own: those of the pass before are removed when it begins.
+    MakesFilesAnew,
 }
 
 impl NextPass {
@@ -37,7 +39,9 @@ impl NextPass {
             && !job.features.files.pre_read
             && job.features.operation.is_none()
             && backend != Backend::Null;
-        if drops {
+        if job.features.files.made_anew && backend != Backend::Null {
+            Self::MakesFilesAnew
+        } else if drops {
             Self::FindsNothing
         } else {
             Self::FindsWhatIsLeft

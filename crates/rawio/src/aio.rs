@@ -285,6 +285,11 @@ impl Queue for AioQueue {
     fn file(&self, index: u32) -> &File {
         &self.files[index as usize]
     }
+
+    fn replace_file(&mut self, index: u32, file: File) -> io::Result<()> {
+        self.files[index as usize] = file;
+        Ok(())
+    }
 }
 
 impl Drop for AioQueue {

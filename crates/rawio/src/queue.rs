@@ -140,6 +140,13 @@ pub trait Queue {
 
     /// A file by its index.
     fn file(&self, index: u32) -> &File;
+
+    /// Puts another file in the place of one, for all requests pushed from now on. Those pushed before must have been
+    /// submitted; what of them is in flight goes on with the old file.
+    ///
+    /// # Errors
+    /// Those of registering it with the kernel; `Unsupported` where files are mapped, or not read and written at all.
+    fn replace_file(&mut self, index: u32, file: File) -> io::Result<()>;
 }
 
 #[cfg(test)]

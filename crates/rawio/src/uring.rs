@@ -658,6 +658,15 @@ impl Queue for UringQueue {
     fn file(&self, index: u32) -> &File {
         &self.files[index as usize]
     }
+
+    fn replace_file(&mut self, index: u32, file: File) -> io::Result<()> {
+        if self.fixed_files == Registered::Yes {
+            self.submitter
+                .register_files_update(index, &[file.as_raw_fd()])?;
+        }
+        self.files[index as usize] = file;
+        Ok(())
+    }
 }
 
 impl Drop for UringQueue {

@@ -313,6 +313,7 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
                 .is_some_and(|operation| !operation.is_of_names()),
             "operations on ranges of files in place of I/O",
         ),
+        (features.files.made_anew, "files that each pass makes anew"),
         (
             features.process.after.is_some(),
             "a wait for the end of another job",

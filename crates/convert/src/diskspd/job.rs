@@ -431,6 +431,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         make_parents: _,
         pre_read: _,
         grows: _,
+        made_anew: _,
         sync_range: _,
         end_syncfs: _,
     } = files;

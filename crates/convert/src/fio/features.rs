@@ -541,9 +541,11 @@ fn handling(files: &FileHandling, section: &mut Section) {
         make_parents: _,
         // See `made`.
         grows: _,
+        made_anew,
         sync_range,
         end_syncfs,
     } = files;
+    section.put_if(*made_anew, "unlink_each_loop", "1");
     section.put_if(*pre_read, "pre_read", "1");
     section.put_if(*must_exist, "allow_file_create", "0");
     if let Some(SyncRange {

@@ -74,6 +74,7 @@ pub fn of(settings: &Settings, number: u64) -> Features {
         },
         files: FileHandling {
             grows: growth(settings),
+            made_anew: job::makes_anew(settings),
             ..settings.control.handling.clone()
         },
         errors: errors(settings),

@@ -403,7 +403,7 @@ pub enum Allowed {
 pub fn heeds(settings: &Settings, option: &str) -> bool {
     match option {
         "num_range" => settings.pattern.directions[2],
-        "unlink_each_loop" => opens_again(settings),
+        "unlink_each_loop" => opens_again(settings) && !makes_anew(settings),
         _ => true,
     }
 }
@@ -418,6 +418,21 @@ fn opens_again(settings: &Settings) -> bool {
     }
     let goes_on = settings.pattern.random && !matches!(settings.io_size, Amount::Unset);
     settings.loops > 1 || goes_on
+}
+
+/// Whether each pass writes files of its own (`unlink_each_loop`). A pass that reads needs files that hold something, and one
+/// that is checked those that it wrote.
+pub fn makes_anew(settings: &Settings) -> bool {
+    let [reads, _, trims] = settings.pattern.directions;
+    let by_time = settings.time_based && settings.runtime > Nanos::ZERO;
+    let control = &settings.control;
+    control.refused_at_run.contains_key("unlink_each_loop")
+        && opens_again(settings)
+        && !(reads || trims || by_time)
+        && !settings.placement.append
+        && settings.verify.kind().is_none()
+        && control.handling.sync_range.is_none()
+        && !matches!(backend(settings), Backend::Mmap | Backend::Null)
 }
 
 /// What fio's `mmap` does not do: make files longer.

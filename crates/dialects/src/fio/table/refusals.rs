@@ -8,7 +8,7 @@ pub fn refusal(name: &str) -> Option<(&'static str, &'static str)> {
             "start the program in a group, as with `systemd-run --scope -p IOWeight=`",
         ),
         "unlink_each_loop" => (
-            "files stay open from a job's first pass to its last",
+            "only a job that writes, in as many passes as it is told and without checks, can begin each with new files",
             "give each pass a job of its own with stonewall and unlink=1",
         ),
         "num_range" => (

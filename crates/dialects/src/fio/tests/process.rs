@@ -28,6 +28,11 @@ fn threads_are_placed() {
     check("nice=-7", |job| job.features.process.nice, -7);
     let locked = |job: &Job| job.features.process.locked_memory;
     check("lockmem=16m", locked, Bytes::mib(16));
+    let anew = |job: &Job| job.features.files.made_anew;
+    check("rw=write\nunlink_each_loop=1\nloops=2", anew, true);
+    check("rw=write\nunlink_each_loop=1", anew, false);
+    check("rw=write\nloops=2", anew, false);
+    check("rw=randwrite\nunlink_each_loop=1\nio_size=2m", anew, true);
     let scheduler = |job: &Job| job.features.process.scheduler.clone();
     check("ioscheduler=none", scheduler, Some("none".to_owned()));
     check("size=2m", scheduler, None);
@@ -474,10 +479,13 @@ fn options_without_anything_to_act_on_are_taken() {
         files.texts.insert("job.fio".to_owned(), whole);
         assert!(read_in(&files, &["job.fio"]).is_ok(), "{text}");
     }
-    let again = "`unlink_each_loop=1` is known to fio, but refused in a run: files stay open from a job's first pass to its last";
+    let again = "`unlink_each_loop=1` is known to fio, but refused in a run: only a job that writes, in as many passes as it is \
+                 told and without checks, can begin each with new files";
     for (text, expected) in [
-        ("unlink_each_loop=1\nloops=2", again),
-        ("unlink_each_loop=1\nrw=randwrite\nio_size=2m", again),
+        ("unlink_each_loop=1\nloops=2\nrw=rw", again),
+        ("unlink_each_loop=1\nloops=2\nrw=trim", again),
+        ("unlink_each_loop=1\nloops=2\nverify=md5", again),
+        ("unlink_each_loop=1\nloops=2\nioengine=mmap", again),
         (
             "unlink_each_loop=1\ntime_based\nruntime=1\nnrfiles=2",
             again,
@@ -501,7 +509,8 @@ fn what_only_a_run_refuses_is_parsed() {
         text,
         &[
             "`atomic=1` is known to fio, but not built yet",
-            "`unlink_each_loop=1` is known to fio, but refused in a run: files stay open from a job's first pass to its last",
+            "`unlink_each_loop=1` is known to fio, but refused in a run: only a job that writes, in as many passes as it is told \
+             and without checks, can begin each with new files",
         ],
     );
 }

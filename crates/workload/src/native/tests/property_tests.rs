@@ -346,7 +346,7 @@ fn growths() -> impl Strategy<Value = Growth> {
 
 prop_compose! {
     fn handlings()(
-        (pre_read, must_exist, make_parents, end_syncfs) in any::<(bool, bool, bool, bool)>(),
+        (pre_read, must_exist, make_parents, made_anew, end_syncfs) in any::<(bool, bool, bool, bool, bool)>(),
         grows in growths(),
         range in option::of((1u32..99, any::<(bool, bool, bool)>())),
         (go_on, ignored) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3)),
@@ -357,7 +357,7 @@ prop_compose! {
     ) -> Features {
         Features {
             files: FileHandling {
-                pre_read, must_exist, make_parents, grows, end_syncfs,
+                pre_read, must_exist, make_parents, grows, made_anew, end_syncfs,
                 sync_range: range.map(|(every, (wait_before, write, wait_after))| SyncRange {
                     every, wait_before, write, wait_after,
                 }),
