@@ -271,7 +271,8 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
     match (&target.place, fs::metadata(path)) {
         (Place::Path(_), Err(_)) if job.features.files.must_exist => {
             let problem = Complaint::new("it does not exist, and the job may not make it");
-            Err(problem.hint("make the file first, or let the job do it: with `size=` of Vdbench, `-c` of DISKSPD"))
+            Err(problem.hint("make the file first, or let the job do it: with `size=` of Vdbench, `-c` of DISKSPD, without \
+                 `allow_file_create=0` of fio"))
         }
         (Place::FreshFileIn(_), Err(error)) => {
             let problem = Complaint::new(format!("no such directory: {error}"));

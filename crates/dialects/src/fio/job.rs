@@ -8,7 +8,7 @@ use fathom_workload::{
     ReportGroup, SequentialScope, SyncPolicy, Target, WeightedSize, WhenFull,
 };
 
-use super::placement::{is_independent, size_list, zone_problem};
+use super::placement::{is_aligned, is_independent, size_list, zone_problem};
 use super::settings::{Amount, Settings, pacing_problems};
 use super::table;
 use super::targets::share;
@@ -523,6 +523,10 @@ pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
             message,
             "choose ioengine=libaio or io_uring, or more jobs",
         );
+    }
+    if settings.pattern.random && !settings.independent && !is_aligned(settings) {
+        let message = "`blockalign` other than the block size turns off the random map".to_owned();
+        say("ba", message, "add norandommap=1, or leave it out");
     }
     if settings.time_based && settings.runtime == Nanos::ZERO {
         let message = "`time_based` requires a runtime, and has no effect without one".to_owned();

@@ -659,3 +659,22 @@ fn options_are_told_in_the_order_in_which_fio_takes_them() {
         .collect();
     assert_eq!(names, ["lockfile", "kb_base", "size", "bs", "filename"]);
 }
+
+/// `nrfiles` counts the files of `opendir` where it comes later, as it does those of `filename`.
+#[test]
+fn a_count_of_files_holds_for_those_of_a_directory() {
+    let used = |options: &[&str]| {
+        let mut files = Memory::default();
+        for path in ["/d/a", "/d/b", "/d/c", "/other"] {
+            let status = FileStatus::Regular(Bytes::kib(32));
+            files.statuses.insert(path.to_owned(), status);
+        }
+        let input = read_in(&files, &[&["--name=j", "--rw=read"], options].concat()).unwrap();
+        let targets = input.workload.jobs().map(|(_, job)| job.targets.len());
+        targets.collect::<Vec<_>>()
+    };
+    assert_eq!(used(&["--opendir=/d"]), [3]);
+    assert_eq!(used(&["--opendir=/d", "--nrfiles=2"]), [2]);
+    assert_eq!(used(&["--opendir=/d", "--nrfiles=7"]), [3]);
+    assert_eq!(used(&["--nrfiles=1", "--opendir=/d"]), [3]);
+}
