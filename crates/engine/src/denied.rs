@@ -102,6 +102,7 @@ mod tests {
         let error = fs::File::options()
             .write(true)
             .create(true)
+            .truncate(false)
             .open(path)
             .unwrap_err();
         let remedy = remedy(path, &error).unwrap();

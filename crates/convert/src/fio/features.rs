@@ -92,11 +92,10 @@ pub fn put(
     handling(files, section);
     made(files.grows, job, section);
     survived(errors, verify.as_deref(), section);
-    if let Some(replay) = replay {
-        trace(replay, job, number, section, draft);
-    }
-    if let Some(path) = trace_to {
-        text("write_iolog", "trace_to", path, number, section, draft);
+    match (replay, trace_to) {
+        (Some(replay), _) => trace(replay, job, number, section, draft),
+        (None, Some(path)) => text("write_iolog", "trace_to", path, number, section, draft),
+        (None, None) => {}
     }
     checks(verify.as_deref(), section);
 }
@@ -643,6 +642,10 @@ fn trace(replay: &Replay, job: &Job, number: usize, section: &mut Section, draft
         skip,
         redirected,
     } = replay;
+    if job.features.trace_to.is_some() {
+        let message = "a job of fio that reads a trace writes none";
+        draft.lost(number, "trace_to", message);
+    }
     if names::is_plain(path) {
         section.put("read_iolog", path.replace(':', "\\:"));
     } else {

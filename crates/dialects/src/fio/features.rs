@@ -85,6 +85,7 @@ pub fn of(settings: &Settings, number: u64) -> Features {
             .trace
             .write
             .as_ref()
+            .filter(|_| settings.control.trace.read.is_none())
             .map(|path| match number {
                 0 => path.clone(),
                 more => format!("{path}.{more}"),

@@ -528,6 +528,11 @@ pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
         let message = "`blockalign` other than the block size turns off the random map".to_owned();
         say("ba", message, "add norandommap=1, or leave it out");
     }
+    let trace = &settings.control.trace;
+    if trace.read.is_some() && trace.write.is_some() {
+        let message = "`read_iolog` overrides `write_iolog`".to_owned();
+        say("write_iolog", message, "leave one of them out");
+    }
     if settings.time_based && settings.runtime == Nanos::ZERO {
         let message = "`time_based` requires a runtime, and has no effect without one".to_owned();
         say("time_based", message, "add runtime=");

@@ -523,6 +523,19 @@ fn traps_are_told() {
         "runtime=5min",
         &["`runtime=5min` is read as 5 µs, as fio does"],
     );
+    for (option, expected) in [
+        (
+            "log_entries=1023",
+            "`log_entries=1023` is out of range: 1024 to 1,048,576",
+        ),
+        (
+            "log_compression=0",
+            "`log_compression=0` is out of range: 1024 to 536,870,912",
+        ),
+    ] {
+        check_error(&format!("[j]\nsize=1m\n{option}\n"), &[expected]);
+    }
+    check_warning("log_entries=1024\nlog_compression=512m", &[]);
     let drawn = "job `j`: `blockalign` other than the block size turns off the random map";
     check_warning("rw=randread\nba=8k", &[drawn]);
     check_warning("rw=randread\nba=4k", &[]);
