@@ -22,8 +22,9 @@ fn reader(device: &LoopDevice, scheduler: &str) -> Job {
 fn a_disk_gets_the_scheduler_that_its_job_asks_for() {
     let device = LoopDevice::new(Bytes::mib(2));
     let setting = format!("/sys/block/{}/queue/scheduler", device.name());
+    // A loop device keeps what an earlier use of it left, and has others where the kernel was built with some.
+    let _ = fs::write(&setting, "none");
     let list = fs::read_to_string(&setting).unwrap();
-    // A loop device begins with `[none]`, and has others where the kernel was built with some.
     let words = list.split_whitespace();
     let Some(other) = words.map(str::to_owned).find(|word| !word.starts_with('[')) else {
         return;
@@ -47,4 +48,5 @@ fn a_disk_gets_the_scheduler_that_its_job_asks_for() {
         error.contains("the I/O scheduler `elevator`") && error.contains(&chosen),
         "{error}"
     );
+    fs::write(&setting, "none").unwrap();
 }
