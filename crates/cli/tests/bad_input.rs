@@ -125,3 +125,37 @@ fn an_unmapped_path_gets_a_ready_map_line() {
         "a refused prediction left a run: {runs}"
     );
 }
+
+#[test]
+fn a_warm_up_of_bytes_is_not_predicted() {
+    let folder = support::disk_folder();
+    let design = support::example("guide-2016/ds14.design.toml");
+    let native = folder.path().join("native.toml");
+    std::fs::write(
+        &native,
+        "[[stage]]\n[[stage.job]]\ntarget = { path = \"/mnt/nocache/x\", size = \"1GiB\" }\nmeasure = \"1s\"\n\
+         warmup_bytes = \"64KiB\"\n",
+    )
+    .unwrap();
+    let fio = [
+        "fio",
+        "--name=x",
+        "--rw=randread",
+        "--size=1g",
+        "--filename=/mnt/nocache/x",
+        "--runtime=1",
+        "--ramp_size=64k",
+    ];
+    for workload in [&fio[..], &[native.to_str().unwrap()]] {
+        let arguments = [&["predict", "--on", &design], workload].concat();
+        let (_, stderr) = expect_code(folder.path(), &arguments, 3);
+        for part in [
+            "`warmup_bytes`",
+            "`ramp_size`",
+            "ends by time",
+            "`ramp_time`",
+        ] {
+            assert!(stderr.contains(part), "{arguments:?}: {stderr}");
+        }
+    }
+}

@@ -166,10 +166,26 @@ fn fio_says_what_it_can() {
 
 #[test]
 fn fio_says_what_a_worker_is() {
+    let lost = "lost: job `a`: trace_to: a job of fio that reads a trace writes none";
     check(
         Dialect::Fio,
-        "warmup_bytes = \"1MiB\"\nprocess = { locked_memory = \"4MiB\", user = 7, user_group = 0 }",
-        &["ramp_size=1m", "lockmem=4m", "uid=7", "gid=0"],
+        "trace = \"/t\"\ntrace_to = \"/u\"",
+        &["read_iolog=/t"],
+        &[
+            lost,
+            "lost: workload: text: it would be refused: job `a`: trace `/t`",
+        ],
+    );
+    check(
+        Dialect::Fio,
+        "warmup_bytes = \"1MiB\"\nprocess = { locked_memory = \"4MiB\", user = 7, user_group = 0, scheduler = \"bfq\" }",
+        &[
+            "ramp_size=1m",
+            "lockmem=4m",
+            "uid=7",
+            "gid=0",
+            "ioscheduler=bfq",
+        ],
         &[],
     );
 }

@@ -27,6 +27,8 @@ pub(crate) enum NextPass {
     FindsNothing,
     /// Whatever is left.
     FindsWhatIsLeft,
+    /// Files of its own: those of the pass before are removed when it begins.
+    MakesFilesAnew,
 }
 
 impl NextPass {
@@ -37,7 +39,9 @@ impl NextPass {
             && !job.features.files.pre_read
             && job.features.operation.is_none()
             && backend != Backend::Null;
-        if drops {
+        if job.features.files.made_anew && backend != Backend::Null {
+            Self::MakesFilesAnew
+        } else if drops {
             Self::FindsNothing
         } else {
             Self::FindsWhatIsLeft
@@ -188,7 +192,8 @@ pub(crate) fn check_devices(workload: &Workload, targets: &Targets) -> Result<()
     Ok(())
 }
 
-fn path_of(object: &Object) -> Option<&Path> {
+/// Where an object lies, if it lies anywhere.
+pub(crate) fn path_of(object: &Object) -> Option<&Path> {
     match &object.kind {
         // A file that is not there yet will lie where its directory does.
         Kind::File { full, existing } => match existing {
@@ -216,11 +221,17 @@ pub(crate) fn check_without_ring(
     };
     match workload.jobs().find(|(_, job)| needs_ring(job)) {
         None => Ok(()),
-        Some((_, job)) => Err(EngineError::Unsupported {
-            what: format!("what job `{}` asks of io_uring", job.name),
-            why: reason.to_string(),
-            remedy: "leave out polling, the kernel's submitting thread and asynchronous calls"
-                .to_owned(),
-        }),
+        Some((_, job)) => {
+            let leave = "leave out polling, the kernel's submitting thread and asynchronous calls";
+            let remedy = match reason.remedy() {
+                Some(remedy) => format!("{remedy}; or {leave}"),
+                None => leave.to_owned(),
+            };
+            Err(EngineError::Unsupported {
+                what: format!("what job `{}` asks of io_uring", job.name),
+                why: reason.to_string(),
+                remedy,
+            })
+        }
     }
 }

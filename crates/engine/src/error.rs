@@ -2,9 +2,12 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 use fathom_diagnostics::Diagnostics;
 use fathom_units::{Bytes, Nanos};
+
+use crate::denied;
 
 /// One thing that is not written to, what was found on it, and what would be needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +65,7 @@ pub enum EngineError {
         free: Bytes,
     },
     /// A target could not be used.
-    #[error("`{path}`: {action}: {source}{}", hint(source))]
+    #[error("`{path}`: {action}: {source}{}", hint(source, denied.as_deref()))]
     Target {
         /// The target.
         path: String,
@@ -70,11 +73,13 @@ pub enum EngineError {
         action: &'static str,
         /// What the system said.
         source: io::Error,
+        /// Where it did not permit it: what forbids it, and what to do.
+        denied: Option<String>,
     },
     /// An I/O of a job failed, and the run was to stop at the first.
     #[error(
         "job `{job}`: {direction} of {length} bytes at offset {offset} of `{path}`: {source}{}",
-        hint(source)
+        hint(source, None)
     )]
     Io {
         /// The job.
@@ -157,13 +162,14 @@ impl EngineError {
         Self::Target {
             path: path.to_owned(),
             action,
+            denied: denied::remedy(Path::new(path), &source),
             source,
         }
     }
 }
 
 /// What to do about what the system said, where that is known.
-fn hint(source: &io::Error) -> &'static str {
+fn hint(source: &io::Error, denied: Option<&str>) -> String {
     /// `ENFILE` and `EMFILE`.
     const TOO_MANY_OPEN: [i32; 2] = [23, 24];
     if source
@@ -171,19 +177,21 @@ fn hint(source: &io::Error) -> &'static str {
         .is_some_and(|code| TOO_MANY_OPEN.contains(&code))
     {
         return "\n  hint: every worker keeps all its files open; use fewer files or workers, or raise the \
-                limit of open files (`ulimit -Hn`)";
+                limit of open files (`ulimit -Hn`)"
+            .to_owned();
     }
-    match source.kind() {
+    let hint = match source.kind() {
         io::ErrorKind::PermissionDenied => {
-            "\n  hint: name a target that you may use, or run as a user who may"
+            denied.unwrap_or("name a target that you may use, or run as a user who may")
         }
-        io::ErrorKind::ReadOnlyFilesystem => "\n  hint: name a target on a writable file system",
-        io::ErrorKind::StorageFull => "\n  hint: free space, or use smaller files",
+        io::ErrorKind::ReadOnlyFilesystem => "name a target on a writable file system",
+        io::ErrorKind::StorageFull => "free space, or use smaller files",
         io::ErrorKind::InvalidInput => {
-            "\n  hint: direct I/O needs sizes and offsets in whole blocks of the device (512 or 4,096 bytes)"
+            "direct I/O needs sizes and offsets in whole blocks of the device (512 or 4,096 bytes)"
         }
-        _ => "",
-    }
+        _ => return String::new(),
+    };
+    format!("\n  hint: {hint}")
 }
 
 fn join(refusals: &[Refusal]) -> String {

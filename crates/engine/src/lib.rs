@@ -12,6 +12,7 @@
 mod calls;
 mod collect;
 mod counters;
+mod denied;
 mod error;
 mod failures;
 mod file_sets;
@@ -28,6 +29,7 @@ mod options;
 mod order;
 mod preflight;
 mod run;
+mod scheduler;
 mod shell;
 mod space;
 mod stage;

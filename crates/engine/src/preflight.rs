@@ -17,6 +17,7 @@ use fathom_verify::{Intervals, LayoutProblem};
 use fathom_workload::generator::{SharedCursor, StreamError, StreamKey, WorkerStream};
 use fathom_workload::{Arrival, Backend, Caching, FileSet, Job, Pacing, Stage, Workload};
 
+use crate::scheduler;
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
 use crate::{
@@ -107,6 +108,7 @@ pub(crate) fn preflight_with(
         check_opening(object)?;
     }
     calls::check_devices(workload, &targets)?;
+    scheduler::check(workload, &targets, &mut notes)?;
     let uring = choose_uring(workload, probe, &mut notes)?;
     space::check(workload, &targets)?;
     let layout = targets.objects.iter().filter_map(|object| {
@@ -468,7 +470,13 @@ fn choose_uring(
         return Ok(Backend::IoUring);
     };
     calls::check_without_ring(workload, &reason)?;
-    notes.push(format!("libaio is used instead of io_uring: {reason}"));
+    let remedy = reason.remedy();
+    let remedy = remedy.map_or(String::new(), |remedy| {
+        format!("; to change that, {remedy}")
+    });
+    notes.push(format!(
+        "libaio is used instead of io_uring: {reason}{remedy}"
+    ));
     let buffered = |job: &Job| job.backend == Backend::IoUring && job.caching == Caching::Buffered;
     if workload.jobs().any(|(_, job)| buffered(job)) {
         notes.push(

@@ -381,7 +381,9 @@ mod tests {
     #[test]
     fn libaio_stands_in_for_a_forbidden_io_uring() {
         let forbidden = "libaio is used instead of io_uring: io_uring is forbidden to this process \
-             (a seccomp filter, as containers have it)";
+             (a seccomp filter, as containers have it); to change that, run outside the container, or with a filter \
+             that lets `io_uring_setup`, `io_uring_enter` and `io_uring_register` pass (docker: `--security-opt \
+             seccomp=PROFILE.json`)";
         let one_by_one =
             "buffered I/O with libaio is done one at a time: the depth asked for is not reached";
         check(Caching::Direct, &[forbidden]);

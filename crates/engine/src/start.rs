@@ -17,7 +17,7 @@ use crate::file_sets::SetStart;
 use crate::order::Order;
 use crate::timing::Times;
 use crate::worker::{Extras, Finished, Full, Parts, Source, Worker};
-use crate::{EngineError, calls, thread};
+use crate::{EngineError, calls, scheduler, thread};
 
 /// Where a worker says that it is ready, or why it cannot be.
 type Ready = Sender<Result<(), EngineError>>;
@@ -144,12 +144,13 @@ fn begin<'a, Q: Queue>(
         Ok(queue) => queue,
         Err(error) => {
             // The control thread waits for exactly one word from each worker.
+            let remedy = error.remedy().unwrap_or(
+                "lower its depth, block size or number of workers, or choose another engine",
+            );
             let _ = begin.ready.send(Err(EngineError::Unsupported {
                 what: format!("job `{}`", job.name),
                 why: error.to_string(),
-                remedy:
-                    "lower its depth, block size or number of workers, or choose another engine"
-                        .to_owned(),
+                remedy: remedy.to_owned(),
             }));
             return None;
         }
@@ -165,6 +166,7 @@ fn begin<'a, Q: Queue>(
 /// files; `None` where it cannot, which is said.
 fn placed(job: &Job, worker: u32, files: &[File], ready: &Ready) -> Option<thread::Placed> {
     let placed = thread::place(job, worker).and_then(|placed| {
+        scheduler::switch(job, files)?;
         calls::tell_lifetime(job, files)?;
         Ok(placed)
     });

@@ -167,6 +167,17 @@ fn open_object(object: &Object, number: usize, stop: &StopFlag) -> Result<Opened
     })
 }
 
+/// Makes a file where there is none, and opens it as the job does.
+pub(crate) fn make(path: &Path, job: &Job) -> io::Result<File> {
+    let mut options = File::options();
+    options
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
+    rawio::open(path, how(job))
+}
+
 fn how(job: &Job) -> OpenHow {
     OpenHow {
         access: if job.mix.changes_data() || job.features.operation.is_some() {

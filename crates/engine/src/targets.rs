@@ -3,8 +3,10 @@
 //! Several jobs may name one file or device, by several paths; it is judged, laid out and counted once. Everything here
 //! only looks.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +18,7 @@ use fathom_workload::{
     Backend, Caching, Direction, ExistingFiles, FileOperation, Job, Place, Target, Workload,
 };
 
+use crate::denied;
 use crate::file_sets::{self, Anchor};
 use crate::growth::Making;
 use crate::guard::DeviceNumber;
@@ -218,7 +221,7 @@ fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diag
 /// What is wrong with a target, and what to do.
 struct Complaint {
     what: String,
-    hint: Option<&'static str>,
+    hint: Option<Cow<'static, str>>,
 }
 
 impl Complaint {
@@ -227,8 +230,16 @@ impl Complaint {
         Self { what, hint: None }
     }
 
+    /// What the system said of a path, and what to do where it did not permit it.
+    fn of_system(path: &Path, error: &io::Error) -> Self {
+        Self {
+            what: error.to_string(),
+            hint: denied::remedy(path, error).map(Cow::Owned),
+        }
+    }
+
     fn hint(self, hint: &'static str) -> Self {
-        let hint = Some(hint);
+        let hint = Some(Cow::Borrowed(hint));
         Self { hint, ..self }
     }
 
@@ -260,7 +271,8 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
     match (&target.place, fs::metadata(path)) {
         (Place::Path(_), Err(_)) if job.features.files.must_exist => {
             let problem = Complaint::new("it does not exist, and the job may not make it");
-            Err(problem.hint("make the file first, or let the job do it: with `size=` of Vdbench, `-c` of DISKSPD"))
+            Err(problem.hint("make the file first, or let the job do it: with `size=` of Vdbench, `-c` of DISKSPD, without \
+                 `allow_file_create=0` of fio"))
         }
         (Place::FreshFileIn(_), Err(error)) => {
             let problem = Complaint::new(format!("no such directory: {error}"));
@@ -278,10 +290,8 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
                 .hint("name a directory: the file is made there"))
         }
         (Place::Path(_), Ok(metadata)) => existing(path, &metadata),
-        (Place::Path(_), Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-            missing(path)
-        }
-        (_, Err(error)) => Err(Complaint::new(error.to_string())),
+        (Place::Path(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => missing(path),
+        (_, Err(error)) => Err(Complaint::of_system(path, &error)),
         // Taken care of above.
         (Place::FileSet(_), Ok(_)) => file_set(job, path),
     }
@@ -310,7 +320,7 @@ fn file_set(job: &Job, path: &Path) -> Result<(Identity, Kind), Complaint> {
         problem.hint("name a directory")
     })?;
     if anchor.exists {
-        let full = fs::canonicalize(path).map_err(|error| Complaint::new(error.to_string()))?;
+        let full = fs::canonicalize(path).map_err(|error| Complaint::of_system(path, &error))?;
         return Ok((Identity::File(full.clone()), Kind::FileSet { full, anchor }));
     }
     if job.features.files.must_exist {
@@ -349,8 +359,8 @@ fn name_of(
     let found = fs::symlink_metadata(path);
     let is_directory = found.as_ref().is_ok_and(fs::Metadata::is_dir);
     match (operation.is_of_directories(), &found) {
-        (_, Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Complaint::new(error.to_string()));
+        (_, Err(error)) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Complaint::of_system(path, error));
         }
         (true, Ok(_)) if !is_directory => {
             return Err(Complaint::new("it exists, and is no directory"));
@@ -364,7 +374,7 @@ fn name_of(
     }
     let exists = found.is_ok();
     let full = if exists {
-        fs::canonicalize(path).map_err(|error| Complaint::new(error.to_string()))?
+        fs::canonicalize(path).map_err(|error| Complaint::of_system(path, &error))?
     } else {
         match missing(path)?.1 {
             Kind::File { full, .. } => full,
@@ -400,12 +410,12 @@ fn existing(path: &Path, metadata: &fs::Metadata) -> Result<(Identity, Kind), Co
         if kind.is_file() || kind.is_block_device() {
             rawio::open(path, OpenHow::LOOK)
         } else {
-            Err(std::io::Error::other(
+            Err(io::Error::other(
                 "it is neither a regular file nor a block device",
             ))
         }
     };
-    let file = opened().map_err(|error| Complaint::new(error.to_string()))?;
+    let file = opened().map_err(|error| Complaint::of_system(path, &error))?;
     if kind.is_file() {
         let existing = Existing {
             size: metadata.len(),
@@ -417,7 +427,7 @@ fn existing(path: &Path, metadata: &fs::Metadata) -> Result<(Identity, Kind), Co
         return Ok((identity, Kind::File { full, existing }));
     }
     let number = DeviceNumber::from_packed(metadata.rdev());
-    let size = rawio::size_of(&file).map_err(|error| Complaint::new(error.to_string()))?;
+    let size = rawio::size_of(&file).map_err(|error| Complaint::of_system(path, &error))?;
     let sector = rawio::sector_size(&file).unwrap_or(Bytes::new(512)).get();
     let kind = Kind::Device {
         number,

@@ -82,8 +82,15 @@ fn lock_memory(job: &Job) -> Result<Placed, EngineError> {
         return Ok(Placed { _locked: None });
     }
     let locked = LockedMemory::new(wanted.get());
-    let locked =
-        locked.map_err(|error| refused(job, &format!("locking {wanted} of memory"), &error));
+    let locked = locked.map_err(|error| match rawio::lockable() {
+        Some(limit) => EngineError::Unsupported {
+            what: format!("job `{}`: locking {wanted} of memory", job.name),
+            why: format!("{error}; a process of this user may lock {limit} (`ulimit -l`)"),
+            remedy: "lock less, raise the limit (`ulimit -l`, systemd's `LimitMEMLOCK=`), or run as root"
+                .to_owned(),
+        },
+        None => refused(job, &format!("locking {wanted} of memory"), &error),
+    });
     locked.map(|locked| Placed {
         _locked: Some(locked),
     })

@@ -82,6 +82,8 @@ fn files_are_opened_with_the_rights_of_the_jobs_user() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     let error = run_jobs(vec![job.clone()]).unwrap_err().to_string();
     assert!(error.contains("ermission denied"), "{error}");
+    let cause = "it belongs to root:root, mode 0600, and this is user 54321; run as root";
+    assert!(error.contains(cause), "{error}");
     // The rights were those of that job alone.
     job.features.process.user = None;
     job.features.process.user_group = None;

@@ -103,11 +103,7 @@ impl AioQueue {
         // SAFETY: io_setup writes the new context's number to `context`.
         let result = unsafe { libc::syscall(libc::SYS_io_setup, slots, &raw mut context) };
         if result != 0 {
-            let source = io::Error::last_os_error();
-            return Err(match source.raw_os_error() {
-                Some(libc::ENOSYS) => RingUnusable::Missing { ring: "libaio" },
-                _ => other(source),
-            });
+            return Err(RingUnusable::libaio(slots, io::Error::last_os_error()));
         }
         let count = slots as usize;
         Ok(Self {
@@ -288,6 +284,11 @@ impl Queue for AioQueue {
 
     fn file(&self, index: u32) -> &File {
         &self.files[index as usize]
+    }
+
+    fn replace_file(&mut self, index: u32, file: File) -> io::Result<()> {
+        self.files[index as usize] = file;
+        Ok(())
     }
 }
 

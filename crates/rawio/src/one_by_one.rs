@@ -118,4 +118,8 @@ impl<P: Performer> Queue for OneByOne<P> {
     fn file(&self, index: u32) -> &File {
         &self.performer.files()[index as usize]
     }
+
+    fn replace_file(&mut self, _: u32, _: File) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }

@@ -220,6 +220,11 @@ impl Queue for SyncQueue {
     fn file(&self, index: u32) -> &File {
         &self.lines.files[index as usize]
     }
+
+    fn replace_file(&mut self, index: u32, file: File) -> io::Result<()> {
+        self.lines.files[index as usize] = file;
+        Ok(())
+    }
 }
 
 /// No I/O: every request is complete as soon as it is pushed. Measures what the generator and recorder cost.
@@ -290,5 +295,10 @@ impl Queue for NullQueue {
 
     fn file(&self, index: u32) -> &File {
         &self.files[index as usize]
+    }
+
+    fn replace_file(&mut self, index: u32, file: File) -> io::Result<()> {
+        self.files[index as usize] = file;
+        Ok(())
     }
 }

@@ -140,47 +140,13 @@ pub trait Queue {
 
     /// A file by its index.
     fn file(&self, index: u32) -> &File;
-}
 
-/// Why a ring cannot be used here.
-#[derive(Debug, thiserror::Error)]
-pub enum RingUnusable {
-    /// The kernel has none.
-    #[error("this kernel has no {ring}")]
-    Missing {
-        /// `io_uring` or `libaio`.
-        ring: &'static str,
-    },
-    /// Switched off by the administrator.
-    #[error("io_uring is switched off here (kernel.io_uring_disabled is {setting})")]
-    Disabled {
-        /// Value of the setting.
-        setting: String,
-    },
-    /// Forbidden to this process.
-    #[error("io_uring is forbidden to this process (a seccomp filter, as containers have it)")]
-    Forbidden,
-    /// The kernel thread that takes submissions cannot be there.
-    #[error(
-        "io_uring's kernel thread on processor {processor}: there is no such processor, or this process may not run on it"
-    )]
-    NoProcessor {
-        /// The number asked for.
-        processor: u32,
-    },
-    /// Too old to be used.
-    #[error("this kernel's io_uring is too old: it cannot wait with a time limit (Linux 5.11 can)")]
-    TooOld,
-    /// Anything else.
-    #[error("{ring} with {slots} requests outstanding: {source}")]
-    Other {
-        /// `io_uring` or `libaio`.
-        ring: &'static str,
-        /// Requests asked for.
-        slots: u32,
-        /// What the kernel said.
-        source: io::Error,
-    },
+    /// Puts another file in the place of one, for all requests pushed from now on. Those pushed before must have been
+    /// submitted; what of them is in flight goes on with the old file.
+    ///
+    /// # Errors
+    /// Those of registering it with the kernel; `Unsupported` where files are mapped, or not read and written at all.
+    fn replace_file(&mut self, index: u32, file: File) -> io::Result<()>;
 }
 
 #[cfg(test)]

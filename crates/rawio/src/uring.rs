@@ -520,25 +520,7 @@ fn build(slots: u32, calls: &Calls) -> Result<IoUring, RingUnusable> {
         }
     }
     let processor = calls.submitter.and_then(|thread| thread.processor);
-    Err(match (last.raw_os_error(), processor) {
-        (Some(libc::ENOSYS), _) => RingUnusable::Missing { ring: "io_uring" },
-        (Some(libc::EPERM | libc::EACCES), _) => forbidden(),
-        (Some(libc::EINVAL), Some(processor)) => RingUnusable::NoProcessor { processor },
-        _ => RingUnusable::Other {
-            ring: "io_uring",
-            slots,
-            source: last,
-        },
-    })
-}
-
-fn forbidden() -> RingUnusable {
-    match std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled") {
-        Ok(setting) if setting.trim() != "0" => RingUnusable::Disabled {
-            setting: setting.trim().to_owned(),
-        },
-        _ => RingUnusable::Forbidden,
-    }
+    Err(RingUnusable::io_uring(slots, processor, last))
 }
 
 /// Whether io_uring can be used by this process.
@@ -675,6 +657,15 @@ impl Queue for UringQueue {
 
     fn file(&self, index: u32) -> &File {
         &self.files[index as usize]
+    }
+
+    fn replace_file(&mut self, index: u32, file: File) -> io::Result<()> {
+        if self.fixed_files == Registered::Yes {
+            self.submitter
+                .register_files_update(index, &[file.as_raw_fd()])?;
+        }
+        self.files[index as usize] = file;
+        Ok(())
     }
 }
 

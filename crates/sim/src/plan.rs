@@ -287,10 +287,6 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
     let unknown = [
         (features.think.is_some(), "pauses between I/Os (think time)"),
         (features.think_cycles > 0, "work between I/Os"),
-        (
-            features.warmup_bytes > Bytes::ZERO,
-            "a warm-up of bytes (ramp_size)",
-        ),
         (features.minimum.is_some(), "rates that it must keep up"),
         (partly_rated, "a rate for some of its directions"),
         (
@@ -317,6 +313,7 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
                 .is_some_and(|operation| !operation.is_of_names()),
             "operations on ranges of files in place of I/O",
         ),
+        (features.files.made_anew, "files that each pass makes anew"),
         (
             features.process.after.is_some(),
             "a wait for the end of another job",
@@ -326,13 +323,21 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
             "an end that ends other jobs",
         ),
     ];
-    for (_, what) in unknown.into_iter().filter(|(asked, _)| *asked) {
+    let mut refuse = |what, hint| {
         let message = format!(
             "job `{}` has {what}, which cannot be predicted yet",
             job.name
         );
-        let hint = "leave it out for the prediction; a real run has it";
         complaints.push(Diagnostic::error(message).hint(hint));
+    };
+    for (_, what) in unknown.into_iter().filter(|(asked, _)| *asked) {
+        refuse(what, "leave it out for the prediction; a real run has it");
+    }
+    if features.warmup_bytes > Bytes::ZERO {
+        refuse(
+            "a warm-up that ends when so many bytes were moved (`warmup_bytes`; fio: `ramp_size`)",
+            "a predicted warm-up ends by time: give `warmup` (fio: `ramp_time`) in its place, or leave it out",
+        );
     }
 }
 

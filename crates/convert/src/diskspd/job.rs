@@ -431,6 +431,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         make_parents: _,
         pre_read: _,
         grows: _,
+        made_anew: _,
         sync_range: _,
         end_syncfs: _,
     } = files;
@@ -470,6 +471,7 @@ fn threads(process: &Process, number: usize, words: &mut Vec<String>, draft: &mu
         user_group: _,
         nice: _,
         io_priority,
+        scheduler: _,
         after: _,
         ends: _,
         ends_on_error: _,

@@ -92,11 +92,10 @@ pub fn put(
     handling(files, section);
     made(files.grows, job, section);
     survived(errors, verify.as_deref(), section);
-    if let Some(replay) = replay {
-        trace(replay, job, number, section, draft);
-    }
-    if let Some(path) = trace_to {
-        text("write_iolog", "trace_to", path, number, section, draft);
+    match (replay, trace_to) {
+        (Some(replay), _) => trace(replay, job, number, section, draft),
+        (None, Some(path)) => text("write_iolog", "trace_to", path, number, section, draft),
+        (None, None) => {}
     }
     checks(verify.as_deref(), section);
 }
@@ -392,6 +391,7 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
         user_group,
         nice,
         io_priority,
+        scheduler,
         after,
         ends,
         ends_on_error,
@@ -422,6 +422,9 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
         if let Some(id) = id {
             section.put(option, id.to_string());
         }
+    }
+    if let Some(name) = scheduler {
+        text("ioscheduler", "process", name, number, section, draft);
     }
     section.put_if(*nice != 0, "nice", nice.to_string());
     if let Some(ThreadPriority { class, level, hint }) = io_priority {
@@ -537,9 +540,11 @@ fn handling(files: &FileHandling, section: &mut Section) {
         make_parents: _,
         // See `made`.
         grows: _,
+        made_anew,
         sync_range,
         end_syncfs,
     } = files;
+    section.put_if(*made_anew, "unlink_each_loop", "1");
     section.put_if(*pre_read, "pre_read", "1");
     section.put_if(*must_exist, "allow_file_create", "0");
     if let Some(SyncRange {
@@ -637,6 +642,10 @@ fn trace(replay: &Replay, job: &Job, number: usize, section: &mut Section, draft
         skip,
         redirected,
     } = replay;
+    if job.features.trace_to.is_some() {
+        let message = "a job of fio that reads a trace writes none";
+        draft.lost(number, "trace_to", message);
+    }
     if names::is_plain(path) {
         section.put("read_iolog", path.replace(':', "\\:"));
     } else {

@@ -294,7 +294,7 @@ prop_compose! {
                 ..Process::default()
             },
             io_log: IoLog { each, window, histogram: None },
-            files: FileHandling { pre_read, must_exist, make_parents: false, end_syncfs, sync_range: None,
+            files: FileHandling { pre_read, must_exist, make_parents: false, made_anew: false, end_syncfs, sync_range: None,
                 grows },
             errors: ErrorHandling { ignored: [ignored.clone(), Vec::new(), ignored], ..ErrorHandling::default() },
             priorities: shares.map(|(percent, class, level)| Box::new(Priorities {

@@ -27,8 +27,6 @@ pub struct CommandLine {
     pub readonly: bool,
     /// Warnings refuse the input (`--warnings-fatal`).
     pub warnings_fatal: bool,
-    /// Most jobs (`--max-jobs`).
-    pub max_jobs: Option<u64>,
     /// Folder of files that runs leave behind (`--aux-path`).
     pub aux_path: Option<String>,
 }
@@ -68,7 +66,6 @@ enum Own {
     ParseOnly,
     Section,
     WarningsFatal,
-    MaxJobs,
     AuxPath,
     NoEffect,
     OfVerb,
@@ -93,7 +90,8 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("parse-only", Takes::Nothing, Own::ParseOnly),
     ("section", Takes::Required, Own::Section),
     ("warnings-fatal", Takes::Nothing, Own::WarningsFatal),
-    ("max-jobs", Takes::Required, Own::MaxJobs),
+    // fio itself has had no use for it since its jobs are not counted ahead.
+    ("max-jobs", Takes::Required, Own::NoEffect),
     ("alloc-size", Takes::Required, Own::NoEffect),
     ("terse-version", Takes::Required, Own::TerseVersion),
     ("aux-path", Takes::Required, Own::AuxPath),
@@ -316,10 +314,6 @@ impl Reader<'_> {
             },
             Own::InflateLog => self.action(Action::InflateLog(text)),
             Own::Debug => self.debug(index, &text),
-            Own::MaxJobs => match text.parse() {
-                Ok(most) if most > 0 => self.line.max_jobs = Some(most),
-                _ => self.refuse(index, "`--max-jobs` is a whole number above 0"),
-            },
             Own::NoEffect => {}
             Own::OfVerb => {
                 let message = format!("`--{name}` has its place in `fathom fio …` alone");
@@ -447,13 +441,16 @@ impl Reader<'_> {
         if help_only {
             self.paths.clear();
         }
+        if self.show_command && !help_only {
+            // Jobs of the command line are one already: fio shows nothing of them, and runs none.
+            self.line.action = Some(Action::ShowCommand(String::new()));
+        }
         for (index, path) in self.paths.iter().enumerate() {
             let mut sections = Lexer::new(context, &only).read(path, &mut self.diagnostics);
             if self.show_command {
                 let text = help::show_command(&sections);
-                match &mut self.line.action {
-                    Some(Action::ShowCommand(shown)) => shown.push_str(&text),
-                    _ => self.line.action = Some(Action::ShowCommand(text)),
+                if let Some(Action::ShowCommand(shown)) = &mut self.line.action {
+                    shown.push_str(&text);
                 }
             }
             if index == 0 {

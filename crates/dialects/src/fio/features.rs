@@ -74,6 +74,7 @@ pub fn of(settings: &Settings, number: u64) -> Features {
         },
         files: FileHandling {
             grows: growth(settings),
+            made_anew: job::makes_anew(settings),
             ..settings.control.handling.clone()
         },
         errors: errors(settings),
@@ -84,6 +85,7 @@ pub fn of(settings: &Settings, number: u64) -> Features {
             .trace
             .write
             .as_ref()
+            .filter(|_| settings.control.trace.read.is_none())
             .map(|path| match number {
                 0 => path.clone(),
                 more => format!("{path}.{more}"),

@@ -8,7 +8,7 @@ use fathom_workload::{
     ReportGroup, SequentialScope, SyncPolicy, Target, WeightedSize, WhenFull,
 };
 
-use super::placement::{is_independent, size_list, zone_problem};
+use super::placement::{is_aligned, is_independent, size_list, zone_problem};
 use super::settings::{Amount, Settings, pacing_problems};
 use super::table;
 use super::targets::share;
@@ -403,7 +403,7 @@ pub enum Allowed {
 pub fn heeds(settings: &Settings, option: &str) -> bool {
     match option {
         "num_range" => settings.pattern.directions[2],
-        "unlink_each_loop" => opens_again(settings),
+        "unlink_each_loop" => opens_again(settings) && !makes_anew(settings),
         _ => true,
     }
 }
@@ -418,6 +418,21 @@ fn opens_again(settings: &Settings) -> bool {
     }
     let goes_on = settings.pattern.random && !matches!(settings.io_size, Amount::Unset);
     settings.loops > 1 || goes_on
+}
+
+/// Whether each pass writes files of its own (`unlink_each_loop`). A pass that reads needs files that hold something, and one
+/// that is checked those that it wrote.
+pub fn makes_anew(settings: &Settings) -> bool {
+    let [reads, _, trims] = settings.pattern.directions;
+    let by_time = settings.time_based && settings.runtime > Nanos::ZERO;
+    let control = &settings.control;
+    control.refused_at_run.contains_key("unlink_each_loop")
+        && opens_again(settings)
+        && !(reads || trims || by_time)
+        && !settings.placement.append
+        && settings.verify.kind().is_none()
+        && control.handling.sync_range.is_none()
+        && !matches!(backend(settings), Backend::Mmap | Backend::Null)
 }
 
 /// What fio's `mmap` does not do: make files longer.
@@ -508,6 +523,15 @@ pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
             message,
             "choose ioengine=libaio or io_uring, or more jobs",
         );
+    }
+    if settings.pattern.random && !settings.independent && !is_aligned(settings) {
+        let message = "`blockalign` other than the block size turns off the random map".to_owned();
+        say("ba", message, "add norandommap=1, or leave it out");
+    }
+    let trace = &settings.control.trace;
+    if trace.read.is_some() && trace.write.is_some() {
+        let message = "`read_iolog` overrides `write_iolog`".to_owned();
+        say("write_iolog", message, "leave one of them out");
     }
     if settings.time_based && settings.runtime == Nanos::ZERO {
         let message = "`time_based` requires a runtime, and has no effect without one".to_owned();

@@ -99,11 +99,15 @@ fn needs_walk(settings: &Settings, targets: &[Target]) -> bool {
 
 /// Whether random offsets may repeat before all were used.
 pub fn is_independent(settings: &Settings) -> bool {
-    let aligned = (0..3)
-        .all(|way| settings.align[way] == 0 || settings.align[way] == block_range(settings)[way].0);
     let place = &settings.placement;
     let uniform = place.distribution.iter().all(Distribution::is_uniform);
-    (settings.independent && !place.lfsr) || !aligned || !uniform
+    (settings.independent && !place.lfsr) || !is_aligned(settings) || !uniform
+}
+
+/// Whether random offsets are multiples of the smallest block of their direction.
+pub fn is_aligned(settings: &Settings) -> bool {
+    (0..3)
+        .all(|way| settings.align[way] == 0 || settings.align[way] == block_range(settings)[way].0)
 }
 
 /// The range of sizes of a direction, where it has no list.

@@ -92,7 +92,6 @@ struct Planner<'a> {
     context: &'a ReadContext<'a>,
     allowed: Allowed,
     runs: Runs,
-    most_jobs: u64,
     aux_path: Option<String>,
     template: Settings,
     global_options: Vec<(String, String)>,
@@ -122,7 +121,6 @@ impl<'a> Planner<'a> {
                 None | Some(Action::Run) => Runs::Yes,
                 Some(_) => Runs::No,
             },
-            most_jobs: line.max_jobs.unwrap_or(MAX_JOBS).min(MAX_JOBS),
             aux_path: line.aux_path.clone(),
             template: Settings::default(),
             global_options: Vec::new(),
@@ -191,9 +189,9 @@ impl<'a> Planner<'a> {
         job::check(&settings, &name, self.allowed, diagnostics);
         job::warn(&settings, &name, diagnostics);
         self.job_count = self.job_count.saturating_add(settings.clones);
-        if self.job_count > self.most_jobs {
+        if self.job_count > MAX_JOBS {
             self.full = true;
-            let message = format!("more than {} jobs, clones counted", self.most_jobs);
+            let message = format!("more than {MAX_JOBS} jobs, clones counted");
             let error = Diagnostic::error(message).hint("lower numjobs");
             diagnostics.push(match settings.location("numjobs") {
                 Some(location) => error.at(location),

@@ -118,7 +118,12 @@ impl Clone<'_> {
         let found = files.list(directory, MAX_LISTED);
         let problem = match &found {
             Ok(paths) if paths.is_empty() => "it holds no regular file".to_owned(),
-            Ok(_) => return found.ok(),
+            Ok(_) => {
+                let most = self.settings.listed_files.unwrap_or(u64::MAX);
+                let mut paths = found.ok()?;
+                paths.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+                return Some(paths);
+            }
             Err(error) => error.to_string(),
         };
         let message = format!("`opendir={directory}`: {problem}");

@@ -38,6 +38,20 @@ impl Files for Memory {
             .copied()
             .unwrap_or(FileStatus::Missing)
     }
+
+    fn list(&self, directory: &str, _: usize) -> io::Result<Vec<String>> {
+        Ok(self.below(directory))
+    }
+}
+
+impl Memory {
+    fn below(&self, directory: &str) -> Vec<String> {
+        let inside = |path: &&String| {
+            path.strip_prefix(directory)
+                .is_some_and(|it| it.starts_with('/'))
+        };
+        self.statuses.keys().filter(inside).cloned().collect()
+    }
 }
 
 fn environment(name: &str) -> Option<String> {
@@ -474,6 +488,17 @@ fn command_lines() {
             &["--showcmd", "job.fio"],
             Action::ShowCommand("fio --name=j --size=1m --bs=2k --name=k --size=2m \n".to_owned()),
         ),
+        // A command line that is one already is not shown, and above all not run.
+        (
+            &["--name=x", "--size=1m", "--showcmd"],
+            Action::ShowCommand(String::new()),
+        ),
+        // fio has no use for it any more, whatever is written there.
+        (
+            &["--max-jobs=1", "--name=x", "--size=1m", "--numjobs=3"],
+            Action::Run,
+        ),
+        (&["--max-jobs=0", "--name=x", "--size=1m"], Action::Run),
     ] {
         assert_eq!(
             read_in(&files, arguments).unwrap().action,
@@ -498,6 +523,24 @@ fn traps_are_told() {
         "runtime=5min",
         &["`runtime=5min` is read as 5 µs, as fio does"],
     );
+    for (option, expected) in [
+        (
+            "log_entries=1023",
+            "`log_entries=1023` is out of range: 1024 to 1,048,576",
+        ),
+        (
+            "log_compression=0",
+            "`log_compression=0` is out of range: 1024 to 536,870,912",
+        ),
+    ] {
+        check_error(&format!("[j]\nsize=1m\n{option}\n"), &[expected]);
+    }
+    check_warning("log_entries=1024\nlog_compression=512m", &[]);
+    let drawn = "job `j`: `blockalign` other than the block size turns off the random map";
+    check_warning("rw=randread\nba=8k", &[drawn]);
+    check_warning("rw=randread\nba=4k", &[]);
+    check_warning("rw=randread\nba=8k\nnorandommap", &[]);
+    check_warning("rw=read\nba=8k", &[]);
     check_warning("block=8k", &["`block` has no effect in a job, in fio too"]);
     check_warning("kb_base=1000\nbs=4KiB", &[]);
     check_warning("iodepth=8\nioengine=null", &[]);

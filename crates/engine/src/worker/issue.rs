@@ -1,5 +1,9 @@
 //! What a worker puts into its queue, and when.
 
+use std::fs;
+use std::io;
+use std::path::Path;
+
 use fathom_rawio::{self as rawio, Clock, Completion, Operation, Queue, Request};
 use fathom_record::{EndReason, depth_level};
 use fathom_units::Nanos;
@@ -7,9 +11,10 @@ use fathom_workload::generator::Io;
 use fathom_workload::{Arrival, Backend, Direction, FileOperation};
 
 use crate::calls::{self, NextPass};
+use crate::{marker, store};
 
 use super::source::{Next, Source, Sourced};
-use super::{Kind, Round, Slot, State, Worker, think};
+use super::{FailedIo, Kind, Round, Slot, State, Worker, think};
 
 /// I/Os done one at a time that are not yet in the worker's counters.
 #[derive(Debug, Default)]
@@ -324,7 +329,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         self.batch.push(slot);
     }
 
-    /// Drops what is used of targets that begin anew from the page cache, where the job has it so.
+    /// Drops what is used of targets that begin anew from the page cache, or makes their files anew, where the job has it so.
     #[inline]
     fn drop_restarted(&mut self) {
         if self.next_pass == NextPass::FindsWhatIsLeft {
@@ -342,8 +347,47 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     fn drop_each(&mut self, targets: &[u32]) {
         for index in targets {
             let target = &self.parts.job.targets[*index as usize];
-            calls::drop_used(self.queue.file(*index), target);
+            match self.next_pass {
+                NextPass::MakesFilesAnew => {
+                    if let Err(error) = self.make_anew(*index) {
+                        self.fail(FailedIo {
+                            direction: "making its file anew",
+                            target: *index,
+                            offset: 0,
+                            length: 0,
+                            errno: error.raw_os_error().unwrap_or(0),
+                            took: Nanos::ZERO,
+                        });
+                    }
+                }
+                NextPass::FindsNothing | NextPass::FindsWhatIsLeft => {
+                    calls::drop_used(self.queue.file(*index), target);
+                }
+            }
         }
+    }
+
+    /// Removes a target's file and makes another. What is in flight ends in the one that was removed.
+    fn make_anew(&mut self, index: u32) -> io::Result<()> {
+        let file = self.queue.file(index);
+        // As in fio, a device stays what it is.
+        if !file.metadata()?.is_file() {
+            return Ok(());
+        }
+        let is_ours = marker::is_ours(file);
+        self.queue.submit_and_wait(0, None)?;
+        let path = Path::new(self.parts.job.targets[index as usize].place.path());
+        marker::forget(path);
+        match fs::remove_file(path) {
+            // Another worker of the same file was first.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
+        let file = store::make(path, self.parts.job)?;
+        if is_ours {
+            marker::mark(&file);
+        }
+        self.queue.replace_file(index, file)
     }
 
     fn count_write(&mut self, target: u32) {

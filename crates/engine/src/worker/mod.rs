@@ -296,7 +296,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         }
         let batches = batches::of_job(parts.job, parts.backend, slots);
         let next_pass = NextPass::of(parts.job, parts.backend);
-        if next_pass == NextPass::FindsNothing
+        if next_pass != NextPass::FindsWhatIsLeft
             && let Some(stream) = parts.source.stream()
         {
             stream.watch_restarts();

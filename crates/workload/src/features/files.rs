@@ -17,6 +17,8 @@ pub struct FileHandling {
     pub grows: Growth,
     /// `sync_file_range` after a number of writes.
     pub sync_range: Option<SyncRange>,
+    /// Each pass but the first writes files of its own: those of the pass before are removed as it comes to them.
+    pub made_anew: bool,
     /// `syncfs` on the file system of each file when the job's I/O is done.
     pub end_syncfs: bool,
 }

@@ -28,6 +28,8 @@ pub struct Process {
     pub nice: i32,
     /// I/O priority of its workers; `None`: as the kernel has it.
     pub io_priority: Option<ThreadPriority>,
+    /// The kernel's I/O scheduler that the disks under its files are switched to before its first I/O, and left with.
+    pub scheduler: Option<String>,
     /// Name of the job of the same stage whose end it waits for before it begins.
     pub after: Option<String>,
     /// What else ends when it ends.

@@ -45,6 +45,7 @@ fn files(files: &FileHandling) -> Table {
         ("pre_read", files.pre_read),
         ("must_exist", files.must_exist),
         ("make_parents", files.make_parents),
+        ("made_anew", files.made_anew),
         ("end_syncfs", files.end_syncfs),
     ];
     let on = switches.into_iter().filter(|(_, on)| *on);
@@ -155,6 +156,7 @@ impl Reader<'_> {
             must_exist: truth(&mut fields, "must_exist"),
             make_parents: truth(&mut fields, "make_parents"),
             grows: Growth::No,
+            made_anew: truth(&mut fields, "made_anew"),
             end_syncfs: truth(&mut fields, "end_syncfs"),
             sync_range: None,
         };

@@ -66,6 +66,9 @@ fn placement(process: &Process) -> Table {
             add(key, count(id));
         }
     }
+    if let Some(name) = &process.scheduler {
+        add("scheduler", name.as_str().into());
+    }
     if process.nice != 0 {
         add("nice", i64::from(process.nice).into());
     }
@@ -140,6 +143,7 @@ impl Reader<'_> {
         process.user = fields.get("user").and_then(|value| self.count(value));
         let group = fields.get("user_group");
         process.user_group = group.and_then(|value| self.count(value));
+        process.scheduler = fields.get("scheduler").and_then(|value| self.text(value));
         if let Some(value) = fields.get("nice") {
             let number = value.get_ref().as_integer();
             let number = number.and_then(|number| number.as_str().parse::<i32>().ok());

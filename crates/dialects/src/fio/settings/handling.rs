@@ -55,10 +55,12 @@ impl Settings {
             "create_only" => set(&mut self.control.create_only, reader.switch()),
             "end_syncfs" => set(&mut self.control.handling.end_syncfs, reader.switch()),
             "sync_file_range" => self.apply_sync_range(reader),
-            "opendir" => set_some(
-                &mut self.control.open_directory,
-                reader.text().map(str::to_owned),
-            ),
+            "opendir" => {
+                let directory = reader.text().map(str::to_owned);
+                set_some(&mut self.control.open_directory, directory);
+                // As behind `filename`, a count that comes later is how many of the files are used.
+                self.listed_files = None;
+            }
             "stat_type" => match reader.word(&["stat", "lstat", "statx"]) {
                 Some(0) => self.control.stat_call = StatCall::Stat,
                 Some(1) => self.control.stat_call = StatCall::Lstat,

@@ -100,6 +100,10 @@ impl Settings {
                     reader.refuse(&message, Some(hint));
                 }
             }
+            "ioscheduler" => {
+                let name = reader.text().map(|name| name.trim().to_owned());
+                set_some(&mut self.control.process.scheduler, name);
+            }
             "exec_prerun" => {
                 let command = reader.text().map(str::to_owned);
                 set_some(&mut self.control.process.command_before, command);

@@ -509,7 +509,14 @@ impl<'a> ValueReader<'a> {
             Kind::Switch | Kind::Flag => drop(self.switch()),
             Kind::Seconds => drop(self.time(BareTime::Seconds)),
             Kind::Micros => drop(self.time(BareTime::Micros)),
-            Kind::Number => drop(self.triple(Counts::Things, 0, u64::MAX)),
+            Kind::Number => {
+                let (least, most) = match self.row.name {
+                    "log_entries" => (1 << 10, 1 << 20),
+                    "log_compression" => (1 << 10, 512 << 20),
+                    _ => (0, u64::MAX),
+                };
+                let _ = self.triple(Counts::Things, least, most);
+            }
             Kind::OptionalText => {}
             Kind::Word => match table::words(self.row.name) {
                 [] => drop(self.text()),

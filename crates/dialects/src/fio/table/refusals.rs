@@ -3,16 +3,12 @@
 /// Why an option is refused for good, and what to do in its place; `None`: it is not built yet.
 pub fn refusal(name: &str) -> Option<(&'static str, &'static str)> {
     Some(match name {
-        "ioscheduler" => (
-            "it would change a disk for everything that uses it, and beyond the run",
-            "write the scheduler into /sys/block/DISK/queue/scheduler before the run",
-        ),
         "cgroup" | "cgroup_weight" => (
             "a job is a thread of this program, and control groups hold whole programs",
             "start the program in a group, as with `systemd-run --scope -p IOWeight=`",
         ),
         "unlink_each_loop" => (
-            "files stay open from a job's first pass to its last",
+            "only a job that writes, in as many passes as it is told and without checks, can begin each with new files",
             "give each pass a job of its own with stonewall and unlink=1",
         ),
         "num_range" => (

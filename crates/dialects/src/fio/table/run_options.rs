@@ -105,7 +105,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("profile", &[], Text, Built, "Built-in workload"),
     row("exec_prerun", &[], Text, Built, "Command before the job"),
     row("exec_postrun", &[], Text, Built, "Command after the job"),
-    row("ioscheduler", &[], Text, AtRun(""), "I/O scheduler to switch to"),
+    row("ioscheduler", &[], Text, Built, "I/O scheduler to switch to"),
     row("cgroup", &[], Text, AtRun(""), "Control group of the job"),
     row("cgroup_nodelete", &[], Switch, NoEffect, "Keep the control group"),
     row("cgroup_weight", &[], Number, AtRun(""), "Weight of the control group"),

@@ -28,6 +28,16 @@ fn threads_are_placed() {
     check("nice=-7", |job| job.features.process.nice, -7);
     let locked = |job: &Job| job.features.process.locked_memory;
     check("lockmem=16m", locked, Bytes::mib(16));
+    let anew = |job: &Job| job.features.files.made_anew;
+    let trace = |job: &Job| job.features.trace_to.clone();
+    check("write_iolog=again", trace, Some("again".to_owned()));
+    check("rw=write\nunlink_each_loop=1\nloops=2", anew, true);
+    check("rw=write\nunlink_each_loop=1", anew, false);
+    check("rw=write\nloops=2", anew, false);
+    check("rw=randwrite\nunlink_each_loop=1\nio_size=2m", anew, true);
+    let scheduler = |job: &Job| job.features.process.scheduler.clone();
+    check("ioscheduler=none", scheduler, Some("none".to_owned()));
+    check("size=2m", scheduler, None);
     check("lockmem=0", locked, Bytes::ZERO);
     let user = |job: &Job| (job.features.process.user, job.features.process.user_group);
     check("uid=1234\ngid=0", user, (Some(1234), Some(0)));
@@ -471,10 +481,13 @@ fn options_without_anything_to_act_on_are_taken() {
         files.texts.insert("job.fio".to_owned(), whole);
         assert!(read_in(&files, &["job.fio"]).is_ok(), "{text}");
     }
-    let again = "`unlink_each_loop=1` is known to fio, but refused in a run: files stay open from a job's first pass to its last";
+    let again = "`unlink_each_loop=1` is known to fio, but refused in a run: only a job that writes, in as many passes as it is \
+                 told and without checks, can begin each with new files";
     for (text, expected) in [
-        ("unlink_each_loop=1\nloops=2", again),
-        ("unlink_each_loop=1\nrw=randwrite\nio_size=2m", again),
+        ("unlink_each_loop=1\nloops=2\nrw=rw", again),
+        ("unlink_each_loop=1\nloops=2\nrw=trim", again),
+        ("unlink_each_loop=1\nloops=2\nverify=md5", again),
+        ("unlink_each_loop=1\nloops=2\nioengine=mmap", again),
         (
             "unlink_each_loop=1\ntime_based\nruntime=1\nnrfiles=2",
             again,
@@ -498,7 +511,8 @@ fn what_only_a_run_refuses_is_parsed() {
         text,
         &[
             "`atomic=1` is known to fio, but not built yet",
-            "`unlink_each_loop=1` is known to fio, but refused in a run: files stay open from a job's first pass to its last",
+            "`unlink_each_loop=1` is known to fio, but refused in a run: only a job that writes, in as many passes as it is told \
+             and without checks, can begin each with new files",
         ],
     );
 }
@@ -561,7 +575,8 @@ fn a_trace_is_changed_on_its_way() {
     );
     assert_eq!(replay.skip, [true, false, true, false]);
     assert_eq!(job.mix, Mix::WRITE);
-    assert_eq!(job.features.trace_to.as_deref(), Some("again"));
+    // What is read overrides what is to be written.
+    assert_eq!(job.features.trace_to, None);
 }
 
 #[track_caller]
@@ -646,4 +661,23 @@ fn options_are_told_in_the_order_in_which_fio_takes_them() {
         .map(|(name, _)| name.as_str())
         .collect();
     assert_eq!(names, ["lockfile", "kb_base", "size", "bs", "filename"]);
+}
+
+/// `nrfiles` counts the files of `opendir` where it comes later, as it does those of `filename`.
+#[test]
+fn a_count_of_files_holds_for_those_of_a_directory() {
+    let used = |options: &[&str]| {
+        let mut files = Memory::default();
+        for path in ["/d/a", "/d/b", "/d/c", "/other"] {
+            let status = FileStatus::Regular(Bytes::kib(32));
+            files.statuses.insert(path.to_owned(), status);
+        }
+        let input = read_in(&files, &[&["--name=j", "--rw=read"], options].concat()).unwrap();
+        let targets = input.workload.jobs().map(|(_, job)| job.targets.len());
+        targets.collect::<Vec<_>>()
+    };
+    assert_eq!(used(&["--opendir=/d"]), [3]);
+    assert_eq!(used(&["--opendir=/d", "--nrfiles=2"]), [2]);
+    assert_eq!(used(&["--opendir=/d", "--nrfiles=7"]), [3]);
+    assert_eq!(used(&["--nrfiles=1", "--opendir=/d"]), [3]);
 }

@@ -229,6 +229,7 @@ prop_compose! {
         (locked, user, user_group) in (any::<u64>(), option::of(any::<u32>()), option::of(any::<u32>())),
         io_priority in option::of((0u8..4, 0u8..8, 0u16..1024)),
         (ends, ends_on_error) in (one_of(ENDS), one_of(ENDS)),
+        scheduler in option::of(".*"),
         (after, command_before, command_after) in (option::of(".*"), option::of(".*"), option::of(".*")),
     ) -> Process {
         Process {
@@ -241,6 +242,7 @@ prop_compose! {
             user_group,
             nice,
             io_priority: io_priority.map(|(class, level, hint)| ThreadPriority { class, level, hint }),
+            scheduler,
             after,
             ends,
             ends_on_error,
@@ -344,7 +346,7 @@ fn growths() -> impl Strategy<Value = Growth> {
 
 prop_compose! {
     fn handlings()(
-        (pre_read, must_exist, make_parents, end_syncfs) in any::<(bool, bool, bool, bool)>(),
+        (pre_read, must_exist, make_parents, made_anew, end_syncfs) in any::<(bool, bool, bool, bool, bool)>(),
         grows in growths(),
         range in option::of((1u32..99, any::<(bool, bool, bool)>())),
         (go_on, ignored) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3)),
@@ -355,7 +357,7 @@ prop_compose! {
     ) -> Features {
         Features {
             files: FileHandling {
-                pre_read, must_exist, make_parents, grows, end_syncfs,
+                pre_read, must_exist, make_parents, grows, made_anew, end_syncfs,
                 sync_range: range.map(|(every, (wait_before, write, wait_after))| SyncRange {
                     every, wait_before, write, wait_after,
                 }),
