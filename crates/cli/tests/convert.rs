@@ -41,8 +41,8 @@ fn a_job_file_becomes_a_native_file_and_comes_back() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     // A file that exists is never written over.
     let output = fathom(&["convert", "--to", "fio", "-o", &again, &native]);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stderr).contains("never written over"));
+    assert_eq!(output.status.code(), Some(4));
+    assert!(text(&output.stderr).contains("nothing is written over"));
 }
 
 #[test]

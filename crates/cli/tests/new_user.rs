@@ -142,6 +142,43 @@ fn a_file_in_place_of_stdout_holds_all_that_fio_writes() {
 }
 
 #[test]
+fn what_cannot_be_written_whole_is_not_left_behind() {
+    let folder = support::disk_folder();
+    let profile = example("plan/shop.profile.toml");
+    let size_less = |words: &str| {
+        let program = support::fathom_binary();
+        let mut command = Command::new("sh");
+        // Files of more than nothing fail, as on a full disk; pipes do not.
+        let line = format!(
+            "trap '' XFSZ; ulimit -f 0; exec {} {words}",
+            program.display()
+        );
+        command.args(["-c", &line]).current_dir(folder.path());
+        let output = command.env("XDG_DATA_HOME", folder.path().join("data"));
+        output.output().unwrap()
+    };
+    for words in [
+        "profile new --app sql-server --tps 9 -o new.toml",
+        "convert --to native -o new.toml fio --name=n --size=4m",
+        &format!("plan {profile} --era 2016 --series DS --prove=never -o new"),
+        &format!("plan {profile} --era 2016 --series DS --prove=never --emit az --emit-to new.sh"),
+    ] {
+        let output = size_less(words);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{words}: {stderr}");
+        assert!(stderr.contains("cannot be written"), "{words}: {stderr}");
+        assert!(stderr.contains("hint: "), "{words}: {stderr}");
+        assert!(names_in(folder.path()).is_empty(), "{words}");
+    }
+    let output = size_less(&format!("run -q {}", NULL_JOB.join(" ")));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("not stored"), "{stderr}");
+    let runs = names_in(&folder.path().join("data/fathom/runs"));
+    assert!(runs.is_empty(), "{runs:?}");
+}
+
+#[test]
 fn what_is_wrong_is_said_once_and_with_the_right_code() {
     let folder = support::disk_folder();
     let file = folder.path().join("file");

@@ -21,7 +21,7 @@ use fathom_dialects::iometer::IometerInput;
 use fathom_dialects::sqlio::SqlioInput;
 use fathom_dialects::vdbench::VdbenchInput;
 
-use crate::{Code, Console, Failure, Input};
+use crate::{Code, Console, Failure, Input, read_text};
 
 pub use self::diskperformance::{make_folder, missing_folder, prepare as prepare_diskperformance};
 pub use self::diskspd::settle as settle_paths;
@@ -189,13 +189,6 @@ fn open(path: &str) -> Result<File<'_>, Failure> {
     let name = Path::new(path)
         .file_name()
         .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
-    let unreadable = |error: std::io::Error| {
-        Failure::new(Code::Input, format!("`{path}` cannot be read: {error}"))
-    };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
-    let Ok(text) = String::from_utf8(bytes) else {
-        let message = format!("`{path}` is no text: it holds bytes that are not UTF-8");
-        return Err(Failure::new(Code::Input, message));
-    };
+    let text = read_text("", Path::new(path))?;
     Ok(File { path, name, text })
 }
