@@ -179,6 +179,60 @@ fn what_cannot_be_written_whole_is_not_left_behind() {
 }
 
 #[test]
+fn what_is_misspelt_is_named_with_what_is_meant() {
+    let folder = support::disk_folder();
+    std::fs::write(folder.path().join("job.fio"), "[a]\nsize=4m\n").unwrap();
+    for (words, code, says) in [
+        (
+            "run jbo.fio",
+            3,
+            &["`jbo.fio` cannot be read", "did you mean `job.fio`?"][..],
+        ),
+        (
+            "run fi --rw=read",
+            2,
+            &["`fi` is no preset and no dialect", "`fio`"],
+        ),
+        (
+            "run --jsn job.fio",
+            2,
+            &["unexpected argument '--jsn'", "'--json'"],
+        ),
+        (
+            "run job.fio --jsn",
+            2,
+            &["unexpected argument '--jsn'", "'--json'"],
+        ),
+        (
+            "run diskspd.exe -d1 x.dat",
+            2,
+            &["one workload at a time", "write `diskspd` in place"],
+        ),
+        (
+            "run --swep depth=1,2 job.fio",
+            2,
+            &["'--swep'", "'--sweep'"],
+        ),
+        (
+            "catalog show ds14",
+            3,
+            &["`ds14`", "did you mean `Standard_DS14`?"],
+        ),
+        (
+            "report last",
+            3,
+            &["no runs are stored", "`fathom run quick`"],
+        ),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let (_, stderr) = expect_code(folder.path(), &words, code);
+        for part in says {
+            assert!(stderr.contains(part), "`{part}` is not in {stderr}");
+        }
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said_once_and_with_the_right_code() {
     let folder = support::disk_folder();
     let file = folder.path().join("file");
