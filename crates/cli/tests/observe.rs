@@ -365,6 +365,15 @@ fn what_cannot_be_is_told_at_once() {
     for part in ["`--interval` is 1 ms", "overlap"] {
         assert!(told.contains(part), "`{part}` is not in {told}");
     }
+    let dump = "   8       0 sda 9 0 72 9 9 0 72 9 0 9 9\n";
+    let moments = [1, 2, 3, 4].map(|second| format!("176412340{second}.0\n{dump}"));
+    let log = moments.concat();
+    fs::write(home.path().join("idle.log"), log).unwrap();
+    let (_, told) = expect_code(home.path(), &["observe", "--from", "idle.log"], 3);
+    assert!(
+        told.contains("had no I/O") && told.contains("hint: observe while"),
+        "{told}"
+    );
     // Before anything is watched: an hour would be too long to wait for these.
     for (output, code, says) in [
         (

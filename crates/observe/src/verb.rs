@@ -231,7 +231,12 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
     let mut list = made.map_err(|why| {
         let doubts = seen.observation.doubts.iter();
         let told = doubts.fold(why, |told, doubt| told + "\n  doubt: " + doubt);
-        Failure::new(Code::Input, told)
+        let code = if seen.interrupted {
+            Code::Interrupted
+        } else {
+            Code::Input
+        };
+        Failure::new(code, told)
     })?;
     list.notes.extend(seen.notes);
     let mut observation = seen.observation;
