@@ -34,7 +34,7 @@ reported in the dialect's own way.
 
 Examples:
   fathom convert --to fio oltp.workload.toml
-  fathom convert --to native -o job.workload.toml fio --rw=read --size=1g
+  fathom convert --to native -o job.workload.toml fio --name=a --size=1g
   fathom convert --to diskspd --strict job.fio
   fathom convert --to iometer -o oltp.icf oltp.workload.toml";
 
