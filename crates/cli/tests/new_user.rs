@@ -3,8 +3,10 @@
 
 mod support;
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::{Child, Command, Stdio};
 
 use support::{example, expect_code, fathom, names_in};
@@ -176,6 +178,40 @@ fn what_cannot_be_written_whole_is_not_left_behind() {
     assert!(stderr.contains("not stored"), "{stderr}");
     let runs = names_in(&folder.path().join("data/fathom/runs"));
     assert!(runs.is_empty(), "{runs:?}");
+}
+
+#[test]
+fn a_name_that_is_no_text_is_refused_and_no_other_is_taken() {
+    let folder = support::disk_folder();
+    let odd = |name: &[u8]| OsStr::from_bytes(name).to_owned();
+    let job = folder.path().join(odd(b"job\xff.fio"));
+    std::fs::write(&job, "[a]\nioengine=null\nsize=4m\n").unwrap();
+    let new = odd(b"new\xff.toml");
+    let words: [&[&OsStr]; 3] = [
+        &["run".as_ref(), "-q".as_ref(), job.as_os_str()],
+        &["fio".as_ref(), job.as_os_str()],
+        &["profile", "new", "--app", "sql-server", "--tps", "9", "-o"].map(OsStr::new),
+    ];
+    for words in words {
+        let mut command = fathom(folder.path());
+        let output = command.args(words).arg(&new).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("is not UTF-8\n  hint: "), "{stderr}");
+    }
+    assert_eq!(names_in(folder.path()).len(), 1, "nothing is made");
+    let within = folder.path().join(odd(b"within\xff"));
+    std::fs::create_dir(&within).unwrap();
+    let mut command = fathom(folder.path());
+    let output = command
+        .args(["run", "quick", "--dry-run"])
+        .current_dir(within)
+        .output();
+    let stderr = String::from_utf8_lossy(&output.unwrap().stderr).into_owned();
+    assert!(
+        stderr.contains("is not UTF-8\n  hint: name another folder"),
+        "{stderr}"
+    );
 }
 
 #[test]
