@@ -142,7 +142,7 @@ impl Catalog {
             return Ok(row);
         }
         let known: Vec<_> = named().map(|row| row.era.name()).collect();
-        let nearest = || nearest(name, self.vms.iter().map(|row| row.name));
+        let nearest = || meant(name, self.vms.iter().map(|row| row.name));
         Err(missing("machine size", name, era, known, nearest))
     }
 
@@ -179,6 +179,22 @@ impl Catalog {
     pub fn media_latency(&self, tier: &str) -> Option<&'static MediaLatency> {
         self.media_latencies.iter().find(|row| row.tier == tier)
     }
+}
+
+/// The name that is meant by a misspelt one: also a machine size without the `Standard_` that the guides leave out.
+pub(crate) fn meant(
+    name: &str,
+    names: impl IntoIterator<Item = &'static str, IntoIter: Clone>,
+) -> Option<&'static str> {
+    let mut names = names.into_iter();
+    let is_short = |full: &&str| {
+        let short = full.strip_prefix("Standard_");
+        short.is_some_and(|short| short.eq_ignore_ascii_case(name))
+    };
+    names
+        .clone()
+        .find(is_short)
+        .or_else(|| nearest(name, names.by_ref()))
 }
 
 fn missing(
@@ -244,6 +260,8 @@ mod tests {
         assert_eq!(vm.cache, Some(Bytes::gib(200)));
         let later = catalog.vm(Era::CURRENT, "Standard_D8ds_v4").unwrap();
         assert!(later.cached.is_empty());
+        let error = catalog.vm(Era::CURRENT, "ds14").unwrap_err();
+        assert_eq!(error.hint().unwrap(), "did you mean `Standard_DS14`?");
         let error = catalog.vm(Era::CURRENT, "Standard_D8dsv4").unwrap_err();
         assert_eq!(error.hint().unwrap(), "did you mean `Standard_D8ds_v4`?");
         let error = catalog

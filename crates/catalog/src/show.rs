@@ -1,8 +1,8 @@
 //! Rows as pairs of words, ready to be printed.
 
-use fathom_diagnostics::nearest;
 use fathom_units::{BytesPerSec, Iops, group_digits};
 
+use crate::lookup::meant;
 use crate::{BurstMode, Catalog, CatalogError, Disk, Limits, MediaLatency, Source, VmSize};
 
 /// Everything known of one row.
@@ -85,7 +85,7 @@ impl Catalog {
             return Err(CatalogError::UnknownName {
                 what: "row",
                 name: name.to_owned(),
-                nearest: nearest(name, names),
+                nearest: meant(name, names),
             });
         }
         Ok(rows)

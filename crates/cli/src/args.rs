@@ -3,12 +3,15 @@
 //! Options stand before the workload. After a dialect's name every word is that tool's own; after a file or a preset,
 //! our options may follow.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::convert::ConvertArgs;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use fathom_diagnostics::nearest;
 use fathom_model::Factor;
 use fathom_session::{Keep, Layout, NeedArgs, Show, Words, is_dialect};
+use fathom_workload::preset_names;
 
 /// Will this storage carry this application, and how do we know?
 #[derive(Debug, Parser)]
@@ -413,28 +416,74 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
         }
         parsed => parsed?,
     };
-    let Some(workload) = cli.workload().filter(|workload| workload.len() > 1) else {
+    let Some([name, more @ ..]) = cli.workload() else {
         return Ok(cli);
     };
-    if is_dialect(&workload[0]) {
+    let is_option = |name: &str| name.starts_with("--") && !words.iter().any(|word| word == "--");
+    if is_option(name) {
+        return Err(unknown_option(&words[1], name));
+    }
+    if is_dialect(name) || more.is_empty() {
         return Ok(cli);
     }
     // The workload's words are the last of the line: move its name behind the options after it.
-    let (before, after) = words.split_at(words.len() - workload.len());
+    let (before, after) = words.split_at(words.len() - more.len() - 1);
     let mut reordered = before.to_vec();
     reordered.extend_from_slice(&after[1..]);
     reordered.push(after[0].clone());
-    let cli = Cli::try_parse_from(&reordered)?;
-    match cli.workload() {
+    let again = Cli::try_parse_from(&reordered)?;
+    match again.workload() {
+        // Of a word that is no name of anything, its reader says so.
+        Some([_, _, ..])
+            if !after[0].contains(['/', '.'])
+                && !preset_names().any(|preset| preset == after[0]) =>
+        {
+            Ok(cli)
+        }
+        Some([option, ..]) if is_option(option) => Err(unknown_option(&words[1], option)),
         Some([_, surplus, ..]) => {
-            let message = format!("unexpected argument `{surplus}`: one workload at a time\n");
+            let mut message = format!("unexpected argument `{surplus}`: one workload at a time\n");
+            if let Some(name) = dialect_meant(&after[0]) {
+                let _ = write!(
+                    message,
+                    "\n  tip: write `{name}` in place of `{}`\n",
+                    after[0]
+                );
+            }
             Err(clap::Error::raw(
                 clap::error::ErrorKind::UnknownArgument,
                 message,
             ))
         }
-        _ => Ok(cli),
+        _ => Ok(again),
     }
+}
+
+/// The dialect of a program's name as the guides have it: `diskspd.exe`, `.\DiskPerformance.ps1`.
+fn dialect_meant(word: &str) -> Option<String> {
+    let file = word.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
+    let (name, end) = file.rsplit_once('.')?;
+    (["exe", "ps1", "sh"].contains(&end) && is_dialect(name)).then(|| name.to_owned())
+}
+
+/// An option that the verb has not, where a workload may begin with anything.
+fn unknown_option(verb: &str, option: &str) -> clap::Error {
+    let name = option.trim_start_matches('-');
+    let name = name.split('=').next().unwrap_or(name);
+    let command = Cli::command();
+    let known = command.find_subcommand(verb);
+    let longs: Vec<&str> = known
+        .into_iter()
+        .flat_map(|verb| verb.get_arguments().filter_map(clap::Arg::get_long))
+        .collect();
+    let hint = match nearest(name, longs) {
+        Some(near) => format!("  tip: a similar argument exists: '--{near}'\n\n"),
+        None => String::new(),
+    };
+    let message = format!(
+        "unexpected argument '--{name}' found\n\n{hint}For more information, try 'fathom {verb} --help'.\n"
+    );
+    clap::Error::raw(clap::error::ErrorKind::UnknownArgument, message)
 }
 
 /// The words with the workload moved behind the options after it. `fathom convert a.fio --to native` fails otherwise: the

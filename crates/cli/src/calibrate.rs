@@ -1,15 +1,13 @@
 //! `fathom calibrate`: a design fitted to a measured run.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use fathom_calibrate::{CalibrateError, Calibration, Fit, Task};
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_record::RunKind;
-use fathom_session::{Code, Failure, map_paths};
+use fathom_session::{Code, Failure, NewFile, map_paths};
 use fathom_workload::native;
 
 use crate::args::CalibrateArgs;
@@ -19,9 +17,7 @@ use crate::predict::read_design;
 /// Fits, writes the new design, and shows what was fitted.
 pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
     // The fit takes a while; what would refuse its result is told first.
-    if args.output.exists() {
-        return Err(taken(&args.output));
-    }
+    let output = NewFile::at(&args.output)?;
     let (design_name, design) = read_design(&args.on)?;
     let record = stored(&args.record)?;
     if record.kind != RunKind::Run {
@@ -42,14 +38,9 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
     let calibration =
         fathom_calibrate::calibrate(&task, Catalog::builtin(), &|| stop.is_requested())
             .map_err(failure)?;
-    write_new(&args.output, &calibration.design)?;
+    output.write(&calibration.design)?;
     crate::print(&told(&calibration, &args.output));
     Ok(Code::Success)
-}
-
-fn taken(path: &Path) -> Failure {
-    let message = format!("`{}` exists, and is not written over", path.display());
-    Failure::new(Code::Refused, message).hint("name another file with `-o`, or remove it first")
 }
 
 fn failure(error: CalibrateError) -> Failure {
@@ -63,18 +54,6 @@ fn failure(error: CalibrateError) -> Failure {
         Some(hint) => failure.hint(hint),
         None => failure,
     }
-}
-
-fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    let opened = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => taken(path),
-        _ => Failure::new(
-            Code::Target,
-            format!("`{}` cannot be written: {error}", path.display()),
-        ),
-    })
 }
 
 fn told(calibration: &Calibration, path: &Path) -> String {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fathom_convert::{Dialect, convert as write};
-use fathom_session::{Code, Failure, load};
+use fathom_session::{Code, Failure, NewFile, load};
 
 use crate::args::WorkloadArgs;
 use crate::terminal::TERMINAL;
@@ -34,7 +34,7 @@ reported in the dialect's own way.
 
 Examples:
   fathom convert --to fio oltp.workload.toml
-  fathom convert --to native -o job.workload.toml fio --rw=read --size=1g
+  fathom convert --to native -o job.workload.toml fio --name=a --size=1g
   fathom convert --to diskspd --strict job.fio
   fathom convert --to iometer -o oltp.icf oltp.workload.toml";
 
@@ -49,17 +49,8 @@ pub fn convert(args: &ConvertArgs) -> Result<Code, Failure> {
     }
     match &args.output {
         None => crate::print(&converted.text),
-        Some(path) => store(path, &converted.text)?,
+        Some(path) => NewFile::at(path)?.write(&converted.text)?,
     }
     let fails = args.strict && converted.is_lossy();
     Ok(if fails { Code::Check } else { Code::Success })
-}
-
-fn store(path: &PathBuf, text: &str) -> Result<(), Failure> {
-    let written = std::fs::File::create_new(path)
-        .and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.map_err(|error| {
-        let message = format!("`{}` cannot be written: {error}", path.display());
-        Failure::new(Code::Input, message).hint("a file that exists is never written over")
-    })
 }

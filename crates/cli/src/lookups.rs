@@ -56,6 +56,7 @@ fn failure(error: &StoreError) -> Failure {
     let code = match error {
         StoreError::NoHome | StoreError::Io { .. } => Code::Target,
         StoreError::NotFound { .. }
+        | StoreError::Empty
         | StoreError::Ambiguous { .. }
         | StoreError::OtherSchema { .. }
         | StoreError::BadRecord { .. } => Code::Input,
@@ -63,6 +64,7 @@ fn failure(error: &StoreError) -> Failure {
     };
     let hint = match error {
         StoreError::NoHome => "set XDG_DATA_HOME to a folder".to_owned(),
+        StoreError::Empty => "`fathom run quick` makes one".to_owned(),
         StoreError::BadLimit { .. } => format!("without it, the limit is {}", Limits::default()),
         _ => "`fathom runs` lists the stored runs".to_owned(),
     };

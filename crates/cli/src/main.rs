@@ -29,9 +29,13 @@ fn main() -> ExitCode {
 }
 
 fn act() -> ExitCode {
-    let words: Vec<String> = std::env::args_os()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
+    let words = match words() {
+        Ok(words) => words,
+        Err(Failure { code, message }) => {
+            tell(&message);
+            return code.into();
+        }
+    };
     if let Some((peer, own)) = args::peer(&words) {
         return peer(own, &TERMINAL).into();
     }
@@ -86,6 +90,21 @@ fn act() -> ExitCode {
             code.into()
         }
     }
+}
+
+/// The words of the command line. One that is no text is refused: put into text it would name another file than was meant.
+fn words() -> Result<Vec<String>, Failure> {
+    let mut words = std::env::args_os();
+    let program = words.next().unwrap_or_default();
+    let program = program.to_string_lossy().into_owned();
+    let own = words.map(|word| {
+        word.into_string().map_err(|word| {
+            let message = format!("the argument `{}` is not UTF-8", word.display());
+            Failure::new(Code::Usage, message)
+                .hint("rename the file, or link it under another name")
+        })
+    });
+    std::iter::once(Ok(program)).chain(own).collect()
 }
 
 /// Prints a JSON document and a newline.

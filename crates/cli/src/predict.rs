@@ -10,7 +10,7 @@ use fathom_model::Design;
 use fathom_peers::{Enough, Shown};
 use fathom_record::{EventSink, RunKind};
 use fathom_session::{
-    Code, Failure, Fan, Input, Outcome, Screen, Start, load, tell_warnings, watch,
+    Code, Failure, Fan, Input, Outcome, Screen, Start, load, read_text, tell_warnings, watch,
 };
 use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
 use fathom_workload::trace::ServedTrace;
@@ -22,13 +22,7 @@ use crate::terminal::TERMINAL;
 /// Name and text of a design file.
 pub fn read_design(path: &Path) -> Result<(String, String), Failure> {
     let name = path.display().to_string();
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok((name, text)),
-        Err(error) => Err(Failure::new(
-            Code::Input,
-            format!("the design `{name}` cannot be read: {error}"),
-        )),
-    }
+    Ok((name, read_text("the design ", path)?))
 }
 
 /// Predicts, shows and stores.

@@ -1,9 +1,7 @@
 //! `fathom profile`: what an application needs, by a rule of thumb.
 
-use std::path::Path;
-
 use fathom_profile::Template;
-use fathom_session::{Code, Failure};
+use fathom_session::{Code, Failure, NewFile};
 
 use crate::args::ProfileAction;
 use crate::print;
@@ -33,26 +31,8 @@ pub fn profile(action: &ProfileAction) -> Result<Code, Failure> {
     let made = template.profile(count);
     let made = made.map_err(|error| Failure::new(Code::Usage, error))?;
     match output {
-        Some(path) => write_new(path, &made.to_toml())?,
+        Some(path) => NewFile::at(path)?.write(&made.to_toml())?,
         None => print(&made.to_toml()),
     }
     Ok(Code::Success)
-}
-
-fn taken(path: &str) -> Failure {
-    let message = format!("`{path}` exists, and nothing is written over");
-    Failure::new(Code::Input, message).hint("name another file with `-o`")
-}
-
-/// Writes a file that does not exist yet.
-fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    let file = std::fs::File::create_new(path);
-    let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => taken(&path.display().to_string()),
-        _ => Failure::new(
-            Code::Target,
-            format!("`{}` cannot be written: {error}", path.display()),
-        ),
-    })
 }

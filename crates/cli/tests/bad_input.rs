@@ -86,7 +86,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         3,
         "none.design.toml",
     );
-    refused(&["report", "last"], 3, "last");
+    refused(&["report", "last"], 3, "no runs are stored yet");
     refused(&["catalog", "show", "Standard_DS15"], 3, "Standard_DS1");
 }
 

@@ -41,8 +41,8 @@ fn a_job_file_becomes_a_native_file_and_comes_back() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     // A file that exists is never written over.
     let output = fathom(&["convert", "--to", "fio", "-o", &again, &native]);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stderr).contains("never written over"));
+    assert_eq!(output.status.code(), Some(4));
+    assert!(text(&output.stderr).contains("nothing is written over"));
 }
 
 /// An Iometer configuration with these names of its specification, its manager and its worker.
@@ -184,4 +184,33 @@ fn what_is_lost_is_told_and_strict_heeds_it() {
         text(&output.stdout).contains("\ndiskspd -c1M -b64K -d1 -W0 -t1 -o8 -r64K -w0 -L x.dat\n")
     );
     assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn the_examples_of_the_help_can_be_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let help = text(&fathom(&["convert", "--help"]).stdout);
+    let lines = help.lines().map(str::trim);
+    let examples: Vec<&str> = lines
+        .filter_map(|line| line.strip_prefix("fathom "))
+        .collect();
+    assert!(examples.len() >= 4, "{help}");
+    std::fs::write(folder.path().join("job.fio"), "[a]\nsize=4m\n").unwrap();
+    let native = "target = \"/mnt/file\"\n[[stage]]\nmeasure = \"1s\"\n[[stage.job]]\n";
+    std::fs::write(folder.path().join("oltp.workload.toml"), native).unwrap();
+    for example in examples {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+        let output = command
+            .args(example.split(' '))
+            .current_dir(folder.path())
+            .output();
+        let output = output.unwrap();
+        let code = output.status.code();
+        let may_lose = example.contains("--strict") && code == Some(6);
+        assert!(
+            code == Some(0) || may_lose,
+            "{example}: {}",
+            text(&output.stderr)
+        );
+    }
 }

@@ -3,8 +3,10 @@
 
 mod support;
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::{Child, Command, Stdio};
 
 use support::{example, expect_code, fathom, names_in};
@@ -139,6 +141,131 @@ fn a_file_in_place_of_stdout_holds_all_that_fio_writes() {
         text.contains("ioengine=null") && text.contains("IOPS="),
         "{text}"
     );
+}
+
+#[test]
+fn what_cannot_be_written_whole_is_not_left_behind() {
+    let folder = support::disk_folder();
+    let profile = example("plan/shop.profile.toml");
+    let size_less = |words: &str| {
+        let program = support::fathom_binary();
+        let mut command = Command::new("sh");
+        // Files of more than nothing fail, as on a full disk; pipes do not.
+        let line = format!(
+            "trap '' XFSZ; ulimit -f 0; exec {} {words}",
+            program.display()
+        );
+        command.args(["-c", &line]).current_dir(folder.path());
+        let output = command.env("XDG_DATA_HOME", folder.path().join("data"));
+        output.output().unwrap()
+    };
+    for words in [
+        "profile new --app sql-server --tps 9 -o new.toml",
+        "convert --to native -o new.toml fio --name=n --size=4m",
+        &format!("plan {profile} --era 2016 --series DS --prove=never -o new"),
+        &format!("plan {profile} --era 2016 --series DS --prove=never --emit az --emit-to new.sh"),
+    ] {
+        let output = size_less(words);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{words}: {stderr}");
+        assert!(stderr.contains("cannot be written"), "{words}: {stderr}");
+        assert!(stderr.contains("hint: "), "{words}: {stderr}");
+        assert!(names_in(folder.path()).is_empty(), "{words}");
+    }
+    let output = size_less(&format!("run -q {}", NULL_JOB.join(" ")));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("not stored"), "{stderr}");
+    let runs = names_in(&folder.path().join("data/fathom/runs"));
+    assert!(runs.is_empty(), "{runs:?}");
+}
+
+#[test]
+fn a_name_that_is_no_text_is_refused_and_no_other_is_taken() {
+    let folder = support::disk_folder();
+    let odd = |name: &[u8]| OsStr::from_bytes(name).to_owned();
+    let job = folder.path().join(odd(b"job\xff.fio"));
+    std::fs::write(&job, "[a]\nioengine=null\nsize=4m\n").unwrap();
+    let new = odd(b"new\xff.toml");
+    let words: [&[&OsStr]; 3] = [
+        &["run".as_ref(), "-q".as_ref(), job.as_os_str()],
+        &["fio".as_ref(), job.as_os_str()],
+        &["profile", "new", "--app", "sql-server", "--tps", "9", "-o"].map(OsStr::new),
+    ];
+    for words in words {
+        let mut command = fathom(folder.path());
+        let output = command.args(words).arg(&new).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("is not UTF-8\n  hint: "), "{stderr}");
+    }
+    assert_eq!(names_in(folder.path()).len(), 1, "nothing is made");
+    let within = folder.path().join(odd(b"within\xff"));
+    std::fs::create_dir(&within).unwrap();
+    let mut command = fathom(folder.path());
+    let output = command
+        .args(["run", "quick", "--dry-run"])
+        .current_dir(within)
+        .output();
+    let stderr = String::from_utf8_lossy(&output.unwrap().stderr).into_owned();
+    assert!(
+        stderr.contains("is not UTF-8\n  hint: name another folder"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn what_is_misspelt_is_named_with_what_is_meant() {
+    let folder = support::disk_folder();
+    std::fs::write(folder.path().join("job.fio"), "[a]\nsize=4m\n").unwrap();
+    for (words, code, says) in [
+        (
+            "run jbo.fio",
+            3,
+            &["`jbo.fio` cannot be read", "did you mean `job.fio`?"][..],
+        ),
+        (
+            "run fi --rw=read",
+            2,
+            &["`fi` is no preset and no dialect", "`fio`"],
+        ),
+        (
+            "run --jsn job.fio",
+            2,
+            &["unexpected argument '--jsn'", "'--json'"],
+        ),
+        (
+            "run job.fio --jsn",
+            2,
+            &["unexpected argument '--jsn'", "'--json'"],
+        ),
+        (
+            "run diskspd.exe -d1 x.dat",
+            2,
+            &["one workload at a time", "write `diskspd` in place"],
+        ),
+        (
+            "run --swep depth=1,2 job.fio",
+            2,
+            &["'--swep'", "'--sweep'"],
+        ),
+        (
+            "catalog show ds14",
+            3,
+            &["`ds14`", "did you mean `Standard_DS14`?"],
+        ),
+        (
+            "report last",
+            3,
+            &["no runs are stored", "`fathom run quick`"],
+        ),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let (_, stderr) = expect_code(folder.path(), &words, code);
+        for part in says {
+            assert!(stderr.contains(part), "`{part}` is not in {stderr}");
+        }
+    }
 }
 
 #[test]

@@ -360,14 +360,32 @@ fn check_html(text: &str, html: &str) {
 fn what_cannot_be_is_told_at_once() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("there.toml"), "").unwrap();
-    let words = "observe --interval 1ms --duration 1ms --peak 09:00-12:00 --off-hours 11:00-13:00 -o there.toml";
+    let words = "observe --interval 1ms --duration 1ms --peak 09:00-12:00 --off-hours 11:00-13:00";
     let (_, told) = expect_code(home.path(), &words.split(' ').collect::<Vec<_>>(), 2);
-    for part in [
-        "`--interval` is 1 ms",
-        "overlap",
-        "`there.toml` exists, and nothing is written over",
-    ] {
+    for part in ["`--interval` is 1 ms", "overlap"] {
         assert!(told.contains(part), "`{part}` is not in {told}");
+    }
+    let dump = "   8       0 sda 9 0 72 9 9 0 72 9 0 9 9\n";
+    let moments = [1, 2, 3, 4].map(|second| format!("176412340{second}.0\n{dump}"));
+    let log = moments.concat();
+    fs::write(home.path().join("idle.log"), log).unwrap();
+    let (_, told) = expect_code(home.path(), &["observe", "--from", "idle.log"], 3);
+    assert!(
+        told.contains("had no I/O") && told.contains("hint: observe while"),
+        "{told}"
+    );
+    // Before anything is watched: an hour would be too long to wait for these.
+    for (output, code, says) in [
+        (
+            "there.toml",
+            4,
+            "`there.toml` exists, and nothing is written over",
+        ),
+        ("none/new.toml", 5, "make its folder first"),
+    ] {
+        let words = ["observe", "--duration", "1h", "-o", output];
+        let (_, told) = expect_code(home.path(), &words, code);
+        assert!(told.contains(says), "{told}");
     }
     let (_, told) = expect_code(home.path(), &["observe", "--device", "nothing,less"], 3);
     assert!(

@@ -34,7 +34,7 @@ fn a_rule_of_thumb_becomes_a_design_that_is_predicted() {
     check(
         &words,
         folder.path(),
-        3,
+        4,
         &["`mail.profile.toml` exists, and nothing is written over"],
     );
     let plan = [
@@ -55,7 +55,7 @@ fn a_rule_of_thumb_becomes_a_design_that_is_predicted() {
     let predict = "predict --on mail.design.toml --no-record mail.workload.toml";
     let words: Vec<_> = predict.split(' ').collect();
     check(&words, folder.path(), 0, &["3,7", "TRUSTWORTHY"]);
-    check(&plan, folder.path(), 3, &["nothing is written over"]);
+    check(&plan, folder.path(), 4, &["nothing is written over"]);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn scripts_are_printed_or_stored_and_nothing_is_written_over() {
     assert_eq!(stored.expect("the script"), script);
     run(
         &["az", "--emit-to", "shop.sh"],
-        3,
+        4,
         &["nothing is written over"],
     );
     run(&["mount"], 2, &["no volumes over the network"]);
@@ -208,7 +208,7 @@ fn wrong_files_and_amounts_are_told() {
         (
             &["plan", "bytes.toml"],
             3,
-            "`bytes.toml` is no text in UTF-8",
+            "`bytes.toml` is no text: it holds bytes that are not UTF-8",
         ),
         (
             &["plan", &profile, "--growth", "-1x"],

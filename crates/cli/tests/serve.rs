@@ -525,6 +525,12 @@ fn what_cannot_be_served_is_told() {
     let (_, told) = expect_code(folder.path(), &line, 5);
     assert!(told.contains("another server"), "{told}");
     served.stop();
+    let left = names_in(folder.path());
+    assert_eq!(
+        left,
+        ["d.design.toml"],
+        "what was made for the socket goes with it"
+    );
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! `fathom plan`: from what an application needs to the storage to buy, and the scripts that build it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use fathom_catalog::{Catalog, Era};
 use fathom_planner::{Family, MOST_MACHINES, Offer, Prices, Prove, Request};
 use fathom_profile::{Level, Profile};
-use fathom_session::{Code, Console, Failure, tell_warnings};
+use fathom_session::{Code, Console, Failure, NewFile, read_text, tell_warnings};
 use fathom_units::Nanos;
 
 use crate::{Emit, emit};
@@ -93,7 +93,10 @@ Example:
 
 /// Plans, prints the plan or a script of it, and writes the files that were asked for.
 pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
-    let (text, name) = (read(&args.profile)?, args.profile.display().to_string());
+    let (text, name) = (
+        read_text("", &args.profile)?,
+        args.profile.display().to_string(),
+    );
     let (mut profile, warnings) = Profile::read(&text, &name)?;
     tell_warnings(&warnings, console);
     if let Some(growth) = &args.growth {
@@ -102,11 +105,12 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
     }
     let prices = args.prices.as_ref().map(|path| {
         let name = path.display().to_string();
-        Prices::read(&read(path)?, &name).map_err(Failure::from)
+        Prices::read(&read_text("", path)?, &name).map_err(Failure::from)
     });
     let prices = prices.transpose()?;
     tell_unknown_items(prices.as_ref(), console);
     let request = request(args)?;
+    look_at_outputs(args)?;
     let planned = fathom_planner::plan(&profile, &request, prices, Catalog::builtin());
     let planned = planned.map_err(|error| Failure::new(Code::Input, error))?;
     if planned.offers.is_empty() {
@@ -138,7 +142,7 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
             match &args.emit_to {
                 None => console.print(&script.text),
                 Some(path) => {
-                    write_new(path, &script.text)?;
+                    NewFile::at(path)?.write(&script.text)?;
                     console.print(&planned.to_string());
                 }
             }
@@ -276,44 +280,25 @@ fn families(args: &PlanArgs) -> Result<Vec<Family>, Failure> {
     Ok(families)
 }
 
+/// Looks whether the files that are asked for can be written, before anything is searched.
+fn look_at_outputs(args: &PlanArgs) -> Result<(), Failure> {
+    let offer = args.output.iter().flat_map(|prefix| offer_files(prefix));
+    for path in offer.chain(args.emit_to.clone()) {
+        NewFile::at(&path)?;
+    }
+    Ok(())
+}
+
+fn offer_files(prefix: &str) -> [PathBuf; 2] {
+    ["design", "workload"].map(|what| PathBuf::from(format!("{prefix}.{what}.toml")))
+}
+
 /// Writes an offer's files, both or none.
 fn write_files(offer: &Offer, prefix: &str) -> Result<(), Failure> {
-    let design = format!("{prefix}.design.toml");
-    let workload = format!("{prefix}.workload.toml");
-    for path in [&design, &workload] {
-        if Path::new(path).exists() {
-            return Err(taken(path));
-        }
-    }
-    write_new(Path::new(&design), &offer.design)?;
-    write_new(Path::new(&workload), &offer.workload)
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| {
-        let path = path.display();
-        let message = match error.kind() {
-            std::io::ErrorKind::InvalidData => format!("`{path}` is no text in UTF-8"),
-            _ => format!("`{path}` cannot be read: {error}"),
-        };
-        Failure::new(Code::Input, message)
-    })
-}
-
-fn taken(path: &str) -> Failure {
-    let message = format!("`{path}` exists, and nothing is written over");
-    Failure::new(Code::Input, message).hint("name another file")
-}
-
-/// Writes a file that does not exist yet.
-fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    let file = std::fs::File::create_new(path);
-    let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.map_err(|error| {
-        if error.kind() == std::io::ErrorKind::AlreadyExists {
-            return taken(&path.display().to_string());
-        }
-        let message = format!("`{}` cannot be written: {error}", path.display());
-        Failure::new(Code::Target, message)
-    })
+    let paths = offer_files(prefix);
+    let [design, workload] = [NewFile::at(&paths[0])?, NewFile::at(&paths[1])?];
+    design.write(&offer.design)?;
+    workload
+        .write(&offer.workload)
+        .inspect_err(|_| design.remove())
 }

@@ -27,8 +27,8 @@ pub struct CtlArgs {
 
 fn help() -> String {
     format!(
-        "Orders:\n{GRAMMAR}\n\nA part is a volume (VM/VOLUME, or VOLUME where one machine has it), a machine, one of\n\
-         its budgets (VM/cached), or a disk (VM/VOLUME/disk1).\n\nExample:\n  fathom ctl crash --vm db1"
+        "Orders:\n{GRAMMAR}\n\nA part is a volume (VM/VOLUME, or VOLUME where one machine has it), a machine,\n\
+         one of its budgets (VM/cached), or a disk (VM/VOLUME/disk1).\n\nExample:\n  fathom ctl crash --vm db1"
     )
 }
 

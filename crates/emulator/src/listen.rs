@@ -84,6 +84,8 @@ pub(crate) struct Listener {
     uri: String,
     /// The socket's file, with its device and inode.
     file: Option<(PathBuf, (u64, u64))>,
+    /// The directory of that file, where it was made for it.
+    made: Option<PathBuf>,
     is_tcp: bool,
     greeting: Greeting,
 }
@@ -112,10 +114,12 @@ impl Listener {
             place: path.display().to_string(),
             source,
         };
-        if !directory.exists() {
+        let is_missing = !directory.exists();
+        if is_missing {
             std::fs::create_dir(directory).map_err(failed)?;
         }
         let directory = directory.canonicalize().map_err(failed)?;
+        let made = is_missing.then(|| directory.clone());
         let path = directory.join(SOCKET);
         let failed = |source| ListenError::Io {
             place: path.display().to_string(),
@@ -144,6 +148,7 @@ impl Listener {
             ),
             socket: listener.into(),
             file: Some((path, (facts.dev(), facts.ino()))),
+            made,
             is_tcp: false,
             greeting: Greeting::Plain,
         })
@@ -171,6 +176,7 @@ impl Listener {
             socket: listener.into(),
             uri: format!("{scheme}://{address}/{{}}"),
             file: None,
+            made: None,
             is_tcp: true,
             greeting,
         })
@@ -189,6 +195,7 @@ impl Listener {
             socket,
             uri: "export `{}` at the inherited socket".to_owned(),
             file: None,
+            made: None,
             is_tcp,
             greeting: if is_tcp { greeting } else { Greeting::Plain },
         })
@@ -253,6 +260,10 @@ impl Drop for Listener {
         let facts = std::fs::symlink_metadata(path);
         if facts.is_ok_and(|facts| (facts.dev(), facts.ino()) == *identity) {
             let _ = std::fs::remove_file(path);
+        }
+        if let Some(directory) = &self.made {
+            // Of no use without the socket. One that others have put something into stays.
+            let _ = std::fs::remove_dir(directory);
         }
     }
 }

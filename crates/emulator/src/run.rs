@@ -15,7 +15,7 @@ use fathom_rawio::{
 use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
-use fathom_session::{Code, Console, Failure, tell_warnings};
+use fathom_session::{Code, Console, Failure, read_text, tell_warnings};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::Stage;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -385,10 +385,7 @@ fn files(
 
 fn read(path: &Path, console: &dyn Console) -> Result<(Design, String), Failure> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        let message = format!("the design `{name}` cannot be read: {error}");
-        Failure::new(Code::Input, message)
-    })?;
+    let text = read_text("the design ", path)?;
     let (design, warnings) = Design::read(&text, &name, Catalog::builtin())?;
     tell_warnings(&warnings, console);
     Ok((design, text))

@@ -92,7 +92,9 @@ impl Checklist {
         list.add_machine(&seen.machine.samples);
         if list.profile.volumes.is_empty() {
             let reasons = list.notes.join("; ");
-            return Err(format!("no profile can be made: {reasons}"));
+            return Err(format!(
+                "no profile can be made: {reasons}\n  hint: observe while the application is at work, and for longer"
+            ));
         }
         Ok(list)
     }

@@ -1,14 +1,12 @@
 //! `fathom observe`: its arguments, and its way from them to the page and the file.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use fathom_profile::Growth;
-use fathom_session::{Code, Console, Failure};
+use fathom_session::{Code, Console, Failure, NewFile};
 use fathom_units::{Iops, Nanos};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -206,16 +204,12 @@ fn check(args: &ObserveArgs) -> Result<(), Failure> {
         off_hours: args.off_hours.clone(),
     };
     wrong.extend(given.contradiction());
-    if let Some(path) = args.output.as_ref().filter(|path| path.exists()) {
-        wrong.push(format!(
-            "`{}` exists, and nothing is written over: name another file with `-o`",
-            path.display()
-        ));
+    if !wrong.is_empty() {
+        return Err(Failure::new(Code::Usage, wrong.join("\nerror: ")));
     }
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::new(Code::Usage, wrong.join("\nerror: ")))
+    // Hours may be watched: what refuses their result is told first.
+    args.output.as_deref().map(NewFile::at).transpose()?;
+    Ok(())
 }
 
 /// Prints the page, and writes the profile.
@@ -237,7 +231,12 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
     let mut list = made.map_err(|why| {
         let doubts = seen.observation.doubts.iter();
         let told = doubts.fold(why, |told, doubt| told + "\n  doubt: " + doubt);
-        Failure::new(Code::Input, told)
+        let code = if seen.interrupted {
+            Code::Interrupted
+        } else {
+            Code::Input
+        };
+        Failure::new(code, told)
     })?;
     list.notes.extend(seen.notes);
     let mut observation = seen.observation;
@@ -248,14 +247,7 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
     }
     console.print(&page(&observation, &list));
     if let Some(path) = &args.output {
-        let written = File::create_new(path)
-            .and_then(|mut file| file.write_all(list.profile.to_toml().as_bytes()));
-        written.map_err(|error| {
-            Failure::new(
-                Code::Target,
-                format!("`{}` cannot be written: {error}", path.display()),
-            )
-        })?;
+        NewFile::at(path)?.write(&list.profile.to_toml())?;
         console.tell(&format!("the profile is in `{}`", path.display()));
     }
     Ok(if seen.interrupted {

@@ -30,6 +30,9 @@ pub enum StoreError {
         /// The id, prefix or path asked for.
         name: String,
     },
+    /// There is no newest run.
+    #[error("no runs are stored yet")]
+    Empty,
     /// Several runs begin with that prefix.
     #[error("`{name}` may be any of {}", some_of(candidates))]
     Ambiguous {
@@ -147,7 +150,11 @@ impl Store {
             match std::fs::create_dir(&folder) {
                 Ok(()) => {
                     let writer = RunWriter::create(folder.clone(), start, removed);
-                    return writer.map_err(io(&folder));
+                    return writer.map_err(|error| {
+                        // Nothing of the run is in it yet.
+                        let _ = std::fs::remove_dir_all(&folder);
+                        io(&folder)(error)
+                    });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(io(&folder)(error)),
@@ -201,9 +208,7 @@ impl Store {
         }
         let runs = self.runs()?;
         if name == "last" {
-            let last = runs.last().ok_or_else(|| StoreError::NotFound {
-                name: name.to_owned(),
-            })?;
+            let last = runs.last().ok_or(StoreError::Empty)?;
             return load_folder(&last.folder, name);
         }
         let fits = |run: &&RunEntry| run.id.starts_with(name);
@@ -474,6 +479,13 @@ mod tests {
         assert_eq!(store.list().unwrap()[0].state, RunState::Unreadable);
         let error = store.load("last").unwrap_err().to_string();
         assert!(error.contains("fathom.record/9"), "{error}");
+    }
+
+    #[test]
+    fn an_empty_store_has_no_newest_run() {
+        let (_keep, store) = store(Limits::default());
+        let error = store.load("last").unwrap_err();
+        assert_eq!(error.to_string(), "no runs are stored yet");
     }
 
     #[test]

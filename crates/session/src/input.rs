@@ -243,6 +243,12 @@ fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
     let directory = target.unwrap_or_else(|| Path::new("."));
     // A record says where its run was, not where it was called from.
     let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+    if directory.to_str().is_none() && preset_names().any(|preset| preset == name) {
+        let message = format!("the name of `{}` is not UTF-8", directory.display());
+        return Err(
+            Failure::new(Code::Usage, message).hint("name another folder by `--target DIR`")
+        );
+    }
     let workload = directory
         .to_str()
         .and_then(|directory| preset(name, directory));

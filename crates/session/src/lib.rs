@@ -5,6 +5,7 @@
 
 mod console;
 mod exit;
+mod files;
 mod input;
 mod need;
 mod page;
@@ -15,6 +16,7 @@ mod start;
 
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
+pub use files::{NewFile, read_text};
 pub use input::{Input, Layout, Words, load, map_paths, tell_warnings};
 pub use need::{NeedArgs, Needed, need_code};
 pub use page::Page;

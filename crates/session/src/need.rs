@@ -7,7 +7,7 @@ use fathom_profile::{Growth, Level, Profile};
 use fathom_record::Record;
 use fathom_report::{Met, NeedBeside};
 
-use crate::{Code, Console, Failure, tell_warnings};
+use crate::{Code, Console, Failure, read_text, tell_warnings};
 
 /// The options of a need.
 #[derive(Debug, Clone, Args)]
@@ -40,10 +40,7 @@ impl NeedArgs {
             return Ok(None);
         };
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let message = format!("the profile `{name}` cannot be read: {error}");
-            Failure::new(Code::Input, message)
-        })?;
+        let text = read_text("the profile ", path)?;
         let (mut profile, warnings) = Profile::read(&text, &name)?;
         tell_warnings(&warnings, console);
         if let Some(growth) = &self.growth {

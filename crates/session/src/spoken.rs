@@ -21,6 +21,7 @@ use fathom_dialects::iometer::{IometerInput, decode};
 use fathom_dialects::sqlio::SqlioInput;
 use fathom_dialects::vdbench::VdbenchInput;
 
+use crate::files::{no_text, read_bytes};
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
 pub use self::diskperformance::{make_folder, missing_folder, prepare as prepare_diskperformance};
@@ -189,10 +190,7 @@ fn open<'p>(path: &'p str, console: &dyn Console) -> Result<File<'p>, Failure> {
     let name = Path::new(path)
         .file_name()
         .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
-    let unreadable = |error: std::io::Error| {
-        Failure::new(Code::Input, format!("`{path}` cannot be read: {error}"))
-    };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let bytes = read_bytes("", Path::new(path))?;
     let mut file = File {
         path,
         name,
@@ -207,8 +205,7 @@ fn open<'p>(path: &'p str, console: &dyn Console) -> Result<File<'p>, Failure> {
             if iometer::recognises(&file) {
                 tell_warnings(&Diagnostics(guessed.into_iter().collect()), console);
             } else if !diskspd::recognises(&file) {
-                let message = format!("`{path}` is no text: it holds bytes that are not UTF-8");
-                return Err(Failure::new(Code::Input, message));
+                return Err(no_text("", Path::new(path)));
             }
         }
     }

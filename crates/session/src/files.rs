@@ -1,0 +1,202 @@
+//! Files that a user names: texts that are read, and new files that are written.
+//!
+//! Every verb says alike what is wrong with one, why, and what to do. Invariant: a file that exists is never written over,
+//! and one that cannot be written whole is not left behind.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use fathom_diagnostics::nearest;
+
+use crate::{Code, Failure};
+
+/// The text of the file at `path`, which is called `what` with a space behind it, such as `"the design "`, or nothing.
+///
+/// # Errors
+/// [`Code::Input`]: it cannot be read, or is no text in UTF-8.
+pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
+    String::from_utf8(read_bytes(what, path)?).map_err(|_| no_text(what, path))
+}
+
+/// The bytes of the file at `path`, which is called `what` as in [`read_text`].
+pub(crate) fn read_bytes(what: &str, path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| {
+        let message = format!("{what}`{}` cannot be read: {error}", path.display());
+        Failure::new(Code::Input, message).hint(unread_hint(path, error.kind()))
+    })
+}
+
+/// A file whose bytes are no text.
+pub(crate) fn no_text(what: &str, path: &Path) -> Failure {
+    let name = path.display();
+    let message = format!("{what}`{name}` is no text: it holds bytes that are not UTF-8");
+    Failure::new(Code::Input, message).hint("name a text file, or save it as UTF-8")
+}
+
+fn unread_hint(path: &Path, kind: ErrorKind) -> String {
+    match kind {
+        ErrorKind::NotFound => match beside(path) {
+            Some(near) => format!("did you mean `{}`?", near.display()),
+            None => "name a file that is there".to_owned(),
+        },
+        ErrorKind::IsADirectory => "name a file in that folder".to_owned(),
+        ErrorKind::PermissionDenied => {
+            "name a file that you may read, or run as a user who may".to_owned()
+        }
+        _ => "name a file that can be read".to_owned(),
+    }
+}
+
+/// The file in the folder of `path` that is called most like it.
+fn beside(path: &Path) -> Option<PathBuf> {
+    /// More than anybody looks through, and quickly read.
+    const ENTRIES_MOST: usize = 10_000;
+    let name = path.file_name()?.to_str()?;
+    let files = fs::read_dir(folder_of(path)).ok()?;
+    let names: Vec<String> = files
+        .take(ENTRIES_MOST)
+        .filter_map(Result::ok)
+        .filter(|entry| fs::metadata(entry.path()).is_ok_and(|it| it.is_file()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    let near = nearest(name, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(near))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let parent = path.parent();
+    parent
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+/// A file that is to be written, and that did not exist when it was named.
+#[derive(Debug)]
+pub struct NewFile<'a> {
+    path: &'a Path,
+}
+
+impl<'a> NewFile<'a> {
+    /// Looks whether a file can be made at `path`, before the work whose result it is to hold. None is left there.
+    ///
+    /// # Errors
+    /// [`Code::Refused`]: something is there; [`Code::Target`]: none can be made.
+    pub fn at(path: &'a Path) -> Result<Self, Failure> {
+        File::create_new(path)
+            .and_then(|_| fs::remove_file(path))
+            .map_err(|error| unwritten(path, &error))?;
+        Ok(Self { path })
+    }
+
+    /// Writes the file, whole or not at all.
+    ///
+    /// # Errors
+    /// As of [`NewFile::at`], and where it cannot be written to its end.
+    pub fn write(&self, text: &str) -> Result<(), Failure> {
+        self.put(text.as_bytes())
+            .map_err(|error| unwritten(self.path, &error))
+    }
+
+    fn put(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut file = File::create_new(self.path)?;
+        file.write_all(bytes).inspect_err(|_| {
+            // It is ours, and what stands in it is of no use.
+            let _ = fs::remove_file(self.path);
+        })
+    }
+
+    /// Takes it away again, where another that belongs to it could not be written.
+    pub fn remove(&self) {
+        // What cannot be removed stays, and the failure that led here is told.
+        let _ = fs::remove_file(self.path);
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    let name = path.display();
+    if error.kind() == ErrorKind::AlreadyExists {
+        let message = format!("`{name}` exists, and nothing is written over");
+        return Failure::new(Code::Refused, message)
+            .hint("name another file, or remove that one first");
+    }
+    let hint = match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => "make its folder first, or name another",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "name a file in a folder that you may write to"
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free space, or name another folder",
+        _ => "name another file",
+    };
+    let message = format!("`{name}` cannot be written: {error}");
+    Failure::new(Code::Target, message).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check<T: std::fmt::Debug>(got: Result<T, Failure>, code: Code, words: &[&str]) {
+        let failure = got.unwrap_err();
+        assert_eq!(failure.code, code, "{}", failure.message);
+        assert!(
+            failure.message.contains("\n  hint: "),
+            "{}",
+            failure.message
+        );
+        for word in words {
+            assert!(failure.message.contains(word), "{}", failure.message);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("fiowrite.ini"), "x").unwrap();
+        fs::write(at("bytes.toml"), [0xff, 0xfe]).unwrap();
+        fs::create_dir(at("fiowrit.ini")).unwrap();
+        assert_eq!(read_text("", &at("fiowrite.ini")).unwrap(), "x");
+        let near = format!("did you mean `{}`?", at("fiowrite.ini").display());
+        check(read_text("", &at("fiowrte.ini")), Code::Input, &[&near]);
+        let none = at("none/at/all");
+        check(
+            read_text("", &none),
+            Code::Input,
+            &["name a file that is there"],
+        );
+        let what = "the design `";
+        check(
+            read_text("the design ", folder.path()),
+            Code::Input,
+            &[what, "in that folder"],
+        );
+        check(
+            read_text("", &at("bytes.toml")),
+            Code::Input,
+            &["is no text", "UTF-8"],
+        );
+    }
+
+    #[test]
+    fn a_new_file_is_written_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.toml");
+        let file = NewFile::at(&path).unwrap();
+        assert!(!path.exists(), "looking makes nothing");
+        file.write("text").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+        let exists = ["exists, and nothing is written over"];
+        check(file.write("other"), Code::Refused, &exists);
+        check(NewFile::at(&path), Code::Refused, &exists);
+        check(NewFile::at(folder.path()), Code::Refused, &exists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+        let nowhere = folder.path().join("none/new.toml");
+        check(
+            NewFile::at(&nowhere),
+            Code::Target,
+            &["make its folder first"],
+        );
+    }
+}
