@@ -502,7 +502,14 @@ pub fn misplaced(words: &[String], message: &str) -> Option<String> {
     let verb = words.get(1)?;
     let command = Cli::command();
     let command = command.find_subcommand(verb)?;
-    let (before, after) = words.split_at(words.iter().position(|word| is_dialect(word))?);
+    // `--dialect fio` names a dialect too.
+    let is_value = |at: usize| {
+        let long = words[at - 1].strip_prefix("--");
+        let mut own = command.get_arguments().filter(|own| own.get_long() == long);
+        long.is_some() && own.any(|own| own.get_action().takes_values())
+    };
+    let dialect = (2..words.len()).find(|&at| is_dialect(&words[at]) && !is_value(at))?;
+    let (before, after) = words.split_at(dialect);
     let ours = |name: &&str| {
         let long = name.strip_prefix("--");
         long.is_some() && command.get_arguments().any(|own| own.get_long() == long)
