@@ -188,3 +188,37 @@ pub const CASES: [Case; 11] = [
         goals: &[Goal::Iops(1.0), Goal::User(1.0 / 3.0)],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::CASES;
+
+    #[test]
+    fn rows_that_wait_for_each_io_give_every_processor_both_orders() {
+        let processors = std::thread::available_parallelism().unwrap().get();
+        for case in CASES {
+            let waits = ["direct, depth 1", "psync, direct"].contains(&case.name);
+            assert_eq!(case.processor(0).is_some(), waits, "{}", case.name);
+            if waits {
+                // Ours goes first in even rounds.
+                let orders = (0..2 * processors).map(|round| (case.processor(round), round % 2));
+                let orders: BTreeSet<_> = orders.collect();
+                assert_eq!(orders.len(), 2 * processors, "{}", case.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_median_is_measured_for_twice_as_long_in_rounds_of_one_second() {
+        for case in CASES {
+            let (rounds, seconds) = case.rounds(3, 2);
+            let expected = match case.name {
+                "direct, depth 1" => (12, 1),
+                _ => (3, 2),
+            };
+            assert_eq!((rounds, seconds), expected, "{}", case.name);
+        }
+    }
+}
