@@ -16,6 +16,8 @@ use crate::repeats::stages_with_repeats;
 /// Figures of one line: one for each repeat of its stage.
 pub(crate) struct Row {
     pub(crate) name: String,
+    /// Its stage, where `name` begins with that.
+    stage: Option<String>,
     /// Whether it moves bytes; operations on names have none of their own.
     pub(crate) moves: bool,
     pub(crate) repeats: Vec<DirectionRecord>,
@@ -30,6 +32,12 @@ impl Row {
     pub(crate) fn latency(&self) -> LatencyRecord {
         let repeats: Vec<&DirectionRecord> = self.repeats.iter().collect();
         merged::latency(&repeats).unwrap_or_else(|| self.repeats[0].latency_ns.clone())
+    }
+
+    /// Its name below a line that says its stage.
+    fn name_in_stage(&self) -> &str {
+        let stage = self.stage.as_ref().map_or(0, |stage| stage.len() + 2);
+        &self.name[stage..]
     }
 
     /// The spread over the repeats where there are any in the table, the mean latency otherwise.
@@ -55,33 +63,34 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
         for line in repeats.iter().flat_map(|stage| stage_lines(stage)) {
             let (name, direction, figures) = line;
             let moves = ["read", "write", "trim", "together"].contains(&direction);
-            let prefix = if stages.len() > 1 && name != *base {
-                format!("{base}: ")
-            } else {
-                String::new()
-            };
+            let stage = (stages.len() > 1 && name != *base).then(|| (*base).to_owned());
             let said = name.split(' ').any(|word| word.ends_with(direction));
             let direction = if said {
                 String::new()
             } else {
                 format!(" {direction}")
             };
-            let name = format!("{prefix}{name}{direction}");
-            add(&mut rows, begin, name, moves, figures);
+            let own = format!("{name}{direction}");
+            let row = Row {
+                name: match &stage {
+                    Some(stage) => format!("{stage}: {own}"),
+                    None => own,
+                },
+                stage,
+                moves,
+                repeats: vec![figures],
+            };
+            add(&mut rows, begin, row);
         }
     }
     rows
 }
 
-/// Adds figures to the row called `name` among those from `begin` on.
-fn add(rows: &mut Vec<Row>, begin: usize, name: String, moves: bool, figures: DirectionRecord) {
-    match rows[begin..].iter_mut().find(|row| row.name == name) {
-        Some(row) => row.repeats.push(figures),
-        None => rows.push(Row {
-            name,
-            moves,
-            repeats: vec![figures],
-        }),
+/// Adds the figures of `row` to the row of its name among those from `begin` on.
+fn add(rows: &mut Vec<Row>, begin: usize, row: Row) {
+    match rows[begin..].iter_mut().find(|it| it.name == row.name) {
+        Some(same) => same.repeats.extend(row.repeats),
+        None => rows.push(row),
     }
 }
 
@@ -136,8 +145,9 @@ fn has_figures(figures: &DirectionRecord) -> bool {
     figures.ios > 0 || figures.errors > 0
 }
 
-/// Adds the table, no wider than [`WIDTH`]: long names are shortened; where repeats show their spread, the mean gives
-/// way. A stage that was cut off stands below it with what is known of it.
+/// Adds the table, no wider than [`WIDTH`]: a stage whose lines would be too long has a line of its own above them, and
+/// names that are longer still are shortened; where repeats show their spread, the mean gives way. A stage that was cut off
+/// stands below it with what is known of it.
 pub(super) fn write_table(text: &mut String, record: &Record) {
     let rows = rows_of(record);
     if !rows.is_empty() {
@@ -156,10 +166,10 @@ fn write_rows(text: &mut String, rows: &[Row]) {
         .map(|row| rate(row.mean_of(|repeat| repeat.iops)));
     let rates: Vec<String> = rates.collect();
     let widest = rates.iter().map(String::len).max().unwrap_or(0).max(9);
-    let longest = rows.iter().map(|row| row.name.chars().count()).max();
-    let width = longest
-        .unwrap_or(0)
-        .clamp(8, WIDTH - LATENCY_WIDTH - 1 - widest);
+    let room = WIDTH - LATENCY_WIDTH - 1 - widest;
+    let names = names_in(rows, room);
+    let longest = names.iter().map(|(_, name)| name.chars().count()).max();
+    let width = longest.unwrap_or(0).clamp(8, room);
     let second = if repeated { "±95%" } else { "mean" };
     let header = ["MiB/s", "p50", "p99", "p99.9", "max"].map(|title| format!(" {title:>7}"));
     let header = header.concat();
@@ -168,7 +178,10 @@ fn write_rows(text: &mut String, rows: &[Row]) {
         "{:width$} {:>widest$} {second:>7}{header}",
         "", "IOPS"
     );
-    for (row, iops) in rows.iter().zip(&rates) {
+    for ((row, iops), (heading, name)) in rows.iter().zip(&rates).zip(&names) {
+        if let Some(stage) = heading {
+            let _ = writeln!(text, "{}", shortened(stage, WIDTH));
+        }
         let latency = row.latency();
         let figures = [
             row.second_column(repeated),
@@ -183,7 +196,7 @@ fn write_rows(text: &mut String, rows: &[Row]) {
             short_time(latency.max),
         ];
         let figures = figures.map(|figure| format!(" {figure:>7}")).concat();
-        let name = shortened(&row.name, width);
+        let name = shortened(name, width);
         let _ = writeln!(text, "{name:width$} {iops:>widest$}{figures}");
         let errors: u64 = row.repeats.iter().map(|repeat| repeat.errors).sum();
         if errors > 0 {
@@ -191,6 +204,23 @@ fn write_rows(text: &mut String, rows: &[Row]) {
             let _ = writeln!(text, "  {} {ios} failed", group_digits(errors));
         }
     }
+}
+
+/// The name of each row in `room` columns, with the line to write above it where its stage begins there and has rows that
+/// are too long beside its own name.
+fn names_in(rows: &[Row], room: usize) -> Vec<(Option<&str>, String)> {
+    let mut names = Vec::new();
+    for rows in rows.chunk_by(|a, b| a.stage.is_some() && a.stage == b.stage) {
+        let too_long = rows.iter().any(|row| row.name.chars().count() > room);
+        match rows[0].stage.as_deref().filter(|_| too_long) {
+            Some(stage) => names.extend(rows.iter().enumerate().map(|(at, row)| {
+                let heading = (at == 0).then_some(stage);
+                (heading, format!("  {}", row.name_in_stage()))
+            })),
+            None => names.extend(rows.iter().map(|row| (None, row.name.clone()))),
+        }
+    }
+    names
 }
 
 /// What is known of a stage that never ended: its seconds. Percentiles of seconds make no percentile of the stage.
@@ -220,5 +250,45 @@ fn write_cut_off(text: &mut String, stage: &StageRecord) {
                 short_time(max)
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, names_in};
+
+    fn row(stage: Option<&str>, own: &str) -> Row {
+        Row {
+            name: match stage {
+                Some(stage) => format!("{stage}: {own}"),
+                None => own.to_owned(),
+            },
+            stage: stage.map(str::to_owned),
+            moves: true,
+            repeats: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_stage_whose_rows_are_too_long_stands_above_them() {
+        let long = Some("RandomReads_8K + RandomWrites_8K");
+        let rows = [
+            row(Some("warm"), "3 jobs read"),
+            row(long, "3 jobs read"),
+            row(long, "all together"),
+            row(None, "a job of a rather long name"),
+        ];
+        let names = names_in(&rows, 20);
+        let expected = [
+            (None, "warm: 3 jobs read"),
+            (long, "  3 jobs read"),
+            (None, "  all together"),
+            (None, "a job of a rather long name"),
+        ];
+        let names: Vec<_> = names
+            .iter()
+            .map(|(it, name)| (*it, name.as_str()))
+            .collect();
+        assert_eq!(names, expected);
     }
 }
