@@ -478,6 +478,11 @@ fn unknown_option(verb: &str, option: &str) -> clap::Error {
         .collect();
     let hint = match nearest(name, longs) {
         Some(near) => format!("  tip: a similar argument exists: '--{near}'\n\n"),
+        None if fathom_dialects::fio::is_option(name) => {
+            format!(
+                "  tip: fio's options stand behind its name: `fathom {verb} … fio --{name} …`\n\n"
+            )
+        }
         None => String::new(),
     };
     let message = format!(

@@ -403,6 +403,12 @@ fn an_option_of_ours_behind_a_dialects_name_is_told_its_place() {
         assert!(stderr.contains(&told), "{words:?}: {stderr}");
         assert_eq!(names_in(folder.path()), Vec::<String>::new());
     }
+    // And fio's own in place of ours, before a job file or behind it.
+    for words in [["--iodepth=4", "j.fio"], ["j.fio", "--iodepth=4"]] {
+        let stderr = complaint(&words);
+        let told = "behind its name: `fathom run … fio --iodepth …`";
+        assert!(stderr.contains(told), "{words:?}: {stderr}");
+    }
     // What is the tool's own is no concern of ours.
     let stderr = complaint(&["fio", "--name=n", "--ioengine=null", "--size=x"]);
     assert!(!stderr.contains("belongs before"), "{stderr}");

@@ -122,6 +122,11 @@ pub fn find(name: &str) -> Option<&'static OptionRow> {
     rows().find(|row| row.name == name || row.aliases.contains(&name))
 }
 
+/// Whether fio has an option of that name in its jobs.
+pub fn is_option(name: &str) -> bool {
+    find(name).is_some()
+}
+
 /// Whether an option belongs to single I/O engines: it must not be read before the job's engine is known.
 pub fn belongs_to_engine(name: &str) -> bool {
     find(name).is_some_and(|row| !row.engines.is_empty())
