@@ -13,7 +13,9 @@ mod repeats;
 mod runs_table;
 mod summary;
 
-pub use compare::{Basis, Change, Comparison, Figure, Point, Threshold, ThresholdError, Worse};
+pub use compare::{
+    Basis, Change, Comparison, Figure, Point, Threshold, ThresholdError, Worse, failure_line,
+};
 pub use format::plain;
 pub use html::{PAGE_MARK, html_page};
 pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};

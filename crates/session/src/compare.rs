@@ -2,7 +2,7 @@
 
 use clap::Args;
 use fathom_record::Record;
-use fathom_report::{Comparison, Summary, Threshold};
+use fathom_report::{Comparison, Summary, Threshold, failure_line};
 
 use crate::{Code, Console, Failure};
 
@@ -106,7 +106,7 @@ impl CompareArgs {
                 if self.json || self.csv {
                     console.tell(&format!("FAIL {sentence}"));
                 } else {
-                    console.print(&fathom_report::plain(&format!("FAIL     {sentence}\n")));
+                    console.print(&failure_line(&sentence));
                 }
             }
         }

@@ -20,6 +20,7 @@ use fathom_record::{Record, RunKind};
 
 pub use change::{Basis, Change};
 pub use figure::{Figure, Point};
+pub use text::failure_line;
 pub use threshold::{Threshold, ThresholdError, Worse};
 
 use self::lines::Line;
@@ -111,6 +112,16 @@ impl Comparison {
         self.groups.is_empty()
     }
 
+    /// A group's name, without its stage's where there is but one.
+    fn name_of(&self, group: &Group) -> String {
+        let is_only = self.groups.iter().all(|other| other.stage == group.stage);
+        if is_only {
+            group.name_within()
+        } else {
+            group.name()
+        }
+    }
+
     /// Whether any figure changed by more than its noise.
     pub fn has_changes(&self) -> bool {
         let changes = self.groups.iter().flat_map(Group::rows);
@@ -124,10 +135,15 @@ impl Group {
     fn name(&self) -> String {
         let (stage, direction) = (&self.stage, &self.direction);
         match &self.job {
-            None => format!("{stage}: all jobs {direction}"),
             Some(job) if job == stage => format!("{job} {direction}"),
-            Some(job) => format!("{stage}: {job} {direction}"),
+            _ => format!("{stage}: {}", self.name_within()),
         }
+    }
+
+    /// `reader read`.
+    fn name_within(&self) -> String {
+        let job = self.job.as_deref().unwrap_or("all jobs");
+        format!("{job} {}", self.direction)
     }
 
     /// The figures that the baseline or another has.

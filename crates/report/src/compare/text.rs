@@ -17,6 +17,8 @@ use crate::summary::{Summary, write_wrapped};
 const MOST_GROUPS: usize = 4;
 /// Records whose columns fit beside the baseline's.
 const MOST_BESIDE: usize = 3;
+/// Figures of a group that has one line.
+const SHORT: [Figure; 2] = [Figure::Iops, Figure::Latency(Point::P99)];
 /// Sentences that are shown of a kind where not all are asked for.
 const MOST_SENTENCES: usize = 8;
 
@@ -41,7 +43,7 @@ impl Comparison {
         if self.groups.is_empty() {
             text.push_str("\nnothing of the one is in the other\n");
         } else {
-            self.write_legend(&mut text);
+            self.write_legend(&mut text, is_short);
         }
         write_sentences(
             &mut text,
@@ -67,7 +69,7 @@ impl Comparison {
             let _ = writeln!(
                 text,
                 "{}\n{}",
-                shortened(&group.name(), WIDTH),
+                shortened(&self.name_of(group), WIDTH),
                 header.trim_end()
             );
             let mut is_response = false;
@@ -102,8 +104,11 @@ impl Comparison {
 
     /// A line for each group and each record beside the baseline.
     fn write_short(&self, text: &mut String) {
-        let names = self.groups.iter().map(|group| group.name().chars().count());
-        let width = names.max().unwrap_or(0).clamp(8, 18);
+        let names = self
+            .groups
+            .iter()
+            .map(|group| self.name_of(group).chars().count());
+        let width = names.max().unwrap_or(0).clamp(8, 20);
         let several = self.sides.len() > 2;
         for index in 1..self.sides.len() {
             let (a, b) = (letter(0), letter(index));
@@ -119,7 +124,7 @@ impl Comparison {
                 "change"
             );
             for group in &self.groups {
-                let cells = [Figure::Iops, Figure::Latency(Point::P99)].map(|figure| {
+                let cells = SHORT.map(|figure| {
                     let row = group.row(figure);
                     let written = |value: Option<f64>| {
                         value.map_or_else(|| "-".to_owned(), |value| figure.written(value))
@@ -130,15 +135,17 @@ impl Comparison {
                 let [(iops, other_iops, change), (p99, other_p99, p99_change)] = &cells;
                 let line = format!(
                     "{:width$} {iops:>10} {other_iops:>10} {change:>9} {p99:>8} {other_p99:>8} {p99_change:>9}",
-                    shortened(&group.name(), width)
+                    shortened(&self.name_of(group), width)
                 );
                 let _ = writeln!(text, "{}", line.trim_end());
             }
         }
     }
 
-    fn write_legend(&self, text: &mut String) {
+    fn write_legend(&self, text: &mut String, is_short: bool) {
+        let shown = |figure: Figure| !is_short || SHORT.contains(&figure);
         let rows = self.groups.iter().flat_map(Group::rows);
+        let rows = rows.filter(|row| shown(row.figure));
         let changes: Vec<Change> = rows.flat_map(|row| row.changes).flatten().collect();
         let has = |basis: Basis| changes.iter().any(|change| change.basis == basis);
         text.push('\n');
@@ -174,6 +181,13 @@ impl Comparison {
             );
         }
     }
+}
+
+/// A crossed threshold, told by `sentence`, as it stands below the comparison.
+pub fn failure_line(sentence: &str) -> String {
+    let mut text = String::new();
+    write_wrapped(&mut text, "FAIL     ", sentence, 9);
+    text
 }
 
 /// A change with its mark in the last column: `-50.1%*`.
