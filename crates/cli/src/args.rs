@@ -10,7 +10,7 @@ use crate::convert::ConvertArgs;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use fathom_diagnostics::nearest;
 use fathom_model::Factor;
-use fathom_session::{Keep, Layout, NeedArgs, Show, Words, is_dialect};
+use fathom_session::{CompareArgs, Keep, Layout, NeedArgs, Show, Words, is_dialect};
 use fathom_workload::preset_names;
 
 /// Will this storage carry this application, and how do we know?
@@ -31,8 +31,8 @@ Examples:
 
 Exit codes: 0 success, 1 unexpected, 2 usage, 3 input invalid, 4 refused for
 safety, 5 target or I/O error, 6 a check failed (--strict), a need is not met
-(--need) or nothing carries the profile, 8 not supported here, 130 interrupted
-(partial result saved).";
+(--need) or nothing carries the profile, 7 a threshold is crossed (--fail-on),
+8 not supported here, 130 interrupted (partial result saved).";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -81,6 +81,8 @@ pub enum Verb {
     Runs,
     /// Show a stored run again
     Report(ReportArgs),
+    /// Lay records beside each other: each figure with its change, and whether that is more than noise
+    Compare(CompareArgs),
 }
 
 /// Where a workload comes from.
@@ -551,7 +553,8 @@ impl Cli {
             | Verb::Plan(_)
             | Verb::Catalog(_)
             | Verb::Runs
-            | Verb::Report(_) => None,
+            | Verb::Report(_)
+            | Verb::Compare(_) => None,
         }
     }
 }

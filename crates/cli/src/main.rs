@@ -77,6 +77,7 @@ fn act() -> ExitCode {
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),
+        Verb::Compare(args) => args.compare(lookups::stored, &TERMINAL),
     };
     match outcome {
         Ok(code) => code.into(),

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a record (or an event, or a need) goes in, text comes out; nothing here knows the engine or prints.
 
+mod compare;
+mod csv;
 mod format;
 mod html;
 mod need;
@@ -11,6 +13,9 @@ mod repeats;
 mod runs_table;
 mod summary;
 
+pub use compare::{
+    Basis, Change, Comparison, Figure, Point, Threshold, ThresholdError, Worse, failure_line,
+};
 pub use format::plain;
 pub use html::{PAGE_MARK, html_page};
 pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};

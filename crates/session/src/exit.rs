@@ -22,6 +22,8 @@ pub enum Code {
     Target = 5,
     /// A check failed, and `--strict` was given; or a need is not met.
     Check = 6,
+    /// A threshold of a comparison is crossed (`--fail-on`).
+    Threshold = 7,
     /// Not possible on this machine.
     Unsupported = 8,
     /// fio's own code where a signal ended it.

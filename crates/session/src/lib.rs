@@ -3,6 +3,7 @@
 //! What every verb that runs or predicts has in common: reading its input, showing its progress, keeping its events and
 //! making its record. What is to be shown goes to a [`Console`] that the program supplies.
 
+mod compare;
 mod console;
 mod exit;
 mod files;
@@ -14,6 +15,7 @@ mod screen;
 mod spoken;
 mod start;
 
+pub use compare::CompareArgs;
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
 pub use files::{NewFile, read_text};

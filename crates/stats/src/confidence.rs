@@ -25,14 +25,16 @@ pub fn confidence_95(values: &[f64]) -> Option<Interval95> {
         .map(|value| (value - mean).powi(2))
         .sum::<f64>()
         / degrees as f64;
-    let t = T_95
-        .get(degrees - 1)
-        .copied()
-        .unwrap_or_else(|| quantile_of_many(degrees));
     Some(Interval95 {
         mean,
-        half_width: t * (variance / values.len() as f64).sqrt(),
+        half_width: student_95(degrees) * (variance / values.len() as f64).sqrt(),
     })
+}
+
+/// Two-sided 95 % quantile of Student's t for whole degrees of freedom, from 1.
+pub(crate) fn student_95(degrees: usize) -> f64 {
+    let listed = T_95.get(degrees.saturating_sub(1)).copied();
+    listed.unwrap_or_else(|| quantile_of_many(degrees))
 }
 
 /// Student's quantile for more than 30 degrees of freedom: the normal one with the first two terms of its expansion

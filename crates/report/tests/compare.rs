@@ -1,0 +1,321 @@
+//! Records beside each other, as a person and a program see them.
+
+use std::collections::BTreeMap;
+
+use fathom_record::{
+    Check, CpuRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord,
+    Record, RunKind, SCHEMA, StageRecord, ToolRecord, TotalRecord, Verdict,
+};
+use fathom_report::{Comparison, Summary, Threshold};
+use fathom_stats::{Histogram, to_hdr_base64};
+
+/// 10,000 latencies from half to one and a half of `median_ns`, and some ten times as long.
+fn latency(median_ns: u64) -> LatencyRecord {
+    let mut histogram = Histogram::new();
+    for index in 0..10_000 {
+        let slow = if index % 200 == 0 { 10 } else { 1 };
+        histogram.record(median_ns * (5_000 + index) / 10_000 * slow);
+    }
+    LatencyRecord {
+        min: histogram.min(),
+        mean: histogram.mean(),
+        stddev: histogram.stddev(),
+        max: histogram.max(),
+        p50: histogram.percentile(50.0),
+        p90: histogram.percentile(90.0),
+        p95: histogram.percentile(95.0),
+        p99: histogram.percentile(99.0),
+        p99_9: histogram.percentile(99.9),
+        p99_99: histogram.percentile(99.99),
+        histogram: to_hdr_base64(&histogram).unwrap_or_default(),
+    }
+}
+
+fn reads(iops: u64, median_ns: u64) -> DirectionRecord {
+    DirectionRecord {
+        ios: iops * 10,
+        bytes: iops * 10 * 4096,
+        errors: 0,
+        iops: iops as f64,
+        bandwidth_bytes_per_sec: iops as f64 * 4096.0,
+        latency_ns: latency(median_ns),
+        response_ns: None,
+        bound_by: BTreeMap::new(),
+        waited_share: None,
+    }
+}
+
+fn job(name: &str, read: &DirectionRecord) -> JobRecord {
+    JobRecord {
+        name: name.to_owned(),
+        host: None,
+        targets: vec![],
+        workers: 1,
+        depth_wanted: 1.0,
+        depth_achieved: 1.0,
+        iops_wanted: None,
+        measured_ns: 10_000_000_000,
+        read: Some(read.clone()),
+        write: None,
+        trim: None,
+        sync: None,
+        meta: BTreeMap::new(),
+        cpu: CpuRecord::default(),
+        errors: vec![],
+        detail: vec![],
+    }
+}
+
+/// Ten seconds whose I/Os differ by up to 4 % of their mean.
+fn seconds(iops: u64) -> Vec<IntervalRecord> {
+    let second = |index: u64| IntervalRecord {
+        at_ns: index * 1_000_000_000,
+        read: Some(IntervalDirection {
+            ios: iops * (98 + index % 5) / 100,
+            bytes: iops * (98 + index % 5) / 100 * 4096,
+            p50_ns: 0,
+            p99_ns: 0,
+            max_ns: 0,
+        }),
+        write: None,
+        trim: None,
+        meta: BTreeMap::new(),
+    };
+    (1..=10).map(second).collect()
+}
+
+fn stage(name: &str, jobs: Vec<JobRecord>, read: &DirectionRecord) -> StageRecord {
+    StageRecord {
+        name: name.to_owned(),
+        measured_ns: 10_000_000_000,
+        jobs,
+        total: TotalRecord {
+            read: Some(read.clone()),
+            write: None,
+            trim: None,
+            sync: None,
+            meta: BTreeMap::new(),
+            all: Some(read.clone()),
+        },
+        intervals: seconds(read.iops as u64),
+        storage: BTreeMap::new(),
+        emulation: None,
+        notes: vec![],
+    }
+}
+
+fn record(stages: Vec<StageRecord>) -> Record {
+    let passed = Check {
+        id: "io-errors".into(),
+        passed: true,
+        evidence: "no I/O failed".into(),
+        remedy: String::new(),
+    };
+    Record {
+        schema: SCHEMA.to_owned(),
+        tool: ToolRecord {
+            name: "fathom".into(),
+            version: "0".into(),
+            git: String::new(),
+        },
+        kind: RunKind::Run,
+        title: "mix.workload.toml".to_owned(),
+        stored: true,
+        started_unix_ns: 0,
+        workload: serde_json::json!({"stage": [{"name": "mix", "job": [{"name": "reader", "depth": 32}]}]}),
+        design: serde_json::Value::Null,
+        environment: serde_json::json!({"kernel": "6.1"}),
+        stages,
+        sweep: None,
+        checks: vec![passed],
+        verdict: Verdict::Trustworthy,
+        notes: vec![],
+        interrupted: false,
+    }
+}
+
+/// A record of one stage of one job of reads.
+fn plain(iops: u64, median_ns: u64) -> Record {
+    let reads = reads(iops, median_ns);
+    record(vec![stage("mix", vec![job("reader", &reads)], &reads)])
+}
+
+fn compared(records: &[&Record]) -> Comparison {
+    let named = records.iter().enumerate();
+    let named = named.map(|(index, record)| (format!("run-{index}"), (*record).clone()));
+    Comparison::new(&named.collect::<Vec<_>>(), Summary::Short)
+}
+
+#[track_caller]
+fn check_text(comparison: &Comparison, parts: &[&str]) -> String {
+    let text = comparison.to_text(Summary::Short);
+    let wide = text.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None, "{text}");
+    let joined = text.replace("\n         ", " ");
+    for part in parts {
+        assert!(joined.contains(part), "`{part}` is not in\n{text}");
+    }
+    text
+}
+
+fn crossed(comparison: &Comparison, threshold: &str) -> Vec<String> {
+    let threshold: Threshold = threshold.parse().expect(threshold);
+    threshold.crossed(comparison)
+}
+
+#[test]
+fn a_change_stands_beside_its_figures() {
+    let mut slower = plain(8_000, 900_000);
+    slower.workload["stage"][0]["job"][0]["depth"] = serde_json::json!(64);
+    slower.environment = serde_json::json!({"kernel": "6.2"});
+    let failed = Check {
+        id: "cached-reads".into(),
+        passed: false,
+        evidence: "half of the reads came from memory".into(),
+        remedy: "read with O_DIRECT".into(),
+    };
+    slower.checks.push(failed);
+    let comparison = compared(&[&plain(10_000, 500_000), &slower]);
+    let text = comparison.to_text(Summary::Short);
+    assert_eq!(text, include_str!("compare.txt"), "\n{text}");
+    assert!(comparison.has_changes());
+}
+
+#[test]
+fn the_same_twice_shows_no_change() {
+    let comparison = compared(&[&plain(10_000, 500_000), &plain(10_000, 500_000)]);
+    assert!(!comparison.has_changes());
+    let text = check_text(&comparison, &["no figure changed by more than the noise"]);
+    assert!(!text.contains('*') && !text.contains("doubt"), "{text}");
+    assert!(crossed(&comparison, "iops-0%").is_empty());
+}
+
+#[test]
+fn a_change_within_the_noise_has_no_mark_and_crosses_nothing() {
+    let comparison = compared(&[&plain(10_000, 500_000), &plain(9_950, 500_000)]);
+    check_text(
+        &comparison,
+        &["no figure changed by more than the noise", "-0.5%\n"],
+    );
+    assert!(crossed(&comparison, "iops-0.1%").is_empty());
+    let comparison = compared(&[&plain(10_000, 500_000), &plain(9_000, 500_000)]);
+    assert_eq!(crossed(&comparison, "iops-5%").len(), 1);
+    assert!(crossed(&comparison, "iops-10.5%").is_empty());
+    assert!(crossed(&comparison, "iops+5%").is_empty());
+}
+
+#[test]
+fn repeats_are_judged_by_their_spread() {
+    let repeated = |rates: [u64; 3]| {
+        let stages = rates.iter().enumerate().map(|(index, iops)| {
+            let reads = reads(*iops, 500_000);
+            let name = ["mix", "mix #2", "mix #3"][index];
+            stage(name, vec![job("reader", &reads)], &reads)
+        });
+        let mut record = record(stages.collect());
+        record.workload["stage"][0]["repeats"] = serde_json::json!(3);
+        record
+    };
+    let base = repeated([9_000, 10_000, 11_000]);
+    let near = compared(&[&base, &repeated([8_000, 9_000, 10_000])]);
+    check_text(&near, &["no figure changed", "-10.0%\n"]);
+    assert!(crossed(&near, "iops-5%").is_empty());
+    let far = compared(&[&base, &repeated([4_000, 5_000, 6_000])]);
+    check_text(&far, &["-50.0%*", "rates by their repeats"]);
+    assert_eq!(crossed(&far, "iops-5%").len(), 1);
+}
+
+#[test]
+fn what_has_no_partner_is_named() {
+    let reads = reads(10_000, 500_000);
+    let one = |name: &str| stage(name, vec![job("reader", &reads)], &reads);
+    let three = record(vec![one("warm"), one("mix"), one("cool")]);
+    let comparison = compared(&[&three, &plain(10_000, 500_000)]);
+    check_text(
+        &comparison,
+        &["in A alone, not in B: stages `warm`, `cool`"],
+    );
+    let renamed = record(vec![one("other")]);
+    let comparison = compared(&[&plain(10_000, 500_000), &renamed]);
+    let said = "the only stage of each is taken as one: A's `mix`, B's `other`";
+    check_text(&comparison, &[said]);
+    let comparison = compared(&[&three, &renamed]);
+    assert!(comparison.is_empty());
+    check_text(&comparison, &["nothing of the one is in the other"]);
+    let jobs = vec![job("reader", &reads), job("second", &reads)];
+    let two_jobs = record(vec![stage("mix", jobs, &reads)]);
+    let comparison = compared(&[&two_jobs, &plain(10_000, 500_000)]);
+    check_text(
+        &comparison,
+        &[
+            "all jobs read",
+            "in A alone, not in B: job `second` of stage `mix`",
+        ],
+    );
+}
+
+#[test]
+fn records_without_successful_io_are_told() {
+    let mut failing = reads(0, 500_000);
+    (failing.errors, failing.latency_ns.histogram) = (7, String::new());
+    let failed = record(vec![stage("mix", vec![job("reader", &failing)], &failing)]);
+    let comparison = compared(&[&plain(10_000, 500_000), &failed]);
+    check_text(&comparison, &["-100.0%*", "  B: 7 failed"]);
+    assert_eq!(crossed(&comparison, "iops-5%").len(), 1);
+    let p99 = crossed(&comparison, "p99+10%");
+    assert!(p99[0].contains("no I/O succeeded"), "{p99:?}");
+    // Nothing can be told of a change from nothing.
+    let comparison = compared(&[&failed, &plain(10_000, 500_000)]);
+    assert!(crossed(&comparison, "iops+5%").is_empty());
+    let empty = record(vec![]);
+    assert!(compared(&[&empty, &empty]).is_empty());
+}
+
+#[test]
+fn many_records_and_stages_keep_the_screen() {
+    let (base, other) = (plain(10_000, 500_000), plain(5_000, 500_000));
+    let comparison = compared(&[&base, &other, &base, &other, &other]);
+    let text = check_text(&comparison, &["D   change", "E   change"]);
+    assert_eq!(text.matches("-50.0%*").count(), 6, "{text}");
+    let reads = reads(12_345_678, 500_000);
+    let stages = ["one", "two", "a stage of a very long name", "four", "five"];
+    let stages = stages.map(|name| stage(name, vec![job("reader", &reads)], &reads));
+    let many = record(stages.into());
+    let comparison = compared(&[&many, &many]);
+    let text = check_text(&comparison, &["IOPS A", "`--full` shows every figure"]);
+    assert!(text.contains("12.3M"), "{text}");
+}
+
+#[test]
+fn csv_has_a_row_a_figure() {
+    let mut slower = plain(8_000, 500_000);
+    slower.stages[0].name = "a, \"b\"\u{1b}".to_owned();
+    let csv = compared(&[&slower, &plain(10_000, 500_000)]).to_csv();
+    let mut lines = csv.lines();
+    let header = "stage,job,direction,figure,unit,A,B,B_change_percent,B_more_than_noise";
+    assert_eq!(lines.next(), Some(header));
+    let first = "\"a, \"\"b\"\"\u{fffd}\",reader,read,iops,iops,8000,10000,25,true";
+    assert_eq!(lines.next(), Some(first));
+    assert_eq!(lines.count(), 5);
+}
+
+#[test]
+fn json_says_how_a_change_was_judged() {
+    let comparison = compared(&[&plain(10_000, 500_000), &plain(8_000, 500_000)]);
+    let threshold: Threshold = "iops-5%".parse().expect("a threshold");
+    let document = comparison.to_json(&[threshold]);
+    assert_eq!(document["schema"], "fathom.comparison/1");
+    let figures = &document["groups"][0]["figures"];
+    let change = &figures[0]["changes"][0];
+    assert_eq!(
+        figures[0]["values_iops"],
+        serde_json::json!([10_000.0, 8_000.0])
+    );
+    assert_eq!(change["judged_by"], "seconds");
+    assert_eq!(change["more_than_noise"], true);
+    let ends = change["difference_95_iops"].as_array().expect("two ends");
+    assert!(ends[0].as_f64() < ends[1].as_f64() && ends[1].as_f64() < Some(0.0));
+    assert_eq!(figures[3]["changes"][0]["more_than_noise"], false);
+    let crossed = document["thresholds"][0]["crossed"].as_array();
+    assert_eq!(crossed.map(Vec::len), Some(1));
+}

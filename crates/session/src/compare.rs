@@ -1,0 +1,115 @@
+//! `fathom compare`: records beside each other, and thresholds of what may change.
+
+use clap::Args;
+use fathom_record::Record;
+use fathom_report::{Comparison, Summary, Threshold, failure_line};
+
+use crate::{Code, Console, Failure};
+
+/// `fathom compare`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = HELP)]
+pub struct CompareArgs {
+    /// Records, the baseline first: each the id of a run, a path, or `last`
+    #[arg(value_name = "RECORD", required = true, num_args = 2..)]
+    pub records: Vec<String>,
+    /// Exit with 7 where a figure changed by more than this and by more than its noise; may be repeated
+    #[arg(long, value_name = "THRESHOLD")]
+    pub fail_on: Vec<String>,
+    /// Print the comparison as one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Print the comparison as CSV, one row a figure
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Print every figure, every key that differs and every doubt
+    #[arg(long, conflicts_with = "csv")]
+    pub full: bool,
+}
+
+const HELP: &str = "\
+A change is marked where it is more than the noise (95 %): IOPS and bandwidth by
+the repeats of both records, or by the seconds of single runs; percentiles by
+their ranks. Stages and jobs are matched by name.
+
+Thresholds: FIGURE-N% where less is worse, FIGURE+N% where more is worse. Figures
+are iops, bandwidth, p50, p99, p99.9, max (of latency), and response-p50,
+response-p99, response-p99.9, response-max (of response time). They hold for every
+stage, job and direction that is matched.
+
+Example:
+  fathom compare 20260102-030405-run last --fail-on iops-5% --fail-on p99+10%";
+
+impl CompareArgs {
+    /// Lays the records that `stored` gives for their names beside each other and prints that.
+    ///
+    /// # Errors
+    /// A threshold that is none; a record that `stored` cannot give; records of which nothing can be laid beside each other,
+    /// or that have not the figure of a threshold.
+    pub fn compare(
+        &self,
+        stored: impl Fn(&str) -> Result<Record, Failure>,
+        console: &dyn Console,
+    ) -> Result<Code, Failure> {
+        let thresholds = self.thresholds()?;
+        let records = self.records.iter();
+        let records = records.map(|name| Ok((name.clone(), stored(name)?)));
+        let records = records.collect::<Result<Vec<_>, Failure>>()?;
+        let how_much = match self.full || self.json {
+            true => Summary::Full,
+            false => Summary::Short,
+        };
+        let comparison = Comparison::new(&records, how_much);
+        if self.json {
+            console.print(&format!("{}\n", comparison.to_json(&thresholds)));
+        } else if self.csv {
+            console.print(&comparison.to_csv());
+        } else {
+            console.print(&comparison.to_text(how_much));
+        }
+        if comparison.is_empty() {
+            let message = "nothing of the first record is in another";
+            return Err(Failure::new(Code::Input, message)
+                .hint("stages and jobs are matched by their names: compare runs of one workload"));
+        }
+        self.judge(&comparison, &thresholds, console)
+    }
+
+    fn thresholds(&self) -> Result<Vec<Threshold>, Failure> {
+        let read = self.fail_on.iter().map(|text| {
+            let read = text.parse::<Threshold>();
+            read.map_err(|error| {
+                Failure::new(Code::Usage, format!("--fail-on: {error}"))
+                    .hint("write FIGURE-N% or FIGURE+N%, as in `iops-5%` or `p99+10%`")
+            })
+        });
+        read.collect()
+    }
+
+    /// Says which thresholds are crossed; on stderr where stdout is for a machine.
+    fn judge(
+        &self,
+        comparison: &Comparison,
+        thresholds: &[Threshold],
+        console: &dyn Console,
+    ) -> Result<Code, Failure> {
+        let mut code = Code::Success;
+        for threshold in thresholds {
+            if !threshold.applies(comparison) {
+                let figure = threshold.figure.name();
+                let message = format!("`{threshold}`: the baseline has no `{figure}`");
+                return Err(Failure::new(Code::Input, message)
+                    .hint("`fathom compare … --full` shows what there is"));
+            }
+            for sentence in threshold.crossed(comparison) {
+                code = Code::Threshold;
+                if self.json || self.csv {
+                    console.tell(&format!("FAIL {sentence}"));
+                } else {
+                    console.print(&failure_line(&sentence));
+                }
+            }
+        }
+        Ok(code)
+    }
+}
