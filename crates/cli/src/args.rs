@@ -83,6 +83,10 @@ pub enum Verb {
     Report(ReportArgs),
     /// Lay records beside each other: each figure with its change, and whether that is more than noise
     Compare(CompareArgs),
+    /// Print what bash, zsh or fish need to complete this program's words
+    Completions(fathom_manual::CompletionsArgs),
+    /// Write the man pages of this program and its verbs
+    Man(fathom_manual::ManArgs),
 }
 
 /// Where a workload comes from.
@@ -416,6 +420,9 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
             };
             return parse(&reordered);
         }
+        Err(error) if error.kind() == clap::error::ErrorKind::InvalidSubcommand => {
+            return Err(unknown_verb(words).unwrap_or(error));
+        }
         parsed => parsed?,
     };
     let Some([name, more @ ..]) = cli.workload() else {
@@ -466,6 +473,34 @@ fn dialect_meant(word: &str) -> Option<String> {
     let file = word.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
     let (name, end) = file.rsplit_once('.')?;
     (["exe", "ps1", "sh"].contains(&end) && is_dialect(name)).then(|| name.to_owned())
+}
+
+/// A first word that is no verb, with what is likely meant; `None`: another word is not known.
+fn unknown_verb(words: &[String]) -> Option<clap::Error> {
+    let word = words.get(1)?;
+    let command = Cli::command();
+    let verbs = command.get_subcommands().map(clap::Command::get_name);
+    let verbs: Vec<&str> = verbs.chain(["help"]).collect();
+    if verbs.contains(&word.as_str()) || word.starts_with('-') {
+        return None;
+    }
+    let near = nearest(word, verbs);
+    let hint = match near {
+        _ if word.ends_with(".profile.toml") => format!("a verb comes first: `fathom plan {word}`"),
+        _ if word.ends_with(".design.toml") => {
+            format!(
+                "a verb comes first: `fathom predict --on {word} WORKLOAD` or `fathom serve {word}`"
+            )
+        }
+        _ if word.contains(['.', '/']) || preset_names().any(|preset| preset == word) => {
+            format!("a verb comes before a workload: `fathom run {word}`")
+        }
+        Some(near) => format!("did you mean `fathom {near}`?"),
+        None => "`fathom --help` lists the verbs".to_owned(),
+    };
+    let message = format!("`{word}` is no verb of Fathom\n  hint: {hint}\n");
+    let kind = clap::error::ErrorKind::InvalidSubcommand;
+    Some(clap::Error::raw(kind, message))
 }
 
 /// An option that the verb has not, where a workload may begin with anything.
@@ -554,7 +589,9 @@ impl Cli {
             | Verb::Catalog(_)
             | Verb::Runs
             | Verb::Report(_)
-            | Verb::Compare(_) => None,
+            | Verb::Compare(_)
+            | Verb::Completions(_)
+            | Verb::Man(_) => None,
         }
     }
 }
@@ -628,6 +665,27 @@ mod tests {
         ] {
             let error = parsed(line).unwrap_err().to_string();
             assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_no_verb_says_what_is_meant() {
+        for (line, hint) in [
+            ("fathom rum quick", "did you mean `fathom run`?"),
+            ("fathom pedict x", "did you mean `fathom predict`?"),
+            ("fathom dance", "`fathom --help` lists the verbs"),
+            ("fathom quick", "`fathom run quick`"),
+            ("fathom job.fio", "`fathom run job.fio`"),
+            ("fathom run.fio", "`fathom run run.fio`"),
+            ("fathom a/b.design.toml", "`fathom serve a/b.design.toml`"),
+            ("fathom a.profile.toml", "`fathom plan a.profile.toml`"),
+            ("fathom catalog lst", "unrecognized subcommand 'lst'"),
+            ("fathom help rn", "unrecognized subcommand 'rn'"),
+        ] {
+            let error = parsed(line).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+            let error = error.to_string();
+            assert!(error.contains(hint), "{line}: {error}");
         }
     }
 

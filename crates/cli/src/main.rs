@@ -15,9 +15,10 @@ mod terminal;
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use fathom_session::{Code, Failure};
 
-use crate::args::Verb;
+use crate::args::{Cli, Verb};
 use crate::terminal::{TERMINAL, print, tell};
 
 fn main() -> ExitCode {
@@ -42,12 +43,12 @@ fn act() -> ExitCode {
     let cli = match args::parse(&words) {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() {
-                Code::Usage.into()
-            } else {
-                ExitCode::SUCCESS
-            };
+            let printed = error.print();
+            if error.use_stderr() {
+                return Code::Usage.into();
+            }
+            terminal::settle(printed);
+            return ExitCode::SUCCESS;
         }
     };
     let runs = matches!(cli.verb, Verb::Run(_) | Verb::Predict(_) | Verb::Serve(_));
@@ -78,6 +79,10 @@ fn act() -> ExitCode {
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),
         Verb::Compare(args) => args.compare(lookups::stored, &TERMINAL),
+        Verb::Completions(args) => {
+            fathom_manual::print_completions(&args, Cli::command(), &TERMINAL)
+        }
+        Verb::Man(args) => fathom_manual::man(&args, Cli::command(), &TERMINAL),
     };
     match outcome {
         Ok(code) => code.into(),

@@ -21,15 +21,9 @@ impl Console for Terminal {
     /// result that a file does not hold is lost.
     fn print(&self, text: &str) {
         let mut stdout = std::io::stdout().lock();
-        let written = stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush());
-        if let Err(error) = written
-            && error.kind() != std::io::ErrorKind::BrokenPipe
-            && !LOST.swap(true, Ordering::Relaxed)
-        {
-            self.tell(&format!("error: stdout cannot be written: {error}"));
-        }
+        let written = stdout.write_all(text.as_bytes());
+        drop(stdout);
+        settle(written);
     }
 
     fn tell(&self, line: &str) {
@@ -51,6 +45,17 @@ impl Console for Terminal {
         let (terminal_size::Width(columns), _) =
             terminal_size::terminal_size_of(std::io::stderr())?;
         Some(usize::from(columns).saturating_sub(1).max(20))
+    }
+}
+
+/// What has come of something written to stdout, whose rest is written now.
+pub fn settle(written: std::io::Result<()>) {
+    let written = written.and_then(|()| std::io::stdout().flush());
+    if let Err(error) = written
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+        && !LOST.swap(true, Ordering::Relaxed)
+    {
+        tell(&format!("error: stdout cannot be written: {error}"));
     }
 }
 

@@ -25,7 +25,7 @@ pub use page::Page;
 pub use places::located;
 pub use screen::{Fan, Screen, Show};
 pub use spoken::{
-    Spoken, is_dialect, make_folder, prepare_diskperformance, processors, read_context,
+    Spoken, dialects, is_dialect, make_folder, prepare_diskperformance, processors, read_context,
     settle_iometer, settle_paths, settle_vdbench,
 };
 pub use start::{Keep, Outcome, Start, measured, tool, watch};

@@ -129,6 +129,11 @@ pub fn is_dialect(word: &str) -> bool {
     dialect(word).is_some()
 }
 
+/// The names of all dialects with a command line.
+pub fn dialects() -> impl Iterator<Item = &'static str> {
+    names()
+}
+
 /// The dialect of that name.
 pub(crate) fn dialect(name: &str) -> Option<&'static Dialect> {
     DIALECTS.iter().find(|dialect| dialect.name == name)

@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::Failure;
 use crate::command::{self, output, root};
 
 /// Campaigns at the same time.
@@ -29,7 +30,8 @@ struct Options {
 }
 
 /// Runs the campaigns of `options`; ten minutes for every reader by default.
-pub fn run(options: &[&str]) -> Result<(), String> {
+pub fn run(options: &[&str]) -> Result<(), Failure> {
+    let mut options = parse(options).map_err(Failure::Usage)?;
     command::run(
         "cargo",
         &[
@@ -47,7 +49,13 @@ pub fn run(options: &[&str]) -> Result<(), String> {
     let program = folder.join("fuzz/fathom-fuzz");
     let known = output(&program.display().to_string(), &["list"])?;
     let known: Vec<String> = known.lines().map(str::to_owned).collect();
-    let options = parse(options, &known)?;
+    if let Some(name) = options.parsers.iter().find(|name| !known.contains(name)) {
+        let message = format!("`{name}` is no reader; known: {}", known.join(", "));
+        return Err(Failure::Usage(message));
+    }
+    if options.parsers.is_empty() {
+        options.parsers = known;
+    }
     let queue = std::sync::Mutex::new(options.parsers.clone());
     let failures = std::sync::Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -69,11 +77,12 @@ pub fn run(options: &[&str]) -> Result<(), String> {
     if failures.is_empty() {
         Ok(())
     } else {
-        Err(failures.join("\n"))
+        Err(failures.join("\n").into())
     }
 }
 
-fn parse(options: &[&str], known: &[String]) -> Result<Options, String> {
+/// The options and the names of readers, which only the program knows.
+fn parse(options: &[&str]) -> Result<Options, String> {
     let mut parsed = Options {
         length: Duration::from_secs(600),
         seed: 1,
@@ -90,17 +99,13 @@ fn parse(options: &[&str], known: &[String]) -> Result<Options, String> {
         match *option {
             "--minutes" => parsed.length = Duration::from_secs_f64(number()? * 60.0),
             "--seed" => parsed.seed = number()? as u64,
-            name if known.iter().any(|known| known == name) => parsed.parsers.push(name.to_owned()),
-            other => {
+            other if other.starts_with('-') => {
                 return Err(format!(
-                    "`{other}` is no parser; known: {}",
-                    known.join(", ")
+                    "unknown option `{other}`; known: --minutes N, --seed N"
                 ));
             }
+            name => parsed.parsers.push(name.to_owned()),
         }
-    }
-    if parsed.parsers.is_empty() {
-        parsed.parsers = known.to_vec();
     }
     Ok(parsed)
 }

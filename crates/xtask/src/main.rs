@@ -29,7 +29,28 @@ struct Chore {
     takes: &'static str,
     /// What it does, and what each of its options means.
     says: &'static str,
-    run: fn(&[&str]) -> Result<(), String>,
+    run: fn(&[&str]) -> Result<(), Failure>,
+}
+
+/// Why a chore was not done.
+#[derive(Debug)]
+enum Failure {
+    /// Its words are wrong.
+    Usage(String),
+    /// It went wrong.
+    Work(String),
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self::Work(message)
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(message: &str) -> Self {
+        Self::Work(message.to_owned())
+    }
 }
 
 /// Longer words first: the first that fits is meant.
@@ -38,13 +59,13 @@ const CHORES: [Chore; 8] = [
         words: &["test"],
         takes: "",
         says: "install what the tests need (as root), then run every check and test",
-        run: |_| test::run(),
+        run: |_| Ok(test::run()?),
     },
     Chore {
         words: &["tidy"],
         takes: "",
         says: "check the invariants of ARCHITECTURE.md that a program can check",
-        run: |_| tidy::run(),
+        run: |_| Ok(tidy::run()?),
     },
     Chore {
         words: &["bench", "sim"],
@@ -93,7 +114,7 @@ const CHORES: [Chore; 8] = [
         words: &["order"],
         takes: "",
         says: "note anew which functions small jobs call: they stand together in releases (crates/cli/order.txt)",
-        run: |_| order::run(),
+        run: |_| Ok(order::run()?),
     },
 ];
 
@@ -163,9 +184,13 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
+        Err(Failure::Work(message)) => {
             eprintln!("{message}");
             ExitCode::FAILURE
+        }
+        Err(Failure::Usage(message)) => {
+            eprintln!("{message}");
+            ExitCode::from(USAGE_ERROR)
         }
     }
 }
@@ -199,6 +224,30 @@ mod tests {
         );
         for words in [["--help"], ["-h"], ["help"]] {
             check(&words, "help: usage: cargo xtask CHORE");
+        }
+    }
+
+    /// Before anything is built or measured.
+    #[test]
+    fn options_of_a_chore_are_looked_at_first() {
+        for words in [
+            &["bench", "--roundz", "1"][..],
+            &["bench", "--rounds", "x"],
+            &["bench", "--rounds"],
+            &["bench", "sim", "--seconds", "1"],
+            &["bench", "serve", "--rounds", "0"],
+            &["fuzz", "--minute", "1"],
+            &["fuzz", "--minutes", "many"],
+            &["soak", "crowds"],
+        ] {
+            let Asked::Chore(chore, options) = asked(words) else {
+                panic!("{words:?} ask for a chore");
+            };
+            let failure = (chore.run)(options);
+            assert!(
+                matches!(failure, Err(Failure::Usage(_))),
+                "{words:?}: {failure:?}"
+            );
         }
     }
 

@@ -4,7 +4,7 @@
 //! prints what it found. They run on the program as users build it, one after another, as root.
 
 use crate::command::{self, output};
-use crate::packages;
+use crate::{Failure, packages};
 
 /// A part's name, its test file, and what it shows.
 const PARTS: [(&str, &str, &str); 4] = [
@@ -31,13 +31,14 @@ const PARTS: [(&str, &str, &str); 4] = [
 ];
 
 /// Runs the parts that are named, or all.
-pub fn run(names: &[&str]) -> Result<(), String> {
+pub fn run(names: &[&str]) -> Result<(), Failure> {
     let known: Vec<&str> = PARTS.iter().map(|(name, ..)| *name).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(name)) {
-        return Err(format!("`{name}` is no soak; known: {}", known.join(", ")));
+        let message = format!("`{name}` is no soak; known: {}", known.join(", "));
+        return Err(Failure::Usage(message));
     }
     if output("id", &["-u"])?.trim() != "0" {
-        return Err("soaks attach block devices and mount them: run them as root".to_owned());
+        return Err("soaks attach block devices and mount them: run them as root".into());
     }
     packages::install()?;
     let binary = command::release_binary()?;
@@ -56,6 +57,6 @@ pub fn run(names: &[&str]) -> Result<(), String> {
     if failures.is_empty() {
         Ok(())
     } else {
-        Err(failures.join("\n"))
+        Err(failures.join("\n").into())
     }
 }

@@ -23,6 +23,7 @@ use self::cases::{CASES, Case, Data};
 use self::sample::Sample;
 pub use self::serve::run as serve;
 pub use self::sim::run as sim;
+use crate::Failure;
 use crate::command::{self, root};
 
 /// What a run of the bench goes by.
@@ -46,8 +47,8 @@ struct Round {
 }
 
 /// Runs every case.
-pub fn run(options: &[&str]) -> Result<(), String> {
-    let options = parse(options)?;
+pub fn run(options: &[&str]) -> Result<(), Failure> {
+    let options = parse(options).map_err(Failure::Usage)?;
     let fathom = command::release_binary()?;
     let file = options.folder.join("fathom-bench.dat");
     let path = file.display().to_string();
@@ -71,7 +72,7 @@ pub fn run(options: &[&str]) -> Result<(), String> {
     }
     std::fs::remove_file(&file).map_err(|error| format!("{path}: {error}"))?;
     let version = command::output(&options.fio, &["--version"])?;
-    save(&[("fio", Value::from(version.trim()))], &rows)
+    Ok(save(&[("fio", Value::from(version.trim()))], &rows)?)
 }
 
 fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Vec<Round>, String> {

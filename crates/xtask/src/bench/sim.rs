@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use wait4::Wait4 as _;
 
 use super::ratios::Spread;
+use crate::Failure;
 use crate::command::{self, root};
 
 /// A prediction whose speed is measured.
@@ -82,8 +83,8 @@ struct Sample {
 }
 
 /// Runs every case. Options: `--rounds N` (5), `--only PART-OF-A-NAME`.
-pub fn run(options: &[&str]) -> Result<(), String> {
-    let (rounds, only) = parse(options)?;
+pub fn run(options: &[&str]) -> Result<(), Failure> {
+    let (rounds, only) = parse(options).map_err(Failure::Usage)?;
     let fathom = command::release_binary()?;
     let mut rows = Vec::new();
     // A case is its own peer: its rounds follow one another, and it is told as soon as it is done.
@@ -91,7 +92,7 @@ pub fn run(options: &[&str]) -> Result<(), String> {
         let samples: Result<Vec<_>, _> = (0..rounds).map(|_| once(&fathom, case)).collect();
         rows.push(report(case, &samples?));
     }
-    super::save(&[], &rows)
+    Ok(super::save(&[], &rows)?)
 }
 
 fn parse(options: &[&str]) -> Result<(usize, String), String> {

@@ -120,6 +120,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "nbd", "fuse", "session",
         ],
     ),
+    ("manual", &["workload", "catalog", "session"]),
     ("convert", &["units", "diagnostics", "workload", "dialects"]),
     (
         "fuzz",
@@ -166,6 +167,7 @@ const ANY: &[&str] = &[
     "nbd",
     "emulator",
     "convert",
+    "manual",
 ];
 
 pub fn check(root: &Path) -> Result<Vec<Finding>, String> {

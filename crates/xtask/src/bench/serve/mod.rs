@@ -20,7 +20,7 @@ use self::place::Place;
 use self::rows::{Kind, ROWS, Row};
 use self::servers::Running;
 use crate::command::{self, output};
-use crate::packages;
+use crate::{Failure, packages};
 
 struct Options {
     rounds: usize,
@@ -30,21 +30,19 @@ struct Options {
 }
 
 /// Runs every row. Options: `--rounds N` (5), `--seconds N` (3), `--only PART-OF-A-NAME`.
-pub fn run(options: &[&str]) -> Result<(), String> {
-    let options = parse(options)?;
+pub fn run(options: &[&str]) -> Result<(), Failure> {
+    let options = parse(options).map_err(Failure::Usage)?;
     let rows: Vec<&Row> = ROWS
         .iter()
         .filter(|row| row.name.contains(&options.only))
         .collect();
     if rows.is_empty() {
         let names = ROWS.map(|row| row.name).join("\n  ");
-        return Err(format!(
-            "no row has `{}` in its name:\n  {names}",
-            options.only
-        ));
+        let message = format!("no row has `{}` in its name:\n  {names}", options.only);
+        return Err(Failure::Usage(message));
     }
     if output("id", &["-u"])?.trim() != "0" {
-        return Err("block devices are attached: run `bench serve` as root".to_owned());
+        return Err("block devices are attached: run `bench serve` as root".into());
     }
     packages::install()?;
     let fathom = command::release_binary()?;
@@ -71,7 +69,7 @@ pub fn run(options: &[&str]) -> Result<(), String> {
     if failures.is_empty() {
         Ok(())
     } else {
-        Err(format!("not measured: {}", failures.join("; ")))
+        Err(format!("not measured: {}", failures.join("; ")).into())
     }
 }
 
