@@ -105,6 +105,17 @@ fn predictions_are_laid_beside_each_other() {
         true
     );
 
+    let (rows, _) = expect_code(home, &["report", &first, "--csv"], 0);
+    assert!(rows.starts_with("stage,job,direction,ios,"), "{rows}");
+    assert!(
+        rows.lines()
+            .nth(1)
+            .unwrap()
+            .starts_with("reader,reader,read,"),
+        "{rows}"
+    );
+    assert_eq!(rows.lines().count(), 2, "{rows}");
+
     // A folder, a file and an id name one record.
     let store = home.join("data/fathom/runs");
     assert_eq!(names_in(&store).len(), 3);
