@@ -109,6 +109,11 @@ pub fn run_name(run: &str) -> Result<String, Failure> {
     Ok(newest.unwrap_or_else(|| run.to_owned()))
 }
 
+/// The record of a run, with what the run is called later too.
+pub fn named(run: &str) -> Result<(String, Record), Failure> {
+    Ok((run_name(run)?, stored(run)?))
+}
+
 /// `fathom report RUN`.
 pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
     let need = args.need.read(&TERMINAL)?;

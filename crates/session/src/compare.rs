@@ -41,19 +41,18 @@ Example:
   fathom compare 20260102-030405-run last --fail-on iops-5% --fail-on p99+10%";
 
 impl CompareArgs {
-    /// Lays the records that `stored` gives for their names beside each other and prints that.
+    /// Lays the records that `stored` gives for their names, with the names to show them by, beside each other and prints that.
     ///
     /// # Errors
     /// A threshold that is none; a record that `stored` cannot give; records of which nothing can be laid beside each other,
     /// or that have not the figure of a threshold.
     pub fn compare(
         &self,
-        stored: impl Fn(&str) -> Result<Record, Failure>,
+        stored: impl Fn(&str) -> Result<(String, Record), Failure>,
         console: &dyn Console,
     ) -> Result<Code, Failure> {
         let thresholds = self.thresholds()?;
-        let records = self.records.iter();
-        let records = records.map(|name| Ok((name.clone(), stored(name)?)));
+        let records = self.records.iter().map(|name| stored(name));
         let records = records.collect::<Result<Vec<_>, Failure>>()?;
         let how_much = if self.full || self.json {
             Summary::Full
