@@ -379,6 +379,9 @@ pub struct ReportArgs {
     /// Print the record as one JSON document
     #[arg(long)]
     pub json: bool,
+    /// Print each job and direction of each stage as a row of CSV
+    #[arg(long, conflicts_with_all = ["json", "full", "html"])]
+    pub csv: bool,
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_catalog::Catalog;
 use fathom_record::Record;
-use fathom_report::{RunRow, runs_table};
+use fathom_report::{RunRow, record_csv, runs_table};
 use fathom_runs::{Limits, RunState, Store, StoreError};
 use fathom_session::{Code, Failure, Page, need_code};
 
@@ -109,6 +109,11 @@ pub fn run_name(run: &str) -> Result<String, Failure> {
     Ok(newest.unwrap_or_else(|| run.to_owned()))
 }
 
+/// The record of a run, with what the run is called later too.
+pub fn named(run: &str) -> Result<(String, Record), Failure> {
+    Ok((run_name(run)?, stored(run)?))
+}
+
 /// `fathom report RUN`.
 pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
     let need = args.need.read(&TERMINAL)?;
@@ -117,9 +122,13 @@ pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
     if let Some(path) = &args.html {
         Page::at(path)?.write(&record, need.as_ref())?;
     } else {
-        show(&record, args.json, args.full)?;
+        if args.csv {
+            crate::print(&record_csv(&record));
+        } else {
+            show(&record, args.json, args.full)?;
+        }
         if let Some(need) = &need {
-            show_need(need, args.json);
+            show_need(need, args.json || args.csv);
         }
     }
     Ok(need.as_ref().map_or(Code::Success, need_code))

@@ -78,7 +78,7 @@ fn act() -> ExitCode {
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),
-        Verb::Compare(args) => args.compare(lookups::stored, &TERMINAL),
+        Verb::Compare(args) => args.compare(lookups::named, &TERMINAL),
         Verb::Completions(args) => {
             fathom_manual::print_completions(&args, Cli::command(), &TERMINAL)
         }

@@ -89,7 +89,18 @@ fn predictions_are_laid_beside_each_other() {
         &["compare", &halved, &first, "--fail-on", "iops-5%"],
         0,
     );
+    assert!(text.contains(&format!("B  {halved}: ")), "{text}");
+}
 
+#[test]
+fn programs_get_the_same_as_people() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let whole = design(home, "whole.design.toml", 2000);
+    let half = design(home, "half.design.toml", 1000);
+    let first = predict(home, &whole, "reader");
+    let halved = predict(home, &half, "reader");
+    let gate = ["compare", &first, "last", "--fail-on", "iops-5%"];
     let (csv, stderr) = expect_code(home, &[&gate[..], &["--csv"]].concat(), 7);
     assert!(
         csv.starts_with("stage,job,direction,figure,unit,A,B,"),
@@ -105,9 +116,20 @@ fn predictions_are_laid_beside_each_other() {
         true
     );
 
+    let (rows, _) = expect_code(home, &["report", &first, "--csv"], 0);
+    assert!(rows.starts_with("stage,job,direction,ios,"), "{rows}");
+    assert!(
+        rows.lines()
+            .nth(1)
+            .unwrap()
+            .starts_with("reader,reader,read,"),
+        "{rows}"
+    );
+    assert_eq!(rows.lines().count(), 2, "{rows}");
+
     // A folder, a file and an id name one record.
     let store = home.join("data/fathom/runs");
-    assert_eq!(names_in(&store).len(), 3);
+    assert_eq!(names_in(&store).len(), 2);
     let by_folder = store.join(&first).display().to_string();
     let by_file = store.join(&first).join("record.json").display().to_string();
     let (text, _) = expect_code(home, &["compare", &first, &by_folder, &by_file, &halved], 0);

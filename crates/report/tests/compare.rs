@@ -6,7 +6,7 @@ use fathom_record::{
     Check, CpuRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord,
     Record, RunKind, SCHEMA, StageRecord, ToolRecord, TotalRecord, Verdict,
 };
-use fathom_report::{Comparison, Summary, Threshold};
+use fathom_report::{Comparison, Summary, Threshold, record_csv};
 use fathom_stats::{Histogram, to_hdr_base64};
 
 /// 10,000 latencies from half to one and a half of `median_ns`, and some ten times as long.
@@ -318,4 +318,39 @@ fn json_says_how_a_change_was_judged() {
     assert_eq!(figures[3]["changes"][0]["more_than_noise"], false);
     let crossed = document["thresholds"][0]["crossed"].as_array();
     assert_eq!(crossed.map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_record_is_a_table_of_its_jobs() {
+    let mut told = plain(8_000, 500_000);
+    let mut writes = reads(10, 100);
+    writes.response_ns = Some(latency(1_000));
+    told.stages[0].jobs[0].write = Some(writes);
+    let mut failing = reads(0, 100);
+    failing.errors = 3;
+    told.stages[0].jobs.push(job("second", &failing));
+    let mut cut_off = told.stages[0].clone();
+    cut_off.jobs.clear();
+    told.stages.push(cut_off);
+    let csv = record_csv(&told);
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert!(rows.iter().all(|row| row.len() == 28), "{csv}");
+    assert_eq!(rows.len(), 5, "{csv}");
+    assert_eq!(rows[0][12], "latency_p50_ns");
+    let reads = [
+        "mix",
+        "reader",
+        "read",
+        "80000",
+        "327680000",
+        "0",
+        "8000",
+        "32768000",
+    ];
+    assert_eq!(rows[1][..8], reads);
+    let median = latency(500_000).p50.to_string();
+    assert_eq!((rows[1][12], rows[1][22]), (median.as_str(), ""));
+    assert_eq!(rows[2][22], latency(1_000).p50.to_string());
+    assert_eq!((rows[3][5], rows[3][12]), ("3", ""));
+    assert_eq!(rows[4][..3], ["mix", "", "read"]);
 }

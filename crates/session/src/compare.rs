@@ -28,36 +28,36 @@ pub struct CompareArgs {
 }
 
 const HELP: &str = "\
-A change is marked where it is more than the noise (95 %): IOPS and bandwidth by
-the repeats of both records, or by the seconds of single runs; percentiles by
-their ranks. Stages and jobs are matched by name.
+A change is marked where it is more than the noise (95 %): IOPS and bandwidth
+by the repeats of both records, or by the seconds of single runs; percentiles
+by their ranks. Stages and jobs are matched by name.
 
-Thresholds: FIGURE-N% where less is worse, FIGURE+N% where more is worse. Figures
-are iops, bandwidth, p50, p99, p99.9, max (of latency), and response-p50,
-response-p99, response-p99.9, response-max (of response time). They hold for every
-stage, job and direction that is matched.
+Thresholds: FIGURE-N% where less is worse, FIGURE+N% where more is worse.
+Figures are iops and bandwidth; p50, p99, p99.9, max of latency; response-p50,
+response-p99, response-p99.9, response-max of response time. They hold for each
+stage, job and direction that is matched. A crossed one ends with exit code 7.
 
 Example:
   fathom compare 20260102-030405-run last --fail-on iops-5% --fail-on p99+10%";
 
 impl CompareArgs {
-    /// Lays the records that `stored` gives for their names beside each other and prints that.
+    /// Lays the records that `stored` gives for their names, with the names to show them by, beside each other and prints that.
     ///
     /// # Errors
     /// A threshold that is none; a record that `stored` cannot give; records of which nothing can be laid beside each other,
     /// or that have not the figure of a threshold.
     pub fn compare(
         &self,
-        stored: impl Fn(&str) -> Result<Record, Failure>,
+        stored: impl Fn(&str) -> Result<(String, Record), Failure>,
         console: &dyn Console,
     ) -> Result<Code, Failure> {
         let thresholds = self.thresholds()?;
-        let records = self.records.iter();
-        let records = records.map(|name| Ok((name.clone(), stored(name)?)));
+        let records = self.records.iter().map(|name| stored(name));
         let records = records.collect::<Result<Vec<_>, Failure>>()?;
-        let how_much = match self.full || self.json {
-            true => Summary::Full,
-            false => Summary::Short,
+        let how_much = if self.full || self.json {
+            Summary::Full
+        } else {
+            Summary::Short
         };
         let comparison = Comparison::new(&records, how_much);
         if self.json {

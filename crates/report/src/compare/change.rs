@@ -21,7 +21,7 @@ pub enum Basis {
 /// A figure of another record beside the baseline's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// In percent of the baseline's; `None` where either is unknown or the baseline's is 0.
+    /// In percent of the baseline's; `None` where either is unknown or the baseline's alone is 0.
     pub percent: Option<f64>,
     /// Whether it is more than the noise; `None` where the noise is not known.
     pub more_than_noise: Option<bool>,
@@ -34,9 +34,10 @@ pub struct Change {
 impl Change {
     pub(super) fn of(figure: Figure, base: &Line, other: &Line) -> Self {
         let values = base.value(figure).zip(other.value(figure));
-        let percent = values
-            .filter(|(base, _)| *base > 0.0)
-            .map(|(base, other)| (other / base - 1.0) * 100.0);
+        let percent = values.and_then(|(base, other)| match base {
+            0.0 => (other == 0.0).then_some(0.0),
+            _ => Some((other / base - 1.0) * 100.0),
+        });
         let (mut more_than_noise, basis, difference_95) = match figure {
             Figure::Iops => by_means(base, other, 0),
             Figure::Bandwidth => by_means(base, other, 1),

@@ -46,6 +46,8 @@ pub(super) fn doubts(base: &Record, other: &Record, most: usize) -> Vec<String> 
     let tools = [base, other].map(|record| &record.tool);
     if tools[0] != tools[1] {
         let words = tools.map(|tool| match tool.git.as_str() {
+            // A run that was cut short does not tell.
+            _ if tool.version.is_empty() => "unknown".to_owned(),
             "" => tool.version.clone(),
             git => format!("{} ({git})", tool.version),
         });

@@ -146,11 +146,14 @@ impl Group {
         format!("{job} {}", self.direction)
     }
 
-    /// The figures that the baseline or another has.
+    /// The figures that the baseline or another has; operations that move no bytes have no bandwidth.
     fn rows(&self) -> Vec<Row> {
         let rows = Figure::all().map(|figure| self.row(figure));
-        rows.filter(|row| row.values.iter().flatten().next().is_some())
-            .collect()
+        let has = |row: &Row| {
+            let mut known = row.values.iter().flatten();
+            known.any(|value| row.figure != Figure::Bandwidth || *value > 0.0)
+        };
+        rows.filter(has).collect()
     }
 
     fn row(&self, figure: Figure) -> Row {
