@@ -20,6 +20,7 @@ mod help;
 mod input;
 mod job;
 mod lexer;
+mod option_names;
 mod placement;
 mod plan;
 mod replay;

@@ -10,6 +10,7 @@ use super::context::ReadContext;
 use super::help;
 use super::input::{Action, Debug, EtaMode, IdleProfile, Origin, OutputFormat, OutputOptions};
 use super::lexer::{Lexer, RawOption, Section};
+use super::option_names::{self, NoOption};
 use super::table::{self, Kind};
 use super::values::{self, BareTime};
 
@@ -144,6 +145,8 @@ pub fn read(arguments: &[String], context: &ReadContext<'_>) -> (CommandLine, Di
         next: 0,
         line: CommandLine::default(),
         sections: Vec::new(),
+        kept: Vec::new(),
+        engine: None,
         paths: Vec::new(),
         only: Vec::new(),
         show_command: false,
@@ -159,6 +162,10 @@ struct Reader<'a> {
     next: usize,
     line: CommandLine,
     sections: Vec<Section>,
+    /// Which of `sections` are taken.
+    kept: Vec<bool>,
+    /// The last `--ioengine`.
+    engine: Option<String>,
     paths: Vec<String>,
     only: Vec<String>,
     show_command: bool,
@@ -189,19 +196,10 @@ impl Reader<'_> {
     }
 
     fn option(&mut self, index: usize, typed: &str, value: Option<String>) {
-        let Some(name) = complete(typed) else {
-            // The nearest name is looked for among all options.
-            if self.diagnostics.is_full() {
-                return;
-            }
-            let location = self.location(index);
-            let near = nearest(typed, known_names());
-            let error = Diagnostic::error(format!("unrecognized option `--{typed}`")).at(location);
-            self.diagnostics.push(match near {
-                Some(near) => error.hint(format!("did you mean `--{near}`?")),
-                None => error.hint("`fio --help` and `fio --cmdhelp=all` list every option"),
-            });
-            return;
+        let own = OWN.iter().map(|(name, ..)| *name);
+        let name = match option_names::complete(typed, own, self.engine.as_deref()) {
+            Ok(name) => name,
+            Err(problem) => return self.no_option(index, typed, &problem),
         };
         if let Some((_, takes, own)) = OWN.iter().find(|(own, ..)| *own == name) {
             if let Ok(value) = self.value_of(index, name, value, *takes) {
@@ -219,8 +217,11 @@ impl Reader<'_> {
         if name == "name" {
             self.open(value.clone().unwrap_or_default());
         }
+        if name == "ioengine" {
+            self.engine.clone_from(&value);
+        }
         if self.sections.is_empty() {
-            self.sections.push(section(String::new(), IsGlobal::Yes));
+            self.push(section(String::new(), IsGlobal::Yes));
         }
         let (location, origin) = (self.location(index), Origin::CommandLine);
         let option = RawOption {
@@ -234,12 +235,39 @@ impl Reader<'_> {
         }
     }
 
+    /// Says that no option bears the name `typed`.
+    fn no_option(&mut self, index: usize, typed: &str, problem: &NoOption) {
+        // The nearest name is looked for among all options.
+        if self.diagnostics.is_full() {
+            return;
+        }
+        let message = format!("unrecognized option `--{typed}`");
+        let error = Diagnostic::error(message).at(self.location(index));
+        self.diagnostics.push(match problem {
+            NoOption::Ambiguous(names) => {
+                let hint = format!("it is ambiguous: --{}", names.join(", --"));
+                error.hint(hint)
+            }
+            NoOption::Unknown => match nearest(typed, known_names()) {
+                Some(near) => error.hint(format!("did you mean `--{near}`?")),
+                None => error.hint("`fio --help` and `fio --cmdhelp=all` list every option"),
+            },
+        });
+    }
+
     fn open(&mut self, name: String) {
         let global = name.starts_with("global");
-        self.sections.push(section(
+        self.push(section(
             name,
             if global { IsGlobal::Yes } else { IsGlobal::No },
         ));
+    }
+
+    /// Takes a section in, unless a `--section` before it leaves it out; one behind it is about job files alone, as in fio.
+    fn push(&mut self, section: Section) {
+        let kept = section.global || self.only.is_empty() || self.only.contains(&section.name);
+        self.sections.push(section);
+        self.kept.push(kept);
     }
 
     /// Takes the value from the next argument where it must be there.
@@ -288,8 +316,8 @@ impl Reader<'_> {
             Own::Eta => match text.as_str() {
                 "always" => self.line.output.eta = EtaMode::Always,
                 "never" => self.line.output.eta = EtaMode::Never,
-                "auto" => self.line.output.eta = EtaMode::Auto,
-                _ => self.refuse(index, "`--eta` is `always`, `never` or `auto`"),
+                // fio takes any other word too, for this one.
+                _ => self.line.output.eta = EtaMode::Auto,
             },
             Own::EtaNewline => {
                 let time = self.time(index, name, &text, 1);
@@ -430,9 +458,9 @@ impl Reader<'_> {
 
     fn finish(mut self, context: &ReadContext<'_>) -> (CommandLine, Diagnostics) {
         let only = std::mem::take(&mut self.only);
-        let keep =
-            |section: &Section| section.global || only.is_empty() || only.contains(&section.name);
-        let mut first: Vec<Section> = self.sections.into_iter().filter(keep).collect();
+        let mut kept = std::mem::take(&mut self.kept).into_iter();
+        let mut first = std::mem::take(&mut self.sections);
+        first.retain(|_| kept.next().unwrap_or(true));
         let help_only = self
             .line
             .action
@@ -490,22 +518,4 @@ fn section(name: String, global: IsGlobal) -> Section {
 
 fn known_names() -> impl Iterator<Item = &'static str> {
     OWN.iter().map(|(name, ..)| *name).chain(table::names())
-}
-
-/// The full name of an option that may be cut short.
-fn complete(typed: &str) -> Option<&'static str> {
-    match typed {
-        "h" => return Some("help"),
-        "v" => return Some("version"),
-        "" => return None,
-        _ => {}
-    }
-    let mut found: Vec<_> = known_names()
-        .filter(|name| name.starts_with(typed))
-        .collect();
-    if let Some(exact) = found.iter().find(|name| **name == typed) {
-        return Some(exact);
-    }
-    found.dedup();
-    (found.len() == 1).then(|| found[0])
 }

@@ -275,7 +275,7 @@ pub struct FioJobMeta {
     pub percentiles: Percentiles,
     /// `iodepth`, as fio prints it.
     pub depth: u32,
-    /// Whether its files are made and no I/O is done.
+    /// Whether it does no I/O of its own: its files are made, or what another job wrote is checked.
     pub creates_only: bool,
     /// Digits of figures in text.
     pub significant_figures: usize,

@@ -402,7 +402,7 @@ pub enum Allowed {
 /// Whether an option that a run refuses would change anything in fio.
 pub fn heeds(settings: &Settings, option: &str) -> bool {
     match option {
-        "num_range" => settings.pattern.directions[2],
+        "num_range" | "block_error_percentiles" => settings.pattern.directions[2],
         "unlink_each_loop" => opens_again(settings) && !makes_anew(settings),
         _ => true,
     }

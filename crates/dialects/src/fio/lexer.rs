@@ -202,6 +202,13 @@ impl<'a> Lexer<'a> {
             return;
         }
         let expanded = expand(content, self.context);
+        if let Some(sum) = &expanded.no_sum {
+            let message = format!("`{sum}` cannot be worked out");
+            let hint = "fio hands sums with its keywords to `bc`: whole numbers and + - * / alone, such as 4096 in place of 4k";
+            let error = Diagnostic::error(message).at(location);
+            diagnostics.push(error.hint(hint));
+            return;
+        }
         let (name, value) = match expanded.text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (expanded.text.as_str(), None),
@@ -260,6 +267,8 @@ enum FromEnvironment {
 struct Expanded {
     text: String,
     from_environment: FromEnvironment,
+    /// A sum with keywords that `bc` would not take either.
+    no_sum: Option<String>,
 }
 
 /// Puts in `${NAME}` from the environment (nothing where it is not set) and fio's own keywords.
@@ -281,17 +290,32 @@ fn expand(text: &str, context: &ReadContext<'_>) -> Expanded {
         rest = &rest[start + end + 1..];
     }
     out.push_str(rest);
-    if let Some(filled) = fill_keywords(&out, context) {
-        out = filled;
+    let mut no_sum = None;
+    match fill_keywords(&out, context) {
+        Filled::Untouched => {}
+        Filled::With(filled) => out = filled,
+        Filled::NoSum(sum) => no_sum = Some(sum),
     }
     Expanded {
         text: out,
         from_environment,
+        no_sum,
     }
 }
 
-/// Puts in fio's own keywords, and then works out the value; `None` where there is no keyword.
-fn fill_keywords(text: &str, context: &ReadContext<'_>) -> Option<String> {
+/// What became of a line in which fio's own keywords may stand.
+enum Filled {
+    /// It has none.
+    Untouched,
+    /// They are put in, and what was a sum is worked out.
+    With(String),
+    /// It begins as a sum and is none.
+    NoSum(String),
+}
+
+/// Puts in fio's own keywords, and then works out the value. What begins with a number and goes on as a sum must be one; names
+/// such as `a-$ncpus` stay as they are.
+fn fill_keywords(text: &str, context: &ReadContext<'_>) -> Filled {
     let mut filled = text.to_owned();
     for (word, value) in [
         ("$pagesize", context.page_size.get()),
@@ -303,12 +327,27 @@ fn fill_keywords(text: &str, context: &ReadContext<'_>) -> Option<String> {
         }
     }
     if filled == text {
-        return None;
+        return Filled::Untouched;
     }
-    let result = filled
-        .split_once('=')
-        .and_then(|(name, value)| Some(format!("{name}={}", evaluate(value)?)));
-    Some(result.unwrap_or(filled))
+    let Some((name, value)) = filled.split_once('=') else {
+        return Filled::With(filled);
+    };
+    match evaluate(value) {
+        Some(result) => Filled::With(format!("{name}={result}")),
+        None if is_like_a_sum(value) => Filled::NoSum(value.to_owned()),
+        None => Filled::With(filled),
+    }
+}
+
+/// Whether `text` is a number and then `*`, `/`, `+` or `-`, and short enough for fio to work it out.
+fn is_like_a_sum(text: &str) -> bool {
+    let text = text.trim();
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = rest.trim_start();
+    text.len() <= MAX_SUM_BYTES
+        && text.starts_with(|c: char| c.is_ascii_digit())
+        && rest.starts_with(['*', '/', '+', '-'])
+        && !rest.contains('\'')
 }
 
 /// Longest sum that is worked out, as in fio; it bounds the recursion too.

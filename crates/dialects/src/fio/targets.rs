@@ -367,7 +367,8 @@ impl Clone<'_> {
             (amount, Some(size)) => {
                 let rest = size.saturating_sub(offset.unwrap_or(0));
                 Some(match amount {
-                    Amount::Percent(percent) => share(rest, percent),
+                    // A share of the whole file, of which there is only what lies behind the offset.
+                    Amount::Percent(percent) => share(size, percent).min(rest),
                     _ => rest,
                 })
             }
@@ -391,7 +392,7 @@ impl Clone<'_> {
             self.refuse(diagnostics, message, "it lies past the end of the file");
             return None;
         }
-        let length = self.fitted(length, known, offset);
+        let length = self.fitted(length, known.max(file_size), offset);
         let (place, offset) = (Place::Path(path), Bytes::new(offset));
         Some(Target {
             place,

@@ -16,6 +16,7 @@ mod files;
 mod pacing;
 mod placement;
 mod process;
+mod taken;
 
 /// Job files by path, and what else is there.
 #[derive(Default)]

@@ -22,6 +22,8 @@ pub enum Trap {
     UnknownTimeSuffix,
     /// A suffix after a hexadecimal number counts for nothing.
     HexSuffix,
+    /// A number below zero loses its sign.
+    BelowZero,
 }
 
 impl Trap {
@@ -38,6 +40,7 @@ impl Trap {
                 "fio takes an unknown time suffix as microseconds; write d, h, m, s, ms or us"
             }
             Self::HexSuffix => "fio ignores a suffix after a hexadecimal number",
+            Self::BelowZero => "fio keeps no sign here; write a number of 0 or more",
         }
     }
 }

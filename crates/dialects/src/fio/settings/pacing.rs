@@ -280,9 +280,12 @@ pub fn problems(settings: &Settings) -> Vec<(&'static str, String, &'static str)
         let message = "`ramp_time` and `ramp_size` are mutually exclusive".to_owned();
         problems.push(("ramp_size", message, "keep one of them"));
     }
-    if pacing.steady.is_some() && pacing.steady_window < pacing.steady_interval * 2 {
-        let message = "`steadystate` needs `ss_dur` of at least two check intervals".to_owned();
-        problems.push(("steadystate", message, "give ss_dur=, such as ss_dur=60s"));
+    // Without a window nothing is judged; one that is too short fio refuses, whether there is a criterion or none.
+    let window = pacing.steady_window;
+    if window > Nanos::ZERO && window < pacing.steady_interval * 2 {
+        let message = "`ss_dur` must be at least two check intervals".to_owned();
+        let hint = "give a longer ss_dur=, such as ss_dur=60s";
+        problems.push(("steadystate_duration", message, hint));
     }
     if pacing.steady_window.get() / pacing.steady_interval.get().max(1) > SteadyState::VALUES_MAX {
         let message = "`ss_dur` is longer than a million check intervals".to_owned();
@@ -393,7 +396,8 @@ pub fn pace(job: &mut Job, settings: &Settings) {
             },
         });
     }
-    if let Some((metric, judgement, limit)) = pacing.steady {
+    let judged = pacing.steady_window > Nanos::ZERO;
+    if let Some((metric, judgement, limit)) = pacing.steady.filter(|_| judged) {
         features.steady = Some(SteadyState {
             metric,
             judgement,

@@ -184,7 +184,9 @@ impl<'a> ValueReader<'a> {
         let mut kept: Triple<u64> = [None; 3];
         let mut warned: Vec<Trap> = Vec::new();
         for (slot, number) in kept.iter_mut().zip(numbers) {
-            let Some(number) = number else { continue };
+            let Some(number) = number.map(|number| unsigned(number, most)) else {
+                continue;
+            };
             match u64::try_from(number.value) {
                 Ok(value) if (least..=most).contains(&value) && !number.percent => {
                     *slot = Some(value);
@@ -439,7 +441,8 @@ impl<'a> ValueReader<'a> {
             let number = part.trim().parse::<f64>().ok();
             let Some(value) = number.filter(|it| *it > 0.0 && *it <= 100.0 && list.len() < most)
             else {
-                if list.is_empty() {
+                // A zero ends the list in fio, so that one at its beginning leaves nothing to show.
+                if list.is_empty() && number != Some(0.0) {
                     self.not_parsed(part, "number above 0 and up to 100");
                     return None;
                 }
@@ -580,6 +583,20 @@ impl<'a> ValueReader<'a> {
             .collect();
         settle_shares(&mut list);
         Some(list)
+    }
+}
+
+/// A number below zero as fio keeps it in an option that holds any number of its width (32 or 64 bits, up to `most`): without
+/// its sign, so that -1 is the largest. Options with narrower bounds refuse it.
+fn unsigned(number: Number, most: u64) -> Number {
+    let any = most == u64::from(u32::MAX) || most == u64::MAX;
+    if !any || number.percent || number.value >= 0 || number.value < i128::from(i64::MIN) {
+        return number;
+    }
+    Number {
+        value: number.value.rem_euclid(i128::from(most) + 1),
+        trap: Some(Trap::BelowZero),
+        ..number
     }
 }
 

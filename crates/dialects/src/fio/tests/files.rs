@@ -85,6 +85,19 @@ fn percentages_are_of_what_there_is() {
     assert_eq!(pass(&whole, &tenth), Some(26 * 4096));
     let half = ["--name=a", "--filesize=1m", "--size=50%", "--filename=y"];
     assert_eq!(parts(&whole, &half), [("y".to_owned(), 0, Some(1 << 19))]);
+    // Of a file whose size is given, the share is of that size, and not of what lies behind the offset.
+    let sized = [
+        "--name=a",
+        "--filename=x",
+        "--filesize=132k",
+        "--size=50%",
+        "--offset=25%",
+    ];
+    let there = with_file("x", 128 << 10);
+    let part = |length| [("x".to_owned(), 32_768, Some(length))];
+    assert_eq!(parts(&there, &sized), part(65_536));
+    let most = [&sized[..3], &["--size=90%", "--offset=25%"]].concat();
+    assert_eq!(parts(&there, &most), part(102_400));
 }
 
 /// A file that is yet to be made has nothing to take a share of; one that an earlier job makes has what that job left.

@@ -475,6 +475,7 @@ fn options_without_anything_to_act_on_are_taken() {
         "unlink_each_loop=1\nio_size=2m",
         "unlink_each_loop=1\ntime_based\nruntime=1\nloops=3",
         "num_range=4",
+        "block_error_percentiles=1",
     ] {
         let mut files = Memory::default();
         let whole = format!("[j]\nsize=1m\nrw=write\n{text}\n");

@@ -7,7 +7,8 @@ use fathom_workload::{LatencyTarget, SteadyJudgement, SteadyLimit, SteadyMetric,
 use super::entry::Entry;
 use super::json_text::{Json, object, pair};
 
-/// The depth that a latency target is told with; `None` where the job was to do no I/O, and fio tells nothing of a target.
+/// The depth that a latency target is told with; `None` where the job was to do no I/O of its own, and fio tells nothing of a
+/// target.
 fn target_depth(entry: &Entry<'_>) -> Option<u32> {
     let last = &entry.last;
     (!last.creates_only).then(|| entry.found_depth.unwrap_or(last.depth))

@@ -265,11 +265,17 @@ fn errors_and_stages_that_were_not_reached() {
 }
 
 #[test]
-fn jobs_that_only_make_files_have_no_latency_target() {
-    for (option, told) in [("--create_only=0", true), ("--create_only=1", false)] {
+fn jobs_without_io_of_their_own_have_no_latency_target() {
+    for (option, told) in [
+        ("--create_only=0", true),
+        ("--create_only=1", false),
+        ("--verify_only", false),
+    ] {
         let input = input(&[
             "--name=j",
             "--size=1m",
+            "--rw=write",
+            "--verify=md5",
             "--output-format=json,normal",
             option,
         ]);

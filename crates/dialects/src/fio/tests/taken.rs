@@ -1,0 +1,67 @@
+//! What fio takes though it looks wrong, and what it refuses though it looks right.
+
+use super::*;
+
+#[test]
+fn sums_with_keywords_are_sums_or_refused() {
+    let sum = ["`3*4k` cannot be worked out"];
+    check_error("[j]\nsize=1m\nbs=$ncpus*4k\n", &sum);
+    check_error(
+        "[j]\nsize=1m\nbs=2 +$pagesize+k\n",
+        &["`2 +4096+k` cannot be worked out"],
+    );
+    assert_eq!(paths("[j]\nsize=1m\nfilename=a-$ncpus\n"), ["a-3"]);
+}
+
+#[test]
+fn numbers_below_zero_lose_their_sign() {
+    let weight = |job: &Job| job.features.flow.map(|flow| flow.weight);
+    check("flow=-1", weight, Some(u32::MAX));
+    check("flow=-8", weight, Some(u32::MAX - 7));
+    check_warning(
+        "flow=-1",
+        &["`flow=-1` is read as 4,294,967,295, as fio does"],
+    );
+    check_warning(
+        "randseed=-2",
+        &["`randseed=-2` is read as 18,446,744,073,709,551,614, as fio does"],
+    );
+    let bounds = ["`iodepth=-1` is out of range: 1 to 1,048,576"];
+    check_error("[j]\nsize=1m\niodepth=-1\n", &bounds);
+}
+
+#[test]
+fn a_list_of_percentiles_ends_at_zero() {
+    let list = |text: &str| {
+        let text = format!("[j]\nsize=1m\npercentile_list={text}\n");
+        let input = read_text(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
+        input.jobs[0].percentiles.list.clone()
+    };
+    assert_eq!(list("0"), [] as [f64; 0]);
+    assert_eq!(list("0:50"), [] as [f64; 0]);
+    assert_eq!(list("50:0:99"), [50.0]);
+    check_warning(
+        "percentile_list=0:50",
+        &["`percentile_list` ends before `0`, as in fio"],
+    );
+}
+
+#[test]
+fn a_steady_state_without_a_window_is_not_judged() {
+    check("ss=iops:1%", |job| job.features.steady.is_some(), false);
+    let short = ["job `j`: `ss_dur` must be at least two check intervals"];
+    check_error("[j]\nsize=1m\nss_dur=1\n", &short);
+    check_error("[j]\nsize=1m\nss=iops:1%\nss_dur=1\n", &short);
+}
+
+#[test]
+fn a_section_is_chosen_before_the_jobs_of_the_command_line() {
+    let names = |arguments: &[&str]| {
+        let input = read_in(&Memory::default(), arguments);
+        input.map(|input| input.jobs.iter().map(|job| job.name.clone()).collect())
+    };
+    let behind: Result<Vec<String>, _> = names(&["--name=x", "--size=1m", "--section=y"]);
+    assert_eq!(behind.ok(), Some(vec!["x".to_owned()]));
+    let before: Result<Vec<String>, _> = names(&["--section=y", "--name=x", "--size=1m"]);
+    assert!(before.is_err());
+}
