@@ -56,6 +56,15 @@ fn a_store_that_cannot_be_written_stops_no_run() {
         stdout.contains("IOPS") && !stdout.contains("fathom report"),
         "{stdout}"
     );
+    assert!(stderr.contains("hint: set XDG_DATA_HOME"), "{stderr}");
+    for words in [&["runs"][..], &["report", "last"]] {
+        let mut command = fathom(folder.path());
+        let output = command.args(words).env("XDG_DATA_HOME", &file).output();
+        let output = output.unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{words:?}: {stderr}");
+        assert!(stderr.contains("hint: set XDG_DATA_HOME"), "{stderr}");
+    }
 }
 
 #[test]
