@@ -702,6 +702,15 @@ mod tests {
         use clap::CommandFactory;
         let mut command = Cli::command();
         command.build();
+        // Examples can be typed as they stand: none is wrapped.
+        for verb in command.get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string);
+            let help = help.unwrap_or_default();
+            assert!(
+                help.lines().all(|line| line.chars().count() <= 80),
+                "{help}"
+            );
+        }
         let verbs = command
             .get_subcommands_mut()
             .map(clap::Command::render_long_help);

@@ -20,8 +20,21 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
     let output = NewFile::at(&args.output)?;
     let (design_name, design) = read_design(&args.on)?;
     let record = stored(&args.record)?;
-    if record.kind != RunKind::Run {
-        crate::tell("note: this record is a prediction; a fit to it says nothing of real storage");
+    match record.kind {
+        RunKind::Run => {}
+        RunKind::Predict => {
+            crate::tell(
+                "note: this record is a prediction; a fit to it says nothing of real storage",
+            );
+        }
+        RunKind::Serve => {
+            let message = format!(
+                "`{}` was served: it has no workload to predict",
+                args.record
+            );
+            return Err(Failure::new(Code::Input, message)
+                .hint("name a run of `fathom run`; `fathom runs` lists the stored runs"));
+        }
     }
     let mut workload = native::from_json(&record.workload, "the record's workload")?;
     map_paths(&args.maps, &mut workload)?;

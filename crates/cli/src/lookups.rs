@@ -62,8 +62,10 @@ fn failure(error: &StoreError) -> Failure {
         | StoreError::BadRecord { .. } => Code::Input,
         StoreError::BadLimit { .. } => Code::Usage,
     };
+    if let Some(hint) = error.place_hint() {
+        return Failure::new(code, error).hint(hint);
+    }
     let hint = match error {
-        StoreError::NoHome => "set XDG_DATA_HOME to a folder".to_owned(),
         StoreError::Empty => "`fathom run quick` makes one".to_owned(),
         StoreError::BadLimit { .. } => format!("without it, the limit is {}", Limits::default()),
         _ => "`fathom runs` lists the stored runs".to_owned(),

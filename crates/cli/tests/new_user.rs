@@ -40,6 +40,36 @@ fn a_second_into_a_run(home: &std::path::Path) -> Child {
     child
 }
 
+/// A served run has what its clients did, and no workload.
+#[test]
+fn a_served_run_is_nothing_to_calibrate_by() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let design = "[[device]]\nname = 'd'\nmount = '/d'\nsize = '1MiB'\n";
+    std::fs::write(home.join("d.design.toml"), design).unwrap();
+    let serve = [
+        "serve",
+        "d.design.toml",
+        "--nbd",
+        "unix:s",
+        "--for",
+        "100ms",
+    ];
+    let (stdout, _) = expect_code(home, &serve, 0);
+    assert!(stdout.contains("1 check passed"), "{stdout}");
+    let words = [
+        "calibrate",
+        "last",
+        "--on",
+        "d.design.toml",
+        "-o",
+        "new.toml",
+    ];
+    let (_, stderr) = expect_code(home, &words, 3);
+    assert!(stderr.contains("no workload to predict"), "{stderr}");
+    assert!(stderr.contains("hint: name a run"), "{stderr}");
+}
+
 #[test]
 fn a_store_that_cannot_be_written_stops_no_run() {
     let folder = support::disk_folder();
@@ -56,6 +86,15 @@ fn a_store_that_cannot_be_written_stops_no_run() {
         stdout.contains("IOPS") && !stdout.contains("fathom report"),
         "{stdout}"
     );
+    assert!(stderr.contains("hint: set XDG_DATA_HOME"), "{stderr}");
+    for words in [&["runs"][..], &["report", "last"]] {
+        let mut command = fathom(folder.path());
+        let output = command.args(words).env("XDG_DATA_HOME", &file).output();
+        let output = output.unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{words:?}: {stderr}");
+        assert!(stderr.contains("hint: set XDG_DATA_HOME"), "{stderr}");
+    }
 }
 
 #[test]

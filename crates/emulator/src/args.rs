@@ -95,4 +95,4 @@ Example:
   fathom serve ds14.design.toml --nbd unix:/tmp/disks
   nbdinfo 'nbd+unix:///data?socket=/tmp/disks/fathom.sock'
   fathom serve ds14.design.toml --fuse /mnt/served --attach
-  fathom serve ds14.design.toml --nbd tcp:0.0.0.0:10809 --tls-certificates /etc/pki/fathom";
+  fathom serve ds14.design.toml --nbd tcp:0.0.0.0:10809 --tls-certificates pki";

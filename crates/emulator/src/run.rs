@@ -15,7 +15,7 @@ use fathom_rawio::{
 use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
-use fathom_session::{Code, Console, Failure, read_text, tell_warnings};
+use fathom_session::{Code, Console, Failure, not_stored, read_text, tell_warnings};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::Stage;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -563,7 +563,7 @@ fn store(
     let store = Store::of_user(|name| std::env::var(name).ok());
     let writer = store.and_then(|store| store.begin(&start));
     let mut writer = writer
-        .map_err(|error| console.tell(&format!("note: this run is not stored: {error}")))
+        .map_err(|error| console.tell(&not_stored(&error)))
         .ok();
     if let Some(note) = writer.as_mut().and_then(RunWriter::take_note) {
         console.tell(&format!("note: {note}"));

@@ -69,6 +69,21 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// What to do where the store's folder is the trouble, and not what was asked of it.
+    pub fn place_hint(&self) -> Option<&'static str> {
+        let is_store = match self {
+            Self::NoHome => true,
+            Self::Io { path, .. } => path.ancestors().any(|above| above.ends_with(PLACE)),
+            _ => false,
+        };
+        is_store.then_some("set XDG_DATA_HOME to a folder that can be read and written")
+    }
+}
+
+/// Where runs are in the folder of the user's data.
+const PLACE: &str = "fathom/runs";
+
 /// The newest few of many ids.
 fn some_of(ids: &[String]) -> String {
     const SHOWN: usize = 5;
@@ -125,7 +140,7 @@ impl Store {
         let set = |name: &str| environment(name).filter(|value| Path::new(value).is_absolute());
         let base = set("XDG_DATA_HOME").map(PathBuf::from);
         let base = base.or_else(|| set("HOME").map(|home| Path::new(&home).join(".local/share")));
-        let folder = base.ok_or(StoreError::NoHome)?.join("fathom/runs");
+        let folder = base.ok_or(StoreError::NoHome)?.join(PLACE);
         Ok(Self::new(folder, Limits::of_environment(&environment)?))
     }
 

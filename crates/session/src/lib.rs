@@ -28,4 +28,4 @@ pub use spoken::{
     Spoken, dialects, is_dialect, make_folder, prepare_diskperformance, processors, read_context,
     settle_iometer, settle_paths, settle_vdbench,
 };
-pub use start::{Keep, Outcome, Start, measured, tool, watch};
+pub use start::{Keep, Outcome, Start, measured, not_stored, tool, watch};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use fathom_record::Record;
 use fathom_report::{NeedBeside, PAGE_MARK, html_page};
 
+use crate::files::unwritten;
 use crate::{Code, Failure};
 
 /// A file that a page can be written to.
@@ -20,7 +21,7 @@ impl Page {
     pub fn at(path: &Path) -> Result<Self, Failure> {
         let name = path.display();
         match found_at(path) {
-            Ok(Found::Page(own)) => return Ok(Self { path: own }),
+            Ok(Found::Page(own)) => return Self { path: own }.if_writable(),
             Ok(Found::Other(what)) => return Err(refused(format!("`{name}` {what}"))),
             Ok(Found::Nothing) => {}
             Err(error) => return Err(refused(format!("`{name}` cannot be replaced: {error}"))),
@@ -34,18 +35,22 @@ impl Page {
             );
             return Err(failure.hint("make the folder first, or name another file"));
         }
-        Ok(Self {
-            path: path.to_owned(),
-        })
+        let path = path.to_owned();
+        Self { path }.if_writable()
+    }
+
+    /// Whether a file can be made beside it, as writing does: told before hours of I/O, not after.
+    fn if_writable(self) -> Result<Self, Failure> {
+        part_beside(&self.path)
+            .and_then(|(part, _)| fs::remove_file(part))
+            .map_err(|error| unwritten(&self.path, &error))?;
+        Ok(self)
     }
 
     /// Writes the page whole or not at all, with the need that the record is laid beside.
     pub fn write(&self, record: &Record, need: Option<&NeedBeside>) -> Result<(), Failure> {
         self.put(html_page(record, need).as_bytes())
-            .map_err(|error| {
-                let name = self.path.display();
-                Failure::new(Code::Target, format!("`{name}` cannot be written: {error}"))
-            })
+            .map_err(|error| unwritten(&self.path, &error))
     }
 
     fn put(&self, page: &[u8]) -> io::Result<()> {
@@ -132,6 +137,14 @@ mod tests {
         assert!(Page::at(&page).is_ok());
         assert!(Page::at(folder.path()).is_err());
         assert!(Page::at(&folder.path().join("none/page.html")).is_err());
+    }
+
+    /// As root too: the kernel lets nobody make a file there.
+    #[test]
+    fn a_folder_that_takes_no_file_is_told_first() {
+        let failure = Page::at(Path::new("/proc/self/page.html")).unwrap_err();
+        assert_eq!(failure.code, Code::Target, "{}", failure.message);
+        assert!(failure.message.contains("hint: "), "{}", failure.message);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use fathom_record::{
     EventSink, Evidence, PlannedStage, Record, RunKind, SCHEMA, StageResult, TargetFacts,
     ToolRecord, resolved_workload, run_checks, stage_record, sweep_record, verdict,
 };
-use fathom_runs::{RunStart, RunWriter, Store, environment};
+use fathom_runs::{RunStart, RunWriter, Store, StoreError, environment};
 use fathom_units::Nanos;
 use fathom_workload::native;
 use serde_json::Value;
@@ -92,7 +92,7 @@ impl Start {
         let writer =
             Store::of_user(|name| std::env::var(name).ok()).and_then(|store| store.begin(&start));
         let mut writer = writer
-            .map_err(|error| console.tell(&format!("note: this run is not stored: {error}")))
+            .map_err(|error| console.tell(&not_stored(&error)))
             .ok();
         if let Some(note) = writer.as_mut().and_then(RunWriter::take_note) {
             console.tell(&format!("note: {note}"));
@@ -146,6 +146,15 @@ impl Start {
             interrupted,
         }
     }
+}
+
+/// The note that a run is not stored, why, and what to do.
+pub fn not_stored(error: &StoreError) -> String {
+    let hint = error.place_hint().map(|hint| format!("\n  hint: {hint}"));
+    format!(
+        "note: this run is not stored: {error}{}",
+        hint.unwrap_or_default()
+    )
 }
 
 /// The program, as records name it.

@@ -58,6 +58,7 @@ pub(crate) fn verdict_words(record: &Record) -> String {
     let failed = record.checks.iter().filter(|check| !check.passed).count();
     let passed = record.checks.len() - failed;
     match record.verdict {
+        Verdict::Trustworthy if passed == 1 => "TRUSTWORTHY: 1 check passed".to_owned(),
         Verdict::Trustworthy => format!("TRUSTWORTHY: {passed} checks passed"),
         Verdict::Questionable if record.checks.is_empty() && record.interrupted => {
             "CUT SHORT: not checked".to_owned()
