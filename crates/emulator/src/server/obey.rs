@@ -124,6 +124,7 @@ impl Server<'_> {
             self.punch_all();
         }
         self.turn_away();
+        self.turn_zeroings_away();
         let (mut lost, mut broken) = (0, 0);
         for export in volumes {
             if let Some(undo) = &mut self.undo[export] {
