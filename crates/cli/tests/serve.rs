@@ -421,6 +421,19 @@ print(len(handles))
     served.stop();
 }
 
+/// A client that lists them asks about each of them on one connection.
+#[test]
+fn a_design_of_many_volumes_is_listed_whole() {
+    let folder = disk_folder();
+    let names = (0..600).map(|index| format!("d{index}"));
+    let design: String = names.map(|name| RAM.replace("ram", &name)).collect();
+    let served = Served::start(folder.path(), &design, &["--no-record", "-q"]);
+    let list = system("nbdinfo", &["--list", &served.uri("")]);
+    assert_eq!(list.matches("export-size:").count(), 600);
+    assert!(list.contains("export=\"d599\""));
+    served.stop();
+}
+
 /// Memory that a process has, in KiB.
 fn resident(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
@@ -494,6 +507,8 @@ fn bad_clients_neither_stop_nor_fill_the_server() {
 fn what_cannot_be_served_is_told() {
     let folder = disk_folder();
     std::fs::write(folder.path().join("d.design.toml"), RAM).unwrap();
+    std::fs::create_dir_all(folder.path().join("taken/ram.img")).unwrap();
+    let long = format!("unix:{}", "x".repeat(120));
     for (more, code, words) in [
         (&[][..], 2, "nothing says where clients come"),
         (&["--nbd", "unix:"][..], 2, "is no place to serve at"),
@@ -508,12 +523,19 @@ fn what_cannot_be_served_is_told() {
             5,
             "something that is no socket has that name",
         ),
+        (
+            &["--nbd", "unix:s", "--backing", "taken"][..],
+            5,
+            "hint: name a directory with `--backing` in which",
+        ),
+        (&["--nbd", &long][..], 5, "107 bytes at most"),
     ] {
         let mut line = vec!["serve", "d.design.toml", "--no-record"];
         line.extend(more);
         let (_, told) = expect_code(folder.path(), &line, code);
         assert!(told.contains(words), "{told}");
     }
+    std::fs::remove_dir_all(folder.path().join("taken")).unwrap();
     let served = Served::start(folder.path(), RAM, &["--no-record", "-q"]);
     let line = [
         "serve",

@@ -157,6 +157,9 @@ fn what_a_killed_server_leaves_can_be_removed() {
     let folder = support::disk_folder();
     let home = folder.path();
     let mut served = serve(home);
+    // What the kernel has been told of the mount it goes on telling.
+    assert!(fs::metadata(&served.files).unwrap().is_dir());
+    assert_eq!(fs::read_dir(&served.files).unwrap().count(), 2);
     served.child.kill().unwrap();
     served.child.wait().unwrap();
     let files = served.files.display().to_string();
@@ -195,5 +198,60 @@ fn files_have_the_size_of_their_volume_and_never_another() {
         .unwrap();
     assert!(!missing.status.success());
     drop((opened, read));
+    served.end();
+}
+
+/// Programs say what went wrong: a tree of fixed files permits it to nobody.
+#[test]
+fn names_and_attributes_of_files_never_change() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut served = serve(home);
+    let place = |name: &str| served.files.join(name).display().to_string();
+    let (data, log, new) = (place("data"), place("log"), place("new"));
+    let refused: &[&[&str]] = &[
+        &["rm", &data],
+        &["mv", &data, &new],
+        &["mv", &data, &log],
+        &["touch", &new],
+        &["mkdir", &new],
+        &["mkfifo", &new],
+        &["ln", "-s", "data", &new],
+        &["ln", &data, &new],
+        &["chmod", "644", &data],
+        &["chown", "1", &data],
+        &["chgrp", "1", &data],
+        &["truncate", "--size=1M", &data],
+        &["cp", "/etc/passwd", &data],
+    ];
+    for words in refused {
+        let told = Command::new(words[0]).args(&words[1..]).output().unwrap();
+        let complaint = String::from_utf8_lossy(&told.stderr);
+        assert!(!told.status.success(), "{words:?}");
+        assert!(
+            complaint.contains("Operation not permitted"),
+            "{words:?}: {complaint}"
+        );
+    }
+    // What leaves them as they are is done.
+    system("chmod", &["600", &data]);
+    system("chown", &["0:0", &data]);
+    system("truncate", &["--size=512M", &data]);
+    system("touch", &[&data]);
+    system(
+        "dd",
+        &[
+            "if=/etc/passwd",
+            &format!("of={data}"),
+            "conv=notrunc,fsync",
+        ],
+    );
+    let bytes = fs::read("/etc/passwd").unwrap();
+    let mut read = vec![0; bytes.len()];
+    let file = fs::File::open(&data).unwrap();
+    file.read_exact_at(&mut read, 0).unwrap();
+    assert_eq!(read, bytes);
+    drop(file);
+    assert_eq!(fs::read_dir(&served.files).unwrap().count(), 2);
     served.end();
 }

@@ -64,7 +64,12 @@ pub struct ServeArgs {
     pub trace: Option<PathBuf>,
     /// Multiply every rate and every bucket of credits of the design, and leave latencies and depths: so a design that is
     /// faster than this machine can be served (`0.1`)
-    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value = "1",
+        allow_negative_numbers = true
+    )]
     pub scale: Factor,
     /// Chooses the media latencies
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -24,6 +24,9 @@ pub(crate) enum Place {
 /// Name of the socket in its directory.
 pub(crate) const SOCKET: &str = "fathom.sock";
 
+/// Bytes of a socket's path: `sun_path` of unix(7) has 108, the last of them zero.
+const PATH_MOST: usize = 107;
+
 /// A place could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
@@ -38,6 +41,12 @@ pub enum ListenError {
         /// Why.
         source: io::Error,
     },
+    /// The system has no room for its name.
+    #[error(
+        "`{0}` cannot be served at: the path of a socket has {PATH_MOST} bytes at most; name a directory \
+         with a shorter path"
+    )]
+    Long(PathBuf),
     /// Somebody answers there.
     #[error("another server answers at `{0}`; stop that one first, or name another directory")]
     Busy(PathBuf),
@@ -120,7 +129,18 @@ impl Listener {
         }
         let directory = directory.canonicalize().map_err(failed)?;
         let made = is_missing.then(|| directory.clone());
+        Self::in_directory(&directory, made.clone()).inspect_err(|_| {
+            if let Some(directory) = made {
+                let _ = std::fs::remove_dir(directory);
+            }
+        })
+    }
+
+    fn in_directory(directory: &Path, made: Option<PathBuf>) -> Result<Self, ListenError> {
         let path = directory.join(SOCKET);
+        if path.as_os_str().len() > PATH_MOST {
+            return Err(ListenError::Long(path));
+        }
         let failed = |source| ListenError::Io {
             place: path.display().to_string(),
             source,

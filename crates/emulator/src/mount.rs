@@ -58,13 +58,15 @@ impl Mount {
             path: path.display().to_string(),
             why,
         };
-        let found = fs::metadata(path).map_err(|error| match error.raw_os_error() {
-            Some(NOT_CONNECTED) => place(
+        if is_dead(path) {
+            return Err(place(
                 "a server that was killed has left its mount there; `fathom serve --clean` removes it"
                     .to_owned(),
-            ),
-            _ => place(format!("{error}; name an empty directory that is there")),
-        })?;
+            ));
+        }
+        let found = fs::metadata(path);
+        let found = found
+            .map_err(|error| place(format!("{error}; name an empty directory that is there")))?;
         if !found.is_dir() {
             return Err(place("it is no directory; name an empty one".to_owned()));
         }
@@ -101,8 +103,11 @@ impl Drop for Mount {
     }
 }
 
-/// `ENOTCONN`: what everything in a mount gives whose server is gone.
-const NOT_CONNECTED: i32 = 107;
+/// Whether nobody answers in a mount any more. Space is asked for since the kernel keeps nothing of it: attributes it still
+/// tells when their server is gone.
+fn is_dead(path: &Path) -> bool {
+    rustix::fs::statfs(path).is_err_and(|error| error == rustix::io::Errno::NOTCONN)
+}
 
 fn mount(path: &Path, device: BorrowedFd<'_>) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
@@ -128,11 +133,7 @@ fn mount(path: &Path, device: BorrowedFd<'_>) -> io::Result<()> {
 pub(crate) fn stale() -> io::Result<Vec<PathBuf>> {
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     let ours = table.lines().filter_map(place_of_ours);
-    let gone = |path: &PathBuf| {
-        let looked = fs::metadata(path);
-        looked.is_err_and(|error| error.raw_os_error() == Some(NOT_CONNECTED))
-    };
-    Ok(ours.filter(gone).collect())
+    Ok(ours.filter(|path| is_dead(path)).collect())
 }
 
 /// Removes a mount whose server is gone.

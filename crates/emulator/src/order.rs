@@ -136,6 +136,17 @@ fn crash(words: &[String]) -> Option<Order> {
 fn new_limits(words: &[String]) -> Result<Action, OrderError> {
     let (mut iops, mut bandwidth) = (NewLimit::Keep, NewLimit::Keep);
     for word in words {
+        let is_there = match word.split_once('=') {
+            Some(("iops", _)) => iops != NewLimit::Keep,
+            Some(("bandwidth", _)) => bandwidth != NewLimit::Keep,
+            _ => false,
+        };
+        if is_there {
+            return Err(OrderError::Value {
+                value: word.clone(),
+                why: "this limit has been given before it".to_owned(),
+            });
+        }
         match word.split_once('=') {
             Some(("iops", "none")) => iops = NewLimit::Lift,
             Some(("iops", rate)) => {
@@ -226,6 +237,10 @@ mod tests {
             ("eio data 0.001%", "`0.001%` cannot be read"),
             ("limits data", "`limits` takes"),
             ("limits data size=3", "`size=3` cannot be read"),
+            (
+                "limits data iops=3 iops=4",
+                "`iops=4` cannot be read: this limit has been given",
+            ),
             ("stats all", "`stats` takes nothing"),
         ] {
             let error = parsed(line).unwrap_err().to_string();

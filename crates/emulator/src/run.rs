@@ -452,6 +452,9 @@ fn no_bytes(error: BackingError, medium: &Medium) -> Failure {
                 "name a directory whose file system has such large files, or give the volume less capacity",
             )
         }
+        (BackingError::File { .. }, _) => Some(
+            "name a directory with `--backing` in which files of this user can be made and written",
+        ),
         _ => None,
     };
     let failure = Failure::new(Code::Target, error);

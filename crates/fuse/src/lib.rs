@@ -16,7 +16,8 @@ pub use reply::{
     HEAD_BYTES, Head, attributes, entry, failed, head, initialised, opened, space, written,
 };
 pub use request::{
-    Fallocate, FileOp, Init, Malformed, REQUEST_MOST, Request, Transfer, WRITE_MOST, What,
+    Fallocate, FileOp, Init, Malformed, NewAttributes, REQUEST_MOST, Request, Transfer, WRITE_MOST,
+    What,
 };
 pub use tree::{Attributes, ROOT, Tree, TreeError};
 

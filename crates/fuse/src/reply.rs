@@ -122,9 +122,9 @@ pub fn attributes(unique: u64, of: &Attributes) -> Vec<u8> {
 }
 
 fn put_attributes(body: &mut Vec<u8>, of: &Attributes) {
-    const DIRECTORY: u32 = 0o040_700;
-    const FILE: u32 = 0o100_600;
-    let mode = if of.is_directory { DIRECTORY } else { FILE };
+    const DIRECTORY: u32 = 0o040_000;
+    const FILE: u32 = 0o100_000;
+    let kind = if of.is_directory { DIRECTORY } else { FILE };
     body.put64(of.node);
     body.put64(of.size);
     body.put64(of.size.div_ceil(512));
@@ -133,7 +133,7 @@ fn put_attributes(body: &mut Vec<u8>, of: &Attributes) {
     }
     // Parts of a second, three times.
     body.extend([0; 12]);
-    body.put32(mode);
+    body.put32(kind | of.permissions());
     body.put32(if of.is_directory { 2 } else { 1 });
     body.put32(of.owner.0);
     body.put32(of.owner.1);

@@ -46,8 +46,10 @@ pub enum What<'a> {
     Interrupt,
     /// Attributes.
     GetAttributes,
-    /// New attributes; `true`: the size among them.
-    SetAttributes(bool),
+    /// New attributes.
+    SetAttributes(NewAttributes),
+    /// A name comes, goes, or becomes another: nothing that a tree that never changes permits.
+    Rename,
     /// A file is opened.
     Open,
     /// A directory is opened.
@@ -67,6 +69,19 @@ pub enum What<'a> {
     File(FileOp<'a>),
     /// Anything else.
     Other(u32),
+}
+
+/// Attributes that a node is to have; `None`: as it has them. Times are not among them, as nobody keeps them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NewAttributes {
+    /// Permission bits, with those of set-user-ID and the like.
+    pub mode: Option<u32>,
+    /// Owner.
+    pub user: Option<u32>,
+    /// Group.
+    pub group: Option<u32>,
+    /// Bytes.
+    pub size: Option<u64>,
 }
 
 /// What is wanted of a file's bytes.
@@ -178,10 +193,9 @@ fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
         1 => What::Lookup(body.name()?),
         2 | 42 => What::Forget,
         3 => What::GetAttributes,
-        4 => {
-            const SIZE: u32 = 1 << 3;
-            What::SetAttributes(body.u32()? & SIZE != 0)
-        }
+        4 => What::SetAttributes(new_attributes(&mut body)?),
+        // symlink, mknod, mkdir, unlink, rmdir, rename, link, create, rename2.
+        6 | 8..=13 | 35 | 45 => What::Rename,
         14 => What::Open,
         15 => What::File(FileOp::Read(transfer(&mut body)?)),
         16 => {
@@ -210,6 +224,26 @@ fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
             }))
         }
         other => What::Other(other),
+    })
+}
+
+/// `struct fuse_setattr_in`: a set of those that are given, and all of them at fixed places.
+fn new_attributes(body: &mut Reader<'_>) -> Option<NewAttributes> {
+    const PERMISSIONS: u32 = 0o7777;
+    let given = body.u32()?;
+    let is_given = |bit: u32| given & (1 << bit) != 0;
+    // Padding and the handle; after the size the owner of a lock, and three times with their parts of a second.
+    body.take(12)?;
+    let size = body.u64()?;
+    body.take(44)?;
+    let mode = body.u32()?;
+    body.u32()?;
+    let (user, group) = (body.u32()?, body.u32()?);
+    Some(NewAttributes {
+        mode: is_given(0).then_some(mode & PERMISSIONS),
+        user: is_given(1).then_some(user),
+        group: is_given(2).then_some(group),
+        size: is_given(3).then_some(size),
     })
 }
 
@@ -280,6 +314,21 @@ mod tests {
     fn requests_are_understood() {
         let read = transfer_body(4096, 512, 0, &[]);
         let write = transfer_body(8192, 3, 0o10_000, b"abc");
+        let mut set = Vec::new();
+        // Mode, group and size are given.
+        set.put32(1 | 1 << 2 | 1 << 3);
+        set.extend([0; 12]);
+        set.put64(9);
+        set.extend([0; 44]);
+        for word in [0o100_640, 0, 7, 8, 0] {
+            set.put32(word);
+        }
+        let wished = NewAttributes {
+            mode: Some(0o640),
+            user: None,
+            group: Some(8),
+            size: Some(9),
+        };
         let transfer = |offset, size, flags| Transfer {
             offset,
             size,
@@ -294,6 +343,9 @@ mod tests {
                 What::File(FileOp::Write(transfer(8192, 3, 0o10_000), b"abc")),
             ),
             (20, vec![0; 16], What::File(FileOp::Sync)),
+            (10, b"data\0".to_vec(), What::Rename),
+            (45, vec![0; 16], What::Rename),
+            (4, set, What::SetAttributes(wished)),
             (999, vec![], What::Other(999)),
         ] {
             let message = message(kind, 2, &body);

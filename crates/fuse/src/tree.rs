@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::reply;
+use crate::request::NewAttributes;
 use crate::wire::Put as _;
 
 /// Number of the tree's root.
@@ -39,6 +40,21 @@ pub struct Attributes {
     pub time: u64,
     /// User and group.
     pub owner: (u32, u32),
+}
+
+impl Attributes {
+    /// Permission bits: the owner's alone.
+    pub const fn permissions(&self) -> u32 {
+        if self.is_directory { 0o700 } else { 0o600 }
+    }
+
+    /// Whether a node that has these attributes has those too that are wished for.
+    pub fn satisfy(&self, wished: &NewAttributes) -> bool {
+        wished.mode.is_none_or(|mode| mode == self.permissions())
+            && wished.user.is_none_or(|user| user == self.owner.0)
+            && wished.group.is_none_or(|group| group == self.owner.1)
+            && wished.size.is_none_or(|size| size == self.size)
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -12,8 +12,10 @@ const FIXED_NEWSTYLE: u32 = 1;
 const NO_ZEROES: u32 = 2;
 /// Bytes of an option before its body.
 const OPTION_HEAD: usize = 16;
-/// Most options of one handshake: a client that asks more is not trying to connect.
+/// Most options of one handshake, beside those about each export: a client that asks more is not trying to connect.
 const OPTIONS_MOST: u32 = 1024;
+/// Most options about each export: who lists them all asks two or three of each on one connection.
+const OPTIONS_OF_EXPORT: u32 = 8;
 /// Most times that one handshake is told every export.
 const LISTS_MOST: u32 = 16;
 
@@ -167,7 +169,7 @@ impl Handshake {
                 return Ok((taken, Outcome::More));
             };
             if length > OPTION_MAX {
-                self.count()?;
+                self.count(exports)?;
                 options::refuse(out, option, Refusal::TooBig);
                 self.skip = u64::from(length);
                 taken += OPTION_HEAD;
@@ -177,7 +179,7 @@ impl Handshake {
             let Some(body) = rest.get(OPTION_HEAD..end) else {
                 return Ok((taken, Outcome::More));
             };
-            self.count()?;
+            self.count(exports)?;
             taken += end;
             match self.option(option, body, exports, out)? {
                 Outcome::More => {}
@@ -186,10 +188,14 @@ impl Handshake {
         }
     }
 
-    fn count(&mut self) -> Result<(), ProtocolError> {
+    fn count(&mut self, exports: &dyn Exports) -> Result<(), ProtocolError> {
         self.options += 1;
         if self.options > OPTIONS_MOST {
-            return Err(ProtocolError::Endless);
+            let mut most = OPTIONS_MOST;
+            exports.each_name(&mut |_| most = most.saturating_add(OPTIONS_OF_EXPORT));
+            if self.options > most {
+                return Err(ProtocolError::Endless);
+            }
         }
         Ok(())
     }

@@ -100,6 +100,38 @@ impl EventSink for Fan<'_> {
     }
 
     fn ends_stage(&mut self) -> bool {
-        self.0.iter_mut().any(|sink| sink.ends_stage())
+        // All are asked: a sink may count how often it was.
+        let asked = self.0.iter_mut().map(|sink| sink.ends_stage());
+        asked.fold(false, |ends, own| ends | own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends the stage when it has been asked so many times.
+    struct Counting {
+        asked: u32,
+        ends_at: u32,
+    }
+
+    impl EventSink for Counting {
+        fn event(&mut self, _: &Event<'_>) {}
+
+        fn ends_stage(&mut self) -> bool {
+            self.asked += 1;
+            self.asked >= self.ends_at
+        }
+    }
+
+    #[test]
+    fn every_sink_is_asked_whether_a_stage_ends() {
+        let counting = |ends_at| Counting { asked: 0, ends_at };
+        let (mut first, mut second) = (counting(2), counting(3));
+        let mut fan = Fan(vec![&mut first, &mut second]);
+        let answers = [(); 3].map(|()| fan.ends_stage());
+        assert_eq!(answers, [false, true, true]);
+        assert_eq!((first.asked, second.asked), (3, 3));
     }
 }

@@ -116,11 +116,19 @@ impl Files {
                 Some(found) => self.say(&fuse::entry(unique, &found)),
                 None => none(),
             },
-            What::GetAttributes | What::SetAttributes(false) => match tree.attributes(node) {
+            What::GetAttributes => match tree.attributes(node) {
                 Some(found) => self.say(&fuse::attributes(unique, &found)),
                 None => none(),
             },
-            What::SetAttributes(true) => self.fail(unique, errno::PERM),
+            // What changes nothing is done, as copying programs ask for it.
+            What::SetAttributes(wished) => match tree.attributes(node) {
+                Some(found) if found.satisfy(&wished) => {
+                    self.say(&fuse::attributes(unique, &found));
+                }
+                Some(_) => self.fail(unique, errno::PERM),
+                None => none(),
+            },
+            What::Rename => self.fail(unique, errno::PERM),
             What::Open | What::OpenDirectory => self.say(&fuse::opened(unique)),
             What::ReadDirectory { offset, size } => match tree.list(unique, node, (offset, size)) {
                 Some(reply) => self.say(&reply),

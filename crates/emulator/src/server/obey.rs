@@ -49,9 +49,11 @@ impl Server<'_> {
         self.crashes += 1;
         let crash = self.pace.crash(time, machine, &mut self.completed);
         self.settle(time);
-        let under_way = crash.in_flight.len();
+        let mut under_way = 0;
         for one in &crash.in_flight {
             if let Some(io) = self.ios.take(one.tag as u32) {
+                // Flushes of this server's own are nobody's.
+                under_way += usize::from(io.client != room::NOBODY);
                 self.fail_file(io);
             }
         }
@@ -122,6 +124,7 @@ impl Server<'_> {
             self.punch_all();
         }
         self.turn_away();
+        self.turn_zeroings_away();
         let (mut lost, mut broken) = (0, 0);
         for export in volumes {
             if let Some(undo) = &mut self.undo[export] {

@@ -210,6 +210,21 @@ impl Server<'_> {
         self.settle(now);
     }
 
+    /// What is to become zeroes on volumes that are gone fails now: they may be back before its next part.
+    pub(super) fn turn_zeroings_away(&mut self) {
+        for one in std::mem::take(&mut self.zeroings.0) {
+            if self.there(one.io.1.0 as usize).is_ok() {
+                self.zeroings.0.push_back(one);
+                continue;
+            }
+            let io = self.ios.get_mut(one.io.0);
+            if io.is_some_and(|io| io.identity() == one.io.1) {
+                self.zeroing_failed(&one, NbdError::Io);
+            }
+            self.go_on();
+        }
+    }
+
     /// A part could not be zeroed: nothing more of it is.
     fn zeroing_failed(&mut self, one: &Zeroing, error: NbdError) {
         let now = self.pace.at(Clock::now());

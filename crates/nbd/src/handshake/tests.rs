@@ -134,8 +134,12 @@ fn what_cannot_be_answered_ends_the_connection() {
     check(1, &[vec![7; 16]], Err(ProtocolError::Magic));
     let unknown = option(OPT_EXPORT_NAME, b"c");
     check(1, &[unknown], Err(ProtocolError::Unknown));
-    let endless = vec![option(99, &[]); OPTIONS_MOST as usize + 1];
+    // There are two exports.
+    let most = (OPTIONS_MOST + 2 * OPTIONS_OF_EXPORT) as usize;
+    let endless = vec![option(99, &[]); most + 1];
     check(1, &endless, Err(ProtocolError::Endless));
+    let refused = vec![ERROR | 1; most];
+    check(1, &endless[..most], Ok((&refused, Outcome::More)));
     let endless = vec![option(OPT_LIST, &[]); LISTS_MOST as usize + 1];
     check(1, &endless, Err(ProtocolError::Endless));
 }
