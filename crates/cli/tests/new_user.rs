@@ -55,8 +55,7 @@ fn a_served_run_is_nothing_to_calibrate_by() {
         "--for",
         "100ms",
     ];
-    let (stdout, _) = expect_code(home, &serve, 0);
-    assert!(stdout.contains("1 check passed"), "{stdout}");
+    expect_code(home, &serve, 0);
     let words = [
         "calibrate",
         "last",
