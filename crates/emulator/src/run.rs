@@ -55,6 +55,8 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
     let design = design.scaled(args.scale);
     let (exports, layout) = tables(&design)?;
     let storage = model(&design, &layout, args.seed)?;
+    // From here on something may be left behind, or told, that an early Ctrl-C must end as a late one does.
+    let stops = Stops::new().map_err(|error| Failure::new(Code::Unexpected, error))?;
     let disks = disks(args, &exports)?;
     let tls = tls(args)?;
     let listeners = listeners(args, tls.as_ref())?;
@@ -83,6 +85,7 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         exports: &exports,
         stage: &stage,
         session,
+        stops,
     };
     let (record, writer) = serving.serve((storage, disks, ways), traced, writer, console)?;
     finish(&record, writer, args, console)
@@ -103,6 +106,7 @@ struct Serving<'a> {
     exports: &'a ExportTable,
     stage: &'a Stage,
     session: Session<'a>,
+    stops: Stops,
 }
 
 impl Serving<'_> {
@@ -118,7 +122,7 @@ impl Serving<'_> {
         console: &dyn Console,
     ) -> Result<(Record, Option<RunWriter>), Failure> {
         let failed = |error: std::io::Error| Failure::new(Code::Unexpected, error);
-        let stops = Stops::new().map_err(failed)?;
+        let stops = &self.stops;
         precise_timers();
         short_slices();
         let (echo, ways) = Echo::new().map_err(failed)?;
@@ -157,7 +161,7 @@ impl Serving<'_> {
         let (served, result, emulation, keeper) = std::thread::scope(|scope| {
             let keeper = scope.spawn(move || keeper.work(&coming));
             let ways = (attached.as_deref(), &script);
-            let served = self.drive(&mut server, ways, &stops, start, console);
+            let served = self.drive(&mut server, ways, stops, start, console);
             let cpu = cpu();
             let now = Clock::now();
             let (notes, Server { pace, meter, .. }) = (server.notes(), server);
