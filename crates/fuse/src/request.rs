@@ -49,7 +49,7 @@ pub enum What<'a> {
     /// New attributes.
     SetAttributes(NewAttributes),
     /// A name comes, goes, or becomes another: nothing that a tree that never changes permits.
-    Rename,
+    ChangeName,
     /// A file is opened.
     Open,
     /// A directory is opened.
@@ -195,7 +195,7 @@ fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
         3 => What::GetAttributes,
         4 => What::SetAttributes(new_attributes(&mut body)?),
         // symlink, mknod, mkdir, unlink, rmdir, rename, link, create, rename2.
-        6 | 8..=13 | 35 | 45 => What::Rename,
+        6 | 8..=13 | 35 | 45 => What::ChangeName,
         14 => What::Open,
         15 => What::File(FileOp::Read(transfer(&mut body)?)),
         16 => {
@@ -343,8 +343,8 @@ mod tests {
                 What::File(FileOp::Write(transfer(8192, 3, 0o10_000), b"abc")),
             ),
             (20, vec![0; 16], What::File(FileOp::Sync)),
-            (10, b"data\0".to_vec(), What::Rename),
-            (45, vec![0; 16], What::Rename),
+            (10, b"data\0".to_vec(), What::ChangeName),
+            (45, vec![0; 16], What::ChangeName),
             (4, set, What::SetAttributes(wished)),
             (999, vec![], What::Other(999)),
         ] {

@@ -59,6 +59,7 @@ fn known() -> Vec<Known> {
         known(&["convert"], "workload", &workloads),
         known(&["explain"], "workload", &explained),
         known(&["report"], "run", &["last"]),
+        known(&["compare"], "records", &["last"]),
         known(&["calibrate"], "record", &["last"]),
         known(&["catalog", "show"], "name", &rows),
     ]

@@ -25,6 +25,22 @@ const PEERS: [&str; 6] = [
     "diskperformance",
 ];
 
+/// Verbs that do I/O to real storage.
+const ON_REAL_STORAGE: [&str; 7] = [
+    "run", PEERS[0], PEERS[1], PEERS[2], PEERS[3], PEERS[4], PEERS[5],
+];
+
+/// Verbs that store runs or show them.
+const ON_STORED_RUNS: [&str; 7] = [
+    "run",
+    "predict",
+    "serve",
+    "runs",
+    "report",
+    "compare",
+    "calibrate",
+];
+
 /// Whether `verb` takes a peer's place.
 pub fn is_peer(verb: &str) -> bool {
     PEERS.contains(&verb)
@@ -35,7 +51,7 @@ const fn fact(name: &'static str, verbs: &'static [&'static str], says: &'static
 }
 
 /// As `fathom_session::Code` has them, without those that only a peer's verb gives.
-pub const EXIT_CODES: [Fact; 9] = [
+pub const EXIT_CODES: [Fact; 10] = [
     fact("0", &[], "Success."),
     fact("1", &[], "Something unexpected."),
     fact("2", &[], "The command line is wrong."),
@@ -75,6 +91,7 @@ pub const EXIT_CODES: [Fact; 9] = [
         "A check failed (--strict), a need is not met (--need), nothing carries the profile, or a conversion loses \
          something (--strict).",
     ),
+    fact("7", &["compare"], "A threshold is crossed (--fail-on)."),
     fact(
         "8",
         &["run", "predict", "serve", "observe", "ctl"],
@@ -91,15 +108,7 @@ pub const EXIT_CODES: [Fact; 9] = [
 pub const ENVIRONMENT: [Fact; 7] = [
     fact(
         "FATHOM_DESTROY_DATA",
-        &[
-            "run",
-            "fio",
-            "diskspd",
-            "iometer",
-            "vdbench",
-            "sqlio",
-            "diskperformance",
-        ],
+        &ON_REAL_STORAGE,
         "Name of a block device that may be written to, as --destroy-data has it.",
     ),
     fact(
@@ -114,20 +123,12 @@ pub const ENVIRONMENT: [Fact; 7] = [
     ),
     fact(
         "XDG_DATA_HOME",
-        &["run", "predict", "serve", "runs", "report", "calibrate"],
+        &ON_STORED_RUNS,
         "Folder that holds the stored runs (~/.local/share).",
     ),
     fact(
         "XDG_STATE_HOME",
-        &[
-            "run",
-            "fio",
-            "diskspd",
-            "iometer",
-            "vdbench",
-            "sqlio",
-            "diskperformance",
-        ],
+        &ON_REAL_STORAGE,
         "Folder that holds the marks of files that were laid out (~/.local/state).",
     ),
     fact(
@@ -166,20 +167,12 @@ pub const FILES: [Fact; 7] = [
     ),
     fact(
         "~/.local/share/fathom/runs",
-        &["run", "predict", "serve", "runs", "report", "calibrate"],
+        &ON_STORED_RUNS,
         "A folder for each stored run.",
     ),
     fact(
         "~/.local/state/fathom/layout",
-        &[
-            "run",
-            "fio",
-            "diskspd",
-            "iometer",
-            "vdbench",
-            "sqlio",
-            "diskperformance",
-        ],
+        &ON_REAL_STORAGE,
         "A mark for each file that was laid out, so that it need not be written again.",
     ),
     fact(
@@ -220,4 +213,28 @@ pub fn examples(verb: &str) -> Option<&'static str> {
         "profile" => "  fathom profile new --app exchange-2010 --users 5000 -o mail.profile.toml",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_session::Code;
+
+    #[test]
+    fn every_exit_code_of_our_own_is_told() {
+        let codes = [
+            Code::Success,
+            Code::Unexpected,
+            Code::Usage,
+            Code::Input,
+            Code::Refused,
+            Code::Target,
+            Code::Check,
+            Code::Threshold,
+            Code::Unsupported,
+            Code::Interrupted,
+        ];
+        let codes = codes.map(|code| (code as u8).to_string());
+        assert_eq!(EXIT_CODES.map(|code| code.name), codes);
+    }
 }

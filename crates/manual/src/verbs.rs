@@ -1,14 +1,18 @@
 //! The verbs `completions` and `man`.
 
-use std::fs;
-use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Command};
 use clap_complete::aot::Shell;
-use fathom_session::{Code, Console, Failure};
+use fathom_session::{Code, Console, Failure, Mark, MarkedFile};
 
 use crate::pages::{MARK, pages};
+
+/// A page of ours is known by its first line.
+const PAGE: Mark = Mark {
+    begins: MARK,
+    what: "no page of Fathom's",
+};
 
 /// `fathom completions`.
 #[derive(Debug, Clone, Args)]
@@ -62,56 +66,17 @@ pub fn print_completions(
 /// Writes the man pages of `command`.
 ///
 /// # Errors
-/// [`Code::Refused`]: a file that is no such page has the name of one, and nothing was written; [`Code::Target`]: a page
-/// cannot be written.
+/// As of [`MarkedFile::at`], before any page is written, and of [`MarkedFile::write`].
 pub fn man(args: &ManArgs, command: Command, console: &dyn Console) -> Result<Code, Failure> {
     let pages = pages(command);
-    for page in &pages {
-        let path = args.folder.join(&page.name);
-        if is_foreign(&path) {
-            let message = format!("`{}` is no page of Fathom's", path.display());
-            return Err(Failure::new(Code::Refused, message)
-                .hint("remove it first, or name another directory"));
-        }
-    }
-    for page in &pages {
-        let path = args.folder.join(&page.name);
-        replace(&path, page.text.as_bytes()).map_err(|error| unwritten(&path, &error))?;
+    let files = pages
+        .iter()
+        .map(|page| MarkedFile::at(&args.folder.join(&page.name), PAGE));
+    let files = files.collect::<Result<Vec<_>, Failure>>()?;
+    for (file, page) in files.iter().zip(&pages) {
+        file.write(&page.text)?;
     }
     let folder = args.folder.display();
     console.tell(&format!("{} pages are in `{folder}`", pages.len()));
     Ok(Code::Success)
-}
-
-/// Whether something is there that `fathom man` did not write.
-fn is_foreign(path: &Path) -> bool {
-    match fs::read(path) {
-        Ok(bytes) => !bytes.starts_with(MARK.as_bytes()),
-        Err(error) => error.kind() != ErrorKind::NotFound && path.symlink_metadata().is_ok(),
-    }
-}
-
-/// The file at `path` with these bytes: the old ones or the new ones, never a part.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let new = path.with_extension("new");
-    let mut file = fs::File::create_new(&new)?;
-    file.write_all(bytes)
-        .and_then(|()| fs::rename(&new, path))
-        .inspect_err(|_| {
-            // It is ours, and of no use.
-            let _ = fs::remove_file(&new);
-        })
-}
-
-fn unwritten(path: &Path, error: &io::Error) -> Failure {
-    let hint = match error.kind() {
-        ErrorKind::NotFound => "make the directory first (`mkdir -p`)",
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "name a directory that you may write to"
-        }
-        ErrorKind::AlreadyExists => "remove the `.new` file of that name, which a killed one left",
-        _ => "name another directory",
-    };
-    let message = format!("`{}` cannot be written: {error}", path.display());
-    Failure::new(Code::Target, message).hint(hint)
 }

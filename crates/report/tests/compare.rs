@@ -272,6 +272,18 @@ fn records_without_successful_io_are_told() {
 }
 
 #[test]
+fn a_response_time_that_is_gone_is_told_with_its_reason() {
+    let closed = reads(1_000, 1_000_000);
+    let mut open = closed.clone();
+    open.response_ns = Some(latency(1_000_000));
+    let of = |read: &DirectionRecord| record(vec![stage("s", vec![job("j", read)], read)]);
+    let comparison = compared(&[&of(&open), &of(&closed)]);
+    let told = crossed(&comparison, "response-p99+10%");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].ends_with("have no intended start"), "{told:?}");
+}
+
+#[test]
 fn many_records_and_stages_keep_the_screen() {
     let (base, other) = (plain(10_000, 500_000), plain(5_000, 500_000));
     let comparison = compared(&[&base, &other, &base, &other, &other]);

@@ -276,7 +276,7 @@ pub struct FioJobMeta {
     /// `iodepth`, as fio prints it.
     pub depth: u32,
     /// Whether it does no I/O of its own: its files are made, or what another job wrote is checked.
-    pub creates_only: bool,
+    pub no_own_io: bool,
     /// Digits of figures in text.
     pub significant_figures: usize,
     /// 1024 or 1000.

@@ -451,7 +451,7 @@ impl<'a> Planner<'a> {
             description: settings.description.clone(),
             percentiles: settings.percentiles.clone(),
             depth: settings.depth,
-            creates_only: settings.control.create_only || settings.verify.only,
+            no_own_io: settings.control.create_only || settings.verify.only,
             significant_figures: settings.significant_figures,
             kb_base: settings.kb_base,
             rw: rw.to_owned(),

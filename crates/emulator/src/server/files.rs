@@ -128,7 +128,7 @@ impl Files {
                 Some(_) => self.fail(unique, errno::PERM),
                 None => none(),
             },
-            What::Rename => self.fail(unique, errno::PERM),
+            What::ChangeName => self.fail(unique, errno::PERM),
             What::Open | What::OpenDirectory => self.say(&fuse::opened(unique)),
             What::ReadDirectory { offset, size } => match tree.list(unique, node, (offset, size)) {
                 Some(reply) => self.say(&reply),

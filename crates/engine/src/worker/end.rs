@@ -83,32 +83,29 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             let file = self.queue.file(target);
             // What the kernel cannot drop (tmpfs) stays.
             if let Err(error) = file.sync_all() {
-                self.fail(FailedIo {
-                    direction: "fsync",
-                    target,
-                    offset: 0,
-                    length: 0,
-                    errno: error.raw_os_error().unwrap_or(0),
-                    took: Nanos::ZERO,
-                });
+                self.fail_sync(target, &error);
                 return;
             }
             let _ = rawio::drop_cache(self.queue.file(target), 0, 0);
         }
     }
 
+    fn fail_sync(&mut self, target: u32, error: &std::io::Error) {
+        self.fail(FailedIo {
+            direction: "fsync",
+            target,
+            offset: 0,
+            length: 0,
+            errno: error.raw_os_error().unwrap_or(0),
+            took: Nanos::ZERO,
+        });
+    }
+
     fn sync_all_targets(&mut self) {
         for target in 0..self.parts.job.targets.len() as u32 {
             if self.syncs_between {
                 if let Err(error) = self.queue.file(target).sync_all() {
-                    self.fail(FailedIo {
-                        direction: "fsync",
-                        target,
-                        offset: 0,
-                        length: 0,
-                        errno: error.raw_os_error().unwrap_or(0),
-                        took: Nanos::ZERO,
-                    });
+                    self.fail_sync(target, &error);
                 }
                 continue;
             }

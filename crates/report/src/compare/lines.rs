@@ -71,10 +71,8 @@ pub(super) fn lines_of_job(repeats: &[&StageRecord], job: &str) -> Vec<(String, 
         let seconds = if is_only {
             seconds_of_stages(repeats, direction)
         } else {
-            let of_repeats = clones.iter().zip(repeats);
-            of_repeats
-                .flat_map(|(jobs, _)| seconds_of_jobs(jobs, index))
-                .collect()
+            let jobs = clones.iter();
+            jobs.flat_map(|jobs| seconds_of_jobs(jobs, index)).collect()
         };
         lines.extend(line(direction, &figures, seconds));
     }

@@ -30,9 +30,7 @@ pub enum Worse {
 
 /// A threshold cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{text}` is no threshold: {why}; write FIGURE-N% or FIGURE+N%, as in `iops-5%` or `p99+10%`"
-)]
+#[error("`{text}` is no threshold: {why}")]
 pub struct ThresholdError {
     text: String,
     why: String,
@@ -117,7 +115,12 @@ impl Threshold {
             };
             let place = format!("`{self}`: {}, {}", letter(index + 1), group.name());
             let Some(value) = row.values[index + 1] else {
-                crossed.push(format!("{place}: no {what}, since no I/O succeeded"));
+                let line = group.lines[index + 1].as_ref();
+                let why = match line.map_or(0, |line| line.ios) {
+                    0 => "no I/O succeeded",
+                    _ => "its I/Os have no intended start",
+                };
+                crossed.push(format!("{place}: no {what}, since {why}"));
                 continue;
             };
             let Some(percent) = change.percent else {

@@ -11,7 +11,7 @@ use super::json_text::{Json, object, pair};
 /// target.
 fn target_depth(entry: &Entry<'_>) -> Option<u32> {
     let last = &entry.last;
-    (!last.creates_only).then(|| entry.found_depth.unwrap_or(last.depth))
+    (!last.no_own_io).then(|| entry.found_depth.unwrap_or(last.depth))
 }
 
 /// fio's keys of the latency target, there for every job that does I/O.
