@@ -19,6 +19,7 @@ use fathom_rawio::{Piece, Region};
 use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, SeekFrom};
 
 use crate::allocation::{Allocation, BLOCK};
+use crate::budget::Budget;
 use crate::punch::{Hole, SLICE};
 
 /// What holes are answered with.
@@ -68,10 +69,6 @@ pub enum BackingError {
         path: String,
     },
 }
-
-/// Blocks that may still be taken. It is below nothing where more is kept for a crash than there is room.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Budget(pub i64);
 
 /// The bytes of one volume.
 #[derive(Debug)]
@@ -178,23 +175,29 @@ impl Disk {
         offset: u64,
         length: u64,
     ) -> Result<(), NbdError> {
-        if self.in_memory {
-            let missing = self.allocation.missing(offset, length).cast_signed();
-            if missing > 0 && missing > budget.0 {
-                return Err(NbdError::NoSpace);
-            }
-            budget.0 -= missing;
+        let missing = self.missing(offset, length);
+        if missing > 0 && missing.cast_signed() > budget.for_data() {
+            return Err(NbdError::NoSpace);
         }
+        budget.take(missing);
         self.allocation.mark(offset, length);
         Ok(())
     }
 
     /// The same for what a crash puts back, even where the budget is used up: what a disk had must be there again.
     pub fn reserve_anyway(&mut self, budget: &mut Budget, offset: u64, length: u64) {
-        if self.in_memory {
-            budget.0 -= self.allocation.missing(offset, length).cast_signed();
-        }
+        budget.take(self.missing(offset, length));
         self.allocation.mark(offset, length);
+    }
+
+    /// Blocks of memory that a write to a range takes.
+    #[inline]
+    pub fn missing(&self, offset: u64, length: u64) -> u64 {
+        if self.in_memory {
+            self.allocation.missing(offset, length)
+        } else {
+            0
+        }
     }
 
     /// How many times a range was given back: a write that took its room before may have none now.
@@ -270,7 +273,7 @@ impl Disk {
             return self.zero_parts(start, stop).map(|()| None);
         }
         self.allocation.clear(first, last);
-        budget.0 += blocks.cast_signed();
+        budget.give_back(blocks);
         Ok(None)
     }
 
@@ -397,7 +400,7 @@ mod tests {
     fn check(medium: &Medium) {
         const SIZE: u64 = 1 << 20;
         let mut disk = Disk::new(medium, "vm/a b", SIZE).unwrap();
-        let mut budget = Budget(100);
+        let mut budget = Budget::new(100);
         let mut expected = vec![0u8; SIZE as usize];
         for (offset, length) in [
             (0, 5000),
@@ -446,7 +449,7 @@ mod tests {
     #[test]
     fn memory_is_taken_up_to_the_budget() {
         let mut disk = Disk::new(&Medium::Memory, "a", 1 << 40).unwrap();
-        let mut budget = Budget(2);
+        let mut budget = Budget::new(2);
         disk.reserve(&mut budget, 1 << 39, 4097).unwrap();
         assert_eq!(disk.reserve(&mut budget, 0, 1), Err(NbdError::NoSpace));
         disk.discard(&mut budget, 1 << 39, 8192).unwrap();
@@ -456,10 +459,10 @@ mod tests {
     #[test]
     fn a_large_hole_is_one_at_once_and_is_punched_later() {
         let mut disk = Disk::new(&Medium::Memory, "a", 1 << 30).unwrap();
-        let mut budget = Budget(1000);
+        let mut budget = Budget::new(1000);
         disk.reserve(&mut budget, 0, 3 * SLICE).unwrap();
         disk.write(0, &vec![9; 3 * SLICE as usize]).unwrap();
-        let left = budget.0;
+        let left = budget.left();
         let hole = disk.discard(&mut budget, 100, 2 * SLICE).unwrap().unwrap();
         let blocks = 2 * SLICE / BLOCK - 1;
         let expected = Hole {
@@ -468,7 +471,7 @@ mod tests {
             blocks,
         };
         // Its memory is counted as taken until it has been given back.
-        assert_eq!((hole, budget.0), (expected, left));
+        assert_eq!((hole, budget.left()), (expected, left));
         let mut expected = vec![9; 3 * SLICE as usize];
         expected[100..100 + 2 * SLICE as usize].fill(0);
         assert_eq!(bytes(&disk, 0, 3 * SLICE), expected);

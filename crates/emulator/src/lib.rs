@@ -20,6 +20,7 @@ mod allocation;
 mod args;
 mod attach;
 mod backing;
+mod budget;
 mod clean;
 mod client;
 mod control;

@@ -22,7 +22,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::args::ServeArgs;
 use crate::attach;
-use crate::backing::{BackingError, Budget, Disk, Medium};
+use crate::backing::{BackingError, Disk, Medium};
+use crate::budget::Budget;
 use crate::clean::clean;
 use crate::control::{Control, Orders, usual_place};
 use crate::document::{self, Emulation, Session};
@@ -437,10 +438,7 @@ fn disks(args: &ServeArgs, exports: &ExportTable) -> Result<(Vec<Disk>, Budget),
     });
     let disks = disks.collect::<Result<Vec<_>, _>>()?;
     let memory = args.memory.unwrap_or_else(available_memory);
-    Ok((
-        disks,
-        Budget((memory.get() / crate::allocation::BLOCK).cast_signed()),
-    ))
+    Ok((disks, Budget::new(memory.get() / crate::allocation::BLOCK)))
 }
 
 /// A volume that could not be given its bytes, and what to do about it.

@@ -18,7 +18,8 @@ use fathom_units::Nanos;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::fcntl_dupfd_cloexec;
 
-use crate::backing::{Budget, Disk};
+use crate::backing::Disk;
+use crate::budget::Budget;
 use crate::client::{Client, Life, OWED_MOST, Outgoing, Phase};
 use crate::control::Control;
 use crate::exports::ExportTable;

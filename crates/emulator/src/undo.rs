@@ -31,7 +31,8 @@ use self::block::Block;
 use self::content::{Content, content};
 pub(crate) use self::crash::Tearing;
 use self::ranges::{blocks_of, part_of, rest_of};
-use crate::backing::{Budget, Disk};
+use crate::backing::Disk;
+use crate::budget::Budget;
 
 /// Bytes that are kept, and lost, together.
 pub(crate) const BLOCK: u64 = 4096;
@@ -77,21 +78,15 @@ impl Undo {
         self.blocks.is_empty()
     }
 
-    /// Blocks that are copied when a write comes to a range; more than `enough` may be told where it is enough.
-    #[inline]
-    pub fn copies(&self, disk: &Disk, (offset, length): (u64, u64), enough: u64) -> u64 {
-        let all = blocks_of(offset, length);
-        let most = all.end - all.start;
-        if most <= enough {
-            return most;
-        }
+    /// Blocks that are copied when a write comes to a range.
+    pub fn copies(&self, disk: &Disk, (offset, length): (u64, u64)) -> u64 {
         let is_copied = |number: &u64| {
             let block = self.blocks.get(number);
             let start = number * BLOCK;
             let length = BLOCK.min(disk.size().saturating_sub(start)) as u32;
             block.is_none_or(|block| block.pending == 0) && !disk.is_hole(start, length)
         };
-        all.filter(is_copied).count() as u64
+        blocks_of(offset, length).filter(is_copied).count() as u64
     }
 
     /// A write is about to change bytes of its range.
@@ -195,7 +190,7 @@ impl Undo {
     /// A block is durable as it is.
     fn forget(&mut self, number: u64, budget: &mut Budget) {
         if let Some(block) = self.blocks.remove(&number) {
-            budget.0 += block.counted;
+            budget.keep(-block.counted);
         }
     }
 

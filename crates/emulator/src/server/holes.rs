@@ -51,7 +51,7 @@ impl Server<'_> {
     }
 
     fn hole_is_done(&mut self, (punch, went): (Punch, io::Result<()>)) {
-        self.budget.0 += punch.hole.blocks.cast_signed();
+        self.budget.give_back(punch.hole.blocks);
         self.hole_of(punch.io, went);
     }
 

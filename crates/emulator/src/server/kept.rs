@@ -119,7 +119,7 @@ impl Server<'_> {
         self.will_write(export, (index, (offset, length)), With::Zeroes);
         let disk = &mut self.disks[export];
         disk.discard(&mut self.budget, offset, length)?;
-        if self.budget.0 < 0 && disk.durable_file().is_some() {
+        if self.budget.left() < 0 && disk.durable_file().is_some() {
             return Err(NbdError::NoSpace);
         }
         Ok(())

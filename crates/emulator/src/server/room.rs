@@ -1,8 +1,9 @@
-//! Room for copies of what is written over, where a crash may bring it back.
+//! Room for what is written, and for copies of what it replaces, where a crash may bring it back.
 //!
-//! A write over bytes that are there fails for no lack of memory. Where there is no room for what it replaces, it waits, and
-//! the host caches are written out as by a flush, as a machine does whose memory is full of what its disks do not have. Once
-//! that is done it is taken in, whatever came of it: what others have under way may keep its room for as long as they like.
+//! No write fails because copies have the room. Where they have what it needs, it waits, and the host caches are written out
+//! as by a flush, as a machine does whose memory is full of what its disks do not have. Once that is done it is taken in,
+//! whatever came of it, unless the data of all volumes alone has no room: what others have under way may keep its copies for
+//! as long as they like.
 //!
 //! Invariant: nothing waits longer than for one such flush.
 
@@ -18,6 +19,7 @@ use super::Server;
 use super::files::Files;
 use crate::client::Client;
 use crate::in_flight::{Io, Sync};
+use crate::undo::BLOCK;
 
 /// Who asks for those flushes: none of the clients.
 pub(super) const NOBODY: (u32, u32) = (u32::MAX - 1, 0);
@@ -61,8 +63,8 @@ impl Room {
         let (writes, waited) = (self.writes, self.waited);
         (writes > 0).then(|| {
             format!(
-                "{writes} writes waited {waited} in all for room to keep what they replaced, as a crash may bring it back: give \
-                 more `--memory`"
+                "{writes} writes waited {waited} in all for room that copies had of what was written over, as a crash may bring \
+                 it back: give more `--memory`"
             )
         })
     }
@@ -85,7 +87,7 @@ impl Server<'_> {
         client: &mut Client,
         now: Nanos,
     ) -> bool {
-        if request.command != Command::Write || self.undo[export].is_none() {
+        if request.command != Command::Write {
             return false;
         }
         let goes = client.starved.is_some_and(|one| one.turn == Turn::Goes);
@@ -133,12 +135,12 @@ impl Server<'_> {
         true
     }
 
-    /// Whether what a write replaces has no room, which will be made then.
+    /// Whether a write has no room as long as copies are kept, for its bytes or what they replace: it will be made then.
     #[inline]
     fn lacks_room(&mut self, export: usize, offset: u64, length: u64) -> bool {
-        let Some(undo) = &self.undo[export] else {
+        if self.budget.kept() == 0 && self.undo[export].is_none() {
             return false;
-        };
+        }
         if offset
             .checked_add(length)
             .is_none_or(|end| end > self.disks[export].size())
@@ -147,9 +149,21 @@ impl Server<'_> {
             // It is refused.
             return false;
         }
-        let left = self.budget.0.max(0).cast_unsigned();
-        let need = undo.copies(&self.disks[export], (offset, length), left);
-        need > left && self.make_room_for(need.cast_signed())
+        let left = self.budget.left();
+        if (length / BLOCK + 2).cast_signed() <= left {
+            return false;
+        }
+        let disk = &self.disks[export];
+        let copies = self.undo[export]
+            .as_ref()
+            .map_or(0, |undo| undo.copies(disk, (offset, length)));
+        let data = disk.missing(offset, length);
+        if data.cast_signed() > self.budget.for_data() {
+            // It is refused.
+            return false;
+        }
+        let need = (copies + data).cast_signed();
+        need > left && self.make_room_for(need)
     }
 
     /// Has what is kept brought to disks; `false`: nothing is kept.
@@ -207,7 +221,11 @@ impl Server<'_> {
     /// Lets those who wait look again, where there may be room by now.
     #[inline]
     pub(super) fn feed_where_there_is_room(&mut self) {
-        if self.room.need.is_some_and(|need| self.budget.0 >= need) {
+        if self
+            .room
+            .need
+            .is_some_and(|need| self.budget.left() >= need)
+        {
             self.feed(Turn::Looks);
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::content::Content;
-use crate::backing::Budget;
+use crate::budget::Budget;
 
 /// A block whose bytes are not durable as they are.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Block {
         let is_first = |(index, place): &(usize, _)| !places().take(*index).any(|it| it == *place);
         let count = places().enumerate().filter(is_first).count();
         let count = (count as u64).cast_signed();
-        budget.0 += self.counted - count;
+        budget.keep(count - self.counted);
         self.counted = count;
     }
 

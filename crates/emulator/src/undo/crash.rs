@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::block::Block;
 use super::content::{Content, content};
 use super::{BLOCK, Undo};
-use crate::backing::{Budget, Disk};
+use crate::backing::Disk;
+use crate::budget::Budget;
 
 /// Bytes that a disk writes whole or not at all.
 pub(super) const SECTOR: usize = 512;
@@ -35,7 +36,7 @@ impl Undo {
         self.era = self.era.wrapping_add(1);
         self.partly.clear();
         let mut blocks: Vec<(u64, Block)> = self.blocks.drain().collect();
-        budget.0 += blocks.iter().map(|(_, block)| block.counted).sum::<i64>();
+        budget.keep(-blocks.iter().map(|(_, block)| block.counted).sum::<i64>());
         blocks.sort_unstable_by_key(|(number, _)| *number);
         let (mut zeroes, mut rest) = (Vec::new(), Vec::new());
         for (number, block) in blocks {

@@ -20,14 +20,14 @@ struct Volume {
 impl Volume {
     fn new() -> Self {
         let mut disk = Disk::new(&Medium::Memory, "v", 16 * BLOCK).unwrap();
-        disk.reserve(&mut Budget(100), 0, 16 * BLOCK).unwrap();
+        disk.reserve(&mut Budget::new(100), 0, 16 * BLOCK).unwrap();
         let text = "[[device]]\nname = 'v'\nmount = '/v'\nsize = '1GiB'\n";
         let (design, _) = Design::read(text, "v", Catalog::builtin()).unwrap();
         Self {
             disk,
             undo: Undo::default(),
             id: design.volume_ids().next().unwrap(),
-            budget: Budget(100),
+            budget: Budget::new(100),
             index: 0,
         }
     }
@@ -35,7 +35,9 @@ impl Volume {
     fn arrive(&mut self, block: u64, byte: u8) {
         self.begin(block * BLOCK, BLOCK, With::Bytes);
         // A crash may have given its room back.
-        let room = self.disk.reserve(&mut Budget(100), block * BLOCK, BLOCK);
+        let room = self
+            .disk
+            .reserve(&mut Budget::new(100), block * BLOCK, BLOCK);
         room.unwrap();
         self.disk
             .write(block * BLOCK, &[byte; BLOCK as usize])
@@ -87,7 +89,7 @@ impl Volume {
         // What is put back of the volume's own bytes is no matter here.
         let mut room = self.budget;
         self.undo.crash(&mut self.disk, &mut room, Tearing::No);
-        self.budget = Budget(100);
+        self.budget = Budget::new(100);
         assert!(content(&self.disk, block).is(&[expected; BLOCK as usize]));
         assert!(self.undo.blocks.is_empty());
     }
@@ -145,7 +147,7 @@ impl Volume {
     #[track_caller]
     fn check_sectors(&mut self, expected: [u8; 3]) {
         self.undo
-            .crash(&mut self.disk, &mut Budget(100), Tearing::No);
+            .crash(&mut self.disk, &mut Budget::new(100), Tearing::No);
         let block = content(&self.disk, 3).to_bytes();
         let first = |sector: usize| block[sector * SECTOR];
         assert_eq!([first(0), first(1), first(2)], expected);
@@ -211,7 +213,7 @@ fn zeroes_that_are_lost_leave_what_was_there() {
     volume.begin(3 * BLOCK, BLOCK, With::Zeroes);
     let hole = volume
         .disk
-        .discard(&mut Budget(100), 3 * BLOCK, BLOCK)
+        .discard(&mut Budget::new(100), 3 * BLOCK, BLOCK)
         .unwrap();
     assert_eq!(hole, None);
     volume.end(3, true);
@@ -242,7 +244,7 @@ fn a_torn_block_has_sectors_of_both() {
     let tearing = Tearing::Sectors(42);
     volume
         .undo
-        .crash(&mut volume.disk, &mut Budget(100), tearing);
+        .crash(&mut volume.disk, &mut Budget::new(100), tearing);
     let torn = content(&volume.disk, 3).to_bytes();
     let sectors: Vec<u8> = torn.chunks(SECTOR).map(|sector| sector[0]).collect();
     assert!(sectors.contains(&0) && sectors.contains(&1), "{sectors:?}");
@@ -258,7 +260,7 @@ fn a_torn_block_has_sectors_of_both() {
 fn holes_that_are_zeroed_take_nothing() {
     const SIZE: u64 = 1 << 30;
     let disk = Disk::new(&Medium::Memory, "v", SIZE).unwrap();
-    let (mut undo, mut budget) = (Undo::default(), Budget(100));
+    let (mut undo, mut budget) = (Undo::default(), Budget::new(100));
     let zeroing = (0, (0, SIZE));
     undo.will_write(&disk, &mut budget, zeroing, With::Zeroes);
     assert!(undo.blocks.is_empty());
@@ -275,7 +277,7 @@ fn what_of_a_write_is_in_no_cache_is_over_with_it() {
     for begins in [0, 100] {
         let range = (3 * BLOCK + begins, 2 * BLOCK);
         volume.begin(range.0, range.1, With::Bytes);
-        let room = volume.disk.reserve(&mut Budget(100), range.0, range.1);
+        let room = volume.disk.reserve(&mut Budget::new(100), range.0, range.1);
         room.unwrap();
         volume
             .disk
@@ -321,21 +323,21 @@ fn a_write_from_before_a_crash_ends_no_other() {
 fn what_is_kept_takes_room_until_it_is_durable() {
     let mut volume = Volume::new();
     volume.write(3, 1);
-    assert_eq!(volume.budget.0, 99);
+    assert_eq!(volume.budget.left(), 99);
     volume.take(3, 7);
     volume.write(3, 2);
-    assert_eq!(volume.budget.0, 98);
+    assert_eq!(volume.budget.left(), 98);
     volume.durable(3, 7);
-    assert_eq!(volume.budget.0, 99);
+    assert_eq!(volume.budget.left(), 99);
     volume.take(3, 8);
     volume.durable(3, 8);
-    assert_eq!(volume.budget.0, 100);
+    assert_eq!(volume.budget.left(), 100);
 }
 
 #[test]
 fn a_crash_puts_everything_back_where_memory_is_used_up() {
     let mut disk = Disk::new(&Medium::Memory, "v", 16 * BLOCK).unwrap();
-    let (mut undo, mut budget) = (Undo::default(), Budget(3));
+    let (mut undo, mut budget) = (Undo::default(), Budget::new(3));
     let filled = |byte: u8| [byte; BLOCK as usize];
     // A block that a disk has, and another.
     for block in [0, 1] {
@@ -352,11 +354,14 @@ fn a_crash_puts_everything_back_where_memory_is_used_up() {
     undo.will_write(&disk, &mut budget, first, With::Zeroes);
     disk.discard(&mut budget, 0, BLOCK).unwrap();
     undo.wrote(&disk, &mut budget, first, true);
-    assert_eq!(budget.0, 0);
-    let more = disk.reserve(&mut budget, 5 * BLOCK, BLOCK);
+    assert_eq!(budget.left(), 0);
+    // Copies go by themselves, so only data is refused its room.
+    disk.reserve(&mut budget, 5 * BLOCK, 2 * BLOCK).unwrap();
+    assert_eq!(budget.left(), -2);
+    let more = disk.reserve(&mut budget, 7 * BLOCK, BLOCK);
     assert_eq!(more, Err(fathom_nbd::NbdError::NoSpace));
     let gone = undo.crash(&mut disk, &mut budget, Tearing::No);
-    assert_eq!((gone.lost, gone.broken, budget.0), (2 * BLOCK, 0, 1));
+    assert_eq!((gone.lost, gone.broken, budget.left()), (2 * BLOCK, 0, -1));
     for (block, expected) in [(0, 7), (1, 6)] {
         assert!(content(&disk, block).is(&filled(expected)), "{block}");
     }
