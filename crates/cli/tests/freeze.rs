@@ -47,6 +47,10 @@ impl Drop for Mounted {
     }
 }
 
+/// The 99th percentile of latency shows nothing of a second: well below a millisecond on a machine with nothing else to do, a few
+/// on a busy one.
+const HIDDEN_MS: f64 = 20.0;
+
 fn wait_until(moment: Nanos) {
     while Clock::now() < moment {
         sleep_until(moment);
@@ -114,7 +118,7 @@ fn response_time_shows_a_second_that_latency_hides() {
         "fathom: latency p99 {latency:.3} ms, response time p99 {response:.0} ms at {reached:.0} IOPS"
     );
     assert!(
-        latency < 1.0 && reached > 950.0,
+        latency < HIDDEN_MS && reached > 950.0,
         "latency p99 {latency} ms, {reached} IOPS"
     );
     assert!(
@@ -133,7 +137,7 @@ fn response_time_shows_a_second_that_latency_hides() {
     println!("fio: clat p99 {told:.3} ms at {iops:.0} IOPS");
     // What the peer shows of that second: nothing. Were it otherwise, there would be no need for another figure.
     assert!(
-        told < 1.0 && iops > 950.0,
+        told < HIDDEN_MS && iops > 950.0,
         "clat p99 {told} ms, {iops} IOPS"
     );
 }
