@@ -241,11 +241,13 @@ fn targets_that_threads_share_have_rows_of_their_own() {
         let expected = [(0, names[0]), (0, names[1]), (1, names[0]), (1, names[1])];
         let who: Vec<(u32, &str)> = found.iter().map(|row| (row.0, row.1.as_str())).collect();
         assert_eq!(who, expected);
-        let all: u64 = found.iter().map(|row| row.2).sum();
-        // Both targets are drawn alike.
-        for (_, target, ios) in &found {
-            near(*ios as f64, all as f64 / 4.0, 0.25);
-            assert!(*ios > 100, "{target}");
+        // Each thread draws both targets alike; how many I/Os it has is the processors' matter.
+        for thread in found.chunks(2) {
+            let all: u64 = thread.iter().map(|row| row.2).sum();
+            for (_, target, ios) in thread {
+                near(*ios as f64, all as f64 / 2.0, 0.25);
+                assert!(*ios > 100, "{target}");
+            }
         }
     }
 }
