@@ -26,7 +26,10 @@ pub fn fathom(home: &Path) -> Command {
 /// Debian's fio, or this program in its place, with `folder` as its folder.
 pub fn fio(folder: &Path, theirs: bool) -> Command {
     let mut command = if theirs {
-        Command::new("fio")
+        // One that hangs is no reason to wait for ever.
+        let mut limited = Command::new("timeout");
+        limited.args(["--kill-after=5", "120", "fio"]);
+        limited
     } else {
         fathom(folder)
     };
