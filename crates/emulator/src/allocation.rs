@@ -64,6 +64,17 @@ impl Allocation {
         missing
     }
 
+    /// Blocks that lie within a range as a whole and hold data.
+    pub fn taken(&self, offset: u64, length: u64) -> u64 {
+        let (first, last) = self.whole(offset, length);
+        if first >= last {
+            return 0;
+        }
+        let start = first * BLOCK;
+        let stop = (last * BLOCK).min(offset + length);
+        last - first - self.missing(start, stop - start)
+    }
+
     /// Every block that a range touches holds data from now on.
     #[inline]
     pub fn mark(&mut self, offset: u64, length: u64) {

@@ -43,6 +43,9 @@ pub(crate) struct Files {
     pub mount: Mount,
     pub(super) tree: Tree,
     buffer: Vec<u8>,
+    /// Requests that wait for holes, and whether they may go on.
+    pub(super) held: Vec<(Vec<u8>, Option<Starved>)>,
+    pub(super) goes_on: bool,
     /// What the last answers hand on to the requests that follow them.
     handed_on: VecDeque<HandedOn>,
 }
@@ -54,6 +57,8 @@ impl Files {
             mount,
             tree,
             buffer: vec![0; fuse::REQUEST_MOST],
+            held: Vec::new(),
+            goes_on: false,
             handed_on: VecDeque::new(),
         }
     }
@@ -64,6 +69,11 @@ impl Files {
             self.handed_on.pop_front();
         }
         self.handed_on.push_back(handed_on);
+    }
+
+    /// Requests that had to wait and may go on.
+    pub(super) fn take_held(&mut self) -> Option<Vec<(Vec<u8>, Option<Starved>)>> {
+        std::mem::take(&mut self.goes_on).then(|| std::mem::take(&mut self.held))
     }
 
     /// The kernel may have asked no longer for what is answered: that is no failure.
@@ -192,6 +202,7 @@ impl Server<'_> {
             return;
         };
         if let Some(operation) = files.names(&request)
+            && !self.file_must_wait(files, (&request, bytes), &operation, starved)
             && !self.file_starves(files, (&request, bytes), &operation, starved)
         {
             let held = self.fed(starved, Clock::now());
@@ -227,9 +238,6 @@ impl Server<'_> {
             Err(error) => return files.fail(unique, error),
         };
         let (offset, length) = (wanted.offset, u64::from(wanted.length));
-        if wanted.command != Command::Read {
-            self.finish_holes(export, offset, length);
-        }
         let in_parts =
             wanted.command == Command::WriteZeroes && self.zeroes_in_parts(export, length);
         let done = match (wanted.command, operation) {
@@ -278,17 +286,6 @@ impl Server<'_> {
             self.zero_in_parts(io, handed_on);
         } else {
             self.enter(io, hole);
-        }
-    }
-
-    /// Has all that is punched or zeroed of a range done before it is changed: only another client of the same bytes can have
-    /// brought this about.
-    fn finish_holes(&mut self, export: usize, offset: u64, length: u64) {
-        if self.puncher.touches(export, offset, length) {
-            self.punch_all();
-        }
-        if self.zeroings.touches(export, offset, length) {
-            self.zero_all();
         }
     }
 
