@@ -300,6 +300,16 @@ impl Disk {
         Ok(())
     }
 
+    /// Where the data, or the hole, ends that is at an offset within; whether it is data.
+    pub fn run(&self, offset: u64) -> (u64, bool) {
+        self.allocation.run(offset, self.size)
+    }
+
+    /// Bytes of blocks that hold data.
+    pub fn held(&self) -> u64 {
+        self.allocation.held() * BLOCK
+    }
+
     /// Whether a range is one hole.
     pub fn is_hole(&self, offset: u64, length: u32) -> bool {
         let end = offset + u64::from(length);

@@ -41,6 +41,7 @@ mod obey;
 mod rest;
 mod room;
 mod secure;
+mod seek;
 mod waiting;
 mod zeroing;
 
