@@ -61,9 +61,10 @@ impl Room {
     /// What a reader of the figures should know.
     pub fn note(&self) -> Option<String> {
         let (writes, waited) = (self.writes, self.waited);
+        let plural = if writes == 1 { "" } else { "s" };
         (writes > 0).then(|| {
             format!(
-                "{writes} writes waited {waited} in all for room that copies had of what was written over or zeroed, as a crash \
+                "{writes} write{plural} waited {waited} in all for room that copies had of what was written over or zeroed, as a crash \
                  may bring it back: give more `--memory`"
             )
         })
