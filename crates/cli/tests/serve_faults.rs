@@ -498,30 +498,6 @@ if not sys.argv[1:]: h.trim(20 * M, 20 * M)";
     }
 }
 
-/// Where bytes are in files, what is kept of them is in memory, and bounded too.
-#[test]
-fn zeroing_of_files_keeps_no_more_than_there_is_memory() {
-    let folder = disk_folder();
-    std::fs::create_dir(folder.path().join("bytes")).unwrap();
-    let more = ["--backing", "bytes", "--memory", "8MiB"];
-    let served = Served::start_with(folder.path(), &more);
-    let text = "\
-M = 1 << 20
-h.pwrite(b'a' * (32 * M), 0); h.flush()
-for length in [32 * M, 4 * M]:
-    try:
-        h.zero(length, 0)
-        print('zeroed')
-    except nbd.Error as error:
-        print(error.errno)
-    h.flush()
-h.pwrite(b'b' * M, 0); h.flush()
-print(h.pread(1, 0), h.pread(1, 2 * M), h.pread(1, 31 * M))";
-    let told = served.python("backed", text);
-    let expected = "ENOSPC\nzeroed\nbytearray(b'b') bytearray(b'\\x00') bytearray(b'a')";
-    assert_eq!(told.trim(), expected);
-}
-
 /// What is written over is kept in memory until a disk has what replaced it: writes wait where it has no room. `how` gives the
 /// functions `put` and `get`.
 fn check_writing_over(more: &[&str], how: &str) {

@@ -5,7 +5,7 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -35,6 +35,10 @@ struct Served {
 }
 
 fn serve(home: &Path) -> Served {
+    serve_with(home, &[])
+}
+
+fn serve_with(home: &Path, more: &[&str]) -> Served {
     fs::write(home.join("two.design.toml"), DESIGN).unwrap();
     let files = home.join("files");
     fs::create_dir_all(&files).unwrap();
@@ -42,6 +46,7 @@ fn serve(home: &Path) -> Served {
     let mut child = fathom(home)
         .args(words)
         .arg(&files)
+        .args(more)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -199,6 +204,112 @@ fn files_have_the_size_of_their_volume_and_never_another() {
     assert!(!missing.status.success());
     drop((opened, read));
     served.end();
+}
+
+/// Where data of a file is, by `lseek`.
+fn extents(file: &str) -> Vec<(u64, u64)> {
+    let text = "\
+import errno, json, os, sys
+file = os.open(sys.argv[1], os.O_RDONLY)
+def seek(at, what):
+  try: return os.lseek(file, at, what)
+  except OSError as error: return -error.errno
+at, size, found = 0, os.lseek(file, 0, os.SEEK_END), []
+while at < size and (start := seek(at, os.SEEK_DATA)) >= 0:
+  # The next hole is where one is already, and else behind the data.
+  end = seek(start, os.SEEK_HOLE)
+  assert seek(at, os.SEEK_HOLE) == (at if start > at else end)
+  found.append((start, end))
+  at = end
+assert at == size or start == -errno.ENXIO
+for what in os.SEEK_DATA, os.SEEK_HOLE: assert seek(size, what) == -errno.ENXIO
+print(json.dumps(found))
+";
+    serde_json::from_str(&system("/usr/bin/python3", &["-c", text, file])).unwrap()
+}
+
+const MIB: u64 = 1 << 20;
+
+/// A copy takes what the file takes, whatever program makes it.
+fn check_copies(home: &Path, name: &str) {
+    let copy = home.join("copy");
+    let copied = copy.display().to_string();
+    let convert = [
+        "qemu-img", "convert", "-f", "raw", "-O", "raw", name, &copied,
+    ];
+    for words in [&["cp", "--sparse=auto", name, &copied][..], &convert] {
+        system(words[0], &words[1..]);
+        system("cmp", &[name, &copied]);
+        let blocks = fs::metadata(&copy).unwrap().blocks();
+        assert!(blocks * 512 <= MIB, "{words:?}: {blocks} blocks");
+        fs::remove_file(&copy).unwrap();
+    }
+}
+
+/// Programs that copy what is sparse find data and holes, and what room a file takes.
+#[test]
+fn holes_of_files_are_known() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    fs::create_dir(home.join("bytes")).unwrap();
+    for more in [&[][..], &["--backing", "bytes"]] {
+        let mut served = serve_with(home, more);
+        let path = served.files.join("data");
+        let name = path.display().to_string();
+        let file = fs::File::options()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .unwrap();
+        let blocks = || fs::metadata(&path).unwrap().blocks() * 512;
+        assert_eq!((extents(&name), blocks()), (Vec::new(), 0));
+        file.write_all_at(&[7; 8192], 100 * MIB + 4096).unwrap();
+        file.write_all_at(&[8; 512], 200 * MIB - 512).unwrap();
+        file.write_all_at(&[9; 4096], 512 * MIB - 4096).unwrap();
+        let (first, second) = (
+            (100 * MIB + 4096, 100 * MIB + 12288),
+            (200 * MIB - 4096, 200 * MIB),
+        );
+        let last = (512 * MIB - 4096, 512 * MIB);
+        assert_eq!(extents(&name), [first, second, last]);
+        assert_eq!(blocks(), 16384);
+        // What is there by another way is known too.
+        system(
+            "dd",
+            &[
+                "if=/etc/passwd",
+                &format!("of={}", served.devices[0]),
+                "conv=notrunc,fsync",
+                "bs=512",
+                "count=1",
+            ],
+        );
+        assert_eq!((extents(&name).len(), blocks()), (4, 20480));
+
+        check_copies(home, &name);
+        let map = system("qemu-img", &["map", "-f", "raw", "--output=json", &name]);
+        let map: serde_json::Value = serde_json::from_str(&map).unwrap();
+        let data = map
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|part| part["data"] == true);
+        assert_eq!(
+            data.map(|part| part["start"].as_u64().unwrap())
+                .collect::<Vec<_>>(),
+            [0, first.0, second.0, last.0]
+        );
+
+        // Holes come by punching.
+        system(
+            "fallocate",
+            &["--punch-hole", "--offset=100MiB", "--length=100MiB", &name],
+        );
+        assert_eq!(extents(&name).len(), 2);
+        assert_eq!(blocks(), 8192);
+        drop(file);
+        served.end();
+    }
 }
 
 /// Programs say what went wrong: a tree of fixed files permits it to nobody.

@@ -200,6 +200,15 @@ impl Disk {
         }
     }
 
+    /// Blocks of memory that a range gives back which becomes zeroes.
+    pub fn gives_back(&self, offset: u64, length: u64) -> u64 {
+        if self.in_memory {
+            self.allocation.taken(offset, length)
+        } else {
+            0
+        }
+    }
+
     /// How many times a range was given back: a write that took its room before may have none now.
     #[inline]
     pub fn discards(&self) -> u64 {
@@ -247,6 +256,7 @@ impl Disk {
         }
         self.discards += 1;
         let (first, last) = self.allocation.whole(offset, length);
+        let taken = self.allocation.taken(offset, length);
         let end = offset + length;
         if first >= last {
             return self.zero_parts(offset, end).map(|()| None);
@@ -254,7 +264,6 @@ impl Disk {
         let (start, stop) = (first * BLOCK, (last * BLOCK).min(end));
         self.zero_parts(offset, start)?;
         self.zero_parts(stop, end)?;
-        let taken = last - first - self.allocation.missing(start, stop - start);
         let blocks = if self.in_memory { taken } else { 0 };
         let length = (last - first) * BLOCK;
         if taken == 0 {
@@ -289,6 +298,16 @@ impl Disk {
             at = stop;
         }
         Ok(())
+    }
+
+    /// Where the data, or the hole, ends that is at an offset within; whether it is data.
+    pub fn run(&self, offset: u64) -> (u64, bool) {
+        self.allocation.run(offset, self.size)
+    }
+
+    /// Bytes of blocks that hold data.
+    pub fn held(&self) -> u64 {
+        self.allocation.held() * BLOCK
     }
 
     /// Whether a range is one hole.

@@ -56,6 +56,12 @@ impl Io {
         (self.export, self.index)
     }
 
+    /// Whether the model may get it in several steps, of so many bytes at most.
+    #[inline]
+    pub fn has_steps(&self, most: u32) -> bool {
+        self.length > most || self.command == Command::WriteZeroes
+    }
+
     /// Whether it changes bytes in a way that a failing host may take back.
     pub fn writes(&self) -> bool {
         matches!(self.command, Command::Write | Command::WriteZeroes)

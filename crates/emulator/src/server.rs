@@ -41,6 +41,7 @@ mod obey;
 mod rest;
 mod room;
 mod secure;
+mod seek;
 mod waiting;
 mod zeroing;
 
@@ -229,6 +230,7 @@ impl<'a> Server<'a> {
             let now = Clock::now();
             self.let_happen(self.pace.at(now));
             self.feed_where_there_is_room();
+            self.take_held_files();
             self.feed_files();
             self.deliver();
             self.meter.roll(now, &self.pace);
@@ -370,7 +372,7 @@ impl<'a> Server<'a> {
             let Some(io) = self.ios.get_mut(number) else {
                 continue;
             };
-            io.waits = if io.length > STEP {
+            io.waits = if io.has_steps(STEP) {
                 io.waits.then(&completed.waits)
             } else {
                 completed.waits
@@ -378,6 +380,7 @@ impl<'a> Server<'a> {
             if completed.error.is_some() {
                 io.error = Some(NbdError::Io);
                 io.left = 0;
+                self.zeroings.look_again();
             }
             if io.left > 0 && self.zeroings.holds(number, io, due) {
                 continue;
@@ -589,8 +592,10 @@ fn next_step(io: &mut Io, number: u32, exports: &ExportTable) -> Request {
             (io.offset, io.length)
         }
         _ => {
-            let length = io.left.min(STEP);
-            let offset = io.offset + u64::from(io.length - io.left);
+            let begun = io.length - io.left;
+            // Of what becomes zeroes, no more than is.
+            let length = io.left.min(STEP).min(io.reached - begun);
+            let offset = io.offset + u64::from(begun);
             io.left -= length;
             (offset, length)
         }

@@ -9,8 +9,8 @@
 //!
 //! On a volume without such a cache the same can be kept of writes under way alone, so that a crash can tear them.
 //!
-//! What is kept takes memory, which is counted as taken from the budget, even below nothing: a write over bytes that are there
-//! does not fail for it, but nothing new is taken in until it is given back.
+//! What is kept takes memory, which is counted as taken from the budget, even below nothing: nothing fails for it, but who needs
+//! room waits until it is given back.
 //!
 //! Invariants: of a block that is not kept here, the volume's bytes are durable; when no write is under way to a block, it has
 //! no pending bytes; with nothing kept, the budget is as it was.
@@ -78,7 +78,7 @@ impl Undo {
         self.blocks.is_empty()
     }
 
-    /// Blocks that are copied when a write comes to a range.
+    /// Blocks that are copied when a write or zeroes come to a range.
     pub fn copies(&self, disk: &Disk, (offset, length): (u64, u64)) -> u64 {
         let is_copied = |number: &u64| {
             let block = self.blocks.get(number);
@@ -150,6 +150,19 @@ impl Undo {
             parts => parts.unwrap_or_default(),
         };
         for range in rest_of(write.range, parts) {
+            self.wrote(disk, budget, (write.index, range), false);
+        }
+    }
+
+    /// What of a write the model is done with is on its disk where it is not in the cache; the rest of it is under way.
+    pub fn has_come_to(&mut self, disk: &Disk, budget: &mut Budget, write: Write, done: u64) {
+        if write.era != self.era {
+            return;
+        }
+        let parts = self.partly.entry(write.index).or_default();
+        let rest = rest_of((write.range.0, done), parts.clone());
+        parts.extend(&rest);
+        for range in rest {
             self.wrote(disk, budget, (write.index, range), false);
         }
     }

@@ -13,11 +13,11 @@ mod tree;
 mod wire;
 
 pub use reply::{
-    HEAD_BYTES, Head, attributes, entry, failed, head, initialised, opened, space, written,
+    HEAD_BYTES, Head, attributes, entry, failed, head, initialised, opened, sought, space, written,
 };
 pub use request::{
-    Fallocate, FileOp, Init, Malformed, NewAttributes, REQUEST_MOST, Request, Transfer, WRITE_MOST,
-    What,
+    Fallocate, FileOp, Init, Malformed, NewAttributes, REQUEST_MOST, Request, Seek, Transfer,
+    WRITE_MOST, What,
 };
 pub use tree::{Attributes, ROOT, Tree, TreeError};
 
@@ -29,6 +29,8 @@ pub mod errno {
     pub const NO_ENTRY: i32 = 2;
     /// An I/O failed.
     pub const IO: i32 = 5;
+    /// No such place: beyond the end of a file, or of its data.
+    pub const NO_PLACE: i32 = 6;
     /// A directory where a file was wanted.
     pub const IS_DIRECTORY: i32 = 21;
     /// An argument makes no sense.

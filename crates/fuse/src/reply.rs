@@ -12,7 +12,7 @@ const MINOR_LEAST: u32 = 28;
 const VERSION: (u32, u32) = (7, 45);
 /// Requests that the kernel may have under way beside those that somebody waits for.
 const BACKGROUND: u16 = 1024;
-/// How long names and attributes may be kept: they never change.
+/// How long names and attributes of directories may be kept: they never change.
 const VALID_SECONDS: u64 = 3600;
 
 /// Abilities that are asked for where the kernel has them.
@@ -105,7 +105,7 @@ pub fn entry(unique: u64, of: &Attributes) -> Vec<u8> {
     let mut body = Vec::with_capacity(128);
     body.put64(of.node);
     // The generation, and how long the name and the attributes may be kept.
-    for value in [0, VALID_SECONDS, VALID_SECONDS, 0] {
+    for value in [0, VALID_SECONDS, valid_seconds(of), 0] {
         body.put64(value);
     }
     put_attributes(&mut body, of);
@@ -115,10 +115,15 @@ pub fn entry(unique: u64, of: &Attributes) -> Vec<u8> {
 /// Attributes of a node.
 pub fn attributes(unique: u64, of: &Attributes) -> Vec<u8> {
     let mut body = Vec::with_capacity(104);
-    body.put64(VALID_SECONDS);
+    body.put64(valid_seconds(of));
     body.put64(0);
     put_attributes(&mut body, of);
     whole(unique, &body)
+}
+
+/// How long attributes may be kept: what a file holds changes, also by other ways than the kernel's.
+fn valid_seconds(of: &Attributes) -> u64 {
+    if of.is_directory { VALID_SECONDS } else { 0 }
 }
 
 fn put_attributes(body: &mut Vec<u8>, of: &Attributes) {
@@ -127,7 +132,7 @@ fn put_attributes(body: &mut Vec<u8>, of: &Attributes) {
     let kind = if of.is_directory { DIRECTORY } else { FILE };
     body.put64(of.node);
     body.put64(of.size);
-    body.put64(of.size.div_ceil(512));
+    body.put64(of.held.div_ceil(512));
     for seconds in [of.time; 3] {
         body.put64(seconds);
     }
@@ -162,6 +167,14 @@ pub fn written(unique: u64, bytes: u32) -> [u8; HEAD_BYTES + 8] {
     reply
 }
 
+/// What was looked for in a file is at `offset`.
+pub fn sought(unique: u64, offset: u64) -> [u8; HEAD_BYTES + 8] {
+    let mut reply = [0; HEAD_BYTES + 8];
+    reply[..HEAD_BYTES].copy_from_slice(head(unique, 8).bytes());
+    reply[HEAD_BYTES..].copy_from_slice(&offset.to_ne_bytes());
+    reply
+}
+
 /// Space of a file system whose files have `bytes` in all, and never more.
 pub fn space(unique: u64, bytes: u64, files: u64) -> Vec<u8> {
     let mut body = Vec::with_capacity(80);
@@ -185,6 +198,7 @@ mod tests {
             node: 2,
             is_directory: false,
             size: 1 << 30,
+            held: 4096,
             time: 5,
             owner: (0, 0),
         };
@@ -201,6 +215,7 @@ mod tests {
             (space(9, 1 << 30, 3), 16 + 80),
             (initialised(9, &init).unwrap(), 16 + 64),
             (written(9, 4096).to_vec(), 16 + 8),
+            (sought(9, 4096).to_vec(), 16 + 8),
             (failed(9, 5).bytes().to_vec(), 16),
         ] {
             assert_eq!(reply.len(), size);

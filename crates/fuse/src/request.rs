@@ -95,6 +95,8 @@ pub enum FileOp<'a> {
     Sync,
     /// Space is given or taken back.
     Allocate(Fallocate),
+    /// The next place with data, or with none.
+    Seek(Seek),
 }
 
 /// A range that is read or written.
@@ -145,6 +147,29 @@ impl Fallocate {
     /// Whether space is given to the range.
     pub const fn allocates(&self) -> bool {
         self.mode & !Self::KEEP_SIZE == 0
+    }
+}
+
+/// `lseek` for what a file is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seek {
+    /// From where on.
+    pub offset: u64,
+    /// As `lseek` takes it.
+    pub whence: u32,
+}
+
+impl Seek {
+    const DATA: u32 = 3;
+    const HOLE: u32 = 4;
+
+    /// Whether data is looked for; `None`: neither that nor a hole, and the kernel knows the answer itself.
+    pub const fn for_data(&self) -> Option<bool> {
+        match self.whence {
+            Self::DATA => Some(true),
+            Self::HOLE => Some(false),
+            _ => None,
+        }
     }
 }
 
@@ -221,6 +246,13 @@ fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
                 offset: body.u64()?,
                 length: body.u64()?,
                 mode: body.u32()?,
+            }))
+        }
+        46 => {
+            body.u64()?;
+            What::File(FileOp::Seek(Seek {
+                offset: body.u64()?,
+                whence: body.u32()?,
             }))
         }
         other => What::Other(other),
@@ -310,6 +342,15 @@ mod tests {
         body
     }
 
+    fn seek(offset: u64, whence: u32) -> Vec<u8> {
+        let mut body = Vec::new();
+        body.put64(1);
+        body.put64(offset);
+        body.put32(whence);
+        body.put32(0);
+        body
+    }
+
     #[test]
     fn requests_are_understood() {
         let read = transfer_body(4096, 512, 0, &[]);
@@ -329,6 +370,10 @@ mod tests {
             group: Some(8),
             size: Some(9),
         };
+        let wanted = Seek {
+            offset: 4096,
+            whence: 4,
+        };
         let transfer = |offset, size, flags| Transfer {
             offset,
             size,
@@ -343,6 +388,7 @@ mod tests {
                 What::File(FileOp::Write(transfer(8192, 3, 0o10_000), b"abc")),
             ),
             (20, vec![0; 16], What::File(FileOp::Sync)),
+            (46, seek(4096, 4), What::File(FileOp::Seek(wanted))),
             (10, b"data\0".to_vec(), What::ChangeName),
             (45, vec![0; 16], What::ChangeName),
             (4, set, What::SetAttributes(wished)),
@@ -355,6 +401,16 @@ mod tests {
         }
         assert!(transfer(0, 1, 0o10_000).is_durable());
         assert!(!transfer(0, 1, 0o2).is_durable());
+        for (whence, expected) in [
+            (0, None),
+            (2, None),
+            (3, Some(true)),
+            (4, Some(false)),
+            (5, None),
+        ] {
+            let found = Seek { offset: 0, whence };
+            assert_eq!(found.for_data(), expected);
+        }
     }
 
     #[test]

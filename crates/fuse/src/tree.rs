@@ -36,6 +36,8 @@ pub struct Attributes {
     pub is_directory: bool,
     /// Bytes.
     pub size: u64,
+    /// Bytes that take room: all of them, as far as a tree knows.
+    pub held: u64,
     /// When the tree was made, in seconds of the Unix epoch.
     pub time: u64,
     /// User and group.
@@ -171,6 +173,7 @@ impl Tree {
             node: number,
             is_directory,
             size,
+            held: size,
             time: self.time,
             owner: self.owner,
         })

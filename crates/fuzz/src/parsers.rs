@@ -425,6 +425,7 @@ fn fuse_answer(tree: &Tree, request: &fuse::Request<'_>, whole: &[u8], outcome: 
                     assert!(count <= 1, "one meaning");
                     outcome.add(&format!("{is:?}"));
                 }
+                FileOp::Seek(seek) => outcome.add(&format!("{:?}", seek.for_data())),
                 FileOp::Read(_) | FileOp::Sync => {}
             }
             ("file", tree.file(node).map(|_| Vec::new()))

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use fathom_fuse::{self as fuse, FileOp, Request, Tree, What, errno};
+use fathom_fuse::{self as fuse, Attributes, FileOp, Request, Tree, What, errno};
 use fathom_model::Waits;
 use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
@@ -43,6 +43,9 @@ pub(crate) struct Files {
     pub mount: Mount,
     pub(super) tree: Tree,
     buffer: Vec<u8>,
+    /// Requests that wait for holes, and whether they may go on.
+    pub(super) held: Vec<(Vec<u8>, Option<Starved>)>,
+    pub(super) goes_on: bool,
     /// What the last answers hand on to the requests that follow them.
     handed_on: VecDeque<HandedOn>,
 }
@@ -54,6 +57,8 @@ impl Files {
             mount,
             tree,
             buffer: vec![0; fuse::REQUEST_MOST],
+            held: Vec::new(),
+            goes_on: false,
             handed_on: VecDeque::new(),
         }
     }
@@ -66,12 +71,17 @@ impl Files {
         self.handed_on.push_back(handed_on);
     }
 
+    /// Requests that had to wait and may go on.
+    pub(super) fn take_held(&mut self) -> Option<Vec<(Vec<u8>, Option<Starved>)>> {
+        std::mem::take(&mut self.goes_on).then(|| std::mem::take(&mut self.held))
+    }
+
     /// The kernel may have asked no longer for what is answered: that is no failure.
-    fn say(&self, reply: &[u8]) {
+    pub(super) fn say(&self, reply: &[u8]) {
         let _ = rustix::io::write(self.mount.device(), reply);
     }
 
-    fn fail(&self, unique: u64, error: i32) {
+    pub(super) fn fail(&self, unique: u64, error: i32) {
         self.say(fuse::failed(unique, error).bytes());
     }
 
@@ -101,11 +111,19 @@ impl Files {
         }
     }
 
+    /// Attributes of a node, with what of it takes room.
+    fn with_held(&self, found: Attributes, disks: &[Disk]) -> Attributes {
+        let export = self.tree.file(found.node);
+        let held = export.map_or(found.held, |export| disks[export].held());
+        Attributes { held, ..found }
+    }
+
     /// Answers what is about names and attributes; gives back what is about bytes.
-    fn names<'r>(&self, request: &Request<'r>) -> Option<FileOp<'r>> {
+    fn names<'r>(&self, request: &Request<'r>, disks: &[Disk]) -> Option<FileOp<'r>> {
         let (unique, node) = (request.unique, request.node);
         let none = || self.fail(unique, errno::NO_ENTRY);
         let tree = &self.tree;
+        let attributes = |node| Some(self.with_held(tree.attributes(node)?, disks));
         match request.what {
             What::File(operation) => return Some(operation),
             What::Init(init) => match fuse::initialised(unique, &init) {
@@ -113,15 +131,15 @@ impl Files {
                 None => self.fail(unique, errno::NOT_SUPPORTED),
             },
             What::Lookup(name) => match tree.lookup(node, name) {
-                Some(found) => self.say(&fuse::entry(unique, &found)),
+                Some(found) => self.say(&fuse::entry(unique, &self.with_held(found, disks))),
                 None => none(),
             },
-            What::GetAttributes => match tree.attributes(node) {
+            What::GetAttributes => match attributes(node) {
                 Some(found) => self.say(&fuse::attributes(unique, &found)),
                 None => none(),
             },
             // What changes nothing is done, as copying programs ask for it.
-            What::SetAttributes(wished) => match tree.attributes(node) {
+            What::SetAttributes(wished) => match attributes(node) {
                 Some(found) if found.satisfy(&wished) => {
                     self.say(&fuse::attributes(unique, &found));
                 }
@@ -146,7 +164,7 @@ impl Files {
     }
 }
 
-fn number_of(error: NbdError) -> i32 {
+pub(super) fn number_of(error: NbdError) -> i32 {
     match error {
         NbdError::NoSpace => errno::NO_SPACE,
         NbdError::Invalid => errno::INVALID,
@@ -191,7 +209,8 @@ impl Server<'_> {
         let Ok(request) = Request::parse(bytes) else {
             return;
         };
-        if let Some(operation) = files.names(&request)
+        if let Some(operation) = files.names(&request, &self.disks)
+            && !self.file_must_wait(files, (&request, bytes), &operation, starved)
             && !self.file_starves(files, (&request, bytes), &operation, starved)
         {
             let held = self.fed(starved, Clock::now());
@@ -221,15 +240,15 @@ impl Server<'_> {
                 _ => files.fail(unique, errno::IS_DIRECTORY),
             };
         };
+        if let FileOp::Seek(seek) = operation {
+            return self.seek(files, (unique, export), seek);
+        }
         let wanted = match self.wanted(export, operation) {
             Ok(Some(wanted)) => wanted,
             Ok(None) => return files.say(fuse::head(unique, 0).bytes()),
             Err(error) => return files.fail(unique, error),
         };
         let (offset, length) = (wanted.offset, u64::from(wanted.length));
-        if wanted.command != Command::Read {
-            self.finish_holes(export, offset, length);
-        }
         let in_parts =
             wanted.command == Command::WriteZeroes && self.zeroes_in_parts(export, length);
         let done = match (wanted.command, operation) {
@@ -281,17 +300,6 @@ impl Server<'_> {
         }
     }
 
-    /// Has all that is punched or zeroed of a range done before it is changed: only another client of the same bytes can have
-    /// brought this about.
-    fn finish_holes(&mut self, export: usize, offset: u64, length: u64) {
-        if self.puncher.touches(export, offset, length) {
-            self.punch_all();
-        }
-        if self.zeroings.touches(export, offset, length) {
-            self.zero_all();
-        }
-    }
-
     /// What an I/O waits for beside the model.
     fn waits_for(&self, export: usize, durable: bool, hole: Option<&Hole>) -> Sync {
         match (hole, self.disks[export].durable_file()) {
@@ -329,6 +337,8 @@ fn as_io(operation: FileOp<'_>, size: u64) -> Result<Option<Wanted>, i32> {
         durable,
     };
     Ok(match operation {
+        // It is no I/O of a disk.
+        FileOp::Seek(_) => None,
         FileOp::Sync => Some(wanted(Command::Flush, 0, 0, false)),
         FileOp::Read(range) => {
             let left = size.saturating_sub(range.offset);

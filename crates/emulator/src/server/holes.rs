@@ -2,9 +2,11 @@
 
 use std::io;
 
+use fathom_fuse::{FileOp, Request as FileRequest};
 use fathom_nbd::{Command, Request};
 
-use super::Server;
+use super::files::Files;
+use super::{Server, Starved};
 use crate::backing::told;
 use crate::in_flight::Sync;
 use crate::punch::{Hole, Punch};
@@ -17,10 +19,49 @@ impl Server<'_> {
             request.command,
             Command::Write | Command::Trim | Command::WriteZeroes
         );
-        let (offset, length) = (request.offset, u64::from(request.length));
-        changes
-            && (self.puncher.touches(export, offset, length)
-                || self.zeroings.touches(export, offset, length))
+        changes && self.is_becoming_zeroes(export, request.offset, u64::from(request.length))
+    }
+
+    #[inline]
+    fn is_becoming_zeroes(&self, export: usize, offset: u64, length: u64) -> bool {
+        self.puncher.touches(export, offset, length)
+            || self.zeroings.touches(export, offset, length)
+    }
+
+    /// The same for a request of a file, which is kept.
+    pub(super) fn file_must_wait(
+        &self,
+        files: &mut Files,
+        (request, bytes): (&FileRequest<'_>, &[u8]),
+        operation: &FileOp<'_>,
+        starved: Option<Starved>,
+    ) -> bool {
+        let (offset, length) = match operation {
+            FileOp::Write(range, _) => (range.offset, u64::from(range.size)),
+            FileOp::Allocate(range) if !range.allocates() => (range.offset, range.length),
+            _ => return false,
+        };
+        let export = files.tree.file(request.node);
+        let waits = export.is_some_and(|export| self.is_becoming_zeroes(export, offset, length));
+        if waits {
+            files.held.push((bytes.to_vec(), starved));
+        }
+        waits
+    }
+
+    /// Takes in requests of files that had to wait for holes and may go on.
+    pub(super) fn take_held_files(&mut self) {
+        let files = self.files.as_mut();
+        let Some(held) = files.and_then(Files::take_held) else {
+            return;
+        };
+        let Some(mut files) = self.files.take() else {
+            return;
+        };
+        for (bytes, starved) in held {
+            self.take_file(&mut files, &bytes, starved);
+        }
+        self.files = Some(files);
     }
 
     /// Has the hole of an I/O punched, which is answered afterwards.
@@ -76,6 +117,9 @@ impl Server<'_> {
 
     /// Clients that had to wait may go on.
     pub(super) fn go_on(&mut self) {
+        if let Some(files) = &mut self.files {
+            files.goes_on = true;
+        }
         for (place, client) in self.clients.iter_mut().enumerate() {
             if let Some(client) = client
                 && std::mem::take(&mut client.waits)

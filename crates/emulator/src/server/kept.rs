@@ -108,8 +108,7 @@ impl Server<'_> {
         Ok(None)
     }
 
-    /// Makes a short range zeroes and keeps what was there, which takes the room that the range gives back; where that is in
-    /// files, what is kept must have room beside them.
+    /// Makes a short range zeroes and keeps what was there.
     pub(super) fn zero_part(
         &mut self,
         export: usize,
@@ -117,16 +116,12 @@ impl Server<'_> {
         (offset, length): (u64, u64),
     ) -> Result<(), NbdError> {
         self.will_write(export, (index, (offset, length)), With::Zeroes);
-        let disk = &mut self.disks[export];
-        disk.discard(&mut self.budget, offset, length)?;
-        if self.budget.left() < 0 && disk.durable_file().is_some() {
-            return Err(NbdError::NoSpace);
-        }
-        Ok(())
+        let zeroed = self.disks[export].discard(&mut self.budget, offset, length);
+        zeroed.map(|_| ())
     }
 }
 
-fn write_of(io: &Io) -> Write {
+pub(super) fn write_of(io: &Io) -> Write {
     Write {
         index: io.index,
         era: io.era,

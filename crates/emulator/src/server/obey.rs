@@ -78,6 +78,7 @@ impl Server<'_> {
             }
             self.cut_off(export);
         }
+        self.zeroings.look_again();
         let who = vm.map_or("every host".to_owned(), |vm| format!("`{vm}`"));
         Ok(format!(
             "{who} failed: {} that no disk had are lost, {under_way} I/Os were under way; caches are cold{}",

@@ -1,9 +1,9 @@
 //! Room for what is written, and for copies of what it replaces, where a crash may bring it back.
 //!
-//! No write fails because copies have the room. Where they have what it needs, it waits, and the host caches are written out
-//! as by a flush, as a machine does whose memory is full of what its disks do not have. Once that is done it is taken in,
-//! whatever came of it, unless the data of all volumes alone has no room: what others have under way may keep its copies for
-//! as long as they like.
+//! No write and no zeroing fails because copies have the room. Where they have what it needs, it waits, and the host caches are
+//! written out as by a flush, as a machine does whose memory is full of what its disks do not have. Once that is done it is
+//! taken in, whatever came of it, unless the data of all volumes alone has no room: what others have under way may keep its
+//! copies for as long as they like. What becomes zeroes a part at a time waits likewise before any of its parts (`zeroing.rs`).
 //!
 //! Invariant: nothing waits longer than for one such flush.
 
@@ -19,12 +19,12 @@ use super::Server;
 use super::files::Files;
 use crate::client::Client;
 use crate::in_flight::{Io, Sync};
-use crate::undo::BLOCK;
+use crate::undo::{BLOCK, With};
 
 /// Who asks for those flushes: none of the clients.
 pub(super) const NOBODY: (u32, u32) = (u32::MAX - 1, 0);
 
-/// A write that waits for room, or did.
+/// A write or zeroing that waits for room, or did.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Starved {
     /// When it came.
@@ -52,7 +52,7 @@ pub(super) struct Room {
     need: Option<i64>,
     /// Requests of files that wait.
     files: VecDeque<(Vec<u8>, Starved)>,
-    /// Writes that have waited, and for how long.
+    /// Writes and zeroings that have waited, and for how long.
     writes: u64,
     waited: Nanos,
 }
@@ -61,10 +61,11 @@ impl Room {
     /// What a reader of the figures should know.
     pub fn note(&self) -> Option<String> {
         let (writes, waited) = (self.writes, self.waited);
+        let plural = if writes == 1 { "" } else { "s" };
         (writes > 0).then(|| {
             format!(
-                "{writes} writes waited {waited} in all for room that copies had of what was written over, as a crash may bring \
-                 it back: give more `--memory`"
+                "{writes} write{plural} waited {waited} in all for room that copies had of what was written over or zeroed, as a crash \
+                 may bring it back: give more `--memory`"
             )
         })
     }
@@ -87,11 +88,14 @@ impl Server<'_> {
         client: &mut Client,
         now: Nanos,
     ) -> bool {
-        if request.command != Command::Write {
-            return false;
-        }
+        let with = match request.command {
+            Command::Write => With::Bytes,
+            Command::WriteZeroes => With::Zeroes,
+            _ => return false,
+        };
         let goes = client.starved.is_some_and(|one| one.turn == Turn::Goes);
-        let waits = !goes && self.lacks_room(export, request.offset, u64::from(request.length));
+        let range = (request.offset, u64::from(request.length));
+        let waits = !goes && self.lacks_room(export, range, with);
         if waits {
             keep(&mut client.starved, now);
         }
@@ -104,9 +108,14 @@ impl Server<'_> {
             return Nanos::ZERO;
         };
         let waited = now.saturating_sub(starved.since);
+        self.has_waited(waited);
+        waited
+    }
+
+    /// A write, or what became zeroes a part at a time, has waited for so long.
+    pub(super) fn has_waited(&mut self, waited: Nanos) {
         self.room.writes += 1;
         self.room.waited += waited;
-        waited
     }
 
     /// The same for a request of a file, which is kept.
@@ -117,14 +126,18 @@ impl Server<'_> {
         operation: &FileOp<'_>,
         starved: Option<Starved>,
     ) -> bool {
-        let (FileOp::Write(range, _), Some(export)) = (operation, files.tree.file(request.node))
-        else {
+        let Some(export) = files.tree.file(request.node) else {
             return false;
         };
-        let size = self.exports.exports[export].size;
+        let (range, with) = match operation {
+            FileOp::Write(range, _) => ((range.offset, u64::from(range.size)), With::Bytes),
+            FileOp::Allocate(range) if range.zeroes() => {
+                ((range.offset, range.length), With::Zeroes)
+            }
+            _ => return false,
+        };
         let goes = starved.is_some_and(|one| one.turn == Turn::Goes);
-        let fits = range.offset.saturating_add(u64::from(range.size)) <= size;
-        if goes || !fits || !self.lacks_room(export, range.offset, u64::from(range.size)) {
+        if goes || !self.lacks_room(export, range, with) {
             return false;
         }
         let mut starved = starved;
@@ -135,39 +148,53 @@ impl Server<'_> {
         true
     }
 
-    /// Whether a write has no room as long as copies are kept, for its bytes or what they replace: it will be made then.
+    /// Whether a request has no room as long as copies are kept: it will be made then.
     #[inline]
-    fn lacks_room(&mut self, export: usize, offset: u64, length: u64) -> bool {
+    fn lacks_room(&mut self, export: usize, (offset, length): (u64, u64), with: With) -> bool {
         if self.budget.kept() == 0 && self.undo[export].is_none() {
             return false;
         }
-        if offset
-            .checked_add(length)
-            .is_none_or(|end| end > self.disks[export].size())
-            || self.there(export).is_err()
-        {
+        let end = offset.checked_add(length);
+        if end.is_none_or(|end| end > self.disks[export].size()) || self.there(export).is_err() {
             // It is refused.
             return false;
         }
-        let left = self.budget.left();
-        if (length / BLOCK + 2).cast_signed() <= left {
+        if with == With::Zeroes && self.zeroes_in_parts(export, length) {
+            // Each part waits by itself.
             return false;
+        }
+        let need = self.need(export, (offset, length), with);
+        need.is_some_and(|need| self.make_room_for(need))
+    }
+
+    /// Blocks that a write or zeroes need, for bytes or what they replace, and that are not there as long as copies are kept.
+    #[inline]
+    pub(super) fn need(&self, export: usize, range: (u64, u64), with: With) -> Option<i64> {
+        let left = self.budget.left();
+        if (range.1 / BLOCK + 2).cast_signed() <= left {
+            return None;
         }
         let disk = &self.disks[export];
         let copies = self.undo[export]
             .as_ref()
-            .map_or(0, |undo| undo.copies(disk, (offset, length)));
-        let data = disk.missing(offset, length);
-        if data.cast_signed() > self.budget.for_data() {
-            // It is refused.
-            return false;
-        }
-        let need = (copies + data).cast_signed();
-        need > left && self.make_room_for(need)
+            .map_or(0, |undo| undo.copies(disk, range))
+            .cast_signed();
+        let need = match with {
+            With::Bytes => {
+                let data = disk.missing(range.0, range.1).cast_signed();
+                if data > self.budget.for_data() {
+                    // It is refused.
+                    return None;
+                }
+                copies + data
+            }
+            With::Zeroes => copies - disk.gives_back(range.0, range.1).cast_signed(),
+        };
+        (need > 0 && need > left).then_some(need)
     }
 
     /// Has what is kept brought to disks; `false`: nothing is kept.
-    fn make_room_for(&mut self, need: i64) -> bool {
+    pub(super) fn make_room_for(&mut self, need: i64) -> bool {
         if self.room.flushes == 0 {
             for export in 0..self.undo.len() {
                 let kept = self.undo[export].as_ref();
@@ -243,6 +270,7 @@ impl Server<'_> {
         for (_, starved) in &mut self.room.files {
             starved.turn = turn;
         }
+        self.zeroings.feed(turn);
     }
 
     /// Takes in what has waited of files.

@@ -109,7 +109,7 @@ impl Server<'_> {
         let tick = self.meter.next().min(self.echo.next());
         let other = end.map_or(tick, |end| end.min(tick));
         let wake = due.map_or(other, |due| due.min(other));
-        let mut sleep = if self.resume.is_empty() && self.zeroings.is_empty() {
+        let mut sleep = if self.resume.is_empty() && self.zeroings.is_idle() {
             wake.saturating_sub(now)
         } else {
             Nanos::ZERO

@@ -319,6 +319,29 @@ fn a_write_from_before_a_crash_ends_no_other() {
     volume.check(3, 0);
 }
 
+/// Of a long write whose host fails, a disk has the parts that the model was done with before, unless the cache has them.
+#[test]
+fn parts_that_the_model_is_done_with_are_not_undone() {
+    let mut volume = Volume::new();
+    volume.disk.write(0, &[7; 4 * BLOCK as usize]).unwrap();
+    let range = (0, 4 * BLOCK);
+    volume.begin(0, 4 * BLOCK, With::Bytes);
+    volume.disk.write(0, &[9; 4 * BLOCK as usize]).unwrap();
+    let (index, era) = (volume.index, volume.undo.era());
+    let write = Write { index, era, range };
+    let Volume {
+        disk, undo, budget, ..
+    } = &mut volume;
+    undo.is_cached(disk, budget, write, (0, BLOCK));
+    for (done, left) in [(2, 97), (2, 97), (3, 98)] {
+        undo.has_come_to(disk, budget, write, done * BLOCK);
+        assert_eq!(budget.left(), left);
+    }
+    for (block, expected) in [(0, 7), (1, 9), (2, 9), (3, 7)] {
+        volume.check(block, expected);
+    }
+}
+
 #[test]
 fn what_is_kept_takes_room_until_it_is_durable() {
     let mut volume = Volume::new();
