@@ -184,3 +184,60 @@ fn a_server_tells_what_goes_when_it_goes() {
     assert!(child.wait().unwrap().success());
     assert_eq!(lines.count(), 0);
 }
+
+#[test]
+fn runs_are_named_from_the_last_and_by_their_folder() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    for _ in 0..2 {
+        run_keeping(home, ("FATHOM_RUNS_KEEP", "9"));
+    }
+    let ids = names_in(&home.join("data/fathom/runs"));
+    let (text, _) = expect_code(home, &["compare", "last~1", "last"], 0);
+    let sides: Vec<&str> = text.lines().take(2).collect();
+    for (side, id) in sides.iter().zip(&ids) {
+        assert!(side.contains(&format!("  {id}: ")), "{id}: {text}");
+    }
+    let (before, _) = expect_code(home, &["report", "last~1", "--json"], 0);
+    let (first, _) = expect_code(home, &["report", &ids[0], "--json"], 0);
+    assert_eq!(before, first);
+    let runs = newest(home);
+    for words in [&["report", "."][..], &["compare", ".", "last"]] {
+        let output = fathom(home)
+            .args(words)
+            .current_dir(&runs)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {stderr}");
+    }
+    for (name, told) in [
+        (
+            "last~2",
+            [
+                "there is no `last~2`: 2 runs are stored",
+                "`last~1` is the oldest",
+            ],
+        ),
+        (
+            "last~x",
+            ["`last~x` is no run", "`last~1` is the run before the last"],
+        ),
+        (".", ["the folder `.` holds no run", "name a run's folder"]),
+        ("data", ["no run is called `data`", "write `./data`"]),
+        (
+            "./none.json",
+            [
+                "the record `./none.json` cannot be read",
+                "name a file that is there",
+            ],
+        ),
+    ] {
+        for words in [&["report", name][..], &["compare", name, "last"]] {
+            let (_, stderr) = expect_code(home, words, 3);
+            for part in told {
+                assert!(stderr.contains(part), "{words:?}: {stderr}");
+            }
+        }
+    }
+}
