@@ -299,6 +299,46 @@ fn many_records_and_stages_keep_the_screen() {
 }
 
 #[test]
+fn marks_are_explained_where_they_are_shown() {
+    let base = plain(10_000, 500_000);
+    let text = check_text(&compared(&[&base, &plain(8_000, 500_000)]), &["-20.0%*"]);
+    assert!(text.contains("rates by seconds"), "{text}");
+    assert!(
+        !text.contains("by their ranks") && !text.contains('?'),
+        "{text}"
+    );
+    let text = check_text(&compared(&[&base, &plain(10_000, 900_000)]), &["%*"]);
+    assert!(
+        text.contains("(95 %): percentiles by their ranks"),
+        "{text}"
+    );
+    assert!(!text.contains("rates by") && text.contains("?  "), "{text}");
+    // Of many groups few figures are shown: what changed may be among the others.
+    let names = ["one", "two", "three", "four", "five"];
+    let of = |read: &DirectionRecord| {
+        let job = || vec![job("reader", read)];
+        record(names.map(|name| stage(name, job(), read)).into())
+    };
+    let fast = reads(10_000, 500_000);
+    let mut median = fast.clone();
+    let mut histogram = Histogram::new();
+    for index in 0..10_000 {
+        let usual = if index < 6_000 { 200_000 } else { 500_000 };
+        let slow = if index % 200 == 0 { 10 } else { 1 };
+        histogram.record(usual * (5_000 + index) / 10_000 * slow);
+    }
+    median.latency_ns.histogram = to_hdr_base64(&histogram).unwrap_or_default();
+    median.latency_ns.p50 = histogram.percentile(50.0);
+    let comparison = compared(&[&of(&fast), &of(&median)]);
+    assert!(comparison.has_changes());
+    let text = check_text(
+        &comparison,
+        &["none of these figures changed by more than the noise (95 %), others did"],
+    );
+    assert!(!text.contains('*'), "{text}");
+}
+
+#[test]
 fn csv_has_a_row_a_figure() {
     let mut slower = plain(8_000, 500_000);
     slower.stages[0].name = "a, \"b\"\u{1b}".to_owned();

@@ -147,9 +147,13 @@ impl Comparison {
         let rows = self.groups.iter().flat_map(Group::rows);
         let rows = rows.filter(|row| shown(row.figure));
         let changes: Vec<Change> = rows.flat_map(|row| row.changes).flatten().collect();
-        let has = |basis: Basis| changes.iter().any(|change| change.basis == basis);
+        let is_marked = |change: &Change| change.more_than_noise == Some(true);
+        let has = |basis: Basis| {
+            let mut marked = changes.iter().filter(|change| is_marked(change));
+            marked.any(|change| change.basis == basis)
+        };
         text.push('\n');
-        if self.has_changes() {
+        if changes.iter().any(is_marked) {
             let mut how = Vec::new();
             if has(Basis::Repeats) {
                 how.push("rates by their repeats");
@@ -166,6 +170,10 @@ impl Comparison {
                 "*        ",
                 &format!("more than the noise (95 %): {how}"),
                 9,
+            );
+        } else if self.has_changes() {
+            text.push_str(
+                "none of these figures changed by more than the noise (95 %), others did\n",
             );
         } else {
             text.push_str("no figure changed by more than the noise (95 %)\n");
