@@ -623,7 +623,7 @@ fn finish(
         } else {
             Summary::Short
         };
-        console.print(&summary(record, how_much));
+        console.print(&summary(record, how_much, console.width()));
     }
     Ok(if args.strict && record.verdict == Verdict::Questionable {
         Code::Check

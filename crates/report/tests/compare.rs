@@ -6,7 +6,7 @@ use fathom_record::{
     Check, CpuRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord,
     Record, RunKind, SCHEMA, StageRecord, ToolRecord, TotalRecord, Verdict,
 };
-use fathom_report::{Comparison, Summary, Threshold, record_csv};
+use fathom_report::{Comparison, Summary, Threshold, Width, record_csv};
 use fathom_stats::{Histogram, to_hdr_base64};
 
 /// 10,000 latencies from half to one and a half of `median_ns`, and some ten times as long.
@@ -148,9 +148,12 @@ fn compared(records: &[&Record]) -> Comparison {
 
 #[track_caller]
 fn check_text(comparison: &Comparison, parts: &[&str]) -> String {
-    let text = comparison.to_text(Summary::Short);
-    let wide = text.lines().find(|line| line.chars().count() > 80);
-    assert_eq!(wide, None, "{text}");
+    let text = comparison.to_text(Summary::Short, Width::PLAIN);
+    for columns in [40, 58, 59, 78, 79, 80] {
+        let text = comparison.to_text(Summary::Short, Width::of_terminal(columns));
+        let wide = text.lines().find(|line| line.chars().count() > columns);
+        assert_eq!(wide, None, "{text}");
+    }
     let joined = text.replace("\n         ", " ");
     for part in parts {
         assert!(joined.contains(part), "`{part}` is not in\n{text}");
@@ -176,7 +179,7 @@ fn a_change_stands_beside_its_figures() {
     };
     slower.checks.push(failed);
     let comparison = compared(&[&plain(10_000, 500_000), &slower]);
-    let text = comparison.to_text(Summary::Short);
+    let text = comparison.to_text(Summary::Short, Width::PLAIN);
     assert_eq!(text, include_str!("compare.txt"), "\n{text}");
     assert!(comparison.has_changes());
 }
