@@ -267,7 +267,7 @@ pub struct PredictArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = CALIBRATE_HELP)]
 pub struct CalibrateArgs {
-    /// The measured run: its id, a path, or `last`
+    /// The measured run: its id, a path, `last`, or `last~1` for the run before that, and so on
     #[arg(value_name = "RECORD")]
     pub record: String,
     /// The design to fit
@@ -373,7 +373,7 @@ pub enum CatalogAction {
 /// `fathom report`.
 #[derive(Debug, Clone, Args)]
 pub struct ReportArgs {
-    /// Id of a run, a path, or `last`
+    /// Id of a run, a path, `last`, or `last~1` for the run before that, and so on
     #[arg(value_name = "RUN")]
     pub run: String,
     /// Print the record as one JSON document

@@ -11,7 +11,7 @@ use fathom_session::{Code, Failure, NewFile, map_paths};
 use fathom_workload::native;
 
 use crate::args::CalibrateArgs;
-use crate::lookups::{run_name, stored};
+use crate::lookups::named;
 use crate::predict::read_design;
 
 /// Fits, writes the new design, and shows what was fitted.
@@ -19,7 +19,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
     // The fit takes a while; what would refuse its result is told first.
     let output = NewFile::at(&args.output)?;
     let (design_name, design) = read_design(&args.on)?;
-    let record = stored(&args.record)?;
+    let (record_name, record) = named(&args.record)?;
     match record.kind {
         RunKind::Run => {}
         RunKind::Predict => {
@@ -46,7 +46,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
         workload: &workload,
         design: &design,
         design_name: &design_name,
-        record_name: &run_name(&args.record)?,
+        record_name: &record_name,
     };
     let calibration =
         fathom_calibrate::calibrate(&task, Catalog::builtin(), &|| stop.is_requested())

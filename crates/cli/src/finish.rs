@@ -5,7 +5,7 @@ use fathom_peers::View;
 use fathom_record::{Record, RunKind, Verdict};
 use fathom_report::{NeedBeside, Summary, summary};
 use fathom_runs::RunWriter;
-use fathom_session::{Code, Failure, Input, Needed, Page, need_code};
+use fathom_session::{Code, Console, Failure, Input, Needed, Page, need_code};
 
 use crate::args::OutputArgs;
 use crate::terminal::TERMINAL;
@@ -59,7 +59,7 @@ pub fn finish(
 
 /// Prints a need; on stderr where stdout is for a machine.
 pub fn show_need(need: &NeedBeside, spoken: bool) {
-    let text = need.to_text();
+    let text = need.to_text(TERMINAL.width());
     if spoken {
         crate::tell(text.trim_end());
     } else {
@@ -72,9 +72,7 @@ pub fn show(record: &Record, json: bool, full: bool) -> Result<(), Failure> {
     if json {
         return crate::print_json(record);
     }
-    crate::print(&summary(
-        record,
-        if full { Summary::Full } else { Summary::Short },
-    ));
+    let how_much = if full { Summary::Full } else { Summary::Short };
+    crate::print(&summary(record, how_much, TERMINAL.width()));
     Ok(())
 }

@@ -6,7 +6,7 @@ use fathom_catalog::Catalog;
 use fathom_record::Record;
 use fathom_report::{RunRow, record_csv, runs_table};
 use fathom_runs::{Limits, RunState, Store, StoreError};
-use fathom_session::{Code, Failure, Page, need_code};
+use fathom_session::{Code, Failure, Page, need_code, unread};
 
 use crate::args::{CatalogAction, ReportArgs};
 use crate::finish::{show, show_need};
@@ -54,23 +54,26 @@ fn store() -> Result<Store, Failure> {
 
 fn failure(error: &StoreError) -> Failure {
     let code = match error {
-        StoreError::NoHome | StoreError::Io { .. } => Code::Target,
-        StoreError::NotFound { .. }
+        StoreError::NoHome => Code::Target,
+        StoreError::Io { .. } if error.place_hint().is_some() => Code::Target,
+        StoreError::Io { .. }
+        | StoreError::NotFound { .. }
+        | StoreError::NoRun { .. }
         | StoreError::Empty
+        | StoreError::TooFew { .. }
+        | StoreError::NoCount { .. }
         | StoreError::Ambiguous { .. }
         | StoreError::OtherSchema { .. }
         | StoreError::BadRecord { .. } => Code::Input,
         StoreError::BadLimit { .. } => Code::Usage,
     };
-    if let Some(hint) = error.place_hint() {
-        return Failure::new(code, error).hint(hint);
+    match error {
+        // A path that was named is a file like any other.
+        StoreError::Io { path, source } if code == Code::Input => {
+            unread("the record ", path, source)
+        }
+        _ => Failure::new(code, error).hint(error.hint()),
     }
-    let hint = match error {
-        StoreError::Empty => "`fathom run quick` makes one".to_owned(),
-        StoreError::BadLimit { .. } => format!("without it, the limit is {}", Limits::default()),
-        _ => "`fathom runs` lists the stored runs".to_owned(),
-    };
-    Failure::new(code, error).hint(hint)
 }
 
 /// Whether the limits of the store are set to what can be kept: known before a run, not when it cannot be stored.
@@ -97,23 +100,16 @@ pub fn runs() -> Result<Code, Failure> {
     Ok(Code::Success)
 }
 
-/// The record of a run, by its id, path or `last`.
+/// The record of a run, by its id, path, `last` or `last~1`.
 pub fn stored(run: &str) -> Result<Record, Failure> {
     store()?.load(run).map_err(|error| failure(&error))
 }
 
-/// What a run is called later too: the id that `last` stands for, or the name as given.
-pub fn run_name(run: &str) -> Result<String, Failure> {
-    if run != "last" {
-        return Ok(run.to_owned());
-    }
-    let newest = store()?.newest().map_err(|error| failure(&error))?;
-    Ok(newest.unwrap_or_else(|| run.to_owned()))
-}
-
-/// The record of a run, with what the run is called later too.
+/// The record of a run, with what the run is called later too: the id that `last` stands for, or the name as given.
 pub fn named(run: &str) -> Result<(String, Record), Failure> {
-    Ok((run_name(run)?, stored(run)?))
+    let name = store()?.name_of(run).map_err(|error| failure(&error))?;
+    let record = stored(&name)?;
+    Ok((name, record))
 }
 
 /// `fathom report RUN`.

@@ -10,7 +10,8 @@ use fathom_model::Design;
 use fathom_peers::{Enough, Shown};
 use fathom_record::{EventSink, RunKind};
 use fathom_session::{
-    Code, Failure, Fan, Input, Outcome, Screen, Start, load, read_text, tell_warnings, watch,
+    Code, Failure, Fan, Input, Outcome, Screen, Start, load, read_text, tell_warnings, unread,
+    watch,
 };
 use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
 use fathom_workload::trace::ServedTrace;
@@ -62,16 +63,18 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
 
 /// A trace, which is read twice.
 fn open_trace(path: &Path) -> Result<ServedTrace, Failure> {
-    let refused = |error: &dyn std::fmt::Display| {
+    let unread = |error| unread("the trace ", path, &error);
+    let refused = |error: &dyn std::fmt::Display, hint: &str| {
         let message = format!("the trace `{}` cannot be read: {error}", path.display());
-        Failure::new(Code::Input, message)
+        Failure::new(Code::Input, message).hint(hint)
     };
-    let file = File::open(path).map_err(|error| refused(&error))?;
-    let kind = file.metadata().map_err(|error| refused(&error))?;
-    if !kind.is_file() {
-        return Err(refused(&"it is no regular file").hint("write it to a file: it is read twice"));
+    let file = File::open(path).map_err(unread)?;
+    if !file.metadata().map_err(unread)?.is_file() {
+        let hint = "write it to a file: it is read twice";
+        return Err(refused(&"it is no regular file", hint));
     }
-    ServedTrace::new(Box::new(BufReader::new(file))).map_err(|error| refused(&error))
+    let hint = "name a file that `fathom serve --trace` wrote";
+    ServedTrace::new(Box::new(BufReader::new(file))).map_err(|error| refused(&error, hint))
 }
 
 fn file_name(path: &Path) -> String {

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_report::plain;
+use fathom_report::{Width, plain};
 use fathom_session::Console;
 
 /// Whether something meant for stdout was lost.
@@ -45,6 +45,18 @@ impl Console for Terminal {
         let (terminal_size::Width(columns), _) =
             terminal_size::terminal_size_of(std::io::stderr())?;
         Some(usize::from(columns).saturating_sub(1).max(20))
+    }
+
+    fn width(&self) -> Width {
+        let stdout = std::io::stdout();
+        if !stdout.is_terminal() {
+            return Width::PLAIN;
+        }
+        let size = terminal_size::terminal_size_of(stdout);
+        let told = size.map(|(terminal_size::Width(columns), _)| usize::from(columns));
+        // Serial lines tell no size of their own.
+        let columns = told.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok());
+        columns.map_or(Width::PLAIN, Width::of_terminal)
     }
 }
 

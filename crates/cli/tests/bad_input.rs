@@ -100,6 +100,44 @@ fn an_unreadable_file_is_named() {
 }
 
 #[test]
+fn files_that_cannot_be_read_are_told_alike() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let design = support::example("guide-2016/ds14.design.toml");
+    let profile = support::example("plan/shop.profile.toml");
+    let null = ["--name=n", "--ioengine=null", "--size=4m"];
+    let null = [&["run", "-q", "fio"][..], &null].concat();
+    expect_code(home, &null, 0);
+    std::fs::create_dir(home.join("folder.d")).unwrap();
+    std::fs::write(home.join("bytes.d"), [0xff, 0xfe, 0x00, 0x01, 0x80]).unwrap();
+    let unix = ["--nbd", "unix:socket"];
+    for (name, told) in [
+        ("none.d", "`none.d` cannot be read: No such file"),
+        ("folder.d", "`folder.d`"),
+        ("bytes.d", "`bytes.d`"),
+    ] {
+        let verbs: [&[&str]; 10] = [
+            &["predict", "--on", name, "quick"],
+            &["predict", "--on", &design, "--replay", name],
+            &["calibrate", "last", "--on", name, "-o", "new.toml"],
+            &["observe", "--from", name],
+            &["plan", name],
+            &["plan", &profile, "--prices", name],
+            &["report", "last", "--need", name],
+            &["serve", name, unix[0], unix[1]],
+            &["serve", &design, "--faults", name, unix[0], unix[1]],
+            &["run", &format!("./{name}")],
+        ];
+        for words in verbs {
+            let (_, stderr) = expect_code(home, words, 3);
+            let stderr = stderr.replace("`./", "`");
+            assert!(stderr.contains(told), "{words:?}: {stderr}");
+            assert!(stderr.contains("\n  hint: "), "{words:?}: {stderr}");
+        }
+    }
+}
+
+#[test]
 fn an_unmapped_path_gets_a_ready_map_line() {
     let folder = support::disk_folder();
     let design = support::example("guide-2016/ds14.design.toml");

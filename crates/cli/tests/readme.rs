@@ -18,22 +18,60 @@ fn the_prediction_shown_is_the_one_made() {
     for block in blocks {
         let (command, rest) = block.split_once('\n').unwrap_or_default();
         let printed = rest.split("```").next().unwrap_or_default();
-        let home = support::disk_folder();
-        let words = command.split_whitespace();
-        let output = fathom(home.path())
-            .current_dir(support::root())
-            .arg("predict")
-            .args(words)
-            .output();
-        let output = output.unwrap_or_else(|error| panic!("{command}: {error}"));
-        assert_eq!(
-            String::from_utf8_lossy(&output.stdout),
-            printed,
-            "{command}"
-        );
+        assert_eq!(printed_by("predict", command), printed, "{command}");
         shown += 1;
     }
     assert_eq!(shown, 1, "README shows one prediction");
+}
+
+#[test]
+fn the_plan_shown_is_the_one_made() {
+    let readme = readme();
+    let blocks = readme.split("```\n$ fathom plan ").skip(1);
+    let mut shown = 0;
+    for block in blocks {
+        let (command, rest) = block.split_once('\n').unwrap_or_default();
+        let (printed, _) = rest.split_once("…\n```").unwrap_or_default();
+        assert!(!printed.is_empty(), "{rest}");
+        let made = printed_by("plan", command);
+        assert!(made.starts_with(printed), "{command}\n{made}");
+        shown += 1;
+    }
+    assert_eq!(shown, 1, "README shows one plan");
+}
+
+/// What `fathom VERB COMMAND` prints in the checkout.
+fn printed_by(verb: &str, command: &str) -> String {
+    let home = support::disk_folder();
+    let mut program = fathom(home.path());
+    program.current_dir(support::root()).arg(verb);
+    let output = program.args(command.split_whitespace()).output();
+    let output = output.unwrap_or_else(|error| panic!("{command}: {error}"));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// In the examples' own README files what a prediction prints stands below its command, but for what is around it.
+#[test]
+fn the_predictions_of_the_examples_are_those_made() {
+    let mut shown = 0;
+    for example in ["guide-2016", "guide-2021", "windows-guide"] {
+        let path = support::example(&format!("{example}/README.md"));
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let mut blocks = text.split("```\n").skip(1).step_by(2);
+        while let Some(block) = blocks.next() {
+            let Some(command) = block.strip_prefix("fathom predict ") else {
+                continue;
+            };
+            let rest = blocks.clone().next().unwrap_or_default();
+            if !rest.trim_start().starts_with("IOPS ") {
+                continue;
+            }
+            let made = printed_by("predict", command);
+            assert!(made.contains(rest), "{path}: {command}{made}");
+            shown += 1;
+        }
+    }
+    assert_eq!(shown, 3, "each shows one prediction");
 }
 
 #[test]

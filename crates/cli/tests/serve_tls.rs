@@ -344,25 +344,11 @@ fn what_makes_no_tls_is_told_at_once() {
     let home = folder.path();
     certificates(home);
     std::fs::write(home.join("d.design.toml"), RAM).unwrap();
-    let own = [
-        "--tls-certificate",
-        "server-cert.pem",
-        "--tls-key",
-        "server-key.pem",
-    ];
+    let pair = |certificate, key| ["--tls-certificate", certificate, "--tls-key", key];
+    let own = pair("server-cert.pem", "server-key.pem");
+    let swapped = pair("server-key.pem", "server-cert.pem");
+    let foreign = pair("server-cert.pem", "client-key.pem");
     let tcp = ["--nbd", "tcp:127.0.0.1:0"];
-    let swapped = [
-        "--tls-certificate",
-        "server-key.pem",
-        "--tls-key",
-        "server-cert.pem",
-    ];
-    let foreign = [
-        "--tls-certificate",
-        "server-cert.pem",
-        "--tls-key",
-        "client-key.pem",
-    ];
     let none = ["--tls-certificates", "stranger"];
     for (more, code, words) in [
         ([&own[..2], &tcp].concat(), 2, &["--tls-key"][..]),
@@ -375,7 +361,7 @@ fn what_makes_no_tls_is_told_at_once() {
         (
             [&own[..], &["--nbd", "tcp:0.0.0.0:0"]].concat(),
             4,
-            &["--tls-clients"],
+            &["--tls-clients", "\n  hint: serve at 127.0.0.1"],
         ),
         (
             // Of an address that is nobody's: the certificates are enough, the address is not there.
@@ -385,25 +371,33 @@ fn what_makes_no_tls_is_told_at_once() {
             ]
             .concat(),
             5,
-            &["cannot be served at"],
+            &["cannot be served at", "\n  hint: name another place"],
         ),
         (
             [&swapped[..], &tcp].concat(),
             3,
             &[
-                "`server-key.pem` holds none",
-                "`server-cert.pem` holds none",
+                "`server-key.pem` should hold a certificate and holds none",
+                "`server-cert.pem` should hold a private key",
+                "\n  hint: it stands between lines",
             ],
         ),
         (
             [&foreign[..], &tcp].concat(),
             3,
-            &["cannot be used together"],
+            &[
+                "cannot be used together",
+                "hint: name a certificate and its own",
+            ],
         ),
         (
             [&none[..], &tcp].concat(),
             3,
-            &["stranger/server-cert.pem", "stranger/server-key.pem"],
+            &[
+                "`stranger/server-cert.pem` cannot be read",
+                "`stranger/server-key.pem` cannot be read",
+                "hint: name a file that is there",
+            ],
         ),
     ] {
         let mut line = vec!["serve", "d.design.toml", "--no-record", "-q"];

@@ -184,3 +184,110 @@ fn a_server_tells_what_goes_when_it_goes() {
     assert!(child.wait().unwrap().success());
     assert_eq!(lines.count(), 0);
 }
+
+#[test]
+fn runs_are_named_from_the_last_and_by_their_folder() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    for _ in 0..2 {
+        run_keeping(home, ("FATHOM_RUNS_KEEP", "9"));
+    }
+    let ids = names_in(&home.join("data/fathom/runs"));
+    let (text, _) = expect_code(home, &["compare", "last~1", "last"], 0);
+    let sides: Vec<&str> = text.lines().take(2).collect();
+    for (side, id) in sides.iter().zip(&ids) {
+        assert!(side.contains(&format!("  {id}: ")), "{id}: {text}");
+    }
+    let (before, _) = expect_code(home, &["report", "last~1", "--json"], 0);
+    let (first, _) = expect_code(home, &["report", &ids[0], "--json"], 0);
+    assert_eq!(before, first);
+    let runs = newest(home);
+    for words in [&["report", "."][..], &["compare", ".", "last"]] {
+        let output = fathom(home)
+            .args(words)
+            .current_dir(&runs)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {stderr}");
+    }
+    for (name, told) in [
+        (
+            "last~2",
+            [
+                "there is no `last~2`: 2 runs are stored",
+                "`last~1` is the oldest",
+            ],
+        ),
+        (
+            "last~x",
+            ["`last~x` is no run", "`last~1` is the run before the last"],
+        ),
+        (".", ["the folder `.` holds no run", "name a run's folder"]),
+        ("data", ["no run is called `data`", "write `./data`"]),
+        (
+            "./none.json",
+            [
+                "the record `./none.json` cannot be read",
+                "name a file that is there",
+            ],
+        ),
+    ] {
+        for words in [&["report", name][..], &["compare", name, "last"]] {
+            let (_, stderr) = expect_code(home, words, 3);
+            for part in told {
+                assert!(stderr.contains(part), "{words:?}: {stderr}");
+            }
+        }
+    }
+}
+
+/// What `fathom WORDS` prints on a terminal that `stty` made with `size`, where `before` stands before the program.
+fn on_a_terminal(home: &Path, (size, before): (&str, &str), words: &str) -> String {
+    let mut command = fathom(home);
+    let program = command.get_program().display().to_string();
+    let inside = format!("stty {size}; exec {before} '{program}' {words}");
+    let mut screen = std::process::Command::new("script");
+    screen
+        .args(["-qec", &inside, "/dev/null"])
+        .stdin(Stdio::null());
+    screen.current_dir(home).envs(
+        command
+            .env("SHELL", "/bin/sh")
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))),
+    );
+    let output = screen.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+#[test]
+fn results_fit_a_narrow_terminal_and_stay_as_they_are_elsewhere() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    run_keeping(home, ("FATHOM_RUNS_KEEP", "9"));
+    for words in ["report last", "report last --full", "compare last last"] {
+        let piped: Vec<&str> = words.split(' ').collect();
+        let (piped, _) = expect_code(home, &piped, 0);
+        let on_columns = |columns: usize| {
+            let size = format!("cols {columns} rows 40");
+            on_a_terminal(home, (&size, ""), words)
+        };
+        assert_eq!(on_columns(80), piped);
+        assert_eq!(on_columns(200), piped);
+        for columns in [40, 60] {
+            let text = on_columns(columns);
+            let too_wide =
+                |line: &&str| line.chars().count() > columns && line.trim().contains(' ');
+            assert_eq!(text.lines().find(too_wide), None, "{columns}: {text}");
+        }
+        let narrow = on_columns(40);
+        assert_ne!(narrow, piped);
+        // What tells no size of its own may have one in the environment.
+        let unsized_terminal = |before| on_a_terminal(home, ("cols 0 rows 0", before), words);
+        assert_eq!(unsized_terminal("env COLUMNS=40"), narrow);
+        assert_eq!(unsized_terminal("env -u COLUMNS"), piped);
+    }
+}

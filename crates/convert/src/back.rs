@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_diagnostics::Diagnostics;
-use fathom_workload::{Caching, Growth, Job, Workload, native};
+use fathom_workload::{Backend, Caching, Growth, Job, Workload, native};
 use serde_json::{Map, Value};
 
 use crate::draft::Draft;
@@ -11,7 +11,13 @@ use crate::loss::{Loss, Place, Weight, joined};
 use crate::normal::normal_form;
 
 /// Why a dialect has no word for a key.
-pub type Reasons = &'static [(&'static str, &'static str)];
+#[derive(Debug, Clone, Copy)]
+pub struct Reasons {
+    /// The dialect, as sentences name it.
+    pub dialect: &'static str,
+    /// Keys, or parts of them after their first, each with the reason.
+    pub known: &'static [(&'static str, &'static str)],
+}
 
 /// Every difference between `workload` and what a reader made of its text.
 pub fn losses(
@@ -136,19 +142,18 @@ fn compare_job(
             continue;
         }
         let mut leaves = Vec::new();
-        // A treatment of files is told part by part, also where one side has none.
+        // A treatment of files, and what calls are told, are told part by part, also where one side has none.
         let none = match name {
-            "files" => Value::Object(Map::new()),
+            "files" | "calls" => Value::Object(Map::new()),
             _ => Value::Null,
         };
         let of = |map: &Map<String, Value>| map.get(key).cloned().unwrap_or(none.clone());
         differences(name, &of(own), &of(theirs), &mut leaves);
         for (path, before, after) in leaves {
-            let part = if path == GROWS { GROWS } else { name };
             let loss = Loss {
-                weight: weight_of(part, job),
+                weight: weight_of(&path, job),
                 place: Place::Jobs(vec![job.name.clone()]),
-                message: becomes(&before, &after, part, reasons),
+                message: becomes(&before, &after, &path, reasons),
                 key: path,
             };
             if !found.contains(&loss) {
@@ -176,12 +181,23 @@ fn differences(path: &str, one: &Value, other: &Value, leaves: &mut Vec<(String,
     leaves.push((path.to_owned(), one.clone(), other.clone()));
 }
 
-fn becomes(before: &Value, after: &Value, key: &str, reasons: Reasons) -> String {
+/// What becomes of the value at `path`, and why: the reason of that key itself, else of its first part, else that the dialect
+/// has no word for it.
+fn becomes(before: &Value, after: &Value, path: &str, reasons: Reasons) -> String {
     let message = format!("{} becomes {}", shown(before), shown(after));
-    match reasons.iter().find(|(known, _)| *known == key) {
-        Some((_, reason)) => format!("{message}: {reason}"),
-        None => message,
+    let reason = |key: &str| {
+        let known = reasons.known.iter().find(|(known, _)| *known == key);
+        known.map(|(_, reason)| *reason)
+    };
+    match reason(path).or_else(|| reason(first_part(path))) {
+        Some(reason) => format!("{message}: {reason}"),
+        None => format!("{message}: {} cannot say it", reasons.dialect),
     }
+}
+
+/// `calls` of `calls.advice`.
+fn first_part(path: &str) -> &str {
+    path.split_once('.').map_or(path, |(first, _)| first)
 }
 
 /// Longest value that is shown, in characters.
@@ -207,15 +223,23 @@ fn weight_of_stage(key: &str) -> Weight {
     }
 }
 
-/// The same I/O is done whatever a job is called, how it draws, how it is reported, and what it is guarded against.
 /// The key of what becomes of missing files.
 const GROWS: &str = "files.grows";
+/// The key of what the page cache is told of the order of access.
+const ADVICE: &str = "calls.advice";
 
-fn weight_of(key: &str, job: &Job) -> Weight {
-    match key {
-        "name" | "group" | "salt" | "existing" | "split_latency" => Weight::Differs,
+/// The same I/O is done whatever a job is called, how it draws, how it is reported, and what it is guarded against.
+fn weight_of(path: &str, job: &Job) -> Weight {
+    let is_direct = job.caching == Caching::Direct && job.backend != Backend::Mmap;
+    match path {
+        // No page cache heeds it.
+        ADVICE if is_direct => return Weight::Differs,
         // The same is written, to a file that is laid out first, or is not; unless later jobs count on all of it.
-        GROWS if job.features.files.grows != Growth::Whole => Weight::Differs,
+        GROWS if job.features.files.grows != Growth::Whole => return Weight::Differs,
+        _ => {}
+    }
+    match first_part(path) {
+        "name" | "group" | "salt" | "existing" | "split_latency" => Weight::Differs,
         // Nothing is read from the page cache.
         "drop_cache" if job.caching == Caching::Direct => Weight::Differs,
         _ => Weight::Lost,

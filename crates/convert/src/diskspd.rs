@@ -15,29 +15,37 @@ use crate::Converted;
 use crate::back::{Reasons, header, losses};
 use crate::draft::Draft;
 
-const REASONS: Reasons = &[
-    (
-        "access",
-        "DISKSPD draws random offsets independently, or goes in order",
-    ),
-    (
-        "files.grows",
-        "here a file is laid out before DISKSPD's I/O",
-    ),
-    ("repeats", "run the line that often"),
-    ("discard", "DISKSPD reports every line"),
-    ("host", "start the line there"),
-    ("name", "a target is called by its path"),
-    ("existing", "DISKSPD writes to any file that is there"),
-    ("salt", "DISKSPD draws by `-z` alone"),
-    ("drop_cache", "DISKSPD leaves the cache as it is"),
-    ("measure", "DISKSPD measures for a time of whole seconds"),
-    ("warmup", "DISKSPD counts whole seconds"),
-    ("backend", "DISKSPD has one way to issue I/O"),
-    ("group", "DISKSPD reports all targets together"),
-    ("mix", "DISKSPD reads and writes, in whole percent"),
-    ("block", "DISKSPD has one size for all I/O"),
-];
+const REASONS: Reasons = Reasons {
+    dialect: "DISKSPD",
+    known: &[
+        (
+            "access",
+            "DISKSPD draws random offsets independently, or goes in order",
+        ),
+        (
+            "files.grows",
+            "here a file is laid out before DISKSPD's I/O",
+        ),
+        (
+            "calls.advice",
+            "`-fr` and `-fs` say random or sequential access, to the page cache alone",
+        ),
+        ("calls", "they are options of Linux's own calls"),
+        ("repeats", "run the line that often"),
+        ("discard", "DISKSPD reports every line"),
+        ("host", "start the line there"),
+        ("name", "a target is called by its path"),
+        ("existing", "DISKSPD writes to any file that is there"),
+        ("salt", "DISKSPD draws by `-z` alone"),
+        ("drop_cache", "DISKSPD leaves the cache as it is"),
+        ("measure", "DISKSPD measures for a time of whole seconds"),
+        ("warmup", "DISKSPD counts whole seconds"),
+        ("backend", "DISKSPD has one way to issue I/O"),
+        ("group", "DISKSPD reports all targets together"),
+        ("mix", "DISKSPD reads and writes, in whole percent"),
+        ("block", "DISKSPD has one size for all I/O"),
+    ],
+};
 
 /// The workload as one line for each stage.
 pub fn convert(workload: &Workload, source: &str) -> Converted {

@@ -25,28 +25,31 @@ use section::Section;
 /// fio's own seed, which is in force where none is given.
 const SEED: u64 = 0x89;
 
-const REASONS: Reasons = &[
-    ("cooldown", "fio does not wait between stages"),
-    ("repeats", "run it that often"),
-    ("discard", "fio reports every job"),
-    (
-        "rate_from",
-        "fio knows no rate that follows from an earlier job",
-    ),
-    ("lines", "fio draws sizes and directions apart"),
-    (
-        "host",
-        "fio runs a job file on another machine by `--client`",
-    ),
-    ("existing", "fio writes to any file that is there"),
-    ("salt", "fio draws by the place of a job in its file"),
-    (
-        "split_latency",
-        "fio times submission wherever submitting does not complete the I/O",
-    ),
-    ("placement", "fio walks each file by rules of its own"),
-    ("backend", "fio has another engine for it"),
-];
+const REASONS: Reasons = Reasons {
+    dialect: "fio",
+    known: &[
+        ("cooldown", "fio does not wait between stages"),
+        ("repeats", "run it that often"),
+        ("discard", "fio reports every job"),
+        (
+            "rate_from",
+            "fio knows no rate that follows from an earlier job",
+        ),
+        ("lines", "fio draws sizes and directions apart"),
+        (
+            "host",
+            "fio runs a job file on another machine by `--client`",
+        ),
+        ("existing", "fio writes to any file that is there"),
+        ("salt", "fio draws by the place of a job in its file"),
+        (
+            "split_latency",
+            "fio times submission wherever submitting does not complete the I/O",
+        ),
+        ("placement", "fio walks each file by rules of its own"),
+        ("backend", "fio has another engine for it"),
+    ],
+};
 
 /// The workload as a job file.
 pub fn convert(workload: &Workload, source: &str) -> Converted {

@@ -33,49 +33,52 @@ const WORKERS_MAX: u32 = 4_096;
 /// Seconds of a test where no job has a run time.
 const RUN_TIME: u64 = 60;
 
-const REASONS: Reasons = &[
-    (
-        "access",
-        "Iometer draws random offsets independently, or goes in order for each worker",
-    ),
-    ("arrival", "Iometer issues the next I/O when one completes"),
-    ("backend", "Iometer has one way to issue I/O"),
-    (
-        "block",
-        "Iometer has whole sectors of 512 bytes, and whole percents",
-    ),
-    ("caching", "Iometer works past every cache"),
-    (
-        "contents",
-        "Iometer writes one byte, one random buffer, or random data",
-    ),
-    ("cooldown", "Iometer begins the next test at once"),
-    ("discard", "Iometer reports every test"),
-    ("drop_cache", "Iometer works past every cache"),
-    ("existing", "Iometer writes to the file that is there"),
-    (
-        "files.grows",
-        "here a file is laid out before Iometer's I/O",
-    ),
-    ("files", "Iometer makes a file where there is none"),
-    ("filling", "Iometer repeats a byte of its own"),
-    ("group", "Iometer reports every worker"),
-    ("host", "names of machines stand on one line"),
-    (
-        "measure",
-        "Iometer has one run time of whole seconds for all tests",
-    ),
-    ("mix", "Iometer reads and writes, in whole percent"),
-    ("name", "names stand on one short line"),
-    ("rate_from", "Iometer knows no rates"),
-    ("repeats", "assign its specifications that often"),
-    ("seed", "Iometer draws by a worker's own fixed seed"),
-    ("sync", "Iometer does not flush"),
-    (
-        "warmup",
-        "Iometer has one ramp-up of whole seconds for all tests",
-    ),
-];
+const REASONS: Reasons = Reasons {
+    dialect: "Iometer",
+    known: &[
+        (
+            "access",
+            "Iometer draws random offsets independently, or goes in order for each worker",
+        ),
+        ("arrival", "Iometer issues the next I/O when one completes"),
+        ("backend", "Iometer has one way to issue I/O"),
+        (
+            "block",
+            "Iometer has whole sectors of 512 bytes, and whole percents",
+        ),
+        ("caching", "Iometer works past every cache"),
+        (
+            "contents",
+            "Iometer writes one byte, one random buffer, or random data",
+        ),
+        ("cooldown", "Iometer begins the next test at once"),
+        ("discard", "Iometer reports every test"),
+        ("drop_cache", "Iometer works past every cache"),
+        ("existing", "Iometer writes to the file that is there"),
+        (
+            "files.grows",
+            "here a file is laid out before Iometer's I/O",
+        ),
+        ("files", "Iometer makes a file where there is none"),
+        ("filling", "Iometer repeats a byte of its own"),
+        ("group", "Iometer reports every worker"),
+        ("host", "names of machines stand on one line"),
+        (
+            "measure",
+            "Iometer has one run time of whole seconds for all tests",
+        ),
+        ("mix", "Iometer reads and writes, in whole percent"),
+        ("name", "names stand on one short line"),
+        ("rate_from", "Iometer knows no rates"),
+        ("repeats", "assign its specifications that often"),
+        ("seed", "Iometer draws by a worker's own fixed seed"),
+        ("sync", "Iometer does not flush"),
+        (
+            "warmup",
+            "Iometer has one ramp-up of whole seconds for all tests",
+        ),
+    ],
+};
 
 /// A worker of Iometer on one target, whatever it runs there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -206,6 +206,35 @@ fn fio_says_numa_nodes() {
 }
 
 #[test]
+fn every_loss_has_its_reason() {
+    let advice = "lost: job `a`: calls.advice: `once` becomes nothing: `-fr` and `-fs` say random or sequential access";
+    let buffered = "caching = \"buffered\"\ncalls = { advice = \"once\" }";
+    let buffered = told(&convert(&one_job(buffered), Dialect::Diskspd, "test"));
+    assert!(
+        buffered.iter().any(|line| line.starts_with(advice)),
+        "{buffered:?}"
+    );
+    // Of what no page cache heeds nothing is lost.
+    let direct = "calls = { advice = \"random\" }";
+    let note = "note: job `a`: calls.advice: `random` becomes nothing: `-fr` and `-fs` say";
+    let direct = told(&convert(&one_job(direct), Dialect::Diskspd, "test"));
+    assert!(
+        direct.iter().any(|line| line.starts_with(note)),
+        "{direct:?}"
+    );
+    let every = "calls = { async_every = 2 }";
+    for (to, reason) in [
+        (Dialect::Diskspd, "they are options of Linux's own calls"),
+        (Dialect::Vdbench, "Vdbench cannot say it"),
+        (Dialect::Iometer, "Iometer cannot say it"),
+    ] {
+        let told = told(&convert(&one_job(every), to, "test"));
+        let told = told.iter().find(|line| line.contains("calls"));
+        assert!(told.is_some_and(|line| line.ends_with(reason)), "{told:?}");
+    }
+}
+
+#[test]
 fn dialects_without_numa_nodes_tell_so() {
     for place in ["nodes = [0]", "memory = \"local\""] {
         let job = one_job(&format!("process = {{ processors = [0], {place} }}"));
@@ -344,6 +373,11 @@ fn comes_back(
     read: impl Fn(&str) -> Result<Workload, Diagnostics>,
 ) -> Result<(), TestCaseError> {
     let first = convert(workload, to, "a test");
+    for loss in &first.losses {
+        let reason = loss.message.split_once("` becomes ");
+        let has_reason = reason.is_none_or(|(_, reason)| reason.contains(": "));
+        prop_assert!(has_reason, "{}", loss);
+    }
     let sayable = read(&first.text);
     prop_assert!(
         sayable.is_ok(),

@@ -29,37 +29,40 @@ use crate::normal::normal_form;
 use general::General;
 use sections::Sections;
 
-const REASONS: Reasons = &[
-    (
-        "access",
-        "Vdbench draws random addresses independently, or goes in order",
-    ),
-    ("backend", "Vdbench has threads; here they are one queue"),
-    ("block", "Vdbench has the same sizes for reads and writes"),
-    ("contents", "Vdbench writes data of its own"),
-    (
-        "files.grows",
-        "here a file is laid out before Vdbench's I/O, or by a run that formats it",
-    ),
-    ("discard", "Vdbench reports every run"),
-    ("drop_cache", "Vdbench leaves the cache as it is"),
-    (
-        "filling",
-        "Vdbench has one way to compress and to repeat for a whole run",
-    ),
-    ("existing", "Vdbench writes to any file that is there"),
-    ("group", "Vdbench reports each SD"),
-    ("measure", "Vdbench runs for `elapsed=`, in whole seconds"),
-    ("mix", "Vdbench reads and writes alone"),
-    ("name", "names are letters, digits and `_`"),
-    ("repeats", "give the RD that often"),
-    ("salt", "Vdbench draws by its own seeds"),
-    ("seed", "Vdbench draws by its own seeds"),
-    (
-        "warmup",
-        "Vdbench leaves its first interval out, or whole seconds of `warmup=`",
-    ),
-];
+const REASONS: Reasons = Reasons {
+    dialect: "Vdbench",
+    known: &[
+        (
+            "access",
+            "Vdbench draws random addresses independently, or goes in order",
+        ),
+        ("backend", "Vdbench has threads; here they are one queue"),
+        ("block", "Vdbench has the same sizes for reads and writes"),
+        ("contents", "Vdbench writes data of its own"),
+        (
+            "files.grows",
+            "here a file is laid out before Vdbench's I/O, or by a run that formats it",
+        ),
+        ("discard", "Vdbench reports every run"),
+        ("drop_cache", "Vdbench leaves the cache as it is"),
+        (
+            "filling",
+            "Vdbench has one way to compress and to repeat for a whole run",
+        ),
+        ("existing", "Vdbench writes to any file that is there"),
+        ("group", "Vdbench reports each SD"),
+        ("measure", "Vdbench runs for `elapsed=`, in whole seconds"),
+        ("mix", "Vdbench reads and writes alone"),
+        ("name", "names are letters, digits and `_`"),
+        ("repeats", "give the RD that often"),
+        ("salt", "Vdbench draws by its own seeds"),
+        ("seed", "Vdbench draws by its own seeds"),
+        (
+            "warmup",
+            "Vdbench leaves its first interval out, or whole seconds of `warmup=`",
+        ),
+    ],
+};
 
 /// The host of a job that names none, where others do: without it, the job would be done on every host.
 const HERE: &str = "localhost";

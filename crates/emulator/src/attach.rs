@@ -19,7 +19,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Why files cannot become block devices.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "`losetup` cannot make a block device of `{file}`: {why}; it needs root and the package util-linux"
+    "`losetup` cannot make a block device of `{file}`: {why}\n  hint: it needs root and the package util-linux"
 )]
 pub struct AttachError {
     file: String,

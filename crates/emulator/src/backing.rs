@@ -49,8 +49,8 @@ pub enum BackingError {
     },
     /// A file has another size.
     #[error(
-        "`{path}` has {found} bytes, and the volume `{volume}` has {needed}: it belongs to another design; move it away, or name \
-         another directory"
+        "`{path}` has {found} bytes, and the volume `{volume}` has {needed}: it belongs to another design\n  hint: move it \
+         away, or name another directory"
     )]
     Size {
         /// The file.
@@ -63,7 +63,9 @@ pub enum BackingError {
         needed: u64,
     },
     /// Another server has it.
-    #[error("`{path}` is in use by another server; stop that one first, or name another directory")]
+    #[error(
+        "`{path}` is in use by another server\n  hint: stop that one first, or name another directory"
+    )]
     Busy {
         /// The file.
         path: String,

@@ -31,10 +31,10 @@ const PATH_MOST: usize = 107;
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// What was asked for is no place.
-    #[error("`{0}` is no place to serve at: say `unix:DIR` or `tcp:ADDRESS:PORT`")]
+    #[error("`{0}` is no place to serve at\n  hint: say `unix:DIR` or `tcp:ADDRESS:PORT`")]
     Unknown(String),
     /// The system does not give it.
-    #[error("`{place}` cannot be served at: {source}; name another place")]
+    #[error("`{place}` cannot be served at: {source}\n  hint: name another place")]
     Io {
         /// The place.
         place: String,
@@ -43,20 +43,22 @@ pub enum ListenError {
     },
     /// The system has no room for its name.
     #[error(
-        "`{0}` cannot be served at: the path of a socket has {PATH_MOST} bytes at most; name a directory \
-         with a shorter path"
+        "`{0}` cannot be served at: the path of a socket has {PATH_MOST} bytes at most\n  hint: name a \
+         directory with a shorter path"
     )]
     Long(PathBuf),
     /// Somebody answers there.
-    #[error("another server answers at `{0}`; stop that one first, or name another directory")]
+    #[error(
+        "another server answers at `{0}`\n  hint: stop that one first, or name another directory"
+    )]
     Busy(PathBuf),
     /// Something else has the name.
-    #[error("`{0}` exists and is no socket; move it away, or name another directory")]
+    #[error("`{0}` exists and is no socket\n  hint: move it away, or name another directory")]
     NoSocket(PathBuf),
     /// Anybody could reach it.
     #[error(
-        "`{0}` can be reached from other machines, and whoever reaches it may read and write every volume: serve at \
-         127.0.0.1, ask clients for certificates (`--tls-certificate`, `--tls-key` and `--tls-clients`, or \
+        "`{0}` can be reached from other machines, and whoever reaches it may read and write every volume\n  hint: serve \
+         at 127.0.0.1, ask clients for certificates (`--tls-certificate`, `--tls-key` and `--tls-clients`, or \
          `--tls-certificates`), or say `--insecure`"
     )]
     Open(SocketAddr),

@@ -29,12 +29,12 @@ pub enum MountError {
     },
     /// The kernel has no FUSE for us.
     #[error(
-        "`{DEVICE}` cannot be opened: {0}; load the kernel's module `fuse`, or serve over NBD alone"
+        "`{DEVICE}` cannot be opened: {0}\n  hint: load the kernel's module `fuse`, or serve over NBD alone"
     )]
     Device(io::Error),
     /// The kernel refused.
     #[error(
-        "`{path}` cannot be mounted on: {source}; mounting needs root, serving over NBD does not"
+        "`{path}` cannot be mounted on: {source}\n  hint: mounting needs root, serving over NBD does not"
     )]
     Mount {
         /// The directory.
@@ -60,19 +60,26 @@ impl Mount {
         };
         if is_dead(path) {
             return Err(place(
-                "a server that was killed has left its mount there; `fathom serve --clean` removes it"
+                "a server that was killed has left its mount there\n  hint: `fathom serve --clean` removes it"
                     .to_owned(),
             ));
         }
         let found = fs::metadata(path);
-        let found = found
-            .map_err(|error| place(format!("{error}; name an empty directory that is there")))?;
+        let found = found.map_err(|error| {
+            place(format!(
+                "{error}\n  hint: name an empty directory that is there"
+            ))
+        })?;
         if !found.is_dir() {
-            return Err(place("it is no directory; name an empty one".to_owned()));
+            return Err(place(
+                "it is no directory\n  hint: name an empty one".to_owned(),
+            ));
         }
         let mut entries = fs::read_dir(path).map_err(|error| place(error.to_string()))?;
         if entries.next().is_some() {
-            return Err(place("it is not empty; name an empty directory".to_owned()));
+            return Err(place(
+                "it is not empty\n  hint: name an empty directory".to_owned(),
+            ));
         }
         let path = fs::canonicalize(path).map_err(|error| place(error.to_string()))?;
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;

@@ -15,7 +15,7 @@ use fathom_rawio::{
 use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
-use fathom_session::{Code, Console, Failure, not_stored, read_text, tell_warnings};
+use fathom_session::{Code, Console, Failure, not_stored, read_text, tell_warnings, unread};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::Stage;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -36,7 +36,7 @@ use crate::pace::{Pace, Spin};
 use crate::path::Echo;
 use crate::script::{self, Fault};
 use crate::server::{Files, Server};
-use crate::tls::{Clients, Tls};
+use crate::tls::{Clients, Tls, TlsError};
 use crate::trace::{TraceFile, Tracer, trace};
 
 /// Seconds that may wait to be shown.
@@ -327,11 +327,10 @@ fn faults(
     let Some(path) = &args.faults else {
         return Ok(Vec::new());
     };
-    let faults = script::read(path, args.seed).and_then(|faults| {
-        script::check(path, &faults, exports, storage)?;
-        Ok(faults)
-    });
-    faults.map_err(|error| Failure::new(Code::Input, error))
+    let faults = script::read(path, args.seed)?;
+    let checked = script::check(path, &faults, exports, storage);
+    checked.map_err(|error| Failure::new(Code::Input, error))?;
+    Ok(faults)
 }
 
 /// A way for orders, at the place asked for or the usual one.
@@ -522,8 +521,15 @@ fn listeners(args: &ServeArgs, tls: Option<&Tls>) -> Result<Vec<Listener>, Failu
 /// How TLS is spoken, where it is.
 fn tls(args: &ServeArgs) -> Result<Option<Tls>, Failure> {
     Tls::new(&args.tls).map_err(|errors| {
-        let errors = errors.iter().map(ToString::to_string).collect::<Vec<_>>();
-        Failure::new(Code::Input, errors.join("\n"))
+        let told = errors.iter().map(|error| match error {
+            TlsError::Read { path, source } => unread("", path, source),
+            other => Failure::new(Code::Input, other),
+        });
+        let told: Vec<String> = told.map(|failure| failure.message).collect();
+        Failure {
+            code: Code::Input,
+            message: told.join("\n"),
+        }
     })
 }
 
@@ -617,7 +623,7 @@ fn finish(
         } else {
             Summary::Short
         };
-        console.print(&summary(record, how_much));
+        console.print(&summary(record, how_much, console.width()));
     }
     Ok(if args.strict && record.verdict == Verdict::Questionable {
         Code::Check

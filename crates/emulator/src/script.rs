@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use fathom_rawio::Clock;
-use fathom_session::Console;
+use fathom_session::{Code, Console, Failure, read_text, unread};
 use fathom_units::Nanos;
 use serde::Deserialize;
 
@@ -57,22 +57,17 @@ struct Line {
 }
 
 /// The faults of a file, in order of time; times between two are drawn by `seed`.
-pub(crate) fn read(path: &Path, seed: u64) -> Result<Vec<Fault>, ScriptError> {
-    let failed = |reason: String| ScriptError {
-        path: path.display().to_string(),
-        reasons: vec![reason],
+pub(crate) fn read(path: &Path, seed: u64) -> Result<Vec<Fault>, Failure> {
+    let what = "the fault script ";
+    let failed = |reasons: Vec<String>| {
+        let path = path.display().to_string();
+        Failure::new(Code::Input, ScriptError { path, reasons })
     };
-    let size = std::fs::metadata(path).map_err(|error| failed(format!("  {error}")))?;
+    let size = std::fs::metadata(path).map_err(|error| unread(what, path, &error))?;
     if size.len() > SCRIPT_MOST {
-        return Err(failed(
-            "  it has more than 1 MiB; fewer faults do".to_owned(),
-        ));
+        return Err(failed(vec!["  it has more than 1 MiB".to_owned()]).hint("fewer faults do"));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| failed(format!("  {error}")))?;
-    parse(&text, seed).map_err(|reasons| ScriptError {
-        path: path.display().to_string(),
-        reasons,
-    })
+    parse(&read_text(what, path)?, seed).map_err(failed)
 }
 
 fn parse(text: &str, seed: u64) -> Result<Vec<Fault>, Vec<String>> {

@@ -78,7 +78,7 @@ pub enum TlsError {
     },
     /// A file is not what it should be.
     #[error(
-        "`{path}` holds {problem}; it should hold {what} between lines of `-----BEGIN …-----` (PEM)"
+        "`{path}` should hold {what} and holds {problem}\n  hint: it stands between lines of `-----BEGIN …-----` (PEM)"
     )]
     Pem {
         /// The file.
@@ -89,7 +89,9 @@ pub enum TlsError {
         problem: String,
     },
     /// An authority's certificate is of no use as one.
-    #[error("`{path}` cannot say which clients are let in: {problem}")]
+    #[error(
+        "`{path}` cannot say which clients are let in: {problem}\n  hint: name the certificate of the authority that signed theirs"
+    )]
     Authority {
         /// The file.
         path: PathBuf,
@@ -98,7 +100,7 @@ pub enum TlsError {
     },
     /// Certificate and key are of no use together.
     #[error(
-        "the key `{key}` and the certificate `{certificate}` cannot be used together: {problem}"
+        "the key `{key}` and the certificate `{certificate}` cannot be used together: {problem}\n  hint: name a certificate and its own key"
     )]
     Pair {
         /// The key.

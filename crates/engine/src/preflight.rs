@@ -145,7 +145,7 @@ pub(crate) fn short_size(object: &Object) -> Option<u64> {
 
 /// A stream that cannot be made, as an error of the input.
 pub(crate) fn stream_error(error: &StreamError) -> EngineError {
-    EngineError::Invalid(Diagnostics(vec![Diagnostic::error(error.to_string())]))
+    EngineError::Invalid(Diagnostics(vec![error.into()]))
 }
 
 /// Headers that do not fit into a job's blocks, as an error of the input.

@@ -75,7 +75,7 @@ pub enum ModelError {
     /// The files on cached disks are too many to track.
     #[error(
         "the files on cached volumes of `{vm}` are {files}; to track them takes {state} of memory, and at most 1 GiB is \
-         taken; give volumes less capacity, or `caching = \"none\"` where that does not matter"
+         taken\n  hint: give volumes less capacity, or `caching = \"none\"` where that does not matter"
     )]
     CacheTooLarge {
         /// The machine.

@@ -258,8 +258,8 @@ pub struct Plan {
 pub enum PlanError {
     /// More volumes than are searched together.
     #[error(
-        "the profile has {volumes} volumes; {most} at most are planned together: join volumes whose data may lie together \
-         (their I/Os a second, bytes a second and capacities add up), or plan parts of the profile apart, each on machines of its own"
+        "the profile has {volumes} volumes; {most} at most are planned together\n  hint: join volumes whose data may lie together (their I/Os a second, \
+         bytes a second and capacities add up), or plan parts of the profile apart, each on machines of its own"
     )]
     TooManyVolumes {
         /// Volumes of the profile.
@@ -284,7 +284,7 @@ pub enum PlanError {
     },
     /// A period without I/O.
     #[error(
-        "`{volume}`, {period}: 0 I/Os or bytes a second at {level} ask for nothing; leave out a period without I/O, or figures that nobody knows"
+        "`{volume}`, {period}: 0 I/Os or bytes a second at {level} ask for nothing\n  hint: leave out a period without I/O, or figures that nobody knows"
     )]
     Nothing {
         /// Name of the volume.
@@ -296,7 +296,7 @@ pub enum PlanError {
     },
     /// No round trip.
     #[error(
-        "`{0}` is no distance: `near`, `far`, or a round trip such as `0.5ms`, of at most 10 s"
+        "`{0}` is no distance\n  hint: say `near`, `far`, or a round trip such as `0.5ms`, of at most 10 s"
     )]
     Distance(String),
     /// A design that was offered cannot be read or run: a fault of the planner.
@@ -308,10 +308,10 @@ pub enum PlanError {
 fn known_at(levels: &[Level]) -> String {
     let words: Vec<_> = levels.iter().map(Level::to_string).collect();
     if words.is_empty() {
-        String::new()
+        "\n  hint: add one of them, or observe the application".to_owned()
     } else {
         format!(
-            "; they are known at {}: choose it with --percentile, or add the figures",
+            "\n  hint: they are known at {}: choose it with --percentile, or add the figures",
             words.join(" and ")
         )
     }

@@ -2,9 +2,6 @@
 
 use fathom_units::group_digits;
 
-/// Columns of a plain terminal.
-pub(crate) const WIDTH: usize = 80;
-
 /// `text` so that nothing in it steers a terminal: control characters become a replacement mark, but for the ends of lines and the
 /// tabs that a text of many lines has.
 pub fn plain(text: &str) -> String {

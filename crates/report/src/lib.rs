@@ -6,6 +6,7 @@ mod compare;
 mod csv;
 mod format;
 mod html;
+mod lines;
 mod need;
 mod plot;
 mod progress;
@@ -19,6 +20,7 @@ pub use compare::{
 };
 pub use format::plain;
 pub use html::{PAGE_MARK, html_page};
+pub use lines::Width;
 pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};
 pub use progress::{Progress, layout_line};
 pub use record_csv::record_csv;

@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::format::{WIDTH, rate, short_mean};
+use crate::format::{rate, short_mean};
 
 /// Rows of the grid.
 const ROWS: usize = 12;
 /// Columns of the labels left of it.
 const LABEL: usize = 8;
-/// Columns of the grid.
-const COLUMNS: usize = WIDTH - LABEL - 2;
 
 /// A point: I/Os a second and a latency in ns.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +23,9 @@ pub(crate) struct Mark {
 }
 
 /// The grid with its axes: I/Os a second from 0 to the right, latency upwards, by its logarithm where it spans more than a
-/// factor of 8. `None` for fewer than three points that have both.
-pub(crate) fn plot(marks: &[Mark]) -> Option<String> {
+/// factor of 8, within `width` columns. `None` for fewer than three points that have both.
+pub(crate) fn plot(marks: &[Mark], width: usize) -> Option<String> {
+    let columns = width - LABEL - 2;
     let drawn = marks.iter().filter(|mark| mark.x > 0.0 && mark.y > 0.0);
     let drawn: Vec<&Mark> = drawn.collect();
     if drawn.len() < 3 {
@@ -36,18 +35,19 @@ pub(crate) fn plot(marks: &[Mark]) -> Option<String> {
     let (right, top) = (most(|mark| mark.x), most(|mark| mark.y));
     let bottom = drawn.iter().map(|mark| mark.y).fold(top, f64::min);
     let scale = Scale::new(bottom, top);
-    let mut grid = vec![[' '; COLUMNS]; ROWS];
+    let mut grid = vec![vec![' '; columns]; ROWS];
     let mut ordered = drawn;
     ordered.sort_by_key(|mark| mark.in_front);
     for mark in ordered {
-        let column = (mark.x / right * (COLUMNS - 1) as f64).round() as usize;
+        let column = (mark.x / right * (columns - 1) as f64).round() as usize;
         let row = ROWS - 1 - scale.row(mark.y);
-        grid[row.min(ROWS - 1)][column.min(COLUMNS - 1)] = mark.character;
+        grid[row.min(ROWS - 1)][column.min(columns - 1)] = mark.character;
     }
     Some(with_axes(&grid, &scale, right))
 }
 
-fn with_axes(grid: &[[char; COLUMNS]], scale: &Scale, right: f64) -> String {
+fn with_axes(grid: &[Vec<char>], scale: &Scale, right: f64) -> String {
+    let columns = grid[0].len();
     let mut text = String::new();
     for (index, row) in grid.iter().enumerate() {
         let labelled = index.is_multiple_of(4) || index + 1 == ROWS;
@@ -60,9 +60,9 @@ fn with_axes(grid: &[[char; COLUMNS]], scale: &Scale, right: f64) -> String {
         let row: String = row.iter().collect();
         let _ = writeln!(text, "{label:>LABEL$} |{}", row.trim_end());
     }
-    let _ = writeln!(text, "{:LABEL$} +{}", "", "-".repeat(COLUMNS));
+    let _ = writeln!(text, "{:LABEL$} +{}", "", "-".repeat(columns));
     let label = format!("{} IOPS", rate(right));
-    let gap = COLUMNS.saturating_sub(1);
+    let gap = columns.saturating_sub(1);
     let _ = writeln!(text, "{:LABEL$}  0{label:>gap$}", "");
     text
 }
@@ -122,14 +122,17 @@ mod tests {
             mark(5000.0, 8e6, '*'),
             mark(5000.0, 8e6, 'o'),
         ];
-        let text = plot(&marks).unwrap_or_default();
+        let text = plot(&marks, 80).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), ROWS + 2);
-        assert!(lines.iter().all(|line| line.chars().count() <= WIDTH));
+        assert!(lines.iter().all(|line| line.chars().count() <= 80));
         assert!(lines[0].ends_with('o') && lines[0].starts_with("    64ms |"));
         assert!(lines[ROWS - 1].starts_with("     1ms |o"));
         assert_eq!(text.matches('*').count(), 1);
         assert!(lines[ROWS + 1].ends_with("10,000 IOPS"));
-        assert_eq!(plot(&marks[..2]), None);
+        let narrow = plot(&marks, 40).unwrap_or_default();
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40));
+        assert!(narrow.lines().next().unwrap_or_default().ends_with('o'));
+        assert_eq!(plot(&marks[..2], 80), None);
     }
 }

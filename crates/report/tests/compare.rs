@@ -6,7 +6,7 @@ use fathom_record::{
     Check, CpuRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord,
     Record, RunKind, SCHEMA, StageRecord, ToolRecord, TotalRecord, Verdict,
 };
-use fathom_report::{Comparison, Summary, Threshold, record_csv};
+use fathom_report::{Comparison, Summary, Threshold, Width, record_csv};
 use fathom_stats::{Histogram, to_hdr_base64};
 
 /// 10,000 latencies from half to one and a half of `median_ns`, and some ten times as long.
@@ -148,9 +148,12 @@ fn compared(records: &[&Record]) -> Comparison {
 
 #[track_caller]
 fn check_text(comparison: &Comparison, parts: &[&str]) -> String {
-    let text = comparison.to_text(Summary::Short);
-    let wide = text.lines().find(|line| line.chars().count() > 80);
-    assert_eq!(wide, None, "{text}");
+    let text = comparison.to_text(Summary::Short, Width::PLAIN);
+    for columns in [40, 58, 59, 78, 79, 80] {
+        let text = comparison.to_text(Summary::Short, Width::of_terminal(columns));
+        let wide = text.lines().find(|line| line.chars().count() > columns);
+        assert_eq!(wide, None, "{text}");
+    }
     let joined = text.replace("\n         ", " ");
     for part in parts {
         assert!(joined.contains(part), "`{part}` is not in\n{text}");
@@ -176,7 +179,7 @@ fn a_change_stands_beside_its_figures() {
     };
     slower.checks.push(failed);
     let comparison = compared(&[&plain(10_000, 500_000), &slower]);
-    let text = comparison.to_text(Summary::Short);
+    let text = comparison.to_text(Summary::Short, Width::PLAIN);
     assert_eq!(text, include_str!("compare.txt"), "\n{text}");
     assert!(comparison.has_changes());
 }
@@ -296,6 +299,46 @@ fn many_records_and_stages_keep_the_screen() {
     let comparison = compared(&[&many, &many]);
     let text = check_text(&comparison, &["IOPS A", "`--full` shows every figure"]);
     assert!(text.contains("12.3M"), "{text}");
+}
+
+#[test]
+fn marks_are_explained_where_they_are_shown() {
+    let base = plain(10_000, 500_000);
+    let text = check_text(&compared(&[&base, &plain(8_000, 500_000)]), &["-20.0%*"]);
+    assert!(text.contains("rates by seconds"), "{text}");
+    assert!(
+        !text.contains("by their ranks") && !text.contains('?'),
+        "{text}"
+    );
+    let text = check_text(&compared(&[&base, &plain(10_000, 900_000)]), &["%*"]);
+    assert!(
+        text.contains("(95 %): percentiles by their ranks"),
+        "{text}"
+    );
+    assert!(!text.contains("rates by") && text.contains("?  "), "{text}");
+    // Of many groups few figures are shown: what changed may be among the others.
+    let names = ["one", "two", "three", "four", "five"];
+    let of = |read: &DirectionRecord| {
+        let job = || vec![job("reader", read)];
+        record(names.map(|name| stage(name, job(), read)).into())
+    };
+    let fast = reads(10_000, 500_000);
+    let mut median = fast.clone();
+    let mut histogram = Histogram::new();
+    for index in 0..10_000 {
+        let usual = if index < 6_000 { 200_000 } else { 500_000 };
+        let slow = if index % 200 == 0 { 10 } else { 1 };
+        histogram.record(usual * (5_000 + index) / 10_000 * slow);
+    }
+    median.latency_ns.histogram = to_hdr_base64(&histogram).unwrap_or_default();
+    median.latency_ns.p50 = histogram.percentile(50.0);
+    let comparison = compared(&[&of(&fast), &of(&median)]);
+    assert!(comparison.has_changes());
+    let text = check_text(
+        &comparison,
+        &["none of these figures changed by more than the noise (95 %), others did"],
+    );
+    assert!(!text.contains('*'), "{text}");
 }
 
 #[test]

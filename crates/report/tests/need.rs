@@ -2,7 +2,7 @@
 
 use fathom_profile::{Level, Profile};
 use fathom_record::Record;
-use fathom_report::{Met, NeedBeside, html_page};
+use fathom_report::{Met, NeedBeside, Width, html_page};
 use fathom_stats::{Histogram, to_hdr_base64};
 use serde_json::{Value, json};
 
@@ -132,8 +132,8 @@ fn each_figure_is_judged_by_its_rule() {
 fn a_need_is_met_where_nothing_that_must_pass_is_open() {
     let relaxed = NEED.replace("10ms", "20ms");
     let need = beside(&relaxed, &enough(1));
-    assert_eq!(need.met(), Met::Yes, "{}", need.to_text());
-    assert!(need.to_text().ends_with(
+    assert_eq!(need.met(), Met::Yes, "{}", need.to_text(Width::PLAIN));
+    assert!(need.to_text(Width::PLAIN).ends_with(
         "need     MET: 7 figures pass; 2 that no goal or rate is set for are unknown\n"
     ));
     // A limit that holds the rate down, and a load that asked for too little, are two things.
@@ -191,7 +191,7 @@ fn what_has_no_counterpart_is_said() {
     jobs.push(job("other", None, &Value::Null, &direction(1, 8192, 1)));
     let need = beside(&two, &record(&[("peak", jobs.clone())]));
     assert_eq!(need.met(), Met::Unknown);
-    let text = need.to_text();
+    let text = need.to_text(Width::PLAIN);
     for part in [
         "log (data), peak",
         "unknown: the record has nothing of it",
@@ -200,10 +200,11 @@ fn what_has_no_counterpart_is_said() {
     ] {
         assert!(text.contains(part), "`{part}` is not in\n{text}");
     }
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
+    for columns in [40, 52, 79, 80] {
+        let text = need.to_text(Width::of_terminal(columns));
+        let wide = text.lines().find(|line| line.chars().count() > columns);
+        assert_eq!(wide, None, "{text}");
+    }
     let nothing = NeedBeside::new(
         &profile(&two),
         Level::P99,
@@ -230,7 +231,7 @@ fn repeats_are_one() {
     let mut record = record(&[("peak", vec![job.clone()]), ("peak #2", vec![job])]);
     record.workload = json!({"stage": [{"name": "peak", "repeats": 2}]});
     let need = beside(NEED, &record);
-    assert_eq!(need.met(), Met::Yes, "{}", need.to_text());
+    assert_eq!(need.met(), Met::Yes, "{}", need.to_text(Width::PLAIN));
     assert_eq!(lines(&need)[0], "I/Os a second | 1,000 | 1,000 | pass");
     // Another stage of the workload is no repeat, whatever it is called.
     record.workload =

@@ -7,7 +7,7 @@ use fathom_record::{
     KneePlace, KneeRecord, LatencyRecord, OverTimeRecord, PointRecord, Record, RunKind, SCHEMA,
     StageRecord, StorageRecord, SweepRecord, ToolRecord, TotalRecord, Verdict,
 };
-use fathom_report::{Summary, summary};
+use fathom_report::{Summary, Width, summary};
 use fathom_stats::{Histogram, to_hdr_base64};
 
 /// A thousand latencies around `mean_ms`, one in a hundred twice as long.
@@ -125,14 +125,22 @@ fn record(kind: RunKind, stages: Vec<StageRecord>, checks: Vec<Check>) -> Record
     }
 }
 
+/// No line is wider than the screen, unless one word of it is.
+#[track_caller]
+fn fits(record: &Record, how_much: Summary, columns: usize) -> String {
+    let text = summary(record, how_much, Width::of_terminal(columns));
+    let too_wide = |line: &&str| line.chars().count() > columns && line.trim().contains(' ');
+    assert_eq!(text.lines().find(too_wide), None, "{columns}:\n{text}");
+    text
+}
+
 #[track_caller]
 fn check(record: &Record, how_much: Summary, expected: &str) {
-    let text = summary(record, how_much);
+    let text = summary(record, how_much, Width::PLAIN);
     assert_eq!(text, expected, "\n{text}");
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
+    for columns in [40, 41, 50, 59, 66, 72, 79, 80] {
+        fits(record, how_much, columns);
+    }
 }
 
 #[test]
@@ -161,6 +169,8 @@ fn a_prediction_says_what_binds_and_what_falls_short() {
         vec![passed, failed],
     );
     check(&record, Summary::Short, include_str!("prediction.txt"));
+    let narrow = fits(&record, Summary::Short, 40);
+    assert_eq!(narrow, include_str!("prediction_narrow.txt"), "\n{narrow}");
 }
 
 #[test]
@@ -195,7 +205,7 @@ fn names_begin_no_lines_and_steer_no_terminal() {
     let mut record = record(RunKind::Run, stages.into(), vec![]);
     record.title = name.to_owned();
     for how_much in [Summary::Short, Summary::Full] {
-        let text = summary(&record, how_much);
+        let text = summary(&record, how_much, Width::PLAIN);
         let steering = |c: char| c.is_control() && c != '\n';
         assert!(!text.contains(steering), "{text:?}");
         let verdicts = text.lines().filter(|line| line.starts_with("verdict"));
@@ -214,7 +224,7 @@ fn stages_called_like_repeats_are_stages() {
         let stages =
             ["x #1", "x #2"].map(|name| serde_json::json!({"name": name, "repeats": repeats}));
         record.workload = serde_json::json!({ "stage": stages });
-        let text = summary(&record, Summary::Short);
+        let text = summary(&record, Summary::Short, Width::PLAIN);
         for part in ["x #1: n write", "x #2: n write", " 500 ", " 2,000 "] {
             assert!(text.contains(part), "`{part}` is not in\n{text}");
         }
@@ -296,6 +306,8 @@ fn a_sweep_is_a_table_a_plot_and_a_knee() {
         curves: vec![knee(curve, 4, KneePlace::Inside)],
     });
     check(&record, Summary::Short, include_str!("sweep.txt"));
+    let narrow = fits(&record, Summary::Short, 40);
+    assert_eq!(narrow, include_str!("sweep_narrow.txt"), "\n{narrow}");
 }
 
 #[test]
@@ -347,6 +359,7 @@ fn where_the_time_went_is_one_sentence() {
         summary(
             &record(RunKind::Predict, vec![stage.clone()], vec![]),
             Summary::Short,
+            Width::PLAIN,
         )
     };
     let told = text(&stage).replace("\n    ", " ");
@@ -405,6 +418,7 @@ fn operations_on_files_have_their_lines() {
     let told = summary(
         &record(RunKind::Predict, vec![stage], vec![]),
         Summary::Short,
+        Width::PLAIN,
     );
     // Rates add up, the mean is over both, and the percentiles are of both histograms.
     let line = "2 jobs create     6,000     2ms       -";
@@ -418,7 +432,11 @@ fn names_of_any_length_and_kind_keep_the_table() {
     let writes = direction(85_000.0, 0.37, &[]);
     let name = "a\u{7}_rather_long_job_name_for_a_stage_of_this_workload";
     let one = stage(name, vec![job(name, &writes, None)], &writes);
-    let text = summary(&record(RunKind::Run, vec![one], vec![]), Summary::Short);
+    let text = summary(
+        &record(RunKind::Run, vec![one], vec![]),
+        Summary::Short,
+        Width::PLAIN,
+    );
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),
         "{text}"
@@ -450,7 +468,7 @@ fn a_run_that_was_cut_off_shows_its_seconds() {
     let mut record = record(RunKind::Run, vec![stage], vec![]);
     record.verdict = Verdict::Questionable;
     record.interrupted = true;
-    let text = summary(&record, Summary::Short);
+    let text = summary(&record, Summary::Short, Width::PLAIN);
     for line in [
         "mix, cut off after 2 s of measuring:",
         "  read 20,000 IOPS, 78.1 MiB/s, max 9ms",

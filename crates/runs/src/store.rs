@@ -16,8 +16,8 @@ pub enum StoreError {
     /// No folder for user data is known.
     #[error("no folder for runs is known: neither XDG_DATA_HOME nor HOME is set")]
     NoHome,
-    /// A file of the store could not be read or written.
-    #[error("{path}: {source}")]
+    /// A file of the store could not be read or written, or the record at a path could not be read.
+    #[error("`{path}`: {source}")]
     Io {
         /// The file.
         path: PathBuf,
@@ -27,12 +27,36 @@ pub enum StoreError {
     /// No run has that name.
     #[error("no run is called `{name}`")]
     NotFound {
-        /// The id, prefix or path asked for.
+        /// The id or prefix asked for.
         name: String,
+    },
+    /// A folder that was named is none of a run.
+    #[error(
+        "the folder `{folder}` holds no run: neither `{}` nor `{}` of one is in it",
+        files::RECORD,
+        files::EVENTS
+    )]
+    NoRun {
+        /// The folder.
+        folder: PathBuf,
     },
     /// There is no newest run.
     #[error("no runs are stored yet")]
     Empty,
+    /// There are not so many runs before the newest.
+    #[error("there is no `{name}`: {stored} {} stored", if *stored == 1 { "run is" } else { "runs are" })]
+    TooFew {
+        /// What was asked for.
+        name: String,
+        /// How many runs are stored.
+        stored: usize,
+    },
+    /// What stands behind `last~` is no number.
+    #[error("`{name}` is no run: how many runs before the last stands behind `last~`")]
+    NoCount {
+        /// What was asked for.
+        name: String,
+    },
     /// Several runs begin with that prefix.
     #[error("`{name}` may be any of {}", some_of(candidates))]
     Ambiguous {
@@ -42,7 +66,9 @@ pub enum StoreError {
         candidates: Vec<String>,
     },
     /// A record is of another version.
-    #[error("{path}: not a record of this version: its schema is `{schema}`, expected `{SCHEMA}`")]
+    #[error(
+        "`{path}` is not a record of this version: its schema is `{schema}`, expected `{SCHEMA}`"
+    )]
     OtherSchema {
         /// The record.
         path: PathBuf,
@@ -50,7 +76,7 @@ pub enum StoreError {
         schema: String,
     },
     /// A record is torn, or is none.
-    #[error("{path}: not a record of this version: {reason}")]
+    #[error("`{path}` is not a record of this version: {reason}")]
     BadRecord {
         /// The record.
         path: PathBuf,
@@ -78,6 +104,26 @@ impl StoreError {
             _ => false,
         };
         is_store.then_some("set XDG_DATA_HOME to a folder that can be read and written")
+    }
+
+    /// What to do.
+    pub fn hint(&self) -> String {
+        const LIST: &str = "`fathom runs` lists the stored runs";
+        if let Some(hint) = self.place_hint() {
+            return hint.to_owned();
+        }
+        match self {
+            Self::Empty => "`fathom run quick` makes one".to_owned(),
+            Self::BadLimit { .. } => format!("without it, the limit is {}", Limits::default()),
+            Self::NotFound { name } if Path::new(name).exists() => {
+                format!("write `./{name}` for what is called so in this folder; {LIST}")
+            }
+            Self::NoRun { .. } => format!("name a run's folder or its `{}`; {LIST}", files::RECORD),
+            Self::TooFew { stored: 1, .. } => format!("`last` is the only one; {LIST}"),
+            Self::TooFew { stored, .. } => format!("`last~{}` is the oldest; {LIST}", stored - 1),
+            Self::NoCount { .. } => format!("`last~1` is the run before the last; {LIST}"),
+            _ => LIST.to_owned(),
+        }
     }
 }
 
@@ -187,9 +233,12 @@ impl Store {
         Ok(runs)
     }
 
-    /// Id of the newest run: what `last` stands for.
-    pub fn newest(&self) -> Result<Option<String>, StoreError> {
-        Ok(self.runs()?.pop().map(|run| run.id))
+    /// What a run that is called `name` is called later too: the id for which `last` or `last~1` stands now, or `name`.
+    pub fn name_of(&self, name: &str) -> Result<String, StoreError> {
+        match before_last(name)? {
+            Some(count) => Ok(from_last(self.runs()?, name, count)?.id),
+            None => Ok(name.to_owned()),
+        }
     }
 
     /// Every run without its state, for which its whole record would have to be read.
@@ -210,28 +259,27 @@ impl Store {
         Ok(runs)
     }
 
-    /// The record of a run: an id, a unique beginning of one, a path (folder or `record.json`), or `last`.
+    /// The record of a run: an id, a unique beginning of one, a path (folder or `record.json`), `last`, or `last~1` and so on
+    /// for the runs before that.
     pub fn load(&self, name: &str) -> Result<Record, StoreError> {
-        if name.contains('/') || Path::new(name).extension().is_some_and(|ext| ext == "json") {
+        if is_path(name) {
             let path = PathBuf::from(name);
-            let folder = if path.is_dir() {
-                path
+            return if path.is_dir() {
+                load_folder(&path)
             } else {
-                return read_record(&path);
+                read_record(&path)
             };
-            return load_folder(&folder, name);
         }
         let runs = self.runs()?;
-        if name == "last" {
-            let last = runs.last().ok_or(StoreError::Empty)?;
-            return load_folder(&last.folder, name);
+        if let Some(count) = before_last(name)? {
+            return load_folder(&from_last(runs, name, count)?.folder);
         }
         let fits = |run: &&RunEntry| run.id.starts_with(name);
         let exact = runs.iter().find(|run| run.id == name);
         let fitting: Vec<&RunEntry> = runs.iter().filter(fits).collect();
         match (exact, fitting.as_slice()) {
-            (Some(run), _) => load_folder(&run.folder, name),
-            (None, [run]) => load_folder(&run.folder, name),
+            (Some(run), _) => load_folder(&run.folder),
+            (None, [run]) => load_folder(&run.folder),
             (None, []) => Err(StoreError::NotFound {
                 name: name.to_owned(),
             }),
@@ -240,6 +288,46 @@ impl Store {
                 candidates: several.iter().map(|run| run.id.clone()).collect(),
             }),
         }
+    }
+}
+
+/// Whether `name` is a path and no id: ids hold no separator and are no dots.
+fn is_path(name: &str) -> bool {
+    let is_document = Path::new(name).extension().is_some_and(|ext| ext == "json");
+    name.contains('/') || is_document || [".", ".."].contains(&name)
+}
+
+/// How many runs before the newest `name` stands for: none for `last`, 2 for `last~2`; `None` for names of other kinds.
+fn before_last(name: &str) -> Result<Option<usize>, StoreError> {
+    match name.strip_prefix("last") {
+        Some("") => Ok(Some(0)),
+        Some(count) if count.starts_with('~') => {
+            let digits = &count[1..];
+            let is_number =
+                !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+            // What is more than can be counted is more than there is.
+            let count = is_number.then(|| digits.parse().unwrap_or(usize::MAX));
+            count.map(Some).ok_or_else(|| StoreError::NoCount {
+                name: name.to_owned(),
+            })
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The run that stands `count` before the last of `runs`, which is called `name`.
+fn from_last(mut runs: Vec<RunEntry>, name: &str, count: usize) -> Result<RunEntry, StoreError> {
+    let stored = runs.len();
+    match stored
+        .checked_sub(count)
+        .and_then(|left| left.checked_sub(1))
+    {
+        Some(index) => Ok(runs.swap_remove(index)),
+        None if stored == 0 => Err(StoreError::Empty),
+        None => Err(StoreError::TooFew {
+            name: name.to_owned(),
+            stored,
+        }),
     }
 }
 
@@ -296,11 +384,11 @@ fn state_of(folder: &Path) -> RunState {
 }
 
 /// The record of the run in `folder`; where there is none, or none that can be read, what its event log holds.
-fn load_folder(folder: &Path, name: &str) -> Result<Record, StoreError> {
+fn load_folder(folder: &Path) -> Result<Record, StoreError> {
     let path = folder.join(files::RECORD);
     if !path.exists() {
-        return recover(folder, None).ok_or_else(|| StoreError::NotFound {
-            name: name.to_owned(),
+        return recover(folder, None).ok_or_else(|| StoreError::NoRun {
+            folder: folder.to_owned(),
         });
     }
     read_record(&path).or_else(|error| {
@@ -399,7 +487,9 @@ mod tests {
             .collect();
         assert_eq!(ids, ["20260102-030405-run", "20260102-030405-run-2"]);
         assert_eq!(store.load("last").unwrap(), record());
-        assert_eq!(store.newest().unwrap().as_ref(), ids.last());
+        assert_eq!(store.name_of("last").unwrap(), ids[1]);
+        assert_eq!(store.name_of("last~1").unwrap(), ids[0]);
+        assert_eq!(store.name_of("2026").unwrap(), "2026");
         assert_eq!(store.load("20260102-030405-run").unwrap(), record());
         assert!(matches!(
             store.load("2026"),
@@ -501,6 +591,71 @@ mod tests {
         let (_keep, store) = store(Limits::default());
         let error = store.load("last").unwrap_err();
         assert_eq!(error.to_string(), "no runs are stored yet");
+    }
+
+    #[test]
+    fn runs_are_counted_from_the_last() {
+        let (_keep, store) = store(Limits::default());
+        let environment = serde_json::json!({});
+        for title in ["first", "second", "third"] {
+            let writer = store.begin(&start(&environment)).unwrap();
+            let titled = Record {
+                title: title.to_owned(),
+                ..record()
+            };
+            assert_eq!(writer.finish(&titled), None);
+        }
+        for (name, expected) in [
+            ("last", Ok("third")),
+            ("last~0", Ok("third")),
+            ("last~1", Ok("second")),
+            ("last~2", Ok("first")),
+            ("last~3", Err("there is no `last~3`: 3 runs are stored")),
+            (
+                "last~99999999999999999999999",
+                Err("there is no `last~99999999999999999999999`: 3 runs are stored"),
+            ),
+            (
+                "last~x",
+                Err("`last~x` is no run: how many runs before the last stands behind `last~`"),
+            ),
+            (
+                "last~",
+                Err("`last~` is no run: how many runs before the last stands behind `last~`"),
+            ),
+            (
+                "last~-1",
+                Err("`last~-1` is no run: how many runs before the last stands behind `last~`"),
+            ),
+            ("last1", Err("no run is called `last1`")),
+        ] {
+            let loaded = store.load(name).map(|record| record.title);
+            let loaded = loaded.map_err(|error| error.to_string());
+            assert_eq!(
+                loaded.as_deref().map_err(String::as_str),
+                expected,
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_folder_is_named_by_its_path() {
+        assert!(
+            [".", "..", "./x", "/x", "record.json"]
+                .into_iter()
+                .all(is_path)
+        );
+        assert!(!["last", "2026", ".x"].into_iter().any(is_path));
+        let (_keep, store) = store(Limits::default());
+        let environment = serde_json::json!({});
+        let writer = store.begin(&start(&environment)).unwrap();
+        let folder = writer.folder().to_owned();
+        assert_eq!(writer.finish(&record()), None);
+        assert_eq!(store.load(folder.to_str().unwrap()).unwrap(), record());
+        let none = store.folder.to_str().unwrap();
+        let error = store.load(none).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{none}` holds no run")), "{error}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{Code, Console, Failure};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = HELP)]
 pub struct CompareArgs {
-    /// Records, the baseline first: each the id of a run, a path, or `last`
+    /// Records, the baseline first: each the id of a run, a path, `last`, or `last~1` for the run before that, and so on
     #[arg(value_name = "RECORD", required = true, num_args = 2..)]
     pub records: Vec<String>,
     /// Exit with 7 where a figure changed by more than this and by more than its noise; may be repeated
@@ -38,7 +38,7 @@ response-p99, response-p99.9, response-max of response time. They hold for each
 stage, job and direction that is matched. A crossed one ends with exit code 7.
 
 Example:
-  fathom compare 20260102-030405-run last --fail-on iops-5% --fail-on p99+10%";
+  fathom compare last~1 last --fail-on iops-5% --fail-on p99+10%";
 
 impl CompareArgs {
     /// Lays the records that `stored` gives for their names, with the names to show them by, beside each other and prints that.
@@ -65,7 +65,7 @@ impl CompareArgs {
         } else if self.csv {
             console.print(&comparison.to_csv());
         } else {
-            console.print(&comparison.to_text(how_much));
+            console.print(&comparison.to_text(how_much, console.width()));
         }
         if comparison.is_empty() {
             let message = "nothing of the first record is in another";
@@ -106,7 +106,7 @@ impl CompareArgs {
                 if self.json || self.csv {
                     console.tell(&format!("FAIL {sentence}"));
                 } else {
-                    console.print(&failure_line(&sentence));
+                    console.print(&failure_line(&sentence, console.width()));
                 }
             }
         }

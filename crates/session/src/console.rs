@@ -2,6 +2,8 @@
 //!
 //! Implemented by the program alone, so that libraries never print.
 
+use fathom_report::Width;
+
 /// Standard output and standard error, as a program has them.
 ///
 /// No method fails: a closed stream stops the showing, never a run. A lost result is the implementer's to report.
@@ -20,4 +22,9 @@ pub trait Console: Sync {
 
     /// Columns of standard error's terminal that a line may use.
     fn columns(&self) -> Option<usize>;
+
+    /// Columns that text on standard output may have: fewer than those of a plain terminal where it is a narrower one.
+    fn width(&self) -> Width {
+        Width::PLAIN
+    }
 }

@@ -21,10 +21,13 @@ pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
 
 /// The bytes of the file at `path`, which is called `what` as in [`read_text`].
 pub(crate) fn read_bytes(what: &str, path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| {
-        let message = format!("{what}`{}` cannot be read: {error}", path.display());
-        Failure::new(Code::Input, message).hint(unread_hint(path, error.kind()))
-    })
+    fs::read(path).map_err(|error| unread(what, path, &error))
+}
+
+/// A file that cannot be read, which is called `what` as in [`read_text`]: why, and what to do.
+pub fn unread(what: &str, path: &Path, error: &io::Error) -> Failure {
+    let message = format!("{what}`{}` cannot be read: {error}", path.display());
+    Failure::new(Code::Input, message).hint(unread_hint(path, error.kind()))
 }
 
 /// A file whose bytes are no text.
@@ -34,7 +37,8 @@ pub(crate) fn no_text(what: &str, path: &Path) -> Failure {
     Failure::new(Code::Input, message).hint("name a text file, or save it as UTF-8")
 }
 
-fn unread_hint(path: &Path, kind: ErrorKind) -> String {
+/// What to do about a file at `path` that cannot be read.
+pub fn unread_hint(path: &Path, kind: ErrorKind) -> String {
     match kind {
         ErrorKind::NotFound => match beside(path) {
             Some(near) => format!("did you mean `{}`?", near.display()),

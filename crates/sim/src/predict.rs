@@ -136,9 +136,7 @@ fn check_streams(plan: &Plan<'_>, seed: u64, storage: &mut Storage) -> Result<()
 }
 
 fn rejected(errors: &[StreamError]) -> PredictError {
-    let complaints = errors
-        .iter()
-        .map(|error| Diagnostic::error(error.to_string()));
+    let complaints = errors.iter().map(Diagnostic::from);
     PredictError::Input(Diagnostics(complaints.collect()))
 }
 

@@ -38,19 +38,19 @@ pub struct FormatAt(pub usize);
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
     /// Nothing to write.
-    #[error("the pattern is empty; write a number, or a text in double quotes")]
+    #[error("the pattern is empty")]
     Empty,
     /// More than a buffer's worth.
-    #[error("the pattern is longer than {max} bytes; use a shorter one", max = PATTERN_MAX)]
+    #[error("the pattern is longer than {max} bytes", max = PATTERN_MAX)]
     TooLong,
     /// A quote that does not end.
     #[error("`{0}` has no closing quote")]
     Unclosed(String),
     /// No part of a pattern.
-    #[error("`{0}` is no part of a pattern; write a number, \"text\", 'file' or %o")]
+    #[error("`{0}` is no part of a pattern")]
     Part(String),
     /// A decimal number past 32 bits.
-    #[error("`{0}` is outside -2147483648 to 2147483647; write longer numbers in hexadecimal")]
+    #[error("`{0}` is outside -2147483648 to 2147483647")]
     Range(String),
     /// A file that cannot be read.
     #[error("`{path}`: {source}")]
@@ -60,6 +60,20 @@ pub enum PatternError {
         /// What kept it from being read.
         source: io::Error,
     },
+}
+
+impl PatternError {
+    /// What would be right, where the message does not say it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Empty => Some("write a number, or a text in double quotes"),
+            Self::TooLong => Some("use a shorter one"),
+            Self::Unclosed(_) => Some("end it with a quote of that kind"),
+            Self::Part(_) => Some("write a number, \"text\", 'file' or %o"),
+            Self::Range(_) => Some("write longer numbers in hexadecimal"),
+            Self::File { .. } => None,
+        }
+    }
 }
 
 impl Pattern {
@@ -308,26 +322,14 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_refused() {
-        refuse(
-            "",
-            "the pattern is empty; write a number, or a text in double quotes",
-        );
-        refuse(
-            "\"\"",
-            "the pattern is empty; write a number, or a text in double quotes",
-        );
+        refuse("", "the pattern is empty");
+        refuse("\"\"", "the pattern is empty");
         refuse("\"a", "`\"a` has no closing quote");
-        refuse(
-            "abc",
-            "`abc` is no part of a pattern; write a number, \"text\", 'file' or %o",
-        );
-        refuse(
-            "0x",
-            "`0x` is no part of a pattern; write a number, \"text\", 'file' or %o",
-        );
+        refuse("abc", "`abc` is no part of a pattern");
+        refuse("0x", "`0x` is no part of a pattern");
         refuse(
             "4294967296",
-            "`4294967296` is outside -2147483648 to 2147483647; write longer numbers in hexadecimal",
+            "`4294967296` is outside -2147483648 to 2147483647",
         );
         refuse("'gone'", "`gone`: entity not found");
         assert!(Pattern::new(vec![1; 8], vec![FormatAt(1)]).is_none());

@@ -110,7 +110,7 @@ fn is_binary_log(bytes: &[u8], name: &str) -> bool {
 pub(super) fn binary(bytes: &[u8], name: &str) -> Result<Option<Format>, Box<Diagnostic>> {
     let refuse = |message: &str, hint: &str| {
         Err(Box::new(
-            Diagnostic::error(format!("{name}: {message}")).hint(hint),
+            Diagnostic::error(format!("`{name}`: {message}")).hint(hint),
         ))
     };
     if bytes.is_empty() {
@@ -157,7 +157,7 @@ pub(super) fn text(text: &str, name: &str) -> Result<Format, Box<Diagnostic>> {
     }
     let refuse = |what: &str, hint: &str| {
         Err(Box::new(
-            Diagnostic::error(format!("{name}: {what}")).hint(hint),
+            Diagnostic::error(format!("`{name}`: {what}")).hint(hint),
         ))
     };
     if first.starts_with("disk-") {

@@ -89,7 +89,7 @@ pub(super) fn decode(
     let certain = |text: String| Decoded { text, doubt: None };
     if let Some(label) = encoding {
         let text = decode_as(bytes, label).ok_or_else(|| {
-            let message = format!("{name}: `{label}` is no encoding that is known");
+            let message = format!("`{name}`: `{label}` is no encoding that is known");
             let hint = format!("known are {} and others of the web", CODE_PAGES.join(", "));
             Box::new(Diagnostic::error(message).hint(hint))
         })?;
@@ -139,7 +139,7 @@ fn in_a_code_page(
     let alike = texts.windows(2).all(|pair| pair[0] == pair[1]);
     if best == 0 || !(alike || likely.len() == 1) {
         let message =
-            format!("{name}: its text is neither Unicode nor in a code page that its names tell");
+            format!("`{name}`: its text is neither Unicode nor in a code page that its names tell");
         let hint = format!(
             "name its code page: `--encoding {}`; or write it anew as UTF-8",
             CODE_PAGES.join("|")

@@ -304,7 +304,7 @@ pub(super) const FIRST: &str = "the first report of a run is left out: it counts
 pub(super) fn enough(complaints: &mut Diagnostics, name: &str, reports: usize) {
     if reports < 2 && !complaints.has_errors() {
         let message = format!(
-            "{name}: it holds {reports} reports, of which the first counts from the machine's start"
+            "`{name}`: it holds {reports} reports, of which the first counts from the machine's start"
         );
         let hint = "log several: `iostat -x -t 1 60`";
         complaints.push(Diagnostic::error(message).hint(hint));

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_session::unread_hint;
 
 use super::detect::{self, Format};
 use super::input::{Text, decode};
@@ -26,12 +27,12 @@ impl File {
     pub fn open(path: &Path, total: &mut u64) -> Result<Self, Box<Diagnostic>> {
         let name = path.display().to_string();
         let tell = |error: std::io::Error| {
-            let message = format!("{name}: {error}");
-            Box::new(Diagnostic::error(message).hint("name a file that can be read"))
+            let message = format!("`{name}` cannot be read: {error}");
+            Box::new(Diagnostic::error(message).hint(unread_hint(path, error.kind())))
         };
         let file = std::fs::File::open(path).map_err(tell)?;
         if file.metadata().map_err(tell)?.is_dir() {
-            let message = format!("{name}: it is a folder");
+            let message = format!("`{name}` is a folder");
             return Err(Box::new(
                 Diagnostic::error(message).hint("name the files in it"),
             ));
@@ -41,7 +42,7 @@ impl File {
         file.take(left + 1).read_to_end(&mut bytes).map_err(tell)?;
         if bytes.len() as u64 > left {
             let message = format!(
-                "{name}: with it there are more than {} MiB",
+                "`{name}`: with it there are more than {} MiB",
                 MOST_BYTES >> 20
             );
             return Err(Box::new(Diagnostic::error(message).hint(SHORTER)));

@@ -3,45 +3,56 @@
 //! A line a figure, a column a record, the change beside each; where there are many groups, a line a group, and the whole with
 //! `--full`.
 //!
-//! Invariant: no line is wider than [`WIDTH`], unless one word of it is.
+//! Invariant: no line is wider than the screen, unless one word of it is.
 
 use std::fmt::Write as _;
 
 use super::change::{Basis, Change};
 use super::figure::{Figure, Point};
 use super::{Comparison, Group, letter};
-use crate::format::{WIDTH, on_one_line, shortened};
-use crate::summary::{Summary, write_wrapped};
+use crate::format::{on_one_line, shortened};
+use crate::lines::{Lines, Width};
+use crate::summary::Summary;
 
 /// Groups that are shown figure by figure where not all are asked for.
 const MOST_GROUPS: usize = 4;
-/// Records whose columns fit beside the baseline's.
-const MOST_BESIDE: usize = 3;
+/// Columns of the figures' names, and of the baseline's figures.
+const BASELINE: usize = 9 + 10;
+/// Columns of a record beside them, with its changes.
+const BESIDE: usize = 10 + 10;
 /// Figures of a group that has one line.
 const SHORT: [Figure; 2] = [Figure::Iops, Figure::Latency(Point::P99)];
 /// Sentences that are shown of a kind where not all are asked for.
 const MOST_SENTENCES: usize = 8;
 
 impl Comparison {
-    /// The comparison as text.
-    pub fn to_text(&self, how_much: Summary) -> String {
-        let mut text = String::new();
+    /// The comparison as text, for a screen of a width.
+    pub fn to_text(&self, how_much: Summary, width: Width) -> String {
+        let mut text = Lines::new(width);
         for (index, side) in self.sides.iter().enumerate() {
             let base = if index == 0 { " (baseline)" } else { "" };
             let line = format!("{}  {}: {}{base}", letter(index), side.name, side.title);
-            let _ = writeln!(text, "{}", shortened(&line, WIDTH));
+            if text.is_narrow() {
+                text.wrap("", &line, 3);
+            } else {
+                let _ = writeln!(text, "{}", shortened(&line, text.columns()));
+            }
         }
         let is_short = how_much == Summary::Short && self.groups.len() > MOST_GROUPS;
         if is_short {
             self.write_short(&mut text);
         } else {
             for group in &self.groups {
-                text.push('\n');
+                text.push_str("\n");
                 self.write_group(&mut text, group);
             }
         }
         if self.groups.is_empty() {
-            text.push_str("\nnothing of the one is in the other\n");
+            text.push_str(
+                "
+nothing of the one is in the other
+",
+            );
         } else {
             self.write_legend(&mut text, is_short);
         }
@@ -53,15 +64,17 @@ impl Comparison {
         );
         write_sentences(&mut text, ("doubt    ", "doubts"), &self.doubts, how_much);
         if is_short {
-            text.push_str("next     `--full` shows every figure; `--csv` and `--json` give them to programs\n");
+            let next = "`--full` shows every figure; `--csv` and `--json` give them to programs";
+            text.line("next     ", next, 9);
         }
-        text
+        text.finish()
     }
 
     /// All figures of a group, with as many records beside the baseline as fit.
-    fn write_group(&self, text: &mut String, group: &Group) {
+    fn write_group(&self, text: &mut Lines, group: &Group) {
         let others: Vec<usize> = (1..self.sides.len()).collect();
-        for beside in others.chunks(MOST_BESIDE) {
+        let most = (text.columns() - BASELINE) / BESIDE;
+        for beside in others.chunks(most) {
             let mut header = format!("{:9}{:>10}", "", letter(0));
             for index in beside {
                 let _ = write!(header, "{:>10}{:>9} ", letter(*index), "change");
@@ -69,7 +82,7 @@ impl Comparison {
             let _ = writeln!(
                 text,
                 "{}\n{}",
-                shortened(&self.name_of(group), WIDTH),
+                shortened(&self.name_of(group), text.columns()),
                 header.trim_end()
             );
             let mut is_response = false;
@@ -92,7 +105,7 @@ impl Comparison {
         }
     }
 
-    fn write_errors(text: &mut String, group: &Group) {
+    fn write_errors(text: &mut Lines, group: &Group) {
         for (index, line) in group.lines.iter().enumerate() {
             let errors = line.as_ref().map_or(0, |line| line.errors);
             if errors > 0 {
@@ -102,8 +115,8 @@ impl Comparison {
         }
     }
 
-    /// A line for each group and each record beside the baseline.
-    fn write_short(&self, text: &mut String) {
+    /// A line for each group and each record beside the baseline; on a narrow screen figures stand below their names.
+    fn write_short(&self, text: &mut Lines) {
         let names = self
             .groups
             .iter()
@@ -112,44 +125,41 @@ impl Comparison {
         let several = self.sides.len() > 2;
         for index in 1..self.sides.len() {
             let (a, b) = (letter(0), letter(index));
-            let _ = writeln!(
-                text,
-                "\n{:width$} {:>10} {:>10} {:>8}  {:>8} {:>8} {:>8}",
-                if several { b.as_str() } else { "" },
-                format!("IOPS {a}"),
-                format!("IOPS {b}"),
-                "change",
-                format!("p99 {a}"),
-                format!("p99 {b}"),
-                "change"
-            );
+            let titles = [("IOPS", &a), ("IOPS", &b), ("p99", &a), ("p99", &b)];
+            let [iops, other_iops, p99, other_p99] =
+                titles.map(|(figure, side)| format!("{figure} {side}"));
+            let change = || "change ".to_owned();
+            let rates = [iops, other_iops, change()];
+            let latencies = [p99, other_p99, change()];
+            let name = if several { b.as_str() } else { "" };
+            text.push_str("\n");
+            write_short_line(text, (name, width), &[rates, latencies]);
             for group in &self.groups {
-                let cells = SHORT.map(|figure| {
+                let figures = SHORT.map(|figure| {
                     let row = group.row(figure);
                     let written = |value: Option<f64>| {
                         value.map_or_else(|| "-".to_owned(), |value| figure.written(value))
                     };
                     let change = changed(row.changes[index - 1].as_ref());
-                    (written(row.values[0]), written(row.values[index]), change)
+                    [written(row.values[0]), written(row.values[index]), change]
                 });
-                let [(iops, other_iops, change), (p99, other_p99, p99_change)] = &cells;
-                let line = format!(
-                    "{:width$} {iops:>10} {other_iops:>10} {change:>9} {p99:>8} {other_p99:>8} {p99_change:>9}",
-                    shortened(&self.name_of(group), width)
-                );
-                let _ = writeln!(text, "{}", line.trim_end());
+                write_short_line(text, (&self.name_of(group), width), &figures);
             }
         }
     }
 
-    fn write_legend(&self, text: &mut String, is_short: bool) {
+    fn write_legend(&self, text: &mut Lines, is_short: bool) {
         let shown = |figure: Figure| !is_short || SHORT.contains(&figure);
         let rows = self.groups.iter().flat_map(Group::rows);
         let rows = rows.filter(|row| shown(row.figure));
         let changes: Vec<Change> = rows.flat_map(|row| row.changes).flatten().collect();
-        let has = |basis: Basis| changes.iter().any(|change| change.basis == basis);
-        text.push('\n');
-        if self.has_changes() {
+        let is_marked = |change: &Change| change.more_than_noise == Some(true);
+        let has = |basis: Basis| {
+            let mut marked = changes.iter().filter(|change| is_marked(change));
+            marked.any(|change| change.basis == basis)
+        };
+        text.push_str("\n");
+        if changes.iter().any(is_marked) {
             let mut how = Vec::new();
             if has(Basis::Repeats) {
                 how.push("rates by their repeats");
@@ -161,20 +171,24 @@ impl Comparison {
                 how.push("percentiles by their ranks");
             }
             let how = how.join("; ");
-            write_wrapped(
-                text,
+            text.wrap(
                 "*        ",
                 &format!("more than the noise (95 %): {how}"),
                 9,
             );
+        } else if self.has_changes() {
+            text.line(
+                "",
+                "none of these figures changed by more than the noise (95 %), others did",
+                9,
+            );
         } else {
-            text.push_str("no figure changed by more than the noise (95 %)\n");
+            text.line("", "no figure changed by more than the noise (95 %)", 9);
         }
         let unknown =
             |change: &Change| change.percent.is_some() && change.more_than_noise.is_none();
         if changes.iter().any(unknown) {
-            write_wrapped(
-                text,
+            text.wrap(
                 "?        ",
                 "noise not known: a largest value, or too little to judge by",
                 9,
@@ -183,11 +197,28 @@ impl Comparison {
     }
 }
 
+/// A name in so many columns, and two figures of both records with their changes.
+fn write_short_line(text: &mut Lines, (name, width): (&str, usize), figures: &[[String; 3]; 2]) {
+    if text.is_narrow() {
+        if !name.is_empty() {
+            let _ = writeln!(text, "{}", shortened(name, text.columns()));
+        }
+        let [rates, latencies] = figures;
+        return text.figures(&[rates, latencies], [10, 10]);
+    }
+    let [[iops, other_iops, change], [p99, other_p99, p99_change]] = figures;
+    let name = shortened(name, width);
+    let line = format!(
+        "{name:width$} {iops:>10} {other_iops:>10} {change:>9} {p99:>8} {other_p99:>8} {p99_change:>9}"
+    );
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
 /// A crossed threshold, told by `sentence`, as it stands below the comparison.
-pub fn failure_line(sentence: &str) -> String {
-    let mut text = String::new();
-    write_wrapped(&mut text, "FAIL     ", sentence, 9);
-    text
+pub fn failure_line(sentence: &str, width: Width) -> String {
+    let mut text = Lines::new(width);
+    text.wrap("FAIL     ", sentence, 9);
+    text.finish()
 }
 
 /// A change with its mark in the last column: `-50.1%*`.
@@ -215,7 +246,7 @@ fn in_percent(percent: f64) -> String {
 }
 
 fn write_sentences(
-    text: &mut String,
+    text: &mut Lines,
     (head, what): (&str, &str),
     sentences: &[String],
     how_much: Summary,
@@ -225,11 +256,11 @@ fn write_sentences(
         Summary::Full => usize::MAX,
     };
     for sentence in sentences.iter().take(most) {
-        write_wrapped(text, head, &on_one_line(sentence), 9);
+        text.wrap(head, &on_one_line(sentence), 9);
     }
     if sentences.len() > most {
         let more = sentences.len() - most;
-        write_wrapped(text, head, &format!("{more} more {what} (`--full`)"), 9);
+        text.wrap(head, &format!("{more} more {what} (`--full`)"), 9);
     }
 }
 

@@ -5,14 +5,15 @@
 use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, StageRecord};
 
 use super::time::{self, limit_name};
-use super::{jobs_in_words, names_of, write_wrapped};
+use super::{jobs_in_words, names_of};
 use crate::format::{rate, short_time};
+use crate::lines::Lines;
 use crate::repeats::stages_with_repeats;
 
 /// Adds the lines of every stage.
-pub(super) fn write_limits(text: &mut String, record: &Record) {
+pub(super) fn write_limits(text: &mut Lines, record: &Record) {
     for sentence in sentences(record) {
-        write_wrapped(text, "  ", &sentence, 4);
+        text.wrap("  ", &sentence, 4);
     }
 }
 

@@ -3,7 +3,8 @@
 //! One line for each job and direction: rate, throughput and the latency that matters; then what limited a prediction,
 //! what makes a figure doubtful, and what to do next.
 //!
-//! Invariant: no line is wider than [`WIDTH`] columns, unless one word of it is.
+//! Invariant: no line of it is wider than the screen, unless one word of it is, or the screen is a plain terminal and the
+//! line is a title or one of the full summary.
 
 mod limits;
 mod merged;
@@ -18,7 +19,7 @@ use fathom_record::{JobRecord, Record};
 pub(crate) use self::limits::sentences;
 pub(crate) use self::table::{Row, rows_of};
 pub(crate) use self::verdict::{notes, verdict_words};
-use crate::format::{WIDTH, on_one_line};
+use crate::lines::{Lines, Width};
 
 /// How much to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,9 +31,10 @@ pub enum Summary {
     Full,
 }
 
-/// The summary of `record` as text.
-pub fn summary(record: &Record, how_much: Summary) -> String {
-    let mut text = format!("{}\n", on_one_line(&record.title));
+/// The summary of `record` as text, for a screen of a width.
+pub fn summary(record: &Record, how_much: Summary, width: Width) -> String {
+    let mut text = Lines::new(width);
+    text.line("", &record.title, 2);
     if let Some(swept) = &record.sweep {
         sweep::write_sweep(&mut text, swept);
     }
@@ -44,30 +46,7 @@ pub fn summary(record: &Record, how_much: Summary) -> String {
         storage::write_storage(&mut text, record);
     }
     verdict::write_verdict(&mut text, record, how_much);
-    // A name from a workload must not steer the terminal.
-    text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
-}
-
-/// Adds `body` after `head`, broken at blanks to [`WIDTH`] columns; further lines are indented by `indent`.
-pub(crate) fn write_wrapped(text: &mut String, head: &str, body: &str, indent: usize) {
-    // A name in it must begin no line of its own.
-    let (head, body) = (on_one_line(head), on_one_line(body));
-    let mut column = head.chars().count();
-    text.push_str(&head);
-    for (index, word) in body.split(' ').enumerate() {
-        let width = word.chars().count();
-        if index > 0 && column + 1 + width > WIDTH {
-            text.push('\n');
-            text.push_str(&" ".repeat(indent));
-            column = indent;
-        } else if index > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += width;
-    }
-    text.push('\n');
+    text.finish()
 }
 
 /// Several jobs in few words: `a`, `a ×4`, `a and b`, `a … d`.
@@ -107,13 +86,5 @@ mod tests {
         ] {
             assert_eq!(jobs_in_words(&names), expected);
         }
-    }
-
-    #[test]
-    fn long_lines_are_broken_at_blanks() {
-        let mut text = String::new();
-        write_wrapped(&mut text, "note     ", &"twelve chars ".repeat(8), 9);
-        assert!(text.lines().count() == 2 && text.lines().all(|line| line.len() <= WIDTH));
-        assert!(text.lines().nth(1).unwrap().starts_with("         "));
     }
 }

@@ -1,17 +1,17 @@
 //! Every job and every part of the storage that had I/O: what the full summary adds.
 
-use std::fmt::Write as _;
-
 use fathom_record::{Record, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
-use crate::format::{on_one_line, share};
+use crate::format::share;
+use crate::lines::Lines;
 
 /// Adds a block for each stage.
-pub(super) fn write_storage(text: &mut String, record: &Record) {
+pub(super) fn write_storage(text: &mut Lines, record: &Record) {
     for stage in &record.stages {
-        let name = on_one_line(&stage.name);
-        let _ = writeln!(text, "\n{name} ({})", Nanos::new(stage.measured_ns));
+        text.push_str("\n");
+        let heading = format!("{} ({})", stage.name, Nanos::new(stage.measured_ns));
+        text.line("", &heading, 2);
         for job in &stage.jobs {
             let workers = if job.workers == 1 {
                 "worker"
@@ -25,14 +25,11 @@ pub(super) fn write_storage(text: &mut String, record: &Record) {
             } else {
                 String::new()
             };
-            let _ = writeln!(
-                text,
-                "  {}: {} {workers}, depth {:.1} of {:.0} each{cpu}",
-                on_one_line(&job.name),
-                job.workers,
-                job.depth_achieved,
-                job.depth_wanted
+            let line = format!(
+                "{}: {} {workers}, depth {:.1} of {:.0} each{cpu}",
+                job.name, job.workers, job.depth_achieved, job.depth_wanted
             );
+            text.line("  ", &line, 4);
         }
         // Each machine has three budgets, of which many runs use one.
         let used = |part: &StorageRecord| part.ios > 0 || part.kind != "vm";
@@ -51,12 +48,11 @@ pub(super) fn write_storage(text: &mut String, record: &Record) {
                 format!(", {} from memory", share(memory))
             });
             let ios = group_digits(part.ios);
-            let _ = writeln!(
-                text,
-                "  {} {}: {ios} I/Os{depth}{busy}{hits}{memory}",
-                part.kind,
-                on_one_line(name)
+            let line = format!(
+                "{} {name}: {ios} I/Os{depth}{busy}{hits}{memory}",
+                part.kind
             );
+            text.line("  ", &line, 4);
         }
     }
 }

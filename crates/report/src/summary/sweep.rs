@@ -4,58 +4,105 @@ use std::fmt::Write as _;
 
 use fathom_record::{CurveRecord, KneePlace, PointRecord, SweepRecord};
 
-use super::write_wrapped;
-use crate::format::{WIDTH, mebibytes, rate, short_mean, short_time, shortened};
+use crate::format::{mebibytes, rate, short_mean, short_time, shortened};
+use crate::lines::Lines;
 use crate::plot::{Mark, plot};
 
 /// Adds the table of all points, the plot, and a sentence for each curve's knee.
-pub(super) fn write_sweep(text: &mut String, sweep: &SweepRecord) {
+pub(super) fn write_sweep(text: &mut Lines, sweep: &SweepRecord) {
     write_points(text, sweep);
     write_plot(text, sweep);
     write_knees(text, sweep);
 }
 
-fn write_points(text: &mut String, sweep: &SweepRecord) {
+/// Columns of a rate, and of each figure behind it.
+const FIGURES: [usize; 2] = [9, 7];
+/// What stands above those.
+const TITLES: [&str; 5] = ["IOPS", "MiB/s", "mean", "p50", "p99"];
+
+fn write_points(text: &mut Lines, sweep: &SweepRecord) {
     const LONGEST_NAME: usize = 24;
     let all = || sweep.curves.iter().flat_map(|curve| &curve.points);
     let names = sweep
         .curves
         .iter()
         .flat_map(|curve| curve.points.iter().map(|point| point_name(curve, point)));
-    let width = names
+    let longest = names
         .map(|name| name.chars().count() + 2)
         .max()
         .unwrap_or(0);
-    let width = width.clamp(8, LONGEST_NAME);
-    let bound = all().any(|point| point.bound_by.is_some());
-    let header = ["MiB/s", "mean", "p50", "p99"].map(|title| format!(" {title:>7}"));
-    let mut header = format!("{:width$} {:>9}{}", "", "IOPS", header.concat());
-    if bound {
+    let limits = all().filter_map(|point| point.bound_by.as_ref());
+    let limit = limits.map(|limit| limit.chars().count() + 2).max();
+    let [first, cell] = FIGURES;
+    let figures = 1 + first + (TITLES.len() - 1) * (cell + 1);
+    if text.is_narrow() && longest.max(8) + figures + limit.unwrap_or(0) > text.columns() {
+        return write_points_below(text, sweep);
+    }
+    let width = longest.clamp(8, LONGEST_NAME);
+    let header = TITLES[1..].iter().map(|title| format!(" {title:>cell$}"));
+    let header: String = header.collect();
+    let mut header = format!("{:width$} {:>first$}{header}", "", TITLES[0]);
+    if limit.is_some() {
         header.push_str("  bound by");
     }
     let _ = writeln!(text, "{header}");
     for curve in &sweep.curves {
-        if !curve.name.is_empty() {
-            let _ = writeln!(text, "{}", shortened(&curve.name, WIDTH));
-        }
+        write_name(text, curve);
         for point in &curve.points {
-            let mark = if is_knee(curve, point) { "*" } else { " " };
-            let name = format!("{mark} {}", point_name(curve, point));
-            let figures = [
-                mebibytes(point.bandwidth_bytes_per_sec),
-                short_mean(point.latency_mean_ns),
-                short_time(point.latency_p50_ns),
-                short_time(point.latency_p99_ns),
-            ];
-            let figures = figures.map(|figure| format!(" {figure:>7}")).concat();
-            let iops = rate(point.iops);
-            let line = format!("{:width$} {iops:>9}{figures}", shortened(&name, width));
-            let left = WIDTH.saturating_sub(line.chars().count() + 2);
+            let name = marked_name(curve, point);
+            let figures = figures_of(point);
+            let beside = figures[1..]
+                .iter()
+                .map(|figure| format!(" {figure:>cell$}"));
+            let beside: String = beside.collect();
+            let name = shortened(&name, width);
+            let line = format!("{name:width$} {:>first$}{beside}", figures[0]);
+            let left = text.columns().saturating_sub(line.chars().count() + 2);
             let bound = point.bound_by.as_ref();
             let bound = bound.map_or(String::new(), |by| format!("  {}", shortened(by, left)));
             let _ = writeln!(text, "{line}{bound}");
         }
     }
+}
+
+/// The points of a narrow screen: each name, and what bounds it, with its figures on the lines below.
+fn write_points_below(text: &mut Lines, sweep: &SweepRecord) {
+    let add = |text: &mut Lines, figures: &[String; 5]| {
+        let (rates, latencies) = figures.split_at(2);
+        text.figures(&[rates, latencies], FIGURES);
+    };
+    add(text, &TITLES.map(str::to_owned));
+    for curve in &sweep.curves {
+        write_name(text, curve);
+        for point in &curve.points {
+            let bound = point.bound_by.as_ref();
+            let bound = bound.map_or(String::new(), |by| format!(", bound by {by}"));
+            text.wrap("", &format!("{}{bound}", marked_name(curve, point)), 4);
+            add(text, &figures_of(point));
+        }
+    }
+}
+
+fn write_name(text: &mut Lines, curve: &CurveRecord) {
+    if !curve.name.is_empty() {
+        let _ = writeln!(text, "{}", shortened(&curve.name, text.columns()));
+    }
+}
+
+fn marked_name(curve: &CurveRecord, point: &PointRecord) -> String {
+    let mark = if is_knee(curve, point) { "*" } else { " " };
+    format!("{mark} {}", point_name(curve, point))
+}
+
+/// In the order of [`TITLES`].
+fn figures_of(point: &PointRecord) -> [String; 5] {
+    [
+        rate(point.iops),
+        mebibytes(point.bandwidth_bytes_per_sec),
+        short_mean(point.latency_mean_ns),
+        short_time(point.latency_p50_ns),
+        short_time(point.latency_p99_ns),
+    ]
 }
 
 /// What tells a point from others of its curve.
@@ -71,7 +118,7 @@ fn is_knee(curve: &CurveRecord, point: &PointRecord) -> bool {
 }
 
 /// Curves have letters where there are several; their knees are capitals. The mark of one curve alone is `o`, its knee `*`.
-fn write_plot(text: &mut String, sweep: &SweepRecord) {
+fn write_plot(text: &mut Lines, sweep: &SweepRecord) {
     const MOST_CURVES: usize = 8;
     let curves = sweep.curves.iter().filter(|curve| curve.points.len() > 2);
     let curves: Vec<&CurveRecord> = curves.take(MOST_CURVES).collect();
@@ -93,23 +140,20 @@ fn write_plot(text: &mut String, sweep: &SweepRecord) {
             });
         }
     }
-    let Some(drawn) = plot(&marks) else { return };
+    let Some(drawn) = plot(&marks, text.columns()) else {
+        return;
+    };
     let _ = writeln!(text, "\nmean latency over IOPS");
     text.push_str(&drawn);
     if curves.len() > 1 {
         let legend = curves.iter().zip('a'..);
         let legend = legend.map(|(curve, letter)| format!("{letter} {}", curve.name));
         let legend = legend.collect::<Vec<_>>().join(", ");
-        write_wrapped(
-            text,
-            "         ",
-            &format!("{legend}; capitals are knees"),
-            9,
-        );
+        text.wrap("         ", &format!("{legend}; capitals are knees"), 9);
     }
 }
 
-fn write_knees(text: &mut String, sweep: &SweepRecord) {
+fn write_knees(text: &mut Lines, sweep: &SweepRecord) {
     let mut first = true;
     for curve in &sweep.curves {
         let Some(knee) = &curve.knee else { continue };
@@ -136,7 +180,7 @@ fn write_knees(text: &mut String, sweep: &SweepRecord) {
         if first {
             body.push_str(" (the largest IOPS over mean latency, Kleinrock's \"power\")");
         }
-        write_wrapped(text, "knee     ", &body, 9);
+        text.wrap("knee     ", &body, 9);
         first = false;
     }
 }

@@ -10,7 +10,8 @@ use fathom_stats::confidence_95;
 use fathom_units::{Nanos, group_digits, per_second};
 
 use super::{jobs_in_words, merged, names_of};
-use crate::format::{WIDTH, mebibytes, on_one_line, rate, short_mean, short_time, shortened};
+use crate::format::{mebibytes, rate, short_mean, short_time, shortened};
+use crate::lines::Lines;
 use crate::repeats::stages_with_repeats;
 
 /// Figures of one line: one for each repeat of its stage.
@@ -38,6 +39,25 @@ impl Row {
     fn name_in_stage(&self) -> &str {
         let stage = self.stage.as_ref().map_or(0, |stage| stage.len() + 2);
         &self.name[stage..]
+    }
+
+    /// Its figures as text, in the order of the table's columns.
+    fn figures(&self, repeated: bool) -> [String; 7] {
+        let latency = self.latency();
+        let bandwidth = if self.moves {
+            mebibytes(self.mean_of(|repeat| repeat.bandwidth_bytes_per_sec))
+        } else {
+            "-".to_owned()
+        };
+        [
+            rate(self.mean_of(|repeat| repeat.iops)),
+            self.second_column(repeated),
+            bandwidth,
+            short_time(latency.p50),
+            short_time(latency.p99),
+            short_time(latency.p99_9),
+            short_time(latency.max),
+        ]
     }
 
     /// The spread over the repeats where there are any in the table, the mean latency otherwise.
@@ -145,10 +165,10 @@ fn has_figures(figures: &DirectionRecord) -> bool {
     figures.ios > 0 || figures.errors > 0
 }
 
-/// Adds the table, no wider than [`WIDTH`]: a stage whose lines would be too long has a line of its own above them, and
-/// names that are longer still are shortened; where repeats show their spread, the mean gives way. A stage that was cut off
-/// stands below it with what is known of it.
-pub(super) fn write_table(text: &mut String, record: &Record) {
+/// Adds the table, no wider than the screen: a stage whose lines would be too long has a line of its own above them, and
+/// names that are longer still are shortened; where repeats show their spread, the mean gives way. On a narrow screen names
+/// stand above their figures. A stage that was cut off stands below it with what is known of it.
+pub(super) fn write_table(text: &mut Lines, record: &Record) {
     let rows = rows_of(record);
     if !rows.is_empty() {
         write_rows(text, &rows);
@@ -158,51 +178,73 @@ pub(super) fn write_table(text: &mut String, record: &Record) {
     }
 }
 
-fn write_rows(text: &mut String, rows: &[Row]) {
-    const LATENCY_WIDTH: usize = 6 * 8;
+/// Columns of a figure behind the first.
+const FIGURE: usize = 7;
+
+fn write_rows(text: &mut Lines, rows: &[Row]) {
+    const BESIDE: usize = 6 * (FIGURE + 1);
     let repeated = rows.iter().any(|row| row.repeats.len() > 1);
-    let rates = rows
-        .iter()
-        .map(|row| rate(row.mean_of(|repeat| repeat.iops)));
-    let rates: Vec<String> = rates.collect();
-    let widest = rates.iter().map(String::len).max().unwrap_or(0).max(9);
-    let room = WIDTH - LATENCY_WIDTH - 1 - widest;
+    let figures: Vec<[String; 7]> = rows.iter().map(|row| row.figures(repeated)).collect();
+    let widest = figures.iter().map(|row| row[0].len()).max().unwrap_or(0);
+    let widest = widest.max(9);
+    let room = text.columns().saturating_sub(BESIDE + 1 + widest);
     let names = names_in(rows, room);
     let longest = names.iter().map(|(_, name)| name.chars().count()).max();
-    let width = longest.unwrap_or(0).clamp(8, room);
+    let longest = longest.unwrap_or(0).max(8);
     let second = if repeated { "±95%" } else { "mean" };
-    let header = ["MiB/s", "p50", "p99", "p99.9", "max"].map(|title| format!(" {title:>7}"));
-    let header = header.concat();
-    let _ = writeln!(
-        text,
-        "{:width$} {:>widest$} {second:>7}{header}",
-        "", "IOPS"
-    );
-    for ((row, iops), (heading, name)) in rows.iter().zip(&rates).zip(&names) {
-        if let Some(stage) = heading {
-            let _ = writeln!(text, "{}", shortened(stage, WIDTH));
-        }
-        let latency = row.latency();
-        let figures = [
-            row.second_column(repeated),
-            if row.moves {
-                mebibytes(row.mean_of(|repeat| repeat.bandwidth_bytes_per_sec))
-            } else {
-                "-".to_owned()
-            },
-            short_time(latency.p50),
-            short_time(latency.p99),
-            short_time(latency.p99_9),
-            short_time(latency.max),
-        ];
-        let figures = figures.map(|figure| format!(" {figure:>7}")).concat();
+    let titles = ["IOPS", second, "MiB/s", "p50", "p99", "p99.9", "max"];
+    let titles = titles.map(str::to_owned);
+    if text.is_narrow() && longest > room {
+        return write_below(text, (rows, &titles), &figures, widest);
+    }
+    let width = longest.min(room);
+    let line = |text: &mut Lines, name: &str, figures: &[String; 7]| {
+        let beside = figures[1..]
+            .iter()
+            .map(|figure| format!(" {figure:>FIGURE$}"));
+        let beside: String = beside.collect();
         let name = shortened(name, width);
-        let _ = writeln!(text, "{name:width$} {iops:>widest$}{figures}");
-        let errors: u64 = row.repeats.iter().map(|repeat| repeat.errors).sum();
-        if errors > 0 {
-            let ios = if errors == 1 { "I/O" } else { "I/Os" };
-            let _ = writeln!(text, "  {} {ios} failed", group_digits(errors));
+        let _ = writeln!(text, "{name:width$} {:>widest$}{beside}", figures[0]);
+    };
+    line(text, "", &titles);
+    for ((row, figures), (heading, name)) in rows.iter().zip(&figures).zip(&names) {
+        if let Some(stage) = heading {
+            let _ = writeln!(text, "{}", shortened(stage, text.columns()));
         }
+        line(text, name, figures);
+        write_errors(text, row);
+    }
+}
+
+/// The table of a narrow screen: each name with its figures on the lines below it, rates and latencies apart where they do
+/// not fit beside each other.
+fn write_below(
+    text: &mut Lines,
+    (rows, titles): (&[Row], &[String; 7]),
+    figures: &[[String; 7]],
+    widest: usize,
+) {
+    let add = |text: &mut Lines, figures: &[String; 7]| {
+        let (rates, latencies) = figures.split_at(3);
+        text.figures(&[rates, latencies], [widest, FIGURE]);
+    };
+    add(text, titles);
+    let columns = text.columns();
+    let names = names_in(rows, columns);
+    for ((row, figures), (heading, name)) in rows.iter().zip(figures).zip(&names) {
+        for name in heading.iter().copied().chain([name.as_str()]) {
+            let _ = writeln!(text, "{}", shortened(name, columns));
+        }
+        add(text, figures);
+        write_errors(text, row);
+    }
+}
+
+fn write_errors(text: &mut Lines, row: &Row) {
+    let errors: u64 = row.repeats.iter().map(|repeat| repeat.errors).sum();
+    if errors > 0 {
+        let ios = if errors == 1 { "I/O" } else { "I/Os" };
+        let _ = writeln!(text, "  {} {ios} failed", group_digits(errors));
     }
 }
 
@@ -224,13 +266,10 @@ fn names_in(rows: &[Row], room: usize) -> Vec<(Option<&str>, String)> {
 }
 
 /// What is known of a stage that never ended: its seconds. Percentiles of seconds make no percentile of the stage.
-fn write_cut_off(text: &mut String, stage: &StageRecord) {
+fn write_cut_off(text: &mut Lines, stage: &StageRecord) {
     let time = Nanos::new(stage.measured_ns);
-    let _ = writeln!(
-        text,
-        "{}, cut off after {time} of measuring:",
-        on_one_line(&stage.name)
-    );
+    let heading = format!("{}, cut off after {time} of measuring:", stage.name);
+    text.line("", &heading, 2);
     let directions: [(&str, OfInterval); 3] = [
         ("read", |interval| interval.read.as_ref()),
         ("write", |interval| interval.write.as_ref()),
@@ -242,13 +281,13 @@ fn write_cut_off(text: &mut String, stage: &StageRecord) {
         if ios > 0 {
             let bytes = seconds().map(|second| second.bytes).sum::<u64>();
             let max = seconds().map(|second| second.max_ns).max().unwrap_or(0);
-            let _ = writeln!(
-                text,
-                "  {direction} {} IOPS, {} MiB/s, max {}",
+            let line = format!(
+                "{direction} {} IOPS, {} MiB/s, max {}",
                 rate(per_second(ios, time)),
                 mebibytes(per_second(bytes, time)),
                 short_time(max)
             );
+            text.line("  ", &line, 4);
         }
     }
 }

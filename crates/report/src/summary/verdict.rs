@@ -1,17 +1,16 @@
 //! What to think of the figures, and what to do next.
 
-use std::fmt::Write as _;
-
 use fathom_record::{Record, RunKind, Verdict};
 
-use super::{Summary, write_wrapped};
+use super::Summary;
+use crate::lines::Lines;
 
 /// Adds notes, verdict, failed checks and the next command.
-pub(super) fn write_verdict(text: &mut String, record: &Record, how_much: Summary) {
+pub(super) fn write_verdict(text: &mut Lines, record: &Record, how_much: Summary) {
     for note in notes(record) {
-        write_wrapped(text, "note     ", &note, 9);
+        text.wrap("note     ", &note, 9);
     }
-    let _ = writeln!(text, "verdict  {}", verdict_words(record));
+    text.wrap("verdict  ", &verdict_words(record), 9);
     for check in record
         .checks
         .iter()
@@ -19,9 +18,9 @@ pub(super) fn write_verdict(text: &mut String, record: &Record, how_much: Summar
     {
         let outcome = if check.passed { "ok  " } else { "FAIL" };
         let head = format!("  {outcome} {}: ", check.id);
-        write_wrapped(text, &head, &check.evidence, 7);
+        text.wrap(&head, &check.evidence, 7);
         if !check.remedy.is_empty() {
-            write_wrapped(text, "       hint: ", &check.remedy, 13);
+            text.wrap("       hint: ", &check.remedy, 13);
         }
     }
     let next = match (record.stored, record.kind) {
@@ -32,7 +31,7 @@ pub(super) fn write_verdict(text: &mut String, record: &Record, how_much: Summar
         }
     };
     if how_much == Summary::Short {
-        let _ = writeln!(text, "next     {next}");
+        text.wrap("next     ", next, 9);
     }
 }
 

@@ -498,8 +498,8 @@ fn what_does_not_fit_is_said_at_once_before_anything_runs() {
     };
     check(
         vec![tiny],
-        "error: job `x`: its blocks of 4 KiB do not fit into the 512 B of `/d/f`; use a smaller block or a \
-         larger target",
+        "error: job `x`: its blocks of 4 KiB do not fit into the 512 B of `/d/f`\n  hint: use a smaller \
+         block or a larger target",
     );
 }
 

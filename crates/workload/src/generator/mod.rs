@@ -69,6 +69,7 @@ pub use set_state::{FoundFile, SetShare, SetState};
 pub use set_stream::{ActEnd, RequestPart, SetAct, SetFile, SetNext, SetStream};
 pub use stream::WorkerStream;
 
+use fathom_diagnostics::Diagnostic;
 use fathom_units::Bytes;
 
 use crate::{Direction, Job, Mix};
@@ -151,7 +152,7 @@ pub struct StreamKey {
 pub struct StreamError {
     /// Name of the job.
     pub job: String,
-    /// What is wrong, and what would be right.
+    /// What is wrong.
     pub reason: Rejection,
 }
 
@@ -162,11 +163,36 @@ impl StreamError {
     }
 }
 
+impl From<&StreamError> for Diagnostic {
+    fn from(error: &StreamError) -> Self {
+        let complaint = Self::error(error.to_string());
+        match error.reason.hint() {
+            Some(hint) => complaint.hint(hint),
+            None => complaint,
+        }
+    }
+}
+
+impl Rejection {
+    /// What would be right, where the message does not say it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoTargets => Some("name at least one"),
+            Self::ZeroAlignment => Some("leave it out for that of the block size"),
+            Self::EmptyTarget(_) => Some("give it a size, or a smaller offset"),
+            Self::BlockExceedsTarget { .. } => Some("use a smaller block or a larger target"),
+            Self::RangeOverflow(_) => Some("use a smaller offset or size"),
+            Self::LimitBelowBlock { .. } => Some("raise the limit or use a smaller block"),
+            Self::TooManyTargets(_) | Self::Mix(_) | Self::BlockSize(_) | Self::NoSize(_) => None,
+        }
+    }
+}
+
 /// What is wrong with a job or its targets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// Nothing to do I/O on.
-    #[error("it has no targets; name at least one")]
+    #[error("it has no targets")]
     NoTargets,
     /// More targets than an I/O can number.
     #[error("it has {0} targets; at most {max} can be told apart", max = u32::MAX)]
@@ -181,15 +207,13 @@ pub enum Rejection {
     #[error("it has no block size with a weight for {0}s")]
     NoSize(&'static str),
     /// Offsets cannot be multiples of nothing.
-    #[error("its alignment is 0 bytes; leave it out for that of the block size")]
+    #[error("its alignment is 0 bytes")]
     ZeroAlignment,
     /// A target without bytes.
-    #[error("`{0}` has no bytes to use; give it a size, or a smaller offset")]
+    #[error("`{0}` has no bytes to use")]
     EmptyTarget(String),
     /// A block that fits nowhere.
-    #[error(
-        "its blocks of {block} do not fit into the {length} of `{target}`; use a smaller block or a larger target"
-    )]
+    #[error("its blocks of {block} do not fit into the {length} of `{target}`")]
     BlockExceedsTarget {
         /// Largest block of the job.
         block: Bytes,
@@ -199,12 +223,10 @@ pub enum Rejection {
         length: Bytes,
     },
     /// A range past the largest offset there is.
-    #[error("the range of `{0}` ends past 2^63 bytes; use a smaller offset or size")]
+    #[error("the range of `{0}` ends past 2^63 bytes")]
     RangeOverflow(String),
     /// A limit that allows no I/O.
-    #[error(
-        "its limit of {bytes} is less than one block of {block}; raise the limit or use a smaller block"
-    )]
+    #[error("its limit of {bytes} is less than one block of {block}")]
     LimitBelowBlock {
         /// The limit of each pass.
         bytes: Bytes,

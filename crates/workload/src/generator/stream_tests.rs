@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fathom_diagnostics::Diagnostic;
 use fathom_units::{Bytes, Percent};
 use proptest::prelude::*;
 
@@ -516,28 +517,29 @@ fn sizes_of_a_direction_are_its_own() {
 #[track_caller]
 fn check_refused(job: &Job, lengths: &[u64], expected: &str) {
     let error = WorkerStream::new(job, KEY, &ranges(lengths), &SharedCursor::new()).unwrap_err();
-    assert_eq!(error.to_string(), format!("job `test`: {expected}"));
+    let told = Diagnostic::from(&error).to_string();
+    assert_eq!(told.trim_end(), format!("error: job `test`: {expected}"));
 }
 
 #[test]
 fn impossible_jobs_are_refused() {
     let good = job(EACH_ONCE, 4096);
-    check_refused(&good, &[], "it has no targets; name at least one");
+    check_refused(&good, &[], "it has no targets\n  hint: name at least one");
     check_refused(
         &good,
         &[0],
-        "`file` has no bytes to use; give it a size, or a smaller offset",
+        "`file` has no bytes to use\n  hint: give it a size, or a smaller offset",
     );
     check_refused(
         &good,
         &[8192, 1024],
-        "its blocks of 4 KiB do not fit into the 1 KiB of `target 1`; \
-         use a smaller block or a larger target",
+        "its blocks of 4 KiB do not fit into the 1 KiB of `target 1`\n  \
+         hint: use a smaller block or a larger target",
     );
     check_refused(
         &good,
         &[u64::MAX],
-        "the range of `file` ends past 2^63 bytes; use a smaller offset or size",
+        "the range of `file` ends past 2^63 bytes\n  hint: use a smaller offset or size",
     );
     check_refused(
         &job(EACH_ONCE, 0),
@@ -563,14 +565,14 @@ fn impossible_jobs_are_refused() {
     check_refused(
         &bad,
         &[8192],
-        "its limit of 1 KiB is less than one block of 4 KiB; raise the limit or use a smaller block",
+        "its limit of 1 KiB is less than one block of 4 KiB\n  hint: raise the limit or use a smaller block",
     );
     let mut bad = good;
     bad.block.alignment = Some(Bytes::ZERO);
     check_refused(
         &bad,
         &[8192],
-        "its alignment is 0 bytes; leave it out for that of the block size",
+        "its alignment is 0 bytes\n  hint: leave it out for that of the block size",
     );
 }
 

@@ -71,12 +71,17 @@ impl Settings {
 fn checked_pattern(reader: &mut ValueReader<'_>) -> Option<String> {
     let text = reader.text()?;
     let some_file = |_: &str| Ok(vec![0]);
-    let message = match Pattern::parse(text, &some_file) {
-        Ok(pattern) if pattern.has_offsets() => PatternError::Part("%o".to_owned()).to_string(),
+    let error = match Pattern::parse(text, &some_file) {
+        Ok(pattern) if pattern.has_offsets() => PatternError::Part("%o".to_owned()),
         Ok(_) => return Some(text.to_owned()),
-        Err(error) => error.to_string(),
+        Err(error) => error,
     };
-    let message = format!("`{}`: {message}", reader.name());
-    reader.refuse(&message, None);
+    let message = format!("`{}`: {error}", reader.name());
+    let hint = match error {
+        // Offsets stand in patterns that are verified alone.
+        PatternError::Part(_) => Some("write a number, \"text\" or 'file'"),
+        _ => error.hint(),
+    };
+    reader.refuse(&message, hint.map(str::to_owned));
     None
 }

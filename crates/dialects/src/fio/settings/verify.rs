@@ -192,7 +192,8 @@ fn pattern(reader: &mut ValueReader<'_>) -> Option<String> {
     match Pattern::parse(text, &some_file) {
         Ok(_) => Some(text.to_owned()),
         Err(error) => {
-            reader.refuse(&format!("`verify_pattern`: {error}"), None);
+            let hint = error.hint().map(str::to_owned);
+            reader.refuse(&format!("`verify_pattern`: {error}"), hint);
             None
         }
     }

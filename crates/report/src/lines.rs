@@ -1,0 +1,175 @@
+//! Text for a screen: how many columns it may have, and what is too long for one line.
+//!
+//! Invariant: text for a file or another program is that of a plain terminal, whatever screen there is.
+
+use std::fmt::{self, Write as _};
+
+use crate::format::on_one_line;
+
+/// Columns that text may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Width(usize);
+
+impl Width {
+    /// Those of a plain terminal, which files and other programs get too: 80.
+    pub const PLAIN: Self = Self(80);
+    /// The fewest that text is made for: 40.
+    pub const LEAST: Self = Self(40);
+
+    /// For a terminal of so many columns; wider ones get what a plain one gets.
+    pub fn of_terminal(columns: usize) -> Self {
+        Self(columns).clamp(Self::LEAST, Self::PLAIN)
+    }
+
+    /// As a number.
+    pub(crate) const fn get(self) -> usize {
+        self.0
+    }
+}
+
+/// Text that grows line by line, for a screen of its width.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    text: String,
+    width: Width,
+}
+
+impl Lines {
+    /// No text yet.
+    pub(crate) fn new(width: Width) -> Self {
+        let text = String::new();
+        Self { text, width }
+    }
+
+    /// Columns it may have.
+    pub(crate) fn columns(&self) -> usize {
+        self.width.get()
+    }
+
+    /// Whether the screen is narrower than a plain terminal.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.width < Width::PLAIN
+    }
+
+    /// Adds `text` as it is.
+    pub(crate) fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds `body` after `head`, broken at blanks; further lines are indented by `indent`.
+    pub(crate) fn wrap(&mut self, head: &str, body: &str, indent: usize) {
+        self.wrap_to(self.columns(), head, body, indent);
+    }
+
+    /// Adds a line that is broken, as by [`Self::wrap`], on narrow screens alone: wide ones and files get it whole.
+    pub(crate) fn line(&mut self, head: &str, body: &str, indent: usize) {
+        let most = if self.is_narrow() {
+            self.columns()
+        } else {
+            usize::MAX
+        };
+        self.wrap_to(most, head, body, indent);
+    }
+
+    fn wrap_to(&mut self, most: usize, head: &str, body: &str, indent: usize) {
+        // A name in it must begin no line of its own.
+        let (head, body) = (on_one_line(head), on_one_line(body));
+        let mut column = head.chars().count();
+        self.text.push_str(&head);
+        for (index, word) in body.split(' ').enumerate() {
+            let width = word.chars().count();
+            if index > 0 && column + 1 + width > most {
+                self.text.push('\n');
+                self.text.push_str(&" ".repeat(indent));
+                column = indent;
+            } else if index > 0 {
+                self.text.push(' ');
+                column += 1;
+            }
+            self.text.push_str(word);
+            column += width;
+        }
+        self.text.push('\n');
+    }
+
+    /// Adds figures of `cells` columns each, at the right of these: all on one line where that fits, else each group on a
+    /// line of its own, so that a group's figures stand below those of the groups above it.
+    pub(crate) fn figures(&mut self, groups: &[&[String]], [first, cell]: [usize; 2]) {
+        const INDENT: usize = 2;
+        let wide = |count: usize| INDENT + first + count.saturating_sub(1) * (cell + 1);
+        let count = groups.iter().map(|group| group.len()).sum();
+        let whole = groups.concat();
+        let groups = if wide(count) <= self.columns() {
+            &[whole.as_slice()][..]
+        } else {
+            groups
+        };
+        for group in groups {
+            let mut line = " ".repeat(INDENT);
+            for (index, figure) in group.iter().enumerate() {
+                let _ = match index {
+                    0 => write!(line, "{figure:>first$}"),
+                    _ => write!(line, " {figure:>cell$}"),
+                };
+            }
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        }
+    }
+
+    /// All of it; nothing in it steers a terminal.
+    pub(crate) fn finish(self) -> String {
+        self.text
+            .replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
+    }
+}
+
+impl fmt::Write for Lines {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screen_has_forty_to_eighty_columns() {
+        let columns = [0, 40, 61, 80, 300].map(|columns| Width::of_terminal(columns).get());
+        assert_eq!(columns, [40, 40, 61, 80, 80]);
+    }
+
+    #[test]
+    fn long_lines_are_broken_at_blanks() {
+        let mut lines = Lines::new(Width::PLAIN);
+        lines.wrap("note     ", "twelve chars ".repeat(8).trim_end(), 9);
+        let text = lines.finish();
+        assert!(text.lines().count() == 2 && text.lines().all(|line| line.len() <= 80));
+        assert!(text.lines().nth(1).unwrap().starts_with("         "));
+    }
+
+    #[test]
+    fn some_lines_are_broken_on_narrow_screens_alone() {
+        let long = "twelve chars ".repeat(8);
+        for (columns, count) in [(80, 1), (79, 2), (40, 3)] {
+            let mut lines = Lines::new(Width::of_terminal(columns));
+            lines.line("", long.trim_end(), 2);
+            assert_eq!(lines.finish().lines().count(), count, "{columns}");
+        }
+    }
+
+    #[test]
+    fn figures_stand_beside_or_below_each_other() {
+        let groups = [&["1".to_owned(), "2".to_owned()][..], &["3".to_owned()]];
+        let shown = |width| {
+            let mut lines = Lines::new(Width::of_terminal(width));
+            lines.figures(&groups, [20, 10]);
+            lines.finish()
+        };
+        let wide = format!("  {:>20} {:>10} {:>10}\n", 1, 2, 3);
+        let narrow = format!("  {:>20} {:>10}\n  {:>20}\n", 1, 2, 3);
+        assert_eq!([shown(44), shown(43)], [wide, narrow]);
+    }
+}
