@@ -255,3 +255,36 @@ print('done')
 ";
     assert_eq!(served.python(text), "done");
 }
+
+/// Copies that a client keeps who stops in the middle of a write are more than there is room: what others ask for is done.
+#[test]
+fn who_stops_in_the_middle_of_a_write_keeps_nobody_waiting() {
+    let folder = disk_folder();
+    let more = ["--backing", "bytes", "--memory", "8MiB"];
+    let served = Served::start(folder.path(), &more);
+    let text = "\
+import struct
+h, file = connect('backed'), opened('backed')
+fill(h, b'a', 64 * M)
+s = socket.socket(socket.AF_UNIX); s.connect(home + '/sockets/fathom.sock')
+def take(count):
+  taken = b''
+  while len(taken) < count: taken += s.recv(count - len(taken))
+  return taken
+take(18)
+s.sendall(struct.pack('>I8sII6s', 3, b'IHAVEOPT', 1, 6, b'backed'))
+take(10)
+s.sendall(struct.pack('>IHHQQI', 0x25609513, 0, 1, 1, 32 * M, 16 * M) + b'x' * M)
+while h.pread(1, 33 * M - 1) != b'x': pass
+h.zero(16 * M, 0)
+h.zero(64 * K, 50 * M)
+h.pwrite(b'b' * M, 52 * M)
+zero_file(file, 8 * M, 16 * M)
+os.pwrite(file, b'b' * M, 54 * M)
+s.sendall(b'x' * (15 * M))
+print(struct.unpack('>IIQ', take(16))[1:])
+print(kinds(h, 24 * M), kinds(h, 16 * M, 32 * M), kinds(h, M, 52 * M), kinds(h, M, 54 * M))
+";
+    let told = served.python(text);
+    assert_eq!(told, "(0, 1)\n{b'\\x00'} {b'x'} {b'b'} {b'b'}");
+}
