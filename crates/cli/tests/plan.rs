@@ -69,6 +69,7 @@ fn the_guide_s_cheaper_machine_is_found_by_its_own_prices() {
     };
     let says = [
         "1. Standard_DS13 with 4 × P30: $1,544.34 a month",
+        "searched in full: 8 machine sizes, 1 combination of kinds of storage\n",
         "ranked by the price list of 2016-02-20",
     ];
     plan(&["--era", "2016", "--series", "DS"], 0, &says);

@@ -77,7 +77,7 @@ pub enum ChangeError {
         known: Vec<String>,
     },
     /// Several volumes have this name.
-    #[error("`{part}` may be {}; name one of them", volumes.join(" or "))]
+    #[error("`{part}` may be {}\n  hint: name one of them", volumes.join(" or "))]
     Ambiguous {
         /// The name as given.
         part: String,
@@ -85,7 +85,7 @@ pub enum ChangeError {
         volumes: Vec<String>,
     },
     /// A machine has several budgets.
-    #[error("the machine `{part}` has no limits of its own; set those of {}", budgets.join(", "))]
+    #[error("the machine `{part}` has no limits of its own\n  hint: set those of {}", budgets.join(", "))]
     Budgets {
         /// The machine.
         part: String,
@@ -94,14 +94,14 @@ pub enum ChangeError {
     },
     /// Volumes alone fail and are detached.
     #[error(
-        "`{part}` is a part of a volume or machine, and those fail or are detached as a whole; name the volume or the machine"
+        "`{part}` is a part of a volume or machine, and those fail or are detached as a whole\n  hint: name the volume or the machine"
     )]
     NoVolume {
         /// The name as given.
         part: String,
     },
     /// A limit of 0.
-    #[error("a limit of 0 on `{part}` would let nothing go: stall it instead")]
+    #[error("a limit of 0 on `{part}` would let nothing go\n  hint: stall it instead")]
     Zero {
         /// The name as given.
         part: String,

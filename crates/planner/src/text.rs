@@ -245,11 +245,14 @@ impl Plan {
             text.push('\n');
             sentence(text, "", &words);
         }
+        let several = |count: u64| if count == 1 { "" } else { "s" };
         let _ = writeln!(
             text,
-            "\nsearched in full: {} machine sizes, {} combinations of kinds of storage",
+            "\nsearched in full: {} machine size{}, {} combination{} of kinds of storage",
             self.sizes,
-            group_digits(self.combinations)
+            several(self.sizes as u64),
+            group_digits(self.combinations),
+            several(self.combinations)
         );
         for (rule, (count, example)) in &self.ruled_out.rules {
             let words = format!("{count} ruled out: {} (such as {example})", rule.words());

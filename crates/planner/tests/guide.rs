@@ -545,7 +545,9 @@ fn a_need_of_nothing_is_told() {
         known.contains("known at p50: choose it with --percentile"),
         "{known}"
     );
-    assert!(error("reads = \"70%\"").ends_with("planned from the rest"));
+    let unknown = error("reads = \"70%\"");
+    let hint = "planned from the rest\n  hint: add one of them, or observe the application";
+    assert!(unknown.ends_with(hint), "{unknown}");
 }
 
 #[test]

@@ -136,6 +136,10 @@ fn a_need_is_met_where_nothing_that_must_pass_is_open() {
     assert!(need.to_text(Width::PLAIN).ends_with(
         "need     MET: 7 figures pass; 2 that no goal or rate is set for are unknown\n"
     ));
+    let one = "[[volume]]\nname = \"db 1\"\n[[volume.period]]\nname = \"peak\"\niops = ";
+    let need = beside(&format!("{one}1000\n"), &enough(1));
+    let verdict = need.verdict();
+    assert!(verdict.starts_with("MET: 1 figure passes; "), "{verdict}");
     // A limit that holds the rate down, and a load that asked for too little, are two things.
     let less = |wanted| {
         let job = job(

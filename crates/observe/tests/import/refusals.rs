@@ -44,7 +44,7 @@ fn what_is_not_read_is_told_how_to_convert() {
     let missing = import::read_files(&[PathBuf::from("/nowhere/log")], &Options::default());
     assert!(missing.unwrap_err().to_string().contains("/nowhere/log"));
     let folder = import::read_files(&[PathBuf::from("/tmp")], &Options::default());
-    assert!(folder.unwrap_err().to_string().contains("it is a folder"));
+    assert!(folder.unwrap_err().to_string().contains("` is a folder"));
     assert!(import::read_files(&[], &Options::default()).is_err());
     assert!(
         "iostatt"

@@ -186,6 +186,7 @@ impl NeedBeside {
             .filter(|part| part.lines.is_empty())
             .count();
         let mut words = match self.met() {
+            Met::Yes if passed == 1 => "MET: 1 figure passes".to_owned(),
             Met::Yes => format!("MET: {passed} figures pass"),
             Met::No => format!("NOT MET: {failed} of {} figures fail", passed + failed),
             Met::Unknown if missing > 0 => {

@@ -376,11 +376,11 @@ fn names_that_mean_nothing_or_too_much_are_refused() {
     }
     assert_eq!(
         refused("v", Action::Stall),
-        "`v` may be `one/v` or `two/v`; name one of them"
+        "`v` may be `one/v` or `two/v`\n  hint: name one of them"
     );
     assert_eq!(
         refused("one", iops(5)),
-        "the machine `one` has no limits of its own; set those of `one/cached`, `one/uncached`"
+        "the machine `one` has no limits of its own\n  hint: set those of `one/cached`, `one/uncached`"
     );
     assert!(refused("one/v", iops(0)).contains("stall it instead"));
     let disk = refused("one/v/disk1", Action::Detach);
