@@ -42,14 +42,15 @@ impl fmt::Display for Plan {
 impl Plan {
     fn write_need(&self, text: &mut String) {
         let _ = writeln!(text, "NEED at {} after growth", self.need.level);
+        let names = self.need.volumes.iter();
+        let names = widest(names.map(|volume| volume.name.as_str()));
         for volume in &self.need.volumes {
             for load in &volume.loads {
                 let reads = load
                     .reads
                     .map_or("reads unknown".to_owned(), |it| format!("{it} reads"));
-                let _ = writeln!(
-                    text,
-                    "  {:10} {:9} {} of {}, {}, {reads}, {} random",
+                let words = format!(
+                    "{:names$} {:9} {} of {}, {}, {reads}, {} random",
                     volume.name,
                     load.period.name(),
                     load.iops,
@@ -57,6 +58,7 @@ impl Plan {
                     Unit::Bandwidth.figure(load.bandwidth.get()),
                     load.random,
                 );
+                sentence(text, "  ", &words);
             }
         }
         for assumed in &self.need.assumed {
@@ -66,21 +68,14 @@ impl Plan {
 
     fn write_offer(&self, text: &mut String, number: usize, offer: &Offer) {
         let vm = offer.candidate.vm;
-        let _ = writeln!(
+        let (title, cost) = (offer.title(), self.cost(offer));
+        text.push('\n');
+        sentence(
             text,
-            "\n{number}. {}: {} (era {})",
-            offer.title(),
-            self.cost(offer),
-            vm.era
+            "",
+            &format!("{number}. {title}: {cost} (era {})", vm.era),
         );
-        let _ = writeln!(
-            text,
-            "   {:40} {:>16} {:>16}  headroom",
-            "limit", "need", "have"
-        );
-        for line in &offer.lines {
-            write_line(text, line);
-        }
+        write_limits(text, &offer.lines);
         if let Some((line, ratio)) = offer.first_to_bind() {
             let words = format!(
                 "binds first: {}, at {ratio:.2} times the need; to grow beyond: {}",
@@ -88,9 +83,8 @@ impl Plan {
             );
             sentence(text, "   ", &words);
             if ratio < 1.02 && line.unit.is_rate() {
-                text.push_str(
-                    "   with no headroom, response times grow for as long as the load lasts\n",
-                );
+                let words = "with no headroom, response times grow for as long as the load lasts";
+                sentence(text, "   ", words);
             }
         }
         if let Some(peak) = self.burst
@@ -187,14 +181,14 @@ impl Plan {
             "\nNOTHING in the catalogue, as it was searched, carries this and passes its proof.\n"
         });
         if let Some(line) = &self.ruled_out.closest {
-            let _ = writeln!(
-                text,
-                "  closest: {} gives {}, {} are needed: {:.2} times as much",
+            let words = format!(
+                "closest: {} gives {}, {} are needed: {:.2} times as much",
                 line.owner,
                 line.unit.figure(line.have),
                 line.unit.figure(line.need),
                 line.missing()
             );
+            sentence(text, "  ", &words);
         }
         if let Some(((price, title), prices)) =
             self.ruled_out.dear.as_ref().zip(self.prices.as_ref())
@@ -281,7 +275,28 @@ impl Plan {
     }
 }
 
-fn write_line(text: &mut String, line: &Line) {
+/// Columns of the longest.
+fn widest<'a>(words: impl Iterator<Item = &'a str>) -> usize {
+    let columns = words.map(|word| word.chars().count());
+    columns.max().unwrap_or(0)
+}
+
+/// The table of limits, as wide as what stands in it.
+fn write_limits(text: &mut String, lines: &[Line]) {
+    let titles = ["limit", "need", "have", "headroom"].map(str::to_owned);
+    let rows: Vec<[String; 4]> = [titles].into_iter().chain(lines.iter().map(row)).collect();
+    let [owners, needs, haves] =
+        [0, 1, 2].map(|column| widest(rows.iter().map(|row| row[column].as_str())));
+    for [owner, need, have, headroom] in &rows {
+        let _ = writeln!(
+            text,
+            "   {owner:owners$}  {need:>needs$}  {have:>haves$}  {headroom}"
+        );
+    }
+}
+
+/// A limit, what is needed of it, what it gives, and what is left.
+fn row(line: &Line) -> [String; 4] {
     let headroom = line.headroom().map_or_else(
         || "-".to_owned(),
         |ratio| match ratio {
@@ -290,13 +305,12 @@ fn write_line(text: &mut String, line: &Line) {
         },
     );
     let credits = if line.spends_credits() { " *" } else { "" };
-    let _ = writeln!(
-        text,
-        "   {:40} {:>16} {:>16}  {headroom}{credits}",
-        line.owner,
+    [
+        line.owner.clone(),
         line.unit.figure(line.need),
         line.unit.figure(line.have),
-    );
+        headroom + credits,
+    ]
 }
 
 fn write_proof(text: &mut String, proven: &ProvenVolume) {
@@ -322,8 +336,8 @@ fn write_proof(text: &mut String, proven: &ProvenVolume) {
     sentence(text, "   ", &words);
 }
 
-/// Longest line of a sentence; tables are no wider either.
-const WIDTH: usize = 110;
+/// Longest line of a sentence; tables are as wide as what stands in them, which is less.
+const WIDTH: usize = 80;
 
 /// Writes a sentence behind a margin, broken between words, with what goes on a little further in.
 fn sentence(text: &mut String, margin: &str, words: &str) {

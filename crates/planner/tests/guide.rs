@@ -33,7 +33,11 @@ fn request(series: &str) -> Request {
 fn planned(volumes: &str, request: &Request, prices: Option<Prices>) -> Plan {
     let text = format!("name = \"app\"\n{volumes}");
     let (profile, _) = Profile::read(&text, "app.profile.toml").expect("a profile");
-    plan(&profile, request, prices, Catalog::builtin()).expect("a plan")
+    let plan = plan(&profile, request, prices, Catalog::builtin()).expect("a plan");
+    let too_wide = |line: &&str| line.chars().count() > 80;
+    let told = plan.to_string();
+    assert_eq!(told.lines().find(too_wide), None, "{told}");
+    plan
 }
 
 fn volume(name: &str, role: &str, figures: &str) -> String {
