@@ -432,14 +432,13 @@ fn batches(pacing: &PacingSettings, depth: u32) -> Option<Batches> {
 /// Rates by direction, for a job that goes more than one way.
 fn rates(settings: &Settings) -> Option<DirectionRates> {
     let used = job::goes(settings);
+    let by_ios = job::kept(settings, settings.rate_iops);
+    let by_bytes = job::kept(settings, settings.rate);
     let is_mixed = used.iter().filter(|used| **used).count() > 1;
-    let rate = |way: usize| {
-        let (ios, bytes) = (settings.rate_iops[way], settings.rate[way]);
-        match (used[way], ios, bytes) {
-            (false, ..) | (true, 0, 0) => None,
-            (true, 0, bytes) => Some(Pacing::Bytes(BytesPerSec::new(bytes))),
-            (true, ios, _) => Some(Pacing::Iops(Iops::new(ios))),
-        }
+    let rate = |way: usize| match (used[way], by_ios[way], by_bytes[way]) {
+        (false, ..) | (true, 0, 0) => None,
+        (true, 0, bytes) => Some(Pacing::Bytes(BytesPerSec::new(bytes))),
+        (true, ios, _) => Some(Pacing::Iops(Iops::new(ios))),
     };
     let rates = [rate(0), rate(1), rate(2)];
     (is_mixed && rates.iter().any(Option::is_some)).then_some(DirectionRates {

@@ -37,6 +37,29 @@ fn rates() {
 }
 
 #[test]
+fn pairs_of_trim_and_write_go_at_the_rate_of_writes() {
+    let by_direction = |job: &Job| job.features.rates.map(|rates| rates.rates);
+    let iops = |rate| Some(Pacing::Iops(Iops::new(rate)));
+    for options in ["rate_iops=,100", "rate_iops=7,100,9"] {
+        let options = format!("rw=trimwrite\nioengine=null\n{options}");
+        check(&options, by_direction, Some([None, iops(100), iops(100)]));
+        check(&options, |job| job.mix.trim, Percent::whole(50).unwrap());
+        check(
+            &options,
+            |job| job.arrival,
+            Arrival::Open {
+                rate: Pacing::Iops(Iops::new(200)),
+                poisson: Poisson::Fixed,
+                when_full: fathom_workload::WhenFull::Queue,
+            },
+        );
+    }
+    let of_trims = "rw=randtrimwrite\nioengine=null\nrate_iops=,0,9";
+    check(of_trims, by_direction, None);
+    check(of_trims, |job| job.arrival, Arrival::Closed);
+}
+
+#[test]
 fn rates_to_keep_up() {
     let minimum = |rates, cycle| {
         Some(fathom_workload::MinimumRates {
