@@ -1,7 +1,7 @@
 //! Readings of options that hold I/Os back or end a job by its results.
 
 use fathom_units::Bytes;
-use fathom_workload::SteadyLimit;
+use fathom_workload::{SteadyJudgement, SteadyLimit, SteadyMetric};
 
 use super::*;
 
@@ -57,6 +57,43 @@ fn pairs_of_trim_and_write_go_at_the_rate_of_writes() {
     let of_trims = "rw=randtrimwrite\nioengine=null\nrate_iops=,0,9";
     check(of_trims, by_direction, None);
     check(of_trims, |job| job.arrival, Arrival::Closed);
+}
+
+#[test]
+fn bounds_of_fio() {
+    for option in ["flow=1001", "ramp_size=0"] {
+        let (name, _) = option.split_once('=').unwrap_or_default();
+        let text = format!("[j]\nsize=1m\n{option}\n");
+        let errors = read_text(&text).unwrap_err();
+        let message = &errors.0[0].message;
+        assert!(message.contains("is out of range"), "{name}: {errors}");
+    }
+    check(
+        "flow=1000",
+        |job| job.features.flow.map(|it| it.weight),
+        Some(1000),
+    );
+}
+
+#[test]
+fn a_steady_state_without_a_criterion_is_fios_own() {
+    let limit = |job: &Job| {
+        job.features
+            .steady
+            .map(|it| (it.metric, it.judgement, it.limit))
+    };
+    let slope = (
+        SteadyMetric::Iops,
+        SteadyJudgement::Slope,
+        SteadyLimit::Percent(0.01),
+    );
+    check("ss_dur=5", limit, Some(slope));
+    let unlike = "[a]\nsize=1m\nss_dur=5\n[b]\nsize=1m\n";
+    let message = ["job `b`: its steady state differs within its group"];
+    check_error(unlike, &message);
+    for alike in ["new_group", "stonewall", "ss_dur=5"] {
+        assert!(read_text(&format!("{unlike}{alike}\n")).is_ok(), "{alike}");
+    }
 }
 
 #[test]
