@@ -121,9 +121,6 @@ fn counts_are_those_of_fio() {
         "--rw=randread:3 --rw_sequencer=identical --size=1m",
         "--rw=randread --size=1m --percentage_random=50",
         "--rw=randread --size=1m --percentage_random=0",
-        "--rw=trimwrite --size=1m",
-        "--rw=randtrimwrite --size=1m",
-        "--rw=randtrimwrite --size=1m --norandommap",
         "--rw=randread --size=1m --random_distribution=zipf:1.1",
         "--rw=randread --size=1m --random_distribution=pareto:0.3",
         "--rw=randread --size=1m --random_distribution=normal:20",
@@ -160,6 +157,26 @@ fn counts_are_those_of_fio() {
         "--rw=read:4k --size=33k --io_size=2000",
         "--rw=write:4k --size=33k --io_size=50000",
         "--rw=read:-4k --size=33k --io_size=50000",
+    ] {
+        check(&["--ioengine=null"], options);
+    }
+}
+
+#[test]
+fn pairs_of_trim_and_write_are_those_of_fio() {
+    for options in [
+        "--rw=trimwrite --size=1m",
+        "--rw=randtrimwrite --size=1m",
+        "--rw=randtrimwrite --size=1m --norandommap",
+        "--rw=trimwrite --size=1m --bs=4k,4k,16k",
+        "--rw=trimwrite --size=1m --bs=4k,16k,4k",
+        "--rw=trimwrite --size=1m --bs=4k,12k,16k --nrfiles=2",
+        "--rw=trimwrite --size=1m --bs=4k,4k,16k --loops=2",
+        "--rw=trimwrite --size=1m --bs=4k,8k,16k --io_size=512k",
+        "--rw=trimwrite --size=1m --bs=4k,8k,16k --io_size=2m",
+        "--rw=trimwrite --size=64k --io_size=300k",
+        "--rw=trimwrite --size=1m --bs=4k,16k,4k --io_size=3m",
+        "--rw=randtrimwrite --size=96k --io_size=256k",
     ] {
         check(&["--ioengine=null"], options);
     }

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use common::{for_time, job, run_jobs};
 use fathom_rawio::Clock;
-use fathom_record::{EndReason, WorkerStats};
+use fathom_record::{EndReason, OpStats, WorkerStats};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::{
-    AccessLine, AfterFound, Backend, Batches, DirectionRates, ExistingFiles, Flow, Job,
-    LatencyTarget, MinimumRates, Mix, Overlaps, Pacing, Poisson, SteadyJudgement, SteadyLimit,
-    SteadyMetric, SteadyState, ThinkCounts, ThinkTime,
+    AccessLine, AfterFound, Backend, Batches, Direction, DirectionRates, ExistingFiles, Flow, Job,
+    LatencyTarget, MinimumRates, Mix, Overlaps, Pacing, Placement, Poisson, SteadyJudgement,
+    SteadyLimit, SteadyMetric, SteadyState, ThinkCounts, ThinkTime,
 };
 
 fn null_job(time: Nanos) -> Job {
@@ -170,6 +170,47 @@ fn rates_stand_still_in_pauses_where_they_are_to() {
         let stood = reads(true, lanes);
         assert!(stood.abs_diff(210) <= 10, "{stood} {lanes}");
     }
+}
+
+/// Ten blocks, each trimmed and then written, at 100 writes a second: the trims have no time of their own.
+#[test]
+fn a_trim_goes_when_its_write_is_due() {
+    let mut job = null_job(Nanos::from_secs(60));
+    let half = Percent::whole(50).unwrap();
+    job.mix = Mix {
+        read: Percent::ZERO,
+        write: half,
+        trim: half,
+    };
+    job.existing = ExistingFiles::AsPeer;
+    job.limits.time_based = false;
+    job.limits.bytes = Some(Bytes::kib(40));
+    job.features.placement = Some(Box::new(Placement {
+        trim_then_write: true,
+        ..Placement::default()
+    }));
+    let rate = |rate| Some(Pacing::Iops(Iops::new(rate)));
+    job.features.rates = Some(DirectionRates {
+        rates: [None, rate(100), rate(1)],
+        poisson: Poisson::Fixed,
+    });
+    let worker = run(vec![job]).remove(0);
+    let ios = |way: Direction| worker.directions[way as usize].as_ref().map(OpStats::ios);
+    assert_eq!(
+        (ios(Direction::Write), ios(Direction::Trim)),
+        (Some(10), Some(10))
+    );
+    assert!(
+        worker.measured >= Nanos::from_millis(90),
+        "{:?}",
+        worker.measured
+    );
+    // The ninth trim alone would be due after eight seconds at its own rate.
+    assert!(
+        worker.measured < Nanos::from_secs(8),
+        "{:?}",
+        worker.measured
+    );
 }
 
 /// Reads at 200 a second for some seconds, which must be `least` reads a second over `cycle`.

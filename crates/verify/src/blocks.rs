@@ -28,7 +28,7 @@ pub struct Blocks {
     trimmed: TrimmedData,
     all_faults: bool,
     worker: u16,
-    /// What the pattern gives for the block that is being checked.
+    /// What the pattern gives for the block that is being checked, and for the next where it bears no offsets.
     scratch: Vec<u8>,
 }
 
@@ -102,11 +102,10 @@ impl Blocks {
             self.kind,
             Checksum::Pattern | Checksum::PatternHeader | Checksum::Meta
         );
-        if let (true, Some(pattern)) = (compares, &self.pattern) {
-            self.scratch.resize(block.len(), 0);
-            contents::pattern(pattern, self.pattern_interval, offset, &mut self.scratch);
-        }
         let compared = compares && self.pattern.is_some();
+        if compared {
+            self.prepare(offset, block.len());
+        }
         let seed = seed.map(|seed| if self.pattern.is_some() { 0 } else { seed });
         for (start, length) in self.intervals.of(block.len() as u32) {
             let range = start as usize..(start + length) as usize;
@@ -130,6 +129,17 @@ impl Blocks {
             }
         }
         found
+    }
+
+    /// Has the scratch hold what the pattern gives for a block of this length at `offset`.
+    fn prepare(&mut self, offset: u64, length: usize) {
+        let Some(pattern) = &self.pattern else { return };
+        // A shorter block is the beginning of a longer one, wherever it stands.
+        if self.scratch.len() >= length && !pattern.has_offsets() {
+            return;
+        }
+        self.scratch.resize(length, 0);
+        contents::pattern(pattern, self.pattern_interval, offset, &mut self.scratch);
     }
 
     fn check_trimmed(&self, offset: u64, block: &[u8]) -> Option<Mismatch> {

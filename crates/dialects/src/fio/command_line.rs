@@ -207,13 +207,22 @@ impl Reader<'_> {
             }
             return;
         }
-        let takes = match table::find(name).map(|row| row.kind) {
+        let kind = table::find(name).map(|row| row.kind);
+        let takes = match kind {
             Some(Kind::Flag) => Takes::Optional,
             _ => Takes::Required,
         };
         let Ok(value) = self.value_of(index, name, value, takes) else {
             return;
         };
+        if value.as_deref() == Some("") && kind == Some(Kind::OptionalText) {
+            // fio's command line takes no empty value, though its job files do.
+            let message = format!("option `--{name}` has an empty value");
+            let hint = "give one; a job file may leave it out, and the job's name counts then";
+            let error = Diagnostic::error(message).at(self.location(index));
+            self.diagnostics.push(error.hint(hint));
+            return;
+        }
         if name == "name" {
             self.open(value.clone().unwrap_or_default());
         }

@@ -277,6 +277,8 @@ pub struct FioJobMeta {
     pub depth: u32,
     /// Whether it does no I/O of its own: its files are made, or what another job wrote is checked.
     pub no_own_io: bool,
+    /// `latency_window` and `latency_percentile`, which fio tells of every job.
+    pub latency_target: (Nanos, f64),
     /// Digits of figures in text.
     pub significant_figures: usize,
     /// 1024 or 1000.

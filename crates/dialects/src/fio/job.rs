@@ -338,18 +338,28 @@ pub fn mix(settings: &Settings) -> Mix {
     arrival(settings).1
 }
 
+/// Rates by direction as fio keeps them: where each block is trimmed, then written, trims go as their writes do.
+pub fn kept(settings: &Settings, rates: [u64; 3]) -> [u64; 3] {
+    if settings.pattern.pairs {
+        [0, rates[1], rates[1]]
+    } else {
+        rates
+    }
+}
+
 /// fio holds back each direction by itself, and so does a real run ([`fathom_workload::Features::rates`]); as a whole, which is
 /// what a prediction goes by, a mixed job under rates is one stream at their sum, mixed as they are.
 fn arrival(settings: &Settings) -> (Arrival, Mix) {
     let mix = mix_of(settings);
     let used = |rates: [u64; 3]| -> Vec<(usize, u64)> {
+        let rates = kept(settings, rates);
         let used = (0..3).filter(|way| goes(settings)[*way]);
         used.map(|way| (way, rates[way])).collect()
     };
     let (by_ios, by_bytes) = (used(settings.rate_iops), used(settings.rate));
     let sum = |rates: &[(usize, u64)]| rates.iter().map(|(_, rate)| *rate).sum::<u64>();
-    let free = |(way, _): &(usize, u64)| settings.rate[*way] == 0 && settings.rate_iops[*way] == 0;
-    if by_ios.iter().any(free) {
+    let mut both = by_ios.iter().zip(&by_bytes);
+    if both.any(|((_, ios), (_, bytes))| *ios == 0 && *bytes == 0) {
         // One of them goes as fast as it can: the job has no rate as a whole.
         return (Arrival::Closed, mix);
     }
@@ -385,7 +395,9 @@ fn arrival(settings: &Settings) -> (Arrival, Mix) {
         .map_or(0, |(_, rate)| *rate);
     let ratio = u128::from(reads) * 10_000 / u128::from(total.max(1));
     match Percent::from_basis_points(ratio as u32) {
-        Some(share) if ios_per_second.len() > 1 && total > 0 => (arrival, Mix::reads(share)),
+        Some(share) if ios_per_second.len() > 1 && total > 0 && !settings.pattern.pairs => {
+            (arrival, Mix::reads(share))
+        }
         _ => (arrival, mix),
     }
 }

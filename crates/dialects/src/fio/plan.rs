@@ -327,9 +327,28 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What is reported together has, or has not, percentiles of total latency, and warms up alike.
+    /// As in fio, jobs of one group are judged by one steady state, or none of them is.
+    fn check_steady(&self, settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+        let steady = settings.pacing.steady_state();
+        let jobs = self.stages.iter().flat_map(|stage| &stage.jobs);
+        let mut others = jobs.filter(|job| job.group.id == self.group);
+        if others.any(|job| job.features.steady != steady) {
+            let message = format!("job `{name}`: its steady state differs within its group");
+            let error = Diagnostic::error(message).hint(
+                "set steadystate and ss_dur alike for all jobs of the group, or add new_group",
+            );
+            let location = ["steadystate_duration", "steadystate"].map(|it| settings.location(it));
+            diagnostics.push(match location.into_iter().flatten().next() {
+                Some(location) => error.at(location),
+                None => error,
+            });
+        }
+    }
+
+    /// What is reported together has, or has not, percentiles of total latency, warms up alike, and is steady by one rule.
     fn check_group(&self, settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
         self.check_warm_up(settings, name, diagnostics);
+        self.check_steady(settings, name, diagnostics);
         let total = settings.percentiles.total;
         let of_group = |job: &&FioJobMeta| job.group == self.group;
         let mut others = self.jobs.iter().filter(of_group);
@@ -451,7 +470,9 @@ impl<'a> Planner<'a> {
             description: settings.description.clone(),
             percentiles: settings.percentiles.clone(),
             depth: settings.depth,
-            no_own_io: settings.control.create_only || settings.verify.only,
+            no_own_io: settings.control.create_only
+                || settings.verify.only && settings.pattern.directions[1],
+            latency_target: settings.pacing.typed_target(),
             significant_figures: settings.significant_figures,
             kb_base: settings.kb_base,
             rw: rw.to_owned(),

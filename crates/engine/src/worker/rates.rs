@@ -1,7 +1,8 @@
 //! A rate of its own for each direction.
 //!
 //! The mix picks a direction; where that one is ahead of its rate and another is not, the other goes instead. Every I/O of
-//! a direction with a rate has its intended start, which no completion moves, so that its response time can be told.
+//! a direction with a rate has its intended start, which no completion moves, so that its response time can be told. A trim
+//! and the write that follows it go together, when the write is due.
 
 use fathom_units::Nanos;
 use fathom_workload::generator::{ArrivalSchedule, Io, StreamKey, WorkerStream};
@@ -30,6 +31,8 @@ pub(super) struct Rated {
     stream: WorkerStream,
     lanes: [Option<Lane>; 3],
     used: [bool; 3],
+    /// Whether each block is trimmed, then written.
+    pairs: bool,
     /// Drawn by the mix, and not gone yet.
     wanted: Option<Direction>,
     started: bool,
@@ -42,8 +45,14 @@ impl Rated {
         key: StreamKey,
         stream: WorkerStream,
     ) -> Self {
+        let placement = job.features.placement.as_ref();
+        let pairs = placement.is_some_and(|rules| rules.trim_then_write);
+        let used = |way: Direction| {
+            let is_held = !pairs || way == Direction::Write;
+            is_held && job.mix.share(way).basis_points() > 0
+        };
         let lane = |way: Direction| {
-            let rate = rates.rates[way as usize]?;
+            let rate = rates.rates[way as usize].filter(|_| !pairs || used(way))?;
             // The directions of a Poisson process are independent of each other.
             let salt = key.salt ^ (way as u64).rotate_right(8);
             Some(Lane {
@@ -63,7 +72,8 @@ impl Rated {
         Self {
             stream,
             lanes: Direction::ALL.map(lane),
-            used: Direction::ALL.map(|way| job.mix.share(way).basis_points() > 0),
+            used: Direction::ALL.map(used),
+            pairs,
             wanted: None,
             started: false,
         }
@@ -80,13 +90,13 @@ impl Rated {
         let Some(io) = self.stream.next_io_of(way) else {
             return Next::End;
         };
-        self.pass(way, &io);
+        self.pass(&io);
         self.wanted = None;
         Next::Io(Sourced { io, at, tag: 0 })
     }
 
-    fn pass(&mut self, way: Direction, io: &Io) {
-        if let Some(lane) = &mut self.lanes[way as usize] {
+    fn pass(&mut self, io: &Io) {
+        if let Some(lane) = &mut self.lanes[io.direction as usize] {
             // The start of this I/O, and then that of the next, which lies this one's size behind it.
             lane.schedule.next_start(io.length);
             lane.next = lane.schedule.peek();
@@ -101,6 +111,7 @@ impl IoSource for Rated {
         }
         let wanted = match self.wanted {
             Some(wanted) => wanted,
+            None if self.pairs => Direction::Write,
             None => *self.wanted.insert(self.stream.draw_direction()),
         };
         let is_due = |way: &Direction| self.due(*way).is_none_or(|due| due <= now);

@@ -510,3 +510,38 @@ fn a_stopped_program_ends() {
     assert_eq!(program.next(1), Step::Wait);
     assert_eq!(program.next(0), Step::End);
 }
+
+#[test]
+fn patterns_are_compared_with_blocks_of_any_length_anywhere() {
+    let verify = |offsets: Vec<FormatAt>| Verify {
+        checksum: Checksum::Pattern,
+        pattern: Pattern::new((1..=11).collect(), offsets),
+        ..crc()
+    };
+    for verify in [verify(Vec::new()), verify(vec![FormatAt(2)])] {
+        let mut blocks = Blocks::new(&verify, &job(), 0).unwrap();
+        let places = [
+            (0, 512),
+            (4096, 4096),
+            (512, 512),
+            (8192, 65536),
+            (512, 4096),
+        ];
+        for (offset, length) in places {
+            let mut block = vec![0; length];
+            blocks.fill(offset, 0, 0, 0, &mut block);
+            let expected = Expected::Data {
+                number: None,
+                seed: None,
+            };
+            assert_eq!(blocks.check(offset, &block, expected), []);
+            block[length - 1] ^= 1;
+            let found = blocks.check(offset, &block, expected);
+            let Fault::Pattern { at, .. } = found[0].fault else {
+                panic!("{offset} {length}: {found:?}");
+            };
+            let end = offset + length as u64;
+            assert_eq!(found[0].offset + u64::from(at), end - 1, "{length}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ use crate::{Direction, Pacing, Poisson};
 /// A rate of its own for each direction of a mixed job.
 ///
 /// A direction that is ahead of its rate waits, and the other goes on; a direction without a rate is not held back.
+/// Where each block is trimmed, then written, both go when the write is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectionRates {
     /// By [`crate::Direction`]; `None`: as fast as it can.

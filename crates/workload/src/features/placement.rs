@@ -25,7 +25,9 @@ pub struct Placement {
     pub skip: i64,
     /// What the I/Os between two random ones do, where the access has runs.
     pub between: Between,
-    /// Each block is trimmed, then written: the I/Os of a pair have one place and size. The mix is half and half.
+    /// Each block is trimmed, then written: the I/Os of a pair have one place and size. The mix is half and half. In order,
+    /// with other sizes for writes than for trims, each goes on from its own last I/O, and writes follow a trim until one
+    /// begins where it did.
     pub trim_then_write: bool,
     /// Sizes drawn evenly between two bounds, by direction; they count in place of the block's list.
     pub ranges: [Option<SizeRange>; 3],

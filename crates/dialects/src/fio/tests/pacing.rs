@@ -1,7 +1,7 @@
 //! Readings of options that hold I/Os back or end a job by its results.
 
 use fathom_units::Bytes;
-use fathom_workload::SteadyLimit;
+use fathom_workload::{SteadyJudgement, SteadyLimit, SteadyMetric};
 
 use super::*;
 
@@ -34,6 +34,66 @@ fn rates() {
     let mixed = "rw=randrw\nrate_iops=100,300";
     check(mixed, |job| job.arrival, open(iops(400), Poisson::Fixed));
     check(mixed, |job| job.mix.read, Percent::whole(25).unwrap());
+}
+
+#[test]
+fn pairs_of_trim_and_write_go_at_the_rate_of_writes() {
+    let by_direction = |job: &Job| job.features.rates.map(|rates| rates.rates);
+    let iops = |rate| Some(Pacing::Iops(Iops::new(rate)));
+    for options in ["rate_iops=,100", "rate_iops=7,100,9"] {
+        let options = format!("rw=trimwrite\nioengine=null\n{options}");
+        check(&options, by_direction, Some([None, iops(100), iops(100)]));
+        check(&options, |job| job.mix.trim, Percent::whole(50).unwrap());
+        check(
+            &options,
+            |job| job.arrival,
+            Arrival::Open {
+                rate: Pacing::Iops(Iops::new(200)),
+                poisson: Poisson::Fixed,
+                when_full: fathom_workload::WhenFull::Queue,
+            },
+        );
+    }
+    let of_trims = "rw=randtrimwrite\nioengine=null\nrate_iops=,0,9";
+    check(of_trims, by_direction, None);
+    check(of_trims, |job| job.arrival, Arrival::Closed);
+}
+
+#[test]
+fn bounds_of_fio() {
+    for option in ["flow=1001", "ramp_size=0"] {
+        let (name, _) = option.split_once('=').unwrap_or_default();
+        let text = format!("[j]\nsize=1m\n{option}\n");
+        let errors = read_text(&text).unwrap_err();
+        let message = &errors.0[0].message;
+        assert!(message.contains("is out of range"), "{name}: {errors}");
+    }
+    check(
+        "flow=1000",
+        |job| job.features.flow.map(|it| it.weight),
+        Some(1000),
+    );
+}
+
+#[test]
+fn a_steady_state_without_a_criterion_is_fios_own() {
+    let limit = |job: &Job| {
+        job.features
+            .steady
+            .map(|it| (it.metric, it.judgement, it.limit))
+    };
+    let slope = (
+        SteadyMetric::Iops,
+        SteadyJudgement::Slope,
+        SteadyLimit::Percent(0.01),
+    );
+    check("ss_dur=5", limit, Some(slope));
+    let unlike = "[a]\nsize=1m\nss_dur=5\n[b]\nsize=1m\n";
+    let message = ["job `b`: its steady state differs within its group"];
+    check_error(unlike, &message);
+    for alike in ["new_group", "stonewall", "ss_dur=5"] {
+        assert!(read_text(&format!("{unlike}{alike}\n")).is_ok(), "{alike}");
+    }
 }
 
 #[test]

@@ -595,10 +595,12 @@ fn a_trace_that_cannot_be_replayed_is_told() {
         "trace `trace` holds no I/O to replay",
     );
     check_trace_error("replay_skip=reads\n", "`reads` is no kind of I/O");
-    check_trace_error(
-        "replay_align=1000\n",
-        "`replay_align` must be a power of two",
-    );
+    for align in ["1000", "0"] {
+        check_trace_error(
+            &format!("replay_align={align}\n"),
+            "`replay_align` must be a power of two",
+        );
+    }
     check_trace_error(
         "read_iolog=-\n",
         "a trace is read twice, so it must be a file",

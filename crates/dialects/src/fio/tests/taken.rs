@@ -31,6 +31,39 @@ fn numbers_below_zero_lose_their_sign() {
 }
 
 #[test]
+fn switches_below_zero_are_on() {
+    let caching = |job: &Job| job.caching;
+    check("direct=-1", caching, Caching::Direct);
+}
+
+#[test]
+fn a_busy_part_of_no_pause_is_none() {
+    check(
+        "thinktime_spin=200",
+        |job| job.features.think.is_some(),
+        false,
+    );
+}
+
+#[test]
+fn a_clock_is_one_of_fios() {
+    check("clocksource=cpu", |job| job.depth, 1);
+    check_error(
+        "[j]\nsize=1m\nclocksource=tsc\n",
+        &["`tsc` is no value of `clocksource`"],
+    );
+}
+
+#[test]
+fn the_name_of_a_log_may_be_empty_in_a_job_file_alone() {
+    let arguments = ["--name=j", "--size=1m", "--write_bw_log="];
+    let errors = read_in(&Memory::default(), &arguments).unwrap_err();
+    let message = "option `--write_bw_log` has an empty value";
+    assert_eq!(errors.0[0].message, message);
+    assert!(read_text("[j]\nsize=1m\nwrite_bw_log=\n").is_ok());
+}
+
+#[test]
 fn a_list_of_percentiles_ends_at_zero() {
     let list = |text: &str| {
         let text = format!("[j]\nsize=1m\npercentile_list={text}\n");

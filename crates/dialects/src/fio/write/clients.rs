@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use fathom_stats::Histogram;
+use fathom_units::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{self, Entry, GroupWay, Way, merge};
@@ -159,6 +160,7 @@ impl Sum {
             percentiles: self.percentiles.clone(),
             significant_figures: 4,
             kb_base: 1024,
+            latency_target: (Nanos::ZERO, 100.0),
             stats: true,
             ..FioJobMeta::default()
         }
@@ -171,6 +173,7 @@ impl Sum {
             meta,
             last: meta,
             members: self.members,
+            began: true,
             error: self.error,
             started_unix_ms: 0,
             ways: self.ways.clone(),
@@ -246,7 +249,7 @@ pub fn write_clients(
                 }
                 if let Some(sum) = &sum {
                     let (results, finished_unix_ms) = (&[], finished_unix_ms);
-                    let elapsed = fathom_units::Nanos::ZERO;
+                    let elapsed = Nanos::ZERO;
                     let run = FioRun {
                         results,
                         finished_unix_ms,

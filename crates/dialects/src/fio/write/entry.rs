@@ -268,6 +268,8 @@ pub struct Entry<'a> {
     /// of survived errors where that one survives them.
     pub last: &'a FioJobMeta,
     pub members: usize,
+    /// Whether any of its jobs began.
+    pub began: bool,
     /// Error number of the first failed I/O, also where the job survived it; 0: none.
     pub error: i32,
     /// Where jobs survive errors: how many there were, and the number of the first.
@@ -304,6 +306,7 @@ impl<'a> Entry<'a> {
             meta: &input.jobs[members.start],
             last: &input.jobs[last],
             members: members.len(),
+            began: false,
             error: 0,
             survived: Some((0, 0)),
             started_unix_ms: 0,
@@ -352,6 +355,7 @@ impl<'a> Entry<'a> {
         worker: &WorkerStats,
         sample_halves: [usize; 2],
     ) {
+        self.began = true;
         if self.started_unix_ms == 0 {
             self.started_unix_ms = result.started_unix_ns / 1_000_000;
         }

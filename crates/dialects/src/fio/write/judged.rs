@@ -7,11 +7,11 @@ use fathom_workload::{LatencyTarget, SteadyJudgement, SteadyLimit, SteadyMetric,
 use super::entry::Entry;
 use super::json_text::{Json, object, pair};
 
-/// The depth that a latency target is told with; `None` where the job was to do no I/O of its own, and fio tells nothing of a
-/// target.
+/// The depth that a latency target is told with; `None` where the job was to do no I/O of its own, or never began, and fio
+/// tells nothing of a target.
 fn target_depth(entry: &Entry<'_>) -> Option<u32> {
     let last = &entry.last;
-    (!last.no_own_io).then(|| entry.found_depth.unwrap_or(last.depth))
+    (!last.no_own_io && entry.began).then(|| entry.found_depth.unwrap_or(last.depth))
 }
 
 /// fio's keys of the latency target, there for every job that does I/O.
@@ -23,8 +23,8 @@ pub(super) fn target_keys(
         return Vec::new();
     };
     let nanos = target.map_or(0, |target| target.most.get());
-    let window = target.map_or(0, |target| target.window.get() / 1000);
-    let percentile = target.map_or(100.0, |target| target.percentile);
+    let (window, percentile) = entry.last.latency_target;
+    let window = window.get() / 1000;
     vec![
         pair("latency_depth", Json::Whole(u64::from(depth))),
         pair("latency_target", Json::Whole(nanos)),
@@ -40,12 +40,12 @@ pub(super) fn target_line(target: Option<&LatencyTarget>, entry: &Entry<'_>) -> 
     let Some(depth) = target_depth(entry) else {
         return String::new();
     };
-    let (most, window) = target.map_or((0, 0), |it| (it.most.get(), it.window.get()));
-    let percentile = target.map_or(100.0, |target| target.percentile);
+    let most = target.map_or(0, |target| target.most.get());
+    let (window, percentile) = entry.last.latency_target;
     format!(
         "     latency   : target={}, window={}, percentile={percentile:.2}%, depth={depth}\n",
         time(most),
-        time(window)
+        time(window.get())
     )
 }
 

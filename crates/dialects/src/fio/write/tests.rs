@@ -253,6 +253,8 @@ fn errors_and_stages_that_were_not_reached() {
         serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
     assert_eq!(document["jobs"][0]["error"], 28);
     assert_eq!(document["jobs"][1]["read"]["total_ios"], 0);
+    assert!(document["jobs"][0].get("latency_depth").is_some());
+    assert!(document["jobs"][1].get("latency_depth").is_none());
     let text = write_normal(&input, &run(&results));
     assert!(
         text.contains("err=28 (No space left on device): pid=4711"),
@@ -265,20 +267,33 @@ fn errors_and_stages_that_were_not_reached() {
 }
 
 #[test]
+fn latency_targets_are_told_as_typed() {
+    let input = input(&[
+        "--name=j",
+        "--size=1m",
+        "--latency_window=5ms",
+        "--latency_percentile=99",
+    ]);
+    let results = results(&input.workload);
+    let document: serde_json::Value =
+        serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+    let job = &document["jobs"][0];
+    assert_eq!(job["latency_target"], 0);
+    assert_eq!(job["latency_window"], 5000);
+    assert_eq!(job["latency_percentile"], 99.0);
+}
+
+#[test]
 fn jobs_without_io_of_their_own_have_no_latency_target() {
     for (option, told) in [
         ("--create_only=0", true),
         ("--create_only=1", false),
         ("--verify_only", false),
+        ("--verify_only --rw=read", true),
     ] {
-        let input = input(&[
-            "--name=j",
-            "--size=1m",
-            "--rw=write",
-            "--verify=md5",
-            "--output-format=json,normal",
-            option,
-        ]);
+        let arguments = "--name=j --size=1m --rw=write --verify=md5 --output-format=json,normal";
+        let arguments: Vec<&str> = arguments.split(' ').chain(option.split(' ')).collect();
+        let input = input(&arguments);
         let results = results(&input.workload);
         let document = write_json(&input, &run(&results));
         assert_eq!(document.contains("\"latency_depth\""), told, "{document}");
