@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use fathom_dialects::fio::belongs_to_engine;
 use fathom_units::Nanos;
-use fathom_workload::{Job, ReportGroup, Stage, Workload};
+use fathom_workload::{Job, ReportGroup, Stage, SteadyState, Workload};
 
 use crate::Converted;
 use crate::back::{Reasons, header, losses};
@@ -41,6 +41,10 @@ const REASONS: Reasons = Reasons {
             "fio runs a job file on another machine by `--client`",
         ),
         ("existing", "fio writes to any file that is there"),
+        (
+            "group",
+            "fio numbers groups in order, and one is steady by one rule",
+        ),
         ("salt", "fio draws by the place of a job in its file"),
         (
             "split_latency",
@@ -87,7 +91,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
             if index > 0 && place == 0 {
                 section.put("stonewall", "1");
             }
-            if group.is_new(first.group) {
+            if group.is_new(first) {
                 section.put("new_group", "1");
             }
             section.clones(clones);
@@ -132,11 +136,16 @@ fn are_clones(one: &Job, other: &Job) -> bool {
         && *one == salted
 }
 
-/// How fio numbers groups of jobs: a new one at each stage, and wherever a job asks for one.
+/// How fio numbers groups of jobs: a new one at each stage, and wherever a job asks for one. All jobs of one are steady by
+/// one rule.
 #[derive(Default)]
 struct Groups {
     id: Option<u32>,
     is_open: bool,
+    /// The rule of the group that is open.
+    steady: Option<SteadyState>,
+    /// How many groups there are beside those of the workload.
+    more: u32,
 }
 
 impl Groups {
@@ -145,13 +154,17 @@ impl Groups {
         self.is_open = false;
     }
 
-    /// Whether the next job must ask for a new group to be in its own.
-    fn is_new(&mut self, group: ReportGroup) -> bool {
-        let ReportGroup { id, together: _ } = group;
+    /// Whether the next job must ask for a new group: to be in its own, or to be steady by another rule.
+    fn is_new(&mut self, job: &Job) -> bool {
+        let ReportGroup { id, together: _ } = job.group;
+        let steady = job.features.steady;
         let current = self.id.unwrap_or_default();
-        let is_new = self.is_open && id == current.wrapping_add(1);
-        self.id = Some(if is_new { id } else { current });
-        self.is_open = true;
+        let next = current.wrapping_add(1);
+        let own = self.is_open && id.wrapping_add(self.more) == next;
+        let is_new = own || self.is_open && steady != self.steady;
+        self.more += u32::from(is_new && !own);
+        self.id = Some(if is_new { next } else { current });
+        (self.is_open, self.steady) = (true, steady);
         is_new
     }
 }
