@@ -47,9 +47,10 @@ impl Drop for Mounted {
     }
 }
 
-/// The 99th percentile of latency shows nothing of a second: well below a millisecond on a machine with nothing else to do, a few
-/// on a busy one.
-const HIDDEN_MS: f64 = 20.0;
+/// Rounds in which other work on the machine may show in the latency; it is met by another round, never by a lower bar.
+const MOST_ROUNDS: usize = 5;
+/// What the 99th percentile of latency stays below, ms: it shows nothing of a second.
+const HIDDEN_MS: f64 = 1.0;
 
 fn wait_until(moment: Nanos) {
     while Clock::now() < moment {
@@ -74,6 +75,22 @@ fn run_with_freeze(program: &mut Command, point: &Path) -> Value {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program:?}: {stderr}");
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"))
+}
+
+fn millis(value: &Value) -> f64 {
+    value.as_f64().unwrap() / 1e6
+}
+
+/// The first round whose latency hides the second, or the last of all.
+fn quietest<T>(mut round: impl FnMut() -> T, latency: impl Fn(&T) -> f64) -> T {
+    let mut found = round();
+    for _ in 1..MOST_ROUNDS {
+        if latency(&found) < HIDDEN_MS {
+            break;
+        }
+        found = round();
+    }
+    found
 }
 
 #[test]
@@ -103,17 +120,16 @@ fn response_time_shows_a_second_that_latency_hides() {
     ];
     support::system("fio", &layout);
     let home = mounted.folder.path().to_owned();
-    let ours = run_with_freeze(
-        support::fathom(&home)
-            .args(["run", "--json", "--no-record", "fio"])
-            .args(arguments),
-        &mounted.point(),
-    );
-    let write = &ours["stages"][0]["jobs"][0]["write"];
-    let millis = |value: &Value| value.as_f64().unwrap() / 1e6;
-    let latency = millis(&write["latency_ns"]["p99"]);
-    let response = millis(&write["response_ns"]["p99"]);
-    let reached = write["iops"].as_f64().unwrap();
+    let ours = || {
+        let mut command = support::fathom(&home);
+        command.args(["run", "--json", "--no-record", "fio"]);
+        let ours = run_with_freeze(command.args(arguments), &mounted.point());
+        let write = &ours["stages"][0]["jobs"][0]["write"];
+        let response = millis(&write["response_ns"]["p99"]);
+        let iops = write["iops"].as_f64().unwrap();
+        (millis(&write["latency_ns"]["p99"]), iops, response)
+    };
+    let (latency, reached, response) = quietest(ours, |round| round.0);
     println!(
         "fathom: latency p99 {latency:.3} ms, response time p99 {response:.0} ms at {reached:.0} IOPS"
     );
@@ -125,15 +141,15 @@ fn response_time_shows_a_second_that_latency_hides() {
         (850.0..1300.0).contains(&response),
         "response p99 {response} ms"
     );
-    let theirs = run_with_freeze(
-        Command::new("fio")
-            .args(arguments)
-            .arg("--output-format=json"),
-        &mounted.point(),
-    );
-    let write = &theirs["jobs"][0]["write"];
-    let told = millis(&write["clat_ns"]["percentile"]["99.000000"]);
-    let iops = write["iops"].as_f64().unwrap();
+    let theirs = || {
+        let mut command = Command::new("fio");
+        command.args(arguments).arg("--output-format=json");
+        let theirs = run_with_freeze(&mut command, &mounted.point());
+        let write = &theirs["jobs"][0]["write"];
+        let told = millis(&write["clat_ns"]["percentile"]["99.000000"]);
+        (told, write["iops"].as_f64().unwrap())
+    };
+    let (told, iops) = quietest(theirs, |round| round.0);
     println!("fio: clat p99 {told:.3} ms at {iops:.0} IOPS");
     // What the peer shows of that second: nothing. Were it otherwise, there would be no need for another figure.
     assert!(

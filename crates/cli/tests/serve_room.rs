@@ -2,14 +2,13 @@
 //! files, and nobody for ever.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod live;
 mod support;
 
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::path::Path;
 
-use support::{disk_folder, expect_code, fathom, system};
+use live::{Served, Shown};
+use support::{disk_folder, system};
 
 const DESIGN: &str = r#"
 [[vm]]
@@ -30,46 +29,21 @@ disks = { type = "P30", count = 1 }
 caching = "none"
 "#;
 
-/// A server of the design, over NBD and as files, with bytes in files; ended with its value.
-struct Served {
-    child: Child,
-    home: PathBuf,
+/// A server of the design, over NBD and as files, with a folder for bytes in files.
+fn serve(home: &Path, more: &[&str]) -> Served {
+    let design = home.join("d.design.toml");
+    std::fs::write(&design, DESIGN).unwrap();
+    for made in ["bytes", "files"] {
+        std::fs::create_dir_all(home.join(made)).unwrap();
+    }
+    let more = [&["--fuse", "files"], more].concat();
+    Served::start(home, &design, Shown::Exports, &more)
 }
 
-impl Served {
-    fn start(home: &Path, more: &[&str]) -> Self {
-        std::fs::write(home.join("d.design.toml"), DESIGN).unwrap();
-        for made in ["bytes", "files"] {
-            std::fs::create_dir_all(home.join(made)).unwrap();
-        }
-        let words = "serve d.design.toml -q --nbd unix:sockets --fuse files --control orders.sock";
-        let mut command = fathom(home);
-        command.args(words.split(' ')).args(more);
-        command.stdout(Stdio::null()).stderr(Stdio::inherit());
-        let mut served = Self {
-            child: command.spawn().unwrap(),
-            home: home.to_owned(),
-        };
-        while UnixStream::connect(home.join("sockets/fathom.sock")).is_err() {
-            assert_eq!(served.child.try_wait().unwrap(), None, "the server ended");
-            std::thread::park_timeout(Duration::from_millis(20));
-        }
-        served
-    }
-
-    /// Runs Python after [`HEAD`].
-    fn python(&self, text: &str) -> String {
-        let home = self.home.display().to_string();
-        system("/usr/bin/python3", &["-c", &format!("{HEAD}{text}"), &home])
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let id = self.child.id().to_string();
-        let _ = Command::new("kill").args(["-INT", &id]).status();
-        let _ = self.child.wait();
-    }
+/// Runs Python after [`HEAD`] with the folder of a server.
+fn python(home: &Path, text: &str) -> String {
+    let home = home.display().to_string();
+    system("/usr/bin/python3", &["-c", &format!("{HEAD}{text}"), &home])
 }
 
 /// Connections, orders, and a file's zeroes.
@@ -117,7 +91,7 @@ def zero_file(file, length, at):
 /// Ranges that become zeroes wait while disks are stalled, and are zeroes afterwards: with less memory than what they were needs.
 fn check_waits(more: &[&str], (size, ranges): (&str, &str)) {
     let folder = disk_folder();
-    let served = Served::start(folder.path(), more);
+    let served = serve(folder.path(), more);
     let text = "\
 for volume in ['backed', 'plain']:
   h, other, file = connect(volume), connect(volume), opened(volume)
@@ -149,11 +123,13 @@ for volume in ['backed', 'plain']:
 print('zeroed')
 ";
     assert_eq!(
-        served.python(&format!("size = {size}\nranges = {ranges}\n{text}")),
+        python(
+            folder.path(),
+            &format!("size = {size}\nranges = {ranges}\n{text}")
+        ),
         "zeroed"
     );
-    drop(served);
-    let (record, _) = expect_code(folder.path(), &["report", "--json", "last"], 0);
+    let record = served.stop().to_string();
     assert!(record.contains("for room that copies had"), "{record}");
 }
 
@@ -188,7 +164,7 @@ fn zeroes_of_parts_of_blocks_wait_in_memory_too() {
 fn a_crash_undoes_zeroes_that_wait_for_room() {
     let folder = disk_folder();
     let more = ["--backing", "bytes", "--memory", "8MiB"];
-    let served = Served::start(folder.path(), &more);
+    let _served = serve(folder.path(), &more);
     let text = "\
 def connected(): return connect('backed')
 fill(connected(), b'a', 32 * M)
@@ -217,7 +193,7 @@ for way in ['network', 'file']:
   h = connected()
   h.zero(8 * M, 0); h.flush(); fill(h, b'a', 8 * M)
 ";
-    let told = served.python(text);
+    let told = python(folder.path(), text);
     assert_eq!(told, "ENOTCONN\n{b'a'}\n5\n{b'a'}");
 }
 
@@ -227,7 +203,7 @@ for way in ['network', 'file']:
 fn zeroes_and_writes_that_lack_room_let_each_other_go_on() {
     let folder = disk_folder();
     let more = ["--backing", "bytes", "--memory", "8MiB", "--tearable"];
-    let served = Served::start(folder.path(), &more);
+    let _served = serve(folder.path(), &more);
     let text = "\
 for volume in ['backed', 'plain']:
   zeroes, writes, others, file = connect(volume), connect(volume), connect(volume), opened(volume)
@@ -253,7 +229,7 @@ for volume in ['backed', 'plain']:
   os.close(file)
 print('done')
 ";
-    assert_eq!(served.python(text), "done");
+    assert_eq!(python(folder.path(), text), "done");
 }
 
 /// Copies that a client keeps who stops in the middle of a write are more than there is room: what others ask for is done.
@@ -261,7 +237,7 @@ print('done')
 fn who_stops_in_the_middle_of_a_write_keeps_nobody_waiting() {
     let folder = disk_folder();
     let more = ["--backing", "bytes", "--memory", "8MiB"];
-    let served = Served::start(folder.path(), &more);
+    let _served = serve(folder.path(), &more);
     let text = "\
 import struct
 h, file = connect('backed'), opened('backed')
@@ -285,6 +261,6 @@ s.sendall(b'x' * (15 * M))
 print(struct.unpack('>IIQ', take(16))[1:])
 print(kinds(h, 24 * M), kinds(h, 16 * M, 32 * M), kinds(h, M, 52 * M), kinds(h, M, 54 * M))
 ";
-    let told = served.python(text);
+    let told = python(folder.path(), text);
     assert_eq!(told, "(0, 1)\n{b'\\x00'} {b'x'} {b'b'} {b'b'}");
 }
