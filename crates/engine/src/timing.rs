@@ -48,6 +48,7 @@ impl Gauge {
 #[derive(Debug, Default)]
 pub(crate) struct Boundaries {
     next: Nanos,
+    next_without_completions: Nanos,
     origin: Nanos,
     /// End of the present interval.
     pub(crate) interval_end: Nanos,
@@ -68,6 +69,7 @@ impl Boundaries {
         let run_end = runtime.map_or(Nanos::MAX, |time| warm_end.saturating_add(time));
         let mut boundaries = Self {
             next: Nanos::ZERO,
+            next_without_completions: Nanos::ZERO,
             origin,
             interval_end: Nanos::ZERO,
             warm_end,
@@ -80,6 +82,7 @@ impl Boundaries {
         boundaries.update(now);
         if run_end <= now {
             boundaries.next = now;
+            boundaries.next_without_completions = now;
         }
         boundaries
     }
@@ -95,6 +98,11 @@ impl Boundaries {
     #[inline]
     pub(crate) fn next(&self) -> Nanos {
         self.next
+    }
+
+    /// The same for a worker with nothing in flight: rates are judged by completions, and none will come meanwhile.
+    pub(crate) fn next_without_completions(&self) -> Nanos {
+        self.next_without_completions
     }
 
     /// Goes to the interval that holds `now`.
@@ -134,12 +142,12 @@ impl Boundaries {
     /// Finds the earliest moment after `now` again, after any of them moved.
     pub(crate) fn update(&mut self, now: Nanos) {
         let later = |moment: Nanos| if moment > now { moment } else { Nanos::MAX };
-        self.next = self
+        self.next_without_completions = self
             .interval_end
             .min(self.sample_end)
-            .min(self.judged_at)
             .min(later(self.warm_end))
             .min(later(self.run_end));
+        self.next = self.next_without_completions.min(self.judged_at);
     }
 }
 

@@ -47,7 +47,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         };
         let planned = self.waking.before(due);
         let moment = planned
-            .min(self.boundaries.next())
+            .min(self.boundaries.next_without_completions())
             .min(self.now + LOOK_EVERY);
         if self.clock.now() < moment {
             sleep_until(moment);

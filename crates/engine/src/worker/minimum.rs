@@ -1,8 +1,9 @@
 //! Rates that a worker must keep up.
 //!
 //! A worker that falls behind one of them fails. It is judged where it looks at its clock anyway, so that the I/O itself
-//! knows nothing of it: from one completion to another a cycle later, by what was counted between them. A pause counts with
-//! the I/O around it, and what has not completed is judged when something has.
+//! knows nothing of it: from the first completion after the time to settle to the first one a cycle later, and so on, by
+//! what was counted between them. Each is met when the next completions are taken, or a wait without I/O begins. A pause
+//! counts with the I/O around it, and what has not completed is judged when something has.
 //!
 //! Times are cut to whole milliseconds, as fio does: a job that is held to the very rate that it must keep up does not fail
 //! because a completion was late by microseconds.
@@ -100,7 +101,7 @@ impl Judge {
     }
 
     /// Judges what was done up to the last completion, and gives when to judge again, at the earliest.
-    fn judge(&mut self, last: Nanos, done: &Done) -> Nanos {
+    fn judge(&mut self, now: Nanos, last: Nanos, done: &Done) -> Nanos {
         if last < self.settled {
             return self.settled;
         }
@@ -111,8 +112,8 @@ impl Judge {
             };
             let index = way as usize;
             if done.ios[index] == self.begun.ios[index] {
-                // A direction that has done nothing yet is not judged.
-                next = Nanos::ZERO;
+                // A direction that has done nothing yet is not judged, and may never do anything.
+                next = next.min(now + GLANCE_EVERY);
                 continue;
             }
             let mark = Mark {
@@ -178,8 +179,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             self.boundaries.judged_at = judge.begin(now);
             return;
         }
-        let next = judge.judge(self.last_completion, &done);
-        self.boundaries.judged_at = next.max(now + GLANCE_EVERY);
+        self.boundaries.judged_at = judge.judge(now, self.last_completion, &done);
         if judge.shortfall.is_some() {
             self.boundaries.judged_at = Nanos::MAX;
             self.end_with(EndReason::TooSlow);
