@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use fathom_observe::live::{Options, Seen, Tracing, watch};
+use fathom_observe::live::{LiveError, Options, Seen, Tracing, watch};
 use fathom_observe::{About, Checklist, Device, Ops, Traced, page};
 use fathom_profile::{Level, Period, Profile};
 use fathom_rawio::{Clock, sleep_until, wall_clock};
@@ -112,9 +112,7 @@ impl Bench {
     fn watch(&self, options: &Options, job: &str) -> (Seen, Value) {
         let stop = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&stop);
-        let options = options.clone();
-        let watching = std::thread::spawn(move || watch(&options, &stop, &mut |_| ()));
-        sleep_until(Clock::now() + Nanos::from_millis(700));
+        let watching = watch_apart(options.clone(), stop);
         let file = self.folder.path().join("job.fio");
         fs::write(
             &file,
@@ -150,6 +148,19 @@ impl Drop for Bench {
         let _ = Command::new("losetup").args(["-d", &self.device]).status();
         let _ = fs::remove_file(&self.image);
     }
+}
+
+/// Watches on a thread of its own until `stop` is raised; comes back once the first interval is over.
+fn watch_apart(options: Options, stop: Arc<AtomicBool>) -> JoinHandle<Result<Seen, LiveError>> {
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let watching = std::thread::spawn(move || {
+        watch(&options, &stop, &mut |_| {
+            let _ = begun.send(());
+        })
+    });
+    // What cannot begin ends, and its error stands in what the thread gives.
+    let _ = has_begun.recv();
+    watching
 }
 
 /// All samples of a direction as one.
@@ -693,7 +704,7 @@ fn a_device_may_go_and_come_back() {
         interval: Nanos::from_millis(200),
         ..bench.options()
     };
-    let watching = std::thread::spawn(move || watch(&options, &stop, &mut |_| ()));
+    let watching = watch_apart(options, stop);
     let wait = || {
         sleep_until(Clock::now() + Nanos::from_millis(700));
     };
