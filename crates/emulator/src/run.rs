@@ -16,6 +16,7 @@ use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
 use fathom_session::{Code, Console, Failure, not_stored, read_text, tell_warnings, unread};
+use fathom_sim::storage_rows;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::Stage;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -254,7 +255,7 @@ impl Serving<'_> {
             measured: now.saturating_sub(start),
             workers,
             intervals: Vec::new(),
-            storage: document::rows(&pace.storage, now),
+            storage: storage_rows(&pace.storage, now),
             devices: Vec::new(),
             notes,
         }

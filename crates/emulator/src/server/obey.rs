@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use fathom_model::{Change, Lost};
 use fathom_rawio::Clock;
+use fathom_sim::storage_rows;
 use fathom_units::Nanos;
 
 use super::{Server, files, room};
 use crate::client::{Landing, Life, Phase, Refusal};
 use crate::control::Reply;
-use crate::document;
 use crate::in_flight::Io;
 use crate::order::{Order, bytes};
 use crate::undo::Tearing;
@@ -178,7 +178,7 @@ impl Server<'_> {
     fn stats(&mut self, time: Nanos) -> String {
         let mut text = String::new();
         let gauges: Vec<_> = self.pace.storage.gauges(time).collect();
-        for (name, part) in document::rows(&self.pace.storage, time) {
+        for (name, part) in storage_rows(&self.pace.storage, time) {
             let _ = write!(text, "{} {name}: {} I/Os", part.kind, part.ios);
             if let Some(depth) = part.depth {
                 let _ = write!(text, ", depth {depth:.1}");
