@@ -131,7 +131,8 @@ impl Serving<'_> {
         let (seconds, coming) = sync_channel(SECONDS_WAITING);
         let (tracer, file) = traced.map_or((None, None), |(one, other)| (Some(one), Some(other)));
         let start = Clock::now();
-        let parts = storage.gauges(start).map(|gauge| gauge.name.to_owned());
+        let parts = storage.gauges(Nanos::ZERO);
+        let parts = parts.map(|gauge| gauge.name.to_owned());
         let shown = if self.args.quiet {
             Shown::No
         } else {
@@ -140,8 +141,7 @@ impl Serving<'_> {
         let refusals = tls.as_ref().map(Tls::refusals).cloned().unwrap_or_default();
         let keeper = Keeper::new(console, shown, writer, refusals, parts.collect());
         let meter = self.meter(start, seconds, tracer);
-        let mut pace = Pace::new(storage, ways, spin());
-        pace.storage.restart_statistics(start);
+        let pace = Pace::new(storage, start, ways, spin());
         let attached = match &files {
             Some(files) if self.args.attach => Some(self.paths(files.mount.path())),
             _ => None,
@@ -255,7 +255,7 @@ impl Serving<'_> {
             measured: now.saturating_sub(start),
             workers,
             intervals: Vec::new(),
-            storage: storage_rows(&pace.storage, now),
+            storage: storage_rows(&pace.storage, pace.since_start(now)),
             devices: Vec::new(),
             notes,
         }

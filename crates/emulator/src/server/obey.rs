@@ -177,6 +177,7 @@ impl Server<'_> {
 
     fn stats(&mut self, time: Nanos) -> String {
         let mut text = String::new();
+        let time = self.pace.since_start(time);
         let gauges: Vec<_> = self.pace.storage.gauges(time).collect();
         for (name, part) in storage_rows(&self.pace.storage, time) {
             let _ = write!(text, "{} {name}: {} I/Os", part.kind, part.ios);

@@ -139,3 +139,36 @@ fn everything_that_is_wrong_comes_at_once_with_its_line() {
         "{error}"
     );
 }
+
+/// What is written just before the host cache is written out is on its disk soon after, and a flush then finds nothing to do: at
+/// the same moments of the trace's clock, wherever its first I/O stands.
+#[test]
+fn host_caches_are_written_out_when_they_were_while_served() {
+    let text = "[[vm]]\nname = 'vm'\nsize = 'Standard_D8s_v3'\nburst = 'off'\n\
+        [[vm.volume]]\nname = 'w'\nmount = '/w'\ndisks = { type = 'P10' }\ncaching = 'read-write'\n\
+        burst = 'off'\nlatency = 'none'\n";
+    let design = design(text);
+    for (first, flush, found_dirty) in [
+        (0, 4_900, true),
+        (0, 5_100, false),
+        (4_000, 4_900, true),
+        (4_000, 5_100, false),
+        (4_000, 9_100, false),
+        (1_004_000, 1_004_900, true),
+        (1_004_000, 1_005_100, false),
+    ] {
+        let million = 1_000_000_u64;
+        let lines = format!(
+            "{},w,write,0,1048576,1,1,\n{},w,flush,0,0,1,1,\n",
+            first * million,
+            flush * million
+        );
+        let (_, prediction) = replayed(&lines, &design).unwrap();
+        let result = &prediction.results[0];
+        let flushes = result.workers[0].sync.as_ref().unwrap();
+        let took = flushes.latency.max();
+        assert_eq!(took > 0, found_dirty, "{first} {flush} {took}");
+        let measured = Nanos::new((flush - first) * million + took);
+        assert_eq!(result.measured, measured);
+    }
+}
