@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 use support::{expect_code, fathom, system};
 
@@ -39,6 +40,11 @@ fn serve(home: &Path) -> Served {
 }
 
 fn serve_with(home: &Path, more: &[&str]) -> Served {
+    serve_and_listen(home, more).0
+}
+
+/// Gives what it still says too, line by line.
+fn serve_and_listen(home: &Path, more: &[&str]) -> (Served, Receiver<String>) {
     fs::write(home.join("two.design.toml"), DESIGN).unwrap();
     let files = home.join("files");
     fs::create_dir_all(&files).unwrap();
@@ -60,12 +66,18 @@ fn serve_with(home: &Path, more: &[&str]) -> Served {
         }
     }
     // Somebody takes what it still says, until it ends.
-    std::thread::spawn(move || lines.for_each(drop));
-    Served {
+    let (said, told) = channel();
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            let _ = said.send(line);
+        }
+    });
+    let served = Served {
         child,
         devices,
         files,
-    }
+    };
+    (served, told)
 }
 
 /// A test that failed leaves no server behind.
@@ -155,6 +167,40 @@ fn file_systems_live_on_served_volumes() {
     let total = &record["stages"][0]["total"];
     assert!(total["write"]["ios"].as_u64().unwrap() > 100, "{total}");
     assert!(total["trim"]["ios"].as_u64().unwrap() > 0, "{total}");
+}
+
+/// The kernel has a device open until what was unmounted is written, as a program has. Until then the server serves.
+#[test]
+fn a_device_in_use_is_served_until_it_is_closed() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    fs::create_dir(home.join("bytes")).unwrap();
+    let (mut served, told) = serve_and_listen(home, &["--backing", "bytes"]);
+    let (device, id) = (served.devices[1].clone(), served.child.id().to_string());
+    let opened = fs::File::options().write(true).open(&device).unwrap();
+    system("kill", &["-INT", &id]);
+    let waits = told.iter().find(|line| line.starts_with("still in use"));
+    assert!(waits.unwrap().contains(&device));
+    opened.write_all_at(&[7; 1 << 20], 0).unwrap();
+    opened.sync_all().unwrap();
+    drop(opened);
+    assert!(served.child.wait().unwrap().success());
+    served.assert_gone();
+    let kept = fs::read(home.join("bytes/log.img")).unwrap();
+    assert!(kept[..1 << 20].iter().all(|byte| *byte == 7));
+
+    // A second interrupt ends it whatever is open.
+    let (mut served, told) = serve_and_listen(home, &["--backing", "bytes"]);
+    let id = served.child.id().to_string();
+    let opened = fs::File::options()
+        .write(true)
+        .open(&served.devices[1])
+        .unwrap();
+    system("kill", &["-INT", &id]);
+    assert!(told.iter().any(|line| line.starts_with("still in use")));
+    system("kill", &["-INT", &id]);
+    assert!(served.child.wait().unwrap().success());
+    drop(opened);
 }
 
 #[test]
