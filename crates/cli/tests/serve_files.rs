@@ -358,6 +358,51 @@ fn holes_of_files_are_known() {
     }
 }
 
+/// Bytes of a mount as `df` tells them: all, used, and available.
+#[track_caller]
+fn check_space(mount: &Path, expected: [u64; 3]) {
+    let mount = mount.display().to_string();
+    let told = system(
+        "df",
+        &["--block-size=1", "--output=size,used,avail", &mount],
+    );
+    let numbers = told.lines().last().unwrap().split_whitespace();
+    let numbers: Vec<u64> = numbers.map(|number| number.parse().unwrap()).collect();
+    assert_eq!(numbers, expected);
+}
+
+/// A mount is as large as its volumes, and as full as what they hold and what keeps them.
+#[test]
+fn space_of_a_mount_is_that_of_its_volumes() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    fs::create_dir(home.join("bytes")).unwrap();
+    let bounded = ["--memory", "64MiB"];
+    for (more, room) in [
+        (&[][..], 1024 * MIB),
+        (&["--backing", "bytes"], 1024 * MIB),
+        (&bounded, 64 * MIB),
+    ] {
+        let mut served = serve_with(home, more);
+        let open = |name| {
+            let mut options = fs::File::options();
+            options.write(true).open(served.files.join(name)).unwrap()
+        };
+        check_space(&served.files, [1024 * MIB, 0, room]);
+        open("data").write_all_at(&[7; 1 << 20], 100 * MIB).unwrap();
+        open("log").write_all_at(&[7; 1 << 20], 0).unwrap();
+        let used = 2 * MIB;
+        check_space(&served.files, [1024 * MIB, used, room - used]);
+        let name = served.files.join("data").display().to_string();
+        system(
+            "fallocate",
+            &["--punch-hole", "--offset=100MiB", "--length=1MiB", &name],
+        );
+        check_space(&served.files, [1024 * MIB, MIB, room - MIB]);
+        served.end();
+    }
+}
+
 /// Programs say what went wrong: a tree of fixed files permits it to nobody.
 #[test]
 fn names_and_attributes_of_files_never_change() {

@@ -13,7 +13,8 @@ mod tree;
 mod wire;
 
 pub use reply::{
-    HEAD_BYTES, Head, attributes, entry, failed, head, initialised, opened, sought, space, written,
+    HEAD_BYTES, Head, Space, attributes, entry, failed, head, initialised, opened, sought, space,
+    written,
 };
 pub use request::{
     Fallocate, FileOp, Init, Malformed, NewAttributes, REQUEST_MOST, Request, Seek, Transfer,

@@ -175,13 +175,30 @@ pub fn sought(unique: u64, offset: u64) -> [u8; HEAD_BYTES + 8] {
     reply
 }
 
-/// Space of a file system whose files have `bytes` in all, and never more.
-pub fn space(unique: u64, bytes: u64, files: u64) -> Vec<u8> {
+/// Space of a file system whose files never become more, nor larger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// Files.
+    pub files: u64,
+    /// Bytes that they have in all.
+    pub bytes: u64,
+    /// Bytes of these that hold data.
+    pub held: u64,
+    /// Bytes that data can still be written to, as far as there is room for it.
+    pub available: u64,
+}
+
+/// Space of the file system.
+pub fn space(unique: u64, space: &Space) -> Vec<u8> {
+    const BLOCK: u64 = 4096;
+    let blocks = space.bytes.div_ceil(BLOCK);
+    let free = blocks.saturating_sub(space.held.div_ceil(BLOCK));
+    let available = free.min(space.available / BLOCK);
     let mut body = Vec::with_capacity(80);
-    for value in [bytes.div_ceil(4096), 0, 0, files, 0] {
+    for value in [blocks, free, available, space.files, 0] {
         body.put64(value);
     }
-    for value in [4096, 255, 4096] {
+    for value in [BLOCK as u32, 255, BLOCK as u32] {
         body.put32(value);
     }
     body.resize(80, 0);
@@ -191,6 +208,32 @@ pub fn space(unique: u64, bytes: u64, files: u64) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Blocks in all, free, and available.
+    #[track_caller]
+    fn check_space((held, available): (u64, u64), expected: [u64; 3]) {
+        let space = Space {
+            files: 3,
+            bytes: 100 * 4096 - 1,
+            held,
+            available,
+        };
+        let reply = super::space(9, &space);
+        let words = reply[HEAD_BYTES..].chunks_exact(8);
+        let words: Vec<_> = words
+            .map(|word| u64::from_ne_bytes(word.try_into().unwrap()))
+            .collect();
+        assert_eq!((&words[..3], &words[3..5]), (&expected[..], &[3, 0][..]));
+    }
+
+    #[test]
+    fn space_is_what_files_hold_and_what_can_still_be_held() {
+        check_space((0, u64::MAX), [100, 100, 100]);
+        check_space((10 * 4096, u64::MAX), [100, 90, 90]);
+        check_space((10 * 4096, 20 * 4096 - 1), [100, 90, 19]);
+        check_space((100 * 4096, 0), [100, 0, 0]);
+        check_space((u64::MAX, u64::MAX), [100, 0, 0]);
+    }
 
     #[test]
     fn replies_have_the_sizes_of_the_header() {
@@ -208,11 +251,17 @@ mod tests {
             max_readahead: 131_072,
             flags: u64::MAX,
         };
+        let space = Space {
+            files: 3,
+            bytes: 1 << 30,
+            held: 0,
+            available: 0,
+        };
         for (reply, size) in [
             (entry(9, &of), 16 + 128),
             (attributes(9, &of), 16 + 104),
             (opened(9), 16 + 16),
-            (space(9, 1 << 30, 3), 16 + 80),
+            (super::space(9, &space), 16 + 80),
             (initialised(9, &init).unwrap(), 16 + 64),
             (written(9, 4096).to_vec(), 16 + 8),
             (sought(9, 4096).to_vec(), 16 + 8),

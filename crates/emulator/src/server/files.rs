@@ -7,14 +7,16 @@
 use std::collections::VecDeque;
 use std::io;
 
-use fathom_fuse::{self as fuse, Attributes, FileOp, Request, Tree, What, errno};
+use fathom_fuse::{self as fuse, Attributes, FileOp, Request, Space, Tree, What, errno};
 use fathom_model::Waits;
 use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
 use fathom_units::Nanos;
 
 use super::{Server, Starved};
+use crate::allocation::BLOCK;
 use crate::backing::Disk;
+use crate::budget::Budget;
 use crate::client::OWED_MOST;
 use crate::in_flight::{Io, Sync};
 use crate::mount::Mount;
@@ -119,7 +121,11 @@ impl Files {
     }
 
     /// Answers what is about names and attributes; gives back what is about bytes.
-    fn names<'r>(&self, request: &Request<'r>, disks: &[Disk]) -> Option<FileOp<'r>> {
+    fn names<'r>(
+        &self,
+        request: &Request<'r>,
+        (disks, budget): (&[Disk], &Budget),
+    ) -> Option<FileOp<'r>> {
         let (unique, node) = (request.unique, request.node);
         let none = || self.fail(unique, errno::NO_ENTRY);
         let tree = &self.tree;
@@ -154,13 +160,32 @@ impl Files {
             },
             What::Space => {
                 let (files, bytes) = tree.totals();
-                self.say(&fuse::space(unique, bytes, files));
+                self.say(&fuse::space(
+                    unique,
+                    &Space {
+                        files,
+                        bytes,
+                        held: disks.iter().map(Disk::held).sum(),
+                        available: room_beneath(disks, budget),
+                    },
+                ));
             }
             What::Done | What::Destroy => self.say(fuse::head(unique, 0).bytes()),
             What::Forget | What::Interrupt => {}
             What::Other(_) => self.fail(unique, errno::NO_SYSTEM_CALL),
         }
         None
+    }
+}
+
+/// Bytes that still find room in memory, or in the file system with the files beneath.
+fn room_beneath(disks: &[Disk], budget: &Budget) -> u64 {
+    match disks.first().and_then(Disk::durable_file) {
+        // Copies for a crash go by themselves, and a write waits for their room.
+        None => (budget.for_data().max(0).cast_unsigned()).saturating_mul(BLOCK),
+        Some(file) => rustix::fs::fstatvfs(&**file).map_or(0, |beneath| {
+            beneath.f_bavail.saturating_mul(beneath.f_frsize)
+        }),
     }
 }
 
@@ -209,7 +234,7 @@ impl Server<'_> {
         let Ok(request) = Request::parse(bytes) else {
             return;
         };
-        if let Some(operation) = files.names(&request, &self.disks)
+        if let Some(operation) = files.names(&request, (&self.disks, &self.budget))
             && !self.file_must_wait(files, (&request, bytes), &operation, starved)
             && !self.file_starves(files, (&request, bytes), &operation, starved)
         {
