@@ -28,9 +28,15 @@ pub(crate) fn stage(exports: &ExportTable) -> Result<Stage, String> {
     for export in &exports.exports {
         let name = serde_json::Value::from(export.name.as_str());
         let path = serde_json::Value::from(format!("nbd:{}", export.name));
+        // What is smaller than the usual block has one block, of any size.
+        let block = if export.size < 4096 {
+            format!("block = \"{}B\"\ncaching = \"buffered\"\n", export.size)
+        } else {
+            String::new()
+        };
         let _ = write!(
             text,
-            "[[stage.job]]\nname = {name}\ntarget = {{ path = {path}, size = \"{}B\" }}\n\
+            "[[stage.job]]\nname = {name}\ntarget = {{ path = {path}, size = \"{}B\" }}\n{block}\
              mix = {{ read = \"50%\", write = \"40%\", trim = \"10%\" }}\nmeasure = \"1s\"\n",
             export.size
         );

@@ -15,7 +15,9 @@ use fathom_rawio::{
 use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
-use fathom_session::{Code, Console, Failure, not_stored, read_text, tell_warnings, unread};
+use fathom_session::{
+    Code, Console, Failure, not_stored, read_text, tell_warnings, unread, unwritten,
+};
 use fathom_sim::storage_rows;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::Stage;
@@ -540,10 +542,8 @@ fn open_trace(
 ) -> Result<Option<(Tracer, TraceFile)>, Failure> {
     let names = exports.exports.iter().map(|export| export.name.as_str());
     let opened = args.trace.as_ref().map(|path| {
-        trace(path, names).map_err(|error| {
-            let message = format!("the trace `{}` cannot be written: {error}", path.display());
-            Failure::new(Code::Target, message).hint("a file that exists is never written over")
-        })
+        let opened = trace(path, names);
+        opened.map_err(|error| unwritten(path, &error))
     });
     opened.transpose()
 }
