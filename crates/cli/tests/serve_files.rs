@@ -403,6 +403,57 @@ fn space_of_a_mount_is_that_of_its_volumes() {
     }
 }
 
+/// What copies changed files alone takes those that were changed since, by whichever way, and no others.
+#[test]
+fn the_time_of_a_file_is_that_of_its_last_change() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut served = serve(home);
+    let path = served.files.join("data");
+    let name = path.display().to_string();
+    let time = || fs::metadata(&path).unwrap().modified().unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    let mut last = time();
+    let changes: [&dyn Fn(); 3] = [
+        &|| file.write_all_at(&[7; 512], 0).unwrap(),
+        // By way of the device, behind the file's back.
+        &|| {
+            let mut device = fs::File::options();
+            let device = device.write(true).open(&served.devices[0]).unwrap();
+            device.write_all_at(&[7; 4096], 1 << 20).unwrap();
+            device.sync_all().unwrap();
+        },
+        &|| {
+            let punch = ["--punch-hole", "--offset=0", "--length=4096", &name];
+            system("fallocate", &punch);
+        },
+    ];
+    for change in changes {
+        change();
+        let now = time();
+        assert!(now > last, "{now:?} {last:?}");
+        // Reading changes nothing.
+        let mut bytes = [0; 512];
+        fs::File::open(&path)
+            .unwrap()
+            .read_at(&mut bytes, 0)
+            .unwrap();
+        assert_eq!(time(), now);
+        last = now;
+    }
+    // It can be set, as copies do, and a change comes after it.
+    let then = std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 123_456_789);
+    file.set_modified(then).unwrap();
+    assert_eq!(time(), then);
+    file.write_all_at(&[8; 512], 0).unwrap();
+    assert!(time() > last);
+    file.set_modified(then).unwrap();
+    system("touch", &[&name]);
+    assert!(time() > last);
+    drop(file);
+    served.end();
+}
+
 /// Programs say what went wrong: a tree of fixed files permits it to nobody.
 #[test]
 fn names_and_attributes_of_files_never_change() {

@@ -381,7 +381,7 @@ fn files(
     let names = names.map(|export| (export.name.as_str(), export.size));
     let owner = (rustix::process::getuid(), rustix::process::getgid());
     let owner = (owner.0.as_raw(), owner.1.as_raw());
-    let tree = Tree::new(names, started_unix_ns / 1_000_000_000, owner);
+    let tree = Tree::new(names, started_unix_ns, owner);
     let tree = tree.map_err(|error| {
         Failure::new(Code::Input, error)
             .hint("give the volume another name, or serve over NBD alone")

@@ -42,6 +42,7 @@ mod rest;
 mod room;
 mod secure;
 mod seek;
+mod times;
 mod waiting;
 mod zeroing;
 

@@ -17,8 +17,8 @@ pub use reply::{
     written,
 };
 pub use request::{
-    Fallocate, FileOp, Init, Malformed, NewAttributes, REQUEST_MOST, Request, Seek, Transfer,
-    WRITE_MOST, What,
+    Fallocate, FileOp, Init, Malformed, NewAttributes, NewTime, REQUEST_MOST, Request, Seek,
+    Transfer, WRITE_MOST, What,
 };
 pub use tree::{Attributes, ROOT, Tree, TreeError};
 

@@ -129,15 +129,17 @@ fn valid_seconds(of: &Attributes) -> u64 {
 fn put_attributes(body: &mut Vec<u8>, of: &Attributes) {
     const DIRECTORY: u32 = 0o040_000;
     const FILE: u32 = 0o100_000;
+    const SECOND: u64 = 1_000_000_000;
     let kind = if of.is_directory { DIRECTORY } else { FILE };
     body.put64(of.node);
     body.put64(of.size);
     body.put64(of.held.div_ceil(512));
-    for seconds in [of.time; 3] {
+    for seconds in [of.time / SECOND; 3] {
         body.put64(seconds);
     }
-    // Parts of a second, three times.
-    body.extend([0; 12]);
+    for parts in [of.time % SECOND; 3] {
+        body.put32(parts as u32);
+    }
     body.put32(kind | of.permissions());
     body.put32(if of.is_directory { 2 } else { 1 });
     body.put32(of.owner.0);
@@ -273,6 +275,28 @@ mod tests {
             assert_eq!(u64::from_ne_bytes(reply[8..16].try_into().unwrap()), 9);
         }
         assert_eq!(failed(9, 5).bytes()[4..8], (-5i32).to_ne_bytes());
+    }
+
+    #[test]
+    fn times_are_told_to_the_nanosecond() {
+        let of = Attributes {
+            node: 2,
+            is_directory: false,
+            size: 0,
+            held: 0,
+            time: 7_000_000_009,
+            owner: (0, 0),
+        };
+        // After the head, how long they may be kept, and number, size and blocks.
+        let reply = attributes(9, &of);
+        let times = &reply[HEAD_BYTES + 16 + 24..];
+        let seconds = times[..24].chunks_exact(8);
+        for second in seconds {
+            assert_eq!(second, 7u64.to_ne_bytes());
+        }
+        for parts in times[24..36].chunks_exact(4) {
+            assert_eq!(parts, 9u32.to_ne_bytes());
+        }
     }
 
     #[test]

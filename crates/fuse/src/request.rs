@@ -71,7 +71,16 @@ pub enum What<'a> {
     Other(u32),
 }
 
-/// Attributes that a node is to have; `None`: as it has them. Times are not among them, as nobody keeps them.
+/// A time that a node is to have been changed at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewTime {
+    /// The present one.
+    Now,
+    /// In nanoseconds of the Unix epoch.
+    At(u64),
+}
+
+/// Attributes that a node is to have; `None`: as it has them. The time of its last use is not among them, as nobody keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NewAttributes {
     /// Permission bits, with those of set-user-ID and the like.
@@ -82,6 +91,8 @@ pub struct NewAttributes {
     pub group: Option<u32>,
     /// Bytes.
     pub size: Option<u64>,
+    /// When it was changed.
+    pub time: Option<NewTime>,
 }
 
 /// What is wanted of a file's bytes.
@@ -264,10 +275,23 @@ fn new_attributes(body: &mut Reader<'_>) -> Option<NewAttributes> {
     const PERMISSIONS: u32 = 0o7777;
     let given = body.u32()?;
     let is_given = |bit: u32| given & (1 << bit) != 0;
-    // Padding and the handle; after the size the owner of a lock, and three times with their parts of a second.
+    // Padding and the handle; after the size the owner of a lock, and the times of use, change and status, with their parts of
+    // a second behind.
     body.take(12)?;
     let size = body.u64()?;
-    body.take(44)?;
+    body.take(16)?;
+    let seconds = body.u64()?;
+    body.take(12)?;
+    let parts = body.u32()?;
+    body.u32()?;
+    let at = seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(u64::from(parts));
+    let time = if is_given(8) {
+        NewTime::Now
+    } else {
+        NewTime::At(at)
+    };
     let mode = body.u32()?;
     body.u32()?;
     let (user, group) = (body.u32()?, body.u32()?);
@@ -276,6 +300,7 @@ fn new_attributes(body: &mut Reader<'_>) -> Option<NewAttributes> {
         user: is_given(1).then_some(user),
         group: is_given(2).then_some(group),
         size: is_given(3).then_some(size),
+        time: is_given(5).then_some(time),
     })
 }
 
@@ -356,11 +381,17 @@ mod tests {
         let read = transfer_body(4096, 512, 0, &[]);
         let write = transfer_body(8192, 3, 0o10_000, b"abc");
         let mut set = Vec::new();
-        // Mode, group and size are given.
-        set.put32(1 | 1 << 2 | 1 << 3);
+        // Mode, group, size and time are given.
+        set.put32(1 | 1 << 2 | 1 << 3 | 1 << 5);
         set.extend([0; 12]);
         set.put64(9);
-        set.extend([0; 44]);
+        set.extend([0; 16]);
+        for word in [3, 5] {
+            set.put64(word);
+        }
+        for word in [0, 4, 0] {
+            set.put32(word);
+        }
         for word in [0o100_640, 0, 7, 8, 0] {
             set.put32(word);
         }
@@ -369,6 +400,7 @@ mod tests {
             user: None,
             group: Some(8),
             size: Some(9),
+            time: Some(NewTime::At(3_000_000_004)),
         };
         let wanted = Seek {
             offset: 4096,

@@ -7,12 +7,15 @@
 use std::collections::VecDeque;
 use std::io;
 
-use fathom_fuse::{self as fuse, Attributes, FileOp, Request, Space, Tree, What, errno};
+use fathom_fuse::{
+    self as fuse, Attributes, FileOp, NewAttributes, Request, Space, Tree, What, errno,
+};
 use fathom_model::Waits;
 use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
 use fathom_units::Nanos;
 
+use super::times::Times;
 use super::{Server, Starved};
 use crate::allocation::BLOCK;
 use crate::backing::Disk;
@@ -50,11 +53,13 @@ pub(crate) struct Files {
     pub(super) goes_on: bool,
     /// What the last answers hand on to the requests that follow them.
     handed_on: VecDeque<HandedOn>,
+    times: Times,
 }
 
 impl Files {
     /// Files of `tree` on a mount.
     pub fn new(mount: Mount, tree: Tree) -> Self {
+        let made = tree.attributes(fuse::ROOT).map_or(0, |root| root.time);
         Self {
             mount,
             tree,
@@ -62,6 +67,7 @@ impl Files {
             held: Vec::new(),
             goes_on: false,
             handed_on: VecDeque::new(),
+            times: Times::new(made),
         }
     }
 
@@ -113,53 +119,71 @@ impl Files {
         }
     }
 
-    /// Attributes of a node, with what of it takes room.
-    fn with_held(&self, found: Attributes, disks: &[Disk]) -> Attributes {
-        let export = self.tree.file(found.node);
-        let held = export.map_or(found.held, |export| disks[export].held());
-        Attributes { held, ..found }
+    /// Attributes of a node as they are now: with what of it takes room, and when it was changed.
+    fn present(&mut self, found: Attributes, disks: &[Disk]) -> Attributes {
+        let Some(export) = self.tree.file(found.node) else {
+            return found;
+        };
+        Attributes {
+            held: disks[export].held(),
+            time: self.times.look(export, disks),
+            ..found
+        }
+    }
+
+    /// New attributes for a node: what changes nothing but a time is done, as copying programs ask for it.
+    fn set(&mut self, unique: u64, found: Attributes, wished: &NewAttributes, disks: &[Disk]) {
+        if !found.satisfy(wished) {
+            return self.fail(unique, errno::PERM);
+        }
+        if let (Some(time), Some(export)) = (wished.time, self.tree.file(found.node)) {
+            self.times.set(export, disks, time);
+        }
+        let now = self.present(found, disks);
+        self.say(&fuse::attributes(unique, &now));
     }
 
     /// Answers what is about names and attributes; gives back what is about bytes.
     fn names<'r>(
-        &self,
+        &mut self,
         request: &Request<'r>,
         (disks, budget): (&[Disk], &Budget),
     ) -> Option<FileOp<'r>> {
         let (unique, node) = (request.unique, request.node);
-        let none = || self.fail(unique, errno::NO_ENTRY);
-        let tree = &self.tree;
-        let attributes = |node| Some(self.with_held(tree.attributes(node)?, disks));
         match request.what {
             What::File(operation) => return Some(operation),
             What::Init(init) => match fuse::initialised(unique, &init) {
                 Some(reply) => self.say(&reply),
                 None => self.fail(unique, errno::NOT_SUPPORTED),
             },
-            What::Lookup(name) => match tree.lookup(node, name) {
-                Some(found) => self.say(&fuse::entry(unique, &self.with_held(found, disks))),
-                None => none(),
+            What::Lookup(name) => match self.tree.lookup(node, name) {
+                Some(found) => {
+                    let found = self.present(found, disks);
+                    self.say(&fuse::entry(unique, &found));
+                }
+                None => self.fail(unique, errno::NO_ENTRY),
             },
-            What::GetAttributes => match attributes(node) {
-                Some(found) => self.say(&fuse::attributes(unique, &found)),
-                None => none(),
-            },
-            // What changes nothing is done, as copying programs ask for it.
-            What::SetAttributes(wished) => match attributes(node) {
-                Some(found) if found.satisfy(&wished) => {
+            What::GetAttributes => match self.tree.attributes(node) {
+                Some(found) => {
+                    let found = self.present(found, disks);
                     self.say(&fuse::attributes(unique, &found));
                 }
-                Some(_) => self.fail(unique, errno::PERM),
-                None => none(),
+                None => self.fail(unique, errno::NO_ENTRY),
+            },
+            What::SetAttributes(wished) => match self.tree.attributes(node) {
+                Some(found) => self.set(unique, found, &wished, disks),
+                None => self.fail(unique, errno::NO_ENTRY),
             },
             What::ChangeName => self.fail(unique, errno::PERM),
             What::Open | What::OpenDirectory => self.say(&fuse::opened(unique)),
-            What::ReadDirectory { offset, size } => match tree.list(unique, node, (offset, size)) {
-                Some(reply) => self.say(&reply),
-                None => none(),
-            },
+            What::ReadDirectory { offset, size } => {
+                match self.tree.list(unique, node, (offset, size)) {
+                    Some(reply) => self.say(&reply),
+                    None => self.fail(unique, errno::NO_ENTRY),
+                }
+            }
             What::Space => {
-                let (files, bytes) = tree.totals();
+                let (files, bytes) = self.tree.totals();
                 self.say(&fuse::space(
                     unique,
                     &Space {

@@ -68,6 +68,7 @@ impl Server<'_> {
             if machine.is_some_and(|machine| machine != of) {
                 continue;
             }
+            self.disks[export].has_changed();
             if let Some(undo) = &mut self.undo[export] {
                 let gone = undo.crash(&mut self.disks[export], &mut self.budget, tearing);
                 // Without a cache only what nobody was told is written.
@@ -128,6 +129,7 @@ impl Server<'_> {
         self.turn_zeroings_away();
         let (mut lost, mut broken) = (0, 0);
         for export in volumes {
+            self.disks[export].has_changed();
             if let Some(undo) = &mut self.undo[export] {
                 let gone = undo.crash(&mut self.disks[export], &mut self.budget, Tearing::No);
                 (lost, broken) = (lost + gone.lost, broken + gone.broken);
