@@ -46,6 +46,11 @@ fn serve_with(home: &Path, more: &[&str]) -> Served {
 /// Gives what it still says too, line by line.
 fn serve_and_listen(home: &Path, more: &[&str]) -> (Served, Receiver<String>) {
     fs::write(home.join("two.design.toml"), DESIGN).unwrap();
+    serve_design(home, 2, more)
+}
+
+/// The same with a design of so many volumes that is there.
+fn serve_design(home: &Path, volumes: usize, more: &[&str]) -> (Served, Receiver<String>) {
     let files = home.join("files");
     fs::create_dir_all(&files).unwrap();
     let words = ["serve", "two.design.toml", "--attach", "--fuse"];
@@ -59,7 +64,7 @@ fn serve_and_listen(home: &Path, more: &[&str]) -> (Served, Receiver<String>) {
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut devices = Vec::new();
-    while devices.len() < 2 {
+    while devices.len() < volumes {
         let line = lines.next().expect("the server ended").unwrap();
         if line.starts_with("attached ") {
             devices.push(line.rsplit(' ').next().unwrap().to_owned());
@@ -181,7 +186,7 @@ fn a_device_in_use_is_served_until_it_is_closed() {
     system("kill", &["-INT", &id]);
     let waits = told.iter().find(|line| line.starts_with("still in use"));
     assert!(waits.unwrap().contains(&device));
-    opened.write_all_at(&[7; 1 << 20], 0).unwrap();
+    opened.write_all_at(&vec![7; 1 << 20], 0).unwrap();
     opened.sync_all().unwrap();
     drop(opened);
     assert!(served.child.wait().unwrap().success());
@@ -389,8 +394,9 @@ fn space_of_a_mount_is_that_of_its_volumes() {
             options.write(true).open(served.files.join(name)).unwrap()
         };
         check_space(&served.files, [1024 * MIB, 0, room]);
-        open("data").write_all_at(&[7; 1 << 20], 100 * MIB).unwrap();
-        open("log").write_all_at(&[7; 1 << 20], 0).unwrap();
+        let bytes = vec![7; 1 << 20];
+        open("data").write_all_at(&bytes, 100 * MIB).unwrap();
+        open("log").write_all_at(&bytes, 0).unwrap();
         let used = 2 * MIB;
         check_space(&served.files, [1024 * MIB, used, room - used]);
         let name = served.files.join("data").display().to_string();
@@ -401,6 +407,44 @@ fn space_of_a_mount_is_that_of_its_volumes() {
         check_space(&served.files, [1024 * MIB, MIB, room - MIB]);
         served.end();
     }
+}
+
+/// Volumes are larger than any I/O of them.
+#[test]
+fn ranges_of_any_length_are_taken_back_and_zeroed() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let text = "[[device]]\nname = 'large'\nmount = '/l'\nsize = '20GiB'\nlatency = 'none'\nbandwidth = '40GB/s'\n";
+    fs::write(home.join("two.design.toml"), text.to_owned() + DESIGN).unwrap();
+    let mut served = serve_design(home, 3, &[]).0;
+    let path = served.files.join("large");
+    let name = path.display().to_string();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    let places = [0, 3 << 30, 6 << 30, (20 << 30) - MIB];
+    let blocks = || fs::metadata(&path).unwrap().blocks() * 512;
+    for zeroes in ["--punch-hole", "--zero-range"] {
+        for at in places {
+            file.write_all_at(&vec![7; 1 << 20], at).unwrap();
+        }
+        assert_eq!(blocks(), 4 * MIB);
+        let ranges = [("1GiB", "8GiB", 2), ("0", "20GiB", 0)];
+        for (offset, length, left) in ranges {
+            system("fallocate", &[zeroes, "-o", offset, "-l", length, &name]);
+            assert_eq!(blocks(), left * MIB);
+        }
+    }
+    system("fallocate", &["--length", "20GiB", &name]);
+    system(
+        "fallocate",
+        &["--punch-hole", "-o", "19GiB", "-l", "90GiB", &name],
+    );
+    drop(file);
+    served.end();
+    let (stdout, _) = expect_code(home, &["report", "--json", "last"], 0);
+    let record: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    // 8 and 20 GiB of zeroes, and what was written.
+    let written = record["stages"][0]["total"]["write"]["bytes"].as_u64();
+    assert_eq!(written, Some((28 << 30) + 8 * MIB));
 }
 
 /// What copies changed files alone takes those that were changed since, by whichever way, and no others.

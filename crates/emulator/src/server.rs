@@ -38,6 +38,7 @@ mod holes;
 mod inbound;
 mod kept;
 mod obey;
+mod parts;
 mod rest;
 mod room;
 mod secure;

@@ -18,7 +18,7 @@ pub use reply::{
 };
 pub use request::{
     Fallocate, FileOp, Init, Malformed, NewAttributes, NewTime, REQUEST_MOST, Request, Seek,
-    Transfer, WRITE_MOST, What,
+    Transfer, WRITE_MOST, What, without_start,
 };
 pub use tree::{Attributes, ROOT, Tree, TreeError};
 
@@ -28,6 +28,8 @@ pub mod errno {
     pub const PERM: i32 = 1;
     /// No such file.
     pub const NO_ENTRY: i32 = 2;
+    /// A signal came first.
+    pub const INTERRUPTED: i32 = 4;
     /// An I/O failed.
     pub const IO: i32 = 5;
     /// No such place: beyond the end of a file, or of its data.

@@ -42,8 +42,8 @@ pub enum What<'a> {
     Lookup(&'a [u8]),
     /// Nodes are no longer known to the kernel: not answered.
     Forget,
-    /// An earlier request is no longer wanted: not answered, since every one ends by itself.
-    Interrupt,
+    /// The earlier request of this number is no longer wanted. This one is not answered.
+    Interrupt(u64),
     /// Attributes.
     GetAttributes,
     /// New attributes.
@@ -224,6 +224,24 @@ impl<'a> Request<'a> {
     }
 }
 
+/// A request of `fallocate` for what is left of its range behind the first `done` bytes; `None`: it is no such request.
+pub fn without_start(request: &[u8], done: u64) -> Option<Vec<u8>> {
+    /// Where the range stands: behind the head and the handle.
+    const OFFSET: usize = 48;
+    let What::File(FileOp::Allocate(range)) = Request::parse(request).ok()?.what else {
+        return None;
+    };
+    let rest = [
+        range.offset.checked_add(done)?,
+        range.length.checked_sub(done)?,
+    ];
+    let mut request = request.to_vec();
+    let place = request.get_mut(OFFSET..OFFSET + 16)?;
+    place[..8].copy_from_slice(&rest[0].to_ne_bytes());
+    place[8..].copy_from_slice(&rest[1].to_ne_bytes());
+    Some(request)
+}
+
 fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
     Some(match kind {
         1 => What::Lookup(body.name()?),
@@ -249,7 +267,7 @@ fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
             let (offset, size) = (body.u64()?, body.u32()?);
             What::ReadDirectory { offset, size }
         }
-        36 => What::Interrupt,
+        36 => What::Interrupt(body.u64()?),
         38 => What::Destroy,
         43 => {
             body.u64()?;
@@ -424,6 +442,7 @@ mod tests {
             (10, b"data\0".to_vec(), What::ChangeName),
             (45, vec![0; 16], What::ChangeName),
             (4, set, What::SetAttributes(wished)),
+            (36, 5u64.to_ne_bytes().to_vec(), What::Interrupt(5)),
             (999, vec![], What::Other(999)),
         ] {
             let message = message(kind, 2, &body);
@@ -443,6 +462,29 @@ mod tests {
             let found = Seek { offset: 0, whence };
             assert_eq!(found.for_data(), expected);
         }
+    }
+
+    #[test]
+    fn a_range_goes_on_behind_its_start() {
+        let mut body = Vec::new();
+        for word in [1, 4096, 10_000] {
+            body.put64(word);
+        }
+        body.put32(3);
+        body.put32(0);
+        let whole = message(43, 2, &body);
+        let rest = without_start(&whole, 4000).unwrap();
+        let range = Fallocate {
+            offset: 8096,
+            length: 6000,
+            mode: 3,
+        };
+        let expected = What::File(FileOp::Allocate(range));
+        let request = Request::parse(&rest).unwrap();
+        assert_eq!((request.unique, request.node), (77, 2));
+        assert_eq!(request.what, expected);
+        assert_eq!(without_start(&whole, 10_001), None);
+        assert_eq!(without_start(&message(20, 2, &[0; 16]), 1), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
 use fathom_units::Nanos;
 
+use super::parts::{PART, Parts};
 use super::times::Times;
 use super::{Server, Starved};
 use crate::allocation::BLOCK;
@@ -54,6 +55,8 @@ pub(crate) struct Files {
     /// What the last answers hand on to the requests that follow them.
     handed_on: VecDeque<HandedOn>,
     times: Times,
+    /// Ranges of which a part is under way.
+    pub(super) parts: Parts,
 }
 
 impl Files {
@@ -68,6 +71,7 @@ impl Files {
             goes_on: false,
             handed_on: VecDeque::new(),
             times: Times::new(made),
+            parts: Parts::default(),
         }
     }
 
@@ -195,7 +199,8 @@ impl Files {
                 ));
             }
             What::Done | What::Destroy => self.say(fuse::head(unique, 0).bytes()),
-            What::Forget | What::Interrupt => {}
+            What::Interrupt(unique) => self.parts.interrupt(unique),
+            What::Forget => {}
             What::Other(_) => self.fail(unique, errno::NO_SYSTEM_CALL),
         }
         None
@@ -263,7 +268,7 @@ impl Server<'_> {
             && !self.file_starves(files, (&request, bytes), &operation, starved)
         {
             let held = self.fed(starved, Clock::now());
-            self.operate(files, &request, operation, held);
+            self.operate(files, (&request, bytes), operation, held);
         }
     }
 
@@ -277,7 +282,7 @@ impl Server<'_> {
     fn operate(
         &mut self,
         files: &mut Files,
-        request: &Request<'_>,
+        (request, bytes): (&Request<'_>, &[u8]),
         operation: FileOp<'_>,
         held: Nanos,
     ) {
@@ -317,6 +322,9 @@ impl Server<'_> {
             Ok(hole) => hole,
             Err(error) => return files.fail(unique, number_of(error)),
         };
+        if wanted.has_rest {
+            files.parts.begin(unique, bytes, wanted.length);
+        }
         let handed_on = files.handed_on.pop_front().unwrap_or(HandedOn::Nothing);
         let asked = self.pace.left_at(Clock::now(), self.outlook.was);
         let durable = wanted.command == Command::Flush || wanted.durable;
@@ -360,9 +368,11 @@ impl Server<'_> {
 
     /// Answers I/Os of files that are over.
     pub(super) fn answer_files(&mut self) {
-        if let Some(files) = &self.files {
+        if let Some(files) = &mut self.files {
             for io in &self.files_ready {
-                files.answer(io, &self.disks);
+                if !files.goes_on_behind(io) {
+                    files.answer(io, &self.disks);
+                }
             }
         }
         self.answered.append(&mut self.files_ready);
@@ -375,6 +385,8 @@ struct Wanted {
     offset: u64,
     length: u32,
     durable: bool,
+    /// It is the first part of something longer.
+    has_rest: bool,
 }
 
 /// What `operation` on a file of `size` bytes is to its volume; `None`: nothing is to be done.
@@ -384,6 +396,11 @@ fn as_io(operation: FileOp<'_>, size: u64) -> Result<Option<Wanted>, i32> {
         offset,
         length,
         durable,
+        has_rest: false,
+    };
+    let part = |command, offset, length: u64| Wanted {
+        has_rest: length > PART,
+        ..wanted(command, offset, length.min(PART) as u32, false)
     };
     Ok(match operation {
         // It is no I/O of a disk.
@@ -403,16 +420,18 @@ fn as_io(operation: FileOp<'_>, size: u64) -> Result<Option<Wanted>, i32> {
             let durable = range.is_durable();
             (range.size > 0).then(|| wanted(Command::Write, range.offset, range.size, durable))
         }
+        // Behind the end there is nothing to be taken back.
+        FileOp::Allocate(range) if range.punches() => {
+            let length = range.length.min(size.saturating_sub(range.offset));
+            (length > 0).then(|| part(Command::Trim, range.offset, length))
+        }
         FileOp::Allocate(range) => {
             let end = range.offset.checked_add(range.length);
             if end.is_none_or(|end| end > size) {
                 return Err(errno::NO_SPACE);
             }
-            let length = u32::try_from(range.length).map_err(|_| errno::NOT_SUPPORTED)?;
-            if range.punches() {
-                Some(wanted(Command::Trim, range.offset, length, false))
-            } else if range.zeroes() {
-                Some(wanted(Command::WriteZeroes, range.offset, length, false))
+            if range.zeroes() {
+                Some(part(Command::WriteZeroes, range.offset, range.length))
             } else if range.allocates() {
                 None
             } else {
@@ -487,7 +506,34 @@ mod tests {
         );
         check(allocate(0, 4096, 0), Ok(None));
         check(allocate(0, 4096, 8), Err(errno::NOT_SUPPORTED));
-        check(allocate(0, SIZE + 1, 3), Err(errno::NO_SPACE));
-        check(allocate(u64::MAX, 2, 3), Err(errno::NO_SPACE));
+        check(allocate(0, SIZE + 1, 0), Err(errno::NO_SPACE));
+        check(allocate(0, SIZE + 1, 16), Err(errno::NO_SPACE));
+        check(allocate(u64::MAX, 2, 16), Err(errno::NO_SPACE));
+        // As on other files, what lies behind the end is not there to be taken back.
+        check(
+            allocate(4096, SIZE, 3),
+            Ok(Some((Command::Trim, 4096, SIZE as u32 - 4096))),
+        );
+        check(allocate(SIZE, 2, 3), Ok(None));
+        check(allocate(u64::MAX, 2, 3), Ok(None));
+    }
+
+    #[test]
+    fn long_ranges_begin_with_a_part() {
+        let allocate = |length, mode| {
+            let range = Fallocate {
+                offset: 4096,
+                length,
+                mode,
+            };
+            let io = as_io(FileOp::Allocate(range), 1 << 40).unwrap();
+            io.map(|io| (io.command, io.length, io.has_rest))
+        };
+        let (part, all) = (PART as u32, 1 << 39);
+        assert_eq!(allocate(PART, 3), Some((Command::Trim, part, false)));
+        assert_eq!(allocate(PART + 1, 3), Some((Command::Trim, part, true)));
+        assert_eq!(allocate(all, 3), Some((Command::Trim, part, true)));
+        assert_eq!(allocate(all, 16), Some((Command::WriteZeroes, part, true)));
+        assert_eq!(allocate(all, 0), None);
     }
 }
