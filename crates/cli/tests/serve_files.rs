@@ -208,6 +208,24 @@ fn a_device_in_use_is_served_until_it_is_closed() {
     drop(opened);
 }
 
+/// What somebody else has unmounted leaves no device behind either.
+#[test]
+fn devices_of_unmounted_files_are_detached() {
+    let folder = support::disk_folder();
+    let mut served = serve(folder.path());
+    let files = served.files.display().to_string();
+    system("umount", &["--lazy", &files]);
+    let shown = |device: &str| {
+        let told = Command::new("losetup").arg(device).output().unwrap();
+        told.status.success()
+    };
+    assert!(served.devices.iter().all(|device| shown(device)));
+    served.end();
+    for device in &served.devices {
+        assert!(!shown(device), "{device} is left");
+    }
+}
+
 #[test]
 fn what_a_killed_server_leaves_can_be_removed() {
     let folder = support::disk_folder();

@@ -72,11 +72,12 @@ impl Loops {
         mounts.collect()
     }
 
-    /// Those that are there.
+    /// Those that are there. Where somebody has unmounted the files, the kernel tells their places in the mount alone.
     fn attached(&self) -> Vec<String> {
         let is_there = |(device, file): &&(String, PathBuf)| {
             let name = device.trim_start_matches("/dev/");
-            file_of(&Path::new("/sys/block").join(name)).as_ref() == Some(file)
+            let shown = file_of(&Path::new("/sys/block").join(name));
+            shown.is_some_and(|shown| file.ends_with(shown.strip_prefix("/").unwrap_or(&shown)))
         };
         let devices = self.devices.iter().filter(is_there);
         devices.map(|(device, _)| device.clone()).collect()
