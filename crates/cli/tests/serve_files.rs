@@ -208,6 +208,39 @@ fn a_device_in_use_is_served_until_it_is_closed() {
     drop(opened);
 }
 
+/// A terminal that is closed ends the server as an interrupt does, unless it was started to outlive that.
+#[test]
+fn a_closed_terminal_ends_the_server() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut served = serve(home);
+    let id = served.child.id().to_string();
+    system("kill", &["-HUP", &id]);
+    assert!(served.child.wait().unwrap().success());
+    served.assert_gone();
+
+    let words = ["serve", "two.design.toml", "--nbd", "unix:sockets", "--for"];
+    let program = support::fathom_binary();
+    let mut command = Command::new("nohup");
+    command.arg(program).args(words).args(["1h", "--no-record"]);
+    command.current_dir(home).stdin(Stdio::null());
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().starts_with("serving nbd")));
+    let id = child.id().to_string();
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    system("kill", &["-TERM", &id]);
+    lines.for_each(drop);
+    assert!(child.wait().unwrap().success());
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
+    assert_eq!(ignored & 1, 1, "{status}");
+}
+
 /// What somebody else has unmounted leaves no device behind either.
 #[test]
 fn devices_of_unmounted_files_are_detached() {

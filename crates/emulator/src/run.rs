@@ -9,8 +9,8 @@ use fathom_catalog::Catalog;
 use fathom_fuse::Tree;
 use fathom_model::{Design, Layout, Storage};
 use fathom_rawio::{
-    Clock, inherited_sockets, precise_timers, raise_open_files_limit, short_slices, thread_usage,
-    wall_clock,
+    Clock, inherited_sockets, is_ignored, precise_timers, raise_open_files_limit, short_slices,
+    thread_usage, wall_clock,
 };
 use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
@@ -21,7 +21,7 @@ use fathom_session::{
 use fathom_sim::storage_rows;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::Stage;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::args::ServeArgs;
 use crate::attach;
@@ -297,7 +297,7 @@ fn spin() -> Spin {
 
 /// What ends serving.
 struct Stops {
-    /// Readable after the first SIGINT or SIGTERM, and its other side.
+    /// Readable after the first SIGINT or SIGTERM, or where the terminal was closed, and its other side.
     signals: UnixStream,
     bell: UnixStream,
     /// Readable after block devices were given up, and its other side.
@@ -308,7 +308,9 @@ struct Stops {
 impl Stops {
     fn new() -> std::io::Result<Self> {
         let (signals, bell) = UnixStream::pair()?;
-        for signal in [SIGINT, SIGTERM] {
+        // Who wants it to outlive its terminal has said so.
+        let closed = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+        for signal in [SIGINT, SIGTERM].into_iter().chain(closed) {
             signal_hook::low_level::pipe::register(signal, bell.try_clone()?)?;
         }
         let (stop, ended) = UnixStream::pair()?;
