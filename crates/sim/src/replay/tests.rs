@@ -7,8 +7,8 @@ use fathom_catalog::Catalog;
 use fathom_model::Design;
 use fathom_record::{Ignore, OpStats, StageResult};
 use fathom_units::Nanos;
-use fathom_workload::Direction;
 use fathom_workload::trace::ServedTrace;
+use fathom_workload::{Arrival, Direction, Job};
 
 use super::Replay;
 use crate::Prediction;
@@ -76,6 +76,17 @@ fn arrivals_are_those_of_the_trace_whatever_storage_does() {
     // The first read takes no time: it is over before the next one comes.
     assert_eq!(jobs, [("a", 9), ("b", 2)]);
     assert_eq!(result.workers[0].outstanding_ns, 45_000_000);
+}
+
+/// What is flushed and not used besides asks for no rate.
+#[test]
+fn flushes_alone_are_no_rate() {
+    let design = design(&(device("a", 1000) + &device("b", 100)));
+    let lines = "0,a,read,0,4096,1,1,\n5,b,flush,0,0,1,1,\n9,a,read,0,4096,1,1,\n";
+    let (replay, _) = replayed(lines, &design).unwrap();
+    let jobs = &replay.workload().stages[0].jobs;
+    let asks = |job: &Job| matches!(job.arrival, Arrival::Open { .. });
+    assert_eq!((asks(&jobs[0]), asks(&jobs[1])), (true, false));
 }
 
 #[test]
