@@ -529,6 +529,16 @@ fn what_cannot_be_served_is_told() {
             "hint: name a directory with `--backing` in which",
         ),
         (&["--nbd", &long][..], 5, "107 bytes at most"),
+        (
+            &["--nbd", "unix:s", "--trace", "none/t.csv"][..],
+            5,
+            "make its folder first",
+        ),
+        (
+            &["--nbd", "unix:s", "--trace", "d.design.toml"][..],
+            4,
+            "name another file",
+        ),
     ] {
         let mut line = vec!["serve", "d.design.toml", "--no-record"];
         line.extend(more);
@@ -553,6 +563,26 @@ fn what_cannot_be_served_is_told() {
         ["d.design.toml"],
         "what was made for the socket goes with it"
     );
+}
+
+/// Any number of bytes is a volume.
+#[test]
+fn the_smallest_volumes_are_served() {
+    let folder = disk_folder();
+    for size in [1, 1000, 4097] {
+        let design = RAM.replace("256MiB", &format!("{size}B"));
+        let served = Served::start(folder.path(), &design, &["--no-record", "-q"]);
+        let text = "\
+size = h.get_size()
+h.pwrite(b'x' * size, 0)
+print(size, h.pread(size, 0) == b'x' * size)
+";
+        let told = python(&served.uri("ram"), text);
+        assert_eq!(told, format!("{size} True"));
+        let record = served.stop();
+        let total = &record["stages"][0]["total"];
+        assert_eq!(total["read"]["bytes"], size, "{total}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Faults of served storage: what a failing host takes with it, and changes under a running program.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod live;
 mod support;
 
 use std::os::unix::net::UnixStream;
@@ -10,26 +11,8 @@ use std::time::Duration;
 
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
+use live::BACKED_AND_PLAIN;
 use support::{disk_folder, expect_code, fathom, system};
-
-const DESIGN: &str = r#"
-[[vm]]
-name = "db"
-size = "Standard_DS14"
-era = "2016"
-
-[[vm.volume]]
-name = "backed"
-mount = "/mnt/backed"
-disks = { type = "P30", count = 2 }
-caching = "read-write"
-
-[[vm.volume]]
-name = "plain"
-mount = "/mnt/plain"
-disks = { type = "P30", count = 1 }
-caching = "none"
-"#;
 
 /// A server of the design, ended with its value.
 struct Served {
@@ -43,7 +26,7 @@ impl Served {
     }
 
     fn start_with(home: &Path, more: &[&str]) -> Self {
-        std::fs::write(home.join("d.design.toml"), DESIGN).unwrap();
+        std::fs::write(home.join("d.design.toml"), BACKED_AND_PLAIN).unwrap();
         let words = [
             "serve",
             "d.design.toml",

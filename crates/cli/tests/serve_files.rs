@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 use support::{expect_code, fathom, system};
 
@@ -39,7 +40,17 @@ fn serve(home: &Path) -> Served {
 }
 
 fn serve_with(home: &Path, more: &[&str]) -> Served {
+    serve_and_listen(home, more).0
+}
+
+/// Gives what it still says too, line by line.
+fn serve_and_listen(home: &Path, more: &[&str]) -> (Served, Receiver<String>) {
     fs::write(home.join("two.design.toml"), DESIGN).unwrap();
+    serve_design(home, 2, more)
+}
+
+/// The same with a design of so many volumes that is there.
+fn serve_design(home: &Path, volumes: usize, more: &[&str]) -> (Served, Receiver<String>) {
     let files = home.join("files");
     fs::create_dir_all(&files).unwrap();
     let words = ["serve", "two.design.toml", "--attach", "--fuse"];
@@ -53,19 +64,25 @@ fn serve_with(home: &Path, more: &[&str]) -> Served {
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut devices = Vec::new();
-    while devices.len() < 2 {
+    while devices.len() < volumes {
         let line = lines.next().expect("the server ended").unwrap();
         if line.starts_with("attached ") {
             devices.push(line.rsplit(' ').next().unwrap().to_owned());
         }
     }
     // Somebody takes what it still says, until it ends.
-    std::thread::spawn(move || lines.for_each(drop));
-    Served {
+    let (said, told) = channel();
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            let _ = said.send(line);
+        }
+    });
+    let served = Served {
         child,
         devices,
         files,
-    }
+    };
+    (served, told)
 }
 
 /// A test that failed leaves no server behind.
@@ -155,6 +172,91 @@ fn file_systems_live_on_served_volumes() {
     let total = &record["stages"][0]["total"];
     assert!(total["write"]["ios"].as_u64().unwrap() > 100, "{total}");
     assert!(total["trim"]["ios"].as_u64().unwrap() > 0, "{total}");
+}
+
+/// The kernel has a device open until what was unmounted is written, as a program has. Until then the server serves.
+#[test]
+fn a_device_in_use_is_served_until_it_is_closed() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    fs::create_dir(home.join("bytes")).unwrap();
+    let (mut served, told) = serve_and_listen(home, &["--backing", "bytes"]);
+    let (device, id) = (served.devices[1].clone(), served.child.id().to_string());
+    let opened = fs::File::options().write(true).open(&device).unwrap();
+    system("kill", &["-INT", &id]);
+    let waits = told.iter().find(|line| line.starts_with("still in use"));
+    assert!(waits.unwrap().contains(&device));
+    opened.write_all_at(&vec![7; 1 << 20], 0).unwrap();
+    opened.sync_all().unwrap();
+    drop(opened);
+    assert!(served.child.wait().unwrap().success());
+    served.assert_gone();
+    let kept = fs::read(home.join("bytes/log.img")).unwrap();
+    assert!(kept[..1 << 20].iter().all(|byte| *byte == 7));
+
+    // A second interrupt ends it whatever is open.
+    let (mut served, told) = serve_and_listen(home, &["--backing", "bytes"]);
+    let id = served.child.id().to_string();
+    let opened = fs::File::options()
+        .write(true)
+        .open(&served.devices[1])
+        .unwrap();
+    system("kill", &["-INT", &id]);
+    assert!(told.iter().any(|line| line.starts_with("still in use")));
+    system("kill", &["-INT", &id]);
+    assert!(served.child.wait().unwrap().success());
+    drop(opened);
+}
+
+/// A terminal that is closed ends the server as an interrupt does, unless it was started to outlive that.
+#[test]
+fn a_closed_terminal_ends_the_server() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut served = serve(home);
+    let id = served.child.id().to_string();
+    system("kill", &["-HUP", &id]);
+    assert!(served.child.wait().unwrap().success());
+    served.assert_gone();
+
+    let words = ["serve", "two.design.toml", "--nbd", "unix:sockets", "--for"];
+    let program = support::fathom_binary();
+    let mut command = Command::new("nohup");
+    command.arg(program).args(words).args(["1h", "--no-record"]);
+    command.current_dir(home).stdin(Stdio::null());
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().starts_with("serving nbd")));
+    let id = child.id().to_string();
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    system("kill", &["-TERM", &id]);
+    lines.for_each(drop);
+    assert!(child.wait().unwrap().success());
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
+    assert_eq!(ignored & 1, 1, "{status}");
+}
+
+/// What somebody else has unmounted leaves no device behind either.
+#[test]
+fn devices_of_unmounted_files_are_detached() {
+    let folder = support::disk_folder();
+    let mut served = serve(folder.path());
+    let files = served.files.display().to_string();
+    system("umount", &["--lazy", &files]);
+    let shown = |device: &str| {
+        let told = Command::new("losetup").arg(device).output().unwrap();
+        told.status.success()
+    };
+    assert!(served.devices.iter().all(|device| shown(device)));
+    served.end();
+    for device in &served.devices {
+        assert!(!shown(device), "{device} is left");
+    }
 }
 
 #[test]
@@ -310,6 +412,141 @@ fn holes_of_files_are_known() {
         drop(file);
         served.end();
     }
+}
+
+/// Bytes of a mount as `df` tells them: all, used, and available.
+#[track_caller]
+fn check_space(mount: &Path, expected: [u64; 3]) {
+    let mount = mount.display().to_string();
+    let told = system(
+        "df",
+        &["--block-size=1", "--output=size,used,avail", &mount],
+    );
+    let numbers = told.lines().last().unwrap().split_whitespace();
+    let numbers: Vec<u64> = numbers.map(|number| number.parse().unwrap()).collect();
+    assert_eq!(numbers, expected);
+}
+
+/// A mount is as large as its volumes, and as full as what they hold and what keeps them.
+#[test]
+fn space_of_a_mount_is_that_of_its_volumes() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    fs::create_dir(home.join("bytes")).unwrap();
+    let bounded = ["--memory", "64MiB"];
+    for (more, room) in [
+        (&[][..], 1024 * MIB),
+        (&["--backing", "bytes"], 1024 * MIB),
+        (&bounded, 64 * MIB),
+    ] {
+        let mut served = serve_with(home, more);
+        let open = |name| {
+            let mut options = fs::File::options();
+            options.write(true).open(served.files.join(name)).unwrap()
+        };
+        check_space(&served.files, [1024 * MIB, 0, room]);
+        let bytes = vec![7; 1 << 20];
+        open("data").write_all_at(&bytes, 100 * MIB).unwrap();
+        open("log").write_all_at(&bytes, 0).unwrap();
+        let used = 2 * MIB;
+        check_space(&served.files, [1024 * MIB, used, room - used]);
+        let name = served.files.join("data").display().to_string();
+        system(
+            "fallocate",
+            &["--punch-hole", "--offset=100MiB", "--length=1MiB", &name],
+        );
+        check_space(&served.files, [1024 * MIB, MIB, room - MIB]);
+        served.end();
+    }
+}
+
+/// Volumes are larger than any I/O of them.
+#[test]
+fn ranges_of_any_length_are_taken_back_and_zeroed() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let text = "[[device]]\nname = 'large'\nmount = '/l'\nsize = '20GiB'\nlatency = 'none'\nbandwidth = '40GB/s'\n";
+    fs::write(home.join("two.design.toml"), text.to_owned() + DESIGN).unwrap();
+    let mut served = serve_design(home, 3, &[]).0;
+    let path = served.files.join("large");
+    let name = path.display().to_string();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    let places = [0, 3 << 30, 6 << 30, (20 << 30) - MIB];
+    let blocks = || fs::metadata(&path).unwrap().blocks() * 512;
+    for zeroes in ["--punch-hole", "--zero-range"] {
+        for at in places {
+            file.write_all_at(&vec![7; 1 << 20], at).unwrap();
+        }
+        assert_eq!(blocks(), 4 * MIB);
+        let ranges = [("1GiB", "8GiB", 2), ("0", "20GiB", 0)];
+        for (offset, length, left) in ranges {
+            system("fallocate", &[zeroes, "-o", offset, "-l", length, &name]);
+            assert_eq!(blocks(), left * MIB);
+        }
+    }
+    system("fallocate", &["--length", "20GiB", &name]);
+    system(
+        "fallocate",
+        &["--punch-hole", "-o", "19GiB", "-l", "90GiB", &name],
+    );
+    drop(file);
+    served.end();
+    let (stdout, _) = expect_code(home, &["report", "--json", "last"], 0);
+    let record: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    // 8 and 20 GiB of zeroes, and what was written.
+    let written = record["stages"][0]["total"]["write"]["bytes"].as_u64();
+    assert_eq!(written, Some((28 << 30) + 8 * MIB));
+}
+
+/// What copies changed files alone takes those that were changed since, by whichever way, and no others.
+#[test]
+fn the_time_of_a_file_is_that_of_its_last_change() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut served = serve(home);
+    let path = served.files.join("data");
+    let name = path.display().to_string();
+    let time = || fs::metadata(&path).unwrap().modified().unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    let mut last = time();
+    let changes: [&dyn Fn(); 3] = [
+        &|| file.write_all_at(&[7; 512], 0).unwrap(),
+        // By way of the device, behind the file's back.
+        &|| {
+            let mut device = fs::File::options();
+            let device = device.write(true).open(&served.devices[0]).unwrap();
+            device.write_all_at(&[7; 4096], 1 << 20).unwrap();
+            device.sync_all().unwrap();
+        },
+        &|| {
+            let punch = ["--punch-hole", "--offset=0", "--length=4096", &name];
+            system("fallocate", &punch);
+        },
+    ];
+    for change in changes {
+        change();
+        let now = time();
+        assert!(now > last, "{now:?} {last:?}");
+        // Reading changes nothing.
+        let mut bytes = [0; 512];
+        fs::File::open(&path)
+            .unwrap()
+            .read_at(&mut bytes, 0)
+            .unwrap();
+        assert_eq!(time(), now);
+        last = now;
+    }
+    // It can be set, as copies do, and a change comes after it.
+    let then = std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 123_456_789);
+    file.set_modified(then).unwrap();
+    assert_eq!(time(), then);
+    file.write_all_at(&[8; 512], 0).unwrap();
+    assert!(time() > last);
+    file.set_modified(then).unwrap();
+    system("touch", &[&name]);
+    assert!(time() > last);
+    drop(file);
+    served.end();
 }
 
 /// Programs say what went wrong: a tree of fixed files permits it to nobody.

@@ -7,32 +7,13 @@ mod support;
 
 use std::path::Path;
 
-use live::{Served, Shown};
+use live::{BACKED_AND_PLAIN, Served, Shown};
 use support::{disk_folder, system};
-
-const DESIGN: &str = r#"
-[[vm]]
-name = "db"
-size = "Standard_DS14"
-era = "2016"
-
-[[vm.volume]]
-name = "backed"
-mount = "/mnt/backed"
-disks = { type = "P30", count = 2 }
-caching = "read-write"
-
-[[vm.volume]]
-name = "plain"
-mount = "/mnt/plain"
-disks = { type = "P30", count = 1 }
-caching = "none"
-"#;
 
 /// A server of the design, over NBD and as files, with a folder for bytes in files.
 fn serve(home: &Path, more: &[&str]) -> Served {
     let design = home.join("d.design.toml");
-    std::fs::write(&design, DESIGN).unwrap();
+    std::fs::write(&design, BACKED_AND_PLAIN).unwrap();
     for made in ["bytes", "files"] {
         std::fs::create_dir_all(home.join(made)).unwrap();
     }

@@ -2,9 +2,14 @@
 //!
 //! What is done to a file of our own mount must be done while the server serves, and by another process: it would wait for
 //! itself otherwise.
+//!
+//! A file system that is no longer in the table of mounts may still be writing what it has. So the server ends when its
+//! devices are gone, which they are once nobody has them open.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,8 +18,10 @@ use std::time::Duration;
 use fathom_session::Console;
 use fathom_units::Nanos;
 
-/// How often is looked whether a device is still in use.
+/// How often is looked whether a device is still mounted.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
+/// How often is looked whether a device that was detached is still open.
+const SOON: Duration = Duration::from_millis(10);
 
 /// Why files cannot become block devices.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +36,8 @@ pub struct AttachError {
 /// Loop devices of files. Detached when dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
-    devices: Vec<String>,
+    /// Each with its file.
+    devices: Vec<(String, PathBuf)>,
 }
 
 impl Loops {
@@ -39,18 +47,18 @@ impl Loops {
         for file in files {
             let device = attach(file)?;
             console.tell(&format!("attached {} as {device}", file.display()));
-            loops.devices.push(device);
+            loops.devices.push((device, file.clone()));
         }
         Ok(loops)
     }
 
     /// Where its devices, or partitions of them, are mounted.
-    pub fn in_use(&self) -> Vec<String> {
+    fn mounted(&self) -> Vec<String> {
         let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let mounts = table.lines().filter_map(|line| {
             let (fields, rest) = line.split_once(" - ")?;
             let source = rest.split(' ').nth(1)?;
-            let ours = |device: &String| {
+            let ours = |(device, _): &(String, PathBuf)| {
                 source
                     .strip_prefix(device.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('p'))
@@ -63,19 +71,35 @@ impl Loops {
         });
         mounts.collect()
     }
-}
 
-impl Drop for Loops {
-    fn drop(&mut self) {
-        for device in &self.devices {
-            // One that somebody else has detached is gone already.
-            let _ = Command::new("losetup").args(["-d", device]).output();
+    /// Those that are there. Where somebody has unmounted the files, the kernel tells their places in the mount alone.
+    fn attached(&self) -> Vec<String> {
+        let is_there = |(device, file): &&(String, PathBuf)| {
+            let name = device.trim_start_matches("/dev/");
+            let shown = file_of(&Path::new("/sys/block").join(name));
+            shown.is_some_and(|shown| file.ends_with(shown.strip_prefix("/").unwrap_or(&shown)))
+        };
+        let devices = self.devices.iter().filter(is_there);
+        devices.map(|(device, _)| device.clone()).collect()
+    }
+
+    /// Detaches them; those that somebody has open are there until they are closed.
+    fn detach(&self) {
+        // One that somebody else has detached is gone already, and may be another's now.
+        for device in self.attached() {
+            let _ = detach(&device);
         }
     }
 }
 
-/// Keeps block devices of `files` until the first signal, or until `length` has passed, and while they are in use: until a
-/// second signal. Then detaches them, and rings `stop`.
+impl Drop for Loops {
+    fn drop(&mut self) {
+        self.detach();
+    }
+}
+
+/// Keeps block devices of `files` until the first signal, or until `length` has passed, and while they are mounted or open:
+/// until a second signal. Then detaches them, and rings `stop`.
 pub(crate) fn keep(
     files: &[PathBuf],
     signals: &UnixStream,
@@ -89,22 +113,22 @@ pub(crate) fn keep(
             signals,
             length.map(|length| Duration::from_nanos(length.get())),
         );
-        let mut told = false;
-        loop {
-            let used = loops.in_use();
-            if used.is_empty() {
-                break;
-            }
-            if !told {
-                let used = used.join(", ");
-                console.tell(&format!(
-                    "still mounted: {used}; unmount it, or interrupt again to end without"
-                ));
-                told = true;
-            }
-            if wait(signals, Some(LOOK_AGAIN)) {
-                break;
-            }
+        let mounted = |used: Vec<String>| {
+            let used = used.join(", ");
+            console.tell(&format!(
+                "still mounted: {used}; unmount it, or interrupt again to end without"
+            ));
+        };
+        let open = |used: Vec<String>| {
+            let used = used.join(" ");
+            console.tell(&format!(
+                "still in use: {used}, by a file system that is being unmounted, or by a program (`fuser -v {used}`); let it \
+                 end, or interrupt again to end without"
+            ));
+        };
+        if wait_while((signals, LOOK_AGAIN), || loops.mounted(), mounted) {
+            loops.detach();
+            wait_while((signals, SOON), || loops.attached(), open);
         }
     }
     // While the server still serves: detaching may write.
@@ -112,6 +136,30 @@ pub(crate) fn keep(
     // Where the server has ended already, nobody listens.
     let _ = stop.write(&[1]);
     kept
+}
+
+/// Waits while some devices are in use, and tells of them if that takes longer than a moment; `false`: until a signal came.
+fn wait_while(
+    (signals, every): (&UnixStream, Duration),
+    in_use: impl Fn() -> Vec<String>,
+    tell: impl Fn(Vec<String>),
+) -> bool {
+    let mut waited = Duration::ZERO;
+    let mut told = false;
+    loop {
+        let used = in_use();
+        if used.is_empty() {
+            return true;
+        }
+        if waited >= LOOK_AGAIN && !told {
+            tell(used);
+            told = true;
+        }
+        if wait(signals, Some(every)) {
+            return false;
+        }
+        waited += every;
+    }
 }
 
 /// Waits for a signal; `false`: the time has passed without one.
@@ -138,16 +186,19 @@ fn attach(file: &Path) -> Result<String, AttachError> {
     Ok(String::from_utf8_lossy(&made.stdout).trim().to_owned())
 }
 
+/// The file of a block device that stands in a folder of the kernel's; `None`: it is no loop device with a file.
+fn file_of(device: &Path) -> Option<PathBuf> {
+    let mut file = fs::read(device.join("loop/backing_file")).ok()?;
+    file.pop_if(|last| *last == b'\n');
+    Some(OsString::from_vec(file).into())
+}
+
 /// Loop devices whose files lay below `folder`.
 pub(crate) fn below(folder: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/sys/block")? {
         let entry = entry?;
-        // Only a loop device with a file has this.
-        let Ok(file) = fs::read_to_string(entry.path().join("loop/backing_file")) else {
-            continue;
-        };
-        if Path::new(file.trim_end()).starts_with(folder) {
+        if file_of(&entry.path()).is_some_and(|file| file.starts_with(folder)) {
             found.push(format!("/dev/{}", entry.file_name().to_string_lossy()));
         }
     }

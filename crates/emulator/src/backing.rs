@@ -82,6 +82,8 @@ pub(crate) struct Disk {
     size: u64,
     /// How many times a range was given back.
     discards: u64,
+    /// How many times its bytes may have become others.
+    changes: u64,
 }
 
 impl Disk {
@@ -108,6 +110,7 @@ impl Disk {
             in_memory: true,
             size,
             discards: 0,
+            changes: 0,
         })
     }
 
@@ -151,6 +154,7 @@ impl Disk {
             in_memory: false,
             size,
             discards: 0,
+            changes: 0,
         })
     }
 
@@ -215,6 +219,17 @@ impl Disk {
     #[inline]
     pub fn discards(&self) -> u64 {
         self.discards
+    }
+
+    /// How many times its bytes may have become others.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Bytes of it may have become others.
+    #[inline]
+    pub fn has_changed(&mut self) {
+        self.changes += 1;
     }
 
     /// Writes bytes to a range that has its room.

@@ -1,11 +1,9 @@
 //! From what was served to a record, as every other run leaves one.
 
-use std::collections::BTreeMap;
-
-use fathom_model::{Design, Storage};
+use fathom_model::Design;
 use fathom_record::{
     Check, CpuRecord, EmulationRecord, JobRecord, Record, RunKind, SCHEMA, StageRecord,
-    StageResult, StorageRecord, latency_record, stage_record, verdict,
+    StageResult, latency_record, stage_record, verdict,
 };
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
@@ -30,35 +28,21 @@ pub(crate) fn stage(exports: &ExportTable) -> Result<Stage, String> {
     for export in &exports.exports {
         let name = serde_json::Value::from(export.name.as_str());
         let path = serde_json::Value::from(format!("nbd:{}", export.name));
+        // What is smaller than the usual block has one block, of any size.
+        let block = if export.size < 4096 {
+            format!("block = \"{}B\"\ncaching = \"buffered\"\n", export.size)
+        } else {
+            String::new()
+        };
         let _ = write!(
             text,
-            "[[stage.job]]\nname = {name}\ntarget = {{ path = {path}, size = \"{}B\" }}\n\
+            "[[stage.job]]\nname = {name}\ntarget = {{ path = {path}, size = \"{}B\" }}\n{block}\
              mix = {{ read = \"50%\", write = \"40%\", trim = \"10%\" }}\nmeasure = \"1s\"\n",
             export.size
         );
     }
     let (mut workload, _) = native::read(&text, STAGE).map_err(|error| error.to_string())?;
     Ok(workload.stages.remove(0))
-}
-
-/// The model's parts as rows of a record.
-pub(crate) fn rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord> {
-    let rows = storage.statistics(now).into_iter().map(|(name, row)| {
-        let record = StorageRecord {
-            kind: row.kind.to_owned(),
-            ios: row.ios,
-            bytes: row.bytes,
-            depth: Some(row.depth),
-            busy_share: row.busy_share,
-            hit_share: row.hit_share,
-            memory_share: row.memory_share,
-            over_time: None,
-            limits: row.limits,
-            counters: None,
-        };
-        (name, record)
-    });
-    rows.collect()
 }
 
 /// The record of the one stage.

@@ -214,7 +214,8 @@ impl Meter {
     fn hand_over(&mut self, now: Nanos, pace: &Pace) {
         let length = now.saturating_sub(self.from);
         self.next = now + SECOND;
-        let gauges = pace.storage.gauges(now).map(|gauge| GaugeSample {
+        let gauges = pace.storage.gauges(pace.since_start(now));
+        let gauges = gauges.map(|gauge| GaugeSample {
             reads: gauge.reads,
             hits: gauge.hits,
             iops_credits: gauge.iops_credits,

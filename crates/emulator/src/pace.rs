@@ -5,6 +5,9 @@
 //! therefore lets the model run ahead of the clock by what an answer takes on its way, and dates arrivals back by what a
 //! request takes ([`crate::path`]): nothing, where it was looked for.
 //!
+//! **The start.** The model's own clock begins with serving, as that of a prediction begins with its workload: when host caches
+//! are written out, and what credits there are, does not follow from how long this machine has been up.
+//!
 //! **Lateness.** A wake-up that comes late makes an answer late, and a client that waits for it sends its next request late.
 //! An I/O that waited for a limit hands its lateness on to the next request of its connection, which is dated back by as
 //! much (at most [`CARRY_MAX`]): so a limit keeps its rate whatever wake-ups do. Where nothing but limits takes time, the client's
@@ -46,6 +49,8 @@ pub(crate) enum HandedOn {
 pub(crate) struct Pace {
     /// The model itself.
     pub storage: Storage,
+    /// When serving began, which is nought to the model.
+    start: Nanos,
     /// What messages take.
     ways: Ways,
     /// The time of the last that happened in the model.
@@ -55,13 +60,14 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// A model whose clients are `ways` away; `can_spin`: a processor can be kept busy for some microseconds before
-    /// something is due.
-    pub fn new(storage: Storage, ways: Ways, can_spin: Spin) -> Self {
+    /// A model that is served from `start` on and whose clients are `ways` away; `can_spin`: a processor can be kept busy for
+    /// some microseconds before something is due.
+    pub fn new(storage: Storage, start: Nanos, ways: Ways, can_spin: Spin) -> Self {
         Self {
             storage,
+            start,
             ways,
-            floor: Nanos::ZERO,
+            floor: start,
             lead: match can_spin {
                 Spin::Yes => LEAD_MAX / 2,
                 Spin::No => 0,
@@ -90,6 +96,12 @@ impl Pace {
         moment.saturating_add(self.ways.out)
     }
 
+    /// What the model's own clock shows at a time that is counted as everywhere here.
+    #[inline]
+    pub fn since_start(&self, time: Nanos) -> Nanos {
+        time.saturating_sub(self.start)
+    }
+
     /// The moment at which a request was sent that is here at `moment`.
     #[inline]
     pub fn left_at(&self, moment: Nanos, was: Was) -> Nanos {
@@ -114,7 +126,9 @@ impl Pace {
     /// Lets happen what is due at `time`, until I/Os complete; gives when they did. `None`: nothing more is due.
     #[inline]
     pub fn advance(&mut self, time: Nanos, completed: &mut Vec<Completed>) -> Option<Nanos> {
+        let time = self.since_start(time);
         let happened = self.storage.advance_until(time, completed)?;
+        let happened = self.start.saturating_add(happened);
         self.floor = self.floor.max(happened);
         Some(happened)
     }
@@ -123,7 +137,8 @@ impl Pace {
     #[inline]
     pub fn submit(&mut self, time: Nanos, request: Request, completed: &mut Vec<Completed>) {
         self.floor = self.floor.max(time);
-        self.storage.submit(self.floor, request, completed);
+        self.storage
+            .submit(self.since_start(self.floor), request, completed);
     }
 
     /// Hosts fail at `time`, before which everything due has happened.
@@ -134,7 +149,8 @@ impl Pace {
         completed: &mut Vec<Completed>,
     ) -> Crash {
         self.floor = self.floor.max(time);
-        self.storage.crash(self.floor, machine, completed)
+        self.storage
+            .crash(self.since_start(self.floor), machine, completed)
     }
 
     /// A part of the storage changes at `time`, before which everything due has happened.
@@ -145,12 +161,13 @@ impl Pace {
         completed: &mut Vec<Completed>,
     ) -> Result<Vec<Lost>, ChangeError> {
         self.floor = self.floor.max(time);
-        self.storage.change(self.floor, change, completed)
+        self.storage
+            .change(self.since_start(self.floor), change, completed)
     }
 
     /// When to wake up for what is due next; `None`: nothing is.
     pub fn wake_at(&mut self) -> Option<Nanos> {
-        let due = self.storage.next_due()?;
+        let due = self.start.saturating_add(self.storage.next_due()?);
         let answer = due.saturating_sub(self.ways.out);
         Some(answer.saturating_sub(Nanos::new(self.lead)))
     }
@@ -183,9 +200,12 @@ mod tests {
     use super::*;
     use fathom_catalog::Catalog;
     use fathom_model::{ClientId, Design, FileId, IoKind, Layout};
+    use fathom_units::Bytes;
 
     /// What a message takes in either direction.
     const WAY: Nanos = Nanos::from_micros(20);
+    /// When serving began.
+    const START: Nanos = Nanos::from_millis(900);
 
     fn pace(limits: &str) -> Pace {
         let text = format!("[[device]]\nname = 'd'\nmount = '/d'\nsize = '1GiB'\n{limits}\n");
@@ -195,7 +215,7 @@ mod tests {
             out: WAY,
             back: WAY,
         };
-        Pace::new(storage, ways, Spin::Yes)
+        Pace::new(storage, START, ways, Spin::Yes)
     }
 
     fn read(tag: u64) -> Request {
@@ -297,6 +317,42 @@ mod tests {
         let taken = last.saturating_sub(Nanos::from_secs(1));
         // 100 delays and 99 times the lateness before the next request.
         assert_eq!(taken, Nanos::from_micros(100 * 2000 + 99 * 100));
+    }
+
+    /// A disk whose credits take hours to be earned, behind a host cache that is written out now and then: both go by the time
+    /// that it is served, and not by the time that the machine is up.
+    #[test]
+    fn the_models_clock_begins_with_serving() {
+        let text = "[[vm]]\nname = 'vm'\nsize = 'Standard_D8s_v3'\nburst = 'off'\n\
+            [[vm.volume]]\nname = 'w'\nmount = '/w'\ndisks = { type = 'P10' }\ncaching = 'read-write'\n\
+            latency = 'none'\ncredits = 'empty'\n";
+        let (design, _) = Design::read(text, "d", Catalog::builtin()).unwrap();
+        let volume = design.volume_ids().next().unwrap();
+        for start in [Nanos::ZERO, Nanos::from_millis(12_345_678)] {
+            let end = (volume, "w".to_owned(), Bytes::mib(1));
+            let layout = Layout::new(&design, [end]).unwrap();
+            let storage = Storage::new(&design, &layout, 1).unwrap();
+            let ways = Ways {
+                out: Nanos::ZERO,
+                back: Nanos::ZERO,
+            };
+            let mut pace = Pace::new(storage, start, ways, Spin::No);
+            let (second, mut completed) = (Nanos::from_secs(1), Vec::new());
+            let write = Request {
+                volume,
+                client: design.client_of(None, volume).unwrap(),
+                kind: IoKind::Write,
+                ..read(0)
+            };
+            pace.submit(start + second, write, &mut completed);
+            while completed.is_empty() {
+                assert!(pace.advance(start + second * 2, &mut completed).is_some());
+            }
+            assert_eq!(pace.wake_at(), Some(start + second * 5));
+            let gauges = pace.storage.gauges(pace.since_start(start + second));
+            let credits: Vec<_> = gauges.filter_map(|gauge| gauge.iops_credits).collect();
+            assert!(credits.iter().any(|left| *left < 0.001), "{credits:?}");
+        }
     }
 
     #[test]

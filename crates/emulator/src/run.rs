@@ -9,16 +9,19 @@ use fathom_catalog::Catalog;
 use fathom_fuse::Tree;
 use fathom_model::{Design, Layout, Storage};
 use fathom_rawio::{
-    Clock, inherited_sockets, precise_timers, raise_open_files_limit, short_slices, thread_usage,
-    wall_clock,
+    Clock, inherited_sockets, is_ignored, precise_timers, raise_open_files_limit, short_slices,
+    thread_usage, wall_clock,
 };
 use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
-use fathom_session::{Code, Console, Failure, not_stored, read_text, tell_warnings, unread};
+use fathom_session::{
+    Code, Console, Failure, not_stored, read_text, tell_warnings, unread, unwritten,
+};
+use fathom_sim::storage_rows;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::Stage;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::args::ServeArgs;
 use crate::attach;
@@ -130,7 +133,8 @@ impl Serving<'_> {
         let (seconds, coming) = sync_channel(SECONDS_WAITING);
         let (tracer, file) = traced.map_or((None, None), |(one, other)| (Some(one), Some(other)));
         let start = Clock::now();
-        let parts = storage.gauges(start).map(|gauge| gauge.name.to_owned());
+        let parts = storage.gauges(Nanos::ZERO);
+        let parts = parts.map(|gauge| gauge.name.to_owned());
         let shown = if self.args.quiet {
             Shown::No
         } else {
@@ -139,8 +143,7 @@ impl Serving<'_> {
         let refusals = tls.as_ref().map(Tls::refusals).cloned().unwrap_or_default();
         let keeper = Keeper::new(console, shown, writer, refusals, parts.collect());
         let meter = self.meter(start, seconds, tracer);
-        let mut pace = Pace::new(storage, ways, spin());
-        pace.storage.restart_statistics(start);
+        let pace = Pace::new(storage, start, ways, spin());
         let attached = match &files {
             Some(files) if self.args.attach => Some(self.paths(files.mount.path())),
             _ => None,
@@ -254,7 +257,7 @@ impl Serving<'_> {
             measured: now.saturating_sub(start),
             workers,
             intervals: Vec::new(),
-            storage: document::rows(&pace.storage, now),
+            storage: storage_rows(&pace.storage, pace.since_start(now)),
             devices: Vec::new(),
             notes,
         }
@@ -294,7 +297,7 @@ fn spin() -> Spin {
 
 /// What ends serving.
 struct Stops {
-    /// Readable after the first SIGINT or SIGTERM, and its other side.
+    /// Readable after the first SIGINT or SIGTERM, or where the terminal was closed, and its other side.
     signals: UnixStream,
     bell: UnixStream,
     /// Readable after block devices were given up, and its other side.
@@ -305,7 +308,9 @@ struct Stops {
 impl Stops {
     fn new() -> std::io::Result<Self> {
         let (signals, bell) = UnixStream::pair()?;
-        for signal in [SIGINT, SIGTERM] {
+        // Who wants it to outlive its terminal has said so.
+        let closed = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+        for signal in [SIGINT, SIGTERM].into_iter().chain(closed) {
             signal_hook::low_level::pipe::register(signal, bell.try_clone()?)?;
         }
         let (stop, ended) = UnixStream::pair()?;
@@ -378,7 +383,7 @@ fn files(
     let names = names.map(|export| (export.name.as_str(), export.size));
     let owner = (rustix::process::getuid(), rustix::process::getgid());
     let owner = (owner.0.as_raw(), owner.1.as_raw());
-    let tree = Tree::new(names, started_unix_ns / 1_000_000_000, owner);
+    let tree = Tree::new(names, started_unix_ns, owner);
     let tree = tree.map_err(|error| {
         Failure::new(Code::Input, error)
             .hint("give the volume another name, or serve over NBD alone")
@@ -539,10 +544,8 @@ fn open_trace(
 ) -> Result<Option<(Tracer, TraceFile)>, Failure> {
     let names = exports.exports.iter().map(|export| export.name.as_str());
     let opened = args.trace.as_ref().map(|path| {
-        trace(path, names).map_err(|error| {
-            let message = format!("the trace `{}` cannot be written: {error}", path.display());
-            Failure::new(Code::Target, message).hint("a file that exists is never written over")
-        })
+        let opened = trace(path, names);
+        opened.map_err(|error| unwritten(path, &error))
     });
     opened.transpose()
 }

@@ -38,10 +38,12 @@ mod holes;
 mod inbound;
 mod kept;
 mod obey;
+mod parts;
 mod rest;
 mod room;
 mod secure;
 mod seek;
+mod times;
 mod waiting;
 mod zeroing;
 

@@ -13,11 +13,12 @@ mod tree;
 mod wire;
 
 pub use reply::{
-    HEAD_BYTES, Head, attributes, entry, failed, head, initialised, opened, sought, space, written,
+    HEAD_BYTES, Head, Space, attributes, entry, failed, head, initialised, opened, sought, space,
+    written,
 };
 pub use request::{
-    Fallocate, FileOp, Init, Malformed, NewAttributes, REQUEST_MOST, Request, Seek, Transfer,
-    WRITE_MOST, What,
+    Fallocate, FileOp, Init, Malformed, NewAttributes, NewTime, REQUEST_MOST, Request, Seek,
+    Transfer, WRITE_MOST, What, without_start,
 };
 pub use tree::{Attributes, ROOT, Tree, TreeError};
 
@@ -27,6 +28,8 @@ pub mod errno {
     pub const PERM: i32 = 1;
     /// No such file.
     pub const NO_ENTRY: i32 = 2;
+    /// A signal came first.
+    pub const INTERRUPTED: i32 = 4;
     /// An I/O failed.
     pub const IO: i32 = 5;
     /// No such place: beyond the end of a file, or of its data.

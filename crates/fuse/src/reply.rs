@@ -129,15 +129,17 @@ fn valid_seconds(of: &Attributes) -> u64 {
 fn put_attributes(body: &mut Vec<u8>, of: &Attributes) {
     const DIRECTORY: u32 = 0o040_000;
     const FILE: u32 = 0o100_000;
+    const SECOND: u64 = 1_000_000_000;
     let kind = if of.is_directory { DIRECTORY } else { FILE };
     body.put64(of.node);
     body.put64(of.size);
     body.put64(of.held.div_ceil(512));
-    for seconds in [of.time; 3] {
+    for seconds in [of.time / SECOND; 3] {
         body.put64(seconds);
     }
-    // Parts of a second, three times.
-    body.extend([0; 12]);
+    for parts in [of.time % SECOND; 3] {
+        body.put32(parts as u32);
+    }
     body.put32(kind | of.permissions());
     body.put32(if of.is_directory { 2 } else { 1 });
     body.put32(of.owner.0);
@@ -175,13 +177,30 @@ pub fn sought(unique: u64, offset: u64) -> [u8; HEAD_BYTES + 8] {
     reply
 }
 
-/// Space of a file system whose files have `bytes` in all, and never more.
-pub fn space(unique: u64, bytes: u64, files: u64) -> Vec<u8> {
+/// Space of a file system whose files never become more, nor larger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// Files.
+    pub files: u64,
+    /// Bytes that they have in all.
+    pub bytes: u64,
+    /// Bytes of these that hold data.
+    pub held: u64,
+    /// Bytes that data can still be written to, as far as there is room for it.
+    pub available: u64,
+}
+
+/// Space of the file system.
+pub fn space(unique: u64, space: &Space) -> Vec<u8> {
+    const BLOCK: u64 = 4096;
+    let blocks = space.bytes.div_ceil(BLOCK);
+    let free = blocks.saturating_sub(space.held.div_ceil(BLOCK));
+    let available = free.min(space.available / BLOCK);
     let mut body = Vec::with_capacity(80);
-    for value in [bytes.div_ceil(4096), 0, 0, files, 0] {
+    for value in [blocks, free, available, space.files, 0] {
         body.put64(value);
     }
-    for value in [4096, 255, 4096] {
+    for value in [BLOCK as u32, 255, BLOCK as u32] {
         body.put32(value);
     }
     body.resize(80, 0);
@@ -191,6 +210,32 @@ pub fn space(unique: u64, bytes: u64, files: u64) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Blocks in all, free, and available.
+    #[track_caller]
+    fn check_space((held, available): (u64, u64), expected: [u64; 3]) {
+        let space = Space {
+            files: 3,
+            bytes: 100 * 4096 - 1,
+            held,
+            available,
+        };
+        let reply = super::space(9, &space);
+        let words = reply[HEAD_BYTES..].chunks_exact(8);
+        let words: Vec<_> = words
+            .map(|word| u64::from_ne_bytes(word.try_into().unwrap()))
+            .collect();
+        assert_eq!((&words[..3], &words[3..5]), (&expected[..], &[3, 0][..]));
+    }
+
+    #[test]
+    fn space_is_what_files_hold_and_what_can_still_be_held() {
+        check_space((0, u64::MAX), [100, 100, 100]);
+        check_space((10 * 4096, u64::MAX), [100, 90, 90]);
+        check_space((10 * 4096, 20 * 4096 - 1), [100, 90, 19]);
+        check_space((100 * 4096, 0), [100, 0, 0]);
+        check_space((u64::MAX, u64::MAX), [100, 0, 0]);
+    }
 
     #[test]
     fn replies_have_the_sizes_of_the_header() {
@@ -208,11 +253,17 @@ mod tests {
             max_readahead: 131_072,
             flags: u64::MAX,
         };
+        let space = Space {
+            files: 3,
+            bytes: 1 << 30,
+            held: 0,
+            available: 0,
+        };
         for (reply, size) in [
             (entry(9, &of), 16 + 128),
             (attributes(9, &of), 16 + 104),
             (opened(9), 16 + 16),
-            (space(9, 1 << 30, 3), 16 + 80),
+            (super::space(9, &space), 16 + 80),
             (initialised(9, &init).unwrap(), 16 + 64),
             (written(9, 4096).to_vec(), 16 + 8),
             (sought(9, 4096).to_vec(), 16 + 8),
@@ -224,6 +275,28 @@ mod tests {
             assert_eq!(u64::from_ne_bytes(reply[8..16].try_into().unwrap()), 9);
         }
         assert_eq!(failed(9, 5).bytes()[4..8], (-5i32).to_ne_bytes());
+    }
+
+    #[test]
+    fn times_are_told_to_the_nanosecond() {
+        let of = Attributes {
+            node: 2,
+            is_directory: false,
+            size: 0,
+            held: 0,
+            time: 7_000_000_009,
+            owner: (0, 0),
+        };
+        // After the head, how long they may be kept, and number, size and blocks.
+        let reply = attributes(9, &of);
+        let times = &reply[HEAD_BYTES + 16 + 24..];
+        let seconds = times[..24].chunks_exact(8);
+        for second in seconds {
+            assert_eq!(second, 7u64.to_ne_bytes());
+        }
+        for parts in times[24..36].chunks_exact(4) {
+            assert_eq!(parts, 9u32.to_ne_bytes());
+        }
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub enum What<'a> {
     Lookup(&'a [u8]),
     /// Nodes are no longer known to the kernel: not answered.
     Forget,
-    /// An earlier request is no longer wanted: not answered, since every one ends by itself.
-    Interrupt,
+    /// The earlier request of this number is no longer wanted. This one is not answered.
+    Interrupt(u64),
     /// Attributes.
     GetAttributes,
     /// New attributes.
@@ -71,7 +71,16 @@ pub enum What<'a> {
     Other(u32),
 }
 
-/// Attributes that a node is to have; `None`: as it has them. Times are not among them, as nobody keeps them.
+/// A time that a node is to have been changed at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewTime {
+    /// The present one.
+    Now,
+    /// In nanoseconds of the Unix epoch.
+    At(u64),
+}
+
+/// Attributes that a node is to have; `None`: as it has them. The time of its last use is not among them, as nobody keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NewAttributes {
     /// Permission bits, with those of set-user-ID and the like.
@@ -82,6 +91,8 @@ pub struct NewAttributes {
     pub group: Option<u32>,
     /// Bytes.
     pub size: Option<u64>,
+    /// When it was changed.
+    pub time: Option<NewTime>,
 }
 
 /// What is wanted of a file's bytes.
@@ -213,6 +224,24 @@ impl<'a> Request<'a> {
     }
 }
 
+/// A request of `fallocate` for what is left of its range behind the first `done` bytes; `None`: it is no such request.
+pub fn without_start(request: &[u8], done: u64) -> Option<Vec<u8>> {
+    /// Where the range stands: behind the head and the handle.
+    const OFFSET: usize = 48;
+    let What::File(FileOp::Allocate(range)) = Request::parse(request).ok()?.what else {
+        return None;
+    };
+    let rest = [
+        range.offset.checked_add(done)?,
+        range.length.checked_sub(done)?,
+    ];
+    let mut request = request.to_vec();
+    let place = request.get_mut(OFFSET..OFFSET + 16)?;
+    place[..8].copy_from_slice(&rest[0].to_ne_bytes());
+    place[8..].copy_from_slice(&rest[1].to_ne_bytes());
+    Some(request)
+}
+
 fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
     Some(match kind {
         1 => What::Lookup(body.name()?),
@@ -238,7 +267,7 @@ fn what(kind: u32, mut body: Reader<'_>) -> Option<What<'_>> {
             let (offset, size) = (body.u64()?, body.u32()?);
             What::ReadDirectory { offset, size }
         }
-        36 => What::Interrupt,
+        36 => What::Interrupt(body.u64()?),
         38 => What::Destroy,
         43 => {
             body.u64()?;
@@ -264,10 +293,23 @@ fn new_attributes(body: &mut Reader<'_>) -> Option<NewAttributes> {
     const PERMISSIONS: u32 = 0o7777;
     let given = body.u32()?;
     let is_given = |bit: u32| given & (1 << bit) != 0;
-    // Padding and the handle; after the size the owner of a lock, and three times with their parts of a second.
+    // Padding and the handle; after the size the owner of a lock, and the times of use, change and status, with their parts of
+    // a second behind.
     body.take(12)?;
     let size = body.u64()?;
-    body.take(44)?;
+    body.take(16)?;
+    let seconds = body.u64()?;
+    body.take(12)?;
+    let parts = body.u32()?;
+    body.u32()?;
+    let at = seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(u64::from(parts));
+    let time = if is_given(8) {
+        NewTime::Now
+    } else {
+        NewTime::At(at)
+    };
     let mode = body.u32()?;
     body.u32()?;
     let (user, group) = (body.u32()?, body.u32()?);
@@ -276,6 +318,7 @@ fn new_attributes(body: &mut Reader<'_>) -> Option<NewAttributes> {
         user: is_given(1).then_some(user),
         group: is_given(2).then_some(group),
         size: is_given(3).then_some(size),
+        time: is_given(5).then_some(time),
     })
 }
 
@@ -356,11 +399,17 @@ mod tests {
         let read = transfer_body(4096, 512, 0, &[]);
         let write = transfer_body(8192, 3, 0o10_000, b"abc");
         let mut set = Vec::new();
-        // Mode, group and size are given.
-        set.put32(1 | 1 << 2 | 1 << 3);
+        // Mode, group, size and time are given.
+        set.put32(1 | 1 << 2 | 1 << 3 | 1 << 5);
         set.extend([0; 12]);
         set.put64(9);
-        set.extend([0; 44]);
+        set.extend([0; 16]);
+        for word in [3, 5] {
+            set.put64(word);
+        }
+        for word in [0, 4, 0] {
+            set.put32(word);
+        }
         for word in [0o100_640, 0, 7, 8, 0] {
             set.put32(word);
         }
@@ -369,6 +418,7 @@ mod tests {
             user: None,
             group: Some(8),
             size: Some(9),
+            time: Some(NewTime::At(3_000_000_004)),
         };
         let wanted = Seek {
             offset: 4096,
@@ -392,6 +442,7 @@ mod tests {
             (10, b"data\0".to_vec(), What::ChangeName),
             (45, vec![0; 16], What::ChangeName),
             (4, set, What::SetAttributes(wished)),
+            (36, 5u64.to_ne_bytes().to_vec(), What::Interrupt(5)),
             (999, vec![], What::Other(999)),
         ] {
             let message = message(kind, 2, &body);
@@ -411,6 +462,29 @@ mod tests {
             let found = Seek { offset: 0, whence };
             assert_eq!(found.for_data(), expected);
         }
+    }
+
+    #[test]
+    fn a_range_goes_on_behind_its_start() {
+        let mut body = Vec::new();
+        for word in [1, 4096, 10_000] {
+            body.put64(word);
+        }
+        body.put32(3);
+        body.put32(0);
+        let whole = message(43, 2, &body);
+        let rest = without_start(&whole, 4000).unwrap();
+        let range = Fallocate {
+            offset: 8096,
+            length: 6000,
+            mode: 3,
+        };
+        let expected = What::File(FileOp::Allocate(range));
+        let request = Request::parse(&rest).unwrap();
+        assert_eq!((request.unique, request.node), (77, 2));
+        assert_eq!(request.what, expected);
+        assert_eq!(without_start(&whole, 10_001), None);
+        assert_eq!(without_start(&message(20, 2, &[0; 16]), 1), None);
     }
 
     #[test]

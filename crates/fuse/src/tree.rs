@@ -38,7 +38,7 @@ pub struct Attributes {
     pub size: u64,
     /// Bytes that take room: all of them, as far as a tree knows.
     pub held: u64,
-    /// When the tree was made, in seconds of the Unix epoch.
+    /// When it was changed, in nanoseconds of the Unix epoch: when the tree was made, as far as a tree knows.
     pub time: u64,
     /// User and group.
     pub owner: (u32, u32),
@@ -77,7 +77,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A tree of files with names and sizes, made at `time`, that belongs to `owner`.
+    /// A tree of files with names and sizes, made at `time` (nanoseconds of the Unix epoch), that belongs to `owner`.
     ///
     /// # Errors
     /// Where names cannot stand beside each other.

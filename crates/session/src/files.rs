@@ -118,7 +118,7 @@ impl<'a> NewFile<'a> {
 }
 
 /// A file that cannot be written: why, and what to do.
-pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Failure {
+pub fn unwritten(path: &Path, error: &io::Error) -> Failure {
     let name = path.display();
     if error.kind() == ErrorKind::AlreadyExists {
         let message = format!("`{name}` exists, and nothing is written over");

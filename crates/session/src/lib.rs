@@ -19,7 +19,7 @@ mod start;
 pub use compare::CompareArgs;
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
-pub use files::{NewFile, read_text, unread, unread_hint};
+pub use files::{NewFile, read_text, unread, unread_hint, unwritten};
 pub use input::{Input, Layout, Words, load, map_paths, tell_warnings};
 pub use marked::{Mark, MarkedFile};
 pub use need::{NeedArgs, Needed, need_code};

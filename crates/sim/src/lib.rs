@@ -23,6 +23,7 @@ mod worker;
 pub use plan::PredictError;
 pub use predict::{Prediction, predict};
 pub use replay::Replay;
+pub use stage::storage_rows;
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,9 @@
 //! An open loop: each I/O comes when it came, whatever has completed by then. The trace is read twice, piece by piece: once
 //! for its volumes and for all that is wrong with it, and once for its I/Os.
 //!
+//! The first I/O comes as far into a period of the host caches as it came while they were served, since times of a served
+//! trace count from the start of serving: what had been written out before an I/O there has been here too.
+//!
 //! Invariants: nothing of the trace is held but what is read ahead and what is under way, and of the latter there is a
 //! bound ([`MOST_OUTSTANDING`]); the clock only goes forward.
 
@@ -13,7 +16,8 @@ mod tests;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_model::{
-    AnyVolume, ClientId, Completed, Design, FileId, IoKind, Layout, Request, Storage, VolumeId,
+    AnyVolume, ClientId, Completed, Design, FLUSH_PERIOD, FileId, IoKind, Layout, Request, Storage,
+    VolumeId,
 };
 use fathom_record::{Event, EventSink, StageResult, stage_record};
 use fathom_units::{Bytes, Nanos};
@@ -235,6 +239,8 @@ struct Run<'a> {
     gauges: Gauges,
     completed: Vec<Completed>,
     outstanding: u64,
+    /// When the first I/O comes, by the storage's clock, and its present time.
+    start: Nanos,
     now: Nanos,
 }
 
@@ -254,6 +260,7 @@ impl<'a> Run<'a> {
         }
         let volumes = replay.volumes.iter().enumerate();
         let volumes = volumes.map(|(index, one)| VolumeRun::new(index, one.counts.used()));
+        let start = Nanos::new(replay.first.get() % FLUSH_PERIOD.get());
         let mut run = Self {
             replay,
             storage,
@@ -262,10 +269,12 @@ impl<'a> Run<'a> {
             gauges: Gauges::default(),
             completed: Vec::new(),
             outstanding: 0,
-            now: Nanos::ZERO,
+            start,
+            now: start,
             sink,
         };
-        run.gauges.begin(Nanos::ZERO, run.storage);
+        run.storage.restart_statistics(start);
+        run.gauges.begin(start, run.storage);
         run.intervals.measure(Nanos::ZERO, run.sink);
         run
     }
@@ -281,7 +290,10 @@ impl<'a> Run<'a> {
         loop {
             let entry = trace.next_entry();
             let entry = entry.map_err(|error| refused(format!("{name}, {error}")))?;
-            let arrival = entry.map(|entry| entry.arrival.saturating_sub(self.replay.first));
+            let arrival = entry.map(|entry| {
+                let since_first = entry.arrival.saturating_sub(self.replay.first);
+                self.start.saturating_add(since_first)
+            });
             while self.outstanding > 0 || arrival.is_some() {
                 let due = self.storage.next_due();
                 // The model's go first.
@@ -306,7 +318,7 @@ impl<'a> Run<'a> {
                     "{name}, line {}: {MOST_OUTSTANDING} I/Os are waiting {:.1} s after the first came; the design \
                      does not carry this trace",
                     entry.line,
-                    self.now.as_secs_f64()
+                    self.elapsed().as_secs_f64()
                 )));
             }
         }
@@ -320,6 +332,11 @@ impl<'a> Run<'a> {
         self.now = at;
     }
 
+    /// How long ago the first I/O came.
+    fn elapsed(&self) -> Nanos {
+        self.now.saturating_sub(self.start)
+    }
+
     fn submit(&mut self, entry: &ServedEntry) -> Result<(), PredictError> {
         let index = entry.volume as usize;
         let known = self.replay.volumes.get(index);
@@ -329,8 +346,8 @@ impl<'a> Run<'a> {
             let message = format!("{name}, line {}: it changed while it was read", entry.line);
             return Err(refused(message));
         };
-        let run = &mut self.volumes[index];
-        let (slot, number) = run.begin(self.now, entry);
+        let elapsed = self.elapsed();
+        let (slot, number) = self.volumes[index].begin(elapsed, entry);
         let kind = match entry.op {
             ServedOp::Read => IoKind::Read,
             ServedOp::Write | ServedOp::Zeroes => IoKind::Write,
@@ -357,13 +374,14 @@ impl<'a> Run<'a> {
     }
 
     fn settle(&mut self) {
+        let elapsed = self.elapsed();
         for one in std::mem::take(&mut self.completed) {
             self.outstanding -= 1;
             let index = (one.tag >> 32) as usize;
-            let done = self.volumes[index].complete(self.now, one.tag as u32, &one.waits);
+            let done = self.volumes[index].complete(elapsed, one.tag as u32, &one.waits);
             if let Some((direction, bytes, latency)) = done {
                 let io = (bytes, latency);
-                self.intervals.record(self.now, direction, io, self.sink);
+                self.intervals.record(elapsed, direction, io, self.sink);
                 self.intervals.record_job(index, direction, io);
             }
         }

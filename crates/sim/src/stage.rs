@@ -13,7 +13,7 @@ use fathom_workload::generator::WorkerStream;
 use fathom_workload::generator::{ArrivalSchedule, Io, SharedCursor, StreamError, StreamKey};
 use fathom_workload::{Backend, Direction, FileOperation, Job, OpenSync};
 
-pub(crate) use self::results::storage_rows;
+pub use self::results::storage_rows;
 use crate::agenda::{Agenda, Due};
 use crate::flows::Flows;
 use crate::gauges::Gauges;

@@ -19,6 +19,26 @@ use serde_json::{Value, json};
 
 use crate::support::{disk_folder, fathom, system};
 
+/// A machine with two volumes: writes to one get into its host's cache first, and those to the other do not.
+pub const BACKED_AND_PLAIN: &str = r#"
+[[vm]]
+name = "db"
+size = "Standard_DS14"
+era = "2016"
+
+[[vm.volume]]
+name = "backed"
+mount = "/mnt/backed"
+disks = { type = "P30", count = 2 }
+caching = "read-write"
+
+[[vm.volume]]
+name = "plain"
+mount = "/mnt/plain"
+disks = { type = "P30", count = 1 }
+caching = "none"
+"#;
+
 /// Whether the long form is asked for, as `cargo xtask soak` does.
 pub fn soaking() -> bool {
     std::env::var_os("FATHOM_SOAK").is_some()

@@ -7,14 +7,20 @@
 use std::collections::VecDeque;
 use std::io;
 
-use fathom_fuse::{self as fuse, Attributes, FileOp, Request, Tree, What, errno};
+use fathom_fuse::{
+    self as fuse, Attributes, FileOp, NewAttributes, Request, Space, Tree, What, errno,
+};
 use fathom_model::Waits;
 use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
 use fathom_units::Nanos;
 
+use super::parts::{PART, Parts};
+use super::times::Times;
 use super::{Server, Starved};
+use crate::allocation::BLOCK;
 use crate::backing::Disk;
+use crate::budget::Budget;
 use crate::client::OWED_MOST;
 use crate::in_flight::{Io, Sync};
 use crate::mount::Mount;
@@ -48,11 +54,15 @@ pub(crate) struct Files {
     pub(super) goes_on: bool,
     /// What the last answers hand on to the requests that follow them.
     handed_on: VecDeque<HandedOn>,
+    times: Times,
+    /// Ranges of which a part is under way.
+    pub(super) parts: Parts,
 }
 
 impl Files {
     /// Files of `tree` on a mount.
     pub fn new(mount: Mount, tree: Tree) -> Self {
+        let made = tree.attributes(fuse::ROOT).map_or(0, |root| root.time);
         Self {
             mount,
             tree,
@@ -60,6 +70,8 @@ impl Files {
             held: Vec::new(),
             goes_on: false,
             handed_on: VecDeque::new(),
+            times: Times::new(made),
+            parts: Parts::default(),
         }
     }
 
@@ -111,56 +123,98 @@ impl Files {
         }
     }
 
-    /// Attributes of a node, with what of it takes room.
-    fn with_held(&self, found: Attributes, disks: &[Disk]) -> Attributes {
-        let export = self.tree.file(found.node);
-        let held = export.map_or(found.held, |export| disks[export].held());
-        Attributes { held, ..found }
+    /// Attributes of a node as they are now: with what of it takes room, and when it was changed.
+    fn present(&mut self, found: Attributes, disks: &[Disk]) -> Attributes {
+        let Some(export) = self.tree.file(found.node) else {
+            return found;
+        };
+        Attributes {
+            held: disks[export].held(),
+            time: self.times.look(export, disks),
+            ..found
+        }
+    }
+
+    /// New attributes for a node: what changes nothing but a time is done, as copying programs ask for it.
+    fn set(&mut self, unique: u64, found: Attributes, wished: &NewAttributes, disks: &[Disk]) {
+        if !found.satisfy(wished) {
+            return self.fail(unique, errno::PERM);
+        }
+        if let (Some(time), Some(export)) = (wished.time, self.tree.file(found.node)) {
+            self.times.set(export, disks, time);
+        }
+        let now = self.present(found, disks);
+        self.say(&fuse::attributes(unique, &now));
     }
 
     /// Answers what is about names and attributes; gives back what is about bytes.
-    fn names<'r>(&self, request: &Request<'r>, disks: &[Disk]) -> Option<FileOp<'r>> {
+    fn names<'r>(
+        &mut self,
+        request: &Request<'r>,
+        (disks, budget): (&[Disk], &Budget),
+    ) -> Option<FileOp<'r>> {
         let (unique, node) = (request.unique, request.node);
-        let none = || self.fail(unique, errno::NO_ENTRY);
-        let tree = &self.tree;
-        let attributes = |node| Some(self.with_held(tree.attributes(node)?, disks));
         match request.what {
             What::File(operation) => return Some(operation),
             What::Init(init) => match fuse::initialised(unique, &init) {
                 Some(reply) => self.say(&reply),
                 None => self.fail(unique, errno::NOT_SUPPORTED),
             },
-            What::Lookup(name) => match tree.lookup(node, name) {
-                Some(found) => self.say(&fuse::entry(unique, &self.with_held(found, disks))),
-                None => none(),
+            What::Lookup(name) => match self.tree.lookup(node, name) {
+                Some(found) => {
+                    let found = self.present(found, disks);
+                    self.say(&fuse::entry(unique, &found));
+                }
+                None => self.fail(unique, errno::NO_ENTRY),
             },
-            What::GetAttributes => match attributes(node) {
-                Some(found) => self.say(&fuse::attributes(unique, &found)),
-                None => none(),
-            },
-            // What changes nothing is done, as copying programs ask for it.
-            What::SetAttributes(wished) => match attributes(node) {
-                Some(found) if found.satisfy(&wished) => {
+            What::GetAttributes => match self.tree.attributes(node) {
+                Some(found) => {
+                    let found = self.present(found, disks);
                     self.say(&fuse::attributes(unique, &found));
                 }
-                Some(_) => self.fail(unique, errno::PERM),
-                None => none(),
+                None => self.fail(unique, errno::NO_ENTRY),
+            },
+            What::SetAttributes(wished) => match self.tree.attributes(node) {
+                Some(found) => self.set(unique, found, &wished, disks),
+                None => self.fail(unique, errno::NO_ENTRY),
             },
             What::ChangeName => self.fail(unique, errno::PERM),
             What::Open | What::OpenDirectory => self.say(&fuse::opened(unique)),
-            What::ReadDirectory { offset, size } => match tree.list(unique, node, (offset, size)) {
-                Some(reply) => self.say(&reply),
-                None => none(),
-            },
+            What::ReadDirectory { offset, size } => {
+                match self.tree.list(unique, node, (offset, size)) {
+                    Some(reply) => self.say(&reply),
+                    None => self.fail(unique, errno::NO_ENTRY),
+                }
+            }
             What::Space => {
-                let (files, bytes) = tree.totals();
-                self.say(&fuse::space(unique, bytes, files));
+                let (files, bytes) = self.tree.totals();
+                self.say(&fuse::space(
+                    unique,
+                    &Space {
+                        files,
+                        bytes,
+                        held: disks.iter().map(Disk::held).sum(),
+                        available: room_beneath(disks, budget),
+                    },
+                ));
             }
             What::Done | What::Destroy => self.say(fuse::head(unique, 0).bytes()),
-            What::Forget | What::Interrupt => {}
+            What::Interrupt(unique) => self.parts.interrupt(unique),
+            What::Forget => {}
             What::Other(_) => self.fail(unique, errno::NO_SYSTEM_CALL),
         }
         None
+    }
+}
+
+/// Bytes that still find room in memory, or in the file system with the files beneath.
+fn room_beneath(disks: &[Disk], budget: &Budget) -> u64 {
+    match disks.first().and_then(Disk::durable_file) {
+        // Copies for a crash go by themselves, and a write waits for their room.
+        None => (budget.for_data().max(0).cast_unsigned()).saturating_mul(BLOCK),
+        Some(file) => rustix::fs::fstatvfs(&**file).map_or(0, |beneath| {
+            beneath.f_bavail.saturating_mul(beneath.f_frsize)
+        }),
     }
 }
 
@@ -209,12 +263,12 @@ impl Server<'_> {
         let Ok(request) = Request::parse(bytes) else {
             return;
         };
-        if let Some(operation) = files.names(&request, &self.disks)
+        if let Some(operation) = files.names(&request, (&self.disks, &self.budget))
             && !self.file_must_wait(files, (&request, bytes), &operation, starved)
             && !self.file_starves(files, (&request, bytes), &operation, starved)
         {
             let held = self.fed(starved, Clock::now());
-            self.operate(files, &request, operation, held);
+            self.operate(files, (&request, bytes), operation, held);
         }
     }
 
@@ -228,7 +282,7 @@ impl Server<'_> {
     fn operate(
         &mut self,
         files: &mut Files,
-        request: &Request<'_>,
+        (request, bytes): (&Request<'_>, &[u8]),
         operation: FileOp<'_>,
         held: Nanos,
     ) {
@@ -268,6 +322,9 @@ impl Server<'_> {
             Ok(hole) => hole,
             Err(error) => return files.fail(unique, number_of(error)),
         };
+        if wanted.has_rest {
+            files.parts.begin(unique, bytes, wanted.length);
+        }
         let handed_on = files.handed_on.pop_front().unwrap_or(HandedOn::Nothing);
         let asked = self.pace.left_at(Clock::now(), self.outlook.was);
         let durable = wanted.command == Command::Flush || wanted.durable;
@@ -311,9 +368,11 @@ impl Server<'_> {
 
     /// Answers I/Os of files that are over.
     pub(super) fn answer_files(&mut self) {
-        if let Some(files) = &self.files {
+        if let Some(files) = &mut self.files {
             for io in &self.files_ready {
-                files.answer(io, &self.disks);
+                if !files.goes_on_behind(io) {
+                    files.answer(io, &self.disks);
+                }
             }
         }
         self.answered.append(&mut self.files_ready);
@@ -326,6 +385,8 @@ struct Wanted {
     offset: u64,
     length: u32,
     durable: bool,
+    /// It is the first part of something longer.
+    has_rest: bool,
 }
 
 /// What `operation` on a file of `size` bytes is to its volume; `None`: nothing is to be done.
@@ -335,6 +396,11 @@ fn as_io(operation: FileOp<'_>, size: u64) -> Result<Option<Wanted>, i32> {
         offset,
         length,
         durable,
+        has_rest: false,
+    };
+    let part = |command, offset, length: u64| Wanted {
+        has_rest: length > PART,
+        ..wanted(command, offset, length.min(PART) as u32, false)
     };
     Ok(match operation {
         // It is no I/O of a disk.
@@ -354,16 +420,18 @@ fn as_io(operation: FileOp<'_>, size: u64) -> Result<Option<Wanted>, i32> {
             let durable = range.is_durable();
             (range.size > 0).then(|| wanted(Command::Write, range.offset, range.size, durable))
         }
+        // Behind the end there is nothing to be taken back.
+        FileOp::Allocate(range) if range.punches() => {
+            let length = range.length.min(size.saturating_sub(range.offset));
+            (length > 0).then(|| part(Command::Trim, range.offset, length))
+        }
         FileOp::Allocate(range) => {
             let end = range.offset.checked_add(range.length);
             if end.is_none_or(|end| end > size) {
                 return Err(errno::NO_SPACE);
             }
-            let length = u32::try_from(range.length).map_err(|_| errno::NOT_SUPPORTED)?;
-            if range.punches() {
-                Some(wanted(Command::Trim, range.offset, length, false))
-            } else if range.zeroes() {
-                Some(wanted(Command::WriteZeroes, range.offset, length, false))
+            if range.zeroes() {
+                Some(part(Command::WriteZeroes, range.offset, range.length))
             } else if range.allocates() {
                 None
             } else {
@@ -438,7 +506,34 @@ mod tests {
         );
         check(allocate(0, 4096, 0), Ok(None));
         check(allocate(0, 4096, 8), Err(errno::NOT_SUPPORTED));
-        check(allocate(0, SIZE + 1, 3), Err(errno::NO_SPACE));
-        check(allocate(u64::MAX, 2, 3), Err(errno::NO_SPACE));
+        check(allocate(0, SIZE + 1, 0), Err(errno::NO_SPACE));
+        check(allocate(0, SIZE + 1, 16), Err(errno::NO_SPACE));
+        check(allocate(u64::MAX, 2, 16), Err(errno::NO_SPACE));
+        // As on other files, what lies behind the end is not there to be taken back.
+        check(
+            allocate(4096, SIZE, 3),
+            Ok(Some((Command::Trim, 4096, SIZE as u32 - 4096))),
+        );
+        check(allocate(SIZE, 2, 3), Ok(None));
+        check(allocate(u64::MAX, 2, 3), Ok(None));
+    }
+
+    #[test]
+    fn long_ranges_begin_with_a_part() {
+        let allocate = |length, mode| {
+            let range = Fallocate {
+                offset: 4096,
+                length,
+                mode,
+            };
+            let io = as_io(FileOp::Allocate(range), 1 << 40).unwrap();
+            io.map(|io| (io.command, io.length, io.has_rest))
+        };
+        let (part, all) = (PART as u32, 1 << 39);
+        assert_eq!(allocate(PART, 3), Some((Command::Trim, part, false)));
+        assert_eq!(allocate(PART + 1, 3), Some((Command::Trim, part, true)));
+        assert_eq!(allocate(all, 3), Some((Command::Trim, part, true)));
+        assert_eq!(allocate(all, 16), Some((Command::WriteZeroes, part, true)));
+        assert_eq!(allocate(all, 0), None);
     }
 }

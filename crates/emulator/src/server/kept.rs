@@ -1,7 +1,7 @@
 //! What is kept of bytes that no disk has, as writes come, get into caches and end.
 
 use fathom_model::Durability;
-use fathom_nbd::NbdError;
+use fathom_nbd::{Command, NbdError};
 
 use super::Server;
 use crate::in_flight::Io;
@@ -51,6 +51,9 @@ impl Server<'_> {
     #[inline]
     pub(super) fn landed_on_disk(&mut self, io: &Io) {
         let export = io.export as usize;
+        if io.writes() || io.command == Command::Trim {
+            self.disks[export].has_changed();
+        }
         if let Some(undo) = &mut self.undo[export]
             && io.writes()
         {

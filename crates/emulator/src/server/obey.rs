@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use fathom_model::{Change, Lost};
 use fathom_rawio::Clock;
+use fathom_sim::storage_rows;
 use fathom_units::Nanos;
 
 use super::{Server, files, room};
 use crate::client::{Landing, Life, Phase, Refusal};
 use crate::control::Reply;
-use crate::document;
 use crate::in_flight::Io;
 use crate::order::{Order, bytes};
 use crate::undo::Tearing;
@@ -68,6 +68,7 @@ impl Server<'_> {
             if machine.is_some_and(|machine| machine != of) {
                 continue;
             }
+            self.disks[export].has_changed();
             if let Some(undo) = &mut self.undo[export] {
                 let gone = undo.crash(&mut self.disks[export], &mut self.budget, tearing);
                 // Without a cache only what nobody was told is written.
@@ -128,6 +129,7 @@ impl Server<'_> {
         self.turn_zeroings_away();
         let (mut lost, mut broken) = (0, 0);
         for export in volumes {
+            self.disks[export].has_changed();
             if let Some(undo) = &mut self.undo[export] {
                 let gone = undo.crash(&mut self.disks[export], &mut self.budget, Tearing::No);
                 (lost, broken) = (lost + gone.lost, broken + gone.broken);
@@ -177,8 +179,9 @@ impl Server<'_> {
 
     fn stats(&mut self, time: Nanos) -> String {
         let mut text = String::new();
+        let time = self.pace.since_start(time);
         let gauges: Vec<_> = self.pace.storage.gauges(time).collect();
-        for (name, part) in document::rows(&self.pace.storage, time) {
+        for (name, part) in storage_rows(&self.pace.storage, time) {
             let _ = write!(text, "{} {name}: {} I/Os", part.kind, part.ios);
             if let Some(depth) = part.depth {
                 let _ = write!(text, ", depth {depth:.1}");

@@ -13,7 +13,7 @@ use fathom_units::Nanos;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event};
 
-use super::{Server, files, inbound};
+use super::{Files, Server, files, inbound};
 use crate::pace::Spin;
 use crate::path::Was;
 
@@ -109,7 +109,8 @@ impl Server<'_> {
         let tick = self.meter.next().min(self.echo.next());
         let other = end.map_or(tick, |end| end.min(tick));
         let wake = due.map_or(other, |due| due.min(other));
-        let mut sleep = if self.resume.is_empty() && self.zeroings.is_idle() {
+        let more = self.files.as_ref().is_some_and(Files::has_more);
+        let mut sleep = if self.resume.is_empty() && self.zeroings.is_idle() && !more {
             wake.saturating_sub(now)
         } else {
             Nanos::ZERO

@@ -7,8 +7,8 @@ use fathom_catalog::Catalog;
 use fathom_model::Design;
 use fathom_record::{Ignore, OpStats, StageResult};
 use fathom_units::Nanos;
-use fathom_workload::Direction;
 use fathom_workload::trace::ServedTrace;
+use fathom_workload::{Arrival, Direction, Job};
 
 use super::Replay;
 use crate::Prediction;
@@ -78,6 +78,17 @@ fn arrivals_are_those_of_the_trace_whatever_storage_does() {
     assert_eq!(result.workers[0].outstanding_ns, 45_000_000);
 }
 
+/// What is flushed and not used besides asks for no rate.
+#[test]
+fn flushes_alone_are_no_rate() {
+    let design = design(&(device("a", 1000) + &device("b", 100)));
+    let lines = "0,a,read,0,4096,1,1,\n5,b,flush,0,0,1,1,\n9,a,read,0,4096,1,1,\n";
+    let (replay, _) = replayed(lines, &design).unwrap();
+    let jobs = &replay.workload().stages[0].jobs;
+    let asks = |job: &Job| matches!(job.arrival, Arrival::Open { .. });
+    assert_eq!((asks(&jobs[0]), asks(&jobs[1])), (true, false));
+}
+
 #[test]
 fn trims_are_charged_without_their_bytes() {
     let text = device("a", 1000).replace("iops = 1000", "iops = 1000\nbandwidth = '1MB/s'");
@@ -138,4 +149,37 @@ fn everything_that_is_wrong_comes_at_once_with_its_line() {
         error.contains("line 2: it changed while it was read"),
         "{error}"
     );
+}
+
+/// What is written just before the host cache is written out is on its disk soon after, and a flush then finds nothing to do: at
+/// the same moments of the trace's clock, wherever its first I/O stands.
+#[test]
+fn host_caches_are_written_out_when_they_were_while_served() {
+    let text = "[[vm]]\nname = 'vm'\nsize = 'Standard_D8s_v3'\nburst = 'off'\n\
+        [[vm.volume]]\nname = 'w'\nmount = '/w'\ndisks = { type = 'P10' }\ncaching = 'read-write'\n\
+        burst = 'off'\nlatency = 'none'\n";
+    let design = design(text);
+    for (first, flush, found_dirty) in [
+        (0, 4_900, true),
+        (0, 5_100, false),
+        (4_000, 4_900, true),
+        (4_000, 5_100, false),
+        (4_000, 9_100, false),
+        (1_004_000, 1_004_900, true),
+        (1_004_000, 1_005_100, false),
+    ] {
+        let million = 1_000_000_u64;
+        let lines = format!(
+            "{},w,write,0,1048576,1,1,\n{},w,flush,0,0,1,1,\n",
+            first * million,
+            flush * million
+        );
+        let (_, prediction) = replayed(&lines, &design).unwrap();
+        let result = &prediction.results[0];
+        let flushes = result.workers[0].sync.as_ref().unwrap();
+        let took = flushes.latency.max();
+        assert_eq!(took > 0, found_dirty, "{first} {flush} {took}");
+        let measured = Nanos::new((flush - first) * million + took);
+        assert_eq!(result.measured, measured);
+    }
 }

@@ -68,6 +68,11 @@ impl Counts {
         let most = Percent::ALL.basis_points();
         let read = most - write.basis_points() - trim.basis_points();
         let rate = ios as f64 / length.as_secs_f64().max(1e-9);
+        let open = Arrival::Open {
+            rate: Pacing::Iops(Iops::new((rate.round() as u64).max(1))),
+            poisson: Poisson::Fixed,
+            when_full: WhenFull::Queue,
+        };
         Job {
             name: name.to_owned(),
             group: ReportGroup::default(),
@@ -90,11 +95,8 @@ impl Counts {
                 run: 1,
             },
             block: BlockSizes::uniform(Bytes::new((self.bytes / ios.max(1)).max(1))),
-            arrival: Arrival::Open {
-                rate: Pacing::Iops(Iops::new((rate.round() as u64).max(1))),
-                poisson: Poisson::Fixed,
-                when_full: WhenFull::Queue,
-            },
+            // Flushes alone have no rate that could be reached.
+            arrival: if ios == 0 { Arrival::Closed } else { open },
             limits: Limits {
                 ios: Some(ios),
                 ..Limits::default()

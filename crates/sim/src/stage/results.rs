@@ -43,7 +43,8 @@ impl Run<'_, '_> {
     }
 }
 
-pub(crate) fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord> {
+/// The model's parts as rows of a record, predicted and served alike.
+pub fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRecord> {
     let rows = storage.statistics(now).into_iter().map(|(name, row)| {
         let record = StorageRecord {
             kind: row.kind.to_owned(),

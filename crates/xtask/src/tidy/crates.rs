@@ -116,8 +116,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     (
         "emulator",
         &[
-            "units", "stats", "workload", "catalog", "model", "record", "runs", "report", "rawio",
-            "nbd", "fuse", "session",
+            "units", "stats", "workload", "catalog", "model", "sim", "record", "runs", "report",
+            "rawio", "nbd", "fuse", "session",
         ],
     ),
     ("manual", &["workload", "catalog", "session"]),
