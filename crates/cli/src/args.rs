@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::convert::ConvertArgs;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use fathom_diagnostics::nearest;
+use fathom_manual::{dialect_meant, unknown_verb};
 use fathom_model::Factor;
 use fathom_session::{CompareArgs, Keep, Layout, NeedArgs, Show, Words, is_dialect};
 use fathom_workload::preset_names;
@@ -424,7 +425,7 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
             return parse(&reordered);
         }
         Err(error) if error.kind() == clap::error::ErrorKind::InvalidSubcommand => {
-            return Err(unknown_verb(words).unwrap_or(error));
+            return Err(unknown_verb(words, &Cli::command()).unwrap_or(error));
         }
         parsed => parsed?,
     };
@@ -469,41 +470,6 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
         }
         _ => Ok(again),
     }
-}
-
-/// The dialect of a program's name as the guides have it: `diskspd.exe`, `.\DiskPerformance.ps1`.
-fn dialect_meant(word: &str) -> Option<String> {
-    let file = word.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
-    let (name, end) = file.rsplit_once('.')?;
-    (["exe", "ps1", "sh"].contains(&end) && is_dialect(name)).then(|| name.to_owned())
-}
-
-/// A first word that is no verb, with what is likely meant; `None`: another word is not known.
-fn unknown_verb(words: &[String]) -> Option<clap::Error> {
-    let word = words.get(1)?;
-    let command = Cli::command();
-    let verbs = command.get_subcommands().map(clap::Command::get_name);
-    let verbs: Vec<&str> = verbs.chain(["help"]).collect();
-    if verbs.contains(&word.as_str()) || word.starts_with('-') {
-        return None;
-    }
-    let near = nearest(word, verbs);
-    let hint = match near {
-        _ if word.ends_with(".profile.toml") => format!("a verb comes first: `fathom plan {word}`"),
-        _ if word.ends_with(".design.toml") => {
-            format!(
-                "a verb comes first: `fathom predict --on {word} WORKLOAD` or `fathom serve {word}`"
-            )
-        }
-        _ if word.contains(['.', '/']) || preset_names().any(|preset| preset == word) => {
-            format!("a verb comes before a workload: `fathom run {word}`")
-        }
-        Some(near) => format!("did you mean `fathom {near}`?"),
-        None => "`fathom --help` lists the verbs".to_owned(),
-    };
-    let message = format!("`{word}` is no verb of Fathom\n  hint: {hint}\n");
-    let kind = clap::error::ErrorKind::InvalidSubcommand;
-    Some(clap::Error::raw(kind, message))
 }
 
 /// An option that the verb has not, where a workload may begin with anything.
@@ -682,8 +648,27 @@ mod tests {
             ("fathom run.fio", "`fathom run run.fio`"),
             ("fathom a/b.design.toml", "`fathom serve a/b.design.toml`"),
             ("fathom a.profile.toml", "`fathom plan a.profile.toml`"),
+            (
+                "fathom diskspd.exe -b8K",
+                "`fathom diskspd` takes its place",
+            ),
+            ("fathom bench", "`fathom run quick`"),
+            ("fathom test", "`fathom run quick`"),
+            ("fathom sim", "`fathom predict --on DESIGN WORKLOAD`"),
+            ("fathom replay", "--replay TRACE`"),
+            ("fathom probe", "`fathom observe`"),
+            ("fathom ui", "`fathom report last --html page.html`"),
+            ("fathom list", "`fathom runs`"),
+            ("fathom show", "`fathom report last`"),
+            ("fathom history", "`fathom runs`"),
+            ("fathom version", "`fathom --version`"),
+            ("fathom P30", "`fathom catalog show P30`"),
+            ("fathom catalog p30", "`fathom catalog show P30`"),
             ("fathom catalog lst", "unrecognized subcommand 'lst'"),
-            ("fathom help rn", "unrecognized subcommand 'rn'"),
+            ("fathom help rn", "did you mean `fathom help run`?"),
+            ("fathom help exit-codes", "`fathom --help` ends with"),
+            ("fathom help bench", "`fathom run quick`"),
+            ("fathom help dance", "`fathom --help` lists the verbs"),
         ] {
             let error = parsed(line).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");

@@ -120,7 +120,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "nbd", "fuse", "session",
         ],
     ),
-    ("manual", &["workload", "catalog", "session"]),
+    ("manual", &["diagnostics", "workload", "catalog", "session"]),
     ("convert", &["units", "diagnostics", "workload", "dialects"]),
     (
         "fuzz",
