@@ -139,6 +139,9 @@ pub struct OutputArgs {
     /// Print the record as one JSON document on stdout and nothing else
     #[arg(long)]
     pub json: bool,
+    /// Print each job and direction of each stage as a row of CSV on stdout and nothing else
+    #[arg(long, conflicts_with_all = ["json", "full"])]
+    pub csv: bool,
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,
@@ -146,11 +149,14 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// `peer`: print what the peer would whose words or file these are
-    #[arg(long, value_name = "FORMAT", value_parser = ["peer"], conflicts_with_all = ["json", "full"])]
+    #[arg(long, value_name = "FORMAT", value_parser = ["peer"], conflicts_with_all = ["json", "csv", "full"])]
     pub format: Option<String>,
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+    /// Tell on stderr what was decided and why: each option in force, the workload, where the run is stored
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Store nothing
     #[arg(long)]
     pub no_record: bool,

@@ -43,6 +43,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "stats",
             "profile",
             "rawio",
+            "report",
             "session",
         ],
     ),
