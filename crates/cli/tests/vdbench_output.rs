@@ -230,6 +230,10 @@ fn what_cannot_be_done_ends_with_157_and_leaves_nothing() {
     assert_eq!(page(home.path(), "summary.html"), "mine");
     assert!(!home.path().join("f1").exists());
     expect_code(home.path(), &["vdbench"], 157);
+    for word in ["-h", "-?", "--help", "/?"] {
+        let (stdout, _) = expect_code(home.path(), &["vdbench", word], 0);
+        assert!(stdout.contains("-f FILE"), "{stdout}");
+    }
 }
 
 #[test]
