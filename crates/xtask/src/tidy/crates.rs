@@ -55,6 +55,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "tables",
             "workload",
             "record",
+            "report",
             "profile",
             "catalog",
             "model",
