@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::convert::ConvertArgs;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use fathom_diagnostics::nearest;
-use fathom_manual::{dialect_meant, unknown_verb};
+use fathom_manual::{dialect_meant, surplus_word, unknown_verb};
 use fathom_model::Factor;
 use fathom_session::{CompareArgs, Keep, Layout, NeedArgs, Show, Words, is_dialect};
 use fathom_workload::preset_names;
@@ -433,6 +433,9 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
         Err(error) if error.kind() == clap::error::ErrorKind::InvalidSubcommand => {
             return Err(unknown_verb(words, &Cli::command()).unwrap_or(error));
         }
+        Err(error) if error.kind() == clap::error::ErrorKind::UnknownArgument => {
+            return Err(surplus_word(words).unwrap_or(error));
+        }
         parsed => parsed?,
     };
     let Some([name, more @ ..]) = cli.workload() else {
@@ -511,35 +514,6 @@ fn workload_last(words: &[String]) -> Option<Vec<String>> {
     let takes_workload = ["run", "predict", "explain", "convert"].contains(&verb.as_str());
     let moves = !name.starts_with('-') && !is_dialect(name) && options.first()?.starts_with('-');
     (takes_workload && moves).then(|| [&words[..2], options, std::slice::from_ref(name)].concat())
-}
-
-/// What to do about an option of ours that stands behind a dialect's name, where it counts as one of that tool's and was
-/// complained about in `message`.
-pub fn misplaced(words: &[String], message: &str) -> Option<String> {
-    let verb = words.get(1)?;
-    let command = Cli::command();
-    let command = command.find_subcommand(verb)?;
-    // `--dialect fio` names a dialect too.
-    let is_value = |at: usize| {
-        let long = words[at - 1].strip_prefix("--");
-        let mut own = command.get_arguments().filter(|own| own.get_long() == long);
-        long.is_some() && own.any(|own| own.get_action().takes_values())
-    };
-    let dialect = (2..words.len()).find(|&at| is_dialect(&words[at]) && !is_value(at))?;
-    let (before, after) = words.split_at(dialect);
-    let ours = |name: &&str| {
-        let long = name.strip_prefix("--");
-        long.is_some() && command.get_arguments().any(|own| own.get_long() == long)
-    };
-    let names = after.iter().filter_map(|word| word.split('=').next());
-    let name = names
-        .filter(ours)
-        .find(|name| message.contains(&format!("`{name}`")))?;
-    let (dialect, before) = (&after[0], before.get(1..)?.join(" "));
-    Some(format!(
-        "`{name}` belongs before `{dialect}`, as in `fathom {before} {name} … {dialect} …`: all that follows `{dialect}` is \
-         its own"
-    ))
 }
 
 impl Cli {
@@ -675,6 +649,24 @@ mod tests {
             ("fathom help exit-codes", "`fathom --help` ends with"),
             ("fathom help bench", "`fathom run quick`"),
             ("fathom help dance", "`fathom --help` lists the verbs"),
+        ] {
+            let error = parsed(line).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+            let error = error.to_string();
+            assert!(error.contains(hint), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_word_too_many_says_what_is_meant() {
+        for (line, hint) in [
+            ("fathom observe a.csv", "`fathom observe --from a.csv`"),
+            ("fathom runs list", "`fathom runs` lists them"),
+            ("fathom runs show last~1", "`fathom report last~1`"),
+            ("fathom runs last", "`fathom report last`"),
+            ("fathom catalog list P30", "`fathom catalog show P30`"),
+            ("fathom runs --jsn", "unexpected argument '--jsn'"),
+            ("fathom observe --duraton 1s", "'--duration'"),
         ] {
             let error = parsed(line).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");

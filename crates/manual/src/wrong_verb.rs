@@ -164,6 +164,32 @@ pub fn unknown_verb(words: &[String], command: &clap::Command) -> Option<Error> 
     Some(Error::raw(ErrorKind::InvalidSubcommand, text))
 }
 
+/// What to say of a word that a verb takes none of, where it is clear what is meant by it.
+pub fn surplus_word(words: &[String]) -> Option<Error> {
+    let (word, hint) = match words.get(1..)? {
+        [observe, log, ..] if observe == "observe" => (
+            log,
+            format!(
+                "`fathom observe --from {log}` reads what another tool logged, `--device` names a disk to watch"
+            ),
+        ),
+        [runs, show, run] if runs == "runs" && !show.starts_with('-') => {
+            (show, format!("`fathom report {run}` shows a run again"))
+        }
+        [runs, list] if runs == "runs" && ["list", "ls"].contains(&list.as_str()) => {
+            (list, "`fathom runs` lists them".to_owned())
+        }
+        [runs, run] if runs == "runs" => (run, format!("`fathom report {run}` shows a run again")),
+        [catalog, list, row] if catalog == "catalog" && list == "list" => (row, of_row(row)?),
+        _ => return None,
+    };
+    if word.starts_with('-') {
+        return None;
+    }
+    let text = format!("unexpected argument `{word}`\n  hint: {hint}\n");
+    Some(Error::raw(ErrorKind::UnknownArgument, text))
+}
+
 fn all_verbs() -> String {
     "`fathom --help` lists the verbs".to_owned()
 }
