@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::convert::ConvertArgs;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use fathom_diagnostics::nearest;
+use fathom_manual::{dialect_meant, surplus_word, unknown_verb};
 use fathom_model::Factor;
 use fathom_session::{CompareArgs, Keep, Layout, NeedArgs, Show, Words, is_dialect};
 use fathom_workload::preset_names;
@@ -138,6 +139,9 @@ pub struct OutputArgs {
     /// Print the record as one JSON document on stdout and nothing else
     #[arg(long)]
     pub json: bool,
+    /// Print each job and direction of each stage as a row of CSV on stdout and nothing else
+    #[arg(long, conflicts_with_all = ["json", "full"])]
+    pub csv: bool,
     /// Print every check, device and job
     #[arg(long, conflicts_with = "json")]
     pub full: bool,
@@ -145,11 +149,14 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// `peer`: print what the peer would whose words or file these are
-    #[arg(long, value_name = "FORMAT", value_parser = ["peer"], conflicts_with_all = ["json", "full"])]
+    #[arg(long, value_name = "FORMAT", value_parser = ["peer"], conflicts_with_all = ["json", "csv", "full"])]
     pub format: Option<String>,
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+    /// Tell on stderr what was decided and why: each option in force, the workload, where the run is stored
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Store nothing
     #[arg(long)]
     pub no_record: bool,
@@ -424,7 +431,10 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
             return parse(&reordered);
         }
         Err(error) if error.kind() == clap::error::ErrorKind::InvalidSubcommand => {
-            return Err(unknown_verb(words).unwrap_or(error));
+            return Err(unknown_verb(words, &Cli::command()).unwrap_or(error));
+        }
+        Err(error) if error.kind() == clap::error::ErrorKind::UnknownArgument => {
+            return Err(surplus_word(words).unwrap_or(error));
         }
         parsed => parsed?,
     };
@@ -471,41 +481,6 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     }
 }
 
-/// The dialect of a program's name as the guides have it: `diskspd.exe`, `.\DiskPerformance.ps1`.
-fn dialect_meant(word: &str) -> Option<String> {
-    let file = word.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
-    let (name, end) = file.rsplit_once('.')?;
-    (["exe", "ps1", "sh"].contains(&end) && is_dialect(name)).then(|| name.to_owned())
-}
-
-/// A first word that is no verb, with what is likely meant; `None`: another word is not known.
-fn unknown_verb(words: &[String]) -> Option<clap::Error> {
-    let word = words.get(1)?;
-    let command = Cli::command();
-    let verbs = command.get_subcommands().map(clap::Command::get_name);
-    let verbs: Vec<&str> = verbs.chain(["help"]).collect();
-    if verbs.contains(&word.as_str()) || word.starts_with('-') {
-        return None;
-    }
-    let near = nearest(word, verbs);
-    let hint = match near {
-        _ if word.ends_with(".profile.toml") => format!("a verb comes first: `fathom plan {word}`"),
-        _ if word.ends_with(".design.toml") => {
-            format!(
-                "a verb comes first: `fathom predict --on {word} WORKLOAD` or `fathom serve {word}`"
-            )
-        }
-        _ if word.contains(['.', '/']) || preset_names().any(|preset| preset == word) => {
-            format!("a verb comes before a workload: `fathom run {word}`")
-        }
-        Some(near) => format!("did you mean `fathom {near}`?"),
-        None => "`fathom --help` lists the verbs".to_owned(),
-    };
-    let message = format!("`{word}` is no verb of Fathom\n  hint: {hint}\n");
-    let kind = clap::error::ErrorKind::InvalidSubcommand;
-    Some(clap::Error::raw(kind, message))
-}
-
 /// An option that the verb has not, where a workload may begin with anything.
 fn unknown_option(verb: &str, option: &str) -> clap::Error {
     let name = option.trim_start_matches('-');
@@ -539,35 +514,6 @@ fn workload_last(words: &[String]) -> Option<Vec<String>> {
     let takes_workload = ["run", "predict", "explain", "convert"].contains(&verb.as_str());
     let moves = !name.starts_with('-') && !is_dialect(name) && options.first()?.starts_with('-');
     (takes_workload && moves).then(|| [&words[..2], options, std::slice::from_ref(name)].concat())
-}
-
-/// What to do about an option of ours that stands behind a dialect's name, where it counts as one of that tool's and was
-/// complained about in `message`.
-pub fn misplaced(words: &[String], message: &str) -> Option<String> {
-    let verb = words.get(1)?;
-    let command = Cli::command();
-    let command = command.find_subcommand(verb)?;
-    // `--dialect fio` names a dialect too.
-    let is_value = |at: usize| {
-        let long = words[at - 1].strip_prefix("--");
-        let mut own = command.get_arguments().filter(|own| own.get_long() == long);
-        long.is_some() && own.any(|own| own.get_action().takes_values())
-    };
-    let dialect = (2..words.len()).find(|&at| is_dialect(&words[at]) && !is_value(at))?;
-    let (before, after) = words.split_at(dialect);
-    let ours = |name: &&str| {
-        let long = name.strip_prefix("--");
-        long.is_some() && command.get_arguments().any(|own| own.get_long() == long)
-    };
-    let names = after.iter().filter_map(|word| word.split('=').next());
-    let name = names
-        .filter(ours)
-        .find(|name| message.contains(&format!("`{name}`")))?;
-    let (dialect, before) = (&after[0], before.get(1..)?.join(" "));
-    Some(format!(
-        "`{name}` belongs before `{dialect}`, as in `fathom {before} {name} … {dialect} …`: all that follows `{dialect}` is \
-         its own"
-    ))
 }
 
 impl Cli {
@@ -682,8 +628,45 @@ mod tests {
             ("fathom run.fio", "`fathom run run.fio`"),
             ("fathom a/b.design.toml", "`fathom serve a/b.design.toml`"),
             ("fathom a.profile.toml", "`fathom plan a.profile.toml`"),
+            (
+                "fathom diskspd.exe -b8K",
+                "`fathom diskspd` takes its place",
+            ),
+            ("fathom bench", "`fathom run quick`"),
+            ("fathom test", "`fathom run quick`"),
+            ("fathom sim", "`fathom predict --on DESIGN WORKLOAD`"),
+            ("fathom replay", "--replay TRACE`"),
+            ("fathom probe", "`fathom observe`"),
+            ("fathom ui", "`fathom report last --html page.html`"),
+            ("fathom list", "`fathom runs`"),
+            ("fathom show", "`fathom report last`"),
+            ("fathom history", "`fathom runs`"),
+            ("fathom version", "`fathom --version`"),
+            ("fathom P30", "`fathom catalog show P30`"),
+            ("fathom catalog p30", "`fathom catalog show P30`"),
             ("fathom catalog lst", "unrecognized subcommand 'lst'"),
-            ("fathom help rn", "unrecognized subcommand 'rn'"),
+            ("fathom help rn", "did you mean `fathom help run`?"),
+            ("fathom help exit-codes", "`fathom --help` ends with"),
+            ("fathom help bench", "`fathom run quick`"),
+            ("fathom help dance", "`fathom --help` lists the verbs"),
+        ] {
+            let error = parsed(line).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+            let error = error.to_string();
+            assert!(error.contains(hint), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_word_too_many_says_what_is_meant() {
+        for (line, hint) in [
+            ("fathom observe a.csv", "`fathom observe --from a.csv`"),
+            ("fathom runs list", "`fathom runs` lists them"),
+            ("fathom runs show last~1", "`fathom report last~1`"),
+            ("fathom runs last", "`fathom report last`"),
+            ("fathom catalog list P30", "`fathom catalog show P30`"),
+            ("fathom runs --jsn", "unexpected argument '--jsn'"),
+            ("fathom observe --duraton 1s", "'--duration'"),
         ] {
             let error = parsed(line).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");

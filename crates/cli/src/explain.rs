@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_dialects::fio::FioInput;
 use fathom_report::plain;
-use fathom_session::{Code, Failure, Spoken, load};
+use fathom_session::{Code, Console, Failure, Input, Spoken, load};
 use fathom_workload::native;
 
 use crate::args::ExplainArgs;
@@ -13,7 +13,7 @@ use crate::terminal::TERMINAL;
 /// Prints one of the guides' tables, or the workload as a native file that `fathom run` reads, and before it, as comments, every option in force.
 pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
     if let [name] = args.workload.workload.as_slice()
-        && let Some(table) = fathom_observe::guide_table(name)
+        && let Some(table) = fathom_observe::guide_table(name, TERMINAL.width())
     {
         crate::print(&table);
         return Ok(Code::Success);
@@ -23,6 +23,12 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
         crate::print_json(&native::to_json(&input.workload))?;
         return Ok(Code::Success);
     }
+    crate::print(&explanation(&input));
+    Ok(Code::Success)
+}
+
+/// The workload as a native file, and before it, as comments, every option in force and where it came from.
+pub fn explanation(input: &Input) -> String {
     let origins = match &input.spoken {
         Spoken::Fio(fio) => origins(fio),
         Spoken::Diskspd(diskspd) => fathom_dialects::diskspd::origins(diskspd),
@@ -32,9 +38,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
         Spoken::DiskPerformance(it) => fathom_dialects::diskperformance::origins(it),
         Spoken::Preset | Spoken::Native { .. } => String::new(),
     };
-    crate::print(&plain(&origins));
-    crate::print(&native::write(&input.workload));
-    Ok(Code::Success)
+    plain(&origins) + &native::write(&input.workload)
 }
 
 fn origins(fio: &FioInput) -> String {

@@ -3,11 +3,12 @@
 use fathom_engine::StopFlag;
 use fathom_peers::View;
 use fathom_record::{Record, RunKind, Verdict};
-use fathom_report::{NeedBeside, Summary, summary};
+use fathom_report::{NeedBeside, Summary, record_csv, summary};
 use fathom_runs::RunWriter;
 use fathom_session::{Code, Console, Failure, Input, Needed, Page, need_code};
 
 use crate::args::OutputArgs;
+use crate::explain::explanation;
 use crate::terminal::TERMINAL;
 
 /// The peer's view, where `output` asks for it; what it wants written can be written.
@@ -32,14 +33,25 @@ pub fn finish(
     output: &OutputArgs,
     (need, view): (Option<&Needed>, Option<Box<dyn View + '_>>),
 ) -> Result<Code, Failure> {
-    if let Some(problem) = writer.and_then(|writer| writer.finish(record)) {
-        crate::tell(&format!("note: {problem}"));
+    if let Some(writer) = writer {
+        if output.verbose {
+            let folder = writer.folder().display();
+            crate::tell(&format!("the run is stored in `{folder}`"));
+        }
+        if let Some(problem) = writer.finish(record) {
+            crate::tell(&format!("note: {problem}"));
+        }
     }
     let need = need.map(|need| need.beside(record)).transpose();
-    let spoken = output.json || view.is_some();
+    let spoken = output.json || output.csv || view.is_some();
     match view {
         Some(view) => view.finish(record)?,
-        None => show(record, output.json, output.full)?,
+        None if output.json => crate::print_json(record)?,
+        None if output.csv => crate::print(&record_csv(record)),
+        None => {
+            let summary = summary(record, how_much(output.full), TERMINAL.width());
+            crate::print(&summary);
+        }
     }
     let need = need?;
     if let Some(need) = &need {
@@ -67,12 +79,14 @@ pub fn show_need(need: &NeedBeside, spoken: bool) {
     }
 }
 
-/// Prints a record: as JSON, or as a summary.
-pub fn show(record: &Record, json: bool, full: bool) -> Result<(), Failure> {
-    if json {
-        return crate::print_json(record);
+/// How much of a record is shown.
+pub fn how_much(full: bool) -> Summary {
+    if full { Summary::Full } else { Summary::Short }
+}
+
+/// Tells what was decided of `input` and why, where `output` asks for it.
+pub fn tell_decisions(output: &OutputArgs, input: &Input) {
+    if output.verbose {
+        crate::tell(explanation(input).trim_end());
     }
-    let how_much = if full { Summary::Full } else { Summary::Short };
-    crate::print(&summary(record, how_much, TERMINAL.width()));
-    Ok(())
 }

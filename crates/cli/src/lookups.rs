@@ -1,33 +1,21 @@
 //! Verbs that only look: `catalog`, `runs`, `report`.
 
-use std::fmt::Write as _;
-
-use fathom_catalog::Catalog;
+use fathom_catalog::{Catalog, SummaryRow};
 use fathom_record::Record;
-use fathom_report::{RunRow, record_csv, runs_table};
+use fathom_report::{Lines, RunRow, record_csv, runs_table, stored_summary};
 use fathom_runs::{Limits, RunState, Store, StoreError};
-use fathom_session::{Code, Failure, Page, need_code, unread};
+use fathom_session::{Code, Console, Failure, Page, need_code, unread};
 
 use crate::args::{CatalogAction, ReportArgs};
-use crate::finish::{show, show_need};
+use crate::finish::{how_much, show_need};
 use crate::terminal::TERMINAL;
 
 /// `fathom catalog list|show NAME`.
 pub fn catalog(action: &CatalogAction) -> Result<Code, Failure> {
     let catalog = Catalog::builtin();
+    let mut text = Lines::new(TERMINAL.width());
     match action {
-        CatalogAction::List => {
-            let (mut text, mut what) = (String::new(), "");
-            for row in catalog.list() {
-                if row.what != what {
-                    what = row.what;
-                    let heading = what.to_uppercase();
-                    let _ = writeln!(text, "{heading:20}  ERA           {}", row.columns);
-                }
-                let _ = writeln!(text, "{:20}  {:12}  {}", row.name, row.era, row.summary);
-            }
-            crate::print(&text);
-        }
+        CatalogAction::List => write_list(&mut text, &catalog.list()),
         CatalogAction::Show { name } => {
             let rows = catalog.show(name).map_err(|error| {
                 let failure = Failure::new(Code::Input, &error);
@@ -37,15 +25,43 @@ pub fn catalog(action: &CatalogAction) -> Result<Code, Failure> {
                 failure.hint(hint)
             })?;
             for row in rows {
-                let mut text = format!("{} {} (era {})\n", row.what, row.name, row.era);
+                let heading = format!("{} {} (era {})", row.what, row.name, row.era);
+                text.line("", &heading, 2);
                 for (key, value) in &row.fields {
-                    let _ = writeln!(text, "  {key:28}  {value}");
+                    if text.is_narrow() {
+                        text.wrap("  ", &format!("{key}: {value}"), 4);
+                    } else {
+                        text.wrap(&format!("  {key:28}  "), value, 32);
+                    }
                 }
-                crate::print(&text);
             }
         }
     }
+    crate::print(&text.finish());
     Ok(Code::Success)
+}
+
+/// A line for each row of the catalogue; on a narrow screen its figures stand below its name.
+fn write_list(text: &mut Lines, rows: &[SummaryRow]) {
+    let is_narrow = text.is_narrow();
+    let mut put = |name: &str, era: &str, figures: &str| {
+        if is_narrow {
+            text.wrap("", &format!("{name}  {era}"), 2);
+            let columns = figures.split("  ").map(str::trim);
+            let columns: Vec<&str> = columns.filter(|it| !it.is_empty()).collect();
+            text.wrap("  ", &columns.join("  "), 4);
+        } else {
+            text.push_str(&format!("{name:20}  {era:12}  {figures}\n"));
+        }
+    };
+    let mut what = "";
+    for row in rows {
+        if row.what != what {
+            what = row.what;
+            put(&what.to_uppercase(), "ERA", row.columns);
+        }
+        put(row.name, row.era, &row.summary);
+    }
 }
 
 fn store() -> Result<Store, Failure> {
@@ -96,7 +112,7 @@ pub fn runs() -> Result<Code, Failure> {
             RunState::Unreadable => "unreadable".to_owned(),
         },
     });
-    crate::print(&runs_table(&rows.collect::<Vec<_>>()));
+    crate::print(&runs_table(&rows.collect::<Vec<_>>(), TERMINAL.width()));
     Ok(Code::Success)
 }
 
@@ -122,8 +138,11 @@ pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
     } else {
         if args.csv {
             crate::print(&record_csv(&record));
+        } else if args.json {
+            crate::print_json(&record)?;
         } else {
-            show(&record, args.json, args.full)?;
+            let (full, width) = (how_much(args.full), TERMINAL.width());
+            crate::print(&stored_summary(&record, full, width, &args.run));
         }
         if let Some(need) = &need {
             show_need(need, args.json || args.csv);

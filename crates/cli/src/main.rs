@@ -87,7 +87,7 @@ fn act() -> ExitCode {
     match outcome {
         Ok(code) => code.into(),
         Err(failure) => {
-            let misplaced = args::misplaced(&words, &failure.message);
+            let misplaced = fathom_manual::misplaced(&words, &failure.message, &Cli::command());
             let Failure { code, message } = match misplaced {
                 Some(hint) => failure.hint(hint),
                 None => failure,

@@ -17,7 +17,7 @@ use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
 use fathom_workload::trace::ServedTrace;
 
 use crate::args::PredictArgs;
-use crate::finish::{finish, view};
+use crate::finish::{finish, tell_decisions, view};
 use crate::terminal::TERMINAL;
 
 /// Name and text of a design file.
@@ -100,6 +100,7 @@ fn simulated(
     run: impl FnOnce(&mut dyn EventSink, &dyn Fn() -> bool) -> Result<Predicted, Failure>,
 ) -> Result<Code, Failure> {
     let need = args.output.need.read(&TERMINAL)?;
+    tell_decisions(&args.output, input);
     if args.output.dry_run {
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);

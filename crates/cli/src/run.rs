@@ -6,7 +6,7 @@ use fathom_record::RunKind;
 use fathom_session::{Code, Failure, Fan, Screen, Start, engine_failure, load, measured, watch};
 
 use crate::args::{RunArgs, SafetyArgs};
-use crate::finish::{finish, view};
+use crate::finish::{finish, tell_decisions, view};
 use crate::terminal::TERMINAL;
 
 /// Runs, shows and stores.
@@ -16,6 +16,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         .without_logs(args.output.layout(), &TERMINAL)
         .on_this_machine(&TERMINAL)?
         .with_sweep(&args.sweep.sweeps)?;
+    tell_decisions(&args.output, &input);
     let options = options(&args.safety);
     if args.output.dry_run {
         if let Some(folder) = input.missing_folder() {

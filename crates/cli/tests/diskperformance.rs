@@ -104,6 +104,10 @@ fn the_test_file_is_as_the_script_has_it() {
         0,
     );
     assert!(stdout.contains("-o8 to 64"), "{stdout}");
+    for word in ["-?", "-h", "--help", "/?"] {
+        let (stdout, _) = expect_code(home.path(), &["diskperformance", word], 0);
+        assert!(stdout.contains("-TestFilepath FOLDER"), "{stdout}");
+    }
 }
 
 #[test]
@@ -128,6 +132,6 @@ fn a_run_that_is_stopped_leaves_no_file() {
     );
     let waits = format!("cd '{folder}'; {waits}");
     support::system("sh", &["-c", &waits]);
-    child.wait().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!home.path().join("test.dat").exists());
 }

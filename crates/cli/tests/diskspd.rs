@@ -133,7 +133,9 @@ fn exit_codes_are_diskspds() {
         );
     };
     check(&[], 3, "Usage:");
-    check(&["-?"], 0, "Usage:");
+    for word in ["-?", "--help", "/?"] {
+        check(&[word], 0, "Usage:");
+    }
     check(&["-w101", "x"], 3, "hint: give 0 to 100");
     check(&["-c1M", "E:\\x.dat"], 3, "--map 'E:=/PATH'");
     check(&["-c1M", "#1"], 3, "--map '#1=/PATH'");

@@ -454,3 +454,81 @@ fn an_option_of_ours_behind_a_dialects_name_is_told_its_place() {
     let stderr = complaint(&["--dialect", "fio", "diskspd", "-c1M", "x", "--json"]);
     assert!(!stderr.contains("before `fio`"), "{stderr}");
 }
+
+/// What a terminal of so many columns gets of `fathom` with these words.
+fn on_a_terminal(home: &std::path::Path, columns: usize, words: &str) -> String {
+    let program = support::fathom_binary();
+    let line = format!(
+        "stty rows 24 columns {columns}; '{}' {words}",
+        program.display()
+    );
+    let mut script = Command::new("script");
+    script
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+        .current_dir(home)
+        .env("XDG_DATA_HOME", home.join("data"))
+        .stdin(Stdio::null());
+    let output = script.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    assert!(output.status.success(), "{words}: {text}");
+    text
+}
+
+#[test]
+fn what_is_listed_fits_narrow_terminals() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut words = vec!["run", "-q"];
+    words.extend(NULL_JOB);
+    expect_code(home, &words, 0);
+    let samples = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../observe/tests/import/samples"
+    );
+    for words in [
+        "runs",
+        "catalog list",
+        "catalog show P30",
+        "explain counters",
+        "explain factors",
+        &format!("observe --from {samples}/iostat.txt"),
+    ] {
+        for columns in [40, 60, 79] {
+            let text = on_a_terminal(home, columns, words);
+            // A word may be longer than the screen.
+            let too_wide =
+                |line: &&str| line.chars().count() > columns && line.trim().contains(' ');
+            assert_eq!(text.lines().find(too_wide), None, "{words}, {columns}");
+            assert!(text.lines().count() > 2, "{words}: {text}");
+        }
+    }
+    let wide = on_a_terminal(home, 200, "catalog list");
+    assert_eq!(wide, expect_code(home, &["catalog", "list"], 0).0);
+}
+
+#[test]
+fn rows_of_csv_and_what_was_decided_have_their_own_streams() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut words = vec!["run", "-q", "-v", "--csv"];
+    words.extend(NULL_JOB);
+    let (stdout, stderr) = expect_code(home, &words, 0);
+    // A figure may lose its last digit on its way through the stored record.
+    let rows = |text: &str| {
+        let rows = text.lines();
+        let counts = rows.map(|row| row.split(',').take(6).collect::<Vec<_>>().join(","));
+        counts.collect::<Vec<_>>()
+    };
+    let (stored, _) = expect_code(home, &["report", "last", "--csv"], 0);
+    assert_eq!(rows(&stdout), rows(&stored));
+    assert_eq!(rows(&stdout)[1..], ["n,n,read,1024,4194304,0"]);
+    assert!(stderr.contains("options in force"), "{stderr}");
+    assert!(stderr.contains("fio's default"), "{stderr}");
+    assert!(stderr.contains("[[stage.job]]"), "{stderr}");
+    let stored = home.join("data/fathom/runs");
+    let stored = format!("the run is stored in `{}", stored.display());
+    assert!(stderr.contains(&stored), "{stderr}");
+    for other in ["--json", "--full"] {
+        expect_code(home, &["run", "--csv", other, "quick"], 2);
+    }
+}

@@ -89,9 +89,15 @@ fn what_cannot_be_run_is_told() {
         );
     };
     check(&["sqlio", "-?"], 0, "Usage:");
+    for word in ["-h", "--help", "/?"] {
+        check(&["sqlio", word], 0, "Usage:");
+    }
     check(&["sqlio", "-b4K"], 1, "hint:");
     check(&["sqlio", "-s1", "E:\\x.dat"], 1, "--map 'E:=/PATH'");
     check(&["sqlio", "-s1"], 1, "testfile.dat");
+    let own = "hint: make the file first, or give its size in a parameter file (`-F`)\n";
+    check(&["sqlio", "-s1"], 1, own);
+    check(&["run", "sqlio", "-s1"], 3, own);
     check(&["run", "sqlio", "-s1", "E:\\x.dat"], 3, "--map 'E:=/PATH'");
     check(&["explain", "sqlio", "-b8", "x"], 0, "-b 8 KiB");
 }

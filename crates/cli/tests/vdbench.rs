@@ -341,7 +341,7 @@ fn an_sd_that_cannot_be_used_is_told_with_its_line() {
     ] {
         let (_, told) = expect_code(home.path(), words, code);
         assert!(told.contains(&format!("{file}:2:4")), "{told}");
-        assert!(told.contains("`size=` of Vdbench"), "{told}");
+        assert!(told.contains("or give the SD a `size=`"), "{told}");
     }
     assert!(!home.path().join("output").exists());
 }

@@ -230,6 +230,10 @@ fn what_cannot_be_done_ends_with_157_and_leaves_nothing() {
     assert_eq!(page(home.path(), "summary.html"), "mine");
     assert!(!home.path().join("f1").exists());
     expect_code(home.path(), &["vdbench"], 157);
+    for word in ["-h", "-?", "--help", "/?"] {
+        let (stdout, _) = expect_code(home.path(), &["vdbench", word], 0);
+        assert!(stdout.contains("-f FILE"), "{stdout}");
+    }
 }
 
 #[test]
@@ -321,6 +325,30 @@ fn maxdata_behind_a_warm_up_ends_predictions() {
     let seconds: Vec<f64> = stages.iter().map(seconds).collect();
     // 2,000 I/Os of 4 KiB a second are 7.8 MiB: 10 MiB are there at the end of the second second; 20,000 are 78 MiB.
     for (found, expected) in seconds.iter().zip([2.0, 4.0, 3.0, 2.0]) {
+        assert!((found - expected).abs() < 0.5, "{seconds:?}");
+    }
+    assert_eq!(seconds.len(), 4);
+}
+
+#[test]
+fn maxdata_behind_a_warm_up_ends_each_point_of_a_sweep() {
+    let folder = tempfile::tempdir().unwrap();
+    let design =
+        "[[device]]\nname = 'd'\nmount = '/'\nsize = '1TiB'\niops = 20000\nlatency = 'none'\n";
+    std::fs::write(folder.path().join("d.design.toml"), design).unwrap();
+    let text = "sd=sd1,lun=/data/a,size=1g\nwd=Mix,sd=sd1,xfersize=4k,rdpct=50,seekpct=100\n\
+                rd=most,wd=Mix,iorate=max,threads=4,elapsed=60,warmup=1,maxdata=100m\n\
+                rd=whole,wd=Mix,iorate=max,threads=4,elapsed=4,warmup=1,maxdata=1t\n";
+    std::fs::write(folder.path().join("a.vdb"), text).unwrap();
+    let sweep = ["--sweep", "depth=2,4"];
+    let words = ["predict", "--on", "d.design.toml", "--json", "a.vdb"];
+    let (record, _) = expect_code(folder.path(), &[&words[..], &sweep].concat(), 0);
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    let stages = record["stages"].as_array().unwrap();
+    let seconds = |stage: &serde_json::Value| stage["measured_ns"].as_u64().unwrap() as f64 / 1e9;
+    let seconds: Vec<f64> = stages.iter().map(seconds).collect();
+    // 20,000 I/Os of 4 KiB a second are 78 MiB: 100 MiB are there at the end of the second second.
+    for (found, expected) in seconds.iter().zip([2.0, 2.0, 4.0, 4.0]) {
         assert!((found - expected).abs() < 0.5, "{seconds:?}");
     }
     assert_eq!(seconds.len(), 4);

@@ -224,6 +224,9 @@ struct Complaint {
     hint: Option<Cow<'static, str>>,
 }
 
+/// What to do about a file that must be there. How a job is to make it itself depends on the words that it was written in.
+pub const MAKE_FIRST: &str = "make the file first";
+
 impl Complaint {
     fn new(what: impl Into<String>) -> Self {
         let what = what.into();
@@ -271,8 +274,7 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
     match (&target.place, fs::metadata(path)) {
         (Place::Path(_), Err(_)) if job.features.files.must_exist => {
             let problem = Complaint::new("it does not exist, and the job may not make it");
-            Err(problem.hint("make the file first, or let the job do it: with `size=` of Vdbench, `-c` of DISKSPD, without \
-                 `allow_file_create=0` of fio"))
+            Err(problem.hint(MAKE_FIRST))
         }
         (Place::FreshFileIn(_), Err(error)) => {
             let problem = Complaint::new(format!("no such directory: {error}"));

@@ -5,10 +5,12 @@
 
 use std::fmt::Write as _;
 
-/// Columns of prose in a cell.
-const CELL: usize = 34;
+use fathom_report::{Lines, Width};
+
 /// Columns of a row's name.
-const NAME: usize = 15;
+const NAME: usize = 14;
+/// Columns of the cells of `counters`, in which no name of a counter is broken, and of `factors`.
+const CELLS: [[usize; 3]; 2] = [[19, 25, 16], [20, 20, 20]];
 
 /// A row: its name and its cells.
 type Row = (&'static str, [&'static str; 3]);
@@ -186,53 +188,59 @@ const FACTORS_NOTES: [&str; 1] = [
     "Source: guide on premium storage, \"optimize IOPS, throughput and latency at a glance\"; the last row is its formulas.",
 ];
 
-/// The table of that name, as `fathom explain NAME` prints it.
-pub fn guide_table(name: &str) -> Option<String> {
-    Some(match name {
-        "counters" => table(
-            ["what it is", "PerfMon", "iostat"],
-            &COUNTERS,
-            &COUNTERS_NOTES,
-        ),
-        "factors" => table(
-            ["best IOPS", "best throughput", "best latency"],
-            &FACTORS,
-            &FACTORS_NOTES,
-        ),
+/// The table of that name, as `fathom explain NAME` prints it on a screen of a width.
+pub fn guide_table(name: &str, width: Width) -> Option<String> {
+    let counters = ["what it is", "PerfMon", "iostat"];
+    let factors = ["best IOPS", "best throughput", "best latency"];
+    let (heads, cells, rows, notes) = match name {
+        "counters" => (counters, CELLS[0], &COUNTERS[..], &COUNTERS_NOTES[..]),
+        "factors" => (factors, CELLS[1], &FACTORS[..], &FACTORS_NOTES[..]),
         _ => return None,
-    })
-}
-
-fn table(heads: [&str; 3], rows: &[Row], notes: &[&str]) -> String {
-    let mut text = row("", heads);
-    for (name, cells) in rows {
-        text.push_str(&row(name, *cells));
-    }
-    for note in notes {
-        text.push('\n');
-        for line in lines(note, NAME + 3 * (CELL + 2)) {
-            text.push_str(&line);
-            text.push('\n');
+    };
+    let mut text = Lines::new(width);
+    if text.is_narrow() {
+        for (name, row) in rows {
+            below(&mut text, name, heads, *row);
+        }
+    } else {
+        row(&mut text, cells, "", heads);
+        for (name, cell) in rows {
+            row(&mut text, cells, name, *cell);
         }
     }
-    text
+    for note in notes {
+        text.push_str("\n");
+        text.wrap("", note, 0);
+    }
+    Some(text.finish())
 }
 
-fn row(name: &str, cells: [&str; 3]) -> String {
-    let cells = cells.map(|cell| lines(cell, CELL));
+fn row(text: &mut Lines, columns: [usize; 3], name: &str, cells: [&str; 3]) {
+    let cells: Vec<_> = std::iter::zip(cells, columns)
+        .map(|(cell, columns)| lines(cell, columns))
+        .collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(1).max(1);
-    let mut text = String::new();
     for place in 0..height {
         let name = if place == 0 { name } else { "" };
         let mut line = format!("{name:NAME$}");
-        for cell in &cells {
+        for (cell, columns) in cells.iter().zip(columns) {
             let part = cell.get(place).map_or("", String::as_str);
-            let _ = write!(line, "  {part:CELL$}");
+            let _ = write!(line, "  {part:columns$}");
         }
         text.push_str(line.trim_end());
-        text.push('\n');
+        text.push_str("\n");
     }
-    text
+}
+
+/// A row on a narrow screen: its cells below its name.
+fn below(text: &mut Lines, name: &str, heads: [&str; 3], cells: [&str; 3]) {
+    text.wrap("", name, 2);
+    for (head, cell) in heads.iter().zip(cells) {
+        if !cell.is_empty() {
+            let cell = cell.replace('\n', ", ");
+            text.wrap("  ", &format!("{head}: {cell}"), 4);
+        }
+    }
 }
 
 /// Lines of at most `columns`; a line end in `text` stays one, so that no name of a counter is broken.
@@ -267,7 +275,7 @@ mod tests {
 
     #[test]
     fn both_tables_hold_every_row_of_the_guide() {
-        let counters = guide_table("counters").unwrap();
+        let counters = guide_table("counters", Width::PLAIN).unwrap();
         for name in [
             "Disk Reads/sec",
             "% Disk Read Time",
@@ -284,18 +292,20 @@ mod tests {
         ] {
             assert!(counters.contains(name), "{name} is not in\n{counters}");
         }
-        let factors = guide_table("factors").unwrap();
+        let factors = guide_table("factors", Width::PLAIN).unwrap();
         let named = FACTORS.iter().filter(|(name, _)| factors.contains(name));
         assert_eq!(named.count(), 11);
-        assert_eq!(guide_table("nothing"), None);
+        assert_eq!(guide_table("nothing", Width::PLAIN), None);
     }
 
     #[test]
     fn no_line_is_too_wide() {
         for name in ["counters", "factors"] {
-            let table = guide_table(name).unwrap();
-            let widest = table.lines().map(|line| line.chars().count()).max();
-            assert!(widest <= Some(NAME + 3 * (CELL + 2)), "{table}");
+            for columns in [40, 60, 80] {
+                let table = guide_table(name, Width::of_terminal(columns)).unwrap();
+                let widest = table.lines().map(|line| line.chars().count()).max();
+                assert!(widest <= Some(columns), "{table}");
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_profile::{Growth, Level, Levels, Period, Role, Volume};
+use fathom_report::{Lines, Width};
 use fathom_units::{Bytes, BytesPerSec, Nanos, Percent, group_digits};
 
 use crate::checklist::Checklist;
@@ -13,21 +14,21 @@ use crate::verdict::verdicts;
 const NAMES: usize = 26;
 /// Columns of a figure.
 const FIGURE: usize = 13;
-/// Columns of a line of prose.
-const PROSE: usize = 100;
+/// Columns of a figure on a narrow screen, where the figures stand below their name.
+const NARROW_FIGURE: usize = 12;
 
-/// The whole page: a table for each volume and period, rules, what is unknown and why, doubts, verdicts.
-pub fn page(seen: &Observation, list: &Checklist) -> String {
-    let mut text = format!(
-        "Checklist of `{}`, from {}\n",
-        list.profile.name, seen.source
-    );
+/// The whole page, for a screen of a width: a table for each volume and period, rules, what is unknown and why, doubts,
+/// verdicts.
+pub fn page(seen: &Observation, list: &Checklist, width: Width) -> String {
+    let mut text = Lines::new(width);
+    let heading = format!("Checklist of `{}`, from {}", list.profile.name, seen.source);
+    text.line("", &heading, 2);
     if list.profile.growth != Growth::NONE {
-        let _ = writeln!(
-            text,
+        let growth = format!(
             "Figures are as seen; the plan multiplies them by a growth of {}",
             list.profile.growth
         );
+        text.line("", &growth, 2);
     }
     for volume in &list.profile.volumes {
         for period in &volume.periods {
@@ -42,37 +43,30 @@ pub fn page(seen: &Observation, list: &Checklist) -> String {
     section(&mut text, "Doubts", &seen.doubts);
     let verdicts: Vec<_> = verdicts(seen).iter().map(ToString::to_string).collect();
     section(&mut text, "Verdicts", &verdicts);
-    // A name from a log must not steer the terminal.
-    text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
+    // A name from a log must not steer the terminal, which is what `finish` sees to.
+    text.finish()
 }
 
 fn told(unknown: &Unknown) -> String {
     format!("{}: {}", unknown.figure, unknown.reason)
 }
 
-fn table(text: &mut String, list: &Checklist, volume: &Volume, period: &Period) {
+fn table(text: &mut Lines, list: &Checklist, volume: &Volume, period: &Period) {
     let role = match volume.role {
         Role::Data => "data",
         Role::Log => "log",
     };
     let heading = format!("{} ({role}), {}", volume.name, period.kind.name());
-    let _ = writeln!(
-        text,
-        "\n{heading:NAMES$} {:>FIGURE$} {:>FIGURE$} {:>FIGURE$}",
-        "p50", "p90", "p99"
-    );
+    text.push_str("\n");
+    figures(text, &heading, ["p50", "p90", "p99"]);
     let profile = &list.profile;
     let (rate, time) = (BytesPerSec::to_string, Nanos::to_string);
     let (share, count) = (Percent::to_string, |it: &u64| group_digits(*it));
-    match profile.transactions_per_sec {
-        Some(known) => row(text, "transactions a second", &Levels::all(known), count),
-        None => {
-            let _ = writeln!(
-                text,
-                "  {:24} unknown: `--transactions N/s` says it",
-                "transactions a second"
-            );
-        }
+    if let Some(known) = profile.transactions_per_sec {
+        row(text, "transactions a second", &Levels::all(known), count);
+    } else {
+        let head = format!("  {:24} ", "transactions a second");
+        text.wrap(&head, "unknown: `--transactions N/s` says it", 4);
     }
     row(text, "I/Os a second", &period.iops, |it| {
         group_digits(it.get())
@@ -102,7 +96,7 @@ fn table(text: &mut String, list: &Checklist, volume: &Volume, period: &Period) 
 }
 
 fn row<T: Copy + PartialEq>(
-    text: &mut String,
+    text: &mut Lines,
     name: &str,
     levels: &Levels<T>,
     write: impl Fn(&T) -> String,
@@ -113,14 +107,27 @@ fn row<T: Copy + PartialEq>(
             .map_or_else(|| "unknown".to_owned(), |it| write(&it))
     };
     let [p50, p90, p99] = Level::ALL.map(figure);
-    let _ = writeln!(
-        text,
-        "  {name:24} {p50:>FIGURE$} {p90:>FIGURE$} {p99:>FIGURE$}"
-    );
+    figures(text, &format!("  {name}"), [&p50, &p90, &p99]);
+}
+
+/// Three figures beside their name, or below it on a screen where they do not fit beside it.
+fn figures(text: &mut Lines, name: &str, [p50, p90, p99]: [&str; 3]) {
+    const WIDE: usize = NAMES + 3 * (FIGURE + 1);
+    let _ = if text.columns() < WIDE {
+        writeln!(
+            text,
+            "{name}\n  {p50:>NARROW_FIGURE$} {p90:>NARROW_FIGURE$} {p99:>NARROW_FIGURE$}"
+        )
+    } else {
+        writeln!(
+            text,
+            "{name:NAMES$} {p50:>FIGURE$} {p90:>FIGURE$} {p99:>FIGURE$}"
+        )
+    };
 }
 
 /// Who issued a device's I/Os, where they were traced.
-fn processes(text: &mut String, seen: &Observation) {
+fn processes(text: &mut Lines, seen: &Observation) {
     for device in &seen.devices {
         let Some(traced) = device.traced.as_ref().filter(|it| !it.processes.is_empty()) else {
             continue;
@@ -140,36 +147,42 @@ fn processes(text: &mut String, seen: &Observation) {
             device.name,
             shown.join(", ")
         );
-        let _ = write!(text, "\n{}", wrapped(&line, 0));
+        text.push_str("\n");
+        text.wrap("", &line, 0);
     }
 }
 
-fn section(text: &mut String, heading: &str, lines: &[String]) {
+fn section(text: &mut Lines, heading: &str, lines: &[String]) {
     if lines.is_empty() {
         return;
     }
     let _ = writeln!(text, "\n{heading}");
     for line in lines {
-        text.push_str("  - ");
-        text.push_str(wrapped(line, 4).trim_start());
+        text.wrap("  - ", line, 4);
     }
 }
 
-/// `line` in lines of at most [`PROSE`] columns, each with its line end, those after the first moved in by `indent`.
-fn wrapped(line: &str, indent: usize) -> String {
-    let (mut text, mut column) = (" ".repeat(indent), indent);
-    for word in line.split_whitespace() {
-        let width = word.chars().count();
-        if column > indent && column + 1 + width > PROSE {
-            let _ = write!(text, "\n{}", " ".repeat(indent));
-            column = indent;
-        } else if column > indent {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += width;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_stand_beside_or_below_their_names() {
+        let shown = |columns| {
+            let mut text = Lines::new(Width::of_terminal(columns));
+            let levels = Levels::all(1_234);
+            row(&mut text, "I/Os a second", &levels, |it| group_digits(*it));
+            text.finish()
+        };
+        let wide = format!(
+            "  {:24} {:>13} {:>13} {:>13}\n",
+            "I/Os a second", "1,234", "1,234", "1,234"
+        );
+        let narrow = format!(
+            "  I/Os a second\n  {:>12} {:>12} {:>12}\n",
+            "1,234", "1,234", "1,234"
+        );
+        assert_eq!([shown(80), shown(68)], [wide.clone(), wide]);
+        assert_eq!([shown(67), shown(40)], [narrow.clone(), narrow]);
     }
-    text.push('\n');
-    text
 }

@@ -245,7 +245,7 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
             .unknown
             .retain(|it| it.figure != "transactions a second");
     }
-    console.print(&page(&observation, &list));
+    console.print(&page(&observation, &list, console.width()));
     if let Some(path) = &args.output {
         NewFile::at(path)?.write(&list.profile.to_toml())?;
         console.tell(&format!("the profile is in `{}`", path.display()));

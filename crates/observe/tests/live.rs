@@ -402,7 +402,7 @@ fn check_mixed(bench: &Bench, seen: &Seen, said: &Value) -> Checklist {
     let text = list.profile.to_toml();
     let read = Profile::read(&text, "x").map(|it| it.0);
     assert_eq!(read.map_err(|it| it.to_string()), Ok(list.profile.clone()));
-    let page = page(&seen.observation, &list);
+    let page = page(&seen.observation, &list, fathom_report::Width::PLAIN);
     for part in [
         bench.name(),
         "% random",

@@ -1,7 +1,7 @@
 //! `fathom diskperformance`: the arguments and the table of DiskPerformance.ps1.
 //!
 //! Exit codes: 0; 1 where the run failed or the line is wrong; 4 where the test file is there and may not be removed, or
-//! the write guard refused.
+//! the write guard refused; 130 where the run was stopped.
 
 use fathom_dialects::diskperformance::{self, DiskPerformanceInput, Existing, Output};
 use fathom_engine::RunOutcome;
@@ -10,21 +10,44 @@ use fathom_session::{
 };
 use fathom_units::Nanos;
 
-use crate::measure::{self, Ours, progress, tell_failure};
+use crate::measure::{self, Ours, asks_for_help, progress, tell_failure};
+
+const USAGE: &str = "\
+Usage: fathom diskperformance -TestMode Get-SmallIO|Get-LargeIO [parameters]
+Names may be as short as they are clear; each has a value behind a blank.
+
+  -TestMode Get-SmallIO          8 KiB random reads at depths 8 to 64: IOPS
+  -TestMode Get-LargeIO          512 KiB reads in order at depths 1 to 32: MB/s
+  -TestFilepath FOLDER           where the file is made (C:\\Test)
+  -TestFileName NAME             its name (test.dat)
+  -TestFileSizeInGB N            1, 5, 10, 50, 100, 500 or 1000 (1)
+  -FastMode True|False           10 s for each depth, or 60 s (True)
+  -RemoveTestFile True|False     remove a file of that name first (False)
+  -OutputFormat Out-GridView|Format-Table
+beside them: --map FROM=TO, --record
+";
 
 /// Does what the script would do with `arguments`.
 pub fn diskperformance(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = Ours::take(arguments);
+    if asks_for_help(&theirs, &["-?", "-h", "-help", "--help", "/?"]) {
+        console.print(USAGE);
+        return Code::Success;
+    }
     let done = diskperformance::read(&theirs)
         .map_err(Failure::from)
         .and_then(|input| act(input, &ours, console));
     match done {
-        Ok(()) => Code::Success,
+        Ok(code) => code,
         Err(failure) => tell_failure(&failure, Code::Unexpected, console),
     }
 }
 
-fn act(mut input: DiskPerformanceInput, ours: &Ours, console: &dyn Console) -> Result<(), Failure> {
+fn act(
+    mut input: DiskPerformanceInput,
+    ours: &Ours,
+    console: &dyn Console,
+) -> Result<Code, Failure> {
     tell_warnings(&input.warnings, console);
     let settings = &input.settings;
     map_paths(&ours.maps, &mut input.workload)?;

@@ -1,6 +1,7 @@
 //! `fathom diskspd`: DISKSPD's command line, output and exit codes.
 //!
-//! Exit codes are DISKSPD's own (0; 1 where the run failed; 3 where the line is wrong), but 4 where the write guard refused.
+//! Exit codes are DISKSPD's own (0; 1 where the run failed; 3 where the line is wrong), but 4 where the write guard refused
+//! and 130 where the run was stopped.
 
 mod processors;
 mod watcher;
@@ -11,7 +12,7 @@ use fathom_engine::RunOutcome;
 use fathom_session::{Code, Console, Failure, map_paths, settle_paths, tell_warnings};
 use fathom_workload::Workload;
 
-use crate::measure::{self, Ours, tell_failure};
+use crate::measure::{self, Ours, asks_for_help, tell_failure};
 
 pub(crate) use self::processors::system;
 pub(crate) use self::watcher::Span;
@@ -27,32 +28,37 @@ pub fn diskspd(arguments: &[String], console: &dyn Console) -> Code {
         console.print(diskspd::usage());
         return Code::Input;
     }
+    // `-h` is an option of DISKSPD's.
+    if asks_for_help(&theirs, &["--help", "/?"]) {
+        console.print(diskspd::usage());
+        return Code::Success;
+    }
     let done = diskspd::read(&theirs, fathom_rawio::wall_clock(), &SystemFiles)
         .map_err(Failure::from)
         .and_then(|input| act(input, &ours, console));
     match done {
-        Ok(()) => Code::Success,
+        Ok(code) => code,
         Err(failure) => tell_failure(&failure, Code::Input, console),
     }
 }
 
-fn act(mut input: DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<(), Failure> {
+fn act(mut input: DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     tell_warnings(&input.warnings, console);
     match input.action {
         Action::Run => {}
         Action::Help => {
             console.print(diskspd::usage());
-            return Ok(());
+            return Ok(Code::Success);
         }
         Action::Profile => {
             console.print(&diskspd::write_profile(&input, PROGRAM));
-            return Ok(());
+            return Ok(Code::Success);
         }
         Action::System => {
             let started = fathom_rawio::wall_clock();
             let system = system();
             console.print(&diskspd::write_system(&input, &system, started));
-            return Ok(());
+            return Ok(Code::Success);
         }
     }
     map_paths(&ours.maps, &mut input.workload)?;
@@ -60,7 +66,7 @@ fn act(mut input: DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<()
     run(&input, ours, console)
 }
 
-fn run(input: &DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<(), Failure> {
+fn run(input: &DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     let started_unix_ns = fathom_rawio::wall_clock();
     let mut watcher = Watcher::new(input, console);
     let print = |ran: &RunOutcome, watcher: &mut Watcher<'_>| {

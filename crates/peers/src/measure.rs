@@ -3,7 +3,7 @@
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, RunOutcome, StopFlag};
 use fathom_record::EventSink;
 use fathom_session::{
-    Code, Console, Failure, Input, Keep, Screen, Show, Start, engine_failure, measured, watch,
+    Code, Console, Failure, Input, Keep, Screen, Show, Start, failure_of, measured, watch,
 };
 use fathom_workload::Workload;
 
@@ -94,7 +94,8 @@ pub fn progress(console: &dyn Console) -> Screen<'_> {
     Screen::new(show, console)
 }
 
-/// Runs `workload`, which `name` is the peer of, and lets `print` tell its results before they are stored.
+/// Runs `workload`, which `name` is the peer of, and lets `print` tell its results before they are stored; says whether it
+/// went to its end or was interrupted.
 ///
 /// # Errors
 /// What the run fails with; [`Code::Unexpected`] but where the write guard refuses.
@@ -105,7 +106,7 @@ pub fn run<V: View>(
     view: &mut V,
     console: &dyn Console,
     print: impl FnOnce(&RunOutcome, &mut V),
-) -> Result<(), Failure> {
+) -> Result<Code, Failure> {
     let options = ours.options();
     let stop = StopFlag::new();
     stop.install_signal_handlers()
@@ -115,10 +116,10 @@ pub fn run<V: View>(
     // The line is right; the machine is not as it says.
     let unexpected = |error: &fathom_engine::EngineError| Failure {
         code: Code::Unexpected,
-        ..engine_failure(error)
+        ..failure_of(name, error)
     };
     fathom_engine::preflight(workload, &options).map_err(|error| match error.exit_class() {
-        fathom_engine::ExitClass::Refused => engine_failure(&error),
+        fathom_engine::ExitClass::Refused => failure_of(name, &error),
         _ => unexpected(&error),
     })?;
     let ran = watch(&mut start, &whole, ours.keep(), view, console, |sink| {
@@ -130,13 +131,24 @@ pub fn run<V: View>(
         return Err(unexpected(error));
     }
     print(&ran, view);
+    let code = if ran.interrupted {
+        console.tell("note: the run was stopped: its figures are of what was measured until then");
+        Code::Interrupted
+    } else {
+        Code::Success
+    };
     if let Some(writer) = writer {
         let record = start.record(&whole, measured(ran));
         if let Some(problem) = writer.finish(&record) {
             console.tell(&format!("note: {problem}"));
         }
     }
-    Ok(())
+    Ok(code)
+}
+
+/// Whether a lone word asks for help: where the peer has no other use for it.
+pub fn asks_for_help(words: &[String], known: &[&str]) -> bool {
+    matches!(words, [word] if known.contains(&word.as_str()))
 }
 
 /// Tells why a peer's verb failed; the code that says so is the peer's own but for the write guard's.

@@ -1,6 +1,6 @@
 //! `fathom sqlio`: SQLIO's command line and output.
 //!
-//! Exit codes: 0; 1 where the run failed or the line is wrong; 4 where the write guard refused.
+//! Exit codes: 0; 1 where the run failed or the line is wrong; 4 where the write guard refused; 130 where it was stopped.
 
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::sqlio::{self, Action, SqlioInput, SqlioRun};
@@ -9,25 +9,29 @@ use fathom_session::{Code, Console, Failure, Screen, map_paths, settle_paths, te
 use fathom_units::Nanos;
 use fathom_workload::Workload;
 
-use crate::measure::{self, Ours, progress, tell_failure};
+use crate::measure::{self, Ours, asks_for_help, progress, tell_failure};
 
 /// Does what SQLIO would do with `arguments`.
 pub fn sqlio(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = Ours::take(arguments);
+    if asks_for_help(&theirs, &["-h", "--help", "/?"]) {
+        console.print(sqlio::usage());
+        return Code::Success;
+    }
     let done = sqlio::read(&theirs, &SystemFiles)
         .map_err(Failure::from)
         .and_then(|input| act(input, &ours, console));
     match done {
-        Ok(()) => Code::Success,
+        Ok(code) => code,
         Err(failure) => tell_failure(&failure, Code::Unexpected, console),
     }
 }
 
-fn act(mut input: SqlioInput, ours: &Ours, console: &dyn Console) -> Result<(), Failure> {
+fn act(mut input: SqlioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     tell_warnings(&input.warnings, console);
     if input.action == Action::Help {
         console.print(sqlio::usage());
-        return Ok(());
+        return Ok(Code::Success);
     }
     map_paths(&ours.maps, &mut input.workload)?;
     settle_paths(&mut input.workload)?;
@@ -41,7 +45,7 @@ fn act(mut input: SqlioInput, ours: &Ours, console: &dyn Console) -> Result<(), 
                 let sizes = sizes.as_slice();
                 console.print(&sqlio::write_text(settings, &SqlioRun { result, sizes }));
             }
-            None => console.tell("note: the run was stopped before anything was measured"),
+            None => console.tell("note: nothing was measured"),
         }
     };
     measure::run("sqlio", &input.workload, ours, &mut screen, console, print)

@@ -17,8 +17,8 @@ use fathom_dialects::vdbench::{self, RunKind, VdbenchInput};
 use fathom_engine::{EngineError, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
-    Code, Console, Failure, Input, Start, engine_failure, located, map_paths, measured,
-    tell_warnings, watch,
+    Code, Console, Failure, Input, Start, engine_failure, in_words_of, located, map_paths,
+    measured, tell_warnings, watch,
 };
 use fathom_workload::Workload;
 use jiff::Zoned;
@@ -27,7 +27,7 @@ use jiff::tz::TimeZone;
 pub(crate) use self::directory::Files;
 pub use self::enough::Enough;
 pub(crate) use self::watcher::{Time, Watcher};
-use crate::measure::Ours;
+use crate::measure::{Ours, asks_for_help};
 
 /// The directory where none is named.
 const DEFAULT_OUTPUT: &str = "output";
@@ -43,6 +43,10 @@ pub fn vdbench(arguments: &[String], console: &dyn Console) -> Code {
     if theirs.is_empty() {
         console.print(USAGE);
         return Code::VdbenchFailed;
+    }
+    if asks_for_help(&theirs, &["-h", "-?", "--help", "/?"]) {
+        console.print(USAGE);
+        return Code::Success;
     }
     let done = vdbench::read(&theirs, &SystemFiles)
         .map_err(Failure::from)
@@ -235,7 +239,8 @@ fn act(
 fn refused(input: &VdbenchInput, error: &EngineError) -> Failure {
     match error {
         EngineError::Invalid(complaints) => {
-            located(complaints.clone(), |subject| input.place_of(subject)).into()
+            let located = located(complaints.clone(), |subject| input.place_of(subject));
+            in_words_of("vdbench", located).into()
         }
         _ => engine_failure(error),
     }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use fathom_profile::{Level, PeriodKind};
+use fathom_report::{Lines, Width};
 use fathom_units::{Nanos, group_digits};
 
 use crate::Plan;
@@ -28,19 +29,23 @@ fn hours(time: Nanos) -> String {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
+        f.write_str(&self.to_text(Width::PLAIN))
+    }
+}
+
+impl Plan {
+    /// The plan for a screen of a width: as it is displayed, or narrower.
+    pub fn to_text(&self, width: Width) -> String {
+        let mut text = Lines::new(width);
         self.write_need(&mut text);
         for (index, offer) in self.offers.iter().enumerate() {
             self.write_offer(&mut text, index + 1, offer);
         }
         self.write_rest(&mut text);
-        f.write_str(text.trim_end())?;
-        f.write_char('\n')
+        text.finish()
     }
-}
 
-impl Plan {
-    fn write_need(&self, text: &mut String) {
+    fn write_need(&self, text: &mut Lines) {
         let _ = writeln!(text, "NEED at {} after growth", self.need.level);
         let names = self.need.volumes.iter();
         let names = widest(names.map(|volume| volume.name.as_str()));
@@ -66,10 +71,10 @@ impl Plan {
         }
     }
 
-    fn write_offer(&self, text: &mut String, number: usize, offer: &Offer) {
+    fn write_offer(&self, text: &mut Lines, number: usize, offer: &Offer) {
         let vm = offer.candidate.vm;
         let (title, cost) = (offer.title(), self.cost(offer));
-        text.push('\n');
+        text.push_str("\n");
         sentence(
             text,
             "",
@@ -102,11 +107,11 @@ impl Plan {
             );
         }
         if offer.headroom > 0 {
-            let _ = writeln!(
-                text,
-                "   planned with {} % of headroom, since designs with less fail their proof",
+            let words = format!(
+                "planned with {} % of headroom, since designs with less fail their proof",
                 offer.headroom
             );
+            sentence(text, "   ", &words);
         }
         for words in &offer.advice {
             sentence(text, "   ", words);
@@ -174,12 +179,15 @@ impl Plan {
     }
 
     /// That nothing carries the need, and what comes closest.
-    fn write_nothing(&self, text: &mut String) {
-        text.push_str(if self.unproven.is_empty() {
-            "\nNOTHING in the catalogue, as it was searched, carries this.\n"
+    fn write_nothing(&self, text: &mut Lines) {
+        let proof = if self.unproven.is_empty() {
+            ""
         } else {
-            "\nNOTHING in the catalogue, as it was searched, carries this and passes its proof.\n"
-        });
+            " and passes its proof"
+        };
+        let words = format!("NOTHING in the catalogue, as it was searched, carries this{proof}.");
+        text.push_str("\n");
+        sentence(text, "", &words);
         if let Some(line) = &self.ruled_out.closest {
             let words = format!(
                 "closest: {} gives {}, {} are needed: {:.2} times as much",
@@ -204,7 +212,7 @@ impl Plan {
         let _ = writeln!(text, "  tried with {tried}");
     }
 
-    fn write_rest(&self, text: &mut String) {
+    fn write_rest(&self, text: &mut Lines) {
         if self.offers.is_empty() {
             self.write_nothing(text);
         }
@@ -216,11 +224,11 @@ impl Plan {
                 line.unit.figure(line.need),
                 self.machines
             );
-            text.push('\n');
+            text.push_str("\n");
             sentence(text, "", &words);
         }
         for failure in self.unproven.iter().take(MOST_FAILURES) {
-            text.push('\n');
+            text.push_str("\n");
             sentence(
                 text,
                 "",
@@ -236,18 +244,19 @@ impl Plan {
                 "{} more with as little headroom are not offered, since predicting them takes too long: `--prove` tries them",
                 self.untried
             );
-            text.push('\n');
+            text.push_str("\n");
             sentence(text, "", &words);
         }
         let several = |count: u64| if count == 1 { "" } else { "s" };
-        let _ = writeln!(
-            text,
-            "\nsearched in full: {} machine size{}, {} combination{} of kinds of storage",
+        let words = format!(
+            "searched in full: {} machine size{}, {} combination{} of kinds of storage",
             self.sizes,
             several(self.sizes as u64),
             group_digits(self.combinations),
             several(self.combinations)
         );
+        text.push_str("\n");
+        sentence(text, "", &words);
         for (rule, (count, example)) in &self.ruled_out.rules {
             let words = format!("{count} ruled out: {} (such as {example})", rule.words());
             sentence(text, "  ", &words);
@@ -281,12 +290,22 @@ fn widest<'a>(words: impl Iterator<Item = &'a str>) -> usize {
     columns.max().unwrap_or(0)
 }
 
-/// The table of limits, as wide as what stands in it.
-fn write_limits(text: &mut String, lines: &[Line]) {
+/// The table of limits, as wide as what stands in it; on a screen that is narrower, figures stand below each limit.
+fn write_limits(text: &mut Lines, lines: &[Line]) {
     let titles = ["limit", "need", "have", "headroom"].map(str::to_owned);
     let rows: Vec<[String; 4]> = [titles].into_iter().chain(lines.iter().map(row)).collect();
     let [owners, needs, haves] =
         [0, 1, 2].map(|column| widest(rows.iter().map(|row| row[column].as_str())));
+    let headrooms = widest(rows.iter().map(|row| row[3].as_str()));
+    let is_wide = 3 + owners + 2 + needs + 2 + haves + 2 + headrooms > text.columns();
+    if text.is_narrow() && is_wide {
+        for [owner, need, have, headroom] in &rows[1..] {
+            sentence(text, "   ", owner);
+            let words = format!("need {need}, have {have}, headroom {headroom}");
+            sentence(text, "     ", &words);
+        }
+        return;
+    }
     for [owner, need, have, headroom] in &rows {
         let _ = writeln!(
             text,
@@ -313,7 +332,7 @@ fn row(line: &Line) -> [String; 4] {
     ]
 }
 
-fn write_proof(text: &mut String, proven: &ProvenVolume) {
+fn write_proof(text: &mut Lines, proven: &ProvenVolume) {
     let mut words = format!(
         "predicted {}, {}: {} of {} IOPS",
         proven.volume,
@@ -336,24 +355,7 @@ fn write_proof(text: &mut String, proven: &ProvenVolume) {
     sentence(text, "   ", &words);
 }
 
-/// Longest line of a sentence; tables are as wide as what stands in them, which is less.
-const WIDTH: usize = 80;
-
 /// Writes a sentence behind a margin, broken between words, with what goes on a little further in.
-fn sentence(text: &mut String, margin: &str, words: &str) {
-    let mut length = margin.chars().count();
-    text.push_str(margin);
-    for (index, word) in words.split(' ').enumerate() {
-        let own = word.chars().count();
-        if index > 0 && length + 1 + own > WIDTH {
-            let _ = write!(text, "\n{margin}    ");
-            length = margin.chars().count() + 4;
-        } else if index > 0 {
-            text.push(' ');
-            length += 1;
-        }
-        text.push_str(word);
-        length += own;
-    }
-    text.push('\n');
+fn sentence(text: &mut Lines, margin: &str, words: &str) {
+    text.wrap(margin, words, margin.len() + 4);
 }

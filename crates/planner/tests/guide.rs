@@ -6,6 +6,7 @@ use fathom_planner::{
     Family, Per, Plan, Prices, Prove, Request, Rule, Storage, Unit, depth_for, plan,
 };
 use fathom_profile::{Level, Profile};
+use fathom_report::Width;
 use fathom_units::Nanos;
 
 /// The guide's own prices a month (2016-02-20), P30 as its printed total needs it.
@@ -34,9 +35,13 @@ fn planned(volumes: &str, request: &Request, prices: Option<Prices>) -> Plan {
     let text = format!("name = \"app\"\n{volumes}");
     let (profile, _) = Profile::read(&text, "app.profile.toml").expect("a profile");
     let plan = plan(&profile, request, prices, Catalog::builtin()).expect("a plan");
-    let too_wide = |line: &&str| line.chars().count() > 80;
-    let told = plan.to_string();
-    assert_eq!(told.lines().find(too_wide), None, "{told}");
+    for columns in [40, 60, 80] {
+        let told = plan.to_text(Width::of_terminal(columns));
+        // A word may be longer than the screen.
+        let too_wide = |line: &&str| line.chars().count() > columns && line.trim().contains(' ');
+        assert_eq!(told.lines().find(too_wide), None, "{columns}:\n{told}");
+    }
+    assert_eq!(plan.to_string(), plan.to_text(Width::PLAIN));
     plan
 }
 

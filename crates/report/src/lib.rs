@@ -20,9 +20,9 @@ pub use compare::{
 };
 pub use format::plain;
 pub use html::{PAGE_MARK, html_page};
-pub use lines::Width;
+pub use lines::{Lines, Width};
 pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};
 pub use progress::{Progress, layout_line};
 pub use record_csv::record_csv;
 pub use runs_table::{RunRow, runs_table};
-pub use summary::{Summary, summary};
+pub use summary::{Summary, stored_summary, summary};

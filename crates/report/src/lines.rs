@@ -29,40 +29,40 @@ impl Width {
 
 /// Text that grows line by line, for a screen of its width.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub struct Lines {
     text: String,
     width: Width,
 }
 
 impl Lines {
     /// No text yet.
-    pub(crate) fn new(width: Width) -> Self {
+    pub fn new(width: Width) -> Self {
         let text = String::new();
         Self { text, width }
     }
 
     /// Columns it may have.
-    pub(crate) fn columns(&self) -> usize {
+    pub fn columns(&self) -> usize {
         self.width.get()
     }
 
     /// Whether the screen is narrower than a plain terminal.
-    pub(crate) fn is_narrow(&self) -> bool {
+    pub fn is_narrow(&self) -> bool {
         self.width < Width::PLAIN
     }
 
     /// Adds `text` as it is.
-    pub(crate) fn push_str(&mut self, text: &str) {
+    pub fn push_str(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
     /// Adds `body` after `head`, broken at blanks; further lines are indented by `indent`.
-    pub(crate) fn wrap(&mut self, head: &str, body: &str, indent: usize) {
+    pub fn wrap(&mut self, head: &str, body: &str, indent: usize) {
         self.wrap_to(self.columns(), head, body, indent);
     }
 
     /// Adds a line that is broken, as by [`Self::wrap`], on narrow screens alone: wide ones and files get it whole.
-    pub(crate) fn line(&mut self, head: &str, body: &str, indent: usize) {
+    pub fn line(&mut self, head: &str, body: &str, indent: usize) {
         let most = if self.is_narrow() {
             self.columns()
         } else {
@@ -118,7 +118,7 @@ impl Lines {
     }
 
     /// All of it; nothing in it steers a terminal.
-    pub(crate) fn finish(self) -> String {
+    pub fn finish(self) -> String {
         self.text
             .replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
     }

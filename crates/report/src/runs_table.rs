@@ -1,6 +1,7 @@
 //! The list of stored runs.
 
 use crate::format::on_one_line;
+use crate::lines::{Lines, Width};
 
 /// One stored run, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,23 +16,38 @@ pub struct RunRow {
     pub verdict: String,
 }
 
-/// A table of runs, the newest last; a hint where there is none.
-pub fn runs_table(rows: &[RunRow]) -> String {
+/// A table of runs for a screen of a width, the newest last; a hint where there is none.
+///
+/// On a narrow screen, what was run stands below each run's id and verdict.
+pub fn runs_table(rows: &[RunRow], width: Width) -> String {
+    let mut text = Lines::new(width);
     if rows.is_empty() {
-        return "no runs are stored yet; `fathom run quick` makes one\n".to_owned();
+        text.line(
+            "",
+            "no runs are stored yet; `fathom run quick` makes one",
+            2,
+        );
+        return text.finish();
     }
-    let width = rows.iter().map(|row| row.id.chars().count()).max();
-    let width = width.unwrap_or(0);
+    let ids = rows.iter().map(|row| row.id.chars().count()).max();
+    let ids = ids.unwrap_or(0);
+    let is_narrow = text.is_narrow();
     // A name from a workload, or from a folder that somebody put there, must not steer the terminal.
-    let line = |id: &str, kind: &str, verdict: &str, what: &str| {
-        let [id, kind, verdict, what] = [id, kind, verdict, what].map(on_one_line);
-        format!("{id:width$}  {kind:7}  {verdict:12}  {what}\n")
+    let mut put = |row: [&str; 4]| {
+        let [id, kind, verdict, what] = row.map(on_one_line);
+        if is_narrow {
+            text.wrap("", &format!("{id:ids$}  {verdict}"), 2);
+            text.wrap(&format!("  {kind:7}  "), &what, 4);
+        } else {
+            let head = format!("{id:ids$}  {kind:7}  {verdict:12}  ");
+            text.line(&head, &what, 4);
+        }
     };
-    let header = line("RUN", "KIND", "VERDICT", "WORKLOAD");
-    let lines = rows
-        .iter()
-        .map(|row| line(&row.id, &row.kind, &row.verdict, &row.what));
-    std::iter::once(header).chain(lines).collect()
+    put(["RUN", "KIND", "VERDICT", "WORKLOAD"]);
+    for row in rows {
+        put([&row.id, &row.kind, &row.verdict, &row.what]);
+    }
+    text.finish()
 }
 
 #[cfg(test)]
@@ -46,8 +62,26 @@ mod tests {
             what: "quick".to_owned(),
             verdict: "trustworthy".to_owned(),
         };
-        assert!(runs_table(&[row]).contains("20260102-030405-run  run      trustworthy   quick"));
-        assert!(runs_table(&[]).contains("fathom run quick"));
+        assert!(
+            runs_table(&[row], Width::PLAIN)
+                .contains("20260102-030405-run  run      trustworthy   quick")
+        );
+        assert!(runs_table(&[], Width::PLAIN).contains("fathom run quick"));
+    }
+
+    #[test]
+    fn on_a_narrow_screen_the_workload_stands_below() {
+        let row = RunRow {
+            id: "20260102-030405-predict".to_owned(),
+            kind: "predict".to_owned(),
+            what: "fioreadwrite.ini on ds14.design.toml, 12 points".to_owned(),
+            verdict: "questionable".to_owned(),
+        };
+        let table = runs_table(&[row], Width::of_terminal(40));
+        let expected = "\
+            RUN                      VERDICT\n  KIND     WORKLOAD\n\
+            20260102-030405-predict  questionable\n  predict  fioreadwrite.ini on\n    ds14.design.toml, 12 points\n";
+        assert_eq!(table, expected);
     }
 
     #[test]
@@ -58,7 +92,7 @@ mod tests {
             what: "a\u{1b}]0;b\u{7}\nc\u{9b}".to_owned(),
             verdict: "cut short".to_owned(),
         };
-        let table = runs_table(&[row]);
+        let table = runs_table(&[row], Width::PLAIN);
         let controls = table.chars().filter(|c| c.is_control());
         assert_eq!(controls.collect::<String>(), "\n\n", "{table:?}");
     }

@@ -7,7 +7,7 @@ use fathom_record::{
     KneePlace, KneeRecord, LatencyRecord, OverTimeRecord, PointRecord, Record, RunKind, SCHEMA,
     StageRecord, StorageRecord, SweepRecord, ToolRecord, TotalRecord, Verdict,
 };
-use fathom_report::{Summary, Width, summary};
+use fathom_report::{Summary, Width, stored_summary, summary};
 use fathom_stats::{Histogram, to_hdr_base64};
 
 /// A thousand latencies around `mean_ms`, one in a hundred twice as long.
@@ -171,6 +171,31 @@ fn a_prediction_says_what_binds_and_what_falls_short() {
     check(&record, Summary::Short, include_str!("prediction.txt"));
     let narrow = fits(&record, Summary::Short, 40);
     assert_eq!(narrow, include_str!("prediction_narrow.txt"), "\n{narrow}");
+}
+
+#[test]
+fn the_next_command_names_the_run_that_is_shown() {
+    let writes = direction(1.0, 1.0, &[]);
+    let stages = || vec![stage("stage1", vec![job("a", &writes, None)], &writes)];
+    let mut record = record(RunKind::Run, stages(), vec![]);
+    for (run, command) in [
+        ("last", "`fathom report last --full`"),
+        ("last~1", "`fathom report last~1 --full`"),
+        (
+            "runs/a b's.json",
+            r"`fathom report 'runs/a b'\''s.json' --full`",
+        ),
+    ] {
+        let shown = stored_summary(&record, Summary::Short, Width::PLAIN, run);
+        assert!(shown.contains(command), "{shown}");
+    }
+    let made = summary(&record, Summary::Short, Width::PLAIN);
+    assert!(made.contains("`fathom report last --full`"), "{made}");
+    record.stored = false;
+    let made = summary(&record, Summary::Short, Width::PLAIN);
+    assert!(made.contains("was not stored"), "{made}");
+    let shown = stored_summary(&record, Summary::Short, Width::PLAIN, "a.json");
+    assert!(shown.contains("`fathom report a.json --full`"), "{shown}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub use input::{Input, Layout, Words, load, map_paths, tell_warnings};
 pub use marked::{Mark, MarkedFile};
 pub use need::{NeedArgs, Needed, need_code};
 pub use page::Page;
-pub use places::located;
+pub use places::{failure_of, in_words_of, located};
 pub use screen::{Fan, Screen, Show};
 pub use spoken::{
     Spoken, dialects, is_dialect, make_folder, prepare_diskperformance, processors, read_context,

@@ -5,7 +5,7 @@
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
 use fathom_dialects::fio::{FioInput, Origin};
 
-use fathom_engine::EngineError;
+use fathom_engine::{EngineError, MAKE_FIRST};
 
 use crate::{Failure, Input, Spoken, engine_failure};
 
@@ -19,7 +19,10 @@ impl Input {
     /// The engine's error, pointing at lines of the input likewise.
     pub fn engine_failure(&self, error: &EngineError) -> Failure {
         match error {
-            EngineError::Invalid(complaints) => self.located(complaints.clone()).into(),
+            EngineError::Invalid(complaints) => {
+                let located = self.located(complaints.clone());
+                in_words_of(self.spoken.dialect(), located).into()
+            }
             _ => engine_failure(error),
         }
     }
@@ -34,6 +37,33 @@ impl Input {
                 None
             }
         }
+    }
+}
+
+/// The same complaints; what to do about a file that is missing is said in the words of the dialect of that name.
+#[must_use]
+pub fn in_words_of(dialect: &str, mut complaints: Diagnostics) -> Diagnostics {
+    let makes = match dialect {
+        "fio" => "leave out `allow_file_create=0`",
+        "diskspd" => "have it made by `-c` and its size",
+        "vdbench" => "give the SD a `size=`",
+        "sqlio" => "give its size in a parameter file (`-F`)",
+        "native" => "leave out `must_exist`",
+        _ => return complaints,
+    };
+    for complaint in &mut complaints.0 {
+        if complaint.hint.as_deref() == Some(MAKE_FIRST) {
+            complaint.hint = Some(format!("{MAKE_FIRST}, or {makes}"));
+        }
+    }
+    complaints
+}
+
+/// The engine's error about a workload of the dialect of that name.
+pub fn failure_of(dialect: &str, error: &EngineError) -> Failure {
+    match error {
+        EngineError::Invalid(complaints) => in_words_of(dialect, complaints.clone()).into(),
+        _ => engine_failure(error),
     }
 }
 

@@ -56,6 +56,22 @@ pub enum Spoken {
     DiskPerformance(Box<DiskPerformanceInput>),
 }
 
+impl Spoken {
+    /// The dialect's word on our command line; `native` for a native file, nothing for a preset.
+    pub(crate) fn dialect(&self) -> &'static str {
+        match self {
+            Self::Preset => "",
+            Self::Native { .. } => "native",
+            Self::Fio(_) => "fio",
+            Self::Diskspd(_) => "diskspd",
+            Self::Vdbench(_) => "vdbench",
+            Self::Iometer(_) => "iometer",
+            Self::Sqlio(_) => "sqlio",
+            Self::DiskPerformance(_) => "diskperformance",
+        }
+    }
+}
+
 /// A file that may hold a workload.
 pub(crate) struct File<'a> {
     /// As the user gave it.

@@ -57,6 +57,19 @@ pub fn read(arguments: &[String]) -> Result<(Settings, Diagnostics), Diagnostics
     }
 }
 
+/// Whether a word is the name of a parameter, as long as it is or cut short.
+fn is_parameter(word: &str) -> bool {
+    let Some(name) = word.strip_prefix(DASHES) else {
+        return false;
+    };
+    let name = name.split(':').next().unwrap_or(name);
+    let begins = |known: &&str| {
+        let start = known.get(..name.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    !name.is_empty() && PARAMETERS.iter().any(begins)
+}
+
 impl Line {
     fn error(&mut self, index: usize, message: impl Into<String>, hint: impl Into<String>) {
         let span = self.spans.get(index).cloned().unwrap_or(0..0);
@@ -68,7 +81,7 @@ impl Line {
     /// Words to parameters: named ones first, then the others in order.
     fn bind(&mut self, arguments: &[String]) {
         let mut others = Vec::new();
-        let mut words = arguments.iter().enumerate();
+        let mut words = arguments.iter().enumerate().peekable();
         while let Some((index, word)) = words.next() {
             let Some(name) = word.strip_prefix(DASHES) else {
                 others.push((index, word.clone()));
@@ -84,7 +97,9 @@ impl Line {
                 }
                 continue;
             };
-            let value = value.or_else(|| words.next().map(|(_, word)| word.clone()));
+            // A name in place of a value leaves the parameter without one, as in PowerShell.
+            let mut next = || words.next_if(|(_, word)| !is_parameter(word));
+            let value = value.or_else(|| next().map(|(_, word)| word.clone()));
             let Some(value) = value else {
                 let message = format!("`-{parameter}` has no value");
                 self.error(index, message, "write one behind a blank");
@@ -176,7 +191,10 @@ impl Line {
             return default.to_owned();
         };
         if !(least..=most).contains(&value.chars().count()) {
-            let message = format!("`-{parameter}` has {} characters", value.chars().count());
+            let message = match value.chars().count() {
+                1 => format!("`-{parameter}` has one character"),
+                count => format!("`-{parameter}` has {count} characters"),
+            };
             self.error(index, message, format!("give {least} to {most}"));
         }
         value

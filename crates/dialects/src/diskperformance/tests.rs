@@ -96,13 +96,17 @@ fn bad_lines_are_refused_with_a_remedy() {
         ("-TestMode Get-MediumIO", "no value of `-TestMode`"),
         ("-TestMode", "has no value"),
         (
+            "-FastMode -TestMode Get-SmallIO",
+            "`-FastMode` has no value",
+        ),
+        (
             "-TestFile x.dat -TestMode Get-SmallIO",
             "may be TestFileName or",
         ),
         ("-TestModus Get-SmallIO", "no parameter"),
         ("-TestMode Get-SmallIO -TestMode Get-LargeIO", "given twice"),
         ("-TestMode Get-SmallIO -TestFileSizeInGB 2", "no value of"),
-        ("-TestMode Get-SmallIO -TestFileName x", "1 characters"),
+        ("-TestMode Get-SmallIO -TestFileName x", "has one character"),
         ("-TestMode Get-SmallIO -TestFilepath C:", "2 characters"),
         ("-TestMode Get-SmallIO -FastMode yes", "True, False"),
         (

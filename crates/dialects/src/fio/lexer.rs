@@ -118,6 +118,14 @@ impl<'a> Lexer<'a> {
             return;
         }
         let span = line.span_of(content);
+        // fio takes no mark either; what it stands before is read on, so that nothing else seems wrong.
+        let marked = content.strip_prefix('\u{feff}');
+        if marked.is_some() {
+            let message = "the file begins with a byte order mark, which is part of its first line";
+            let error = Diagnostic::error(message).at(line.location(span.clone()));
+            diagnostics.push(error.hint("save it as UTF-8 without a byte order mark"));
+        }
+        let content = marked.unwrap_or(content);
         if let Some(name) = content.strip_prefix('[') {
             if line.depth > 0 {
                 let message = "an included file cannot open a section";

@@ -592,6 +592,10 @@ fn what_fio_refuses_is_refused() {
         "bs=4k\n[j]\nsize=1m\n",
         &["option `bs=4k` stands outside of a [section]"],
     );
+    check_error(
+        "\u{feff}[j]\nsize=1m\n",
+        &["the file begins with a byte order mark, which is part of its first line"],
+    );
     check_error("[j]\nrw=read\n", &["job `j`: you need to specify size="]);
     check_error(
         "[j]\nfilesize=8k-4k\n",

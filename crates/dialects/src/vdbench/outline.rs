@@ -176,6 +176,9 @@ impl Keywords {
             return None;
         }
         let hint = match (kind, nearest(key, known.iter().copied())) {
+            _ if key.starts_with('\u{feff}') => {
+                "the file begins with a byte order mark: save it as UTF-8 without one".to_owned()
+            }
             (_, Some(near)) => format!("did you mean `{near}`?"),
             (Kind::Wd | Kind::Fwd | Kind::Rd, None) if STORAGE.contains(&key) => {
                 format!(

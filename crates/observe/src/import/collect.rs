@@ -323,8 +323,12 @@ fn spans(reports: &[Report], resolution: Nanos, doubts: &mut Vec<String>) -> Vec
         last = Some(at);
     }
     if let Some((count, at, far)) = back {
+        let often = match count {
+            1 => "once,".to_owned(),
+            _ => format!("{count} times, first"),
+        };
         doubts.push(format!(
-            "its clock goes back {count} times, first by {} s after {}: what follows is moved on, so its hours are not the clock's",
+            "its clock goes back {often} by {} s after {}: what follows is moved on, so its hours are not the clock's",
             far / 1_000_000_000,
             when::show(at.clamp(0, i128::from(i64::MAX)) as i64),
         ));
@@ -502,12 +506,7 @@ mod tests {
             (3_603.0, false),
         ];
         let expected = [(7_201_000, 1_000), (7_202_000, 1_000), (7_203_000, 1_000)];
-        check(
-            &times,
-            FINE,
-            &expected,
-            &["goes back 1 times, first by 3600 s"],
-        );
+        check(&times, FINE, &expected, &["goes back once, by 3600 s"]);
     }
 
     #[test]

@@ -19,6 +19,8 @@ use crate::{MachineSample, Observation, Sample};
 const COUNTERS: usize = 11;
 /// Which of them are milliseconds, which every kernel prints with 32 bits.
 const MILLISECONDS: [usize; 4] = [3, 7, 9, 10];
+/// Times of `/proc/stat` that make up a processor's whole time; those of guests, behind them, are part of users'.
+const TICKS: usize = 8;
 /// What is no counter: I/Os in flight.
 const IN_FLIGHT: usize = 8;
 
@@ -69,12 +71,33 @@ fn epoch(text: &str) -> Option<i64> {
     (nanos >= 0).then_some(whole * 1_000_000_000 + nanos)
 }
 
+/// Whether the last line, which has no end, is a whole one of its kind as far as it is used; of a moment nothing follows.
+fn is_whole(words: &[&str]) -> bool {
+    match words {
+        [memory, .., unit] if memory.ends_with(':') => *unit == "kB",
+        ["cpu", ticks @ ..] => ticks.len() > TICKS,
+        [first, ..] => {
+            let is_disk = first.bytes().all(|byte| byte.is_ascii_digit());
+            first.starts_with("cpu") || (is_disk && words.len() >= 3 + COUNTERS + 6)
+        }
+        [] => true,
+    }
+}
+
 impl Reader {
     fn line(&mut self, line: &Line<'_>) -> Result<(), Diagnostics> {
         let words: Vec<&str> = line.text.split_whitespace().collect();
         let Some(first) = words.first() else {
             return Ok(());
         };
+        if line.cut && !is_whole(&words) {
+            let doubt = format!(
+                "its last line, {}, may be cut short and is left out",
+                line.number
+            );
+            self.doubts.push(doubt);
+            return Ok(());
+        }
         let moment = line.text.trim().trim_start_matches(['#', '=', ' ']);
         if words.len() == 1 && epoch(moment).is_some() {
             self.moment(epoch(moment).unwrap_or_default());
@@ -120,10 +143,9 @@ impl Reader {
         if ticks.len() < 4 || self.at.is_none() {
             return Ok(());
         }
-        // Guests' time is part of users' time already.
         let total = ticks
             .iter()
-            .take(8)
+            .take(TICKS)
             .fold(0_u64, |sum, tick| sum.saturating_add(*tick));
         let (idle, waiting) = (ticks[3], ticks.get(4).copied().unwrap_or(0));
         let before = self.processors.replace((total, idle, waiting));
@@ -159,14 +181,6 @@ impl Reader {
     }
 
     fn disk(&mut self, line: &Line<'_>, words: &[&str]) -> Result<(), Diagnostics> {
-        if line.cut && words.len() < 3 + COUNTERS + 6 {
-            let doubt = format!(
-                "its last line, {}, may be cut short and is left out",
-                line.number
-            );
-            self.doubts.push(doubt);
-            return Ok(());
-        }
         let Some(at) = self.at else {
             let message = "no moment stands before it";
             self.complaints.push(line.error("", message).hint(FORM));
@@ -302,6 +316,25 @@ fn per_second(passed: &[f64; COUNTERS], seconds: f64) -> Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_whole_though_it_ends_the_file() {
+        for (line, expected) in [
+            ("MemTotal:       24684084 kB", true),
+            ("MemTotal:       24684084", false),
+            ("MemTo", false),
+            ("cpu  69589 46211 24427 83673 16556 0 228 291 0 0", true),
+            ("cpu  69589 46211 24427 83673 16556 0 228 29", false),
+            ("cpu0 69589 4621", true),
+            ("254 0 vda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", true),
+            ("254 0 vda 1 2 3 4 5 6 7 8 9 10 11", false),
+            ("254 0 v", false),
+            ("1795330991.04", false),
+        ] {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            assert_eq!(is_whole(&words), expected, "{line}");
+        }
+    }
 
     #[test]
     fn moments() {

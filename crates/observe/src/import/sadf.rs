@@ -53,7 +53,8 @@ impl Reader {
         if fields.iter().any(|field| field.contains("LINUX-RESTART")) || fields.contains(&"COM") {
             return Ok(());
         }
-        if line.cut && fields.len() < self.columns.len() {
+        let is_short = fields.len() < self.columns.len() || fields.last() == Some(&"");
+        if line.cut && is_short {
             let doubt = format!(
                 "its last row, line {}, is cut short and left out",
                 line.number

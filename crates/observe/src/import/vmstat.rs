@@ -23,6 +23,7 @@ pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Dia
         complaints: Diagnostics::default(),
         doubts: Vec::new(),
         stamped: false,
+        stamp: 0,
         options,
     };
     for line in text.lines() {
@@ -78,13 +79,19 @@ struct Reader<'a> {
     complaints: Diagnostics,
     doubts: Vec<String>,
     stamped: bool,
+    /// Characters of the longest time met.
+    stamp: usize,
     options: &'a Options,
 }
 
 impl Reader<'_> {
     fn row(&mut self, line: &Line<'_>) -> Result<(), Diagnostics> {
         let words: Vec<&str> = line.text.split_whitespace().collect();
-        if line.cut && words.len() < self.columns.len() {
+        let stamp = words.get(self.columns.len()..).unwrap_or_default();
+        let stamp: usize = stamp.iter().map(|word| word.len()).sum();
+        let is_short = words.len() < self.columns.len() || stamp < self.stamp;
+        self.stamp = self.stamp.max(stamp);
+        if line.cut && is_short {
             let doubt = format!(
                 "its last row, line {}, is cut short and left out",
                 line.number

@@ -172,7 +172,10 @@ impl Dates {
         }
         let (year, month, day) = self.date(&found[..3])?;
         let part = |run: &Run<'_>| run.digits.parse::<i64>().map_err(|_| NotADate::Other);
-        if !(found[4].before == ":" || found[4].before.contains(['時', '시', '时'])) {
+        // `11.58.00`, as in Danish or Finnish; with two numbers alone it might be anything.
+        let is_dotted = found[4].before == "." && found.get(5).is_some_and(|run| run.before == ".");
+        let is_known = found[4].before == ":" || found[4].before.contains(['時', '시', '时']);
+        if !is_known && !is_dotted {
             return Err(NotADate::Other);
         }
         let mut hour = part(&found[3])?;
@@ -181,7 +184,7 @@ impl Dates {
         let mut second = 0;
         let minutes = [":", "分", "분"];
         if let Some(run) = found.get(5)
-            && minutes.contains(&run.before.trim())
+            && (is_dotted || minutes.contains(&run.before.trim()))
         {
             second = part(run)?;
             next = 6;
@@ -350,6 +353,8 @@ mod tests {
         check("22/11/26 07:03:11", "2026-11-22T07:03:11Z");
         check("22.11.2026 07:03:11,500", "2026-11-22T07:03:11.5Z");
         check("22.11.2026 07:03", "2026-11-22T07:03:00Z");
+        check("22.11.2026 07.03.11", "2026-11-22T07:03:11Z");
+        check("22.11.2026 07.03.11,5", "2026-11-22T07:03:11.5Z");
         check("2026-11-22T07:03:11+0100", "2026-11-22T06:03:11Z");
         check(
             "2026-11-22T07:03:11.123456789+05:30",
@@ -373,6 +378,7 @@ mod tests {
     #[test]
     fn what_is_no_date_is_none() {
         refused(&["vda 1 2 3"], &NotADate::Other);
+        refused(&["22.11.2026 07.03"], &NotADate::Other);
         refused(&["02/30/2026 00:00:00"], &NotADate::None);
         refused(
             &["11/22/2026 00:00:00", "22/11/2026 00:00:00"],

@@ -156,7 +156,7 @@ fn a_clock_set_back_and_a_gap_are_said() {
     let log = format!("{ENGLISH}{}", times.map(row).concat());
     let observation = read_text(&log, &Options::default());
     in_order(&observation);
-    says(&observation, "goes back 1 times, first by 3600 s");
+    says(&observation, "goes back once, by 3600 s");
     says(&observation, "1 gaps in its times, the first of 600 s");
     let samples = &device(&observation, "0 C:").samples;
     assert!(

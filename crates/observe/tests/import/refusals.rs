@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fathom_observe::import::{self, Format, Options};
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 
 use crate::{device, in_order, only, read_text, refused, sample, says};
 
@@ -137,6 +137,30 @@ sda               0.00     1.00   10.00   30.00   160.00   480.00    16.00     0
     assert_eq!(found.all.unwrap().time, Some(Nanos::from_secs(2)));
     let lacking = |figure| observation.unknown.iter().any(|one| one.figure == figure);
     assert!(lacking("latency of reads and of writes") && !lacking("latency"));
+}
+
+#[test]
+fn a_text_may_end_anywhere_in_its_last_rows() {
+    for name in [
+        "iostat.txt",
+        "sadf-all.csv",
+        "sadf-T.csv",
+        "sadf-U.csv",
+        "vmstat.txt",
+        "diskstats.txt",
+    ] {
+        let whole = text(name);
+        for end in whole.len() - 150..whole.len() {
+            let read = import::read(&whole.as_bytes()[..end], "log", &Options::default());
+            assert!(read.is_ok(), "{name} to {end}: {}", read.unwrap_err());
+        }
+    }
+    let dump = text("diskstats.txt");
+    let total = dump.rfind("MemTotal:").unwrap();
+    let cut = &dump[..total + "MemTotal:      2468".len()];
+    let observation = read_text(cut, &Options::default());
+    says(&observation, "may be cut short and is left out");
+    assert!(observation.machine.memory.unwrap() > Bytes::gib(20));
 }
 
 #[test]

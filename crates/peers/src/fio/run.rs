@@ -3,7 +3,9 @@
 use fathom_dialects::fio::{self, FioInput, FioRun};
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_rawio::Clock;
-use fathom_session::{Code, Console, Failure, Input, Keep, Start, engine_failure, measured, watch};
+use fathom_session::{
+    Code, Console, Failure, Input, Keep, Start, engine_failure, failure_of, measured, watch,
+};
 
 use super::Ours;
 use super::output::Output;
@@ -23,7 +25,8 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let whole = Input::new("fio", input.workload.clone());
     let mut start = Start::now(&whole, None);
-    fathom_engine::preflight(&input.workload, &options).map_err(|error| engine_failure(&error))?;
+    fathom_engine::preflight(&input.workload, &options)
+        .map_err(|error| failure_of("fio", &error))?;
     let output = Output::open(input, console)?;
     let mut watcher = Watcher::new(input, output, began, console);
     watcher.start();

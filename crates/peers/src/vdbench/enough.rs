@@ -5,7 +5,7 @@ use fathom_engine::StopFlag;
 use fathom_record::{Event, EventSink, IntervalStats, Phase};
 use fathom_session::{Input, Spoken};
 use fathom_units::Nanos;
-use fathom_workload::Direction;
+use fathom_workload::{Direction, Stage, SweepPoint};
 
 /// Below this `maxdata=` is a multiple of the size of all SDs.
 const MULTIPLE: f64 = 100.0;
@@ -14,6 +14,8 @@ const MULTIPLE: f64 = 100.0;
 /// what a warm-up moves does not count, and no job knows how much that is.
 pub struct Enough<'a> {
     runs: &'a [Run],
+    /// Index of the stage that each stage was made from: a sweep makes several of one.
+    bases: Vec<usize>,
     stop: StopFlag,
     /// Bytes read and written so far in the present run.
     moved: [u64; 2],
@@ -22,14 +24,15 @@ pub struct Enough<'a> {
 }
 
 impl<'a> Enough<'a> {
-    /// For the runs of `input`, where it is of Vdbench and nothing is swept; `stop` ends them.
+    /// For the runs of `input`, where it is of Vdbench; `stop` ends them.
     pub fn new(input: &'a Input, stop: StopFlag) -> Self {
         let runs = match &input.spoken {
-            Spoken::Vdbench(spoken) if input.sweep.is_empty() => spoken.runs.as_slice(),
+            Spoken::Vdbench(spoken) => spoken.runs.as_slice(),
             _ => &[],
         };
         Self {
             runs,
+            bases: bases(&input.workload.stages, points_of_each(&input.sweep)),
             stop,
             moved: [0; 2],
             is_over: false,
@@ -37,7 +40,8 @@ impl<'a> Enough<'a> {
     }
 
     fn interval(&mut self, stage: usize, phase: Phase, interval: &IntervalStats) {
-        let Some(run) = self.runs.iter().find(|run| run.stage == stage) else {
+        let base = self.bases.get(stage);
+        let Some(run) = self.runs.iter().find(|run| Some(&run.stage) == base) else {
             return;
         };
         if phase != Phase::Measure && run.warmup > 0 {
@@ -80,6 +84,28 @@ impl EventSink for Enough<'_> {
     }
 }
 
+/// How many points a sweep makes of each measured stage; 1 without a sweep. Its points are the same for each.
+fn points_of_each(sweep: &[SweepPoint]) -> usize {
+    let Some((first, rest)) = sweep.split_first() else {
+        return 1;
+    };
+    1 + rest.iter().take_while(|it| it.base == first.base).count()
+}
+
+/// For each stage the index of that from which a sweep made it; what is discarded is not swept.
+fn bases(stages: &[Stage], points: usize) -> Vec<usize> {
+    let (mut base, mut made) = (0, 0);
+    let of_each = stages.iter().map(|stage| {
+        let own = base;
+        made += 1;
+        if stage.discard || made == points {
+            (base, made) = (base + 1, 0);
+        }
+        own
+    });
+    of_each.collect()
+}
+
 /// Whether a run has moved what `maxdata=` and its kin allow.
 pub fn has_enough(maxdata: &MaxData, size: u64, [read, written]: [u64; 2]) -> bool {
     let limit = |value: f64| {
@@ -99,6 +125,38 @@ pub fn has_enough(maxdata: &MaxData, size: u64, [read, written]: [u64; 2]) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stages_of_a_sweep_know_what_they_were_made_from() {
+        let stage = |name: &str, discard| Stage {
+            name: name.to_owned(),
+            jobs: Vec::new(),
+            cooldown: Nanos::ZERO,
+            repeats: 1,
+            discard,
+            rate_from: None,
+        };
+        let stages = [
+            ("format", true),
+            ("a", false),
+            ("a", false),
+            ("b", false),
+            ("b", false),
+        ];
+        let stages = stages.map(|(name, discard)| stage(name, discard));
+        assert_eq!(bases(&stages, 2), [0, 1, 1, 2, 2]);
+        assert_eq!(bases(&stages, 1), [0, 1, 2, 3, 4]);
+        let point = |base: &str| SweepPoint {
+            stage: String::new(),
+            base: Some(base.to_owned()),
+            depth: None,
+            block: None,
+            threads: None,
+            outstanding: 1,
+        };
+        let points = ["a", "a", "a", "b", "b", "b"].map(point);
+        assert_eq!([points_of_each(&points), points_of_each(&[])], [3, 1]);
+    }
 
     #[test]
     fn maxdata_is_bytes_or_a_multiple_of_all_storage() {

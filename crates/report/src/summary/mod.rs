@@ -31,8 +31,18 @@ pub enum Summary {
     Full,
 }
 
-/// The summary of `record` as text, for a screen of a width.
+/// The summary of `record`, which has just been made, as text for a screen of a width.
 pub fn summary(record: &Record, how_much: Summary, width: Width) -> String {
+    let run = record.stored.then_some("last");
+    written(record, how_much, width, run)
+}
+
+/// The same of a record that is found as `run`, by which the next command names it.
+pub fn stored_summary(record: &Record, how_much: Summary, width: Width, run: &str) -> String {
+    written(record, how_much, width, Some(run))
+}
+
+fn written(record: &Record, how_much: Summary, width: Width, run: Option<&str>) -> String {
     let mut text = Lines::new(width);
     text.line("", &record.title, 2);
     if let Some(swept) = &record.sweep {
@@ -46,6 +56,9 @@ pub fn summary(record: &Record, how_much: Summary, width: Width) -> String {
         storage::write_storage(&mut text, record);
     }
     verdict::write_verdict(&mut text, record, how_much);
+    if how_much == Summary::Short {
+        verdict::write_next(&mut text, record, run);
+    }
     text.finish()
 }
 

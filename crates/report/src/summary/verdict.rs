@@ -5,7 +5,7 @@ use fathom_record::{Record, RunKind, Verdict};
 use super::Summary;
 use crate::lines::Lines;
 
-/// Adds notes, verdict, failed checks and the next command.
+/// Adds notes, verdict and failed checks.
 pub(super) fn write_verdict(text: &mut Lines, record: &Record, how_much: Summary) {
     for note in notes(record) {
         text.wrap("note     ", &note, 9);
@@ -23,16 +23,28 @@ pub(super) fn write_verdict(text: &mut Lines, record: &Record, how_much: Summary
             text.wrap("       hint: ", &check.remedy, 13);
         }
     }
-    let next = match (record.stored, record.kind) {
-        (false, _) => "`--full` shows every check, device and job (this run was not stored)",
-        (true, RunKind::Run) => "`fathom report last --full` shows every check, device and job",
-        (true, RunKind::Predict | RunKind::Serve) => {
-            "`fathom report last --full` shows each disk and VM limit"
+}
+
+/// Adds the next command, which calls the record `run`; without a name it is not stored.
+pub(super) fn write_next(text: &mut Lines, record: &Record, run: Option<&str>) {
+    let everything = "every check, device and job";
+    let next = match (run.map(quoted), record.kind) {
+        (None, _) => format!("`--full` shows {everything} (this run was not stored)"),
+        (Some(run), RunKind::Run) => format!("`fathom report {run} --full` shows {everything}"),
+        (Some(run), RunKind::Predict | RunKind::Serve) => {
+            format!("`fathom report {run} --full` shows each disk and VM limit")
         }
     };
-    if how_much == Summary::Short {
-        text.wrap("next     ", next, 9);
+    text.wrap("next     ", &next, 9);
+}
+
+/// A run's name as a shell takes it: a path may have anything in it.
+fn quoted(run: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-~+@%:,".contains(c);
+    if !run.is_empty() && !run.starts_with('~') && run.chars().all(is_plain) {
+        return run.to_owned();
     }
+    format!("'{}'", run.replace('\'', r"'\''"))
 }
 
 /// What a reader should know of the run and its stages, each once.

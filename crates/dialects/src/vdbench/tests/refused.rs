@@ -22,6 +22,16 @@ fn check(text: &str, message: &str, place: (usize, usize)) {
 }
 
 #[test]
+fn a_byte_order_mark_is_told() {
+    let text = format!("\u{feff}{SD_WD}rd=rd1,wd=wd1,iorate=max");
+    let Err(complaints) = read_with(&text, "") else {
+        panic!("taken: {text}");
+    };
+    let hint = complaints.0[0].hint.as_deref().unwrap_or_default();
+    assert!(hint.contains("save it as UTF-8 without one"), "{hint}");
+}
+
+#[test]
 #[expect(
     clippy::too_many_lines,
     reason = "one line for each row of the table of errors"
