@@ -142,3 +142,20 @@ fn hours_of_times_in_utc_are_those_of_the_machine_they_are_read_on() {
         assert!(page.contains("told in UTC"), "{page}");
     }
 }
+
+#[test]
+fn a_file_that_is_too_large_is_refused_before_it_is_read() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let log = fs::File::create(home.join("large.txt")).unwrap();
+    log.set_len(1 << 30).unwrap();
+    // With room for the program, and for less than half of what may be read.
+    let limited = "ulimit -v 300000; exec \"$0\" observe --from large.txt";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", limited]).arg(support::fathom_binary());
+    let output = shell.current_dir(home).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("more than 512 MiB"), "{stderr}");
+    assert!(stderr.contains("hint:"), "{stderr}");
+}

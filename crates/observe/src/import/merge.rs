@@ -31,7 +31,8 @@ impl File {
             Box::new(Diagnostic::error(message).hint(unread_hint(path, error.kind())))
         };
         let file = std::fs::File::open(path).map_err(tell)?;
-        if file.metadata().map_err(tell)?.is_dir() {
+        let metadata = file.metadata().map_err(tell)?;
+        if metadata.is_dir() {
             let message = format!("`{name}` is a folder");
             return Err(Box::new(
                 Diagnostic::error(message).hint("name the files in it"),
@@ -39,8 +40,11 @@ impl File {
         }
         let mut bytes = Vec::new();
         let left = MOST_BYTES - *total;
-        file.take(left + 1).read_to_end(&mut bytes).map_err(tell)?;
-        if bytes.len() as u64 > left {
+        // A file that says its size is not read first; a pipe has none.
+        if metadata.len() <= left {
+            file.take(left + 1).read_to_end(&mut bytes).map_err(tell)?;
+        }
+        if metadata.len().max(bytes.len() as u64) > left {
             let message = format!(
                 "`{name}`: with it there are more than {} MiB",
                 MOST_BYTES >> 20
