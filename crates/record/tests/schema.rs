@@ -261,6 +261,17 @@ fn a_record_is_read_back_as_it_was_written() {
 }
 
 /// A stage that is called as the repeat of another would be counts for itself.
+/// A report of a stored record shows the figures of its run, to the last digit.
+#[test]
+fn figures_are_read_back_to_the_last_digit() {
+    for ios in 1..2000_u32 {
+        let figure = f64::from(ios) * 1e9 / 30_000_271.0;
+        let text = serde_json::to_string(&figure).expect("a number is written");
+        let again: f64 = serde_json::from_str(&text).expect("a number is read");
+        assert_eq!(figure.to_bits(), again.to_bits(), "{text}");
+    }
+}
+
 #[test]
 fn a_stage_called_like_a_repeat_is_a_point_of_its_own() {
     let curves = |repeats: [u64; 2], names: &[&str]| {
