@@ -496,8 +496,28 @@ fn mapped_problem(settings: &Settings) -> Option<(&'static str, &'static str)> {
     appends.then_some(("file_append", "the engine `mmap` cannot append to files"))
 }
 
+/// A complaint where the job does what it may not.
+pub fn check_direction(
+    settings: &Settings,
+    name: &str,
+    allowed: Allowed,
+    diagnostics: &mut Diagnostics,
+) {
+    if allowed == Allowed::Everything || !changes_data(settings) {
+        return;
+    }
+    let rw = &settings.pattern.name;
+    let message = format!("job `{name}`: `rw={rw}` writes or trims under --readonly");
+    let error = Diagnostic::error(message).hint("take --readonly away, or read only");
+    diagnostics.push(match settings.location("rw") {
+        Some(location) => error.at(location),
+        None => error,
+    });
+}
+
 /// Complaints about settings that do not go together.
 pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Diagnostics) {
+    check_direction(settings, name, allowed, diagnostics);
     let mut refuse = |option: &str, message: String, hint: &str| {
         let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
         diagnostics.push(match settings.location(option) {
@@ -505,13 +525,6 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
             None => error,
         });
     };
-    if allowed == Allowed::ReadsOnly && changes_data(settings) {
-        let message = format!(
-            "`rw={}` writes or trims under --readonly",
-            settings.pattern.name
-        );
-        refuse("rw", message, "take --readonly away, or read only");
-    }
     for (option, message, hint) in verify::problems(settings, allowed == Allowed::ReadsOnly) {
         refuse(option, message, hint);
     }
