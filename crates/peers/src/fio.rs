@@ -132,6 +132,9 @@ fn act(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Fai
         Action::EngineHelp(engine) => {
             return Ok(help(fio::engine_help(engine.as_deref()), console));
         }
+        Action::DebugHelp(areas) => {
+            console.print(&format!("fio: dumping debug options:{areas}\n"));
+        }
         Action::ShowCommand(line) => console.print(line),
         Action::InflateLog(path) => inflate::inflate(path, console)?,
     }

@@ -5,8 +5,8 @@
 //! the number of the pass and the worker's key alone, so that the check draws it again.
 //!
 //! How many passes there are, and what is counted against the limits of a job, is as in fio: a time-based job goes on
-//! with further passes; a limit of I/Os counts the reads of checks too; where a random job that visits each block once
-//! shall move more bytes than its files have, passes follow until reads and writes together have moved as many.
+//! with further passes; a limit of I/Os counts the reads of checks too; where a job that writes each block once, in order
+//! or at random, shall move more bytes than its files have, passes follow until reads and writes together have moved as many.
 //!
 //! Invariants: a write is checked after it completed; a block whose write failed is not checked; nothing here grows with
 //! the size of a target.
@@ -143,6 +143,8 @@ pub struct Program {
     /// I/Os issued or counted, over all passes; reads of checks too.
     ios: u64,
     bytes: u64,
+    /// Bytes of the streams of all passes, without checks.
+    streamed: u64,
     writes: u64,
     reads: u64,
     in_flight: BTreeSet<u64>,
@@ -193,6 +195,7 @@ impl Program {
             trims: trims.map(|asked| Trims::new(asked, base)),
             ios: 0,
             bytes: 0,
+            streamed: 0,
             writes: 0,
             reads: 0,
             in_flight: BTreeSet::new(),
@@ -295,6 +298,7 @@ impl Program {
             self.phase = Phase::LastTrims;
             return Step::Again;
         };
+        self.streamed += u64::from(io.length);
         match io.direction {
             Direction::Write => self.write(io),
             Direction::Read if self.checks_reads => self.read(io),
@@ -470,6 +474,14 @@ impl Program {
             }
             _ => self.phase = Phase::Over,
         }
+    }
+
+    /// Whether the pass that is over left bytes that no I/O of it fits into, or that only another pass has room for. Where
+    /// I/Os are done `at_once`, only the bytes of all passes tell.
+    pub fn fell_short(&self, at_once: bool) -> bool {
+        let left = self.streamed < self.passes.bytes_of_all();
+        let left_by_pass = at_once || self.pass.bytes() < self.passes.bytes_of_one();
+        left && left_by_pass && self.passes.allows(self.ios)
     }
 
     /// Ends the job: no more is issued but what [`Program::next`] has given already.

@@ -118,7 +118,7 @@ const OWN: &[(&str, Takes, Own)] = &[
 ];
 
 /// Areas that fio's `--debug` knows besides those told here.
-const DEBUG_AREAS: [&str; 16] = [
+const DEBUG_AREAS: [&str; 18] = [
     "process",
     "file",
     "mem",
@@ -135,6 +135,8 @@ const DEBUG_AREAS: [&str; 16] = [
     "compress",
     "steadystate",
     "helperthread",
+    "zbd",
+    "sprandom",
 ];
 
 /// Reads a command line and the job files it names.
@@ -417,6 +419,10 @@ impl Reader<'_> {
 
     /// Areas of fio's inner workings, of which two are told here; the others have nothing to tell.
     fn debug(&mut self, index: usize, text: &str) {
+        if matches!(text, "help" | "?") {
+            let areas = format!("random,io,{},all", DEBUG_AREAS.join(","));
+            return self.action(Action::DebugHelp(areas));
+        }
         for area in text.split(',') {
             let name = area.split(':').next().unwrap_or_default();
             match name {

@@ -139,27 +139,38 @@ fn place(option: &str) -> u8 {
     }
 }
 
-/// A job file's sections as one command line.
+/// A job file's sections as one command line. As in fio, a further `[global]` is shown with all that those before it have, since
+/// what follows it on a command line begins anew.
 pub fn show_command(sections: &[Section]) -> String {
     let mut text = "fio ".to_owned();
+    let mut globals = String::new();
     for section in sections {
-        if !section.global {
-            let _ = write!(text, "--name={} ", section.name);
-        }
-        let name_of = |option: &RawOption| {
-            table::find(&option.name).map_or(option.name.clone(), |row| row.name.to_owned())
-        };
-        let mut options: Vec<_> = section.options.iter().collect();
-        options.sort_by_key(|option| place(&name_of(option)));
-        for option in options {
-            let name = name_of(option);
-            let _ = match &option.value {
-                Some(value) if name == "description" => write!(text, "--{name}=\"{value}\" "),
-                Some(value) => write!(text, "--{name}={value} "),
-                None => write!(text, "--{name} "),
-            };
+        let shown = show_options(section);
+        if section.global {
+            globals.push_str(&shown);
+            text.push_str(&globals);
+        } else {
+            let _ = write!(text, "--name={} {shown}", section.name);
         }
     }
     text.push('\n');
+    text
+}
+
+fn show_options(section: &Section) -> String {
+    let mut text = String::new();
+    let name_of = |option: &RawOption| {
+        table::find(&option.name).map_or(option.name.clone(), |row| row.name.to_owned())
+    };
+    let mut options: Vec<_> = section.options.iter().collect();
+    options.sort_by_key(|option| place(&name_of(option)));
+    for option in options {
+        let name = name_of(option);
+        let _ = match &option.value {
+            Some(value) if name == "description" => write!(text, "--{name}=\"{value}\" "),
+            Some(value) => write!(text, "--{name}={value} "),
+            None => write!(text, "--{name} "),
+        };
+    }
     text
 }

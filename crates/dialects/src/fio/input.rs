@@ -41,6 +41,8 @@ pub enum Action {
     CommandHelp(Option<String>),
     /// List the engines, or one engine's options, or one of those (`--enghelp[=ENGINE[,OPTION]]`).
     EngineHelp(Option<String>),
+    /// Print the areas that `--debug` knows (`--debug=help`).
+    DebugHelp(String),
     /// Print the job files as a command line (`--showcmd`).
     ShowCommand(String),
     /// Print what a compressed log holds (`--inflate-log`).

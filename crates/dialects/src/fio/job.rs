@@ -229,14 +229,13 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
             None => (size.map(Bytes::new), passes),
         };
     };
+    if let Some(passes) = verified_passes(settings, total, io_size) {
+        return passes;
+    }
     // `io_size` of all passes is one limit, and the I/O that reaches it is still done whole.
     let loops = u64::from(settings.loops.max(1));
-    let block = block_range(settings);
-    let used = (0..3).filter(|way| settings.pattern.directions[*way]);
-    let smallest = used.clone().map(|way| block[way].0).min().unwrap_or(1);
-    let block = used.map(|way| block[way].1).max().unwrap_or(1).max(1);
-    let one_size = smallest == block;
-    let least = if one_size {
+    let (smallest, block) = used_blocks(settings);
+    let least = if smallest == block {
         let all = io_size.max(1).saturating_mul(loops);
         let rounds = whole_rounds(settings, targets, (io_size, block));
         // Walks that skip know by themselves what a round leaves.
@@ -251,6 +250,50 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
     let round = total.filter(|_| appends_once(settings));
     let least = round.map_or(least, |round| least.min(round.max(block)));
     (Some(Bytes::new(least)), 1)
+}
+
+/// Smallest and largest block of the directions that the job goes.
+fn used_blocks(settings: &Settings) -> (u64, u64) {
+    let block = block_range(settings);
+    let used = (0..3).filter(|way| settings.pattern.directions[*way]);
+    let smallest = used.clone().map(|way| block[way].0).min().unwrap_or(1);
+    (
+        smallest,
+        used.map(|way| block[way].1).max().unwrap_or(1).max(1),
+    )
+}
+
+/// Bytes and number of the passes of a job whose writes are verified, where each pass visits its blocks once: `io_size` is that
+/// of one pass, and where that is more than the files have, passes follow until writes and checks together have moved as much.
+fn verified_passes(
+    settings: &Settings,
+    total: Option<u64>,
+    io_size: u64,
+) -> Option<(Option<Bytes>, u32)> {
+    let [reads, writes, trims] = settings.pattern.directions;
+    let is_verified = writes && settings.verify.kind().is_some();
+    // Such jobs go round within one pass.
+    let goes_round = if settings.pattern.random {
+        is_independent(settings)
+    } else {
+        reads || trims || skips(settings) || settings.placement.zone_mode.is_some()
+    };
+    if !is_verified || goes_round || appends_once(settings) {
+        return None;
+    }
+    let (smallest, block) = used_blocks(settings);
+    if total.is_none_or(|total| io_size <= total) {
+        // The I/O that reaches it is still done whole.
+        let bytes = if smallest == block {
+            io_size.max(1).next_multiple_of(block)
+        } else {
+            io_size.max(block)
+        };
+        return Some((Some(Bytes::new(bytes)), settings.loops));
+    }
+    // fio forgets which files it is done with where it loops or checks, and nowhere else.
+    let once = !settings.verify.do_verify && settings.loops <= 1;
+    Some(((!once).then(|| Bytes::new(io_size)), settings.loops))
 }
 
 /// Bytes of the rounds over the targets that fio begins in blocks of one size: as many as there are `loops`, and more for as long
@@ -453,8 +496,28 @@ fn mapped_problem(settings: &Settings) -> Option<(&'static str, &'static str)> {
     appends.then_some(("file_append", "the engine `mmap` cannot append to files"))
 }
 
+/// A complaint where the job does what it may not.
+pub fn check_direction(
+    settings: &Settings,
+    name: &str,
+    allowed: Allowed,
+    diagnostics: &mut Diagnostics,
+) {
+    if allowed == Allowed::Everything || !changes_data(settings) {
+        return;
+    }
+    let rw = &settings.pattern.name;
+    let message = format!("job `{name}`: `rw={rw}` writes or trims under --readonly");
+    let error = Diagnostic::error(message).hint("take --readonly away, or read only");
+    diagnostics.push(match settings.location("rw") {
+        Some(location) => error.at(location),
+        None => error,
+    });
+}
+
 /// Complaints about settings that do not go together.
 pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Diagnostics) {
+    check_direction(settings, name, allowed, diagnostics);
     let mut refuse = |option: &str, message: String, hint: &str| {
         let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
         diagnostics.push(match settings.location(option) {
@@ -462,13 +525,6 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
             None => error,
         });
     };
-    if allowed == Allowed::ReadsOnly && changes_data(settings) {
-        let message = format!(
-            "`rw={}` writes or trims under --readonly",
-            settings.pattern.name
-        );
-        refuse("rw", message, "take --readonly away, or read only");
-    }
     for (option, message, hint) in verify::problems(settings, allowed == Allowed::ReadsOnly) {
         refuse(option, message, hint);
     }

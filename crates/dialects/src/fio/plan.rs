@@ -175,8 +175,8 @@ impl<'a> Planner<'a> {
             .clone()
             .unwrap_or_else(|| section.name.clone());
         if self.runs == Runs::No {
-            // As fio, `--parse-only` reads each option by itself and looks at nothing else.
-            return;
+            // As fio, `--parse-only` reads each option by itself and looks at nothing else, but `rw` has to be allowed.
+            return job::check_direction(&settings, &name, self.allowed, diagnostics);
         }
         if settings.control.exit_all {
             self.exits_all = ExitsAll::Yes;

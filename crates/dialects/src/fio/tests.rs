@@ -678,6 +678,11 @@ fn readonly_refuses_writes() {
         &["--readonly", "--name=a", "--size=1m", "--rw=write"],
     );
     assert!(refused.unwrap_err().0[0].message.contains("--readonly"));
+    // As in fio, whether anything is to be run or not.
+    let words = ["--readonly", "--name=a", "--size=1m", "--parse-only"];
+    assert!(read_in(&files, &words).is_ok());
+    let refused = read_in(&files, &[&words[..], &["--rw=trim"]].concat());
+    assert!(refused.unwrap_err().0[0].message.contains("--readonly"));
 }
 
 #[test]

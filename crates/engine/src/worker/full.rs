@@ -92,6 +92,11 @@ pub(crate) trait IoSource {
         false
     }
 
+    /// As [`Source::looks_for_more`].
+    fn looks_for_more(&mut self) -> bool {
+        (self.stream()).is_some_and(|stream| stream.fell_short())
+    }
+
     /// As [`Source::before_write`].
     fn before_write(&mut self, tag: u64, buffer: &mut [u8]) {
         let _ = (tag, buffer);
@@ -330,6 +335,10 @@ impl Source for Full<'_> {
 
     fn holds_syncs(&self) -> bool {
         self.stream.holds_syncs()
+    }
+
+    fn looks_for_more(&mut self) -> bool {
+        self.stream.looks_for_more()
     }
 
     fn oldest_due(&self) -> Option<Nanos> {

@@ -14,7 +14,7 @@ use crate::calls::{self, NextPass};
 use crate::{marker, store};
 
 use super::source::{Next, Source, Sourced};
-use super::{FailedIo, Kind, Round, Slot, State, Worker, think};
+use super::{ChecksAfter, FailedIo, Kind, Round, Slot, State, Worker, think};
 
 /// I/Os done one at a time that are not yet in the worker's counters.
 #[derive(Debug, Default)]
@@ -157,6 +157,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                     self.push_sync(operation, target);
                     continue;
                 }
+                if self.syncs_between {
+                    // What is checked came in between: for fio a sync follows a write, or is none.
+                    self.pending_sync = None;
+                }
             }
             let Some(Pending { io, tag, due }) = self.take_due() else {
                 if self.state == State::Owing {
@@ -178,7 +182,35 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// I/O, and issues a sync that is due before; where its last byte was written it does not look.
     fn fell_short(&mut self) -> bool {
         let ended = !self.is_issuing() && self.stats.ended == EndReason::Done;
-        ended && (self.parts.source.stream()).is_some_and(|stream| stream.fell_short())
+        ended && self.parts.source.looks_for_more()
+    }
+
+    /// Whether a sync goes before the checks of a pass that is over: where fio looks for one more write before it ends the pass.
+    /// It is issued then, and the checks begin once it is done.
+    fn syncs_before_checks(&mut self) -> bool {
+        if !(S::HOOKS && self.syncs_between) {
+            return false;
+        }
+        let due = (self.pending_sync.take()).filter(|_| self.parts.source.looks_for_more());
+        if let Some((operation, target)) = due {
+            self.push_sync(operation, target);
+            self.checks_after = ChecksAfter::Sync;
+            self.held_until = Some(Nanos::MAX);
+        }
+        due.is_some()
+    }
+
+    /// What the source gives next.
+    fn draw(&mut self, now: Nanos) -> Next {
+        let in_flight = self.queue.in_flight();
+        if self.checks_after == ChecksAfter::Pass {
+            return self.parts.source.next(now, in_flight);
+        }
+        if in_flight > 0 || !self.batch.is_empty() {
+            return Next::AfterCompletion;
+        }
+        self.checks_after = ChecksAfter::Pass;
+        Next::Settle
     }
 
     /// The next I/O if it may start now.
@@ -197,8 +229,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
         self.held_until = None;
         let now = self.schedule_now();
-        let mut drawn = self.parts.source.next(now, self.queue.in_flight());
+        let mut drawn = self.draw(now);
         while drawn == Next::Settle && self.is_issuing() {
+            if self.syncs_before_checks() {
+                return false;
+            }
             self.settle();
             // That took its time, which is none of the next I/O's.
             self.now = self.clock.now();

@@ -174,6 +174,15 @@ enum State {
     Broken,
 }
 
+/// What the checks that follow a pass wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChecksAfter {
+    /// Nothing but the pass.
+    Pass,
+    /// A sync that was due as it ended.
+    Sync,
+}
+
 /// What a worker looks at before each I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Round {
@@ -244,6 +253,7 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     /// When the source is asked again, where it had nothing to give.
     held_until: Option<Nanos>,
     pending_sync: Option<(Operation, u32)>,
+    checks_after: ChecksAfter,
     /// Whether a sync waits for an I/O to stand before, and those of the end are not counted, as in fio.
     syncs_between: bool,
     writes: u64,
@@ -321,6 +331,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             pending: None,
             held_until: None,
             pending_sync: None,
+            checks_after: ChecksAfter::Pass,
             writes: 0,
             base: None,
             last_start: 0,

@@ -135,6 +135,12 @@ pub(crate) trait Source {
         false
     }
 
+    /// Whether the order of I/O is over, or a pass of it, with bytes left that no I/O fits into: fio then looks for one more
+    /// before it ends, and has a sync that is due go first.
+    fn looks_for_more(&mut self) -> bool {
+        (self.stream()).is_some_and(|stream| stream.fell_short())
+    }
+
     /// What was found out about the data of the last completion, once.
     fn take_verdict(&mut self) -> Option<Verdict> {
         None

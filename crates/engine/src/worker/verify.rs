@@ -250,6 +250,16 @@ impl IoSource for Verification<'_> {
         self.own
     }
 
+    fn looks_for_more(&mut self) -> bool {
+        // One I/O at a time is done as fio issues it: then fio does not count what a pass has issued.
+        let at_once = match self.job.backend {
+            Backend::Sync | Backend::Mmap => true,
+            Backend::Null => self.job.depth == 1,
+            Backend::IoUring | Backend::Libaio => false,
+        };
+        self.program.fell_short(at_once)
+    }
+
     fn before_write(&mut self, tag: u64, buffer: &mut [u8]) {
         let task = self.tasks.get(tag as usize).copied().flatten();
         let Some(Task::Write { io, number, seed }) = task else {

@@ -1,9 +1,10 @@
 //! The passes of a job, each with a stream of its own.
 
+use fathom_units::Percent;
 use fathom_workload::generator::{
     Io, SharedCursor, StreamError, StreamKey, TargetRange, WorkerStream,
 };
-use fathom_workload::{Access, Coverage, Job, Limits, SequentialScope};
+use fathom_workload::{Access, Coverage, Job, Limits, Mix, SequentialScope};
 
 use crate::intervals::write_sizes;
 
@@ -19,6 +20,10 @@ pub(super) struct Passes {
     ranges: Vec<TargetRange>,
     made: u32,
     left: u64,
+    /// Passes that are asked for.
+    asked: u64,
+    /// Bytes of all targets.
+    total: u64,
     endless: bool,
     ios_max: u64,
     /// Passes follow until this many bytes were moved.
@@ -32,6 +37,7 @@ pub(super) struct Pass {
     index: u32,
     ios: u64,
     writes: u64,
+    bytes: u64,
 }
 
 impl Passes {
@@ -40,15 +46,17 @@ impl Passes {
         let total = ranges
             .iter()
             .fold(0u64, |sum, range| sum.saturating_add(range.length));
-        let each_once = matches!(
-            job.access,
-            Access::Random {
-                coverage: Coverage::EachBlockOnce,
-                ..
+        let each_once = match job.access {
+            Access::Random { coverage, .. } => coverage == Coverage::EachBlockOnce,
+            // Reads in between would not be checked, and move the job on by as much: it goes round in one.
+            Access::Sequential { gap, .. } => {
+                gap.get() == 0 && job.mix == Mix::WRITE && job.features.placement.is_none()
             }
-        );
+            Access::Mixed { .. } => false,
+        };
+        let in_passes = each_once && job.mix.write > Percent::ZERO;
         let more = limits.bytes.map(fathom_units::Bytes::get);
-        let bytes_until = more.filter(|bytes| each_once && *bytes > total);
+        let bytes_until = more.filter(|bytes| in_passes && *bytes > total);
         let mut job = job.clone();
         job.limits = Limits {
             time_based: false,
@@ -63,6 +71,8 @@ impl Passes {
             ranges: ranges.to_vec(),
             made: 0,
             left: u64::from(limits.loops.max(1)) - 1,
+            asked: u64::from(limits.loops.max(1)),
+            total,
             endless: limits.time_based,
             ios_max: limits
                 .ios
@@ -93,7 +103,21 @@ impl Passes {
             index,
             ios: 0,
             writes: 0,
+            bytes: 0,
         })
+    }
+
+    /// Bytes that all passes which are asked for shall move.
+    pub(super) fn bytes_of_all(&self) -> u64 {
+        let limit = self.job.limits.bytes.map(fathom_units::Bytes::get);
+        let one = self.bytes_until.or(limit).unwrap_or(self.total);
+        one.saturating_mul(self.asked)
+    }
+
+    /// Bytes that one pass shall move.
+    pub(super) fn bytes_of_one(&self) -> u64 {
+        let limit = self.job.limits.bytes.map(fathom_units::Bytes::get);
+        limit.unwrap_or(self.total)
     }
 
     /// Whether another I/O may be issued after `ios`.
@@ -152,6 +176,7 @@ impl Pass {
     pub(super) fn next_io(&mut self) -> Option<Io> {
         let io = self.stream.next_io()?;
         self.ios += 1;
+        self.bytes += u64::from(io.length);
         Some(io)
     }
 
@@ -167,6 +192,11 @@ impl Pass {
     /// I/Os drawn.
     pub(super) fn ios(&self) -> u64 {
         self.ios
+    }
+
+    /// Bytes of them.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Writes among them.

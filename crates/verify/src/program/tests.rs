@@ -178,7 +178,16 @@ fn counts_are_those_of_fio() {
         job
     };
     let once = random(Coverage::EachBlockOnce);
-    check(&with_bytes(128, job().access), &crc(), 1, 16, 32);
+    check(&with_bytes(128, job().access), &crc(), 1, 16, 16);
+    check(&with_bytes(132, job().access), &crc(), 1, 32, 32);
+    check(&with_bytes(131, job().access), &crc(), 1, 16, 16);
+    check(&with_bytes(48, job().access), &crc(), 1, 12, 12);
+    let mut twice = with_bytes(300, job().access);
+    twice.limits.loops = 2;
+    check(&twice, &crc(), 1, 48, 48);
+    let mut reader = with_bytes(200, once);
+    reader.mix = Mix::READ;
+    check(&reader, &Verify::new(Checksum::Null), 1, 50, 0);
     check(&with_bytes(128, once), &crc(), 1, 16, 16);
     check(&with_bytes(256, once), &crc(), 1, 32, 32);
     check(&with_bytes(32, once), &crc(), 1, 8, 8);

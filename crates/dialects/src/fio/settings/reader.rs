@@ -439,7 +439,9 @@ impl<'a> ValueReader<'a> {
         let mut list = Vec::new();
         let mut precision = 0;
         for part in text.split(':') {
-            let number = part.trim().parse::<f64>().ok();
+            let typed = part.trim();
+            let read = leading_decimal(typed);
+            let number = read.parse::<f64>().ok();
             let Some(value) = number.filter(|it| *it > 0.0 && *it <= 100.0 && list.len() < most)
             else {
                 // A zero ends the list in fio, so that one at its beginning leaves nothing to show.
@@ -453,10 +455,14 @@ impl<'a> ValueReader<'a> {
                 self.diagnostics.push(warning.hint(hint));
                 break;
             };
+            if read != typed {
+                let message = format!("`{typed}` is read as {value}, as fio does");
+                let warning = Diagnostic::warning(message).at(self.option.value_location());
+                let hint = "write numbers alone, separated by `:`";
+                self.diagnostics.push(warning.hint(hint));
+            }
             list.push(value);
-            let digits = part
-                .split_once('.')
-                .map_or(0, |(_, digits)| digits.trim().len());
+            let digits = read.split_once('.').map_or(0, |(_, digits)| digits.len());
             precision = precision.max(digits.min(6));
         }
         list.sort_by(f64::total_cmp);
@@ -612,4 +618,15 @@ fn settle_shares(list: &mut [(u64, u32)]) {
         *share = if is_last { left } else { left.min(*share) };
         left -= *share;
     }
+}
+
+/// The decimal number that `text` begins with, which is all that fio reads of it.
+fn leading_decimal(text: &str) -> &str {
+    let of_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    let most = text.bytes().take_while(|byte| of_number(*byte)).count();
+    let ends = (1..=most).rev();
+    let end = ends
+        .map(|end| &text[..end])
+        .find(|it| it.parse::<f64>().is_ok());
+    end.unwrap_or_default()
 }

@@ -618,6 +618,38 @@ fn a_command_line_shows_options_in_the_order_fio_reads_them() {
     assert_eq!(input.action, Action::ShowCommand(expected.to_owned()));
 }
 
+/// What fio 3.42 prints for the same file.
+#[test]
+fn a_command_line_shows_a_further_global_section_with_those_before_it() {
+    let mut files = Memory::default();
+    let text = "[global]\nsize=64k\n[a]\nrw=write\n[global]\nbs=8k\n[b]\nrw=read\n";
+    files.texts.insert("job.fio".to_owned(), text.to_owned());
+    let shown = |arguments: &[&str]| read_in(&files, arguments).unwrap().action;
+    let expected = "fio --size=64k --name=a --rw=write --size=64k --bs=8k --name=b --rw=read \n";
+    assert_eq!(
+        shown(&["--showcmd", "job.fio"]),
+        Action::ShowCommand(expected.to_owned())
+    );
+    let alone = "fio --size=64k --name=a --rw=write --size=64k --bs=8k \n";
+    assert_eq!(
+        shown(&["--section=a", "--showcmd", "job.fio"]),
+        Action::ShowCommand(alone.to_owned())
+    );
+}
+
+#[test]
+fn debug_areas_are_those_of_fio() {
+    let files = Memory::default();
+    let read = |areas: &str| {
+        let areas = format!("--debug={areas}");
+        read_in(&files, &[&areas, "--name=a", "--size=1m"])
+    };
+    assert!(read("zbd,sprandom,helperthread").is_ok());
+    assert!(read("help,io").is_err());
+    let listed = read("help").unwrap().action;
+    assert!(matches!(&listed, Action::DebugHelp(areas) if areas.ends_with("zbd,sprandom,all")));
+}
+
 /// As in fio, whose outputs have them wherever any kind of error is survived.
 #[test]
 fn survived_errors_are_told_wherever_there_can_be_any() {

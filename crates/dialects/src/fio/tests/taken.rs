@@ -80,6 +80,24 @@ fn a_list_of_percentiles_ends_at_zero() {
 }
 
 #[test]
+fn of_a_percentile_the_number_that_it_begins_with_is_read() {
+    let read = |text: &str| {
+        let text = format!("[j]\nsize=1m\npercentile_list={text}\n");
+        let input = read_text(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
+        let shown = &input.jobs[0].percentiles;
+        (shown.list.clone(), shown.precision)
+    };
+    assert_eq!(read("50,99"), (vec![50.0], 0));
+    assert_eq!(read("50%:99.9%"), (vec![50.0, 99.9], 1));
+    check_warning(
+        "percentile_list=50, 99",
+        &["`50, 99` is read as 50, as fio does"],
+    );
+    let errors = ["`x` is no number above 0 and up to 100 for `percentile_list`"];
+    check_error("[j]\nsize=1m\npercentile_list=x:50\n", &errors);
+}
+
+#[test]
 fn a_steady_state_without_a_window_is_not_judged() {
     check("ss=iops:1%", |job| job.features.steady.is_some(), false);
     let short = ["job `j`: `ss_dur` must be at least two check intervals"];

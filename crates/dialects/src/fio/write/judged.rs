@@ -5,6 +5,7 @@ use fathom_stats::mean;
 use fathom_workload::{LatencyTarget, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState};
 
 use super::entry::Entry;
+use super::figures::{Prefixes, Unit, figure};
 use super::json_text::{Json, object, pair};
 
 /// The depth that a latency target is told with; `None` where the job was to do no I/O of its own, or never began, and fio
@@ -49,11 +50,11 @@ pub(super) fn target_line(target: Option<&LatencyTarget>, entry: &Entry<'_>) -> 
     )
 }
 
-/// A time in the largest unit in which it is at least one.
+/// A time in the largest unit in which it is at least two.
 fn time(nanos: u64) -> String {
-    let units = [("sec", 1e9), ("msec", 1e6), ("usec", 1e3)];
+    let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
     let nanos = nanos as f64;
-    let unit = units.iter().find(|(_, size)| nanos >= *size);
+    let unit = units.iter().find(|(_, size)| nanos >= 2.0 * size);
     unit.map_or_else(
         || format!("{nanos:.2}ns"),
         |(name, size)| format!("{:.2}{name}", nanos / size),
@@ -127,7 +128,12 @@ pub(super) fn steady_key(rules: &SteadyState, outcome: &SteadyOutcome) -> (Strin
 }
 
 /// fio's line of the steady state.
-pub(super) fn steady_line(rules: &SteadyState, outcome: &SteadyOutcome) -> String {
+pub(super) fn steady_line(
+    rules: &SteadyState,
+    outcome: &SteadyOutcome,
+    digits: usize,
+    (own, other): (Prefixes, Prefixes),
+) -> String {
     let text = criterion(rules);
     let metric = text.split(['_', ':']).next().unwrap_or_default();
     let judged = match rules.judgement {
@@ -135,14 +141,72 @@ pub(super) fn steady_line(rules: &SteadyState, outcome: &SteadyOutcome) -> Strin
         SteadyJudgement::Deviation => " mean dev",
     };
     let unit = if is_percent(rules) { "%" } else { "" };
-    let bandwidth = mean(&outcome.bytes_per_sec).unwrap_or_default();
-    let iops = mean(&outcome.iops).unwrap_or_default();
+    let rounded = |values: &[f64]| mean(values).unwrap_or_default() as u64;
+    let bandwidth = rounded(&outcome.bytes_per_sec);
+    let rate = |prefixes| figure(bandwidth, digits, prefixes, Unit::BytesPerSecond);
+    let plain = |number| figure(number, digits, Prefixes::Decimal, Unit::None);
+    // fio gives nanoseconds a prefix as it does numbers: `237knsec`.
+    let latency = if rules.metric == SteadyMetric::Latency {
+        format!(", lat={}nsec", plain(rounded(&outcome.latency_ns)))
+    } else {
+        String::new()
+    };
     format!(
-        "  steadystate  : attained={}, bw={:.1}MiB/s ({:.1}MB/s), iops={:.0}, {metric}{judged}={:.3}{unit}\n",
+        "  steadystate  : attained={}, bw={} ({}), iops={}{latency}, {metric}{judged}={:.3}{unit}\n",
         if outcome.attained { "yes" } else { "no" },
-        bandwidth / 1_048_576.0,
-        bandwidth / 1e6,
-        iops,
+        rate(own),
+        rate(other),
+        plain(rounded(&outcome.iops)),
         outcome.criterion,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_units::Nanos;
+
+    use super::*;
+
+    /// Lines as fio 3.42 prints them.
+    #[track_caller]
+    fn check(metric: SteadyMetric, limit: SteadyLimit, expected: &str) {
+        let rules = SteadyState {
+            metric,
+            judgement: SteadyJudgement::Deviation,
+            limit,
+            window: Nanos::from_secs(2),
+            ramp: Nanos::ZERO,
+            interval: Nanos::from_secs(1),
+        };
+        let outcome = SteadyOutcome {
+            attained: true,
+            bytes_per_sec: vec![118_489_088.0; 2],
+            iops: vec![28_976.5; 2],
+            latency_ns: vec![237_102.0; 2],
+            criterion: 0.744,
+            ..SteadyOutcome::default()
+        };
+        let prefixes = (Prefixes::Binary, Prefixes::Decimal);
+        let line = steady_line(&rules, &outcome, 4, prefixes);
+        assert_eq!(
+            line,
+            format!("  steadystate  : attained=yes, bw=113MiB/s (118MB/s), iops=29.0k{expected}\n")
+        );
+    }
+
+    #[test]
+    fn the_line_of_a_steady_state_has_the_figures_of_fio() {
+        let half = SteadyLimit::Percent(50.0);
+        check(SteadyMetric::Iops, half, ", iops mean dev=0.744%");
+        check(
+            SteadyMetric::Latency,
+            half,
+            ", lat=237knsec, lat mean dev=0.744%",
+        );
+        check(
+            SteadyMetric::Bandwidth,
+            SteadyLimit::Absolute(50.0),
+            ", bw mean dev=0.744",
+        );
+    }
 }

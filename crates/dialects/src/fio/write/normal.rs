@@ -332,7 +332,9 @@ fn counters(out: &mut String, entry: &Entry<'_>) {
     out.push_str(&judged::target_line(target, entry));
     let steady = features.and_then(|features| features.steady.as_ref());
     if let (Some(rules), Some(outcome)) = (steady, &entry.steady) {
-        out.push_str(&judged::steady_line(rules, outcome));
+        let meta = entry.meta;
+        let digits = meta.significant_figures;
+        out.push_str(&judged::steady_line(rules, outcome, digits, prefixes(meta)));
     }
 }
 

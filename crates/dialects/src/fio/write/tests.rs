@@ -301,3 +301,25 @@ fn jobs_without_io_of_their_own_have_no_latency_target() {
         assert_eq!(text.contains("     latency   : target="), told, "{text}");
     }
 }
+
+/// The units and bounds of fio's `scale_down_ns`: 1,500 microseconds stay so, and a second is 1,000 ms.
+#[test]
+fn times_of_a_latency_target_have_the_units_of_fio() {
+    for (time, expected) in [
+        ("15us", "15.00us"),
+        ("1500us", "1500.00us"),
+        ("2ms", "2.00ms"),
+        ("1s", "1000.00ms"),
+        ("2s", "2.00s"),
+    ] {
+        let target = format!("--latency_target={time} --latency_window={time}");
+        let arguments: Vec<&str> = "--name=j --size=1m"
+            .split(' ')
+            .chain(target.split(' '))
+            .collect();
+        let input = input(&arguments);
+        let text = write_normal(&input, &run(&results(&input.workload)));
+        let line = format!("latency   : target={expected}, window={expected}, percentile=100.00%");
+        assert!(text.contains(&line), "{text}");
+    }
+}
