@@ -260,7 +260,6 @@ fn a_record_is_read_back_as_it_was_written() {
     assert_eq!(read, record());
 }
 
-/// A stage that is called as the repeat of another would be counts for itself.
 /// A report of a stored record shows the figures of its run, to the last digit.
 #[test]
 fn figures_are_read_back_to_the_last_digit() {
@@ -272,6 +271,7 @@ fn figures_are_read_back_to_the_last_digit() {
     }
 }
 
+/// A stage that is called as the repeat of another would be counts for itself.
 #[test]
 fn a_stage_called_like_a_repeat_is_a_point_of_its_own() {
     let curves = |repeats: [u64; 2], names: &[&str]| {
