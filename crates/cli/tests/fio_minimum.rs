@@ -37,28 +37,42 @@ fn said(folder: &Path, theirs: bool, words: &str) -> Said {
     }
 }
 
+/// Rounds in which a busy machine may keep either program from its rate.
+const MOST_ROUNDS: usize = 3;
+
 /// Both end with these errors, after times that differ by little.
 #[track_caller]
 fn alike(words: &str, errors: &[u64]) {
     let folder = support::disk_folder();
     let words = format!("{BASE} {words}");
-    let [ours, theirs] = std::thread::scope(|scope| {
-        let runs = [false, true].map(|theirs| {
-            let (folder, words) = (folder.path(), &words);
-            scope.spawn(move || said(folder, theirs, words))
+    let mut told = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let [ours, theirs] = std::thread::scope(|scope| {
+            let runs = [false, true].map(|theirs| {
+                let (folder, words) = (folder.path(), &words);
+                scope.spawn(move || said(folder, theirs, words))
+            });
+            runs.map(|run| run.join().unwrap())
         });
-        runs.map(|run| run.join().unwrap())
-    });
-    for said in [&ours, &theirs] {
-        let found: Vec<u64> = said.jobs.iter().map(|(error, _)| *error).collect();
-        assert_eq!(found, errors, "{words}: {ours:?}, fio: {theirs:?}");
-        let failed = errors.iter().any(|error| *error > 0);
-        assert_eq!(said.success, !failed, "{words}: {ours:?}, fio: {theirs:?}");
+        if ends_with(&ours, errors) && ends_with(&theirs, errors) && are_close(&ours, &theirs) {
+            return;
+        }
+        told.push(format!("{ours:?}, fio: {theirs:?}"));
     }
-    for ((_, ours), (_, theirs)) in ours.jobs.iter().zip(&theirs.jobs) {
-        let close = ours.abs_diff(*theirs) < 400;
-        assert!(close, "{words}: {ours} ms, fio: {theirs} ms");
-    }
+    panic!("{words}: {told:#?}");
+}
+
+/// Whether jobs have these errors, and the run has failed where one of them has.
+fn ends_with(said: &Said, errors: &[u64]) -> bool {
+    let found = said.jobs.iter().map(|(error, _)| error);
+    let failed = errors.iter().any(|error| *error > 0);
+    found.eq(errors) && said.success != failed
+}
+
+/// Whether each job took about as long as its peer.
+fn are_close(ours: &Said, theirs: &Said) -> bool {
+    let mut pairs = ours.jobs.iter().zip(&theirs.jobs);
+    pairs.all(|((_, ours), (_, theirs))| ours.abs_diff(*theirs) < 400)
 }
 
 #[test]
@@ -70,7 +84,7 @@ fn a_job_fails_where_fios_does() {
     alike(&format!("--name=a --runtime=6 {slow}"), &[SLOW]);
     alike(&format!("--name=a --runtime=2 {slow}"), &[0]);
     alike(
-        "--name=a --runtime=4 --rate_iops=200 --rate_iops_min=120",
+        "--name=a --runtime=4 --rate_iops=200 --rate_iops_min=170",
         &[0],
     );
     // So are what comes before the measurement, and a delay.
@@ -94,9 +108,9 @@ fn pauses_and_directions_are_judged_as_fios_are() {
     alike(&format!("{bursts} --rate_iops_min=18"), &[0]);
     alike(&format!("{bursts} --rate_iops_min=22"), &[SLOW]);
     let mixed = "--name=a --runtime=5 --rw=randrw --rate_iops=400,100";
-    alike(&format!("{mixed} --rate_min=800k,200k"), &[0]);
+    alike(&format!("{mixed} --rate_min=1m,300k"), &[0]);
     alike(&format!("{mixed} --rate_min=,900k"), &[SLOW]);
-    alike(&format!("{mixed} --rate_min=1700k,200k"), &[SLOW]);
+    alike(&format!("{mixed} --rate_min=1700k,300k"), &[SLOW]);
 }
 
 /// fio has it since 3.34, so there is none to compare with where an older one is installed.

@@ -42,18 +42,20 @@ fn ours(folder: &Path, words: &str) -> Output {
     command.output().unwrap()
 }
 
+/// What Debian's fio says of the same.
+fn theirs(folder: &Path, words: &str) -> Output {
+    let mut command = support::fio(folder, true);
+    command.arg("--output-format=json");
+    command.args(words.split_whitespace()).output().unwrap()
+}
+
 /// Runs both, each in a folder of its own, and compares exit codes and counts.
 #[track_caller]
 fn same_counts(words: &str) {
     let folder = support::disk_folder();
     let mine = ours(folder.path(), words);
     let other = support::disk_folder();
-    let theirs = Command::new("fio")
-        .arg("--output-format=json")
-        .args(words.split_whitespace())
-        .current_dir(other.path())
-        .output()
-        .unwrap();
+    let theirs = theirs(other.path(), words);
     assert_eq!(
         counts(&document(&mine)),
         counts(&document(&theirs)),
@@ -264,12 +266,7 @@ fn a_job_that_checks_syncs_as_often_as_in_fio() {
     ] {
         let words = format!("{common} {rest}");
         let (folder, other) = (support::disk_folder(), support::disk_folder());
-        let theirs = Command::new("fio")
-            .arg("--output-format=json")
-            .args(words.split_whitespace())
-            .current_dir(other.path())
-            .output()
-            .unwrap();
+        let theirs = theirs(other.path(), &words);
         let mine = ours(folder.path(), &words);
         assert_eq!(
             syncs(&document(&mine)),

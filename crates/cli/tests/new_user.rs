@@ -457,21 +457,7 @@ fn an_option_of_ours_behind_a_dialects_name_is_told_its_place() {
 
 /// What a terminal of so many columns gets of `fathom` with these words.
 fn on_a_terminal(home: &std::path::Path, columns: usize, words: &str) -> String {
-    let program = support::fathom_binary();
-    let line = format!(
-        "stty rows 24 columns {columns}; '{}' {words}",
-        program.display()
-    );
-    let mut script = Command::new("script");
-    script
-        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
-        .current_dir(home)
-        .env("XDG_DATA_HOME", home.join("data"))
-        .stdin(Stdio::null());
-    let output = script.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
-    assert!(output.status.success(), "{words}: {text}");
-    text
+    support::on_a_terminal(home, (&format!("cols {columns} rows 24"), ""), words)
 }
 
 #[test]

@@ -242,27 +242,6 @@ fn runs_are_named_from_the_last_and_by_their_folder() {
     }
 }
 
-/// What `fathom WORDS` prints on a terminal that `stty` made with `size`, where `before` stands before the program.
-fn on_a_terminal(home: &Path, (size, before): (&str, &str), words: &str) -> String {
-    let mut command = fathom(home);
-    let program = command.get_program().display().to_string();
-    let inside = format!("stty {size}; exec {before} '{program}' {words}");
-    let mut screen = std::process::Command::new("script");
-    screen
-        .args(["-qec", &inside, "/dev/null"])
-        .stdin(Stdio::null());
-    screen.current_dir(home).envs(
-        command
-            .env("SHELL", "/bin/sh")
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))),
-    );
-    let output = screen.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
-    assert!(output.status.success(), "{text}");
-    text
-}
-
 #[test]
 fn results_fit_a_narrow_terminal_and_stay_as_they_are_elsewhere() {
     let folder = support::disk_folder();
@@ -273,7 +252,7 @@ fn results_fit_a_narrow_terminal_and_stay_as_they_are_elsewhere() {
         let (piped, _) = expect_code(home, &piped, 0);
         let on_columns = |columns: usize| {
             let size = format!("cols {columns} rows 40");
-            on_a_terminal(home, (&size, ""), words)
+            support::on_a_terminal(home, (&size, ""), words)
         };
         assert_eq!(on_columns(80), piped);
         assert_eq!(on_columns(200), piped);
@@ -286,7 +265,8 @@ fn results_fit_a_narrow_terminal_and_stay_as_they_are_elsewhere() {
         let narrow = on_columns(40);
         assert_ne!(narrow, piped);
         // What tells no size of its own may have one in the environment.
-        let unsized_terminal = |before| on_a_terminal(home, ("cols 0 rows 0", before), words);
+        let unsized_terminal =
+            |before| support::on_a_terminal(home, ("cols 0 rows 0", before), words);
         assert_eq!(unsized_terminal("env COLUMNS=40"), narrow);
         assert_eq!(unsized_terminal("env -u COLUMNS"), piped);
     }

@@ -3,7 +3,7 @@
 #![expect(dead_code, reason = "each test file uses its own part of the support")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// The program as users build it where `cargo xtask test` built it, the test build otherwise.
 pub fn fathom_binary() -> PathBuf {
@@ -21,6 +21,27 @@ pub fn fathom(home: &Path) -> Command {
         .env("XDG_STATE_HOME", home.join("state"));
     command.env_remove("FATHOM_DESTROY_DATA").current_dir(home);
     command
+}
+
+/// What `fathom WORDS` prints on a terminal that `stty` made with `size`, where `before` stands before the program.
+pub fn on_a_terminal(home: &Path, (size, before): (&str, &str), words: &str) -> String {
+    let mut command = fathom(home);
+    let program = command.get_program().display().to_string();
+    let inside = format!("stty {size}; exec {before} '{program}' {words}");
+    let mut screen = Command::new("script");
+    screen
+        .args(["-qec", &inside, "/dev/null"])
+        .stdin(Stdio::null());
+    screen.current_dir(home).envs(
+        command
+            .env("SHELL", "/bin/sh")
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))),
+    );
+    let output = screen.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    assert!(output.status.success(), "{text}");
+    text
 }
 
 /// Debian's fio, or this program in its place, with `folder` as its folder.
