@@ -11,6 +11,7 @@ mod attributes;
 mod buffer;
 mod calls;
 mod clock;
+mod copying;
 mod credentials;
 mod cycles;
 mod extents;

@@ -1,8 +1,8 @@
 //! `io_uring`: one system call submits a batch and waits for completions.
 //!
 //! Files are registered where the kernel lets us, which saves it looking them up for every request, and buffers where a file
-//! is read or written past the page cache, which saves it pinning them. What is copied from or to the page cache is not
-//! pinned: there a registered buffer costs more to look up (some 10 ns a read, Linux 6.18) than it saves. The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` and `NO_SQARRAY` (Linux
+//! is read or written past the page cache, which saves it pinning them, and where the kernel copies to them sooner
+//! (`copying.rs`). The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` and `NO_SQARRAY` (Linux
 //! 6.6), the first two (6.1), `COOP_TASKRUN` (5.19), or none.
 
 use std::fs::File;
@@ -17,6 +17,7 @@ use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squ
 use crate::buffer::Slots;
 use crate::calls::{Calls, Submitter as SubmissionThread};
 use crate::clock::{Clock, timespec};
+use crate::copying::copies_sooner_if_registered;
 use crate::file::{Caching, caching_of};
 use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 
@@ -228,8 +229,8 @@ impl UringQueue {
         let slots = Slots::new(slots, size).map_err(other)?;
         let (ring, mut submitter, submission, completion) = Owned::new(ring);
         let (regions, region_shift) = slots.regions();
-        let pinned = files.iter().any(|file| caching_of(file) == Caching::Direct);
-        let buffers = if pinned {
+        let direct = files.iter().any(|file| caching_of(file) == Caching::Direct);
+        let buffers = if direct || copies_sooner_if_registered(size) {
             // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
             unsafe { submitter.register_buffers(&regions) }
         } else {

@@ -43,7 +43,8 @@ struct Options {
 struct Round {
     ours: Sample,
     theirs: Sample,
-    demo: Option<sample::Demo>,
+    /// Of each set of arguments that may be its best.
+    demos: Vec<sample::Demo>,
 }
 
 /// Runs every case.
@@ -108,12 +109,15 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
         warmed()?;
         measure(Command::new(&options.fio), &[], round)
     };
-    let demo = || match (&options.demo, case.demo) {
-        (Some(program), Some(arguments)) => {
+    let demos = || -> Result<Vec<sample::Demo>, String> {
+        let Some(program) = &options.demo else {
+            return Ok(Vec::new());
+        };
+        let each = case.demo.iter().map(|arguments| {
             warmed()?;
-            sample::demo(program, arguments, path, seconds).map(Some)
-        }
-        _ => Ok(None),
+            sample::demo(program, arguments, path, seconds)
+        });
+        each.collect()
     };
     let mut rounds = Vec::new();
     for round in 0..count {
@@ -121,12 +125,16 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
             Round {
                 ours: ours(round)?,
                 theirs: theirs(round)?,
-                demo: demo()?,
+                demos: demos()?,
             }
         } else {
-            let (demo, theirs) = (demo()?, theirs(round)?);
+            let (demos, theirs) = (demos()?, theirs(round)?);
             let ours = ours(round)?;
-            Round { ours, theirs, demo }
+            Round {
+                ours,
+                theirs,
+                demos,
+            }
         });
     }
     Ok(rounds)
@@ -191,15 +199,19 @@ fn save(programs: &[(&str, Value)], rows: &[Value]) -> Result<(), String> {
     let stamp = command::output("date", &["-u", "+%Y-%m-%dT%H-%M-%SZ"])?
         .trim()
         .to_owned();
-    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let processor = processor
-        .lines()
-        .find_map(|line| line.strip_prefix("model name"))
-        .unwrap_or_default();
+    let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let of_processor = |key: &str| {
+        let mut lines = processors.lines().filter_map(|line| line.split_once(':'));
+        let found = lines.find(|(name, _)| name.trim() == key);
+        found.map_or("", |(_, value)| value.trim()).to_owned()
+    };
     let mut document = json!({
         "date": stamp,
         "kernel": command::output("uname", &["-r"])?.trim(),
-        "processor": processor.trim_start_matches(['\t', ':', ' ']),
+        "processor": of_processor("model name"),
+        // Of one name there are several, which differ in what they are fast at.
+        "processor_family": of_processor("cpu family"),
+        "processor_model": of_processor("model"),
         "processors": std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
         "rows": rows,
     });

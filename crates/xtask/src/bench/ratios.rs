@@ -40,7 +40,7 @@ struct Judged {
     unit: f64,
 }
 
-fn judge(goal: Goal, rounds: &[Round]) -> Option<Judged> {
+fn judge(goal: Goal, rounds: &[Round], best: Option<usize>) -> Option<Judged> {
     let ratio = |figure: fn(&Sample) -> f64| {
         let each = rounds.iter();
         Spread::of(
@@ -54,13 +54,9 @@ fn judge(goal: Goal, rounds: &[Round]) -> Option<Judged> {
         Goal::Iops(bound) => ("IOPS, × fio", ratio(|it| it.iops), bound, false, 1.0),
         Goal::IopsAlone(bound) => ("IOPS, millions", own(|it| it.iops), bound, false, 1e6),
         Goal::IopsOfDemo(bound) => {
-            let each = rounds
-                .iter()
-                .filter_map(|it| Some(it.ours.iops / it.demo?.iops));
-            let ratios: Vec<f64> = each.collect();
-            if ratios.is_empty() {
-                return None;
-            }
+            let best = best?;
+            let each = rounds.iter();
+            let ratios = each.map(|it| it.ours.iops / it.demos[best].iops).collect();
             ("IOPS, × t/io_uring", Spread::of(ratios), bound, false, 1.0)
         }
         Goal::User(bound) => ("user time, × fio", ratio(|it| it.user_ns), bound, true, 1.0),
@@ -108,7 +104,9 @@ fn user_of_all(rounds: impl Iterator<Item = (f64, f64)>) -> f64 {
 pub fn report(case: &Case, rounds: &[Round]) -> Value {
     println!("{}", case.name);
     let mut goals = Vec::new();
-    for judged in case.goals.iter().filter_map(|goal| judge(*goal, rounds)) {
+    let best = best_of_demo(case, rounds);
+    let all = case.goals.iter();
+    for judged in all.filter_map(|goal| judge(*goal, rounds, best)) {
         let Spread {
             least,
             median,
@@ -137,15 +135,11 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
             "reached": reached,
         }));
     }
-    let demo_user: Vec<f64> = of_demo(rounds, |demo| demo.user_ns);
-    let demo_iops = of_demo(rounds, |demo| demo.iops);
-    if judges_user_time(case) && !demo_user.is_empty() {
-        let spread = Spread::of(demo_user.clone());
-        let figure = user_of_all(demo_iops.iter().copied().zip(demo_user.iter().copied()));
-        println!(
-            "    {:24} {:8.2} ({:.2} to {:.2})   for comparison; it keeps no latencies",
-            "that of t/io_uring", figure, spread.least, spread.most,
-        );
+    let demo = best.map(|set| OfDemo::new(case, rounds, set));
+    if let Some(demo) = &demo
+        && judges_user_time(case)
+    {
+        demo.print_user_time();
     }
     let program = |samples: &dyn Fn(&Round) -> Sample| -> Value {
         let all: Vec<Sample> = rounds.iter().map(samples).collect();
@@ -164,14 +158,66 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
         "goals": goals,
         "fathom": program(&|round| round.ours),
         "fio": program(&|round| round.theirs),
-        "t_io_uring_iops": demo_iops,
-        "t_io_uring_user_ns": demo_user,
+        "t_io_uring": demo.map(OfDemo::all),
     })
 }
 
-fn of_demo(rounds: &[Round], figure: fn(&Demo) -> f64) -> Vec<f64> {
-    let demos = rounds.iter().filter_map(|round| round.demo);
-    demos.map(|demo| figure(&demo)).collect()
+/// What fio's speed demo reached, by the arguments that it was fastest with.
+struct OfDemo<'a> {
+    arguments: &'a [&'a str],
+    iops: Vec<f64>,
+    user_ns: Vec<f64>,
+    /// IOPS by others.
+    otherwise: Vec<Value>,
+}
+
+impl<'a> OfDemo<'a> {
+    fn new(case: &'a Case, rounds: &[Round], best: usize) -> Self {
+        let each = |set: usize, figure: fn(&Demo) -> f64| -> Vec<f64> {
+            rounds.iter().map(|it| figure(&it.demos[set])).collect()
+        };
+        let others = (0..case.demo.len()).filter(|set| *set != best);
+        let iops = |set: usize| each(set, |it| it.iops);
+        Self {
+            arguments: case.demo[best],
+            iops: iops(best),
+            user_ns: each(best, |it| it.user_ns),
+            otherwise: others
+                .map(|set| json!({ "arguments": case.demo[set], "iops": iops(set) }))
+                .collect(),
+        }
+    }
+
+    fn print_user_time(&self) {
+        let spread = Spread::of(self.user_ns.clone());
+        let each = self.iops.iter().copied().zip(self.user_ns.iter().copied());
+        println!(
+            "    {:24} {:8.2} ({:.2} to {:.2})   for comparison; it keeps no latencies",
+            "that of t/io_uring",
+            user_of_all(each),
+            spread.least,
+            spread.most,
+        );
+    }
+
+    fn all(self) -> Value {
+        json!({
+            "arguments": self.arguments,
+            "iops": self.iops,
+            "user_ns": self.user_ns,
+            "otherwise": self.otherwise,
+        })
+    }
+}
+
+/// The arguments that the demo was fastest with; none where it took no part.
+fn best_of_demo(case: &Case, rounds: &[Round]) -> Option<usize> {
+    let median = |set: usize| {
+        let iops = rounds.iter().filter_map(|it| Some(it.demos.get(set)?.iops));
+        Spread::of(iops.collect()).median
+    };
+    let sets = (0..case.demo.len()).filter(|_| rounds.iter().all(|it| !it.demos.is_empty()));
+    sets.max_by(|one, other| median(*one).total_cmp(&median(*other)))
 }
 
 /// Whether a case is held to a user time of its own.

@@ -144,8 +144,8 @@ pub struct Demo {
     pub user_ns: f64,
 }
 
-/// Runs fio's speed demo at its best flags, those of `arguments` included: of a page cache it reads faster in larger batches
-/// and without registered buffers (docs/methodology.md).
+/// Runs fio's speed demo at its best flags, those of `arguments` included: of a page cache it reads faster in larger batches,
+/// and with or without registered buffers, depending on the processor (docs/methodology.md).
 pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Result<Demo, String> {
     // It prints once a second, and nothing at its end.
     let runtime = format!("-r{}", seconds.max(2));
