@@ -33,13 +33,15 @@ pub fn finish(
     output: &OutputArgs,
     (need, view): (Option<&Needed>, Option<Box<dyn View + '_>>),
 ) -> Result<Code, Failure> {
-    if let Some(writer) = writer {
-        if output.verbose {
-            let folder = writer.folder().display();
+    if let Some(mut writer) = writer {
+        let folder = writer.folder().display().to_string();
+        let removed = writer.take_note();
+        let failed = writer.finish(record);
+        if output.verbose && failed.is_none() {
             crate::tell(&format!("the run is stored in `{folder}`"));
         }
-        if let Some(problem) = writer.finish(record) {
-            crate::tell(&format!("note: {problem}"));
+        for told in removed.into_iter().chain(failed) {
+            crate::tell(&format!("note: {told}"));
         }
     }
     let need = need.map(|need| need.beside(record)).transpose();
