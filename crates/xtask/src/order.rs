@@ -2,7 +2,8 @@
 //!
 //! Callgrind runs the jobs and tells every function it came by; those that are the program's own are written to
 //! `crates/cli/order.txt` by their names in the object files. Without a new list nothing breaks: a function that is new or
-//! has another name stands where it would anyway.
+//! has another name stands where it would anyway. But most names change with a dependency or its features, and a small job then
+//! takes half as much memory again: the tests say so ([`note_if_stale`]).
 //!
 //! Valgrind finds names, but no lines, of what stands in a section of its own; `perf` finds both. For the lines, build with an
 //! empty list.
@@ -49,6 +50,8 @@ const JOBS: [&[&str]; 5] = [
     ],
 ];
 
+const LIST: &str = "crates/cli/order.txt";
+
 const HEAD: &str = "\
 # Functions that small jobs call, by their names in the object files. `cargo xtask order` writes this.
 ";
@@ -61,10 +64,7 @@ pub fn run() -> Result<(), String> {
     let folder = root().join("target/order");
     let named = |error: std::io::Error| format!("{}: {error}", folder.display());
     std::fs::create_dir_all(&folder).map_err(named)?;
-    let own: BTreeSet<String> = output("nm", &[binary])?
-        .lines()
-        .filter_map(|line| line.split(' ').nth(2).map(str::to_owned))
-        .collect();
+    let own = functions_of(binary)?;
     let mut called = BTreeSet::new();
     for job in JOBS {
         let said = functions_called(binary, job, &folder)?;
@@ -75,7 +75,7 @@ pub fn run() -> Result<(), String> {
     if names.is_empty() {
         return Err("callgrind named none of the program's functions: was it stripped?".to_owned());
     }
-    let list = root().join("crates/cli/order.txt");
+    let list = root().join(LIST);
     let mut text = HEAD.to_owned();
     for name in &names {
         text += name;
@@ -84,6 +84,36 @@ pub fn run() -> Result<(), String> {
     std::fs::write(&list, text).map_err(|error| format!("{}: {error}", list.display()))?;
     println!("{} functions in {}", names.len(), list.display());
     Ok(())
+}
+
+/// Says on stderr where the program has lost more than a tenth of the names in the list.
+pub fn note_if_stale(binary: &str) -> Result<(), String> {
+    let list = root().join(LIST);
+    let named = std::fs::read_to_string(&list).map_err(|error| format!("{LIST}: {error}"))?;
+    let own = functions_of(binary)?;
+    let own: BTreeSet<&str> = own.iter().filter_map(|name| mangled(name)).collect();
+    let (lost, all) = lost(&named, &own);
+    if lost * 10 > all {
+        eprintln!(
+            "note: {lost} of the {all} functions in {LIST} have another name by now, so that small jobs take more memory: \
+             `cargo xtask order` writes it anew"
+        );
+    }
+    Ok(())
+}
+
+/// How many functions of a list are not among those of the program, and how many it names.
+fn lost(list: &str, own: &BTreeSet<&str>) -> (usize, usize) {
+    let names: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    let lost = names.iter().filter(|name| !own.contains(*name)).count();
+    (lost, names.len())
+}
+
+/// The names in a program's table of symbols.
+fn functions_of(binary: &str) -> Result<BTreeSet<String>, String> {
+    let symbols = output("nm", &[binary])?;
+    let names = symbols.lines().filter_map(|line| line.split(' ').nth(2));
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// Every function that a job came by.
@@ -112,4 +142,19 @@ fn named_in(line: &str) -> Option<String> {
 fn mangled(name: &str) -> Option<&str> {
     let name = name.split(".llvm.").next()?;
     (name.starts_with("_ZN") || name.starts_with("_R")).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{HEAD, lost, mangled};
+
+    #[test]
+    fn names_that_the_program_lost_are_counted() {
+        let list = format!("{HEAD}_RNv1\n_ZN2\n_ZN3\n");
+        let own = ["_RNv1.llvm.17", "_ZN3", "main"];
+        let own: BTreeSet<&str> = own.iter().filter_map(|name| mangled(name)).collect();
+        assert_eq!(lost(&list, &own), (1, 3));
+    }
 }

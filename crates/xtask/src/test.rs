@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change lands.
 
 use crate::command;
-use crate::{packages, tidy};
+use crate::{order, packages, tidy};
 
 /// Installs what the tests need, then runs every check and test; stops at the first that fails.
 pub fn run() -> Result<(), String> {
@@ -23,6 +23,7 @@ pub fn run() -> Result<(), String> {
     // The acceptance tests hold predictions to a wall time, which only the program as users build it can show.
     let binary = command::release_binary()?;
     let binary = binary.to_str().ok_or("the checkout's path is no UTF-8")?;
+    order::note_if_stale(binary)?;
     command::run(
         "cargo",
         &["test", "--workspace", "--no-fail-fast"],

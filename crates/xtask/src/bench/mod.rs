@@ -25,6 +25,7 @@ pub use self::serve::run as serve;
 pub use self::sim::run as sim;
 use crate::Failure;
 use crate::command::{self, root};
+use crate::order;
 
 /// What a run of the bench goes by.
 struct Options {
@@ -51,6 +52,7 @@ struct Round {
 pub fn run(options: &[&str]) -> Result<(), Failure> {
     let options = parse(options).map_err(Failure::Usage)?;
     let fathom = command::release_binary()?;
+    order::note_if_stale(&fathom.display().to_string())?;
     let file = options.folder.join("fathom-bench.dat");
     let path = file.display().to_string();
     lay_out(&options.fio, &path)?;
