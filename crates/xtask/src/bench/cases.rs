@@ -14,13 +14,16 @@ pub struct Case {
 }
 
 impl Case {
-    /// How many rounds of how many seconds. One I/O at a time waits for the disk alone, and a shared one answers by a tenth
-    /// faster or slower from second to second: then more rounds of one second tell more.
+    /// How many rounds of how many seconds. A shared disk answers by a tenth faster or slower from second to second: many
+    /// rounds of one second tell more of it than few long ones, and one I/O at a time, which waits for the disk alone, takes
+    /// twice as many.
     pub fn rounds(&self, rounds: usize, seconds: usize) -> (usize, usize) {
-        if self.has(|goal| matches!(goal, Goal::Median(_))) {
-            (2 * rounds * seconds, 1)
-        } else {
-            (rounds, seconds)
+        match self.data {
+            Data::Direct if self.has(|goal| matches!(goal, Goal::Median(_))) => {
+                (2 * rounds * seconds, 1)
+            }
+            Data::Direct => (rounds * seconds, 1),
+            Data::None | Data::Hot => (rounds, seconds),
         }
     }
 
@@ -218,11 +221,12 @@ mod tests {
     }
 
     #[test]
-    fn a_median_is_measured_for_twice_as_long_in_rounds_of_one_second() {
+    fn what_waits_for_a_disk_is_measured_in_rounds_of_one_second() {
         for case in CASES {
             let (rounds, seconds) = case.rounds(3, 2);
             let expected = match case.name {
                 "direct, depth 1" => (12, 1),
+                name if name.contains("direct") => (6, 1),
                 _ => (3, 2),
             };
             assert_eq!((rounds, seconds), expected, "{}", case.name);
