@@ -89,7 +89,7 @@ const CHORES: [Chore; 8] = [
         takes: " [OPTIONS]",
         says: "measure Fathom against fio, interleaved; raw data under benches/runs/
     --rounds N           rounds of each case (5)
-    --seconds N          seconds of each (3)
+    --seconds N          seconds of each (3); what waits for a disk has as many rounds of one second
     --dir DIR            where the file is (the build folder)
     --fio PATH           fio
     --t-io-uring PATH    fio's speed demo, as a third party
