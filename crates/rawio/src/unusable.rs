@@ -91,6 +91,10 @@ impl RingUnusable {
             Self::NoRoom { .. } => {
                 Some("have root raise `sysctl fs.aio-max-nr`, or lower the depth")
             }
+            Self::Missing { ring: "libaio" } => Some(
+                "choose plain reads and writes (`backend = \"sync\"`, fio's `psync`), which every kernel has; they are one at a time for each \
+                 worker, so take more workers in place of depth",
+            ),
             _ => None,
         }
     }
@@ -233,6 +237,13 @@ mod tests {
         check(libc::ENOMEM, &limited, locked, "LimitMEMLOCK=");
         let memory = "io_uring with 64 requests outstanding: Cannot allocate memory (os error 12)";
         check(libc::ENOMEM, &plain, memory, "");
+    }
+
+    #[test]
+    fn without_libaio_plain_reads_and_writes_are_named() {
+        let reason = RingUnusable::libaio(64, io::Error::from_raw_os_error(libc::ENOSYS));
+        assert_eq!(reason.to_string(), "this kernel has no libaio");
+        assert!(reason.remedy().unwrap().contains("`psync`"));
     }
 
     #[test]
