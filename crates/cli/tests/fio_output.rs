@@ -534,3 +534,55 @@ fn a_client_that_is_gone_ends_its_jobs() {
     });
     assert!(stopped);
 }
+
+/// A folder of 256 KiB, until dropped.
+struct Small(String);
+
+impl Small {
+    fn new(folder: &Path) -> Self {
+        let place = folder.join("small");
+        std::fs::create_dir(&place).unwrap();
+        let place = place.display().to_string();
+        support::system(
+            "mount",
+            &["-t", "tmpfs", "-o", "size=256k", "tmpfs", &place],
+        );
+        Self(place)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_file_fills_its_file_system() {
+    let folder = support::disk_folder();
+    let _small = Small::new(folder.path());
+    let words = |more: &[&str]| {
+        let mut words = vec![
+            "--name=x",
+            "--filename=small/x",
+            "--fill_device=1",
+            "--output-format=json",
+        ];
+        words.extend(more);
+        let text = ours(folder.path(), &words);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let job = &document["jobs"][0];
+        std::fs::remove_file(folder.path().join("small/x")).unwrap();
+        (job["error"].clone(), job["write"]["io_kbytes"].clone())
+    };
+    for more in [
+        &["--rw=write"][..],
+        &["--rw=write", "--size=1m"],
+        &["--rw=write", "--size=1m", "--verify=crc32c"],
+        &["--rw=write", "--time_based", "--runtime=600"],
+        &["--rw=write", "--ioengine=libaio", "--iodepth=8"],
+    ] {
+        let full = (Value::from(0), Value::from(256));
+        assert_eq!(words(more), full, "{more:?}");
+    }
+}
