@@ -171,7 +171,7 @@ impl Clone<'_> {
         diagnostics: &mut Diagnostics,
     ) -> Option<(Vec<Target>, bool)> {
         let mut targets = self.targets(files, diagnostics)?;
-        if self.diskless || !self.heeds_past_end(&targets) {
+        if !self.heeds_past_end(&targets) || self.diskless && !self.is_without_end(&targets) {
             return Some((targets, false));
         }
         let longer = if self.diskless {
@@ -181,6 +181,20 @@ impl Clone<'_> {
         };
         self.round_up(&mut targets, &longer);
         Some((targets, longer.iter().all(|longer| *longer)))
+    }
+
+    /// Whether files that are not opened go on past the parts in use: those that have their size from `filesize`, unless `size`
+    /// ends the job first.
+    fn is_without_end(&self, targets: &[Target]) -> bool {
+        let whole: u64 = (targets.iter())
+            .map(|target| target.length.map_or(0, Bytes::get))
+            .sum();
+        let ends_first = match self.settings.size {
+            Amount::Bytes(size) => size <= whole,
+            Amount::Percent(percent) => percent < 100,
+            Amount::Unset => false,
+        };
+        self.settings.file_size.is_some() && !ends_first
     }
 
     /// Which targets go on past the parts in use, as files and devices do that are larger than the job.
