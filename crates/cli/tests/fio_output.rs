@@ -233,6 +233,37 @@ fn a_log_of_every_io_has_a_line_for_each() {
     assert_eq!(offsets(&inflated), expected);
 }
 
+#[test]
+fn the_bandwidth_of_all_jobs_has_a_line_a_second() {
+    for (option, name) in [("--bandwidth-log", "agg"), ("--bandwidth-log=all", "all")] {
+        let folder = support::disk_folder();
+        let words = [
+            option,
+            "--name=x",
+            "--ioengine=null",
+            "--size=1g",
+            "--rw=write",
+            "--rate=8m",
+            "--time_based",
+            "--runtime=2",
+        ];
+        ours(folder.path(), &words);
+        let of = |way: &str| {
+            let path = folder.path().join(format!("{name}-{way}_bw.log"));
+            std::fs::read_to_string(path).unwrap()
+        };
+        // As in fio, a direction in which nothing was done has its lines too.
+        assert_eq!(of("trim"), "1000, 0, 2, 0, 0\n2000, 0, 2, 0, 0\n");
+        assert!(of("read").starts_with("1000, 0, 0, 0, 0\n2000, 0, "));
+        let writes = of("write");
+        assert_eq!(writes.lines().count(), 2, "{writes}");
+        assert!(
+            writes.lines().all(|line| !line.contains(", 0, 1, ")),
+            "{writes}"
+        );
+    }
+}
+
 /// Submitting to nothing takes less than the clock can tell.
 #[test]
 fn every_submission_is_timed() {
