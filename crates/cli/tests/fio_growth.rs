@@ -221,3 +221,54 @@ fn files_of_a_range_of_sizes_are_used_whole_by_both() {
     assert_eq!(found[1], found[0], "fio's");
     assert_eq!(found[2], found[0], "ours once more");
 }
+
+/// Lines of what is laid out, as ours and as fio's, in the order in which they stand.
+#[test]
+fn the_text_tells_what_is_laid_out() {
+    let lines = |theirs: bool, words: &str| -> Vec<String> {
+        let folder = support::disk_folder();
+        std::fs::write(folder.path().join("there"), vec![1; 65_536]).unwrap();
+        let mut command = support::fio(folder.path(), theirs);
+        let output = command.args(words.split(' ')).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{words}: {text}");
+        let told = text.lines().filter(|line| line.contains("Laying out"));
+        told.map(str::to_owned).collect()
+    };
+    for (words, told) in [
+        ("--name=a --size=4m --rw=write", 1),
+        ("--name=a --size=4m --rw=read", 1),
+        ("--name=a --size=64k --filename=there", 0),
+        (
+            "--name=a --size=1m --offset=1m --filename=there --rw=write",
+            1,
+        ),
+        (
+            "--name=a --size=4m --nrfiles=3 --rw=write --fallocate=none",
+            1,
+        ),
+        (
+            "--size=2m --filename=x --name=a --rw=write --name=b --rw=read --stonewall",
+            1,
+        ),
+        (
+            "--size=2m --filename=x --fallocate=none --name=a --rw=write --name=b --rw=read --stonewall",
+            2,
+        ),
+        ("--name=a --size=1m --numjobs=2", 2),
+        ("--name=a --size=1m --ioengine=null", 0),
+        ("--name=a --size=1m --rw=write --create_on_open=1", 0),
+    ] {
+        let mine = lines(false, words);
+        assert_eq!(mine, lines(true, words), "{words}");
+        assert_eq!(mine.len(), told, "{words}");
+    }
+    let folder = support::disk_folder();
+    let words = ["--name=a", "--size=1m", "--output-format=json"];
+    let json = document({
+        let mut command = support::fio(folder.path(), false);
+        command.args(words);
+        command
+    });
+    assert_eq!(json["jobs"][0]["read"]["total_ios"], 256);
+}

@@ -233,6 +233,37 @@ fn a_log_of_every_io_has_a_line_for_each() {
     assert_eq!(offsets(&inflated), expected);
 }
 
+#[test]
+fn the_bandwidth_of_all_jobs_has_a_line_a_second() {
+    for (option, name) in [("--bandwidth-log", "agg"), ("--bandwidth-log=all", "all")] {
+        let folder = support::disk_folder();
+        let words = [
+            option,
+            "--name=x",
+            "--ioengine=null",
+            "--size=1g",
+            "--rw=write",
+            "--rate=8m",
+            "--time_based",
+            "--runtime=2",
+        ];
+        ours(folder.path(), &words);
+        let of = |way: &str| {
+            let path = folder.path().join(format!("{name}-{way}_bw.log"));
+            std::fs::read_to_string(path).unwrap()
+        };
+        // As in fio, a direction in which nothing was done has its lines too.
+        assert_eq!(of("trim"), "1000, 0, 2, 0, 0\n2000, 0, 2, 0, 0\n");
+        assert!(of("read").starts_with("1000, 0, 0, 0, 0\n2000, 0, "));
+        let writes = of("write");
+        assert_eq!(writes.lines().count(), 2, "{writes}");
+        assert!(
+            writes.lines().all(|line| !line.contains(", 0, 1, ")),
+            "{writes}"
+        );
+    }
+}
+
 /// Submitting to nothing takes less than the clock can tell.
 #[test]
 fn every_submission_is_timed() {
@@ -533,4 +564,56 @@ fn a_client_that_is_gone_ends_its_jobs() {
         size() == before
     });
     assert!(stopped);
+}
+
+/// A folder of 256 KiB, until dropped.
+struct Small(String);
+
+impl Small {
+    fn new(folder: &Path) -> Self {
+        let place = folder.join("small");
+        std::fs::create_dir(&place).unwrap();
+        let place = place.display().to_string();
+        support::system(
+            "mount",
+            &["-t", "tmpfs", "-o", "size=256k", "tmpfs", &place],
+        );
+        Self(place)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_file_fills_its_file_system() {
+    let folder = support::disk_folder();
+    let _small = Small::new(folder.path());
+    let words = |more: &[&str]| {
+        let mut words = vec![
+            "--name=x",
+            "--filename=small/x",
+            "--fill_device=1",
+            "--output-format=json",
+        ];
+        words.extend(more);
+        let text = ours(folder.path(), &words);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let job = &document["jobs"][0];
+        std::fs::remove_file(folder.path().join("small/x")).unwrap();
+        (job["error"].clone(), job["write"]["io_kbytes"].clone())
+    };
+    for more in [
+        &["--rw=write"][..],
+        &["--rw=write", "--size=1m"],
+        &["--rw=write", "--size=1m", "--verify=crc32c"],
+        &["--rw=write", "--time_based", "--runtime=600"],
+        &["--rw=write", "--ioengine=libaio", "--iodepth=8"],
+    ] {
+        let full = (Value::from(0), Value::from(256));
+        assert_eq!(words(more), full, "{more:?}");
+    }
 }

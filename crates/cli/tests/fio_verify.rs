@@ -243,6 +243,25 @@ fn more_than_the_files_hold_is_written_in_passes() {
             same_counts(&format!("--name=j --size=64k {rw} --verify=crc32c {rest}"));
         }
     }
+    // How many I/Os there are follows from draws of sizes, and how much they move does not.
+    for sizes in ["--bssplit=4k/50:8k/", "--bsrange=4k-8k"] {
+        for rest in [
+            "--io_size=65k",
+            "--io_size=150k",
+            "--io_size=200k",
+            "--io_size=150k --loops=2",
+        ] {
+            let words = format!("--name=j --size=64k --rw=write --verify=crc32c {sizes} {rest}");
+            let (folder, other) = (support::disk_folder(), support::disk_folder());
+            let moved = |output: &Output| {
+                let document = document(output);
+                let job = &document["jobs"][0];
+                ["read", "write"].map(|way| job[way]["io_bytes"].as_u64().unwrap())
+            };
+            let mine = moved(&ours(folder.path(), &words));
+            assert_eq!(mine, moved(&theirs(other.path(), &words)), "{words}");
+        }
+    }
 }
 
 /// Syncs of a job that checks, in ours and in fio.

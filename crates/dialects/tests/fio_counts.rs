@@ -162,6 +162,31 @@ fn counts_are_those_of_fio() {
     }
 }
 
+/// Files that `filesize` alone gives a size, and that no one opens, have no end: the last block of a walk in order counts whole.
+#[test]
+fn files_without_an_end_are_those_of_fio() {
+    for options in [
+        "--rw=read --filesize=10k",
+        "--rw=write --filesize=200k --bs=16k",
+        "--rw=read --filesize=30k --nrfiles=2",
+        "--rw=read --filesize=10k --loops=2",
+        "--rw=write --filesize=10k --loops=3 --nrfiles=3",
+        "--rw=read --filesize=10k --size=10k",
+        "--rw=read --filesize=10k --size=8k",
+        "--rw=read --filesize=10k --size=20k",
+        "--rw=read --filesize=10k --io_size=30k",
+        "--rw=trimwrite --filesize=10k",
+        "--rw=read:4k --filesize=10k",
+        "--rw=read:4k --filesize=64k",
+        "--rw=read:-4k --filesize=10k",
+        "--rw=read:3 --filesize=9k",
+        "--rw=randread --filesize=33k",
+        "--rw=randread --filesize=10k --norandommap",
+    ] {
+        check(&["--ioengine=null"], options);
+    }
+}
+
 #[test]
 fn pairs_of_trim_and_write_are_those_of_fio() {
     for options in [

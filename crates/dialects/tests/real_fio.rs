@@ -317,6 +317,7 @@ fn text_has_the_lines_of_fio() {
     ];
     let with = |more: &[&'static str]| [&timed[..], more].concat();
     check_text(&with(&["--name=a", "--iodepth=4"]));
+    check_text(&with(&["--name=a", "--unit_base=1"]));
     check_text(&with(&[
         "--name=a",
         "--rw=randrw",

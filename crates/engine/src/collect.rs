@@ -35,8 +35,6 @@ pub(crate) struct Collector {
     step: Nanos,
     /// End of the next interval to be shown.
     next_shown: Nanos,
-    /// End of the last measured set.
-    last_end: Nanos,
     returns: Vec<SyncSender<Box<IntervalSet>>>,
     /// Where somebody wants them.
     jobs: Option<JobIntervals>,
@@ -63,6 +61,8 @@ struct Latencies {
 
 #[derive(Debug, Default)]
 struct Totals {
+    /// Up to when they tell, on the run's clock: workers begin and end each at its own time.
+    until: Nanos,
     directions: Directions,
     sync: Option<OpStats>,
     set: SetStats,
@@ -83,7 +83,6 @@ impl Collector {
             kept: BTreeMap::new(),
             step: INTERVAL,
             next_shown: crate::timing::interval_end_after(times.origin, times.start),
-            last_end: times.origin,
             returns,
             jobs: None,
         }
@@ -127,8 +126,8 @@ impl Collector {
             }
         }
         if set.phase == Phase::Measure {
-            self.last_end = self.last_end.max(set.end);
             let totals = &mut self.totals[set.worker];
+            totals.until = totals.until.max(set.until);
             merge(&mut totals.directions, &set.directions);
             merge_one(&mut totals.sync, set.sync.as_ref());
             totals.set.merge(&set.set);
@@ -242,7 +241,7 @@ impl Collector {
     /// start of the stage, are known; its counters are not.
     pub(crate) fn snapshot(&self, mut workers: Vec<WorkerStats>) -> Vec<WorkerStats> {
         for (worker, totals) in workers.iter_mut().zip(&self.totals) {
-            let span = self.last_end.saturating_sub(self.times.start);
+            let span = totals.until.saturating_sub(self.times.start);
             worker.directions.clone_from(&totals.directions);
             worker.sync.clone_from(&totals.sync);
             worker.set.clone_from(&totals.set);
@@ -433,6 +432,32 @@ mod tests {
             devices: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// One that ended has the time that it took, however long others go on, and one that began late has its own.
+    #[test]
+    fn results_in_between_have_the_time_of_each_worker() {
+        let times = Times {
+            start: START,
+            origin: START,
+        };
+        let (give_back, _) = std::sync::mpsc::sync_channel(1);
+        let mut collector = Collector::new(0, times, vec![give_back.clone(), give_back]);
+        let ms = Nanos::from_millis;
+        let mut take = |worker, end, until| {
+            let mut set = set(ms(end), Phase::Measure, 10);
+            (set.worker, set.until) = (worker, START + ms(until));
+            collector.add(&set);
+        };
+        take(0, 1000, 1000);
+        take(0, 2000, 1500);
+        take(1, 2000, 2000);
+        take(1, 3000, 3000);
+        let mut late = WorkerStats::new(1, 0);
+        late.started = ms(1000);
+        let told = collector.snapshot(vec![WorkerStats::new(0, 0), late]);
+        let times: Vec<Nanos> = told.iter().map(|worker| worker.measured).collect();
+        assert_eq!(times, [ms(1500), ms(2000)]);
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub(crate) struct IntervalSet {
     pub(crate) worker: usize,
     /// End of the interval on the run's clock.
     pub(crate) end: Nanos,
+    /// When the worker ended, where that was within the interval; the interval's end otherwise.
+    pub(crate) until: Nanos,
     /// Whether it is measured.
     pub(crate) phase: Phase,
     /// By [`Direction`]; `None` where the job never goes that way.
@@ -52,6 +54,7 @@ impl IntervalSet {
         Self {
             worker,
             end: Nanos::ZERO,
+            until: Nanos::ZERO,
             phase: Phase::Warmup,
             directions: Direction::ALL.map(|way| {
                 job.moves(way)
@@ -147,7 +150,7 @@ impl Handover {
             return;
         };
         let mut full = std::mem::replace(&mut self.current, spare);
-        (full.end, full.phase) = (end, phase);
+        (full.end, full.until, full.phase) = (end, end, phase);
         let sent = self.full.try_send(Message::Interval(full));
         if let Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) = sent
             && let Message::Interval(set) = back
@@ -157,10 +160,11 @@ impl Handover {
     }
 
     /// Sends what was filled as the worker's last, at once: others may go on for long, and what it did belongs to the
-    /// interval that ends at `end`. This may wait for room, since the worker has nothing else to do.
-    pub(crate) fn finish(self, end: Nanos, phase: Phase) {
+    /// interval that ends at `end`, in which it ended at `until`. This may wait for room, since the worker has nothing else to
+    /// do.
+    pub(crate) fn finish(self, end: Nanos, until: Nanos, phase: Phase) {
         let mut last = self.current;
-        (last.end, last.phase) = (end, phase);
+        (last.end, last.until, last.phase) = (end, until, phase);
         // Without a control thread nobody asks for it.
         let _ = self.full.send(Message::Last(last));
     }

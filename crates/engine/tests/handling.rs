@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{job, run_jobs, target};
+use common::{Mounted, for_time, job, run_jobs, target};
 use fathom_record::{EndReason, OpStats};
 use fathom_units::{Bytes, Nanos};
-use fathom_workload::{Backend, Caching, ExistingFiles, Mix, SyncRange};
+use fathom_workload::{Backend, Caching, ExistingFiles, Growth, Limits, Mix, Reserve, SyncRange};
 
 #[test]
 fn a_job_goes_on_after_errors_it_survives() {
@@ -36,6 +36,35 @@ fn a_job_goes_on_after_errors_it_survives() {
         let failed: u64 = reader.errors.iter().map(|error| error.count).sum();
         assert_eq!((reader.ended, failed), (ended, errors));
         assert_eq!(outcome.failure.is_none(), survived);
+    }
+}
+
+#[test]
+fn a_file_system_that_is_full_is_the_end_where_that_is_asked_for() {
+    let small = Mounted::new("-t tmpfs -o size=64k tmpfs");
+    let mut fills = job(&small.directory.path().join("file"), Bytes::kib(1024));
+    (fills.mix, fills.existing) = (Mix::WRITE, ExistingFiles::AsPeer);
+    (fills.backend, fills.caching) = (Backend::Sync, Caching::Buffered);
+    fills.access = fathom_workload::Access::Sequential {
+        gap: Bytes::ZERO,
+        scope: fathom_workload::SequentialScope::PerWorker,
+    };
+    fills.features.files.grows = Growth::Reserved(Reserve::Nothing);
+    // Its time is far away, and it would begin anew: neither counts any more.
+    for limits in [Limits::default(), for_time(Nanos::from_secs(600))] {
+        fills.limits = limits;
+        fills.features.errors.full_ends = true;
+        let outcome = run_jobs(vec![fills.clone()]).unwrap();
+        assert!(outcome.failure.is_none());
+        let worker = &outcome.results[0].workers[0];
+        assert_eq!((worker.ended, worker.ios()), (EndReason::Time, 16));
+        assert!(worker.errors.is_empty());
+        assert!(worker.measured < Nanos::from_secs(600));
+        fills.features.errors.full_ends = false;
+        let outcome = run_jobs(vec![fills.clone()]).unwrap();
+        let worker = &outcome.results[0].workers[0];
+        assert_eq!((worker.ended, worker.ios()), (EndReason::Failed, 16));
+        assert_eq!(worker.errors[0].errno, 28);
     }
 }
 

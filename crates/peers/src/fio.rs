@@ -127,7 +127,9 @@ fn act(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Fai
         Action::Version => console.print(&format!("{}\n", fio::VERSION)),
         Action::Help => console.print(&fio::general_help()),
         Action::CommandHelp(option) => {
-            return Ok(help(fio::command_help(option.as_deref()), console));
+            // fio finds it no failure that there is no such option.
+            let (Ok(text) | Err(text)) = fio::command_help(option.as_deref());
+            console.print(&text);
         }
         Action::EngineHelp(engine) => {
             return Ok(help(fio::engine_help(engine.as_deref()), console));

@@ -341,7 +341,9 @@ impl Reader<'_> {
                 let time = self.time(index, name, &text, 1);
                 self.line.output.status_interval = time.or(self.line.output.status_interval);
             }
-            Own::BandwidthLog => self.line.output.bandwidth_log = true,
+            Own::BandwidthLog => {
+                self.line.output.bandwidth_log = Some(value.unwrap_or_else(|| "agg".to_owned()));
+            }
             Own::IdleProfile => match text.as_str() {
                 "system" => self.line.output.idle = Some(IdleProfile::System),
                 "percpu" => self.line.output.idle = Some(IdleProfile::PerProcessor),

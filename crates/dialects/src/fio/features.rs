@@ -26,6 +26,7 @@ fn errors(settings: &Settings) -> ErrorHandling {
         }
         *go_on = false;
     }
+    errors.full_ends = settings.placement.fill;
     errors
 }
 

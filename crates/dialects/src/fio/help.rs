@@ -65,7 +65,7 @@ pub fn command_help(option: Option<&str>) -> Result<String, String> {
 /// What `--enghelp[=ENGINE[,OPTION]]` prints. The list of engines holds those that are built.
 ///
 /// # Errors
-/// What fio prints where there is no such engine or option.
+/// What fio prints where there is no such engine or option, and of an engine without options, which fails too.
 pub fn engine_help(asked: Option<&str>) -> Result<String, String> {
     let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
         let mut text = "Available IO engines:\n".to_owned();
@@ -81,11 +81,10 @@ pub fn engine_help(asked: Option<&str>) -> Result<String, String> {
     let mut options = table::rows().filter(|row| row.engines.contains(&name));
     if option.is_empty() {
         let text = list(options);
-        return Ok(if text.is_empty() {
-            format!("IO engine {name} has no options\n")
-        } else {
-            text
-        });
+        if text.is_empty() {
+            return Err(format!("IO engine {name} has no options\n"));
+        }
+        return Ok(text);
     }
     match options.find(|row| row.name == option) {
         Some(row) => Ok(describe(row)),
@@ -126,7 +125,22 @@ fn describe(row: &OptionRow) -> String {
     for alias in row.aliases {
         let _ = writeln!(text, "{:>20}: {alias}", "alias");
     }
-    let _ = writeln!(text, "{:>20}: {kind}\n{:>20}: {support}", "type", "support");
+    let _ = writeln!(text, "{:>20}: {kind}", "type");
+    // Options of engines have no rows among those of jobs.
+    if row.engines.is_empty() {
+        let (default, range) = table::usual(row.name);
+        let range = range.or((row.kind == Kind::Switch).then_some("min=0, max=1"));
+        let _ = writeln!(
+            text,
+            "{:>20}: {}",
+            "default",
+            default.unwrap_or("no default")
+        );
+        if let Some(range) = range {
+            let _ = writeln!(text, "{:>20}: {range}", "range");
+        }
+    }
+    let _ = writeln!(text, "{:>20}: {support}", "support");
     text
 }
 

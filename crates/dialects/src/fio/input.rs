@@ -107,8 +107,8 @@ pub struct OutputOptions {
     pub eta_newline: Option<Nanos>,
     /// Print the whole output after each such time, too.
     pub status_interval: Option<Nanos>,
-    /// Write logs of all jobs' bandwidth.
-    pub bandwidth_log: bool,
+    /// Write logs of all jobs' bandwidth, whose names begin so.
+    pub bandwidth_log: Option<String>,
     /// Tell how long processors were idle.
     pub idle: Option<IdleProfile>,
     /// What is told of the run's inner workings.
@@ -125,7 +125,7 @@ impl Default for OutputOptions {
             eta: EtaMode::Auto,
             eta_newline: None,
             status_interval: None,
-            bandwidth_log: false,
+            bandwidth_log: None,
             idle: None,
             debug: Debug::default(),
         }
@@ -285,6 +285,8 @@ pub struct FioJobMeta {
     pub significant_figures: usize,
     /// 1024 or 1000.
     pub kb_base: u64,
+    /// Whether text shows rates in bits.
+    pub shows_bits: bool,
     /// `rw` as fio prints it, such as `randread`.
     pub rw: String,
     /// Name of the engine as typed.
@@ -293,6 +295,8 @@ pub struct FioJobMeta {
     pub blocks: [(u64, u64); 3],
     /// What these are sizes of.
     pub sizes: SizesOf,
+    /// Whether its files are made when it opens them, and not before it runs.
+    pub makes_files_on_open: bool,
     /// Whether it runs as a thread of fio.
     pub thread: bool,
     /// Whether disks are shown.

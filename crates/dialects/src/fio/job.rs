@@ -224,7 +224,7 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
         } else {
             settings.loops
         };
-        return match rounded_up(settings, total, passes) {
+        return match rounded_up(settings, (targets.len() as u64, total), passes) {
             Some(bytes) => (Some(bytes), 1),
             None => (size.map(Bytes::new), passes),
         };
@@ -276,7 +276,8 @@ fn verified_passes(
     let goes_round = if settings.pattern.random {
         is_independent(settings)
     } else {
-        reads || trims || skips(settings) || settings.placement.zone_mode.is_some()
+        let lone_trims = trims && !settings.pattern.pairs;
+        reads || lone_trims || skips(settings) || settings.placement.zone_mode.is_some()
     };
     if !is_verified || goes_round || appends_once(settings) {
         return None;
@@ -323,12 +324,23 @@ fn skips(settings: &Settings) -> bool {
     settings.pattern_number.is_some() || settings.placement.backwards != 0
 }
 
-/// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size`: that is still
-/// the job's.
-fn rounded_up(settings: &Settings, total: Option<u64>, passes: u32) -> Option<Bytes> {
-    let skips = skips(settings);
-    let (Amount::Bytes(size), None, false) = (settings.size, settings.file_size, skips) else {
+/// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size` or `filesize`:
+/// that is still the job's.
+fn rounded_up(
+    settings: &Settings,
+    (files, total): (u64, Option<u64>),
+    passes: u32,
+) -> Option<Bytes> {
+    if skips(settings) {
         return None;
+    }
+    let size = match (settings.size, settings.file_size) {
+        (Amount::Bytes(size), None) => size,
+        // Files that no one opens have no end, and their sizes say how much is done in all.
+        (_, Some(sizes)) if backend(settings) == Backend::Null && !sizes.is_range() => {
+            sizes.low.saturating_mul(files)
+        }
+        _ => return None,
     };
     let (block, passes) = (smallest_block(settings), u64::from(passes.max(1)));
     let bytes = size.checked_mul(passes)?.checked_next_multiple_of(block)?;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Backend, EndsOthers, Features, Job, PatternError, ReportGroup, Stage, Target, Verify, Workload,
+    Backend, EndsOthers, Features, FileOperation, Job, PatternError, ReportGroup, Stage, Target,
+    Verify, Workload,
 };
 
 use super::command_line::CommandLine;
@@ -475,6 +476,7 @@ impl<'a> Planner<'a> {
             latency_target: settings.pacing.typed_target(),
             significant_figures: settings.significant_figures,
             kb_base: settings.kb_base,
+            shows_bits: settings.shows_bits,
             rw: rw.to_owned(),
             engine: settings.engine.clone(),
             blocks: job::block_range(settings),
@@ -483,6 +485,7 @@ impl<'a> Planner<'a> {
             } else {
                 SizesOf::Directions
             },
+            makes_files_on_open: settings.control.making.on_open,
             thread: settings.thread,
             disk_util: settings.disk_util && has_disks(settings),
             unified: settings.unified,
@@ -616,7 +619,8 @@ fn typed_options(section: &Section) -> Vec<(String, String)> {
 
 /// Whether the job's engine does I/O on disks, as fio sees it.
 fn has_disks(settings: &Settings) -> bool {
-    job::backend(settings) != Backend::Null && features::operation(settings).is_none()
+    let of_names = features::operation(settings).is_some_and(FileOperation::is_of_names);
+    job::backend(settings) != Backend::Null && !of_names
 }
 
 /// fio takes some options of a job file's section before, and some after all others.

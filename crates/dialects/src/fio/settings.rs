@@ -150,6 +150,8 @@ pub struct Settings {
     pub percentiles: Percentiles,
     pub significant_figures: usize,
     pub kb_base: u64,
+    /// `unit_base=1`: text shows rates in bits.
+    pub shows_bits: bool,
     pub disk_util: bool,
     /// Processes, files, errors and traces.
     pub control: ControlSettings,
@@ -228,6 +230,7 @@ impl Default for Settings {
             percentiles: default_percentiles(),
             significant_figures: 4,
             kb_base: 1024,
+            shows_bits: false,
             disk_util: true,
             control: ControlSettings::default(),
             placement: PlacementSettings::default(),

@@ -11,9 +11,11 @@ mod engine_options;
 mod job_options;
 mod refusals;
 mod run_options;
+mod usual;
 mod words;
 
 pub use refusals::refusal;
+pub use usual::usual;
 pub use words::words;
 
 /// What an option's value looks like.

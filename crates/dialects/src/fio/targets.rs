@@ -17,6 +17,10 @@ use super::settings::{Amount, Settings};
 /// Most files that `opendir` finds.
 const MAX_LISTED: usize = 65_536;
 
+/// Length of a file that has no end of its own: more than any file system has (1 PiB), and still a length that all can count
+/// with.
+const ENDLESS: Bytes = Bytes::new(1 << 50);
+
 /// A clone of a job whose files are asked for.
 pub struct Clone<'a> {
     /// Its settings.
@@ -66,17 +70,12 @@ impl Clone<'_> {
                 FileStatus::Missing => diskless || !path.starts_with("/dev/"),
                 FileStatus::Directory => true,
             };
-            // fio would write such a file until the file system is full.
+            // Such a file is written until the file system is full.
             let grows = |(path, status): (&String, &FileStatus)| {
                 !matches!(status, FileStatus::Special(_)) && !path.starts_with("/dev/")
             };
             if settings.placement.fill && paths.iter().zip(&statuses).any(grows) {
-                self.refuse(
-                    diagnostics,
-                    "`fill_device` of a file without `size` is not built yet",
-                    "give size=, or name a device",
-                );
-                return None;
+                return self.endless(paths, diagnostics);
             }
             if paths.iter().zip(&statuses).all(unknown) {
                 self.refuse(
@@ -95,6 +94,25 @@ impl Clone<'_> {
             targets.push(self.target(file, size, length, diagnostics)?);
         }
         Some(targets)
+    }
+
+    /// Files that are written from their start until the file system is full.
+    fn endless(&self, paths: Vec<String>, diagnostics: &mut Diagnostics) -> Option<Vec<Target>> {
+        let pattern = &self.settings.pattern;
+        if pattern.directions != [false, true, false] || pattern.random {
+            self.refuse(
+                diagnostics,
+                "`fill_device` of a file without `size` takes writes in order alone",
+                "give size=, rw=write, or a device",
+            );
+            return None;
+        }
+        let target = |path| Target {
+            place: Place::Path(path),
+            offset: Bytes::ZERO,
+            length: Some(ENDLESS),
+        };
+        Some(paths.into_iter().map(target).collect())
     }
 
     /// Files or directories whose names alone matter: one operation on each, counted as one block.
@@ -153,12 +171,30 @@ impl Clone<'_> {
         diagnostics: &mut Diagnostics,
     ) -> Option<(Vec<Target>, bool)> {
         let mut targets = self.targets(files, diagnostics)?;
-        if self.diskless || !self.heeds_past_end(&targets) {
+        if !self.heeds_past_end(&targets) || self.diskless && !self.is_without_end(&targets) {
             return Some((targets, false));
         }
-        let longer = self.longer(files, &targets);
+        let longer = if self.diskless {
+            vec![true; targets.len()]
+        } else {
+            self.longer(files, &targets)
+        };
         self.round_up(&mut targets, &longer);
         Some((targets, longer.iter().all(|longer| *longer)))
+    }
+
+    /// Whether files that are not opened go on past the parts in use: those that have their size from `filesize`, unless `size`
+    /// ends the job first.
+    fn is_without_end(&self, targets: &[Target]) -> bool {
+        let whole: u64 = (targets.iter())
+            .map(|target| target.length.map_or(0, Bytes::get))
+            .sum();
+        let ends_first = match self.settings.size {
+            Amount::Bytes(size) => size <= whole,
+            Amount::Percent(percent) => percent < 100,
+            Amount::Unset => false,
+        };
+        self.settings.file_size.is_some() && !ends_first
     }
 
     /// Which targets go on past the parts in use, as files and devices do that are larger than the job.

@@ -524,6 +524,14 @@ fn traps_are_told() {
         "runtime=5min",
         &["`runtime=5min` is read as 5 µs, as fio does"],
     );
+    check_warning(
+        "runtime=00:01",
+        &["`runtime=00:01` is read as 0 ns, as fio does"],
+    );
+    check_warning(
+        "rw=write\nthinktime=5-7",
+        &["`thinktime=5-7` is read as 5 µs, as fio does"],
+    );
     for (option, expected) in [
         (
             "log_entries=1023",

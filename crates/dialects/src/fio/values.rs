@@ -24,6 +24,8 @@ pub enum Trap {
     HexSuffix,
     /// A number below zero loses its sign.
     BelowZero,
+    /// Of several times, the first alone counts.
+    SeveralTimes,
 }
 
 impl Trap {
@@ -41,6 +43,9 @@ impl Trap {
             }
             Self::HexSuffix => "fio ignores a suffix after a hexadecimal number",
             Self::BelowZero => "fio keeps no sign here; write a number of 0 or more",
+            Self::SeveralTimes => {
+                "fio takes what stands before the first `,`, `:` or `-` alone; write one time, such as `90s`"
+            }
         }
     }
 }

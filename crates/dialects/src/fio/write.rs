@@ -12,6 +12,7 @@ mod idle;
 mod json_document;
 mod json_text;
 mod judged;
+mod laying_out;
 mod log;
 mod normal;
 mod priorities;
@@ -76,6 +77,12 @@ pub fn write_normal(input: &FioInput, run: &FioRun<'_>) -> String {
 /// The text that fio prints before a run: one line a job, the version, and how many jobs start.
 pub fn write_start(input: &FioInput) -> String {
     normal::start(input)
+}
+
+/// The text that fio prints as it makes the files of jobs; `size_of` tells how long a regular file is now, 0 where there is
+/// none, and nothing of anything else.
+pub fn write_laying_out(input: &FioInput, size_of: &dyn Fn(&str) -> Option<u64>) -> String {
+    laying_out::lines(input, size_of)
 }
 
 /// Whether fio would end this run with exit code 1: errors that a job was told to survive are none.

@@ -33,11 +33,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         {
             self.sync_all_targets();
         }
+        let until = self
+            .boundaries
+            .measured_until(self.stats.ended, self.last_completion);
         if self.measuring {
-            let end = self
-                .boundaries
-                .measured_until(self.stats.ended, self.last_completion);
-            self.stats.measured = end.saturating_sub(self.measure_start);
+            self.stats.measured = until.saturating_sub(self.measure_start);
             self.stats.usage = usage_since(self.usage_start);
         } else if self.stats.ended == EndReason::Done && self.syncs_between {
             let name = &self.parts.job.name;
@@ -52,7 +52,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         self.stats.started = self.measure_start.saturating_sub(self.stage_start);
         let phase = phase(self.measuring);
         let end = self.boundaries.interval_end;
-        self.parts.handover.finish(end, phase);
+        self.parts.handover.finish(end, until, phase);
         Finished {
             stats: self.stats,
             lag: self.lag,

@@ -534,17 +534,17 @@ impl<'a> SetWorker<'a> {
 
     fn finish(mut self) -> Finished {
         self.stats.ended = self.ended.unwrap_or(EndReason::Done);
+        let until = self
+            .boundaries
+            .measured_until(self.stats.ended, self.last_completion);
         if self.measuring {
-            let end = self
-                .boundaries
-                .measured_until(self.stats.ended, self.last_completion);
-            self.stats.measured = end.saturating_sub(self.measure_start);
+            self.stats.measured = until.saturating_sub(self.measure_start);
             self.stats.usage = usage_since(self.usage_start);
         }
         self.stats.started = self.measure_start.saturating_sub(self.stage_start);
         let phase = phase(self.measuring);
         let end = self.boundaries.interval_end;
-        self.parts.handover.finish(end, phase);
+        self.parts.handover.finish(end, until, phase);
         Finished {
             stats: self.stats,
             lag: self.lag,

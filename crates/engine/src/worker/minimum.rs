@@ -14,7 +14,7 @@ use fathom_units::{BytesPerSec, Iops, Nanos};
 use fathom_workload::{Direction, MinimumRates, Pacing};
 
 use super::source::Source;
-use super::{GLANCE_EVERY, State, Worker};
+use super::{State, Worker};
 
 /// A rate that was not kept up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,8 +112,9 @@ impl Judge {
             };
             let index = way as usize;
             if done.ios[index] == self.begun.ios[index] {
-                // A direction that has done nothing yet is not judged, and may never do anything.
-                next = next.min(now + GLANCE_EVERY);
+                // A direction that has done nothing yet is not judged, and may never do anything. What it does first is met with
+                // the very next completions: a burst that began between two looks would count in part.
+                next = next.min(now + Nanos::new(1));
                 continue;
             }
             let mark = Mark {
@@ -184,5 +185,38 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             self.boundaries.judged_at = Nanos::MAX;
             self.end_with(EndReason::TooSlow);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes, of which there are to be 10 a second.
+    fn writes(ios: u64) -> Done {
+        Done {
+            ios: [1_000, ios, 0],
+            bytes: [0; 3],
+        }
+    }
+
+    #[test]
+    fn a_direction_is_judged_from_its_first_completions_on() {
+        let mut judge = Judge::new(MinimumRates {
+            rates: [None, Some(Pacing::Iops(Iops::new(10))), None],
+            cycle: MinimumRates::CYCLE,
+        });
+        let ms = Nanos::from_millis;
+        assert_eq!(judge.begin(Nanos::ZERO), MinimumRates::SETTLING);
+        // Reads complete, and no write yet: the next completions are looked at, whenever they come.
+        let next = judge.judge(ms(2_500), ms(2_500), &writes(0));
+        assert_eq!(next, ms(2_500) + Nanos::new(1));
+        // The first writes: their number is where the count begins.
+        assert_eq!(judge.judge(ms(2_501), ms(2_501), &writes(4)), ms(3_501));
+        assert_eq!(judge.judge(ms(3_501), ms(3_501), &writes(14)), ms(4_501));
+        assert_eq!(judge.shortfall(), None);
+        judge.judge(ms(4_501), ms(4_501), &writes(23));
+        let got = judge.shortfall().map(|shortfall| shortfall.got);
+        assert_eq!(got, Some(Pacing::Iops(Iops::new(9))));
     }
 }

@@ -14,6 +14,8 @@ use crate::ErrorPolicy;
 const FIRST_OFFSETS: usize = 8;
 /// Linux's number of "illegal byte sequence", by which fio tells wrong data from failed I/O.
 const EILSEQ: i32 = 84;
+/// `ENOSPC` and `EDQUOT`: the file system, or the user's quota of it, is full.
+const IS_FULL: [i32; 2] = [28, 122];
 
 /// Completions of one batch and direction that were submitted together: their times are equal, so they are counted as one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -295,6 +297,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             Kind::Sync => (Direction::Write, "fsync"),
         };
         self.last_completion = self.integrated;
+        if self.parts.job.features.errors.full_ends && IS_FULL.contains(&errno) {
+            return self.end_full();
+        }
         self.note_error(direction, slot, errno);
         let handling = &self.parts.job.features.errors;
         let way = direction as usize;
@@ -302,6 +307,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         if self.parts.on_error != ErrorPolicy::Continue && !survived {
             self.fail_at(name, slot, errno);
         }
+    }
+
+    /// Ends the worker where nothing more can be written: this is its end, whatever its time, and nothing is checked after it.
+    fn end_full(&mut self) {
+        self.boundaries.run_end = self.boundaries.run_end.min(self.last_completion);
+        self.end_with(EndReason::Time);
     }
 
     fn note_error(&mut self, direction: Direction, slot: &Slot, errno: i32) {

@@ -5,12 +5,13 @@ use std::io::Write;
 
 use fathom_record::IntervalStats;
 use fathom_units::{Nanos, per_second};
-
-const PATHS: [&str; 3] = ["agg-read_bw.log", "agg-write_bw.log", "agg-trim_bw.log"];
+use fathom_workload::Direction;
 
 /// The three files.
 #[derive(Debug)]
 pub struct BandwidthLogs {
+    /// By direction.
+    paths: [String; 3],
     problem: Option<String>,
     /// Time of the stages that are over.
     before: Nanos,
@@ -18,15 +19,17 @@ pub struct BandwidthLogs {
 }
 
 impl BandwidthLogs {
-    /// Makes the files, empty.
-    pub fn new() -> Self {
+    /// Makes the files, empty; their names begin with `prefix`.
+    pub fn new(prefix: &str) -> Self {
         let mut logs = Self {
+            paths: Direction::ALL.map(|way| format!("{prefix}-{}_bw.log", way.name())),
             problem: None,
             before: Nanos::ZERO,
             last: Nanos::ZERO,
         };
-        for path in PATHS {
-            logs.keep(path, File::create(path).map(drop));
+        for way in 0..3 {
+            let made = File::create(&logs.paths[way]).map(drop);
+            logs.keep(way, made);
         }
         logs
     }
@@ -36,19 +39,17 @@ impl BandwidthLogs {
         self.before = self.before.saturating_add(std::mem::take(&mut self.last));
     }
 
-    /// Adds a line for each direction of `interval` that did anything.
+    /// Adds a line for each direction, also where nothing of it was done in `interval`.
     pub fn interval(&mut self, interval: &IntervalStats) {
         self.last = interval.at;
         let time_ms = self.before.saturating_add(interval.at).get() / 1_000_000;
         for (way, stats) in interval.directions.iter().enumerate() {
-            let Some(stats) = stats.as_ref().filter(|stats| stats.bytes > 0) else {
-                continue;
-            };
-            let rate = (per_second(stats.bytes, interval.length) / 1024.0).round() as u64;
-            let opened = OpenOptions::new().append(true).open(PATHS[way]);
+            let bytes = stats.as_ref().map_or(0, |stats| stats.bytes);
+            let rate = (per_second(bytes, interval.length) / 1024.0).round() as u64;
+            let opened = OpenOptions::new().append(true).open(&self.paths[way]);
             let line = format!("{time_ms}, {rate}, {way}, 0, 0\n");
             let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
-            self.keep(PATHS[way], written);
+            self.keep(way, written);
         }
     }
 
@@ -57,8 +58,9 @@ impl BandwidthLogs {
         self.problem
     }
 
-    fn keep(&mut self, path: &str, result: std::io::Result<()>) {
+    fn keep(&mut self, way: usize, result: std::io::Result<()>) {
         if let Err(error) = result {
+            let path = &self.paths[way];
             self.problem
                 .get_or_insert_with(|| format!("the log `{path}` cannot be written: {error}"));
         }

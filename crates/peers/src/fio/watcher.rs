@@ -59,7 +59,7 @@ impl<'a> Watcher<'a> {
             progress,
             screen: Screen::new(show, console),
             logs: Logs::new(input),
-            bandwidth: input.output.bandwidth_log.then(BandwidthLogs::new),
+            bandwidth: (input.output.bandwidth_log.as_deref()).map(BandwidthLogs::new),
             first_jobs,
             snapshots: BTreeMap::new(),
             priorities: PriorityLatencies::default(),
@@ -84,6 +84,7 @@ impl<'a> Watcher<'a> {
         }
         if self.input.output.formats.contains(&OutputFormat::Normal) {
             text.push_str(&fio::write_start(self.input));
+            text.push_str(&fio::write_laying_out(self.input, &file_size));
         }
         self.output.write(&text);
     }
@@ -137,6 +138,14 @@ impl<'a> Watcher<'a> {
         self.progress.close();
         let text = results(self.input, &self.run(&so_far), None);
         self.output.write(&text);
+    }
+}
+
+/// How long a regular file is, 0 where there is none.
+fn file_size(path: &str) -> Option<u64> {
+    match std::fs::metadata(path) {
+        Ok(found) => found.is_file().then_some(found.len()),
+        Err(_) => Some(0),
     }
 }
 

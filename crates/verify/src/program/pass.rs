@@ -4,7 +4,7 @@ use fathom_units::Percent;
 use fathom_workload::generator::{
     Io, SharedCursor, StreamError, StreamKey, TargetRange, WorkerStream,
 };
-use fathom_workload::{Access, Coverage, Job, Limits, Mix, SequentialScope};
+use fathom_workload::{Access, Coverage, Job, Limits, Mix, Placement, SequentialScope};
 
 use crate::intervals::write_sizes;
 
@@ -40,6 +40,11 @@ pub(super) struct Pass {
     bytes: u64,
 }
 
+/// Whether a walk in order has all of its targets, block after block, whatever the sizes.
+fn leaves_nothing_out(rules: &Placement) -> bool {
+    rules.skip == 0 && rules.zones.is_none() && rules.stride.is_none()
+}
+
 impl Passes {
     pub(super) fn new(job: &Job, key: StreamKey, ranges: &[TargetRange]) -> Self {
         let limits = job.limits;
@@ -50,7 +55,10 @@ impl Passes {
             Access::Random { coverage, .. } => coverage == Coverage::EachBlockOnce,
             // Reads in between would not be checked, and move the job on by as much: it goes round in one.
             Access::Sequential { gap, .. } => {
-                gap.get() == 0 && job.mix == Mix::WRITE && job.features.placement.is_none()
+                let walk = job.features.placement.as_deref();
+                let pairs = walk.is_some_and(|rules| rules.trim_then_write);
+                let writes = job.mix == Mix::WRITE || pairs;
+                gap.get() == 0 && writes && walk.is_none_or(leaves_nothing_out)
             }
             Access::Mixed { .. } => false,
         };

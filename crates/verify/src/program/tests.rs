@@ -6,8 +6,8 @@ use super::*;
 use crate::{Blocks, Fault, Mismatch};
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
-    Access, Backlog, Checksum, Coverage, FormatAt, Limits, Pattern, SequentialScope, TrimmedData,
-    VerifyTrims, WeightedSize, preset,
+    Access, Backlog, Checksum, Coverage, FormatAt, Limits, Pattern, Placement, SequentialScope,
+    TrimmedData, VerifyTrims, WeightedSize, preset,
 };
 
 const RANGE: TargetRange = TargetRange {
@@ -185,6 +185,26 @@ fn counts_are_those_of_fio() {
     let mut twice = with_bytes(300, job().access);
     twice.limits.loops = 2;
     check(&twice, &crc(), 1, 48, 48);
+    // A walk that leaves nothing out goes in passes too, and the trims of pairs count among what was moved.
+    let walk = |rules| {
+        let mut job = with_bytes(200, job().access);
+        job.features.placement = Some(Box::new(rules));
+        job
+    };
+    check(&walk(Placement::default()), &crc(), 1, 32, 32);
+    let mut pairs = walk(Placement {
+        trim_then_write: true,
+        ..Placement::default()
+    });
+    let half = Percent::whole(50).unwrap();
+    pairs.mix = Mix {
+        read: Percent::ZERO,
+        write: half,
+        trim: half,
+    };
+    check(&pairs, &crc(), 1, 32, 32);
+    pairs.limits.bytes = Some(Bytes::kib(150));
+    check(&pairs, &crc(), 1, 16, 16);
     let mut reader = with_bytes(200, once);
     reader.mix = Mix::READ;
     check(&reader, &Verify::new(Checksum::Null), 1, 50, 0);

@@ -98,6 +98,9 @@ fn errors(errors: &ErrorHandling) -> Table {
             table.insert(key.to_owned(), TomlValue::Table(part));
         }
     }
+    if errors.full_ends {
+        table.insert("full_ends".to_owned(), true.into());
+    }
     table
 }
 
@@ -215,6 +218,9 @@ impl Reader<'_> {
                 errors.ignored[*way] = list.map(i32::from).collect();
             }
             ways.finish(self);
+        }
+        if let Some(value) = fields.get("full_ends") {
+            errors.full_ends = self.truth(value)?;
         }
         if let Some(value) = fields.get("latency_max") {
             let mut ways = self.fields(value, "a time for each direction")?;

@@ -139,8 +139,12 @@ pub(super) fn survived(errors: &ErrorHandling, verify: Option<&Verify>, section:
     let ErrorHandling {
         go_on,
         ignored,
+        full_ends,
         latency_max,
     } = errors;
+    if *full_ends {
+        section.put("fill_device", "1");
+    }
     let [reads, writes, _] = *go_on;
     let checks = verify.is_some_and(|verify| verify.on_mismatch == OnMismatch::GoOn);
     let what = match (reads, writes, checks) {

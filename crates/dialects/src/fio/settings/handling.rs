@@ -69,8 +69,8 @@ impl Settings {
             },
             // Storage is shown in bytes unless bits are asked for.
             "unit_base" => {
-                if reader.word(&["0", "8", "1"]) == Some(2) {
-                    reader.value_not_yet("1");
+                if let Some(base) = reader.word(&["0", "8", "1"]) {
+                    self.shows_bits = base == 2;
                 }
             }
             "iomem_align" => {

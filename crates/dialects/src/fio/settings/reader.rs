@@ -105,15 +105,6 @@ impl<'a> ValueReader<'a> {
         self.diagnostics.push(warning.hint(hint));
     }
 
-    /// Refuses a value that fio knows and this reader does not.
-    pub fn value_not_yet(&mut self, value: &str) {
-        let name = self.row.name;
-        self.refuse(
-            &format!("`{name}={value}` is known to fio, but not built yet"),
-            None,
-        );
-    }
-
     fn not_parsed(&mut self, text: &str, what: &str) {
         self.refuse(
             &format!("`{text}` is no {what} for `{}`", self.row.name),
@@ -252,13 +243,12 @@ impl<'a> ValueReader<'a> {
         let text = self.text()?;
         let parts = values::parts(text);
         let first = parts.first().copied().unwrap_or_default();
-        let Some(time) = values::time(first, bare) else {
+        let Some(mut time) = values::time(first, bare) else {
             self.not_parsed(text, "time");
             return None;
         };
         if parts.get(1).is_some_and(|second| *second != first) {
-            self.value_not_yet(text);
-            return None;
+            time.trap = Some(Trap::SeveralTimes);
         }
         let Some(span) = values::span(time.value) else {
             self.refuse(

@@ -13,6 +13,8 @@ const HTTP: &[&str] = &["http"];
 const BLKIO: &[&str] = &["libblkio"];
 const XNVME: &[&str] = &["xnvme"];
 const NVME: &[&str] = &["io_uring_cmd", "xnvme"];
+/// Of no effect with `io_uring` but beside metadata, which is not carried.
+const PROTECTED: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 
 /// Options of single engines.
 #[rustfmt::skip]
@@ -34,18 +36,18 @@ pub(super) const ROWS: &[OptionRow] = &[
     engine_row("force_async", URING, Number, Built, "Hand I/O to kernel workers at once"),
     engine_row("cmd_type", URING, Word, WithEngine, "Kind of pass-through command"),
     engine_row("md_per_io_size", NVME, Number, WithEngine, "Metadata bytes of an I/O"),
-    engine_row("pi_act", NVME, Switch, WithEngine, "Let the device handle protection information"),
-    engine_row("pi_chk", NVME, Text, WithEngine, "Protection fields that are checked"),
-    engine_row("apptag", NVME, Number, WithEngine, "Application tag"),
-    engine_row("apptag_mask", NVME, Number, WithEngine, "Mask of the application tag"),
+    engine_row("pi_act", PROTECTED, Switch, WithEngine, "Let the device handle protection information"),
+    engine_row("pi_chk", PROTECTED, Text, WithEngine, "Protection fields that are checked"),
+    engine_row("apptag", PROTECTED, Number, WithEngine, "Application tag"),
+    engine_row("apptag_mask", PROTECTED, Number, WithEngine, "Mask of the application tag"),
     engine_row("cdb_len", URING, Number, WithEngine, "Length of a SCSI command"),
     engine_row("write_mode", URING, Word, WithEngine, "Command that writes become"),
     engine_row("verify_mode", URING, Word, WithEngine, "Command that verifies"),
     engine_row("read_mode", URING, Word, WithEngine, "Command that reads become"),
     engine_row("deac", URING, Switch, WithEngine, "Deallocate with write-zeroes"),
     engine_row("verify_bytchk", URING, Number, WithEngine, "How a SCSI verify compares"),
-    engine_row("readfua", &["io_uring_cmd", "sg"], Switch, WithEngine, "Reads that bypass the device's cache"),
-    engine_row("writefua", &["io_uring_cmd", "sg"], Switch, WithEngine, "Writes that bypass the device's cache"),
+    engine_row("readfua", &["io_uring", "io_uring_cmd", "sg"], Switch, WithEngine, "Reads that bypass the device's cache"),
+    engine_row("writefua", &["io_uring", "io_uring_cmd", "sg"], Switch, WithEngine, "Writes that bypass the device's cache"),
     engine_row("sg_write_mode", &["sg"], Word, WithEngine, "SCSI command that writes become"),
     engine_row("stream_id", &["sg"], Number, WithEngine, "Write stream"),
     engine_row("userspace_reap", &["libaio"], Flag, NoEffect, "Reap completions without a system call"),

@@ -137,3 +137,15 @@ fn appending_heeds_no_offset() {
     assert_eq!(parts(&Memory::default(), &append), [part(0)]);
     assert_eq!(parts(&with_file("x", 4096), &append), [part(4096)]);
 }
+
+/// A file without a size is written until there is no room.
+#[test]
+fn a_file_that_fills_its_file_system_has_no_end() {
+    let fill = ["--name=a", "--filename=x", "--rw=write", "--fill_device=1"];
+    for files in [Memory::default(), with_file("x", 4096)] {
+        assert_eq!(parts(&files, &fill), [("x".to_owned(), 0, Some(1 << 50))]);
+    }
+    let sized = [&fill[..], &["--size=1m"]].concat();
+    let part = ("x".to_owned(), 0, Some(1 << 20));
+    assert_eq!(parts(&Memory::default(), &sized), [part]);
+}

@@ -30,8 +30,8 @@ fn plain_jobs_have_no_placement() {
 #[test]
 fn wrong_placements_and_contents_are_refused() {
     check_error(
-        "[j]\nrw=write\nfill_device=1\n",
-        &["job `j`: `fill_device` of a file without `size` is not built yet"],
+        "[j]\nrw=randwrite\nfill_device=1\n",
+        &["job `j`: `fill_device` of a file without `size` takes writes in order alone"],
     );
     check_error(
         "[j]\nsize=1m\nzonesize=4k\n",

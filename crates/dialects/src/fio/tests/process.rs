@@ -369,6 +369,11 @@ fn errors_are_survived_as_asked() {
         [vec![], vec![28, 5], vec![28, 5]],
     );
     check(
+        "rw=write\nfill_device=1",
+        |job| job.features.errors.full_ends,
+        true,
+    );
+    check(
         "max_latency=10ms,5",
         |job| job.features.errors.latency_max,
         [

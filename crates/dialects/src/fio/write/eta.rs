@@ -28,7 +28,12 @@ pub fn line(input: &FioInput, eta: &Eta) -> String {
     let jobs = stages.get(eta.stage).map_or(&[][..], |stage| &stage.jobs);
     let files: usize = jobs.iter().map(|job| job.targets.len()).sum();
     let mut out = format!("Jobs: {} (f={files})", jobs.len());
-    out.push_str(&limits(jobs));
+    let prefixes = if input.jobs.iter().any(|job| job.kb_base == 1024) {
+        Prefixes::Binary
+    } else {
+        Prefixes::Decimal
+    };
+    out.push_str(&limits(jobs, prefixes));
     let Some(left) = eta.left_s else {
         return out;
     };
@@ -37,15 +42,28 @@ pub fn line(input: &FioInput, eta: &Eta) -> String {
         _ => "-.-%".to_owned(),
     };
     let _ = write!(out, ": [{}][{percent}]", run_string(input, eta));
-    out.push_str(&rates(&eta.rates));
+    // As fio, in the unit of the last job.
+    let unit = match input.jobs.last() {
+        Some(job) if job.shows_bits => Unit::BitsPerSecond,
+        _ => Unit::BytesPerSecond,
+    };
+    out.push_str(&rates(&eta.rates, prefixes, unit));
     let _ = write!(out, "[eta {}]", time(left));
     out
 }
 
 /// What jobs are held to, `, least-most`.
-fn limits(jobs: &[Job]) -> String {
+fn limits(jobs: &[Job], prefixes: Prefixes) -> String {
     let (mut ios, mut bytes) = (0, 0);
+    let (mut least_ios, mut least_bytes) = (0, 0);
     for job in jobs {
+        let minimum = job.features.minimum.iter();
+        for least in minimum.flat_map(|minimum| minimum.rates.into_iter().flatten()) {
+            match least {
+                Pacing::Iops(rate) => least_ios += rate.get(),
+                Pacing::Bytes(rate) => least_bytes += rate.get(),
+            }
+        }
         match job.arrival {
             Arrival::Closed => {}
             Arrival::Open {
@@ -58,11 +76,11 @@ fn limits(jobs: &[Job]) -> String {
             } => bytes += rate.get(),
         }
     }
-    if bytes > 0 {
-        let rate = |bytes| figure(bytes, 4, Prefixes::Binary, Unit::BytesPerSecond);
-        format!(", {}-{}", rate(0), rate(bytes))
-    } else if ios > 0 {
-        format!(", 0-{ios} IOPS")
+    if bytes > 0 || least_bytes > 0 {
+        let rate = |bytes| figure(bytes, 4, prefixes, Unit::BytesPerSecond);
+        format!(", {}-{}", rate(least_bytes), rate(bytes))
+    } else if ios > 0 || least_ios > 0 {
+        format!(", {least_ios}-{ios} IOPS")
     } else {
         String::new()
     }
@@ -106,7 +124,7 @@ fn letter(job: &Job) -> char {
     }
 }
 
-fn rates(rates: &[(u64, u64); 3]) -> String {
+fn rates(rates: &[(u64, u64); 3], prefixes: Prefixes, unit: Unit) -> String {
     let used = ['r', 'w', 't'].into_iter().zip(rates);
     let used: Vec<_> = used.filter(|(_, (_, ios))| *ios > 0).collect();
     if used.is_empty() {
@@ -118,7 +136,7 @@ fn rates(rates: &[(u64, u64); 3]) -> String {
             .map(|(letter, rate)| format!("{letter}={}", show(rate)));
         each.collect::<Vec<_>>().join(",")
     };
-    let bytes = list(&|(bytes, _)| figure(*bytes, 4, Prefixes::Binary, Unit::BytesPerSecond));
+    let bytes = list(&|(bytes, _)| figure(*bytes, 4, prefixes, unit));
     let ios = list(&|(_, ios)| figure(*ios, 4, Prefixes::Decimal, Unit::None));
     format!("[{bytes}][{ios} IOPS]")
 }
@@ -162,6 +180,11 @@ mod tests {
             &eta,
             "Jobs: 1 (f=1): [r(1)][24.8%][r=20.5MiB/s][r=82 IOPS][eta 01m:31s]",
         );
+        check(
+            "--name=a --ioengine=null --size=1g --rw=randread --unit_base=1 --kb_base=1000 --rate=21m",
+            &eta,
+            "Jobs: 1 (f=1), 0B/s-21.0MB/s: [r(1)][24.8%][r=172Mbit/s][r=82 IOPS][eta 01m:31s]",
+        );
         let later = Eta {
             stage: 1,
             ramping: true,
@@ -177,6 +200,16 @@ mod tests {
             "--name=a --ioengine=null --size=1g",
             &Eta::default(),
             "Jobs: 1 (f=1)",
+        );
+        check(
+            "--name=a --ioengine=null --size=1g --rate=2m --rate_min=1m",
+            &Eta::default(),
+            "Jobs: 1 (f=1), 1024KiB/s-2048KiB/s",
+        );
+        check(
+            "--name=a --ioengine=null --size=1g --rw=rw --rate_iops_min=40,2",
+            &Eta::default(),
+            "Jobs: 1 (f=1), 42-0 IOPS",
         );
     }
 }

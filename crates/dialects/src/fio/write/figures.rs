@@ -9,6 +9,8 @@ pub enum Unit {
     Bytes,
     /// `B/s`.
     BytesPerSecond,
+    /// `bit/s`, of bytes a second.
+    BitsPerSecond,
 }
 
 /// Steps between prefixes.
@@ -31,10 +33,11 @@ pub fn figure(number: u64, digits: usize, prefixes: Prefixes, unit: Unit) -> Str
         Prefixes::Decimal => (1000, DECIMAL),
         Prefixes::Binary => (1024, BINARY),
     };
-    let unit = match unit {
-        Unit::None => "",
-        Unit::Bytes => "B",
-        Unit::BytesPerSecond => "B/s",
+    let (number, unit) = match unit {
+        Unit::None => (number, ""),
+        Unit::Bytes => (number, "B"),
+        Unit::BytesPerSecond => (number, "B/s"),
+        Unit::BitsPerSecond => (number.saturating_mul(8), "bit/s"),
     };
     let (mut whole, mut remainder, mut power) = (number, None, 0);
     while whole.to_string().len() > digits && power + 1 < names.len() {
@@ -111,6 +114,18 @@ mod tests {
             Prefixes::Decimal,
             Unit::BytesPerSecond,
             "524MB/s",
+        );
+        check(
+            100 << 20,
+            Prefixes::Binary,
+            Unit::BitsPerSecond,
+            "800Mibit/s",
+        );
+        check(
+            100 << 20,
+            Prefixes::Decimal,
+            Unit::BitsPerSecond,
+            "839Mbit/s",
         );
         check(46_800, Prefixes::Decimal, Unit::None, "46.8k");
         check(2_665_666, Prefixes::Decimal, Unit::None, "2666k");

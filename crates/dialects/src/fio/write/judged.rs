@@ -133,6 +133,7 @@ pub(super) fn steady_line(
     outcome: &SteadyOutcome,
     digits: usize,
     (own, other): (Prefixes, Prefixes),
+    rate: &dyn Fn(u64, Prefixes) -> String,
 ) -> String {
     let text = criterion(rules);
     let metric = text.split(['_', ':']).next().unwrap_or_default();
@@ -143,7 +144,6 @@ pub(super) fn steady_line(
     let unit = if is_percent(rules) { "%" } else { "" };
     let rounded = |values: &[f64]| mean(values).unwrap_or_default() as u64;
     let bandwidth = rounded(&outcome.bytes_per_sec);
-    let rate = |prefixes| figure(bandwidth, digits, prefixes, Unit::BytesPerSecond);
     let plain = |number| figure(number, digits, Prefixes::Decimal, Unit::None);
     // fio gives nanoseconds a prefix as it does numbers: `237knsec`.
     let latency = if rules.metric == SteadyMetric::Latency {
@@ -154,8 +154,8 @@ pub(super) fn steady_line(
     format!(
         "  steadystate  : attained={}, bw={} ({}), iops={}{latency}, {metric}{judged}={:.3}{unit}\n",
         if outcome.attained { "yes" } else { "no" },
-        rate(own),
-        rate(other),
+        rate(bandwidth, own),
+        rate(bandwidth, other),
         plain(rounded(&outcome.iops)),
         outcome.criterion,
     )
@@ -187,7 +187,8 @@ mod tests {
             ..SteadyOutcome::default()
         };
         let prefixes = (Prefixes::Binary, Prefixes::Decimal);
-        let line = steady_line(&rules, &outcome, 4, prefixes);
+        let rate = |bandwidth, prefixes| figure(bandwidth, 4, prefixes, Unit::BytesPerSecond);
+        let line = steady_line(&rules, &outcome, 4, prefixes, &rate);
         assert_eq!(
             line,
             format!("  steadystate  : attained=yes, bw=113MiB/s (118MB/s), iops=29.0k{expected}\n")

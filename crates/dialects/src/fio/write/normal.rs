@@ -64,6 +64,15 @@ fn prefixes(job: &FioJobMeta) -> (Prefixes, Prefixes) {
     }
 }
 
+/// The unit of the job's rates.
+fn rate_unit(job: &FioJobMeta) -> Unit {
+    if job.shows_bits {
+        Unit::BitsPerSecond
+    } else {
+        Unit::BytesPerSecond
+    }
+}
+
 /// The text after a run.
 pub fn summary(input: &FioInput, run: &FioRun<'_>) -> String {
     let workers = entry::workers(input, run);
@@ -77,9 +86,11 @@ pub fn summary(input: &FioInput, run: &FioRun<'_>) -> String {
         }
     }
     for (number, ways) in groups.iter().enumerate() {
-        let first = input.jobs.iter().find(|job| job.group as usize == number);
-        if let Some(first) = first {
-            group(&mut out, number, ways, first);
+        let mut of_group = input.jobs.iter().filter(|job| job.group as usize == number);
+        if let Some(first) = of_group.next() {
+            // As fio, in the units of the group's last job.
+            let last = of_group.next_back().unwrap_or(first);
+            group(&mut out, number, ways, (first.unified, last));
         }
     }
     disk_lines(&mut out, input, run);
@@ -139,8 +150,8 @@ fn direction(out: &mut String, name: &str, way: &Way, group: &GroupWay, entry: &
             Prefixes::Decimal,
             Unit::None
         ),
-        figure(rate, digits, own, Unit::BytesPerSecond),
-        figure(rate, digits, other, Unit::BytesPerSecond),
+        figure(rate, digits, own, rate_unit(meta)),
+        figure(rate, digits, other, rate_unit(meta)),
         figure(way.bytes, digits, own, Unit::Bytes),
         way.runtime_ms
     );
@@ -334,16 +345,28 @@ fn counters(out: &mut String, entry: &Entry<'_>) {
     if let (Some(rules), Some(outcome)) = (steady, &entry.steady) {
         let meta = entry.meta;
         let digits = meta.significant_figures;
-        out.push_str(&judged::steady_line(rules, outcome, digits, prefixes(meta)));
+        let rate = |bandwidth, prefixes| figure(bandwidth, digits, prefixes, rate_unit(meta));
+        out.push_str(&judged::steady_line(
+            rules,
+            outcome,
+            digits,
+            prefixes(meta),
+            &rate,
+        ));
     }
 }
 
-fn group(out: &mut String, number: usize, ways: &[GroupWay; 3], meta: &FioJobMeta) {
+fn group(
+    out: &mut String,
+    number: usize,
+    ways: &[GroupWay; 3],
+    (shown_as, meta): (Unified, &FioJobMeta),
+) {
     let _ = write!(out, "\nRun status group {number} (all jobs):\n");
     let (own, other) = prefixes(meta);
     let digits = meta.significant_figures;
     let mut mixed = unified::group_as_one(ways);
-    if meta.unified == Unified::Both {
+    if shown_as == Unified::Both {
         // As fio: beside the directions stand their bounds, in place of them their sums.
         let used = || ways.iter().filter(|way| way.runtime_ms.1 > 0);
         let bounds = (
@@ -353,7 +376,7 @@ fn group(out: &mut String, number: usize, ways: &[GroupWay; 3], meta: &FioJobMet
         mixed.rates = (bounds.0.unwrap_or(0), bounds.1.unwrap_or(0));
     }
     let apart = ways.iter().zip(["   READ", "  WRITE", "   TRIM"]);
-    let shown: Vec<_> = match meta.unified {
+    let shown: Vec<_> = match shown_as {
         Unified::Apart => apart.collect(),
         Unified::Mixed => vec![(&mixed, "  MIXED")],
         Unified::Both => apart.chain([(&mixed, "  MIXED")]).collect(),
@@ -363,7 +386,7 @@ fn group(out: &mut String, number: usize, ways: &[GroupWay; 3], meta: &FioJobMet
         if longest == 0 {
             continue;
         }
-        let rate = |value, prefixes| figure(value, digits, prefixes, Unit::BytesPerSecond);
+        let rate = |value, prefixes| figure(value, digits, prefixes, rate_unit(meta));
         let all = way.bytes_per_second();
         let (least, most) = way.rates;
         let _ = writeln!(

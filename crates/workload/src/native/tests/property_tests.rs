@@ -349,7 +349,7 @@ prop_compose! {
         (pre_read, must_exist, make_parents, made_anew, end_syncfs) in any::<(bool, bool, bool, bool, bool)>(),
         grows in growths(),
         range in option::of((1u32..99, any::<(bool, bool, bool)>())),
-        (go_on, ignored) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3)),
+        (go_on, ignored, full_ends) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3), any::<bool>()),
         limits in vec(option::of((1u64..1 << 50).prop_map(Nanos::new)), 3),
         operation in option::of(one_of(OPERATIONS)),
         replay in option::of((".*", option::of(1u32..1000), 2u32..9, 0u32..20, any::<([bool; 4], bool)>())),
@@ -365,6 +365,7 @@ prop_compose! {
             errors: ErrorHandling {
                 go_on,
                 ignored: ignored.try_into().unwrap(),
+                full_ends,
                 latency_max: limits.try_into().unwrap(),
             },
             operation,
