@@ -15,9 +15,10 @@ use super::{Options, devices, unknown};
 use crate::{MachineSample, Observation};
 
 /// Reads the lines.
-pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
     let mut reader = Reader::default();
-    for line in text.lines() {
+    let mut lines = text.lines()?;
+    while let Some(line) = lines.next()? {
         if reader.complaints.is_full() {
             break;
         }
@@ -195,7 +196,7 @@ impl Reader {
         self.collector.machine_of(report, part)
     }
 
-    fn finish(mut self, text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+    fn finish(mut self, text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
         if self.collector.report_count() == 0 && !self.complaints.has_errors() {
             let message = format!(
                 "{}: it has no row of disks, processors or memory",
