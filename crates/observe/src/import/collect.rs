@@ -11,6 +11,7 @@ use fathom_units::{Nanos, Percent};
 
 use super::coarse::{Groups, together};
 use super::input::Line;
+use super::pace::paces;
 use super::when;
 use crate::{Device, Machine, MachineSample, Ops, Sample};
 
@@ -470,28 +471,23 @@ fn without_gaps(
     resolution: Nanos,
     doubts: &mut Vec<String>,
 ) -> Vec<Option<Span>> {
-    let coarse = i128::from(resolution.get());
-    let mut lengths: Vec<i128> = covered.iter().filter_map(|(_, length)| *length).collect();
-    lengths.sort_unstable();
-    let median = lengths.get(lengths.len() / 2).copied().unwrap_or(0);
-    let given = reports.iter().any(|report| report.length.is_some());
-    let is_gap = |length: i128| length > median.max(coarse) * 3 / 2 && length > median + 2 * coarse;
-    let ordinary = lengths.iter().filter(|length| !is_gap(**length));
-    let (count, sum) = ordinary.fold((0, 0), |(count, sum), length| (count + 1, sum + length));
-    let mean = if count > 0 { sum / count } else { 0 };
-    let even = coarse >= 1_000_000_000 && !given;
+    let lengths: Vec<Option<i128>> = covered.iter().map(|(_, length)| *length).collect();
+    let paces = paces(&lengths, reports, resolution);
+    let mut run = 0;
     let mut gaps: Option<(usize, i128, i128)> = None;
     let (mut last, mut end): (Option<i128>, i128) = (None, i128::MIN);
     let mut spans = Vec::with_capacity(covered.len());
-    for (mut at, length) in covered {
+    for (report, (mut at, length)) in covered.into_iter().enumerate() {
+        run += usize::from(reports[report].fresh && report > 0);
+        let pace = paces[run];
         let span = length.and_then(|mut length| {
-            if is_gap(length) && !given {
+            if pace.is_gap(length) && !pace.given {
                 let (count, ..) = gaps.get_or_insert((0, at - length, length));
                 *count += 1;
-                length = if even { mean } else { median };
-            } else if even {
-                length = mean;
-                at = last.map_or(at, |last| last + mean);
+                length = if pace.even { pace.mean } else { pace.median };
+            } else if pace.even {
+                length = pace.mean;
+                at = last.map_or(at, |last| last + pace.mean);
             }
             // No interval reaches back into one before it, however odd the times are.
             let length = length.min(at.saturating_sub(end));
@@ -651,6 +647,33 @@ mod tests {
             (3_000, 1_000),
             (4_000, 1_000),
         ];
+        check(&times, COARSE, &expected, &[]);
+    }
+
+    #[test]
+    fn runs_have_intervals_of_their_own() {
+        let short = (0..=12).map(|second| (f64::from(second), second == 0));
+        let long = (0..=12).map(|minute| (100.0 + 60.0 * f64::from(minute), minute == 0));
+        let times: Vec<_> = short.chain(long).collect();
+        let short = (1..=12).map(|second| (second * 1_000, 1_000));
+        let long = (1..=12).map(|minute| (100_000 + minute * 60_000, 60_000));
+        let expected: Vec<_> = short.chain(long).collect();
+        check(&times, COARSE, &expected, &[]);
+        check(&times, FINE, &expected, &[]);
+    }
+
+    #[test]
+    fn short_runs_of_whole_seconds_are_evened_out_together() {
+        // As `iostat -x -t 1 2` each minute: of some the seconds are the same or two apart.
+        let seconds = [1.0, 0.0, 1.0, 2.0];
+        let runs = (0..4).zip(seconds);
+        let times: Vec<_> = runs
+            .flat_map(|(run, after)| {
+                let begin = f64::from(run) * 60.0;
+                [(begin, true), (begin + after, false)]
+            })
+            .collect();
+        let expected: Vec<_> = (0..4).map(|run| (run * 60_000 + 1_000, 1_000)).collect();
         check(&times, COARSE, &expected, &[]);
     }
 

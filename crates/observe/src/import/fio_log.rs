@@ -345,9 +345,9 @@ fn each(job: &str, mut logs: Logs, unknown: &mut Vec<Unknown>) -> Result<Device,
     }
     let samples = (base..=last).map(|second| {
         let seen = tally.seconds.get(&second).copied().unwrap_or_default();
-        let [reads, writes] = seen.ops.map(|ops| Ops {
-            time: ops.time.filter(|_| timed),
-            ..ops
+        let [reads, writes] = seen.ops.map(|ops| {
+            let time = ops.time.filter(|_| timed);
+            known(Ops { time, ..ops }, true, timed)
         });
         let (end, length) = ((second + 1) * 1000, Nanos::from_secs(1));
         Sample {
@@ -390,6 +390,16 @@ fn each(job: &str, mut logs: Logs, unknown: &mut Vec<Unknown>) -> Result<Device,
         traced,
         ..Device::default()
     })
+}
+
+/// What a direction without I/O did is known, where it is known of others: nothing.
+fn known(ops: Ops, sized: bool, timed: bool) -> Ops {
+    let idle = ops.count == 0.0;
+    Ops {
+        bytes: ops.bytes.or((idle && sized).then_some(0.0)),
+        time: ops.time.or((idle && timed).then_some(Nanos::ZERO)),
+        ..ops
+    }
 }
 
 fn alone(job: &str) -> Diagnostic {
@@ -436,7 +446,9 @@ fn averages(job: &str, logs: &Logs) -> Result<Device, Box<Diagnostic>> {
             ops.count = entry.value as f64 * seconds;
         }
     }
-    for entry in lines(Kind::Bandwidth).into_iter().flatten() {
+    fill(&mut slots, iops, width);
+    let bandwidth = lines(Kind::Bandwidth);
+    for entry in bandwidth.into_iter().flatten() {
         if let Some(ops) = slots.get_mut(&slot(entry)) {
             let bytes = entry.value as f64 * 1024.0 * seconds;
             ops[entry.direction].bytes.get_or_insert(bytes);
@@ -457,8 +469,10 @@ fn averages(job: &str, logs: &Logs) -> Result<Device, Box<Diagnostic>> {
     let length = Nanos::from_millis(width);
     let samples = slots
         .iter()
-        .map(|(slot, [reads, writes])| {
-            sample(slot * width, length, *reads, *writes, latency.is_some())
+        .map(|(slot, ops)| {
+            let timed = latency.is_some();
+            let [reads, writes] = ops.map(|ops| known(ops, bandwidth.is_some(), timed));
+            sample(slot * width, length, reads, writes, timed)
         })
         .collect();
     Ok(Device {
@@ -468,7 +482,31 @@ fn averages(job: &str, logs: &Logs) -> Result<Device, Box<Diagnostic>> {
     })
 }
 
-/// The milliseconds between lines of one direction: the middle one.
+/// Adds the intervals that have no line, since nothing was done in them: fio writes none of those.
+fn fill(slots: &mut BTreeMap<u64, [Ops; 2]>, iops: &[Entry], width: u64) {
+    let mut times: Vec<u64> = iops.iter().map(|entry| entry.ms).collect();
+    // Times count from the job's start, but for those of the Unix epoch.
+    if times.iter().all(|ms| *ms < EPOCH_MS) {
+        times.push(0);
+    }
+    times.sort_unstable();
+    for pair in times.windows(2) {
+        // A line that comes late is none that is missing.
+        if pair[1] - pair[0] < width * 3 / 2 {
+            continue;
+        }
+        let slot = |ms: u64| (ms + width / 2) / width;
+        for missing in slot(pair[0]) + 1..slot(pair[1]) {
+            if slots.len() > MOST_INTERVALS {
+                return;
+            }
+            slots.entry(missing).or_default();
+        }
+    }
+}
+
+/// The milliseconds between lines of one direction, of those that follow upon each other: most lines do, unless the job
+/// pauses often, and then a quarter of them.
 fn interval(entries: &[Entry]) -> Option<u64> {
     let mut steps = Vec::new();
     for direction in 0..2 {
@@ -482,7 +520,11 @@ fn interval(entries: &[Entry]) -> Option<u64> {
     }
     steps.retain(|step| *step > 0);
     steps.sort_unstable();
-    steps.get(steps.len() / 2).copied()
+    let step = steps.get(steps.len() / 4).copied()?;
+    // A line that came late has a shorter step behind it: what was asked for is a round number.
+    let round = (step + 5) / 10 * 10;
+    let is_near = step >= 50 && round.abs_diff(step) * 50 <= step;
+    Some(if is_near { round } else { step })
 }
 
 #[cfg(test)]
@@ -525,5 +567,49 @@ mod tests {
             "0, 500000, 0, 4096, 0\n1, 400000, 0, 4096, 1048576\n2, 500000, 0, 4096, 4096\n",
             [2, 2],
         );
+    }
+
+    /// A job that reads, and pauses: the samples' counts, and bytes and times, which are known also of intervals without I/O.
+    #[test]
+    fn intervals_without_i_o_have_no_line() {
+        let logs = [
+            ("db_iops.1.log", [500, 502, 498, 500, 2_000, 2_000]),
+            ("db_bw.1.log", [2_000, 2_008, 1_992, 2_000, 8_000, 8_000]),
+            ("db_lat.1.log", [1_000_000; 6]),
+        ];
+        let ends = [500, 1_001, 1_500, 2_000, 4_500, 6_505];
+        let texts = logs.map(|(name, values)| {
+            let lines = ends.iter().zip(values);
+            let lines = lines.map(|(end, value)| format!("{end}, {value}, 0, 0, 0\n"));
+            Text::of(name, &lines.collect::<String>())
+        });
+        let texts: Vec<&Text> = texts.iter().collect();
+        let seen = read(&texts, &Options::default()).unwrap();
+        let samples = &seen.devices[0].samples;
+        let counts: Vec<f64> = samples.iter().map(|it| it.ios().unwrap()).collect();
+        let (busy, idle) = (1_000.0, 0.0);
+        let expected = [
+            250.0, 251.0, 249.0, 250.0, idle, idle, idle, idle, busy, idle, idle, idle, busy,
+        ];
+        assert_eq!(counts, expected);
+        for (sample, count) in samples.iter().zip(expected) {
+            assert_eq!(sample.length, Nanos::from_millis(500));
+            assert_eq!(sample.bytes(), Some(count * 4096.0));
+            assert_eq!(sample.time(), Some(count * 1e6));
+        }
+    }
+
+    #[test]
+    fn a_job_that_only_reads_tells_its_throughput_and_latency() {
+        let each = Text::of(
+            "db_lat.1.log",
+            "0, 500000, 0, 4096, 0\n2000, 400000, 0, 4096, 0\n",
+        );
+        let seen = read(&[&each], &Options::default()).unwrap();
+        let samples = &seen.devices[0].samples;
+        let bytes: Vec<_> = samples.iter().map(|it| it.bytes().unwrap()).collect();
+        assert_eq!(bytes, [4096.0, 0.0, 4096.0]);
+        let times: Vec<_> = samples.iter().map(|it| it.time().unwrap()).collect();
+        assert_eq!(times, [500_000.0, 0.0, 400_000.0]);
     }
 }

@@ -18,6 +18,7 @@ mod input;
 mod iostat;
 mod merge;
 mod number;
+mod pace;
 mod perfmon;
 mod sadf;
 mod sysstat;
