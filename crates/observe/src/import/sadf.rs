@@ -4,15 +4,15 @@
 //! may follow one another, each over all the time.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_units::{Bytes, Nanos};
+use fathom_units::Nanos;
 
 use super::collect::{Collector, TooMuch};
 use super::input::{Line, Text};
 use super::number::Decimals;
-use super::sysstat::{Row, processors};
+use super::sysstat::{Memory, Row, processors};
 use super::when::Dates;
 use super::{Options, devices, unknown};
-use crate::{MachineSample, Observation};
+use crate::Observation;
 
 /// Reads the lines.
 pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
@@ -184,15 +184,18 @@ impl Reader {
         at: i64,
         length: Nanos,
     ) -> Result<(), TooMuch> {
-        let Some(used) = self.named(line, fields, "kbmemused") else {
+        let mut of = |name: &str| self.named(line, fields, name);
+        let memory = Memory {
+            used: of("kbmemused"),
+            used_percent: of("%memused"),
+            free: of("kbmemfree"),
+            buffers: of("kbbuffers"),
+            cached: of("kbcached"),
+        };
+        let Some(part) = memory.in_use() else {
             return Ok(());
         };
         let report = self.collector.again(at, length);
-        let memory = Some(Bytes::new((used.max(0.0) * 1024.0) as u64));
-        let part = MachineSample {
-            memory,
-            ..MachineSample::default()
-        };
         self.collector.machine_of(report, part)
     }
 

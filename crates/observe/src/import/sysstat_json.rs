@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::BufReader;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
-use fathom_units::{Bytes, Nanos};
+use fathom_units::Nanos;
 use serde::Deserialize;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
@@ -17,10 +17,10 @@ use serde::de::{
 use super::collect::{Collector, TooMuch};
 use super::input::Text;
 use super::iostat::{FIRST, enough};
-use super::sysstat::{DISCARDS, Row, processors};
+use super::sysstat::{DISCARDS, Memory, Row, processors};
 use super::when::Dates;
 use super::{Options, devices, unknown};
-use crate::{MachineSample, Observation};
+use crate::Observation;
 
 #[derive(Deserialize)]
 struct Statistic {
@@ -52,11 +52,6 @@ struct Load {
     cpu: Option<String>,
     idle: Option<f64>,
     iowait: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct Memory {
-    memused: Option<f64>,
 }
 
 /// Reads the JSON of either tool.
@@ -396,12 +391,7 @@ fn add(collector: &mut Collector, statistic: &Statistic) -> Result<(), Box<Diagn
         let sample = processors(*idle, iowait.unwrap_or(0.0));
         collector.machine(sample).map_err(full)?;
     }
-    if let Some(used) = statistic.memory.as_ref().and_then(|memory| memory.memused) {
-        let memory = Some(Bytes::new((used.max(0.0) * 1024.0) as u64));
-        let sample = MachineSample {
-            memory,
-            ..MachineSample::default()
-        };
+    if let Some(sample) = statistic.memory.and_then(Memory::in_use) {
         collector.machine(sample).map_err(full)?;
     }
     Ok(())
