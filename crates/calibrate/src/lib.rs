@@ -139,7 +139,7 @@ impl CalibrateError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NothingToFit { .. } => Some(
-                "measure with few I/Os outstanding (`--sweep depth=1..8x2`), so that no limit is reached",
+                "measure for long enough, with few I/Os outstanding (`--sweep depth=1..8x2`), so that no limit is reached",
             ),
             Self::Spread { .. } => {
                 Some("write it as `latency = { median = \"2ms\", p99 = \"8ms\" }`")

@@ -5,6 +5,8 @@ mod support;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::Path;
 
 use fathom_profile::{PeriodKind, Profile};
 use support::fathom;
@@ -143,19 +145,55 @@ fn hours_of_times_in_utc_are_those_of_the_machine_they_are_read_on() {
     }
 }
 
+/// `observe` of `log` in `home` with room for the program, and for less than half of the log.
+fn in_little_memory(home: &Path, log: &str) -> (Option<i32>, String) {
+    let limited = format!("ulimit -v 300000; exec \"$0\" observe --from {log}");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &limited]).arg(support::fathom_binary());
+    let output = shell.current_dir(home).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    (output.status.code(), said)
+}
+
 #[test]
-fn a_file_that_is_too_large_is_refused_before_it_is_read() {
+fn a_log_is_read_in_less_memory_than_it_is_long() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut log = BufWriter::new(fs::File::create(home.join("long.txt")).unwrap());
+    let padding = format!("{:1023}\n", "").repeat(16 << 10);
+    let first = b"Linux 6.1.0 (db1) \t11/22/26 \t_x86_64_\t(2 CPU)\n\n";
+    Write::write_all(&mut log, first).unwrap();
+    for second in 10..50 {
+        let report = format!(
+            "2026-11-22T07:03:{second}+0000
+Device r/s rkB/s r_await w/s wkB/s w_await aqu-sz %util
+sda 100.00 800.00 0.50 0.00 0.00 0.00 0.05 5.00
+"
+        );
+        Write::write_all(&mut log, report.as_bytes()).unwrap();
+        Write::write_all(&mut log, padding.as_bytes()).unwrap();
+    }
+    log.into_inner().unwrap().sync_all().unwrap();
+    let (code, said) = in_little_memory(home, "long.txt");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("sda (data)"), "{said}");
+}
+
+#[test]
+fn what_has_no_lines_is_refused_before_it_is_read() {
     let folder = support::disk_folder();
     let home = folder.path();
     let log = fs::File::create(home.join("large.txt")).unwrap();
     log.set_len(1 << 30).unwrap();
-    // With room for the program, and for less than half of what may be read.
-    let limited = "ulimit -v 300000; exec \"$0\" observe --from large.txt";
-    let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", limited]).arg(support::fathom_binary());
-    let output = shell.current_dir(home).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
-    assert!(stderr.contains("more than 512 MiB"), "{stderr}");
-    assert!(stderr.contains("hint:"), "{stderr}");
+    let (code, said) = in_little_memory(home, "large.txt");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("none of those that are read"), "{said}");
+    let (code, said) = in_little_memory(home, "large.txt --format iostat");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("line 1 is longer than 32 MiB"), "{said}");
+    let (code, said) = in_little_memory(home, "/dev/zero");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("more than 128 MiB come of it"), "{said}");
+    assert!(said.contains("hint:"), "{said}");
 }

@@ -14,10 +14,11 @@ use crate::need::{Load, Need, VolumeNeed};
 pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
-        let own = match storage {
+        let own: Vec<String> = match storage {
             Storage::Disks(disks) => {
                 let paid = on_demand(volume, disks, candidate, terms);
-                [vec![of_disks(volume, disks)], paid].concat()
+                let own = [of_disks(volume, disks)];
+                own.into_iter().chain(bound(disks)).chain(paid).collect()
             }
             Storage::Nfs(_) | Storage::Smb(_) => over_network(storage, candidate.machines),
         };
@@ -48,6 +49,16 @@ fn of_disks(volume: &VolumeNeed, disks: &Disks) -> String {
         String::new()
     };
     format!("{stripe}caching {}: {why}", caching(disks.caching))
+}
+
+/// That the limits of a disk are no promise, where they are none.
+fn bound(disks: &Disks) -> Option<String> {
+    (!disks.kind.is_guaranteed()).then(|| {
+        format!(
+            "the figures of {} are an upper bound by its page (\"up to\"), which is not provisioned: measure before you rely on them",
+            disks.kind.name()
+        )
+    })
 }
 
 /// What bursting on demand is billed for: in each second the larger of the I/Os above the base and the bytes above it.

@@ -160,6 +160,14 @@ impl Choice {
         }
     }
 
+    /// Whether its limits are provisioned; otherwise they are an upper bound.
+    pub fn is_guaranteed(&self) -> bool {
+        match self {
+            Self::Named(disk) => disk.guaranteed,
+            Self::Set { .. } => true,
+        }
+    }
+
     /// Its size.
     pub fn size(&self) -> Bytes {
         match self {

@@ -527,6 +527,12 @@ fn as_many_designs_are_offered_as_were_asked_for_where_the_cheapest_fail() {
             None
         );
     }
+    let text = plan.to_string();
+    assert_eq!(
+        text.matches("the figures of E6 are an upper bound").count(),
+        3,
+        "{text}"
+    );
     let costs: Vec<_> = plan.offers.iter().map(|offer| offer.cost).collect();
     assert!(costs.is_sorted(), "{plan}");
     let mut machines: Vec<_> = plan.offers.iter().map(|it| it.candidate.vm.name).collect();

@@ -155,7 +155,9 @@ fn resolve(
             return None;
         }
     };
-    let Some(length) = target.length else {
+    let rest = |whole: Bytes| whole.saturating_sub(target.offset);
+    let whole = || design.device_size(volume, path).map(rest);
+    let Some(length) = target.length.or_else(whole) else {
         let message = format!("job `{}`: the size of `{path}` is not known", job.name);
         let complaint = Diagnostic::error(message).about(&job.name, path);
         complaints.push(complaint.hint("give the job a size"));

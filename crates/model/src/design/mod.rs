@@ -120,6 +120,15 @@ impl Design {
         }
     }
 
+    /// Bytes of `path` where it is the device file that a volume is: all that the volume holds.
+    pub fn device_size(&self, volume: VolumeId, path: &str) -> Option<Bytes> {
+        let is_it = match self.volume(volume)?.mount() {
+            Mount::Path(mount) => mount.starts_with("/dev/") && mount == path,
+            Mount::Drive(_) => false,
+        };
+        is_it.then(|| self.capacity(volume))
+    }
+
     /// Bytes that one file on a volume can have; `None` where its service has no such limit.
     pub fn largest_file(&self, volume: VolumeId) -> Option<Bytes> {
         match self.volume(volume)? {

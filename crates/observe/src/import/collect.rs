@@ -9,12 +9,17 @@ use std::collections::HashMap;
 use fathom_diagnostics::Diagnostics;
 use fathom_units::{Nanos, Percent};
 
+use super::coarse::{Groups, together};
 use super::input::Line;
+use super::pace::paces;
 use super::when;
 use crate::{Device, Machine, MachineSample, Ops, Sample};
 
-/// Most samples that are kept of one input: about a week of ten disks, each ten seconds.
+/// Most samples of devices that are kept of one input: about a week of ten disks, each ten seconds. Where there are more,
+/// they are put together.
 const MOST_SAMPLES: usize = 700_000;
+/// Most reports of one input: six weeks, each second.
+const MOST_REPORTS: usize = 4_000_000;
 /// Most devices of one input.
 const MOST_DEVICES: usize = 4_096;
 
@@ -51,12 +56,12 @@ pub(super) fn percent(value: f64) -> Option<Percent> {
 
 /// One report: a row of PerfMon's, a table of iostat's.
 #[derive(Debug, Clone, Copy)]
-struct Report {
-    at: i128,
+pub(super) struct Report {
+    pub at: i64,
     /// Known where the source says it.
-    length: Option<Nanos>,
+    pub length: Option<Nanos>,
     /// Begins a run: what lies between it and the report before was not watched.
-    fresh: bool,
+    pub fresh: bool,
 }
 
 /// There is more than is kept.
@@ -65,7 +70,7 @@ pub(super) struct TooMuch;
 
 impl TooMuch {
     pub fn message() -> String {
-        format!("it holds more than {MOST_SAMPLES} samples or {MOST_DEVICES} devices")
+        format!("it holds more than {MOST_REPORTS} reports or {MOST_DEVICES} devices")
     }
 
     pub const HINT: &'static str =
@@ -90,14 +95,49 @@ impl TwoMachines {
 }
 
 /// What a reader has found so far. A sample's time is the number of its report until [`Self::finish`].
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Collector {
     reports: Vec<Report>,
     by_time: HashMap<i64, usize>,
     devices: Vec<Device>,
+    /// Of each device.
+    told: Vec<Told>,
     by_name: HashMap<String, usize>,
     machine: Machine,
     samples: usize,
+    most: usize,
+    /// Reports of which nothing can be made for any device.
+    void: usize,
+    /// How samples are put together, once there are more than are kept.
+    groups: Option<Groups>,
+}
+
+/// How often a device was told of.
+#[derive(Debug, Default)]
+struct Told {
+    /// Its samples, put together with others or alone.
+    count: usize,
+    /// Those of them that told of a report once more.
+    twice: usize,
+    /// The last report that was put together with others.
+    last: Option<usize>,
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        Self {
+            reports: Vec::new(),
+            by_time: HashMap::new(),
+            devices: Vec::new(),
+            told: Vec::new(),
+            by_name: HashMap::new(),
+            machine: Machine::default(),
+            samples: 0,
+            most: MOST_SAMPLES,
+            void: 0,
+            groups: None,
+        }
+    }
 }
 
 /// What comes of it.
@@ -111,19 +151,14 @@ pub(super) struct Collected {
 impl Collector {
     /// A report at `at`. `fresh` begins a run.
     pub fn report(&mut self, at: i64, length: Option<Nanos>, fresh: bool) {
-        self.by_time.insert(at, self.reports.len());
-        self.reports.push(Report {
-            at: i128::from(at),
-            length,
-            fresh,
-        });
+        self.reports.push(Report { at, length, fresh });
     }
 
     /// A report `interval` after the last, which does not say its own time.
     pub fn next_report(&mut self, interval: Nanos, fresh: bool) {
         let last = self.reports.last().map_or(0, |report| report.at);
         self.reports.push(Report {
-            at: last + i128::from(interval.get()),
+            at: last.saturating_add_unsigned(interval.get()),
             length: (!fresh).then_some(interval),
             fresh,
         });
@@ -134,8 +169,14 @@ impl Collector {
         if let Some(index) = self.by_time.get(&at) {
             return *index;
         }
+        self.by_time.insert(at, self.reports.len());
         self.report(at, Some(length), false);
         self.reports.len() - 1
+    }
+
+    /// Nothing can be made of the last report, whatever device it tells of: there is no other before it to compare with.
+    pub fn void(&mut self) {
+        self.void += 1;
     }
 
     /// Reports so far.
@@ -155,6 +196,7 @@ impl Collector {
             name: name.to_owned(),
             ..Device::default()
         });
+        self.told.push(Told::default());
         Ok(self.devices.len() - 1)
     }
 
@@ -171,16 +213,83 @@ impl Collector {
         device: &str,
         per_second: &Sample,
     ) -> Result<(), TooMuch> {
-        if self.samples == MOST_SAMPLES || self.reports.is_empty() {
+        if self.reports.len() > MOST_REPORTS || self.reports.is_empty() {
             return Err(TooMuch);
         }
-        self.samples += 1;
         let place = self.place(device)?;
-        self.devices[place].samples.push(Sample {
-            at_unix_ns: number(report),
-            ..*per_second
-        });
+        self.told[place].count += 1;
+        let sample = match self.groups {
+            Some(groups) => self.grouped(groups, place, report, per_second),
+            None => Some(Sample {
+                at_unix_ns: number(report),
+                ..*per_second
+            }),
+        };
+        if let Some(sample) = sample {
+            self.devices[place].samples.push(sample);
+            self.samples += 1;
+        }
+        while self.samples > self.most {
+            self.coarsen();
+        }
         Ok(())
+    }
+
+    /// A sample that begins a group of its device; of one that has begun it becomes a part.
+    fn grouped(
+        &mut self,
+        groups: Groups,
+        place: usize,
+        report: usize,
+        per_second: &Sample,
+    ) -> Option<Sample> {
+        let told = &mut self.told[place];
+        if told.last.is_some_and(|last| last >= report) {
+            told.twice += 1;
+            return None;
+        }
+        told.last = Some(report);
+        let weight = groups.weight(&self.reports, report);
+        let sample = Sample {
+            at_unix_ns: groups.of(report),
+            length: Nanos::new(weight),
+            ..*per_second
+        };
+        let last = self.devices[place].samples.last_mut();
+        match last.filter(|last| last.at_unix_ns == sample.at_unix_ns) {
+            Some(last) if weight > 0 => *last = together(last, &sample),
+            None if weight > 0 => return Some(sample),
+            _ => {}
+        }
+        None
+    }
+
+    /// Puts the samples of two groups of reports together, so that half of them are left.
+    fn coarsen(&mut self) {
+        let first = self.groups.is_none();
+        let mut groups = self.groups.unwrap_or_else(|| Groups::new(&self.reports));
+        groups.level += 1;
+        self.groups = Some(groups);
+        self.samples = 0;
+        for (device, told) in self.devices.iter_mut().zip(&mut self.told) {
+            if first {
+                told.twice += once(device);
+                told.last = device.samples.last().map(|last| last.at_unix_ns as usize);
+                device.samples.retain_mut(|sample| {
+                    let report = sample.at_unix_ns as usize;
+                    let weight = groups.weight(&self.reports, report);
+                    sample.at_unix_ns = groups.of(report);
+                    sample.length = Nanos::new(weight);
+                    weight > 0
+                });
+            } else {
+                for sample in &mut device.samples {
+                    sample.at_unix_ns /= 2;
+                }
+            }
+            Groups::join(&mut device.samples);
+            self.samples += device.samples.len();
+        }
     }
 
     /// What the machine was like in that report; parts of it may come one after another.
@@ -194,10 +303,9 @@ impl Collector {
                 known.memory = known.memory.or(part.memory);
             }
             Err(place) => {
-                if self.samples == MOST_SAMPLES || self.reports.is_empty() {
+                if self.reports.len() > MOST_REPORTS || self.reports.is_empty() {
                     return Err(TooMuch);
                 }
-                self.samples += 1;
                 samples.insert(place, MachineSample { at_unix_ns, ..part });
             }
         }
@@ -230,11 +338,28 @@ impl Collector {
     pub fn finish(mut self, resolution: Nanos) -> Collected {
         let mut doubts = Vec::new();
         let spans = spans(&self.reports, resolution, &mut doubts);
-        for device in &mut self.devices {
-            once(device, &mut doubts);
-            let before = device.samples.len();
-            cover(&mut device.samples, &spans);
-            missing(device, before, self.reports.len(), &mut doubts);
+        let groups = self.groups.map(|it| (it, it.spans(&self.reports, &spans)));
+        for (device, told) in self.devices.iter_mut().zip(&mut self.told) {
+            if let Some((_, groups)) = &groups {
+                cover(&mut device.samples, |sample| {
+                    let (at, scale) = groups.get(sample.at_unix_ns as usize).copied().flatten()?;
+                    let length = Nanos::new((sample.length.get() as f64 * scale).round() as u64);
+                    Some(Span { at, length })
+                });
+            } else {
+                told.twice += once(device);
+                cover(&mut device.samples, |sample| {
+                    spans.get(sample.at_unix_ns as usize).copied().flatten()
+                });
+            }
+            told.tell(&device.name, self.reports.len() - self.void, &mut doubts);
+        }
+        if let Some((groups, _)) = groups {
+            doubts.push(format!(
+                "it holds more than the {} samples that are kept: intervals are put together to {} each, and what is higher or lower within them is evened out; a part of the time tells it finer",
+                self.most,
+                groups.length()
+            ));
         }
         let machine = &mut self.machine.samples;
         machine.retain_mut(|sample| {
@@ -250,26 +375,29 @@ impl Collector {
     }
 }
 
-/// Samples in the order of their reports, one each: of two the first.
-fn once(device: &mut Device, doubts: &mut Vec<String>) {
+/// Samples in the order of their reports, one each: of two the first. How many were too many.
+fn once(device: &mut Device) -> usize {
     device.samples.sort_by_key(|sample| sample.at_unix_ns);
     let before = device.samples.len();
     device.samples.dedup_by_key(|sample| sample.at_unix_ns);
-    let twice = before - device.samples.len();
-    if twice > 0 {
-        doubts.push(format!(
-            "`{}` is told twice in {twice} reports: the first counts",
-            device.name
-        ));
-    }
+    before - device.samples.len()
 }
 
-fn missing(device: &Device, found: usize, reports: usize, doubts: &mut Vec<String>) {
-    if found < reports {
-        doubts.push(format!(
-            "`{}` is in {found} of {reports} reports: it came or went, or did nothing",
-            device.name
-        ));
+impl Told {
+    /// Says what is odd about it.
+    fn tell(&self, name: &str, reports: usize, doubts: &mut Vec<String>) {
+        let Self { count, twice, .. } = self;
+        if *twice > 0 {
+            doubts.push(format!(
+                "`{name}` is told twice in {twice} reports: the first counts"
+            ));
+        }
+        let found = count - twice;
+        if found < reports {
+            doubts.push(format!(
+                "`{name}` is in {found} of {reports} reports: it came or went, or did nothing"
+            ));
+        }
     }
 }
 
@@ -280,9 +408,9 @@ fn number(report: usize) -> i64 {
 
 /// What a report covers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Span {
-    at: i64,
-    length: Nanos,
+pub(super) struct Span {
+    pub at: i64,
+    pub length: Nanos,
 }
 
 /// The spans of the reports, where they have one.
@@ -292,7 +420,7 @@ fn spans(reports: &[Report], resolution: Nanos, doubts: &mut Vec<String>) -> Vec
     let (mut last, mut shift, mut step): (Option<i128>, i128, i128) = (None, 0, 0);
     for report in reports {
         let own = report.length.map(|length| i128::from(length.get()));
-        let mut at = report.at + shift;
+        let mut at = i128::from(report.at) + shift;
         let mut length = own;
         if let Some(last) = last {
             let equal = at == last && resolution >= Nanos::from_secs(1);
@@ -343,28 +471,23 @@ fn without_gaps(
     resolution: Nanos,
     doubts: &mut Vec<String>,
 ) -> Vec<Option<Span>> {
-    let coarse = i128::from(resolution.get());
-    let mut lengths: Vec<i128> = covered.iter().filter_map(|(_, length)| *length).collect();
-    lengths.sort_unstable();
-    let median = lengths.get(lengths.len() / 2).copied().unwrap_or(0);
-    let given = reports.iter().any(|report| report.length.is_some());
-    let is_gap = |length: i128| length > median.max(coarse) * 3 / 2 && length > median + 2 * coarse;
-    let ordinary = lengths.iter().filter(|length| !is_gap(**length));
-    let (count, sum) = ordinary.fold((0, 0), |(count, sum), length| (count + 1, sum + length));
-    let mean = if count > 0 { sum / count } else { 0 };
-    let even = coarse >= 1_000_000_000 && !given;
+    let lengths: Vec<Option<i128>> = covered.iter().map(|(_, length)| *length).collect();
+    let paces = paces(&lengths, reports, resolution);
+    let mut run = 0;
     let mut gaps: Option<(usize, i128, i128)> = None;
     let (mut last, mut end): (Option<i128>, i128) = (None, i128::MIN);
     let mut spans = Vec::with_capacity(covered.len());
-    for (mut at, length) in covered {
+    for (report, (mut at, length)) in covered.into_iter().enumerate() {
+        run += usize::from(reports[report].fresh && report > 0);
+        let pace = paces[run];
         let span = length.and_then(|mut length| {
-            if is_gap(length) && !given {
+            if pace.is_gap(length) && !pace.given {
                 let (count, ..) = gaps.get_or_insert((0, at - length, length));
                 *count += 1;
-                length = if even { mean } else { median };
-            } else if even {
-                length = mean;
-                at = last.map_or(at, |last| last + mean);
+                length = if pace.even { pace.mean } else { pace.median };
+            } else if pace.even {
+                length = pace.mean;
+                at = last.map_or(at, |last| last + pace.mean);
             }
             // No interval reaches back into one before it, however odd the times are.
             let length = length.min(at.saturating_sub(end));
@@ -390,9 +513,9 @@ fn without_gaps(
 }
 
 /// Rates become counts of the spans they cover.
-fn cover(samples: &mut Vec<Sample>, spans: &[Option<Span>]) {
+fn cover(samples: &mut Vec<Sample>, span: impl Fn(&Sample) -> Option<Span>) {
     samples.retain_mut(|sample| {
-        let Some(span) = spans.get(sample.at_unix_ns as usize).copied().flatten() else {
+        let Some(span) = span(sample) else {
             return false;
         };
         let seconds = span.length.as_secs_f64();
@@ -528,8 +651,97 @@ mod tests {
     }
 
     #[test]
+    fn runs_have_intervals_of_their_own() {
+        let short = (0..=12).map(|second| (f64::from(second), second == 0));
+        let long = (0..=12).map(|minute| (100.0 + 60.0 * f64::from(minute), minute == 0));
+        let times: Vec<_> = short.chain(long).collect();
+        let short = (1..=12).map(|second| (second * 1_000, 1_000));
+        let long = (1..=12).map(|minute| (100_000 + minute * 60_000, 60_000));
+        let expected: Vec<_> = short.chain(long).collect();
+        check(&times, COARSE, &expected, &[]);
+        check(&times, FINE, &expected, &[]);
+    }
+
+    #[test]
+    fn short_runs_of_whole_seconds_are_evened_out_together() {
+        // As `iostat -x -t 1 2` each minute: of some the seconds are the same or two apart.
+        let seconds = [1.0, 0.0, 1.0, 2.0];
+        let runs = (0..4).zip(seconds);
+        let times: Vec<_> = runs
+            .flat_map(|(run, after)| {
+                let begin = f64::from(run) * 60.0;
+                [(begin, true), (begin + after, false)]
+            })
+            .collect();
+        let expected: Vec<_> = (0..4).map(|run| (run * 60_000 + 1_000, 1_000)).collect();
+        check(&times, COARSE, &expected, &[]);
+    }
+
+    #[test]
     fn a_fresh_run_begins_anew() {
         let times = [(0.0, true), (1.0, false), (50.0, true), (51.0, false)];
         check(&times, FINE, &[(1_000, 1_000), (51_000, 1_000)], &[]);
+    }
+
+    /// Figures of a device that are put together by pairs must add up to what they were.
+    #[test]
+    fn more_samples_than_are_kept_are_put_together() {
+        let mut collectors = [Collector::default(), Collector::default()];
+        collectors[1].most = 16;
+        let [fine, coarse] = collectors.map(|mut collector| {
+            // A gap, a clock that goes back, a new run, and a device that was away.
+            let mut at = 1_000 * SECOND;
+            for report in 0..100_i64 {
+                at += match report {
+                    40 => 60 * SECOND,
+                    50 => -30 * SECOND,
+                    _ => SECOND,
+                };
+                collector.report(at, None, report == 0 || report == 70);
+                let reads = Flow {
+                    count: (report % 7 * 10) as f64,
+                    bytes: Some(4096.0),
+                    latency: Some(0.001),
+                    merged: None,
+                };
+                let sample = Sample {
+                    reads: Some(reads.ops()),
+                    queue: Some((report % 7) as f64),
+                    ..Sample::default()
+                };
+                collector.sample("a", &sample).unwrap();
+                if !(20..30).contains(&report) {
+                    collector.sample("b", &sample).unwrap();
+                }
+            }
+            collector.finish(FINE)
+        });
+        for (fine, coarse) in fine.devices.iter().zip(&coarse.devices) {
+            assert!(coarse.samples.len() <= 16, "{}", coarse.samples.len());
+            let sum = |device: &Device, of: &dyn Fn(&Sample) -> f64| {
+                device.samples.iter().map(of).sum::<f64>()
+            };
+            let of: [&dyn Fn(&Sample) -> f64; 4] = [
+                &|sample| sample.reads.unwrap().count,
+                &|sample| sample.reads.unwrap().time.unwrap().get() as f64,
+                &|sample| sample.queue.unwrap() * sample.length.as_secs_f64(),
+                &|sample| sample.length.as_secs_f64(),
+            ];
+            for of in of {
+                let (one, other) = (sum(fine, of), sum(coarse, of));
+                assert!((one - other).abs() < one * 1e-6, "{one} {other}");
+            }
+            for pair in coarse.samples.windows(2) {
+                let begin = pair[1]
+                    .at_unix_ns
+                    .saturating_sub_unsigned(pair[1].length.get());
+                assert!(begin >= pair[0].at_unix_ns, "{pair:?}");
+            }
+        }
+        let said = coarse.doubts.last().unwrap();
+        assert!(said.contains("more than the 16 samples"), "{said}");
+        assert!(said.contains("16 s each"), "{said}");
+        let alike = &coarse.doubts[..coarse.doubts.len() - 1];
+        assert_eq!(alike, fine.doubts);
     }
 }

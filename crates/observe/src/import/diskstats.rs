@@ -28,9 +28,10 @@ const IN_FLIGHT: usize = 8;
 const FORM: &str = "the form is `while sleep 1; do date +%s.%N; cat /proc/diskstats; done`, with `head -1 /proc/stat` and `/proc/meminfo` as you like";
 
 /// Reads a dump.
-pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
     let mut reader = Reader::default();
-    for line in text.lines() {
+    let mut lines = text.lines()?;
+    while let Some(line) = lines.next()? {
         if reader.complaints.is_full() {
             break;
         }
@@ -46,7 +47,9 @@ struct Reader {
     complaints: Diagnostics,
     doubts: Vec<String>,
     at: Option<i64>,
-    /// Seconds since the moment before, where time went on.
+    /// The moment before.
+    before: i64,
+    /// Seconds since then, where time went on.
     seconds: Option<f64>,
     disks: HashMap<String, (i64, [u64; COUNTERS])>,
     processors: Option<(u64, u64, u64)>,
@@ -132,6 +135,10 @@ impl Reader {
             .filter(|since| *since > 0)
             .map(|since| since as f64 / 1e9);
         self.collector.report(at, None, self.at.is_none());
+        if self.seconds.is_none() {
+            self.collector.void();
+        }
+        self.before = self.at.unwrap_or(at);
         self.at = Some(at);
     }
 
@@ -204,9 +211,13 @@ impl Reader {
         }
         let name = words[2].to_owned();
         let before = self.disks.insert(name.clone(), (at, now));
-        let (Some((_, before)), Some(seconds)) = (before, self.seconds) else {
+        let (Some((since, before)), Some(seconds)) = (before, self.seconds) else {
             return Ok(());
         };
+        // A device that was away for a moment did what it did in more time than this interval's.
+        if since != self.before {
+            return Ok(());
+        }
         let Some(passed) = self.passed(&before, &now) else {
             if !self.back.contains(&name) {
                 self.back.push(name);
@@ -240,7 +251,7 @@ impl Reader {
         Some(passed)
     }
 
-    fn finish(mut self, text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+    fn finish(mut self, text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
         if self.collector.report_count() < 2 && !self.complaints.has_errors() {
             let message = format!(
                 "{}: it has fewer than two moments, and an interval lies between two",
@@ -268,7 +279,7 @@ impl Reader {
             doubts.push(doubt.to_owned());
         }
         doubts.extend(collected.doubts.into_iter().filter(|doubt| {
-            // Of the first moment nothing is made, for any device.
+            // Which intervals those are was said before.
             !doubt.contains("reports: it came or went") || self.back.is_empty()
         }));
         let mut devices = collected.devices;

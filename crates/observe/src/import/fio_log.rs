@@ -48,8 +48,19 @@ struct Entry {
 /// Longest log, in intervals.
 const MOST_INTERVALS: usize = 200_000;
 
+/// What is kept of one log.
+#[derive(Default)]
+struct Log {
+    /// Milliseconds of its first line.
+    first: Option<u64>,
+    /// Its lines, as long as they may all be averages.
+    lines: Vec<Entry>,
+    /// What its lines add up to, once one told an I/O of its own.
+    each: Option<Tally>,
+}
+
 /// The logs of one job.
-type Logs = BTreeMap<Kind, Vec<Entry>>;
+type Logs = BTreeMap<Kind, Log>;
 
 /// The job and kind that a file's name tells: `dir/job_lat.1.log`.
 fn named(name: &str) -> Option<(String, Kind)> {
@@ -73,12 +84,12 @@ fn named(name: &str) -> Option<(String, Kind)> {
 }
 
 /// Reads the logs, which may be of several jobs.
-pub(super) fn read(texts: &[Text<'_>], options: &Options) -> Result<Observation, Diagnostics> {
+pub(super) fn read(texts: &[&Text], options: &Options) -> Result<Observation, Diagnostics> {
     let mut complaints = Diagnostics::default();
     let mut doubts = Vec::new();
     let mut jobs: BTreeMap<String, Logs> = BTreeMap::new();
     for text in texts {
-        let Some((job, kind)) = named(text.name) else {
+        let Some((job, kind)) = named(&text.name) else {
             let message = format!(
                 "{}: what it logs stands only in its name, and this does not tell",
                 text.name
@@ -87,8 +98,8 @@ pub(super) fn read(texts: &[Text<'_>], options: &Options) -> Result<Observation,
             complaints.push(Diagnostic::error(message).hint(hint));
             continue;
         };
-        let entries = entries(*text, &mut complaints, &mut doubts);
-        jobs.entry(job).or_default().insert(kind, entries);
+        let log = read_log(text, &job, &mut complaints, &mut doubts)?;
+        jobs.entry(job).or_default().insert(kind, log);
     }
     let mut found = Vec::new();
     let mut unknown = vec![
@@ -104,16 +115,13 @@ pub(super) fn read(texts: &[Text<'_>], options: &Options) -> Result<Observation,
         if complaints.has_errors() {
             break;
         }
-        let averaged = logs.values().flatten().all(|entry| entry.size == 0);
-        epoch |= logs
-            .values()
-            .flatten()
-            .next()
-            .is_some_and(|entry| entry.ms > EPOCH_MS);
+        let averaged = logs.values().all(|log| log.each.is_none());
+        let first = logs.values().find_map(|log| log.first);
+        epoch |= first.is_some_and(|ms| ms > EPOCH_MS);
         let read = if averaged {
             averages(&job, &logs)
         } else {
-            each(&job, &logs, &mut unknown)
+            each(&job, logs, &mut unknown)
         };
         match read {
             Ok(device) => found.push(device),
@@ -135,7 +143,7 @@ pub(super) fn read(texts: &[Text<'_>], options: &Options) -> Result<Observation,
         devices::choose(&mut found, &options.devices, &mut doubts)
             .map_err(|error| Diagnostics(vec![*error]))?;
     }
-    let names: Vec<String> = texts.iter().map(|text| text.name.to_owned()).collect();
+    let names: Vec<String> = texts.iter().map(|text| text.name.clone()).collect();
     Ok(Observation {
         source: format!("fio's logs {}", devices::list(&names)),
         devices: found,
@@ -148,10 +156,16 @@ pub(super) fn read(texts: &[Text<'_>], options: &Options) -> Result<Observation,
 /// Times beyond this are of the Unix epoch (`log_unix_epoch`), not of the job: 2001.
 const EPOCH_MS: u64 = 1_000_000_000_000;
 
-fn entries(text: Text<'_>, complaints: &mut Diagnostics, doubts: &mut Vec<String>) -> Vec<Entry> {
-    let mut entries = Vec::new();
+fn read_log(
+    text: &Text,
+    job: &str,
+    complaints: &mut Diagnostics,
+    doubts: &mut Vec<String>,
+) -> Result<Log, Diagnostics> {
+    let mut log = Log::default();
     let mut trims = 0_u64;
-    for line in text.lines() {
+    let mut lines = text.lines()?;
+    while let Some(line) = lines.next()? {
         if complaints.is_full() {
             break;
         }
@@ -160,7 +174,9 @@ fn entries(text: Text<'_>, complaints: &mut Diagnostics, doubts: &mut Vec<String
         }
         match entry(&line) {
             Ok(entry) if entry.direction > 1 => trims += 1,
-            Ok(entry) => entries.push(entry),
+            Ok(entry) => log
+                .add(entry, job)
+                .map_err(|error| Diagnostics(vec![*error]))?,
             Err(_) if line.cut => {
                 doubts.push(format!(
                     "the last line of `{}` is cut short and left out",
@@ -173,7 +189,42 @@ fn entries(text: Text<'_>, complaints: &mut Diagnostics, doubts: &mut Vec<String
     if trims > 0 {
         doubts.push(format!("{trims} trims in `{}` are left out", text.name));
     }
-    entries
+    Ok(log)
+}
+
+impl Log {
+    fn add(&mut self, entry: Entry, job: &str) -> Result<(), Box<Diagnostic>> {
+        self.first.get_or_insert(entry.ms);
+        if entry.size > 0 && self.each.is_none() {
+            self.each = Some(Tally::of(&self.lines));
+            self.lines = Vec::new();
+        }
+        let Some(tally) = &mut self.each else {
+            self.lines.push(entry);
+            if self.lines.len() > MOST_AVERAGES {
+                return Err(Box::new(too_many(job)));
+            }
+            return Ok(());
+        };
+        tally.add(&entry);
+        if tally.seconds.len() > MOST_INTERVALS {
+            return Err(Box::new(too_long(job)));
+        }
+        Ok(())
+    }
+}
+
+/// Most lines of averages: of both directions, with a line at the end of a job beside those of intervals.
+const MOST_AVERAGES: usize = 3 * MOST_INTERVALS;
+
+fn too_long(job: &str) -> Diagnostic {
+    let message = format!("the log of `{job}` spans more than {MOST_INTERVALS} seconds");
+    Diagnostic::error(message).hint("log averages: `log_avg_msec=1000`")
+}
+
+fn too_many(job: &str) -> Diagnostic {
+    let message = format!("the log of `{job}` has more than {MOST_INTERVALS} intervals");
+    Diagnostic::error(message).hint("log with a longer `log_avg_msec`")
 }
 
 fn entry(line: &Line<'_>) -> Result<Entry, Box<Diagnostic>> {
@@ -207,80 +258,101 @@ fn entry(line: &Line<'_>) -> Result<Entry, Box<Diagnostic>> {
 /// What a log of each I/O tells of one second.
 #[derive(Debug, Clone, Copy, Default)]
 struct Second {
-    /// Reads and writes.
+    /// Reads and writes, with what the log tells of each, added up.
     ops: [Ops; 2],
     places: Placed,
-    fastest: Option<Nanos>,
+    /// The least of what the log tells of an I/O.
+    least: Option<u64>,
 }
 
-/// What a log of each I/O adds up to.
+/// What a log of each I/O adds up to; what it tells of each is its latency, in some.
+#[derive(Default)]
 struct Tally {
     seconds: BTreeMap<u64, Second>,
-    latency: [Histogram; 2],
+    /// The second of the last I/O, which is mostly that of the next.
+    current: Option<(u64, Second)>,
+    values: [Histogram; 2],
     size: [Histogram; 2],
     places: Placed,
+    count: u64,
     /// Without `log_offset` all offsets are zero, and tell nothing.
     placed: bool,
+    /// Where the last I/O of each direction ended, which are streams of their own.
+    ends: [Option<u64>; 2],
 }
 
-fn tally(entries: &[Entry], timed: bool) -> Tally {
-    let mut tally = Tally {
-        seconds: BTreeMap::new(),
-        latency: [Histogram::new(), Histogram::new()],
-        size: [Histogram::new(), Histogram::new()],
-        places: Placed::default(),
-        placed: entries.iter().any(|entry| entry.offset > 0),
-    };
-    // Reads and writes of a job are streams of their own.
-    let mut ends = [None; 2];
-    for entry in entries {
-        let second = tally.seconds.entry(entry.ms / 1000).or_default();
+impl Tally {
+    fn of(entries: &[Entry]) -> Self {
+        let mut tally = Self::default();
+        for entry in entries {
+            tally.add(entry);
+        }
+        tally
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        let number = entry.ms / 1000;
+        if self.current.is_some_and(|(current, _)| current != number) {
+            self.settle();
+        }
+        let known = || (number, self.seconds.remove(&number).unwrap_or_default());
+        let (_, second) = self.current.get_or_insert_with(known);
         let ops = &mut second.ops[entry.direction];
         ops.count += 1.0;
         *ops.bytes.get_or_insert(0.0) += entry.size as f64;
-        tally.size[entry.direction].record(entry.size);
-        if timed {
-            let time = ops.time.get_or_insert(Nanos::ZERO);
-            *time = time.saturating_add(Nanos::new(entry.value));
-            tally.latency[entry.direction].record(entry.value);
-            let taken = Nanos::new(entry.value);
-            second.fastest = Some(second.fastest.map_or(taken, |least| least.min(taken)));
-        }
+        let time = ops.time.get_or_insert(Nanos::ZERO);
+        *time = time.saturating_add(Nanos::new(entry.value));
+        self.values[entry.direction].record(entry.value);
+        self.size[entry.direction].record(entry.size);
+        let least = second.least.get_or_insert(entry.value);
+        *least = entry.value.min(*least);
+        self.placed |= entry.offset > 0;
         let next = entry.offset.saturating_add(entry.size);
-        let last = ends[entry.direction].replace(next);
-        if let Some(end) = last.filter(|_| tally.placed) {
-            for places in [&mut tally.places, &mut second.places] {
+        if let Some(end) = self.ends[entry.direction].replace(next) {
+            for places in [&mut self.places, &mut second.places] {
                 places.judged += 1;
                 places.random += u64::from(end != entry.offset);
             }
         }
+        self.count += 1;
     }
-    tally
+
+    /// Keeps the second that is being added to.
+    fn settle(&mut self) {
+        if let Some((number, second)) = self.current.take() {
+            self.seconds.insert(number, second);
+        }
+    }
 }
 
 /// A log of each I/O: latencies and sizes as they were, and samples of each second.
-fn each(job: &str, logs: &Logs, unknown: &mut Vec<Unknown>) -> Result<Device, Box<Diagnostic>> {
+fn each(job: &str, mut logs: Logs, unknown: &mut Vec<Unknown>) -> Result<Device, Box<Diagnostic>> {
     let order = [Kind::Latency, Kind::Completion, Kind::Iops, Kind::Bandwidth];
-    let Some((kind, entries)) = order.iter().find_map(|kind| Some((*kind, logs.get(kind)?))) else {
+    let found = order
+        .iter()
+        .find_map(|kind| Some((*kind, logs.remove(kind)?)));
+    let Some((kind, log)) = found else {
         return Err(Box::new(alone(job)));
     };
     let timed = matches!(kind, Kind::Latency | Kind::Completion);
-    let tally = tally(entries, timed);
+    let mut tally = log.each.unwrap_or_else(|| Tally::of(&log.lines));
+    tally.settle();
     let first = tally.seconds.keys().next().copied().unwrap_or(0);
     let base = if first > EPOCH_MS / 1000 { first } else { 0 };
     let last = tally.seconds.keys().next_back().copied().unwrap_or(0);
     if last - base > MOST_INTERVALS as u64 {
-        let message = format!("the log of `{job}` spans more than {MOST_INTERVALS} seconds");
-        let hint = "log averages: `log_avg_msec=1000`";
-        return Err(Box::new(Diagnostic::error(message).hint(hint)));
+        return Err(Box::new(too_long(job)));
     }
     let samples = (base..=last).map(|second| {
         let seen = tally.seconds.get(&second).copied().unwrap_or_default();
-        let [reads, writes] = seen.ops;
+        let [reads, writes] = seen.ops.map(|ops| {
+            let time = ops.time.filter(|_| timed);
+            known(Ops { time, ..ops }, true, timed)
+        });
         let (end, length) = ((second + 1) * 1000, Nanos::from_secs(1));
         Sample {
-            placed: (seen.places.judged > 0).then_some(seen.places),
-            fastest: seen.fastest,
+            placed: (tally.placed && seen.places.judged > 0).then_some(seen.places),
+            fastest: seen.least.filter(|_| timed).map(Nanos::new),
             ..sample(end, length, reads, writes, timed)
         }
     });
@@ -294,17 +366,22 @@ fn each(job: &str, logs: &Logs, unknown: &mut Vec<Unknown>) -> Result<Device, Bo
             unknown.push(lacking);
         }
     }
-    let [read_latency, write_latency] = tally.latency;
+    let [read_latency, write_latency] = tally.values;
     let [read_size, write_size] = tally.size;
+    let places = if tally.placed {
+        tally.places
+    } else {
+        Placed::default()
+    };
     let traced = timed.then(|| Traced {
         read_latency,
         write_latency,
         read_size,
         write_size,
         depth: Vec::new(),
-        random: tally.places.random,
-        judged: tally.places.judged,
-        processes: vec![(job.to_owned(), entries.len() as u64)],
+        random: places.random,
+        judged: places.judged,
+        processes: vec![(job.to_owned(), tally.count)],
         lost: 0,
     });
     Ok(Device {
@@ -313,6 +390,16 @@ fn each(job: &str, logs: &Logs, unknown: &mut Vec<Unknown>) -> Result<Device, Bo
         traced,
         ..Device::default()
     })
+}
+
+/// What a direction without I/O did is known, where it is known of others: nothing.
+fn known(ops: Ops, sized: bool, timed: bool) -> Ops {
+    let idle = ops.count == 0.0;
+    Ops {
+        bytes: ops.bytes.or((idle && sized).then_some(0.0)),
+        time: ops.time.or((idle && timed).then_some(Nanos::ZERO)),
+        ..ops
+    }
 }
 
 fn alone(job: &str) -> Diagnostic {
@@ -337,7 +424,8 @@ fn sample(ms: u64, length: Nanos, reads: Ops, writes: Ops, timed: bool) -> Sampl
 
 /// Logs of averages: IOPS, with bandwidth and latency of the same intervals where there are.
 fn averages(job: &str, logs: &Logs) -> Result<Device, Box<Diagnostic>> {
-    let Some(iops) = logs.get(&Kind::Iops).filter(|iops| !iops.is_empty()) else {
+    let lines = |kind| logs.get(&kind).map(|log: &Log| log.lines.as_slice());
+    let Some(iops) = lines(Kind::Iops).filter(|iops| !iops.is_empty()) else {
         return Err(Box::new(alone(job)));
     };
     let width = interval(iops).ok_or_else(|| {
@@ -358,15 +446,15 @@ fn averages(job: &str, logs: &Logs) -> Result<Device, Box<Diagnostic>> {
             ops.count = entry.value as f64 * seconds;
         }
     }
-    for entry in logs.get(&Kind::Bandwidth).into_iter().flatten() {
+    fill(&mut slots, iops, width);
+    let bandwidth = lines(Kind::Bandwidth);
+    for entry in bandwidth.into_iter().flatten() {
         if let Some(ops) = slots.get_mut(&slot(entry)) {
             let bytes = entry.value as f64 * 1024.0 * seconds;
             ops[entry.direction].bytes.get_or_insert(bytes);
         }
     }
-    let latency = logs
-        .get(&Kind::Latency)
-        .or_else(|| logs.get(&Kind::Completion));
+    let latency = lines(Kind::Latency).or_else(|| lines(Kind::Completion));
     for entry in latency.into_iter().flatten() {
         if let Some(ops) = slots.get_mut(&slot(entry)) {
             let ops = &mut ops[entry.direction];
@@ -376,16 +464,15 @@ fn averages(job: &str, logs: &Logs) -> Result<Device, Box<Diagnostic>> {
         }
     }
     if slots.len() > MOST_INTERVALS {
-        let message = format!("the log of `{job}` has more than {MOST_INTERVALS} intervals");
-        return Err(Box::new(
-            Diagnostic::error(message).hint("log with a longer `log_avg_msec`"),
-        ));
+        return Err(Box::new(too_many(job)));
     }
     let length = Nanos::from_millis(width);
     let samples = slots
         .iter()
-        .map(|(slot, [reads, writes])| {
-            sample(slot * width, length, *reads, *writes, latency.is_some())
+        .map(|(slot, ops)| {
+            let timed = latency.is_some();
+            let [reads, writes] = ops.map(|ops| known(ops, bandwidth.is_some(), timed));
+            sample(slot * width, length, reads, writes, timed)
         })
         .collect();
     Ok(Device {
@@ -395,7 +482,31 @@ fn averages(job: &str, logs: &Logs) -> Result<Device, Box<Diagnostic>> {
     })
 }
 
-/// The milliseconds between lines of one direction: the middle one.
+/// Adds the intervals that have no line, since nothing was done in them: fio writes none of those.
+fn fill(slots: &mut BTreeMap<u64, [Ops; 2]>, iops: &[Entry], width: u64) {
+    let mut times: Vec<u64> = iops.iter().map(|entry| entry.ms).collect();
+    // Times count from the job's start, but for those of the Unix epoch.
+    if times.iter().all(|ms| *ms < EPOCH_MS) {
+        times.push(0);
+    }
+    times.sort_unstable();
+    for pair in times.windows(2) {
+        // A line that comes late is none that is missing.
+        if pair[1] - pair[0] < width * 3 / 2 {
+            continue;
+        }
+        let slot = |ms: u64| (ms + width / 2) / width;
+        for missing in slot(pair[0]) + 1..slot(pair[1]) {
+            if slots.len() > MOST_INTERVALS {
+                return;
+            }
+            slots.entry(missing).or_default();
+        }
+    }
+}
+
+/// The milliseconds between lines of one direction, of those that follow upon each other: most lines do, unless the job
+/// pauses often, and then a quarter of them.
 fn interval(entries: &[Entry]) -> Option<u64> {
     let mut steps = Vec::new();
     for direction in 0..2 {
@@ -409,7 +520,11 @@ fn interval(entries: &[Entry]) -> Option<u64> {
     }
     steps.retain(|step| *step > 0);
     steps.sort_unstable();
-    steps.get(steps.len() / 2).copied()
+    let step = steps.get(steps.len() / 4).copied()?;
+    // A line that came late has a shorter step behind it: what was asked for is a round number.
+    let round = (step + 5) / 10 * 10;
+    let is_near = step >= 50 && round.abs_diff(step) * 50 <= step;
+    Some(if is_near { round } else { step })
 }
 
 #[cfg(test)]
@@ -432,11 +547,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, places: [u64; 2]) {
-        let text = Text {
-            name: "db_lat.1.log",
-            text,
-        };
-        let seen = read(&[text], &Options::default()).unwrap();
+        let text = Text::of("db_lat.1.log", text);
+        let seen = read(&[&text], &Options::default()).unwrap();
         let [sample] = seen.devices[0].samples.as_slice() else {
             panic!("{:?}", seen.devices[0].samples);
         };
@@ -455,5 +567,49 @@ mod tests {
             "0, 500000, 0, 4096, 0\n1, 400000, 0, 4096, 1048576\n2, 500000, 0, 4096, 4096\n",
             [2, 2],
         );
+    }
+
+    /// A job that reads, and pauses: the samples' counts, and bytes and times, which are known also of intervals without I/O.
+    #[test]
+    fn intervals_without_i_o_have_no_line() {
+        let logs = [
+            ("db_iops.1.log", [500, 502, 498, 500, 2_000, 2_000]),
+            ("db_bw.1.log", [2_000, 2_008, 1_992, 2_000, 8_000, 8_000]),
+            ("db_lat.1.log", [1_000_000; 6]),
+        ];
+        let ends = [500, 1_001, 1_500, 2_000, 4_500, 6_505];
+        let texts = logs.map(|(name, values)| {
+            let lines = ends.iter().zip(values);
+            let lines = lines.map(|(end, value)| format!("{end}, {value}, 0, 0, 0\n"));
+            Text::of(name, &lines.collect::<String>())
+        });
+        let texts: Vec<&Text> = texts.iter().collect();
+        let seen = read(&texts, &Options::default()).unwrap();
+        let samples = &seen.devices[0].samples;
+        let counts: Vec<f64> = samples.iter().map(|it| it.ios().unwrap()).collect();
+        let (busy, idle) = (1_000.0, 0.0);
+        let expected = [
+            250.0, 251.0, 249.0, 250.0, idle, idle, idle, idle, busy, idle, idle, idle, busy,
+        ];
+        assert_eq!(counts, expected);
+        for (sample, count) in samples.iter().zip(expected) {
+            assert_eq!(sample.length, Nanos::from_millis(500));
+            assert_eq!(sample.bytes(), Some(count * 4096.0));
+            assert_eq!(sample.time(), Some(count * 1e6));
+        }
+    }
+
+    #[test]
+    fn a_job_that_only_reads_tells_its_throughput_and_latency() {
+        let each = Text::of(
+            "db_lat.1.log",
+            "0, 500000, 0, 4096, 0\n2000, 400000, 0, 4096, 0\n",
+        );
+        let seen = read(&[&each], &Options::default()).unwrap();
+        let samples = &seen.devices[0].samples;
+        let bytes: Vec<_> = samples.iter().map(|it| it.bytes().unwrap()).collect();
+        assert_eq!(bytes, [4096.0, 0.0, 4096.0]);
+        let times: Vec<_> = samples.iter().map(|it| it.time().unwrap()).collect();
+        assert_eq!(times, [500_000.0, 0.0, 400_000.0]);
     }
 }

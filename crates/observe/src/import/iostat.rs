@@ -15,7 +15,7 @@ use super::{Options, devices, unknown};
 use crate::Observation;
 
 /// Reads the text.
-pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
     let mut reader = Reader {
         text,
         options,
@@ -32,10 +32,12 @@ pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Dia
         discards: false,
         unnamed: Vec::new(),
     };
-    for line in text.lines().take(200_000) {
+    let mut lines = text.lines()?;
+    while let Some(line) = lines.next()?.filter(|line| line.number <= 200_000) {
         reader.dates.learn(line.text);
     }
-    for line in text.lines() {
+    let mut lines = text.lines()?;
+    while let Some(line) = lines.next()? {
         if reader.complaints.is_full() {
             break;
         }
@@ -52,7 +54,7 @@ enum Table {
 }
 
 struct Reader<'a> {
-    text: Text<'a>,
+    text: &'a Text,
     options: &'a Options,
     dates: Dates,
     decimals: Decimals,
@@ -262,7 +264,7 @@ impl Reader<'_> {
     fn finish(mut self) -> Result<Observation, Diagnostics> {
         enough(
             &mut self.complaints,
-            self.text.name,
+            &self.text.name,
             self.collector.report_count(),
         );
         if self.complaints.has_errors() {

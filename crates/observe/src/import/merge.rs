@@ -1,76 +1,25 @@
 //! Several files as one observation: the parts of a trace, a job's logs, or sources that complete each other.
 
-use std::io::Read as _;
-use std::path::Path;
-
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_session::unread_hint;
 
 use super::detect::{self, Format};
-use super::input::{Text, decode};
+use super::input::{File, Text};
 use super::{
-    MOST_BYTES, MOST_TEXT_BYTES, Options, blktrace, diskstats, fio_log, iostat, perfmon, sadf,
-    sysstat_json, unknown, vmstat,
+    Options, blktrace, diskstats, fio_log, iostat, perfmon, sadf, sysstat_json, unknown, vmstat,
 };
 use crate::periods::is_dated;
 use crate::{Device, MachineSample, Observation, Sample, Zone};
-
-/// A file in memory.
-#[derive(Debug)]
-pub(super) struct File {
-    pub name: String,
-    pub bytes: Vec<u8>,
-}
-
-impl File {
-    /// Reads a file; `total` is the bytes of all files read so far.
-    pub fn open(path: &Path, total: &mut u64) -> Result<Self, Box<Diagnostic>> {
-        let name = path.display().to_string();
-        let tell = |error: std::io::Error| {
-            let message = format!("`{name}` cannot be read: {error}");
-            Box::new(Diagnostic::error(message).hint(unread_hint(path, error.kind())))
-        };
-        let file = std::fs::File::open(path).map_err(tell)?;
-        let metadata = file.metadata().map_err(tell)?;
-        if metadata.is_dir() {
-            let message = format!("`{name}` is a folder");
-            return Err(Box::new(
-                Diagnostic::error(message).hint("name the files in it"),
-            ));
-        }
-        let mut bytes = Vec::new();
-        let left = MOST_BYTES - *total;
-        // A file that says its size is not read first; a pipe has none.
-        if metadata.len() <= left {
-            file.take(left + 1).read_to_end(&mut bytes).map_err(tell)?;
-        }
-        if metadata.len().max(bytes.len() as u64) > left {
-            let message = format!(
-                "`{name}`: with it there are more than {} MiB",
-                MOST_BYTES >> 20
-            );
-            return Err(Box::new(Diagnostic::error(message).hint(SHORTER)));
-        }
-        *total += bytes.len() as u64;
-        Ok(Self { name, bytes })
-    }
-}
-
-const SHORTER: &str = "read a part of the time, or longer intervals (`relog -t 10`, `sadf -i 60`)";
 
 /// Reads files together.
 pub(super) fn read(files: Vec<File>, options: &Options) -> Result<Observation, Diagnostics> {
     let mut complaints = Diagnostics::default();
     let mut traces = Vec::new();
-    let mut texts: Vec<(Format, String, String, Option<String>)> = Vec::new();
+    let mut texts: Vec<(Format, Text)> = Vec::new();
     for file in files {
-        match recognise(&file, options) {
-            Ok((Format::Blktrace, _)) => traces.push(file),
-            Ok((format, Some(decoded))) => {
-                texts.push((format, file.name, decoded.text, decoded.doubt));
-            }
-            Ok((_, None)) => {}
-            Err(complaint) => complaints.push(*complaint),
+        match recognise(file, options) {
+            Ok(Kind::Trace(file)) => traces.push(file),
+            Ok(Kind::Text(format, text)) => texts.push((format, text)),
+            Err(errors) => errors.0.into_iter().for_each(|one| complaints.push(one)),
         }
     }
     let mut found: Vec<Observation> = Vec::new();
@@ -84,19 +33,19 @@ pub(super) fn read(files: Vec<File>, options: &Options) -> Result<Observation, D
     if !traces.is_empty() {
         keep(blktrace::read(&traces, options));
     }
-    let logs: Vec<Text<'_>> = texts
+    let logs: Vec<&Text> = texts
         .iter()
-        .filter(|(format, ..)| *format == Format::FioLog)
-        .map(|(_, name, text, _)| Text { name, text })
+        .filter(|(format, _)| *format == Format::FioLog)
+        .map(|(_, text)| text)
         .collect();
     if !logs.is_empty() {
         keep(fio_log::read(&logs, options));
     }
-    for (format, name, text, doubt) in &texts {
+    for (format, text) in &texts {
         if *format != Format::FioLog {
-            let read = one(*format, Text { name, text }, options);
+            let read = one(*format, text, options);
             keep(read.map(|mut observation| {
-                observation.doubts.extend(doubt.clone());
+                observation.doubts.extend(text.doubt());
                 observation
             }));
         }
@@ -113,7 +62,7 @@ pub(super) fn read(files: Vec<File>, options: &Options) -> Result<Observation, D
     Ok(whole)
 }
 
-fn one(format: Format, text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+fn one(format: Format, text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
     match format {
         Format::PerfMon => perfmon::read(text, options),
         Format::Iostat => iostat::read(text, options),
@@ -127,31 +76,25 @@ fn one(format: Format, text: Text<'_>, options: &Options) -> Result<Observation,
     }
 }
 
-/// The format of a file, and its text where it is one.
-fn recognise(
-    file: &File,
-    options: &Options,
-) -> Result<(Format, Option<super::input::Decoded>), Box<Diagnostic>> {
-    let binary = detect::binary(&file.bytes, &file.name)?;
+/// What a file is.
+enum Kind {
+    Trace(File),
+    Text(Format, Text),
+}
+
+fn recognise(file: File, options: &Options) -> Result<Kind, Diagnostics> {
+    let one = |error: Box<Diagnostic>| Diagnostics(vec![*error]);
+    let binary = detect::binary(&file.head()?, &file.name).map_err(one)?;
     let named = options.format;
     if (binary == Some(Format::Blktrace) && named.is_none()) || named == Some(Format::Blktrace) {
-        return Ok((Format::Blktrace, None));
+        return Ok(Kind::Trace(file));
     }
-    if file.bytes.len() as u64 > MOST_TEXT_BYTES {
-        let message = format!(
-            "{}: its text is longer than {} MiB",
-            file.name,
-            MOST_TEXT_BYTES >> 20
-        );
-        return Err(Box::new(Diagnostic::error(message).hint(SHORTER)));
-    }
-    let label = options.encoding.as_deref();
-    let decoded = decode(&file.bytes, &file.name, label, perfmon::score)?;
+    let text = Text::new(file, options.encoding.as_deref())?;
     let format = match named {
         Some(format) => format,
-        None => detect::text(&decoded.text, &file.name)?,
+        None => detect::text(&text.head()?, &text.name).map_err(one)?,
     };
-    Ok((format, Some(decoded)))
+    Ok(Kind::Text(format, text))
 }
 
 /// Observations of one machine become one; a device may go on from one to the next, but not be told twice.

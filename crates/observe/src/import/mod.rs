@@ -1,21 +1,24 @@
 //! Readers of what other tools wrote, each into an [`Observation`].
 //!
-//! [`read_files`] recognises each file by what is in it. Memory is bounded by the limits of an input ([`MOST_BYTES`]) and of
-//! what is kept of it. What a source cannot know is said in [`Observation::unknown`]; what makes its figures doubtful (gaps,
+//! [`read_files`] recognises each file by what is in it, and reads it as a stream: memory is bounded by what is kept of it,
+//! however long it is. What a source cannot know is said in [`Observation::unknown`]; what makes its figures doubtful (gaps,
 //! clocks that jump, devices that come and go, rows cut short) in [`Observation::doubts`]; what cannot be read is refused with
 //! its line.
 
 mod arguments;
 mod blktrace;
+mod coarse;
 mod collect;
 mod detect;
 mod devices;
 mod diskstats;
+mod encoding;
 mod fio_log;
 mod input;
 mod iostat;
 mod merge;
 mod number;
+mod pace;
 mod perfmon;
 mod sadf;
 mod sysstat;
@@ -36,11 +39,6 @@ pub use detect::Format;
 pub use perfmon::Meaning;
 
 use crate::Observation;
-
-/// Longest file that is read: a day of ten disks, each second, is about a tenth of it.
-pub const MOST_BYTES: u64 = 512 << 20;
-/// Longest text: its lines become samples of twice their size.
-pub const MOST_TEXT_BYTES: u64 = 128 << 20;
 
 /// What a reader may be told that a file does not say.
 #[derive(Debug, Clone, Default)]
@@ -116,11 +114,7 @@ impl FromStr for NamedCounter {
 /// # Errors
 /// All that is wrong with the input.
 pub fn read(bytes: &[u8], name: &str, options: &Options) -> Result<Observation, Diagnostics> {
-    let file = merge::File {
-        name: name.to_owned(),
-        bytes: bytes.to_vec(),
-    };
-    merge::read(vec![file], options)
+    merge::read(vec![input::File::held(name, bytes)], options)
 }
 
 /// What is seen in files together: parts of one trace, or sources that complete each other.
@@ -134,9 +128,9 @@ pub fn read_files(paths: &[PathBuf], options: &Options) -> Result<Observation, D
         let message = "no file is named that another tool wrote";
         complaints.push(Diagnostic::error(message).hint("name one with `--from FILE`"));
     }
-    let mut total = 0;
+    let mut held = 0;
     for path in paths {
-        match merge::File::open(path, &mut total) {
+        match input::File::open(path, &mut held) {
             Ok(file) => files.push(file),
             Err(complaint) => complaints.push(*complaint),
         }

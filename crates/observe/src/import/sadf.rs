@@ -4,20 +4,21 @@
 //! may follow one another, each over all the time.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_units::{Bytes, Nanos};
+use fathom_units::Nanos;
 
 use super::collect::{Collector, TooMuch};
 use super::input::{Line, Text};
 use super::number::Decimals;
-use super::sysstat::{Row, processors};
+use super::sysstat::{Memory, Row, processors};
 use super::when::Dates;
 use super::{Options, devices, unknown};
-use crate::{MachineSample, Observation};
+use crate::Observation;
 
 /// Reads the lines.
-pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
     let mut reader = Reader::default();
-    for line in text.lines() {
+    let mut lines = text.lines()?;
+    while let Some(line) = lines.next()? {
         if reader.complaints.is_full() {
             break;
         }
@@ -183,19 +184,22 @@ impl Reader {
         at: i64,
         length: Nanos,
     ) -> Result<(), TooMuch> {
-        let Some(used) = self.named(line, fields, "kbmemused") else {
+        let mut of = |name: &str| self.named(line, fields, name);
+        let memory = Memory {
+            used: of("kbmemused"),
+            used_percent: of("%memused"),
+            free: of("kbmemfree"),
+            buffers: of("kbbuffers"),
+            cached: of("kbcached"),
+        };
+        let Some(part) = memory.in_use() else {
             return Ok(());
         };
         let report = self.collector.again(at, length);
-        let memory = Some(Bytes::new((used.max(0.0) * 1024.0) as u64));
-        let part = MachineSample {
-            memory,
-            ..MachineSample::default()
-        };
         self.collector.machine_of(report, part)
     }
 
-    fn finish(mut self, text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+    fn finish(mut self, text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
         if self.collector.report_count() == 0 && !self.complaints.has_errors() {
             let message = format!(
                 "{}: it has no row of disks, processors or memory",

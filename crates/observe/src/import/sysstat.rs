@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use fathom_units::Bytes;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::collect::{Flow, percent};
 use crate::{MachineSample, Sample};
@@ -189,10 +191,67 @@ impl<'de> Deserialize<'de> for Row {
     }
 }
 
+/// What sysstat tells of memory, in KiB.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub(super) struct Memory {
+    #[serde(rename = "memused")]
+    pub used: Option<f64>,
+    #[serde(rename = "memused-percent")]
+    pub used_percent: Option<f64>,
+    #[serde(rename = "memfree")]
+    pub free: Option<f64>,
+    pub buffers: Option<f64>,
+    pub cached: Option<f64>,
+}
+
+impl Memory {
+    /// Memory in use besides caches. Older versions count all that is not free as used, as their own figures show.
+    pub fn in_use(self) -> Option<MachineSample> {
+        let used = self.used?;
+        let percent = self.used_percent.filter(|percent| *percent > 0.0);
+        let total = percent.map(|percent| used / percent * 100.0);
+        let with_caches = total.zip(self.free).is_some_and(|(total, free)| {
+            // The percentage is rounded to hundredths.
+            (used + free - total).abs() <= total / 100.0
+        });
+        let caches = self.buffers.unwrap_or(0.0) + self.cached.unwrap_or(0.0);
+        let used = if with_caches { used - caches } else { used };
+        Some(MachineSample {
+            memory: Some(Bytes::new((used.max(0.0) * 1024.0) as u64)),
+            ..MachineSample::default()
+        })
+    }
+}
+
 /// Processors in use where `idle` and `waiting` percent are not.
 pub(super) fn processors(idle: f64, waiting: f64) -> MachineSample {
     MachineSample {
         processors: percent(100.0 - idle - waiting),
         ..MachineSample::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(used: f64, used_percent: f64, expected: u64) {
+        // 24,000,000 KiB in all, 2,000,000 free, 1,000,000 and 11,000,000 of caches.
+        let memory = Memory {
+            used: Some(used),
+            used_percent: Some(used_percent),
+            free: Some(2e6),
+            buffers: Some(1e6),
+            cached: Some(1.1e7),
+        };
+        let found = memory.in_use().and_then(|sample| sample.memory);
+        assert_eq!(found, Some(Bytes::kib(expected)));
+    }
+
+    #[test]
+    fn caches_are_no_memory_in_use_in_any_version() {
+        check(22_000_000.0, 91.67, 10_000_000);
+        check(9_000_000.0, 37.5, 9_000_000);
     }
 }

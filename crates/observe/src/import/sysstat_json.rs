@@ -1,37 +1,26 @@
 //! sysstat's JSON: of iostat (`-o JSON`) and of sadf (`-j`), which share their envelope.
 //!
 //! `{"sysstat": {"hosts": [{"nodename": …, "statistics": [{"timestamp": …, "disk": [{…}]}]}]}}`. sadf says each interval's
-//! length; iostat's first report counts from the machine's start. A text that ends early (iostat was killed) is read up to
-//! its last whole report.
+//! length; iostat's first report counts from the machine's start. Reports are taken as they come, so a text that ends early
+//! (iostat was killed) is read up to its last whole report.
+
+use std::fmt;
+use std::io::BufReader;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
-use fathom_units::{Bytes, Nanos};
+use fathom_units::Nanos;
 use serde::Deserialize;
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
 use super::collect::{Collector, TooMuch};
 use super::input::Text;
 use super::iostat::{FIRST, enough};
-use super::sysstat::{DISCARDS, Row, processors};
+use super::sysstat::{DISCARDS, Memory, Row, processors};
 use super::when::Dates;
 use super::{Options, devices, unknown};
-use crate::{MachineSample, Observation};
-
-#[derive(Deserialize)]
-struct Envelope {
-    sysstat: Sysstat,
-}
-
-#[derive(Deserialize)]
-struct Sysstat {
-    hosts: Vec<Host>,
-}
-
-#[derive(Deserialize)]
-struct Host {
-    nodename: Option<String>,
-    #[serde(default)]
-    statistics: Vec<Statistic>,
-}
+use crate::Observation;
 
 #[derive(Deserialize)]
 struct Statistic {
@@ -65,53 +54,169 @@ struct Load {
     iowait: Option<f64>,
 }
 
-#[derive(Deserialize)]
-struct Memory {
-    memused: Option<f64>,
-}
-
 /// Reads the JSON of either tool.
-pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
-    let mut doubts = Vec::new();
-    let whole = match serde_json::from_str::<Envelope>(text.text) {
-        Err(error) if error.is_eof() => {
-            let again = closed(text.text).and_then(|text| serde_json::from_str(&text).ok());
-            doubts.extend(
-                again
-                    .is_some()
-                    .then(|| "it ends in the middle: read up to its last whole report".to_owned()),
-            );
-            again.ok_or(error)
-        }
-        other => other,
+pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
+    let mut order = Order::default();
+    // It ends with what was sought, or with what the second time tells.
+    let _ = walk(text, &mut order)?;
+    let mut reports = Reports {
+        name: &text.name,
+        options,
+        dates: order.dates,
+        collector: Collector::default(),
+        machines: 0,
+        count: 0,
+        sadf: false,
+        stamped: false,
+        discards: false,
+        failure: None,
     };
-    let envelope = whole.map_err(|error| Diagnostics(vec![refusal(text, &error)]))?;
-    let mut hosts = envelope.sysstat.hosts;
-    hosts.retain(|host| !host.statistics.is_empty());
-    if hosts.len() != 1 {
-        let message = format!(
-            "{}: it holds logs of {} machines with reports",
-            text.name,
-            hosts.len()
-        );
-        let hint = "one machine is observed: give it a log of its own, of several reports";
-        return Err(Diagnostics(vec![Diagnostic::error(message).hint(hint)]));
+    let walked = walk(text, &mut reports)?;
+    let mut doubts = Vec::new();
+    match (reports.failure.take(), walked) {
+        (Some(failure), _) => return Err(Diagnostics(vec![failure])),
+        (None, Err(error)) if error.is_eof() && reports.count > 0 => {
+            doubts.push("it ends in the middle: read up to its last whole report".to_owned());
+        }
+        (None, Err(error)) => return Err(Diagnostics(vec![refusal(text, &error)])),
+        (None, Ok(())) => {}
     }
-    match hosts.pop() {
-        Some(host) => collect(text, host, options, doubts),
-        None => Err(Diagnostics::default()),
+    reports.finish(doubts)
+}
+
+/// What is done with reports in the order they stand in.
+trait Take {
+    /// One that stands first of its machine or not; whether more are wanted.
+    fn take(&mut self, first: bool, statistic: Statistic) -> bool;
+
+    /// The name of the machine whose reports follow.
+    fn machine(&mut self, _name: String) {}
+}
+
+/// Goes through the reports of a text, one at a time.
+fn walk<T: Take>(text: &Text, to: &mut T) -> Result<serde_json::Result<()>, Diagnostics> {
+    let reader = BufReader::with_capacity(1 << 18, text.reader()?);
+    let mut json = serde_json::Deserializer::from_reader(reader);
+    let walked = Inside {
+        level: Level::Envelope,
+        to,
+    };
+    Ok(walked.deserialize(&mut json).and_then(|()| json.end()))
+}
+
+/// Where in the text something stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Level {
+    Envelope,
+    Sysstat,
+    Hosts,
+    Host,
+    Statistics,
+}
+
+/// What stands at a level, handed over as it is read.
+struct Inside<'a, T> {
+    level: Level,
+    to: &'a mut T,
+}
+
+impl<'de, T: Take> DeserializeSeed<'de> for Inside<'_, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if matches!(self.level, Level::Hosts | Level::Statistics) {
+            deserializer.deserialize_seq(self)
+        } else {
+            deserializer.deserialize_map(self)
+        }
     }
 }
 
-fn refusal(text: Text<'_>, error: &serde_json::Error) -> Diagnostic {
-    let line = text.lines().nth(error.line().saturating_sub(1));
-    let shown = line.map_or("", |line| line.text);
+impl<'de, T: Take> Visitor<'de> for Inside<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.level {
+            Level::Envelope => "sysstat's envelope",
+            Level::Sysstat => "what sysstat holds",
+            Level::Hosts => "a list of machines",
+            Level::Host => "a machine",
+            Level::Statistics => "a list of reports",
+        })
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let (wanted, level) = match self.level {
+            Level::Envelope => ("sysstat", Level::Sysstat),
+            Level::Sysstat => ("hosts", Level::Hosts),
+            _ => ("statistics", Level::Statistics),
+        };
+        let mut found = self.level == Level::Host;
+        while let Some(key) = map.next_key::<String>()? {
+            if key == wanted {
+                found = true;
+                let to = &mut *self.to;
+                map.next_value_seed(Inside { level, to })?;
+            } else if key == "nodename" && self.level == Level::Host {
+                if let Some(name) = map.next_value()? {
+                    self.to.machine(name);
+                }
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        if found {
+            Ok(())
+        } else {
+            Err(M::Error::missing_field(wanted))
+        }
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<(), S::Error> {
+        if self.level == Level::Hosts {
+            loop {
+                let (level, to) = (Level::Host, &mut *self.to);
+                if list.next_element_seed(Inside { level, to })?.is_none() {
+                    return Ok(());
+                }
+            }
+        }
+        let mut first = true;
+        while let Some(statistic) = list.next_element()? {
+            if !self.to.take(first, statistic) {
+                return Err(S::Error::custom("no more is wanted"));
+            }
+            first = false;
+        }
+        Ok(())
+    }
+}
+
+/// Looks for the order of day and month, up to where it is known or need not be.
+#[derive(Default)]
+struct Order {
+    dates: Dates,
+}
+
+impl Take for Order {
+    fn take(&mut self, _first: bool, statistic: Statistic) -> bool {
+        let Some(Timestamp::Line(line)) = &statistic.timestamp else {
+            return false;
+        };
+        self.dates.learn(line);
+        line.contains('/') && !self.dates.is_ordered()
+    }
+}
+
+fn refusal(text: &Text, error: &serde_json::Error) -> Diagnostic {
+    let line = line_of(text, error.line());
+    let shown = line.as_deref().unwrap_or_default();
     let column = error.column().saturating_sub(1).min(shown.len());
     let column = (0..=column)
         .rev()
         .find(|at| shown.is_char_boundary(*at))
         .unwrap_or(0);
-    let at = Location::in_line(text.name, error.line().max(1), shown, column..column);
+    let at = Location::in_line(&text.name, error.line().max(1), shown, column..column);
     let mut message = error.to_string();
     if let Some(place) = message.rfind(" at line ") {
         message.truncate(place);
@@ -121,126 +226,123 @@ fn refusal(text: Text<'_>, error: &serde_json::Error) -> Diagnostic {
         .hint("log with `LC_ALL=C iostat -x -t -o JSON 1 60`, or `sadf -j FILE -- -d -u -r`")
 }
 
-/// The text up to its last whole report, with what is open closed.
-fn closed(text: &str) -> Option<String> {
-    /// Brackets open within the list of reports: `{ { [ { [`.
-    const DEPTH: usize = 5;
-    let mut open: Vec<char> = Vec::new();
-    let (mut quoted, mut escaped) = (false, false);
-    let mut last: Option<(usize, Vec<char>)> = None;
-    for (at, one) in text.char_indices() {
-        if quoted {
-            quoted = escaped || one != '"';
-            escaped = one == '\\' && !escaped;
-            continue;
-        }
-        match one {
-            '"' => quoted = true,
-            '{' => open.push('}'),
-            '[' => open.push(']'),
-            '}' | ']' => {
-                open.pop();
-                if open.len() == DEPTH && open.last() == Some(&']') {
-                    last = Some((at + 1, open.clone()));
-                }
-            }
-            _ => {}
-        }
-        if open.len() > 64 {
-            return None;
+/// The line of that number, where it can be had.
+fn line_of(text: &Text, number: usize) -> Option<String> {
+    let mut lines = text.lines().ok()?;
+    while let Some(line) = lines.next().ok()? {
+        if line.number == number {
+            return Some(line.text.to_owned());
         }
     }
-    let (end, open) = last?;
-    let close: String = open.iter().rev().collect();
-    Some(format!("{}{close}", &text[..end]))
+    None
 }
 
-fn collect(
-    text: Text<'_>,
-    host: Host,
-    options: &Options,
-    mut doubts: Vec<String>,
-) -> Result<Observation, Diagnostics> {
-    let mut collector = Collector::default();
-    collector.machine_facts().name = host.nodename;
-    collector.machine_facts().memory = options.memory;
-    let mut dates = Dates::default();
-    for statistic in &host.statistics {
-        if let Some(Timestamp::Line(line)) = &statistic.timestamp {
-            dates.learn(line);
+/// The reports of a machine so far.
+struct Reports<'a> {
+    name: &'a str,
+    options: &'a Options,
+    dates: Dates,
+    collector: Collector,
+    /// Machines with reports: those of the first are kept.
+    machines: usize,
+    count: usize,
+    sadf: bool,
+    stamped: bool,
+    discards: bool,
+    failure: Option<Diagnostic>,
+}
+
+impl Take for Reports<'_> {
+    fn take(&mut self, first: bool, statistic: Statistic) -> bool {
+        self.machines += usize::from(first);
+        if self.machines > 1 {
+            return true;
         }
-    }
-    let given = |one: &Statistic| matches!(one.timestamp, Some(Timestamp::Parts { .. }));
-    let sadf = host.statistics.iter().any(given);
-    let stamped = host.statistics.iter().any(|one| one.timestamp.is_some());
-    let mut discards = false;
-    for (index, statistic) in host.statistics.into_iter().enumerate() {
+        self.count += 1;
+        self.sadf |= matches!(statistic.timestamp, Some(Timestamp::Parts { .. }));
+        self.stamped |= statistic.timestamp.is_some();
         let mut rows = statistic.disk.iter().flatten();
-        discards |= rows.any(|row| row.discards() > 0.0);
-        begin(&mut collector, &mut dates, &statistic, index == 0, options)
-            .and_then(|()| add(&mut collector, &statistic))
-            .map_err(|error| {
-                let message = format!("{}: report {}: {}", text.name, index + 1, error.message);
-                Diagnostics(vec![Diagnostic { message, ..*error }])
-            })?;
+        self.discards |= rows.any(|row| row.discards() > 0.0);
+        let added = self
+            .begin(&statistic, first)
+            .and_then(|()| add(&mut self.collector, &statistic));
+        if let Err(error) = added {
+            let message = format!("{}: report {}: {}", self.name, self.count, error.message);
+            self.failure = Some(Diagnostic { message, ..*error });
+        }
+        self.failure.is_none()
     }
-    let mut complaints = Diagnostics::default();
-    if !sadf {
-        doubts.push(FIRST.to_owned());
-        enough(&mut complaints, text.name, collector.report_count());
+
+    fn machine(&mut self, name: String) {
+        if self.machines == 0 {
+            self.collector.machine_facts().name = Some(name);
+        }
     }
-    if complaints.has_errors() {
-        return Err(complaints);
-    }
-    let resolution = if stamped {
-        dates.resolution()
-    } else {
-        Nanos::from_millis(1)
-    };
-    let collected = collector.finish(resolution);
-    doubts.extend(dates.doubts());
-    doubts.extend(collected.doubts);
-    doubts.extend(discards.then(|| DISCARDS.to_owned()));
-    let mut devices = collected.devices;
-    devices::choose(&mut devices, &options.devices, &mut doubts)
-        .map_err(|error| Diagnostics(vec![*error]))?;
-    let tool = if sadf { "sadf" } else { "iostat" };
-    Ok(Observation {
-        source: format!("{tool}'s JSON `{}`", text.name),
-        devices,
-        machine: collected.machine,
-        unknown: unknown::OF_AVERAGES.to_vec(),
-        doubts,
-        zone: dates.zone(),
-    })
 }
 
-/// Begins the report of a statistic.
-fn begin(
-    collector: &mut Collector,
-    dates: &mut Dates,
-    statistic: &Statistic,
-    fresh: bool,
-    options: &Options,
-) -> Result<(), Box<Diagnostic>> {
-    match (&statistic.timestamp, options.interval) {
-        (Some(stamp), _) => {
-            let (line, length) = stamp_of(stamp);
-            let at = dates.read(&line).map_err(|error| {
-                Box::new(
-                    Diagnostic::error(error.message(&line)).hint("log with `S_TIME_FORMAT=ISO`"),
-                )
-            })?;
-            collector.report(at, length, fresh);
+impl Reports<'_> {
+    /// Begins the report of a statistic.
+    fn begin(&mut self, statistic: &Statistic, fresh: bool) -> Result<(), Box<Diagnostic>> {
+        match (&statistic.timestamp, self.options.interval) {
+            (Some(stamp), _) => {
+                let (line, length) = stamp_of(stamp);
+                let at = self.dates.read(&line).map_err(|error| {
+                    let message = error.message(&line);
+                    Box::new(Diagnostic::error(message).hint("log with `S_TIME_FORMAT=ISO`"))
+                })?;
+                self.collector.report(at, length, fresh);
+            }
+            (None, Some(interval)) => self.collector.next_report(interval, fresh),
+            (None, None) => {
+                let message = "it bears no time, so the length of its interval is not known";
+                let hint = "say it (`--interval 5s`), or log with `iostat -x -t -o JSON`";
+                return Err(Box::new(Diagnostic::error(message).hint(hint)));
+            }
         }
-        (None, Some(interval)) => collector.next_report(interval, fresh),
-        (None, None) => {
-            let message = "it bears no time, so the length of its interval is not known";
-            let hint = "say it (`--interval 5s`), or log with `iostat -x -t -o JSON`";
-            return Err(Box::new(Diagnostic::error(message).hint(hint)));
-        }
+        Ok(())
     }
-    Ok(())
+
+    fn finish(mut self, mut doubts: Vec<String>) -> Result<Observation, Diagnostics> {
+        let refuse = |error: Diagnostic| Err(Diagnostics(vec![error]));
+        if self.machines != 1 {
+            let message = format!(
+                "{}: it holds logs of {} machines with reports",
+                self.name, self.machines
+            );
+            let hint = "one machine is observed: give it a log of its own, of several reports";
+            return refuse(Diagnostic::error(message).hint(hint));
+        }
+        let mut complaints = Diagnostics::default();
+        if !self.sadf {
+            doubts.push(FIRST.to_owned());
+            enough(&mut complaints, self.name, self.collector.report_count());
+        }
+        if complaints.has_errors() {
+            return Err(complaints);
+        }
+        let resolution = if self.stamped {
+            self.dates.resolution()
+        } else {
+            Nanos::from_millis(1)
+        };
+        self.collector.machine_facts().memory = self.options.memory;
+        let collected = self.collector.finish(resolution);
+        doubts.extend(self.dates.doubts());
+        doubts.extend(collected.doubts);
+        doubts.extend(self.discards.then(|| DISCARDS.to_owned()));
+        let mut devices = collected.devices;
+        devices::choose(&mut devices, &self.options.devices, &mut doubts)
+            .map_err(|error| Diagnostics(vec![*error]))?;
+        let tool = if self.sadf { "sadf" } else { "iostat" };
+        Ok(Observation {
+            source: format!("{tool}'s JSON `{}`", self.name),
+            devices,
+            machine: collected.machine,
+            unknown: unknown::OF_AVERAGES.to_vec(),
+            doubts,
+            zone: self.dates.zone(),
+        })
+    }
 }
 
 /// A time as one line, and the interval's length where it is said.
@@ -289,27 +391,8 @@ fn add(collector: &mut Collector, statistic: &Statistic) -> Result<(), Box<Diagn
         let sample = processors(*idle, iowait.unwrap_or(0.0));
         collector.machine(sample).map_err(full)?;
     }
-    if let Some(used) = statistic.memory.as_ref().and_then(|memory| memory.memused) {
-        let memory = Some(Bytes::new((used.max(0.0) * 1024.0) as u64));
-        let sample = MachineSample {
-            memory,
-            ..MachineSample::default()
-        };
+    if let Some(sample) = statistic.memory.and_then(Memory::in_use) {
         collector.machine(sample).map_err(full)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::closed;
-
-    #[test]
-    fn an_early_end_is_closed_after_the_last_report() {
-        let whole = r#"{"sysstat": {"hosts": [{"n": "a]}", "statistics": [{"d": [{"x": 1}]}]}]}}"#;
-        let cut =
-            r#"{"sysstat": {"hosts": [{"n": "a]}", "statistics": [{"d": [{"x": 1}]}, {"d": [{"#;
-        assert_eq!(closed(cut).as_deref(), Some(whole));
-        assert_eq!(closed(r#"{"sysstat": {"#), None);
-    }
 }

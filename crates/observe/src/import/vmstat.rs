@@ -13,7 +13,7 @@ use super::{Options, unknown};
 use crate::{MachineSample, Observation};
 
 /// Reads the text.
-pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
+pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
     let mut reader = Reader {
         columns: Vec::new(),
         east: None,
@@ -26,7 +26,8 @@ pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Dia
         stamp: 0,
         options,
     };
-    for line in text.lines() {
+    let mut lines = text.lines()?;
+    while let Some(line) = lines.next()? {
         if reader.complaints.is_full() {
             break;
         }
@@ -176,7 +177,7 @@ impl Reader<'_> {
         true
     }
 
-    fn finish(mut self, text: Text<'_>) -> Result<Observation, Diagnostics> {
+    fn finish(mut self, text: &Text) -> Result<Observation, Diagnostics> {
         if self.collector.report_count() < 2 && !self.complaints.has_errors() {
             let message = format!(
                 "{}: it has fewer than two rows, of which the first counts from the machine's start",

@@ -97,6 +97,11 @@ impl Dates {
         self.order.get_or_insert(Order::MonthFirst);
     }
 
+    /// Whether it is known which of day and month stands first.
+    pub fn is_ordered(&self) -> bool {
+        self.order.is_some()
+    }
+
     /// The smallest step of the times met.
     pub fn resolution(&self) -> Nanos {
         match self.step {

@@ -1,5 +1,7 @@
 //! Each format as its tool wrote it, under one load: 420 reads and 180 writes of 8 KiB a second.
 
+use std::fmt::Write as _;
+
 use fathom_observe::import::Options;
 use fathom_observe::{Observation, Ops};
 use fathom_units::{Bytes, Nanos};
@@ -267,4 +269,34 @@ fn fio_logs_of_each_i_o() {
     );
     assert_eq!(traced.read_size.sum(), 688_128);
     assert!(unknown(&observation, "random") && unknown(&observation, "devices"));
+}
+
+#[test]
+fn what_a_disk_did_while_dumps_did_not_hold_it_is_none_of_the_next_interval() {
+    // 100 reads a second of 4 KiB; the second disk is away for one moment.
+    let mut dump = String::new();
+    for second in 0..5 {
+        writeln!(dump, "{}.000000000", 1_795_330_991 + second).unwrap();
+        for name in ["sda", "sdb"] {
+            if name == "sda" || second != 2 {
+                let (reads, sectors) = (100 * second, 800 * second);
+                writeln!(dump, " 8 0 {name} {reads} 0 {sectors} 50 0 0 0 0 0 50 50").unwrap();
+            }
+        }
+    }
+    let observation = crate::read_text(&dump, &Options::default());
+    let (first, second) = (device(&observation, "sda"), device(&observation, "sdb"));
+    let (reads, _, seconds) = total(first);
+    near(reads.count, 400.0, 1e-9);
+    near(seconds, 4.0, 1e-9);
+    let (reads, _, seconds) = total(second);
+    near(reads.count, 200.0, 1e-9);
+    near(seconds, 2.0, 1e-9);
+    let away: Vec<_> = observation
+        .doubts
+        .iter()
+        .filter(|doubt| doubt.contains("came or went"))
+        .collect();
+    assert_eq!(away.len(), 1, "{away:?}");
+    assert!(away[0].contains("`sdb` is in 2 of 4 reports"), "{away:?}");
 }

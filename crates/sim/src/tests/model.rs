@@ -445,6 +445,25 @@ fn a_run_that_is_stopped_keeps_what_it_measured() {
 }
 
 #[test]
+fn a_device_without_a_size_is_used_whole() {
+    let text = device("iops = 5000").replace("mount = \"/d\"", "mount = \"/dev/sdc\"");
+    let design = design(&text);
+    let [known, whole] = [Some(Bytes::gib(1024)), None].map(|length| {
+        let job = Job {
+            targets: vec![fathom_workload::Target {
+                length,
+                ..target("/dev/sdc", Bytes::gib(1))
+            }],
+            ..small_reads("x", "/d", 4)
+        };
+        run(&workload(vec![job]), &design).results[0].clone()
+    });
+    assert!(iops(&whole) > 4_000.0);
+    assert_eq!(whole.workers[0].ios(), known.workers[0].ios());
+    within(mean_latency(&whole), mean_latency(&known), 1e-9);
+}
+
+#[test]
 fn what_does_not_fit_is_said_at_once_before_anything_runs() {
     #[track_caller]
     fn check(jobs: Vec<Job>, expected: &str) {

@@ -29,9 +29,10 @@ pub(super) fn score(text: &str) -> usize {
 }
 
 /// Reads a log.
-pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Diagnostics> {
-    let mut reader = Reader::new(text, options);
-    for line in text.lines() {
+pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
+    let mut reader = Reader::new(text, options)?;
+    let mut lines = text.lines()?;
+    while let Some(line) = lines.next()? {
         if reader.complaints.is_full() {
             break;
         }
@@ -60,7 +61,7 @@ pub(super) fn read(text: Text<'_>, options: &Options) -> Result<Observation, Dia
 }
 
 struct Reader<'a> {
-    text: Text<'a>,
+    text: &'a Text,
     options: &'a Options,
     header: Option<Header>,
     fresh: bool,
@@ -84,13 +85,14 @@ struct Seen {
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: Text<'a>, options: &'a Options) -> Self {
+    fn new(text: &'a Text, options: &'a Options) -> Result<Self, Diagnostics> {
         let mut dates = Dates::default();
-        for line in text.lines().take(100_000) {
+        let mut lines = text.lines()?;
+        while let Some(line) = lines.next()?.filter(|line| line.number <= 100_000) {
             let end = line.text.find([',', ';', '\t']).unwrap_or(line.text.len());
             dates.learn(line.text[..end].trim_matches('"'));
         }
-        Self {
+        Ok(Self {
             text,
             options,
             header: None,
@@ -103,7 +105,7 @@ impl<'a> Reader<'a> {
             blanks: 0,
             ended: None,
             seen: Seen::default(),
-        }
+        })
     }
 
     fn row(&mut self, line: &Line<'_>, header: &Header) -> Result<(), Diagnostics> {
