@@ -99,7 +99,7 @@ pub struct WorkloadArgs {
     /// Read the file as this dialect instead of telling by its content
     #[arg(long, value_name = "NAME")]
     pub dialect: Option<String>,
-    /// A file, a preset (`quick`), or a dialect's name and that tool's own arguments
+    /// A file (`-`: the standard input), a preset (`quick`), or a dialect's name and that tool's own arguments
     #[arg(value_name = "WORKLOAD", required = true, num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
     pub workload: Vec<String>,
 }

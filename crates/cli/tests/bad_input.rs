@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{expect_code, names_in};
+use support::{example, expect_code, fathom, names_in};
 
 #[test]
 fn every_error_of_a_job_file_is_told_at_once() {
@@ -103,8 +103,8 @@ fn an_unreadable_file_is_named() {
 fn files_that_cannot_be_read_are_told_alike() {
     let folder = support::disk_folder();
     let home = folder.path();
-    let design = support::example("guide-2016/ds14.design.toml");
-    let profile = support::example("plan/shop.profile.toml");
+    let design = example("guide-2016/ds14.design.toml");
+    let profile = example("plan/shop.profile.toml");
     let null = ["--name=n", "--ioengine=null", "--size=4m"];
     let null = [&["run", "-q", "fio"][..], &null].concat();
     expect_code(home, &null, 0);
@@ -140,7 +140,7 @@ fn files_that_cannot_be_read_are_told_alike() {
 #[test]
 fn an_unmapped_path_gets_a_ready_map_line() {
     let folder = support::disk_folder();
-    let design = support::example("guide-2016/ds14.design.toml");
+    let design = example("guide-2016/ds14.design.toml");
     let arguments = [
         "predict",
         "--on",
@@ -167,7 +167,7 @@ fn an_unmapped_path_gets_a_ready_map_line() {
 #[test]
 fn a_warm_up_of_bytes_is_not_predicted() {
     let folder = support::disk_folder();
-    let design = support::example("guide-2016/ds14.design.toml");
+    let design = example("guide-2016/ds14.design.toml");
     let native = folder.path().join("native.toml");
     std::fs::write(
         &native,
@@ -196,4 +196,105 @@ fn a_warm_up_of_bytes_is_not_predicted() {
             assert!(stderr.contains(part), "{arguments:?}: {stderr}");
         }
     }
+}
+
+/// A file of another kind than is wanted ends with what to do; none is read that could not be it.
+#[test]
+fn files_of_another_kind_are_told() {
+    let folder = support::disk_folder();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("empty"), "").unwrap();
+    let zeroes = std::fs::File::create(at("zeroes")).unwrap();
+    zeroes.set_len(64 << 30).unwrap();
+    for verb in ["run", "explain"] {
+        told_of(folder.path(), &[verb, "empty"], 2, "write `./empty` for");
+        told_of(folder.path(), &[verb, "./empty"], 3, "`./empty` is empty");
+        let large = "`./zeroes` is larger than 256 MiB\n  hint: name another file";
+        told_of(folder.path(), &[verb, "./zeroes"], 3, large);
+    }
+    for (arguments, told) in [
+        (["plan", "zeroes"], "`zeroes` is larger than 256 MiB"),
+        (["report", "./zeroes"], "it holds no JSON document"),
+        (["report", "./empty"], "it holds no JSON document"),
+        (["serve", "zeroes"], "the design `zeroes` is larger than"),
+    ] {
+        told_of(folder.path(), &arguments, 3, told);
+    }
+    let large = "[[fault]]\n".repeat(1 << 17);
+    std::fs::write(at("large.toml"), large.repeat(4)).unwrap();
+    let hint = "which no profile needs\n  hint: name another file";
+    told_of(folder.path(), &["plan", "large.toml"], 3, hint);
+}
+
+#[track_caller]
+fn told_of(home: &std::path::Path, arguments: &[&str], code: i32, told: &str) {
+    let (stdout, stderr) = expect_code(home, arguments, code);
+    assert!(stderr.contains(told), "`{told}` is not in\n{stderr}");
+    assert!(stderr.contains("\n  hint: "), "{stderr}");
+    assert!(stdout.is_empty(), "{stdout}");
+}
+
+/// Runs `fathom WORDS` in a shell, `before` on its standard input.
+#[track_caller]
+fn piped(home: &std::path::Path, before: &str, words: &str, code: i32) -> String {
+    let program = fathom(home);
+    let binary = program.get_program().display();
+    let mut shell = std::process::Command::new("bash");
+    shell.current_dir(home).envs(
+        program
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let output = shell
+        .args(["-c", &format!("{before} | '{binary}' {words}")])
+        .output()
+        .expect("bash is there");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{words}\n{told}");
+    String::from_utf8_lossy(if code == 0 {
+        &output.stdout
+    } else {
+        &output.stderr
+    })
+    .into_owned()
+}
+
+#[test]
+fn a_dash_is_the_standard_input_and_a_pipe_is_a_file() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let job = example("guide-2016/fioread.ini");
+    let design = example("guide-2016/ds14.design.toml");
+    let profile = example("plan/shop.profile.toml");
+    let from_file = expect_code(home, &["explain", "--json", &job], 0).0;
+    assert_eq!(
+        piped(home, &format!("cat '{job}'"), "explain --json -", 0),
+        from_file
+    );
+    let by_pipe = format!("explain --json <(cat '{job}')");
+    assert_eq!(piped(home, "true", &by_pipe, 0), from_file);
+    let native = format!("'{}' explain '{job}'", support::fathom_binary().display());
+    assert_eq!(
+        piped(home, &native, "explain --json --dialect native -", 0),
+        from_file
+    );
+    let predicted = piped(
+        home,
+        &format!("cat '{design}'"),
+        &format!("predict --json --no-record --on - fio --runtime 1 '{job}'"),
+        0,
+    );
+    assert!(predicted.contains("vm-cached-bytes"), "{predicted}");
+    std::fs::write(home.join("record.json"), &predicted).unwrap();
+    let shown = piped(home, "cat record.json", "report -", 0);
+    assert!(shown.contains("fioread.ini on"), "{shown}");
+    piped(home, "cat record.json", "compare ./record.json -", 0);
+    let plan = piped(home, &format!("cat '{profile}'"), "plan --prove=never -", 0);
+    assert!(plan.contains("Standard_"), "{plan}");
+    let twice = format!("predict --on - --need - fio '{job}'");
+    let told = piped(home, &format!("cat '{design}'"), &twice, 3);
+    assert!(
+        told.contains("the standard input was read already\n  hint: "),
+        "{told}"
+    );
 }

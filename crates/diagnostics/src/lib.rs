@@ -246,6 +246,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|candidate| candidate.len().abs_diff(name.len()) <= farthest(candidate))
         .map(|candidate| (strsim::osa_distance(name, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= farthest(candidate))
+        // Names of one letter have nothing in common.
+        .filter(|(distance, candidate)| *distance < candidate.len().max(name.len()))
         .min_by_key(|(distance, candidate)| (*distance, Reverse(shared_start(name, candidate))))
         .map(|(_, candidate)| candidate)
 }
@@ -281,6 +283,7 @@ mod tests {
         assert_eq!(nearest(&"read".repeat(1 << 18), ["read"]), None);
         assert_eq!(nearest("P31", ["P1", "P3", "P30"]), Some("P3"));
         assert_eq!(nearest("P31", ["P1", "P30"]), Some("P30"));
+        assert_eq!(nearest("6", ["0", "5"]), None);
     }
 
     #[test]

@@ -29,6 +29,8 @@ mod specs;
 #[cfg(test)]
 mod tests;
 
+use std::io;
+
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
 use fathom_workload::Workload;
 
@@ -154,7 +156,10 @@ pub fn read(
         Some(path) => {
             let bytes = files.read_bytes(path).map_err(|error| {
                 let message = format!("`{path}` cannot be read: {error}");
-                let hint = "name a file that is there";
+                let hint = match error.kind() {
+                    io::ErrorKind::NotFound => "name a file that is there",
+                    _ => "name a file that can be read",
+                };
                 Diagnostics(vec![Diagnostic::error(message).hint(hint)])
             })?;
             let (text, guessed) = decode(path, &bytes);

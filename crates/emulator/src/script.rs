@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use fathom_rawio::Clock;
-use fathom_session::{Code, Console, Failure, read_text, unread};
+use fathom_session::{Code, Console, Failure, read_text};
 use fathom_units::Nanos;
 use serde::Deserialize;
 
@@ -20,7 +20,7 @@ use fathom_model::Storage;
 /// Most faults of a script.
 const FAULTS_MOST: usize = 10_000;
 /// Most bytes of a script.
-const SCRIPT_MOST: u64 = 1 << 20;
+const SCRIPT_MOST: usize = 1 << 20;
 
 /// An order and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,17 +61,24 @@ pub(crate) fn read(path: &Path, seed: u64) -> Result<Vec<Fault>, Failure> {
     let what = "the fault script ";
     let failed = |reasons: Vec<String>| {
         let path = path.display().to_string();
-        Failure::new(Code::Input, ScriptError { path, reasons })
+        let hint = "a script has a `[[fault]]` for each order, with `at = \"10s\"` and `do = \"stall data\"`";
+        Failure::new(Code::Input, ScriptError { path, reasons }).hint(hint)
     };
-    let size = std::fs::metadata(path).map_err(|error| unread(what, path, &error))?;
-    if size.len() > SCRIPT_MOST {
-        return Err(failed(vec!["  it has more than 1 MiB".to_owned()]).hint("fewer faults do"));
+    let text = read_text(what, path)?;
+    if text.len() > SCRIPT_MOST {
+        return Err(failed(vec!["  it has more than 1 MiB".to_owned()]));
     }
-    parse(&read_text(what, path)?, seed).map_err(failed)
+    parse(&text, seed).map_err(failed)
 }
 
 fn parse(text: &str, seed: u64) -> Result<Vec<Fault>, Vec<String>> {
-    let script: Script = toml::from_str(text).map_err(|error| vec![error.to_string()])?;
+    let script: Script = toml::from_str(text).map_err(|error| {
+        let shown = error.to_string();
+        vec![format!("  {}", shown.trim_end().replace('\n', "\n  "))]
+    })?;
+    if script.fault.is_empty() {
+        return Err(vec!["  it has no fault".to_owned()]);
+    }
     if script.fault.len() > FAULTS_MOST {
         return Err(vec![format!("  it has more than {FAULTS_MOST} faults")]);
     }
@@ -227,5 +234,6 @@ mod tests {
         assert!(reasons[0].starts_with("  fault 1: `at`") && reasons[1].contains("explode"));
         assert!(reasons[2].starts_with("  fault 2: `at` ends before"));
         assert!(parse("[[fault]]\nwhen = '1s'\n", 1).unwrap_err()[0].contains("when"));
+        assert_eq!(parse("", 1).unwrap_err(), ["  it has no fault"]);
     }
 }

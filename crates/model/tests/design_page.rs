@@ -1,8 +1,9 @@
-//! The page on the design file: its example is a design, and it names every key.
+//! The page on the design file: its example is a design, and it names every key. And the page on the record: it names every
+//! limit.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use fathom_catalog::Catalog;
-use fathom_model::Design;
+use fathom_model::{Design, Limit};
 
 const PAGE: &str = include_str!("../../../docs/design.md");
 
@@ -47,4 +48,18 @@ fn every_key_is_on_the_page() {
             assert!(named, "{table}: `{key}` is not on the page");
         }
     }
+}
+
+/// What `bound_by` of a record may hold.
+#[test]
+fn every_limit_is_on_the_page_of_the_record() {
+    let page = include_str!("../../../docs/record.md");
+    let limits = Limit::ALL.map(Limit::name).into_iter();
+    let missing: Vec<_> = limits
+        .filter(|limit| !page.contains(&format!("`{limit}`")))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "docs/record.md does not name {missing:?}"
+    );
 }

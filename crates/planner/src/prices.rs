@@ -105,7 +105,8 @@ impl Prices {
     pub fn read(text: &str, file: &str) -> Result<Self, Diagnostics> {
         if text.len() > MOST_BYTES {
             let message = format!("`{file}` is larger than 4 MiB, which no price list needs");
-            return Err(Diagnostics(vec![Diagnostic::error(message)]));
+            let complaint = Diagnostic::error(message).hint("name another file");
+            return Err(Diagnostics(vec![complaint]));
         }
         let parsed = DeTable::parse(text).map_err(|error| {
             let mut diagnostic = Diagnostic::error(error.message().to_owned());

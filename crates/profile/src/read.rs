@@ -26,7 +26,8 @@ impl Profile {
     pub fn read(text: &str, file: &str) -> Result<(Self, Diagnostics), Diagnostics> {
         if text.len() > MOST_BYTES {
             let message = format!("`{file}` is larger than 1 MiB, which no profile needs");
-            return Err(Diagnostics(vec![Diagnostic::error(message)]));
+            let complaint = Diagnostic::error(message).hint("name another file");
+            return Err(Diagnostics(vec![complaint]));
         }
         let parsed = DeTable::parse(text).map_err(|error| {
             let mut diagnostic = Diagnostic::error(error.message().to_owned());

@@ -259,7 +259,7 @@ impl Store {
         Ok(runs)
     }
 
-    /// The record of a run: an id, a unique beginning of one, a path (folder or `record.json`), `last`, or `last~1` and so on
+    /// The record of a run: an id, a unique beginning of one, a path (folder or `record.json`; `-`: the standard input), `last`, or `last~1` and so on
     /// for the runs before that.
     pub fn load(&self, name: &str) -> Result<Record, StoreError> {
         if is_path(name) {
@@ -291,10 +291,13 @@ impl Store {
     }
 }
 
+/// What stands for the standard input in a path's place.
+const STDIN: &str = "-";
+
 /// Whether `name` is a path and no id: ids hold no separator and are no dots.
 fn is_path(name: &str) -> bool {
     let is_document = Path::new(name).extension().is_some_and(|ext| ext == "json");
-    name.contains('/') || is_document || [".", ".."].contains(&name)
+    name.contains('/') || is_document || [".", "..", STDIN].contains(&name)
 }
 
 /// How many runs before the newest `name` stands for: none for `last`, 2 for `last~2`; `None` for names of other kinds.
@@ -407,10 +410,7 @@ fn read_record(path: &Path) -> Result<Record, StoreError> {
     struct Versioned {
         schema: String,
     }
-    let bytes = std::fs::read(path).map_err(|source| StoreError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
+    let bytes = read_document(path)?;
     let versioned = serde_json::from_slice::<Versioned>(&bytes);
     if let Some(other) = versioned.ok().filter(|it| it.schema != SCHEMA) {
         return Err(StoreError::OtherSchema {
@@ -422,6 +422,30 @@ fn read_record(path: &Path) -> Result<Record, StoreError> {
         path: path.to_owned(),
         reason: error.to_string(),
     })
+}
+
+/// The bytes of a JSON document. Of a file that holds something else no more is read than shows that.
+fn read_document(path: &Path) -> Result<Vec<u8>, StoreError> {
+    let failed = |source| StoreError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let mut document: Box<dyn io::BufRead> = if path == Path::new(STDIN) {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = std::fs::File::open(path).map_err(failed)?;
+        Box::new(io::BufReader::new(file))
+    };
+    let start = document.fill_buf().map_err(failed)?;
+    if start.trim_ascii_start().first() != Some(&b'{') {
+        return Err(StoreError::BadRecord {
+            path: path.to_owned(),
+            reason: "it holds no JSON document".to_owned(),
+        });
+    }
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut document, &mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

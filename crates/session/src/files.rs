@@ -4,14 +4,22 @@
 //! and one that cannot be written whole is not left behind.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_diagnostics::nearest;
 
 use crate::{Code, Failure};
 
-/// The text of the file at `path`, which is called `what` with a space behind it, such as `"the design "`, or nothing.
+/// What stands for the standard input in a file's place.
+pub(crate) const STDIN: &str = "-";
+/// Most bytes of a file that is read whole. A native workload may have as many, and all else needs fewer.
+const BYTES_MOST: u64 = 256 << 20;
+/// Whether the standard input was read: it gives its bytes once.
+static STDIN_READ: AtomicBool = AtomicBool::new(false);
+
+/// The text of the file at `path`, or of the standard input where that is `-`, which is called `what` with a space behind it, such as `"the design "`, or nothing.
 ///
 /// # Errors
 /// [`Code::Input`]: it cannot be read, or is no text in UTF-8.
@@ -21,7 +29,36 @@ pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
 
 /// The bytes of the file at `path`, which is called `what` as in [`read_text`].
 pub(crate) fn read_bytes(what: &str, path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| unread(what, path, &error))
+    let is_stdin = path == Path::new(STDIN);
+    if is_stdin && STDIN_READ.swap(true, Ordering::Relaxed) {
+        let message = format!("{what}`-` cannot be read: the standard input was read already");
+        return Err(Failure::new(Code::Input, message).hint("name a file in one of the places"));
+    }
+    let most = BYTES_MOST + 1;
+    let mut bytes = Vec::new();
+    let read = if is_stdin {
+        let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
+        read.map(|read| read as u64)
+    } else {
+        read_file(path, most, &mut bytes)
+    };
+    let found = read.map_err(|error| unread(what, path, &error))?;
+    if found >= most {
+        let message = format!("{what}`{}` is larger than 256 MiB", path.display());
+        return Err(Failure::new(Code::Input, message).hint("name another file"));
+    }
+    Ok(bytes)
+}
+
+/// Reads no more than `most` bytes of the file at `path`, and none of one that says that it has more. Gives how many there
+/// are.
+fn read_file(path: &Path, most: u64, bytes: &mut Vec<u8>) -> io::Result<u64> {
+    let file = File::open(path)?;
+    let told = file.metadata()?.len();
+    if told >= most {
+        return Ok(told);
+    }
+    file.take(most).read_to_end(bytes).map(|read| read as u64)
 }
 
 /// A file that cannot be read, which is called `what` as in [`read_text`]: why, and what to do.

@@ -8,6 +8,7 @@ use fathom_workload::{
     IoLog, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
 };
 
+use crate::files::STDIN;
 use crate::spoken::{
     self, Spoken, prepare_diskperformance, settle_iometer, settle_paths, settle_vdbench, vdbench,
 };
@@ -260,15 +261,19 @@ fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
             "`{name}` is no preset and no dialect; known: {}",
             known.join(", ")
         );
-        Failure::new(Code::Usage, message)
-            .hint(format!("{guess}a file's name needs a `/` or an extension"))
+        let hint = if Path::new(name).exists() {
+            format!("write `./{name}` for the file of that name")
+        } else {
+            format!("{guess}a file's name needs a `/` or an extension")
+        };
+        Failure::new(Code::Usage, message).hint(hint)
     })?;
     Ok(Input::new(name, workload))
 }
 
-/// A name is a path if it has a `/` or an extension.
+/// A name is a path if it has a `/` or an extension, or is the standard input's.
 fn is_path(word: &str) -> bool {
-    word.contains('/') || Path::new(word).extension().is_some()
+    word == STDIN || word.contains('/') || Path::new(word).extension().is_some()
 }
 
 /// Tells what a reader warned of.

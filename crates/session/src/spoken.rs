@@ -6,6 +6,7 @@
 mod diskperformance;
 mod diskspd;
 mod fio;
+mod held;
 mod iometer;
 mod native;
 mod sqlio;
@@ -21,7 +22,7 @@ use fathom_dialects::iometer::{IometerInput, decode};
 use fathom_dialects::sqlio::SqlioInput;
 use fathom_dialects::vdbench::VdbenchInput;
 
-use crate::files::{no_text, read_bytes};
+use crate::files::{STDIN, no_text, read_bytes};
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
 pub use self::diskperformance::{make_folder, missing_folder, prepare as prepare_diskperformance};
@@ -80,6 +81,8 @@ pub(crate) struct File<'a> {
     name: String,
     /// What it holds.
     text: String,
+    /// Its bytes, where they are no UTF-8.
+    raw: Option<Vec<u8>>,
 }
 
 impl File<'_> {
@@ -183,6 +186,10 @@ pub(crate) fn from_file(
         let (_, (read, _)) = found.ok_or_else(|| no_dialect(name, &known()))?;
         return read(&file, console);
     }
+    if file.text.trim().is_empty() {
+        let message = format!("`{path}` is empty");
+        return Err(Failure::new(Code::Input, message).hint("name a file with a workload in it"));
+    }
     if file.has_extension("toml") {
         return native::from_file(&file, console);
     }
@@ -208,14 +215,17 @@ fn no_dialect(name: &str, known: &[&str]) -> Failure {
 }
 
 fn open<'p>(path: &'p str, console: &dyn Console) -> Result<File<'p>, Failure> {
-    let name = Path::new(path)
-        .file_name()
-        .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = match Path::new(path).file_name() {
+        Some(_) if path == STDIN => "stdin".to_owned(),
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => path.to_owned(),
+    };
     let bytes = read_bytes("", Path::new(path))?;
     let mut file = File {
         path,
         name,
         text: String::new(),
+        raw: None,
     };
     match String::from_utf8(bytes) {
         Ok(text) => file.text = text,
@@ -228,6 +238,7 @@ fn open<'p>(path: &'p str, console: &dyn Console) -> Result<File<'p>, Failure> {
             } else if !diskspd::recognises(&file) {
                 return Err(no_text("", Path::new(path)));
             }
+            file.raw = Some(error.into_bytes());
         }
     }
     Ok(file)

@@ -62,6 +62,7 @@ impl Start {
             .map_or_else(|| places(input), |(name, _)| (*name).to_owned());
         let swept = match input.sweep.len() {
             0 => String::new(),
+            1 => ", 1 point".to_owned(),
             points => format!(", {points} points"),
         };
         Self {

@@ -134,7 +134,8 @@ impl<'t> Entry<'t> {
         let Some(text) = value.get_ref().as_str() else {
             let found = value.get_ref().type_str();
             let message = format!("`{key}` must be a text in quotes, not {found}");
-            complaints.error(&value.span(), message, "");
+            let hint = "write it between quotes, a number with its unit, such as \"64KiB\"";
+            complaints.error(&value.span(), message, hint);
             return None;
         };
         Some(At {
@@ -206,7 +207,11 @@ impl<'t> Entry<'t> {
         }
         let (least, most) = (range.start(), range.end());
         let message = format!("`{key}` must be a whole number from {least} to {most}");
-        complaints.error(&value.span(), message, "");
+        let hint = match value.get_ref() {
+            DeValue::String(_) => "write it without quotes",
+            _ => "write a number of that range",
+        };
+        complaints.error(&value.span(), message, hint);
         None
     }
 
@@ -319,7 +324,8 @@ impl<'t> Entry<'t> {
                 "`{key}` must be a table, not {}",
                 value.get_ref().type_str()
             );
-            complaints.error(&value.span(), message, "");
+            let hint = format!("write `{key} = {{ key = value }}`");
+            complaints.error(&value.span(), message, &hint);
             return None;
         };
         Some(Entry::new(what, table, &value.span()))
@@ -346,7 +352,7 @@ impl<'t> Entry<'t> {
         let tables: Vec<_> = tables.collect();
         if tables.len() != entries.len() || entries.is_empty() {
             let message = format!("`{key}` must be tables, written as `[[{key}]]`");
-            complaints.error(&value.span(), message, "");
+            complaints.error(&value.span(), message, "give each two brackets");
         }
         tables
     }

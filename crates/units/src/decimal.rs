@@ -46,10 +46,10 @@ pub(crate) fn parse_scaled(
     }
     let whole = whole.replace(',', "");
     let scale = scale(unit.trim()).ok_or_else(|| {
-        error(format!(
-            "has the unknown unit `{}`; expected {expected}",
-            unit.trim()
-        ))
+        error(match unit.trim() {
+            "" => format!("has no unit; expected {expected}"),
+            unit => format!("has the unknown unit `{unit}`; expected {expected}"),
+        })
     })?;
     let too_large = || error("is too large".to_owned());
     let whole: u128 = whole.parse().map_err(|_| too_large())?;

@@ -3,6 +3,8 @@
 //! A line is trimmed; everything after its first blank outside quotes is a comment; a line whose rest ends in `,` goes on
 //! in the next. What that does to a file whose writer did not expect it is warned of.
 
+use std::io;
+
 use fathom_diagnostics::Diagnostic;
 
 use super::options::Options;
@@ -223,7 +225,10 @@ impl Lexer<'_> {
             Ok(text) => Some((name.to_owned(), text)),
             Err(error) => {
                 let message = format!("`{name}` cannot be read: {error}");
-                let hint = "name a parameter file that is there";
+                let hint = match error.kind() {
+                    io::ErrorKind::NotFound => "name a parameter file that is there",
+                    _ => "name a parameter file that can be read",
+                };
                 match included {
                     Some((at, _)) => self
                         .complaints

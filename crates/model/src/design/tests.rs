@@ -373,3 +373,25 @@ fn damaged_designs_are_refused_without_panic() {
         }
     }
 }
+
+/// Values of another kind than is wanted are told what to write.
+#[test]
+fn values_of_another_kind_are_told_what_to_write() {
+    let told = |keys: &str| {
+        let text = format!("[[device]]\nname = \"x\"\nmount = \"/x\"\nsize = \"1TiB\"\n{keys}\n");
+        let complaints = read(&text).unwrap_err();
+        complaints.0[0].hint.clone().unwrap_or_default()
+    };
+    for (keys, hint) in [
+        ("iops = \"5000\"", "write it without quotes"),
+        (
+            "bandwidth = 500",
+            "write it between quotes, a number with its unit, such as \"64KiB\"",
+        ),
+        ("bandwidth = \"0MB/s\"", "give more, or leave it out"),
+        ("type = \"15k\"\nraid = \"6\"", "one of 0, 5"),
+        ("drive = \"E:\"", "leave one out"),
+    ] {
+        assert_eq!(told(keys), hint, "{keys}");
+    }
+}

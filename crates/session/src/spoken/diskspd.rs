@@ -2,27 +2,34 @@
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_dialects::diskspd::{self, Action};
-use fathom_dialects::fio::SystemFiles;
+use fathom_dialects::fio::{Files, SystemFiles};
 use fathom_workload::Workload;
 
+use super::held::Held;
 use super::{File, Spoken};
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
 pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Input, Failure> {
-    taken("diskspd", words, console)
+    taken("diskspd", words, &SystemFiles, console)
 }
 
 /// A profile that is named alone.
 pub(super) fn from_file(file: &File<'_>, console: &dyn Console) -> Result<Input, Failure> {
-    taken(&file.name, &[format!("-X{}", file.path)], console)
+    let words = [format!("-X{}", file.path)];
+    taken(&file.name, &words, &Held(file), console)
 }
 
 pub(super) fn recognises(file: &File<'_>) -> bool {
     file.has_extension("xml") && file.text.contains("<Profile") && file.text.contains("<TimeSpan")
 }
 
-fn taken(name: &str, words: &[String], console: &dyn Console) -> Result<Input, Failure> {
-    let input = diskspd::read(words, fathom_rawio::wall_clock(), &SystemFiles)?;
+fn taken(
+    name: &str,
+    words: &[String],
+    files: &dyn Files,
+    console: &dyn Console,
+) -> Result<Input, Failure> {
+    let input = diskspd::read(words, fathom_rawio::wall_clock(), files)?;
     if input.action != Action::Run {
         let message = "this option makes DISKSPD print something instead of running";
         return Err(Failure::new(Code::Usage, message).hint("say it to `fathom diskspd …`"));

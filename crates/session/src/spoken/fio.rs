@@ -7,6 +7,7 @@ use fathom_dialects::fio::{
     self, Action, FioInput, Origin, OutputOptions, ReadContext, SystemFiles,
 };
 
+use super::held::Held;
 use super::{File, Spoken};
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
@@ -23,7 +24,12 @@ pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Inpu
 }
 
 pub(super) fn from_file(file: &File<'_>, console: &dyn Console) -> Result<Input, Failure> {
-    let read = fio::read_file(file.path, &read_context());
+    let held = Held(file);
+    let context = ReadContext {
+        files: &held,
+        ..read_context()
+    };
+    let read = fio::read_file(file.path, &context);
     taken(read, &file.name, console)
 }
 

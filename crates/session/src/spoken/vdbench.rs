@@ -7,6 +7,7 @@ use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::vdbench::{self, VdbenchInput};
 use fathom_workload::Workload;
 
+use super::held::Held;
 use super::{File, Spoken};
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
@@ -17,7 +18,7 @@ pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Inpu
 
 pub(super) fn from_file(file: &File<'_>, console: &dyn Console) -> Result<Input, Failure> {
     taken(
-        vdbench::read_file(file.path, &SystemFiles),
+        vdbench::read_file(file.path, &Held(file)),
         &file.name,
         console,
     )

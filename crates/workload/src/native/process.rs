@@ -147,9 +147,12 @@ impl Reader<'_> {
         if let Some(value) = fields.get("nice") {
             let number = value.get_ref().as_integer();
             let number = number.and_then(|number| number.as_str().parse::<i32>().ok());
-            match number.filter(|number| (-20..=19).contains(number)) {
-                Some(number) => process.nice = number,
-                None => self.mismatch(value, "a number from -20 to 19", "write digits alone"),
+            if let Some(number) = number.filter(|number| (-20..=19).contains(number)) {
+                process.nice = number;
+            } else {
+                let message = "`nice` is no whole number from -20 to 19";
+                let hint = "write one without quotes, such as 10";
+                self.error(value.span(), message, hint);
             }
         }
         let mut part = |key, most: u16| {

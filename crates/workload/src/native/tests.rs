@@ -206,7 +206,7 @@ arrival = { process = "poisson" }
         &[
             "1: `sede` is no key of a workload; did you mean `seed`?",
             "4: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
-            "6: `30` has the unknown unit ``; expected a time with its unit, such as `30s`, `1.5ms` or `10min`; write it like \"30s\"",
+            "6: `30` has no unit; expected a time with its unit, such as `30s`, `1.5ms` or `10min`; write it like \"30s\"",
             "8: `randon` is no value of this key; did you mean `random`?",
             "9: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
             "10: `170%` is more than 100%; write it like \"70%\"",
@@ -226,6 +226,13 @@ fn structures_are_checked() {
     check_refused(
         "stage = 3",
         &["1: this is a bare number, not a list of tables; write `[[stage]]` with two brackets"],
+    );
+    check_refused(
+        "target = { path = '/f', size = '1MiB' }\n[[stage]]\nmeasure = 60\n[[stage.job]]\nprocess = { nice = 50 }",
+        &[
+            "3: this is a bare number, not a time or a size; write it like \"60s\", \"10GiB\", \"one-pass\" or { ios = 1000 }",
+            "5: `nice` is no whole number from -20 to 19; write one without quotes, such as 10",
+        ],
     );
     check_refused(
         "[[stage]]\nname = \"a\"",

@@ -32,6 +32,8 @@ impl Measure {
 
 /// The word for one pass over the targets, without any other limit.
 pub(super) const ONE_PASS: &str = "one-pass";
+/// What to do about a `measure` that is none.
+const MEASURES: &str = "write it like \"60s\", \"10GiB\", \"one-pass\" or { ios = 1000 }";
 
 /// A word or a table.
 enum Form<'v, 'i> {
@@ -318,6 +320,10 @@ impl Reader<'_> {
 
     /// A time, a size, `"one-pass"`, or a table of these. A time alone starts over until it is over.
     pub(super) fn measure(&mut self, value: &Value<'_>) -> Option<Measure> {
+        if value.get_ref().as_integer().is_some() || value.get_ref().as_float().is_some() {
+            self.mismatch(value, "a time or a size", MEASURES);
+            return None;
+        }
         let mut fields = match self.form(value, "a measure")? {
             Form::Word => return self.measure_word(value),
             Form::Table(fields) => fields,
@@ -358,8 +364,7 @@ impl Reader<'_> {
             });
         }
         let message = format!("`{text}` is neither a time nor a size");
-        let hint = "write it like \"60s\", \"10GiB\", \"one-pass\" or { ios = 1000 }";
-        self.error(value.span(), message, hint);
+        self.error(value.span(), message, MEASURES);
         None
     }
 

@@ -47,7 +47,8 @@ impl Design {
     ) -> Result<(Self, Diagnostics), Diagnostics> {
         if text.len() > MOST_BYTES {
             let message = format!("`{file}` is larger than 4 MiB, which no design needs");
-            return Err(Diagnostics(vec![Diagnostic::error(message)]));
+            let complaint = Diagnostic::error(message).hint("name another file");
+            return Err(Diagnostics(vec![complaint]));
         }
         let parsed = DeTable::parse(text).map_err(|error| syntax(file, text, &error))?;
         let mut complaints = Complaints::new(file, text);

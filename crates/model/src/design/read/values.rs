@@ -20,7 +20,11 @@ pub(super) fn read_mount<'t>(
         (Some(mount), None) => Some(mount),
         (None, Some(drive)) => Some(drive),
         (Some(_), Some(drive)) => {
-            complaints.error(&drive.span, "`mount` and `drive` exclude each other", "");
+            complaints.error(
+                &drive.span,
+                "`mount` and `drive` exclude each other",
+                "leave one out",
+            );
             None
         }
         (None, None) => {
@@ -51,7 +55,7 @@ pub(super) fn mount_of(
         }
         _ => {
             let message = format!("`{text}` is neither an absolute path nor a drive such as `E:`");
-            complaints.error(&entry.span(), message, "");
+            complaints.error(&entry.span(), message, "write it like `/mnt/data` or `E:`");
             None
         }
     }
@@ -73,7 +77,11 @@ pub(super) fn read_bandwidth(
 ) -> Option<At<BytesPerSec>> {
     let rate = entry.quantity::<BytesPerSec>("bandwidth", complaints)?;
     if rate.value.get() == 0 {
-        complaints.error(&rate.span, "`bandwidth` must be more than 0", "");
+        complaints.error(
+            &rate.span,
+            "`bandwidth` must be more than 0",
+            "give more, or leave it out",
+        );
         return None;
     }
     Some(rate)
@@ -122,11 +130,15 @@ pub(super) fn latency_at(
     let (median, p99) = (median?, p99?);
     if median.value == Nanos::ZERO || median.value > p99.value {
         let message = "`median` must be more than 0 and at most `p99`";
-        complaints.error(&median.span, message, "");
+        complaints.error(&median.span, message, "write `\"none\"` for no latency");
         return None;
     }
     if p99.value > Nanos::from_secs(3600) {
-        complaints.error(&p99.span, "a media latency of more than an hour", "");
+        complaints.error(
+            &p99.span,
+            "a media latency of more than an hour",
+            "give less",
+        );
         return None;
     }
     let origin = LatencyOrigin::Design;
