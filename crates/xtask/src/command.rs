@@ -40,9 +40,15 @@ pub fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> R
 
 /// What `program` prints on stdout; its stderr is shown only in the error.
 pub fn output(program: &str, arguments: &[&str]) -> Result<String, String> {
-    let shown = format!("{program} {}", arguments.join(" "));
-    let mut command = Command::new(program);
-    let output = command.args(arguments).current_dir(root()).output();
+    output_of(Command::new(program).args(arguments))
+}
+
+/// What a program prints on stdout, begun in the checkout's root; its stderr is shown only in the error.
+pub fn output_of(command: &mut Command) -> Result<String, String> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let shown = words.join(" ");
+    let output = command.current_dir(root()).output();
     let output = output.map_err(|error| format!("`{shown}` did not start: {error}"))?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);

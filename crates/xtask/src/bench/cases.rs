@@ -38,7 +38,7 @@ impl Case {
 
     /// Whether user time is to be sampled.
     pub fn samples_user_time(&self) -> bool {
-        self.has(|goal| matches!(goal, Goal::UserSampled(_)))
+        self.has(|goal| matches!(goal, Goal::UserSampled(_) | Goal::UserAlone(_)))
     }
 
     fn has(&self, goal: impl Fn(&Goal) -> bool) -> bool {
@@ -70,7 +70,7 @@ pub enum Goal {
     User(f64),
     /// User time of an I/O, at most this many times fio's; sampled, since ticks cannot tell it where each I/O is slept for.
     UserSampled(f64),
-    /// User time of an I/O in ns, at most this.
+    /// User time of an I/O in ns, at most this; sampled too.
     UserAlone(f64),
     /// User and system time of an I/O, at most this many times fio's.
     Processor(f64),

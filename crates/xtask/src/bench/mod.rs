@@ -13,6 +13,7 @@ mod sample;
 mod serve;
 mod sim;
 mod start_up;
+mod user_samples;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -85,7 +86,7 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
         Data::Hot => warm(path),
         Data::None | Data::Direct => Ok(()),
     };
-    let sampled = case.samples_user_time() && sample::can_sample();
+    let sampled = case.samples_user_time() && user_samples::can_sample();
     if case.samples_user_time() && !sampled {
         println!("(perf cannot sample here: user time is told by the kernel's ticks)");
     }
@@ -103,7 +104,7 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
     let ours = |round| {
         warmed()?;
         match case.native {
-            Some(keys) => sample::native(fathom, keys, path, seconds),
+            Some(keys) => sample::native(fathom, keys, path, seconds, sampled),
             None => measure(Command::new(fathom), &["fio"], round),
         }
     };
@@ -117,7 +118,7 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
         };
         let each = case.demo.iter().map(|arguments| {
             warmed()?;
-            sample::demo(program, arguments, path, seconds)
+            sample::demo(program, arguments, path, seconds, sampled)
         });
         each.collect()
     };

@@ -60,13 +60,16 @@ fn judge(goal: Goal, rounds: &[Round], best: Option<usize>) -> Option<Judged> {
             ("IOPS, × t/io_uring", Spread::of(ratios), bound, false, 1.0)
         }
         Goal::User(bound) => ("user time, × fio", ratio(|it| it.user_ns), bound, true, 1.0),
-        Goal::UserSampled(bound) => {
-            let all = ratio(|it| it.sampled_user_ns.unwrap_or(it.user_ns));
-            ("user time, × fio", all, bound, true, 1.0)
-        }
+        Goal::UserSampled(bound) => (
+            "user time, × fio",
+            ratio(Sample::finest_user_ns),
+            bound,
+            true,
+            1.0,
+        ),
         Goal::UserAlone(bound) => (
             "user time, ns an I/O",
-            own(|it| it.user_ns),
+            own(Sample::finest_user_ns),
             bound,
             true,
             1.0,
@@ -78,7 +81,11 @@ fn judge(goal: Goal, rounds: &[Round], best: Option<usize>) -> Option<Judged> {
         Goal::Median(bound) => ("p50, × fio", ratio(|it| it.median_ns), bound, true, 1.0),
     };
     let figure = match goal {
-        Goal::UserAlone(_) => user_of_all(rounds.iter().map(|it| (it.ours.iops, it.ours.user_ns))),
+        Goal::UserAlone(_) => user_of_all(
+            rounds
+                .iter()
+                .map(|it| (it.ours.iops, it.ours.finest_user_ns())),
+        ),
         _ => spread.median,
     };
     Some(Judged {
@@ -91,8 +98,8 @@ fn judge(goal: Goal, rounds: &[Round], best: Option<usize>) -> Option<Judged> {
     })
 }
 
-/// User time an I/O over all rounds, of their IOPS and user times. The kernel tells user from system time by what its ticks
-/// happen upon, 250 a second: a round of some seconds has a handful in user mode, and no round alone says much.
+/// User time an I/O over all rounds, of their IOPS and user times. Where it is not sampled, the kernel tells user from system
+/// time by what its ticks happen upon, 250 a second: a round has a handful in user mode, and none alone says much.
 fn user_of_all(rounds: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (ios, time) = rounds.fold((0.0, 0.0), |(ios, time), (iops, user)| {
         (ios + iops, time + iops * user)

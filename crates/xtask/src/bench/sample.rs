@@ -7,6 +7,7 @@ use serde_json::Value;
 use wait4::Wait4 as _;
 
 use super::cases::{Case, Data};
+use super::user_samples::{Threads, UserSamples};
 use crate::command;
 
 /// Figures of one run.
@@ -21,6 +22,13 @@ pub struct Sample {
     pub sampled_user_ns: Option<f64>,
     /// Median completion latency, ns; from submission on where the case asks for that.
     pub median_ns: f64,
+}
+
+impl Sample {
+    /// User time of an I/O, ns, as finely as it is known.
+    pub fn finest_user_ns(&self) -> f64 {
+        self.sampled_user_ns.unwrap_or(self.user_ns)
+    }
 }
 
 /// Runs a program that takes fio's arguments and prints fio's JSON.
@@ -73,9 +81,6 @@ pub fn measure(
     })
 }
 
-/// Samples of user mode a second.
-const SAMPLES_PER_SECOND: u32 = 15_000;
-
 /// The same under Linux's `perf`, which samples what runs in user mode.
 pub fn measure_sampled(
     program: &Command,
@@ -83,54 +88,45 @@ pub fn measure_sampled(
     path: &str,
     seconds: usize,
 ) -> Result<Sample, String> {
-    let samples = format!("{path}.perf");
-    let mut perf = Command::new("perf");
-    perf.args(["record", "-q", "-e", "cpu-clock:u", "-o", &samples]);
-    perf.args(["-F", &SAMPLES_PER_SECOND.to_string(), "--"]);
-    perf.arg(program.get_program()).args(program.get_args());
-    let mut sample = measure(&mut perf, case, path, seconds)?;
-    let lines = command::output("perf", &["script", "-i", &samples, "-F", "ip"])?;
-    std::fs::remove_file(&samples).map_err(|error| format!("{samples}: {error}"))?;
-    let seen = lines.lines().filter(|line| !line.trim().is_empty()).count();
+    let samples = UserSamples::beside(path);
+    let mut sample = measure(&mut samples.of(program), case, path, seconds)?;
     let ios = sample.iops * seconds as f64;
-    sample.sampled_user_ns = Some(seen as f64 * 1e9 / f64::from(SAMPLES_PER_SECOND) / ios.max(1.0));
+    sample.sampled_user_ns = Some(samples.user_ns(Threads::All)? / ios.max(1.0));
     Ok(sample)
 }
 
-/// Whether `perf` is there and may sample.
-pub fn can_sample() -> bool {
-    let words = [
-        "record",
-        "-q",
-        "-e",
-        "cpu-clock:u",
-        "-o",
-        "/dev/null",
-        "true",
-    ];
-    command::output("perf", &words).is_ok()
-}
-
-/// Runs one of our own jobs on the file, and reads our own record.
-pub fn native(program: &str, keys: &str, path: &str, seconds: usize) -> Result<Sample, String> {
+/// Runs one of our own jobs on the file, and reads our own record; its workers' user time is sampled where that is asked for.
+pub fn native(
+    program: &str,
+    keys: &str,
+    path: &str,
+    seconds: usize,
+    sampled: bool,
+) -> Result<Sample, String> {
     let workload = format!("{path}.workload.toml");
     let text = format!(
         "target = {{ path = {path:?}, size = \"1GiB\" }}\n[[stage]]\nmeasure = \"{seconds}s\"\n\
          [[stage.job]]\nname = \"bench\"\n{keys}\n"
     );
     std::fs::write(&workload, text).map_err(|error| format!("{workload}: {error}"))?;
-    let words = ["run", "--json", "--no-record", workload.as_str()];
-    let output = command::output(program, &words)?;
+    let mut command = Command::new(program);
+    command.args(["run", "--json", "--no-record", workload.as_str()]);
+    let samples = sampled.then(|| UserSamples::beside(path));
+    if let Some(samples) = &samples {
+        command = samples.of(&command);
+    }
+    let output = command::output_of(&mut command)?;
     std::fs::remove_file(&workload).map_err(|error| format!("{workload}: {error}"))?;
     let document: Value = serde_json::from_str(&output).map_err(|error| error.to_string())?;
     let job = &document["stages"][0]["jobs"][0];
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
     let ios = number(&job["read"]["ios"]).max(1.0);
+    let user = samples.map(|samples| samples.user_ns(Threads::Workers));
     Ok(Sample {
         iops: number(&job["read"]["iops"]),
         user_ns: number(&job["cpu"]["user_ns"]) / ios,
         system_ns: number(&job["cpu"]["system_ns"]) / ios,
-        sampled_user_ns: None,
+        sampled_user_ns: user.transpose()?.map(|ns| ns / ios),
         median_ns: number(&job["read"]["latency_ns"]["p50"]),
     })
 }
@@ -140,18 +136,28 @@ pub fn native(program: &str, keys: &str, path: &str, seconds: usize) -> Result<S
 pub struct Demo {
     /// The median of those it printed.
     pub iops: f64,
-    /// User time of an I/O, ns.
+    /// User time of an I/O, ns; sampled where that is asked for.
     pub user_ns: f64,
 }
 
 /// Runs fio's speed demo at its best flags, those of `arguments` included: of a page cache it reads faster in larger batches,
 /// and with or without registered buffers, depending on the processor (docs/methodology.md).
-pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Result<Demo, String> {
+pub fn demo(
+    program: &str,
+    arguments: &[&str],
+    path: &str,
+    seconds: usize,
+    sampled: bool,
+) -> Result<Demo, String> {
     // It prints once a second, and nothing at its end.
     let runtime = format!("-r{}", seconds.max(2));
     let best = ["-d64", "-s16", "-c16", "-p0", "-B1", "-F1", "-n1"];
     let mut command = Command::new(program);
     command.args(best).args(arguments).arg(runtime).arg(path);
+    let samples = sampled.then(|| UserSamples::beside(path));
+    if let Some(samples) = &samples {
+        command = samples.of(&command);
+    }
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let failed = |error: std::io::Error| format!("{program} (--t-io-uring): {error}");
     let mut child = command.spawn().map_err(failed)?;
@@ -173,9 +179,13 @@ pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Re
         .copied()
         .ok_or_else(|| format!("{command:?} printed no IOPS:\n{text}"))?;
     let ios: f64 = seen.iter().sum();
+    let user_ns = match samples {
+        Some(samples) => samples.user_ns(Threads::Workers)?,
+        None => used.utime.as_secs_f64() * 1e9,
+    };
     Ok(Demo {
         iops,
-        user_ns: used.utime.as_secs_f64() * 1e9 / ios.max(1.0),
+        user_ns: user_ns / ios.max(1.0),
     })
 }
 
