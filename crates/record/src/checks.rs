@@ -232,8 +232,11 @@ struct LittlesLaw {
 }
 
 impl LittlesLaw {
-    /// `None` where nothing was measured, or synchronisations (which are in one side alone) came between.
+    /// `None` where nothing was measured, or where synchronisations or failed I/Os, which are in one side alone, came between.
     fn of(workers: &[&WorkerStats]) -> Option<Self> {
+        if workers.iter().any(|worker| !worker.errors.is_empty()) {
+            return None;
+        }
         let latencies = workers
             .iter()
             .flat_map(|worker| worker.directions.iter().flatten())

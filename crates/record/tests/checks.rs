@@ -161,6 +161,22 @@ fn figures_that_contradict_each_other_are_told() {
     });
 }
 
+/// Failed I/Os were outstanding, and are in no latency: they are told, and the figures do not contradict each other.
+#[test]
+fn failed_ios_do_not_make_the_figures_contradict_each_other() {
+    check(Some("io-errors"), |run| {
+        let worker = &mut run.results[0].workers[0];
+        worker.outstanding_ns = 5 * 10 * u128::from(SECOND);
+        worker.errors.push(IoErrors {
+            direction: Direction::Read,
+            operation: None,
+            errno: 5,
+            count: 300,
+            first_offsets: vec![(0, 4096)],
+        });
+    });
+}
+
 /// A prediction knows its figures exactly: a hundredth off passes in a measurement, not there.
 #[test]
 fn predicted_figures_that_contradict_each_other_are_told() {
