@@ -19,7 +19,8 @@ const BYTES_MOST: u64 = 256 << 20;
 /// Whether the standard input was read: it gives its bytes once.
 static STDIN_READ: AtomicBool = AtomicBool::new(false);
 
-/// The text of the file at `path`, or of the standard input where that is `-`, which is called `what` with a space behind it, such as `"the design "`, or nothing.
+/// The text of the file at `path`, or of the standard input where that is `-`. It is called `what` with a space behind it, such
+/// as `"the design "`, or nothing.
 ///
 /// # Errors
 /// [`Code::Input`]: it cannot be read, or is no text in UTF-8.
