@@ -227,6 +227,12 @@ pub struct RunArgs {
     #[command(flatten)]
     /// What is printed and kept.
     pub output: OutputArgs,
+    /// Also measure what Fathom itself takes of an I/O: the time its workers are outside system calls, in the record's `cpu`
+    ///
+    /// The clock is read before and after each call, some 20 ns together. Jobs that wait for moments of their own (rates, pauses)
+    /// and backends without such calls are left out.
+    #[arg(long)]
+    pub outside_calls: bool,
     #[command(flatten)]
     /// What may be written.
     pub safety: SafetyArgs,

@@ -17,7 +17,10 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         .on_this_machine(&TERMINAL)?
         .with_sweep(&args.sweep.sweeps)?;
     tell_decisions(&args.output, &input);
-    let options = options(&args.safety);
+    let options = RunOptions {
+        outside_calls: args.outside_calls,
+        ..options(&args.safety)
+    };
     if args.output.dry_run {
         if let Some(folder) = input.missing_folder() {
             let folder = folder.display();
@@ -73,6 +76,6 @@ fn options(safety: &SafetyArgs) -> RunOptions {
         } else {
             ErrorPolicy::Stop
         },
-        snapshot_every: None,
+        ..RunOptions::default()
     }
 }

@@ -156,7 +156,7 @@ fn records(home: &Path) -> Vec<Value> {
     }
     std::fs::create_dir(home.join("set")).expect("the folder takes folders");
     let commands = [
-        "run --json measured.workload.toml",
+        "run --json --outside-calls measured.workload.toml",
         "predict --json --on all.design.toml predicted.workload.toml",
         "predict --json --no-record --on ram.design.toml --sweep depth=1,2,4 fio --name=swept --filename=/ram/file \
          --size=1m --ioengine=libaio --rw=randread",

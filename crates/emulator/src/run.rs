@@ -166,7 +166,7 @@ impl Serving<'_> {
             let keeper = scope.spawn(move || keeper.work(&coming));
             let ways = (attached.as_deref(), &script);
             let served = self.drive(&mut server, ways, stops, start, console);
-            let cpu = cpu();
+            let cpu = cpu_since(before);
             let now = Clock::now();
             let (notes, Server { pace, meter, .. }) = (server.notes(), server);
             let (workers, error) = meter.finish(now, &pace);
@@ -175,10 +175,7 @@ impl Serving<'_> {
                 error,
                 bound: self.args.max_error,
                 path: pace.ways().both(),
-                cpu: CpuRecord {
-                    user_ns: cpu.user_ns - before.user_ns,
-                    system_ns: cpu.system_ns - before.system_ns,
-                },
+                cpu,
             };
             (served, result, emulation, keeper.join())
         });
@@ -279,12 +276,23 @@ fn ended_early() -> std::io::Error {
     std::io::Error::other("a thread ended early")
 }
 
+/// Processor time of this thread from then on.
+fn cpu_since(before: CpuRecord) -> CpuRecord {
+    let now = cpu();
+    CpuRecord {
+        user_ns: now.user_ns - before.user_ns,
+        system_ns: now.system_ns - before.system_ns,
+        ..CpuRecord::default()
+    }
+}
+
 /// Processor time of this thread until now.
 fn cpu() -> CpuRecord {
     let usage = thread_usage().unwrap_or_default();
     CpuRecord {
         user_ns: usage.user.get(),
         system_ns: usage.system.get(),
+        ..CpuRecord::default()
     }
 }
 

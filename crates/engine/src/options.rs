@@ -34,6 +34,9 @@ pub struct RunOptions {
     pub overwrite: Overwrite,
     /// What the first failed I/O does.
     pub on_error: ErrorPolicy,
+    /// Measure how long workers are outside the system calls that carry their I/O; those that wait for moments of their own
+    /// (rates, pauses, schedules) are not, since they wait there.
+    pub outside_calls: bool,
     /// Tell all that was measured so far after each such time (whole seconds, rounded up). It is told at each stage's end
     /// and at SIGUSR1 whatever stands here.
     pub snapshot_every: Option<Nanos>,

@@ -277,6 +277,7 @@ impl StageRun<'_> {
             )?,
             key,
             on_error: self.options.on_error,
+            outside_calls: self.options.outside_calls,
             stop: self.stop.clone(),
             abort: order.told_to_end(index),
         })

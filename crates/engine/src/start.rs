@@ -67,7 +67,8 @@ impl IoStart<'_> {
             || features.rates.is_some()
             || features.flow.is_some()
             || features.replay.is_some();
-        if self.parts.schedule.is_some() || waits {
+        let waits = waits || self.parts.schedule.is_some();
+        if waits {
             precise_timers();
         }
         let slots = match self.parts.backend {
@@ -77,13 +78,14 @@ impl IoStart<'_> {
         };
         let size = job.largest_buffer().get().max(1) as u32;
         let IoStart {
-            parts,
+            mut parts,
             files,
             names,
             order,
             ready,
             go,
         } = self;
+        parts.outside_calls &= !waits;
         let begin_order = Begin {
             order,
             ready,

@@ -58,7 +58,7 @@ impl Ours {
             destroy_data: self.destroy_data.clone(),
             overwrite: Overwrite::Allowed,
             on_error: ErrorPolicy::Stop,
-            snapshot_every: None,
+            ..RunOptions::default()
         }
     }
 

@@ -13,8 +13,11 @@ use fathom_units::Nanos;
 
 use crate::buffer::Slots;
 use crate::clock::timespec;
+use crate::outside::CallTimer;
 use crate::plain::{perform, take_from};
-use crate::{Calls, Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
+use crate::{
+    Calls, Completion, Operation, OutsideCalls, Queue, Request, RingUnusable, SLOTS_MAX, Taken,
+};
 
 const COMMAND_PREAD: u16 = 0;
 const COMMAND_PWRITE: u16 = 1;
@@ -68,6 +71,7 @@ pub struct AioQueue {
     priority: u16,
     /// Flags of reads and writes.
     rw_flags: i32,
+    timer: CallTimer,
     stays: PhantomData<*const ()>,
 }
 
@@ -116,6 +120,7 @@ impl AioQueue {
             done: Vec::with_capacity(count),
             priority: 0,
             rw_flags: calls.flags().bits().cast_signed(),
+            timer: CallTimer::default(),
             stays: PhantomData,
         })
     }
@@ -145,7 +150,7 @@ impl AioQueue {
         let time = timeout.map(timespec);
         let time_address = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: `events` has room for as many as are asked for; the time outlives the call.
-        let count = unsafe {
+        let call = || unsafe {
             libc::syscall(
                 libc::SYS_io_getevents,
                 self.context,
@@ -155,6 +160,7 @@ impl AioQueue {
                 time_address,
             )
         };
+        let count = self.timer.around(call);
         if count < 0 {
             let error = io::Error::last_os_error();
             return if error.kind() == io::ErrorKind::Interrupted {
@@ -225,7 +231,7 @@ impl Queue for AioQueue {
         while !self.waiting.is_empty() {
             // SAFETY: every address is that of a block in `self.blocks`, filled in by `push`; the buffers they name stay
             // mapped while their slots are busy; the kernel copies the blocks.
-            let count = unsafe {
+            let call = || unsafe {
                 libc::syscall(
                     libc::SYS_io_submit,
                     self.context,
@@ -233,6 +239,7 @@ impl Queue for AioQueue {
                     self.waiting.as_mut_ptr(),
                 )
             };
+            let count = self.timer.around(call);
             if count > 0 {
                 self.waiting.drain(..count as usize);
                 continue;
@@ -280,6 +287,14 @@ impl Queue for AioQueue {
 
     fn in_flight(&self) -> u32 {
         self.slots.in_flight()
+    }
+
+    fn time_outside_calls(&mut self) {
+        self.timer.begin();
+    }
+
+    fn outside_calls(&self) -> Option<OutsideCalls> {
+        self.timer.told()
     }
 
     fn file(&self, index: u32) -> &File {

@@ -68,7 +68,7 @@ impl Pair {
 
 /// The counter, 0 where there is none.
 #[inline]
-fn cycles() -> u64 {
+pub(crate) fn cycles() -> u64 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has the instruction, and Linux lets programs use it.
     unsafe {
@@ -86,6 +86,11 @@ fn first_pair() -> Option<Pair> {
         let source = std::fs::read_to_string(path).ok()?;
         (cfg!(target_arch = "x86_64") && source.trim() == "tsc").then(Pair::take)
     })
+}
+
+/// Whether the kernel keeps time by the counter, so that it goes evenly and alike on all processors.
+pub(crate) fn counter_keeps_time() -> bool {
+    first_pair().is_some()
 }
 
 /// Takes the first pair early, so that the first worker has a span to find the rate from.

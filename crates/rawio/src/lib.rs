@@ -22,6 +22,7 @@ mod mapped;
 mod numa;
 mod one_by_one;
 mod operations;
+mod outside;
 mod placement;
 mod plain;
 mod queue;
@@ -54,6 +55,7 @@ pub use one_by_one::{OneByOne, Performer};
 pub use operations::{
     NameOperation, Names, RangeOperation, Ranges, ReservedSize, punch_hole, reserve,
 };
+pub use outside::OutsideCalls;
 pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_system, sync_range};
 pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, SLOTS_MAX, Taken};

@@ -8,7 +8,8 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::buffer::Slots;
 use crate::calls::Share;
-use crate::{Calls, Completion, Operation, Queue, Request, Taken};
+use crate::outside::CallTimer;
+use crate::{Calls, Completion, Operation, OutsideCalls, Queue, Request, Taken};
 
 /// Requests in line and completions of them, both in order and never more than there are slots.
 #[derive(Debug)]
@@ -81,6 +82,7 @@ pub(crate) fn take_from(
 #[derive(Debug)]
 pub struct SyncQueue {
     lines: Lines,
+    timer: CallTimer,
     /// Calls with flags in their place.
     flagged: Option<Flagged>,
 }
@@ -136,6 +138,7 @@ impl SyncQueue {
         let is_flagged = calls.polled > 0 || !flags.is_empty();
         Ok(Self {
             lines: Lines::new(files, slots, size)?,
+            timer: CallTimer::default(),
             flagged: is_flagged.then(|| Flagged {
                 flags,
                 polled: Share::new(calls.polled),
@@ -173,10 +176,16 @@ impl Queue for SyncQueue {
     }
 
     fn submit(&mut self) -> io::Result<()> {
-        let Self { lines, flagged } = self;
-        lines.finish(|file, request, buffer| match flagged {
-            None => perform(file, request, buffer),
-            Some(flagged) => flagged.perform(file, request, buffer),
+        let Self {
+            lines,
+            timer,
+            flagged,
+        } = self;
+        lines.finish(|file, request, buffer| {
+            timer.around(|| match flagged {
+                None => perform(file, request, buffer),
+                Some(flagged) => flagged.perform(file, request, buffer),
+            })
         });
         Ok(())
     }
@@ -194,10 +203,11 @@ impl Queue for SyncQueue {
         let Lines { slots, files, .. } = &mut self.lines;
         let buffer = &mut slots.buffer(request.slot)[..request.length as usize];
         let file = &files[request.file as usize];
-        match &mut self.flagged {
+        let flagged = &mut self.flagged;
+        self.timer.around(|| match flagged {
             None => perform(file, request, buffer),
             Some(flagged) => flagged.perform(file, request, buffer),
-        }
+        })
     }
 
     fn arrived(&mut self) -> u32 {
@@ -215,6 +225,14 @@ impl Queue for SyncQueue {
 
     fn in_flight(&self) -> u32 {
         self.lines.slots.in_flight()
+    }
+
+    fn time_outside_calls(&mut self) {
+        self.timer.begin();
+    }
+
+    fn outside_calls(&self) -> Option<OutsideCalls> {
+        self.timer.told()
     }
 
     fn file(&self, index: u32) -> &File {

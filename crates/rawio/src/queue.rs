@@ -8,6 +8,8 @@ use std::io;
 
 use fathom_units::Nanos;
 
+use crate::OutsideCalls;
+
 /// Most slots of a queue: the largest submission queue the kernel makes (32,768 entries).
 pub const SLOTS_MAX: u32 = 32_768;
 
@@ -137,6 +139,15 @@ pub trait Queue {
 
     /// Requests pushed and not yet returned as completions.
     fn in_flight(&self) -> u32;
+
+    /// Measures from now on how long the thread is outside the system calls of this queue; backends that make none have no
+    /// such time.
+    fn time_outside_calls(&mut self) {}
+
+    /// What was measured since [`Queue::time_outside_calls`]; `None` where nothing was.
+    fn outside_calls(&self) -> Option<OutsideCalls> {
+        None
+    }
 
     /// A file by its index.
     fn file(&self, index: u32) -> &File;

@@ -19,7 +19,8 @@ use crate::calls::{Calls, Submitter as SubmissionThread};
 use crate::clock::{Clock, timespec};
 use crate::copying::copies_sooner_if_registered;
 use crate::file::{Caching, caching_of};
-use crate::{Completion, Operation, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
+use crate::outside::CallTimer;
+use crate::{Completion, Operation, OutsideCalls, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 
 /// The queue entry of a request on a file, which is registered or not: the two are types without a common public trait.
 macro_rules! entry_on {
@@ -120,6 +121,7 @@ pub struct UringQueue {
     /// Flags of reads and writes.
     flags: i32,
     entering: Entering,
+    timer: CallTimer,
     /// Reads and writes until one is handed to a kernel worker, and how many that is; 0: none is.
     until_async: (u32, u32),
     // A ring made for one issuer must stay on its thread.
@@ -266,6 +268,7 @@ impl UringQueue {
                 Calls { polled: 100, .. } => Entering::Polling,
                 _ => Entering::Plainly,
             },
+            timer: CallTimer::default(),
             until_async: (calls.async_every, calls.async_every),
             stays: PhantomData,
         })
@@ -325,8 +328,8 @@ impl UringQueue {
         let flags = if asks { GETEVENTS } else { 0 };
         let no_signals = None::<&libc::sigset_t>;
         // SAFETY: entries in line are valid (`push`, `push_alike`), and no argument points anywhere.
-        let entered = unsafe { self.submitter.enter(count, least, flags, no_signals) };
-        match entered {
+        let call = || unsafe { self.submitter.enter(count, least, flags, no_signals) };
+        match self.timer.around(call) {
             Ok(_) => Ok(()),
             Err(error) => forgive(error),
         }
@@ -344,8 +347,8 @@ impl UringQueue {
             .sec(time.tv_sec as u64)
             .nsec(time.tv_nsec as u32);
         let arguments = types::SubmitArgs::new().timespec(&time);
-        let entered = self.submitter.submit_with_args(least as usize, &arguments);
-        entered.map(drop).or_else(forgive)
+        let call = || self.submitter.submit_with_args(least as usize, &arguments);
+        self.timer.around(call).map(drop).or_else(forgive)
     }
 
     /// The same for rings that poll, and for those whose submissions a kernel thread takes. Neither sleeps: whoever asks for
@@ -367,8 +370,8 @@ impl UringQueue {
                 let count = self.submission.len() as u32;
                 let no_signals = None::<&libc::sigset_t>;
                 // SAFETY: entries in line are valid (`push`, `push_alike`), and no argument points anywhere.
-                let entered = unsafe { self.submitter.enter(count, 0, flags, no_signals) };
-                entered.map(drop).or_else(forgive)?;
+                let call = || unsafe { self.submitter.enter(count, 0, flags, no_signals) };
+                self.timer.around(call).map(drop).or_else(forgive)?;
             }
             if self.arrived() >= least || until.is_some_and(|until| Clock::now() >= until) {
                 return Ok(());
@@ -654,6 +657,14 @@ impl Queue for UringQueue {
 
     fn in_flight(&self) -> u32 {
         self.slots.in_flight()
+    }
+
+    fn time_outside_calls(&mut self) {
+        self.timer.begin();
+    }
+
+    fn outside_calls(&self) -> Option<OutsideCalls> {
+        self.timer.told()
     }
 
     fn file(&self, index: u32) -> &File {

@@ -10,7 +10,8 @@ use crate::asked::asked_iops;
 use crate::{
     CpuRecord, DetailRecord, DeviceCounters, DeviceCountersRecord, DirectionRecord, ErrorRecord,
     FailedOperation, IntervalDirection, IntervalRecord, IntervalStats, JobRecord, LatencyRecord,
-    OpStats, SetStats, StageRecord, StageResult, StorageRecord, TotalRecord, WorkerStats,
+    OpStats, OutsideCalls, SetStats, StageRecord, StageResult, StorageRecord, TotalRecord,
+    WorkerStats,
 };
 
 /// The record of one stage, from what was measured of it.
@@ -146,12 +147,24 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
                 done.collect()
             },
         ),
-        cpu: CpuRecord {
-            user_ns: workers.iter().map(|worker| worker.usage.user.get()).sum(),
-            system_ns: workers.iter().map(|worker| worker.usage.system.get()).sum(),
-        },
+        cpu: cpu_record(workers),
         errors: error_records(workers),
         detail: workers.iter().map(|worker| detail_record(worker)).collect(),
+    }
+}
+
+/// Processor time of these workers.
+fn cpu_record(workers: &[&WorkerStats]) -> CpuRecord {
+    let usage = || workers.iter().map(|worker| &worker.usage);
+    // Of workers of which one was not measured, a sum would be too small.
+    let outside = |of: fn(&OutsideCalls) -> u64| -> Option<u64> {
+        usage().map(|it| it.outside_calls.as_ref().map(of)).sum()
+    };
+    CpuRecord {
+        user_ns: usage().map(|it| it.user.get()).sum(),
+        system_ns: usage().map(|it| it.system.get()).sum(),
+        outside_calls_ns: outside(|it| it.time.get()).filter(|_| !workers.is_empty()),
+        io_calls: outside(|it| it.calls).filter(|_| !workers.is_empty()),
     }
 }
 
@@ -386,10 +399,7 @@ fn detail_record(worker: &WorkerStats) -> DetailRecord {
             .iter()
             .map(|sample| (sample.at.get(), sample.ios, sample.bytes))
             .collect(),
-        cpu: CpuRecord {
-            user_ns: worker.usage.user.get(),
-            system_ns: worker.usage.system.get(),
-        },
+        cpu: cpu_record(&[worker]),
         context_switches: worker.usage.context_switches,
         minor_faults: worker.usage.minor_faults,
         major_faults: worker.usage.major_faults,

@@ -199,6 +199,13 @@ pub struct CpuRecord {
     pub user_ns: u64,
     /// In the kernel, for the worker's own thread.
     pub system_ns: u64,
+    /// Outside the system calls that carry I/O, by the clock (`--outside-calls`): what the program itself took, with the
+    /// interrupts that came meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside_calls_ns: Option<u64>,
+    /// Those calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_calls: Option<u64>,
 }
 
 /// Failed I/Os of one direction and error number.

@@ -28,8 +28,8 @@ pub use event::{Event, EventSink, Ignore, Phase};
 pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
 pub use measure::{
     BATCH_LEVELS, CheckTimes, DEPTH_LEVELS, DeviceCounters, EndReason, FailedOperation, HalfSecond,
-    IntervalStats, IoErrors, OpStats, SetStats, StageResult, SteadyOutcome, Usage, WorkerStats,
-    batch_level, depth_level, repeat_name,
+    IntervalStats, IoErrors, OpStats, OutsideCalls, SetStats, StageResult, SteadyOutcome, Usage,
+    WorkerStats, batch_level, depth_level, repeat_name,
 };
 pub use rates::{resolved_stage, resolved_workload, stage_rate};
 pub use repeats::{PlannedStage, planned_stages};

@@ -194,6 +194,15 @@ pub struct HalfSecond {
     pub bytes: [u64; 3],
 }
 
+/// Time of a worker's thread outside the system calls that carry its I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OutsideCalls {
+    /// From one call's return to the next call, summed.
+    pub time: Nanos,
+    /// Those calls.
+    pub calls: u64,
+}
+
 /// What a worker's thread used of the processor while it was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
@@ -207,6 +216,8 @@ pub struct Usage {
     pub minor_faults: u64,
     /// Major page faults.
     pub major_faults: u64,
+    /// Its time outside system calls, where that was measured.
+    pub outside_calls: Option<OutsideCalls>,
 }
 
 /// What was found of a job that ends when its results are steady; over all workers that are judged together.

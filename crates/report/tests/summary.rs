@@ -239,6 +239,31 @@ fn names_begin_no_lines_and_steer_no_terminal() {
 }
 
 #[test]
+fn time_outside_system_calls_is_told_per_io() {
+    let writes = direction(500.0, 0.37, &[]);
+    let mut job = job("n", &writes, None);
+    let told = |job: &JobRecord| {
+        let stages = vec![stage("s", vec![job.clone()], &writes)];
+        summary(
+            &record(RunKind::Run, stages, vec![]),
+            Summary::Full,
+            Width::PLAIN,
+        )
+    };
+    assert!(!told(&job).contains("outside"));
+    job.cpu = CpuRecord {
+        outside_calls_ns: Some(writes.ios * 52),
+        io_calls: Some(writes.ios / 4),
+        ..CpuRecord::default()
+    };
+    let text = told(&job).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains(", 52ns an I/O outside system calls (4.0 I/Os each)"),
+        "{text}"
+    );
+}
+
+#[test]
 fn stages_called_like_repeats_are_stages() {
     let stages = [("x #1", 500.0), ("x #2", 2_000.0)].map(|(name, iops)| {
         let writes = direction(iops, 0.37, &[]);

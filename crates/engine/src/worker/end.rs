@@ -38,7 +38,16 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             .measured_until(self.stats.ended, self.last_completion);
         if self.measuring {
             self.stats.measured = until.saturating_sub(self.measure_start);
-            self.stats.usage = usage_since(self.usage_start);
+            self.stats.usage = fathom_record::Usage {
+                outside_calls: self
+                    .queue
+                    .outside_calls()
+                    .map(|it| fathom_record::OutsideCalls {
+                        time: it.time,
+                        calls: it.calls,
+                    }),
+                ..usage_since(self.usage_start)
+            };
         } else if self.stats.ended == EndReason::Done && self.syncs_between {
             let name = &self.parts.job.name;
             let option = match self.parts.job.features.warmup_bytes {
@@ -127,5 +136,6 @@ pub(super) fn usage_since(start: rawio::ThreadUsage) -> fathom_record::Usage {
         context_switches: end.context_switches.saturating_sub(start.context_switches),
         minor_faults: end.minor_faults.saturating_sub(start.minor_faults),
         major_faults: end.major_faults.saturating_sub(start.major_faults),
+        outside_calls: None,
     }
 }

@@ -97,6 +97,8 @@ pub(crate) struct Parts<'a, S> {
     /// What its random streams depend on.
     pub(crate) key: StreamKey,
     pub(crate) on_error: ErrorPolicy,
+    /// Whether its time outside system calls is measured.
+    pub(crate) outside_calls: bool,
     pub(crate) stop: StopFlag,
     pub(crate) abort: &'a AtomicBool,
 }
@@ -126,6 +128,7 @@ impl<'a, S> Parts<'a, S> {
             verification: self.verification,
             key: self.key,
             on_error: self.on_error,
+            outside_calls: self.outside_calls,
             stop: self.stop,
             abort: self.abort,
         })
@@ -482,6 +485,9 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         self.lag = Gauge::default();
         self.stamp_error = Gauge::default();
         self.usage_start = rawio::thread_usage().unwrap_or_default();
+        if self.parts.outside_calls {
+            self.queue.time_outside_calls();
+        }
         self.last_completion = self.measure_start;
     }
 

@@ -18,6 +18,7 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
         overwrite: Overwrite::Allowed,
         on_error: ErrorPolicy::EndWorker,
         snapshot_every: input.output.status_interval,
+        ..RunOptions::default()
     };
     let began = Clock::now();
     let stop = StopFlag::new();

@@ -1,10 +1,27 @@
 //! Every job and every part of the storage that had I/O: what the full summary adds.
 
-use fathom_record::{Record, StorageRecord};
+use fathom_record::{JobRecord, Record, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
 use crate::format::share;
 use crate::lines::Lines;
+
+/// What Fathom itself took of an I/O, where that was measured.
+fn outside_calls(job: &JobRecord) -> String {
+    let (Some(time), Some(calls)) = (job.cpu.outside_calls_ns, job.cpu.io_calls) else {
+        return String::new();
+    };
+    let ways = [&job.read, &job.write, &job.trim, &job.sync];
+    let ios: u64 = ways.into_iter().flatten().map(|it| it.ios).sum();
+    if ios == 0 || calls == 0 {
+        return String::new();
+    }
+    let (of_io, each) = (time / ios, ios as f64 / calls as f64);
+    format!(
+        ", {} an I/O outside system calls ({each:.1} I/Os each)",
+        Nanos::new(of_io)
+    )
+}
 
 /// Adds a block for each stage.
 pub(super) fn write_storage(text: &mut Lines, record: &Record) {
@@ -26,8 +43,12 @@ pub(super) fn write_storage(text: &mut Lines, record: &Record) {
                 String::new()
             };
             let line = format!(
-                "{}: {} {workers}, depth {:.1} of {:.0} each{cpu}",
-                job.name, job.workers, job.depth_achieved, job.depth_wanted
+                "{}: {} {workers}, depth {:.1} of {:.0} each{cpu}{}",
+                job.name,
+                job.workers,
+                job.depth_achieved,
+                job.depth_wanted,
+                outside_calls(job)
             );
             text.line("  ", &line, 4);
         }

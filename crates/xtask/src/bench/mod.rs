@@ -104,7 +104,7 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
     let ours = |round| {
         warmed()?;
         match case.native {
-            Some(keys) => sample::native(fathom, keys, path, seconds, sampled),
+            Some(keys) => sample::native(fathom, keys, path, seconds),
             None => measure(Command::new(fathom), &["fio"], round),
         }
     };
@@ -118,7 +118,7 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
         };
         let each = case.demo.iter().map(|arguments| {
             warmed()?;
-            sample::demo(program, arguments, path, seconds, sampled)
+            sample::demo(program, arguments, path, seconds)
         });
         each.collect()
     };

@@ -67,13 +67,7 @@ fn judge(goal: Goal, rounds: &[Round], best: Option<usize>) -> Option<Judged> {
             true,
             1.0,
         ),
-        Goal::UserAlone(bound) => (
-            "user time, ns an I/O",
-            own(Sample::finest_user_ns),
-            bound,
-            true,
-            1.0,
-        ),
+        Goal::OutsideCalls(bound) => ("outside calls, ns an I/O", own(outside), bound, true, 1.0),
         Goal::Processor(bound) => {
             let all = ratio(|it| it.user_ns + it.system_ns);
             ("processor time, × fio", all, bound, true, 1.0)
@@ -81,11 +75,7 @@ fn judge(goal: Goal, rounds: &[Round], best: Option<usize>) -> Option<Judged> {
         Goal::Median(bound) => ("p50, × fio", ratio(|it| it.median_ns), bound, true, 1.0),
     };
     let figure = match goal {
-        Goal::UserAlone(_) => user_of_all(
-            rounds
-                .iter()
-                .map(|it| (it.ours.iops, it.ours.finest_user_ns())),
-        ),
+        Goal::OutsideCalls(_) => outside_of_all(rounds),
         _ => spread.median,
     };
     Some(Judged {
@@ -98,11 +88,16 @@ fn judge(goal: Goal, rounds: &[Round], best: Option<usize>) -> Option<Judged> {
     })
 }
 
-/// User time an I/O over all rounds, of their IOPS and user times. Where it is not sampled, the kernel tells user from system
-/// time by what its ticks happen upon, 250 a second: a round has a handful in user mode, and none alone says much.
-fn user_of_all(rounds: impl Iterator<Item = (f64, f64)>) -> f64 {
-    let (ios, time) = rounds.fold((0.0, 0.0), |(ios, time), (iops, user)| {
-        (ios + iops, time + iops * user)
+/// Time of an I/O outside system calls; one that was not told reaches no bound.
+fn outside(sample: &Sample) -> f64 {
+    sample.outside_ns.unwrap_or(f64::INFINITY)
+}
+
+/// The same over all rounds together.
+fn outside_of_all(rounds: &[Round]) -> f64 {
+    let all = rounds.iter().map(|it| it.ours);
+    let (ios, time) = all.fold((0.0, 0.0), |(ios, time), ours| {
+        (ios + ours.iops, time + ours.iops * outside(&ours))
     });
     time / f64::max(ios, 1.0)
 }
@@ -143,11 +138,6 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
         }));
     }
     let demo = best.map(|set| OfDemo::new(case, rounds, set));
-    if let Some(demo) = &demo
-        && judges_user_time(case)
-    {
-        demo.print_user_time();
-    }
     let program = |samples: &dyn Fn(&Round) -> Sample| -> Value {
         let all: Vec<Sample> = rounds.iter().map(samples).collect();
         let list = |figure: fn(&Sample) -> f64| all.iter().map(figure).collect::<Vec<f64>>();
@@ -155,6 +145,7 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
             "iops": list(|it| it.iops),
             "user_ns": list(|it| it.user_ns),
             "sampled_user_ns": all.iter().map(|it| it.sampled_user_ns).collect::<Vec<_>>(),
+            "outside_ns": all.iter().map(|it| it.outside_ns).collect::<Vec<_>>(),
             "system_ns": list(|it| it.system_ns),
             "p50_ns": list(|it| it.median_ns),
         })
@@ -195,18 +186,6 @@ impl<'a> OfDemo<'a> {
         }
     }
 
-    fn print_user_time(&self) {
-        let spread = Spread::of(self.user_ns.clone());
-        let each = self.iops.iter().copied().zip(self.user_ns.iter().copied());
-        println!(
-            "    {:24} {:8.2} ({:.2} to {:.2})   for comparison; it keeps no latencies",
-            "that of t/io_uring",
-            user_of_all(each),
-            spread.least,
-            spread.most,
-        );
-    }
-
     fn all(self) -> Value {
         json!({
             "arguments": self.arguments,
@@ -225,10 +204,4 @@ fn best_of_demo(case: &Case, rounds: &[Round]) -> Option<usize> {
     };
     let sets = (0..case.demo.len()).filter(|_| rounds.iter().all(|it| !it.demos.is_empty()));
     sets.max_by(|one, other| median(*one).total_cmp(&median(*other)))
-}
-
-/// Whether a case is held to a user time of its own.
-fn judges_user_time(case: &Case) -> bool {
-    let of_user = |goal: &Goal| matches!(goal, Goal::UserAlone(_));
-    case.goals.iter().any(of_user)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use wait4::Wait4 as _;
 
 use super::cases::{Case, Data};
-use super::user_samples::{Threads, UserSamples};
+use super::user_samples::UserSamples;
 use crate::command;
 
 /// Figures of one run.
@@ -20,6 +20,8 @@ pub struct Sample {
     pub system_ns: f64,
     /// User time of an I/O by samples, ns; where it was sampled.
     pub sampled_user_ns: Option<f64>,
+    /// Time of an I/O outside system calls, ns; of our own jobs.
+    pub outside_ns: Option<f64>,
     /// Median completion latency, ns; from submission on where the case asks for that.
     pub median_ns: f64,
 }
@@ -74,6 +76,7 @@ pub fn measure(
         user_ns: processor("usr_cpu"),
         system_ns: processor("sys_cpu"),
         sampled_user_ns: None,
+        outside_ns: None,
         median_ns: ["lat_ns", "clat_ns"]
             .iter()
             .find_map(|key| way[key]["percentile"]["50.000000"].as_f64())
@@ -91,42 +94,38 @@ pub fn measure_sampled(
     let samples = UserSamples::beside(path);
     let mut sample = measure(&mut samples.of(program), case, path, seconds)?;
     let ios = sample.iops * seconds as f64;
-    sample.sampled_user_ns = Some(samples.user_ns(Threads::All)? / ios.max(1.0));
+    sample.sampled_user_ns = Some(samples.user_ns()? / ios.max(1.0));
     Ok(sample)
 }
 
-/// Runs one of our own jobs on the file, and reads our own record; its workers' user time is sampled where that is asked for.
-pub fn native(
-    program: &str,
-    keys: &str,
-    path: &str,
-    seconds: usize,
-    sampled: bool,
-) -> Result<Sample, String> {
+/// Runs one of our own jobs on the file, and reads our own record; its workers measure their time outside system calls.
+pub fn native(program: &str, keys: &str, path: &str, seconds: usize) -> Result<Sample, String> {
     let workload = format!("{path}.workload.toml");
     let text = format!(
         "target = {{ path = {path:?}, size = \"1GiB\" }}\n[[stage]]\nmeasure = \"{seconds}s\"\n\
          [[stage.job]]\nname = \"bench\"\n{keys}\n"
     );
     std::fs::write(&workload, text).map_err(|error| format!("{workload}: {error}"))?;
-    let mut command = Command::new(program);
-    command.args(["run", "--json", "--no-record", workload.as_str()]);
-    let samples = sampled.then(|| UserSamples::beside(path));
-    if let Some(samples) = &samples {
-        command = samples.of(&command);
-    }
-    let output = command::output_of(&mut command)?;
+    let words = [
+        "run",
+        "--json",
+        "--no-record",
+        "--outside-calls",
+        workload.as_str(),
+    ];
+    let output = command::output(program, &words)?;
     std::fs::remove_file(&workload).map_err(|error| format!("{workload}: {error}"))?;
     let document: Value = serde_json::from_str(&output).map_err(|error| error.to_string())?;
     let job = &document["stages"][0]["jobs"][0];
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
     let ios = number(&job["read"]["ios"]).max(1.0);
-    let user = samples.map(|samples| samples.user_ns(Threads::Workers));
+    let outside = job["cpu"]["outside_calls_ns"].as_f64();
     Ok(Sample {
         iops: number(&job["read"]["iops"]),
         user_ns: number(&job["cpu"]["user_ns"]) / ios,
         system_ns: number(&job["cpu"]["system_ns"]) / ios,
-        sampled_user_ns: user.transpose()?.map(|ns| ns / ios),
+        sampled_user_ns: None,
+        outside_ns: outside.map(|ns| ns / ios),
         median_ns: number(&job["read"]["latency_ns"]["p50"]),
     })
 }
@@ -136,28 +135,18 @@ pub fn native(
 pub struct Demo {
     /// The median of those it printed.
     pub iops: f64,
-    /// User time of an I/O, ns; sampled where that is asked for.
+    /// User time of an I/O, ns.
     pub user_ns: f64,
 }
 
 /// Runs fio's speed demo at its best flags, those of `arguments` included: of a page cache it reads faster in larger batches,
 /// and with or without registered buffers, depending on the processor (docs/methodology.md).
-pub fn demo(
-    program: &str,
-    arguments: &[&str],
-    path: &str,
-    seconds: usize,
-    sampled: bool,
-) -> Result<Demo, String> {
+pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Result<Demo, String> {
     // It prints once a second, and nothing at its end.
     let runtime = format!("-r{}", seconds.max(2));
     let best = ["-d64", "-s16", "-c16", "-p0", "-B1", "-F1", "-n1"];
     let mut command = Command::new(program);
     command.args(best).args(arguments).arg(runtime).arg(path);
-    let samples = sampled.then(|| UserSamples::beside(path));
-    if let Some(samples) = &samples {
-        command = samples.of(&command);
-    }
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let failed = |error: std::io::Error| format!("{program} (--t-io-uring): {error}");
     let mut child = command.spawn().map_err(failed)?;
@@ -179,13 +168,9 @@ pub fn demo(
         .copied()
         .ok_or_else(|| format!("{command:?} printed no IOPS:\n{text}"))?;
     let ios: f64 = seen.iter().sum();
-    let user_ns = match samples {
-        Some(samples) => samples.user_ns(Threads::Workers)?,
-        None => used.utime.as_secs_f64() * 1e9,
-    };
     Ok(Demo {
         iops,
-        user_ns: user_ns / ios.max(1.0),
+        user_ns: used.utime.as_secs_f64() * 1e9 / ios.max(1.0),
     })
 }
 

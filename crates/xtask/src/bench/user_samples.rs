@@ -13,15 +13,6 @@ pub struct UserSamples {
     file: String,
 }
 
-/// Whose samples count.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
-    /// The whole program's.
-    All,
-    /// Those of all threads but the first, which starts the program and prints.
-    Workers,
-}
-
 impl UserSamples {
     /// Samples in a file beside that one.
     pub fn beside(path: &str) -> Self {
@@ -40,19 +31,12 @@ impl UserSamples {
     }
 
     /// Time in user mode, ns; the samples are gone then.
-    pub fn user_ns(self, whose: Threads) -> Result<f64, String> {
-        let lines = command::output("perf", &["script", "-i", &self.file, "-F", "pid,tid"])?;
+    pub fn user_ns(self) -> Result<f64, String> {
+        let lines = command::output("perf", &["script", "-i", &self.file, "-F", "tid"])?;
         std::fs::remove_file(&self.file).map_err(|error| format!("{}: {error}", self.file))?;
-        let seen = count(&lines, whose);
+        let seen = lines.lines().count();
         Ok(seen as f64 * 1e9 / f64::from(SAMPLES_PER_SECOND))
     }
-}
-
-/// How many of the lines `PID/TID` count.
-fn count(lines: &str, whose: Threads) -> usize {
-    let ids = lines.lines().filter_map(|line| line.trim().split_once('/'));
-    ids.filter(|(process, thread)| whose == Threads::All || process != thread)
-        .count()
 }
 
 /// Whether `perf` is there and may sample.
@@ -67,16 +51,4 @@ pub fn can_sample() -> bool {
         "true",
     ];
     command::output("perf", &words).is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Threads, count};
-
-    #[test]
-    fn the_first_thread_is_no_worker() {
-        let lines = "  17/17  \n   17/18\n 17/18 \n\n";
-        assert_eq!(count(lines, Threads::All), 3);
-        assert_eq!(count(lines, Threads::Workers), 2);
-    }
 }

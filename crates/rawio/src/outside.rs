@@ -1,0 +1,119 @@
+//! The time a thread spends outside the system calls that carry its I/O, by the processor's counter.
+//!
+//! The kernel tells user from system time by what its ticks happen upon, and both ticks and a profiler's samples count an
+//! interrupt that waited for the kernel's return as the program's. Here the counter is read right before each call and right
+//! after it, so that the rest is what the program itself takes: interrupts and other threads that come meanwhile are in it, and two
+//! readings of the counter a call.
+
+use std::time::Duration;
+
+use fathom_units::Nanos;
+
+use crate::Clock;
+use crate::cycles::{counter_keeps_time, cycles};
+
+/// Time outside system calls that carry I/O, and how many those were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OutsideCalls {
+    /// Time from one call's return to the next call, summed.
+    pub time: Nanos,
+    /// Those calls.
+    pub calls: u64,
+}
+
+/// Reads the clock around calls, once it is asked to.
+#[derive(Debug, Default)]
+pub(crate) struct CallTimer {
+    is_on: bool,
+    /// Whether the counter is read; otherwise it is the kernel's clock.
+    counts_cycles: bool,
+    /// When the last call returned.
+    returned: u64,
+    outside: u64,
+    calls: u64,
+    /// Counter and time when it was asked to.
+    begun: (u64, Nanos),
+}
+
+impl CallTimer {
+    /// Begins anew.
+    pub(crate) fn begin(&mut self) {
+        *self = Self {
+            is_on: true,
+            counts_cycles: counter_keeps_time(),
+            ..Self::default()
+        };
+        self.begun = (self.reading(), Clock::now());
+        self.returned = self.begun.0;
+    }
+
+    /// Does one system call. All of it is inlined: after a call, the processor foresees no return of a function rightly.
+    #[inline]
+    pub(crate) fn around<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        if self.is_on {
+            self.outside += self.reading().saturating_sub(self.returned);
+            self.calls += 1;
+        }
+        let result = call();
+        if self.is_on {
+            self.returned = self.reading();
+        }
+        result
+    }
+
+    #[inline]
+    fn reading(&self) -> u64 {
+        if self.counts_cycles {
+            cycles()
+        } else {
+            Clock::now().get()
+        }
+    }
+
+    /// What was outside of calls since it began; `None` where it never did.
+    pub(crate) fn told(&self) -> Option<OutsideCalls> {
+        if !self.is_on {
+            return None;
+        }
+        let readings = self.reading().saturating_sub(self.begun.0).max(1);
+        let time = Duration::from_nanos(Clock::now().saturating_sub(self.begun.1).get());
+        let time = time.mul_f64(self.outside as f64 / readings as f64);
+        Some(OutsideCalls {
+            time: Nanos::new(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
+            calls: self.calls,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn busy(time: Nanos) {
+        let until = Clock::now() + time;
+        while Clock::now() < until {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn what_is_within_calls_does_not_count() {
+        let mut timer = CallTimer::default();
+        assert_eq!(timer.told(), None);
+        timer.around(|| busy(Nanos::from_millis(1)));
+        assert_eq!(timer.told(), None);
+        timer.begin();
+        let begun = Clock::now();
+        for _ in 0..10 {
+            busy(Nanos::from_millis(1));
+            timer.around(|| busy(Nanos::from_millis(3)));
+        }
+        let all = Clock::now().saturating_sub(begun);
+        let told = timer.told().unwrap();
+        assert_eq!(told.calls, 10);
+        // A busy machine may hold the thread up anywhere, but not make a call shorter.
+        let least = Nanos::from_micros(9_990);
+        let most = all.saturating_sub(Nanos::from_micros(29_990));
+        assert!(told.time >= least && told.time <= most, "{told:?} of {all}");
+    }
+}
