@@ -258,7 +258,7 @@ fn time_outside_system_calls_is_told_per_io() {
     };
     let text = told(&job).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        text.contains(", 52ns an I/O outside system calls (4.0 I/Os each)"),
+        text.contains(", 52 ns an I/O outside system calls (4.0 I/Os each)"),
         "{text}"
     );
 }
