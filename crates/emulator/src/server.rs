@@ -608,7 +608,8 @@ fn next_step(io: &mut Io, number: u32, exports: &ExportTable) -> Request {
         file: export.file,
         kind,
         fua: io.fua,
-        offset,
+        // No bytes at the end of a volume are behind its last disk; they count as an I/O of that one.
+        offset: offset.min(export.size.saturating_sub(1)),
         length,
         stream: u64::from(io.export),
         index: io.index,
