@@ -585,6 +585,26 @@ print(size, h.pread(size, 0) == b'x' * size)
     }
 }
 
+/// The protocol leaves open what no bytes are; behind the last byte they must not be the end of the server.
+#[test]
+fn io_of_no_bytes_is_answered_wherever_it_is() {
+    const SIZE: u64 = 256 << 20;
+    let folder = disk_folder();
+    let served = Served::start(folder.path(), RAM, &["--no-record", "-q"]);
+    let mut socket = client(&served);
+    for (command, offset) in [0, 1, 3, 4, 6]
+        .iter()
+        .flat_map(|it| [(*it, 0), (*it, SIZE)])
+    {
+        socket.write_all(&request(command, offset, 0)).unwrap();
+        let mut reply = [0; 16];
+        let told = socket.read_exact(&mut reply);
+        assert!(told.is_ok(), "command {command} at {offset}: {told:?}");
+        assert_eq!(reply[4..8], [0; 4], "command {command} at {offset}");
+    }
+    served.stop();
+}
+
 #[test]
 fn a_socket_is_inherited_and_tcp_serves_this_machine() {
     let folder = disk_folder();

@@ -544,7 +544,7 @@ fn silent_clients_of_the_control_socket_keep_nobody_waiting() {
     drop(silent);
 }
 
-/// Who comes when the process may have no more descriptors is turned away; the others are served.
+/// Who comes when the process may have no more descriptors is turned away; the others are served. Those who only connect give way.
 #[test]
 fn clients_beyond_the_descriptors_are_turned_away() {
     let folder = disk_folder();
@@ -554,17 +554,27 @@ fn clients_beyond_the_descriptors_are_turned_away() {
     let text = "\
 import socket
 home = sys.argv[1]
-def told():
+chosen = bytes([0, 0, 0, 3]) + b'IHAVEOPT' + bytes([0, 0, 0, 1, 0, 0, 0, 5]) + b'plain'
+def told(says=chosen):
   s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(home + '/sockets/fathom.sock')
   clients.append(s)
-  return len(s.recv(18))
+  greeting = len(s.recv(18))
+  if greeting and says:
+    s.sendall(says)
+    assert len(s.recv(10)) == 10
+  return greeting
 clients = []
 found = {told() for _ in range(60)}
 h.pwrite(b'a' * 512, 0)
 for s in clients: s.close()
 h.flush()
-print(found, told())
+silent = {told(says=b'') for _ in range(60)}
+print(found, silent, told())
+h.flush()
 ";
     let home = folder.path().display().to_string();
-    assert_eq!(served.python_with("plain", text, &[&home]), "{0, 18} 18");
+    assert_eq!(
+        served.python_with("plain", text, &[&home]),
+        "{0, 18} {18} 18"
+    );
 }

@@ -274,7 +274,8 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// The next client that waits. One for whom there is no descriptor is turned away: the kernel would tell of it for ever.
+    /// The next client that waits. One for whom there is no descriptor takes the place of another that has not chosen an export, or
+    /// is turned away: the kernel would tell of it for ever.
     fn next_client(&mut self, listener: usize) -> Option<OwnedFd> {
         loop {
             let listener = &self.listeners[listener];
@@ -284,19 +285,40 @@ impl<'a> Server<'a> {
             let more = || fcntl_dupfd_cloexec(&self.epoll, 0).ok();
             drop(self.spare.take().or_else(more)?);
             // Only now it is known whether anybody waits.
-            let waited = matches!(listener.accept(), Ok(Some(_)));
-            self.spare = more();
-            if !waited {
-                return None;
+            let waits = listener.accept().ok().flatten();
+            let client = waits.map(|client| self.make_place().then_some(client));
+            self.spare = fcntl_dupfd_cloexec(&self.epoll, 0).ok();
+            match client {
+                // It is turned away, and the next looked at.
+                Some(None) => {}
+                None => return None,
+                Some(client) => return client,
             }
         }
+    }
+
+    /// Parts with the client that has been in its handshake for longest; `false`: all have chosen an export. Who connects and
+    /// says nothing would otherwise keep out everybody else.
+    fn make_place(&mut self) -> bool {
+        let clients = self.clients.iter().zip(0..);
+        let undecided = clients.filter_map(|(client, place)| {
+            let client = client.as_ref()?;
+            let is_undecided = matches!(client.phase, Phase::Handshake(_));
+            is_undecided.then_some((client.generation, place))
+        });
+        let oldest = undecided.min();
+        if let Some((_, place)) = oldest {
+            self.drop_client(place);
+        }
+        oldest.is_some()
     }
 
     /// Takes in every client that waits.
     fn accept(&mut self) {
         for number in 0..self.listeners.len() {
             while let Some(socket) = self.next_client(number) {
-                if self.alive >= CLIENTS_MOST || self.ios.len() >= IN_FLIGHT_MOST {
+                let is_full = self.ios.len() >= IN_FLIGHT_MOST;
+                if is_full || (self.alive >= CLIENTS_MOST && !self.make_place()) {
                     continue;
                 }
                 self.generation = self.generation.wrapping_add(1);
@@ -608,7 +630,8 @@ fn next_step(io: &mut Io, number: u32, exports: &ExportTable) -> Request {
         file: export.file,
         kind,
         fua: io.fua,
-        offset,
+        // No bytes at the end of a volume are behind its last disk; they count as an I/O of that one.
+        offset: offset.min(export.size.saturating_sub(1)),
         length,
         stream: u64::from(io.export),
         index: io.index,

@@ -169,6 +169,9 @@ impl Handshake {
                 return Ok((taken, Outcome::More));
             };
             if length > OPTION_MAX {
+                if option == OPT_EXPORT_NAME {
+                    return Err(ProtocolError::Unknown);
+                }
                 self.count(exports)?;
                 options::refuse(out, option, Refusal::TooBig);
                 self.skip = u64::from(length);

@@ -42,6 +42,7 @@ pub struct Flags(pub u16);
 
 impl Flags {
     const FUA: u16 = 1;
+    /// Zeroes must take space; here they never do.
     const NO_HOLE: u16 = 2;
     const DONT_FRAGMENT: u16 = 4;
     const REQUEST_ONE: u16 = 8;
@@ -49,11 +50,6 @@ impl Flags {
     /// What is written is durable when the reply comes.
     pub const fn fua(self) -> bool {
         self.0 & Self::FUA != 0
-    }
-
-    /// Zeroes must take space.
-    pub const fn no_hole(self) -> bool {
-        self.0 & Self::NO_HOLE != 0
     }
 
     /// One extent is enough.

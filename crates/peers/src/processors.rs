@@ -10,17 +10,28 @@ pub fn ticks() -> Vec<CpuTicks> {
 }
 
 fn parse(line: &str) -> Option<CpuTicks> {
+    let (cpu, [user, nice, system, idle, iowait, irq, softirq, steal]) = counts(line)?;
+    let kernel = system + irq + softirq + steal;
+    Some((cpu, [user + nice, kernel, idle + iowait]))
+}
+
+/// `cpu3 user nice system idle iowait irq softirq steal …` of `/proc/stat`; `None` of other lines, that of all processors too.
+pub fn counts(line: &str) -> Option<(u32, [u64; 8])> {
     let mut words = line.strip_prefix("cpu")?.split_whitespace();
     if line.starts_with("cpu ") {
         return None;
     }
     let cpu = words.next()?.parse().ok()?;
-    let all: Vec<u64> = words.map(|word| word.parse().unwrap_or(0)).collect();
-    let tick = |index: usize| all.get(index).copied().unwrap_or(0);
-    // user nice system idle iowait irq softirq steal
-    let user = tick(0) + tick(1);
-    let kernel = tick(2) + tick(5) + tick(6) + tick(7);
-    Some((cpu, [user, kernel, tick(3) + tick(4)]))
+    Some((cpu, kinds(words)))
+}
+
+/// Ticks as such a line has them behind its name: user, nice, system, idle, iowait, irq, softirq, steal. Older kernels count
+/// fewer.
+pub fn kinds<'w>(mut words: impl Iterator<Item = &'w str>) -> [u64; 8] {
+    std::array::from_fn(|_| {
+        let word = words.next();
+        word.and_then(|word| word.parse().ok()).unwrap_or(0)
+    })
 }
 
 /// Percent of each processor's time between two moments, by its number: user, kernel, idle. One that did not tick was idle.

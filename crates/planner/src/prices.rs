@@ -14,12 +14,13 @@
 
 use std::collections::BTreeMap;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
-use fathom_tables::{Complaints, Entry};
-use toml::de::{DeTable, DeValue};
+use fathom_diagnostics::Diagnostics;
+use fathom_tables::{Complaints, Entry, document};
+use fathom_units::Bytes;
+use toml::de::DeValue;
 
 /// Largest price list.
-const MOST_BYTES: usize = 4 << 20;
+const LARGEST: Bytes = Bytes::mib(4);
 /// The highest price, in millionths.
 const MOST_MILLIONTHS: f64 = 1e17;
 
@@ -103,18 +104,7 @@ impl Prices {
     /// # Errors
     /// All complaints at once.
     pub fn read(text: &str, file: &str) -> Result<Self, Diagnostics> {
-        if text.len() > MOST_BYTES {
-            let message = format!("`{file}` is larger than 4 MiB, which no price list needs");
-            let complaint = Diagnostic::error(message).hint("name another file");
-            return Err(Diagnostics(vec![complaint]));
-        }
-        let parsed = DeTable::parse(text).map_err(|error| {
-            let mut diagnostic = Diagnostic::error(error.message().to_owned());
-            if let Some(span) = error.span() {
-                diagnostic = diagnostic.at(Location::in_text(file, text, span));
-            }
-            Diagnostics(vec![diagnostic.hint("a price list is written in TOML")])
-        })?;
+        let parsed = document(text, file, ("price list", LARGEST))?;
         let mut complaints = Complaints::new(file, text);
         let span = parsed.span();
         let top = Entry::new("a price list", parsed.get_ref(), &span);

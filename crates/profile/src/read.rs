@@ -2,15 +2,14 @@
 
 use std::str::FromStr;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
-use fathom_tables::{Complaints, Entry};
+use fathom_diagnostics::Diagnostics;
+use fathom_tables::{Complaints, Entry, document};
 use fathom_units::{Bytes, BytesPerSec, Iops, ParseUnitError};
-use toml::de::DeTable;
 
 use crate::{Growth, Level, Levels, Period, PeriodKind, Profile, Role, SECTOR, Volume};
 
 /// Largest profile.
-const MOST_BYTES: usize = 1 << 20;
+const LARGEST: Bytes = Bytes::mib(1);
 /// Most volumes.
 const MOST_VOLUMES: usize = 64;
 /// Most I/Os a second, I/Os outstanding and transactions a second.
@@ -24,18 +23,7 @@ impl Profile {
     /// # Errors
     /// All complaints at once, at least one of them an error.
     pub fn read(text: &str, file: &str) -> Result<(Self, Diagnostics), Diagnostics> {
-        if text.len() > MOST_BYTES {
-            let message = format!("`{file}` is larger than 1 MiB, which no profile needs");
-            let complaint = Diagnostic::error(message).hint("name another file");
-            return Err(Diagnostics(vec![complaint]));
-        }
-        let parsed = DeTable::parse(text).map_err(|error| {
-            let mut diagnostic = Diagnostic::error(error.message().to_owned());
-            if let Some(span) = error.span() {
-                diagnostic = diagnostic.at(Location::in_text(file, text, span));
-            }
-            Diagnostics(vec![diagnostic.hint("a profile is written in TOML")])
-        })?;
+        let parsed = document(text, file, ("profile", LARGEST))?;
         let mut complaints = Complaints::new(file, text);
         let span = parsed.span();
         let top = Entry::new("a profile", parsed.get_ref(), &span);

@@ -462,11 +462,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let route = &self.routes[index as usize];
         let tag = u64::from(index) << 32 | u64::from(slot);
         if route.backend == Backend::Null {
-            self.completed.push(Completed {
-                tag,
-                waits: Waits::NONE,
-                error: None,
-            });
+            self.completed.push(done_at_once(tag));
             return;
         }
         let kind = match (route.operation, io.direction) {
@@ -492,11 +488,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let route = &self.routes[index as usize];
         let tag = u64::from(index) << 32 | u64::from(slot);
         if route.backend == Backend::Null {
-            self.completed.push(Completed {
-                tag,
-                waits: Waits::NONE,
-                error: None,
-            });
+            self.completed.push(done_at_once(tag));
             return;
         }
         let target = &route.targets[target as usize];
@@ -513,6 +505,15 @@ impl<'a, 'r> Run<'a, 'r> {
             tag,
         };
         self.storage.submit(self.now, request, &mut self.completed);
+    }
+}
+
+/// The completion of what no storage is asked for.
+fn done_at_once(tag: u64) -> Completed {
+    Completed {
+        tag,
+        waits: Waits::NONE,
+        error: None,
     }
 }
 

@@ -140,10 +140,7 @@ impl Histogram {
                 if let Some(there) = histogram.buckets.get_mut(place) {
                     *there += 1;
                 } else {
-                    // To make a bucket looks at the extremes.
                     *histogram.make(bucket) += 1;
-                    histogram.min = histogram.min.min(*value);
-                    histogram.max = histogram.max.max(*value);
                 }
             }
         }
@@ -280,6 +277,17 @@ impl Histogram {
         bucket_of(self.min)..bucket_of(self.max) + 1
     }
 
+    /// Numbers of the buckets from the first that counts something to the last, whether or not count and extremes know of it yet.
+    fn filled(&self) -> Range<usize> {
+        let is_filled = |count: &u64| *count > 0;
+        let first = self.buckets.iter().position(is_filled);
+        let last = self.buckets.iter().rposition(is_filled);
+        let (first, end) = first
+            .zip(last)
+            .map_or((0, 0), |(first, last)| (first, last + 1));
+        self.first + first..self.first + end
+    }
+
     /// A bucket, made where it is not there.
     #[cold]
     fn make(&mut self, bucket: usize) -> &mut u64 {
@@ -293,7 +301,7 @@ impl Histogram {
         if there.start <= range.start && range.end <= there.end {
             return;
         }
-        let used = self.used();
+        let used = self.filled();
         let wanted = if used.is_empty() {
             range.clone()
         } else {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
-use fathom_units::ParseUnitError;
+use fathom_units::{Bytes, ParseUnitError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -69,6 +69,31 @@ impl<'a> Complaints<'a> {
     pub fn location(&self, span: &Range<usize>) -> Location {
         Location::in_text(self.file, self.text, span.clone())
     }
+}
+
+/// The document of a file of some `kind`, such as "design", which has so many bytes at most.
+///
+/// # Errors
+/// It is larger, or no TOML.
+pub fn document<'t>(
+    text: &'t str,
+    file: &str,
+    (kind, most): (&str, Bytes),
+) -> Result<Spanned<DeTable<'t>>, Diagnostics> {
+    if text.len() as u64 > most.get() {
+        let message = format!("`{file}` is larger than {most}, which no {kind} needs");
+        let complaint = Diagnostic::error(message).hint("name another file");
+        return Err(Diagnostics(vec![complaint]));
+    }
+    DeTable::parse(text).map_err(|error| {
+        let mut diagnostic = Diagnostic::error(error.message().to_owned());
+        if let Some(span) = error.span() {
+            diagnostic = diagnostic.at(Location::in_text(file, text, span));
+        }
+        Diagnostics(vec![
+            diagnostic.hint(format!("a {kind} is written in TOML")),
+        ])
+    })
 }
 
 /// One table, called `what` in complaints.
@@ -355,5 +380,31 @@ impl<'t> Entry<'t> {
             complaints.error(&value.span(), message, "give each two brackets");
         }
         tables
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_document_is_told_with_its_kind() {
+        #[track_caller]
+        fn check(text: &str, expected: &str) {
+            let found = document(text, "x.toml", ("price list", Bytes::new(16)));
+            let told = found.map_or_else(|complaints| complaints.to_string(), |_| String::new());
+            assert!(told.starts_with(expected), "{told}");
+            assert_eq!(told.is_empty(), expected.is_empty(), "{told}");
+        }
+        check("a = 1\nb = [2, 3]", "");
+        check(
+            "a = 1\nb = [2, 34]",
+            "error: `x.toml` is larger than 16 B, which no price list needs\n  hint: name another file",
+        );
+        check("a = 1\nb = ", "error: ");
+        let broken = document("b = ", "x.toml", ("profile", Bytes::new(16)));
+        let told = broken.map_or_else(|complaints| complaints.to_string(), |_| String::new());
+        assert!(told.contains("x.toml:1"), "{told}");
+        assert!(told.contains("a profile is written in TOML"), "{told}");
     }
 }

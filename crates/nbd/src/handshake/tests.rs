@@ -134,6 +134,8 @@ fn what_cannot_be_answered_ends_the_connection() {
     check(1, &[vec![7; 16]], Err(ProtocolError::Magic));
     let unknown = option(OPT_EXPORT_NAME, b"c");
     check(1, &[unknown], Err(ProtocolError::Unknown));
+    let long = option(OPT_EXPORT_NAME, &vec![b'a'; OPTION_MAX as usize + 1]);
+    check(1, &[long], Err(ProtocolError::Unknown));
     // There are two exports.
     let most = (OPTIONS_MOST + 2 * OPTIONS_OF_EXPORT) as usize;
     let endless = vec![option(99, &[]); most + 1];

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use fathom_dialects::iometer::{CpuTimes, Machine};
 use fathom_units::Nanos;
 
+use crate::processors::counts;
+
 /// Counters at one moment; empty where the kernel does not tell.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
@@ -60,20 +62,11 @@ impl Counters {
     }
 }
 
-/// `cpu3 user nice system idle iowait irq softirq steal …` as user, kernel, idle, interrupts, deferred calls, other.
+/// A processor's line of `/proc/stat` as user, kernel, idle, interrupts, deferred calls, other.
 fn cpu(line: &str) -> Option<(u32, [u64; 6])> {
-    let mut words = line.strip_prefix("cpu")?.split_whitespace();
-    if line.starts_with("cpu ") {
-        return None;
-    }
-    let cpu = words.next()?.parse().ok()?;
-    let all: Vec<u64> = words.map(|word| word.parse().unwrap_or(0)).collect();
-    let tick = |index: usize| all.get(index).copied().unwrap_or(0);
-    let idle = tick(3) + tick(4);
-    Some((
-        cpu,
-        [tick(0) + tick(1), tick(2), idle, tick(5), tick(6), tick(7)],
-    ))
+    let (cpu, [user, nice, system, idle, iowait, irq, softirq, steal]) = counts(line)?;
+    let parts = [user + nice, system, idle + iowait, irq, softirq, steal];
+    Some((cpu, parts))
 }
 
 /// All that is not idle, programs, the kernel with its interrupts, deferred calls, interrupts, in percent.

@@ -2,6 +2,8 @@
 
 use fathom_dialects::vdbench::output::Processors;
 
+use crate::processors::kinds;
+
 /// Ticks since the machine started (proc(5), `/proc/stat`); `None` where the kernel does not tell.
 pub fn now() -> Option<Processors> {
     parse(&std::fs::read_to_string("/proc/stat").ok()?)
@@ -9,17 +11,12 @@ pub fn now() -> Option<Processors> {
 
 fn parse(text: &str) -> Option<Processors> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let all: Vec<u64> = line
-        .split_whitespace()
-        .map(|word| word.parse().unwrap_or(0))
-        .collect();
-    let tick = |index: usize| all.get(index).copied().unwrap_or(0);
-    // user nice system idle iowait irq softirq steal
+    let [user, nice, system, idle, iowait, irq, softirq, steal] = kinds(line.split_whitespace());
     Some(Processors {
-        user: tick(0) + tick(1),
-        system: tick(2) + tick(5) + tick(6) + tick(7),
-        wait: tick(4),
-        idle: tick(3),
+        user: user + nice,
+        system: system + irq + softirq + steal,
+        wait: iowait,
+        idle,
     })
 }
 

@@ -8,5 +8,6 @@ mod determinism;
 mod drive;
 mod examples;
 mod littles_law;
+mod queueing;
 mod saturation;
 mod scale;

@@ -4,10 +4,10 @@ use fathom_catalog::{Catalog, GenericDevice, Limits};
 use fathom_units::Bytes;
 
 use super::names::expand;
-use super::values::{mount_of, read_latency, read_limits, read_mount};
+use super::values::{mount_of, read_latency, read_limits, read_mount, row_of};
 use super::{is_taken, too_many, values};
 use crate::design::{Design, Device, LatencyChoice, Raid5};
-use fathom_tables::{At, Complaints, Entry};
+use fathom_tables::{Complaints, Entry};
 
 const KNOWN: [&str; 11] = [
     "name",
@@ -140,16 +140,7 @@ fn read_kind(
     catalog: &Catalog,
     complaints: &mut Complaints<'_>,
 ) -> Option<&'static GenericDevice> {
-    let At { value, span } = entry.text("type", complaints)?;
-    match catalog.generic_device(value) {
-        Ok(kind) => Some(kind),
-        Err(error) => {
-            let hint = error.hint().unwrap_or_else(|| {
-                let names = catalog.generic_devices().iter().map(|row| row.name);
-                format!("one of {}", names.collect::<Vec<_>>().join(", "))
-            });
-            complaints.error(&span, error.to_string(), &hint);
-            None
-        }
-    }
+    let kind = entry.text("type", complaints)?;
+    let names = catalog.generic_devices().iter().map(|row| row.name);
+    row_of(&kind, catalog.generic_device(kind.value), names, complaints)
 }

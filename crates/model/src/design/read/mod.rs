@@ -19,16 +19,16 @@ mod vm;
 mod volume;
 
 use fathom_catalog::Catalog;
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
-use fathom_tables::{Complaints, Entry};
-use toml::de::DeTable;
+use fathom_diagnostics::Diagnostics;
+use fathom_tables::{Complaints, Entry, document};
+use fathom_units::Bytes;
 
 pub use rules::{CachedDisk, Obstacle, caching_obstacle};
 
 use super::{AnyVolume, Design, notes};
 
 /// Largest design file.
-const MOST_BYTES: usize = 4 << 20;
+const LARGEST: Bytes = Bytes::mib(4);
 /// Most machines and most volumes (devices counted), so that ranges of names within ranges cannot fill the memory.
 const MOST_PARTS: usize = 10_000;
 
@@ -45,12 +45,7 @@ impl Design {
         file: &str,
         catalog: &Catalog,
     ) -> Result<(Self, Diagnostics), Diagnostics> {
-        if text.len() > MOST_BYTES {
-            let message = format!("`{file}` is larger than 4 MiB, which no design needs");
-            let complaint = Diagnostic::error(message).hint("name another file");
-            return Err(Diagnostics(vec![complaint]));
-        }
-        let parsed = DeTable::parse(text).map_err(|error| syntax(file, text, &error))?;
+        let parsed = document(text, file, ("design", LARGEST))?;
         let mut complaints = Complaints::new(file, text);
         let span = parsed.span();
         let top = Entry::new("a design", parsed.get_ref(), &span);
@@ -78,14 +73,6 @@ impl Design {
         design.notes = notes::notes(&design, &complaints.notes);
         Ok((design, complaints.found))
     }
-}
-
-fn syntax(file: &str, text: &str, error: &toml::de::Error) -> Diagnostics {
-    let mut diagnostic = Diagnostic::error(error.message().to_owned());
-    if let Some(span) = error.span() {
-        diagnostic = diagnostic.at(Location::in_text(file, text, span));
-    }
-    Diagnostics(vec![diagnostic.hint("a design is written in TOML")])
 }
 
 /// Complains where `parts` are more than a design may have; once is enough.

@@ -5,7 +5,7 @@ use fathom_units::{Bytes, BytesPerSec, group_digits};
 
 use super::clients;
 use super::names::expand;
-use super::values::{catalog_latency, read_bandwidth, read_iops, read_latency, read_mount};
+use super::values::{catalog_latency, read_bandwidth, read_iops, read_latency, read_mount, row_of};
 use crate::design::{Design, NfsVersion, NfsVolume, figures};
 use fathom_tables::{At, Complaints, Entry};
 
@@ -113,17 +113,13 @@ fn read_level(
     complaints: &mut Complaints<'_>,
 ) -> Option<&'static ServiceLevel> {
     let level = entry.required_text("level", "level = \"premium\"", complaints)?;
-    match catalog.service_level(level.value) {
-        Ok(level) => Some(level),
-        Err(error) => {
-            let hint = error.hint().unwrap_or_else(|| {
-                let names = catalog.service_levels().iter().map(|row| row.name);
-                format!("one of {}", names.collect::<Vec<_>>().join(", "))
-            });
-            complaints.error(&level.span, error.to_string(), &hint);
-            None
-        }
-    }
+    let names = catalog.service_levels().iter().map(|row| row.name);
+    row_of(
+        &level,
+        catalog.service_level(level.value),
+        names,
+        complaints,
+    )
 }
 
 /// Keys that bear on a volume's bandwidth.

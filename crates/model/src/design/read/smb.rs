@@ -6,7 +6,7 @@ use fathom_units::Iops;
 use super::clients;
 use super::names::expand;
 use super::share_limits::{self, Provisioned};
-use super::values::{Offer, catalog_latency, read_burst, read_latency, read_mount};
+use super::values::{Offer, catalog_latency, read_burst, read_latency, read_mount, row_of};
 use crate::design::{Burst, Design, SmbShare};
 use fathom_tables::{Complaints, Entry};
 
@@ -119,17 +119,8 @@ fn read_model(
     complaints: &mut Complaints<'_>,
 ) -> Option<&'static ShareModel> {
     let model = entry.required_text("model", "model = \"ssd-v2\"", complaints)?;
-    match catalog.share_model(model.value) {
-        Ok(model) => Some(model),
-        Err(error) => {
-            let hint = error.hint().unwrap_or_else(|| {
-                let names = catalog.share_models().iter().map(|row| row.name);
-                format!("one of {}", names.collect::<Vec<_>>().join(", "))
-            });
-            complaints.error(&model.span, error.to_string(), &hint);
-            None
-        }
-    }
+    let names = catalog.share_models().iter().map(|row| row.name);
+    row_of(&model, catalog.share_model(model.value), names, complaints)
 }
 
 /// `channels`, `metadata_cache` and `handles`.

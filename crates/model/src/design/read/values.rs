@@ -1,6 +1,6 @@
 //! Values that several kinds of entry have: mounts, limits, latencies, bursting.
 
-use fathom_catalog::{Catalog, Limits};
+use fathom_catalog::{Catalog, CatalogError, Limits};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
 use crate::design::{Burst, Credits, FigureOrigin, LatencyChoice, LatencyOrigin, Mount};
@@ -59,6 +59,22 @@ pub(super) fn mount_of(
             None
         }
     }
+}
+
+/// The row of the catalogue that `name` was looked up for; where there is none like it, `names` are those that there are.
+pub(super) fn row_of<R>(
+    name: &At<&str>,
+    found: Result<R, CatalogError>,
+    names: impl Iterator<Item = &'static str>,
+    complaints: &mut Complaints<'_>,
+) -> Option<R> {
+    found
+        .map_err(|error| {
+            let all = || format!("one of {}", names.collect::<Vec<_>>().join(", "));
+            let hint = error.hint().unwrap_or_else(all);
+            complaints.error(&name.span, error.to_string(), &hint);
+        })
+        .ok()
 }
 
 /// `iops = 3866`, at least 1.

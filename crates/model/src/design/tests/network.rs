@@ -61,17 +61,17 @@ fn what_is_in_flight_follows_the_version() {
         (Bytes::kib(64), Bytes::kib(64), None)
     );
     let with = |lines: &str| one(&format!("level = 'standard'\nquota = '1TiB'\n{lines}"));
-    // Printed: 64 slots serve 64 with one connection or two; 180 serve 128 with one, 180 with two.
-    let session = |slots: u32, connections: u32| {
-        with(&format!(
-            "version = '4.1'\nslots = {slots}\nconnections = {connections}"
-        ))
-        .client_slots()
+    let slots = |lines: &str| {
+        let volume = with(lines);
+        (volume.slots, volume.connections, volume.session_slots)
     };
-    assert_eq!((session(64, 1), session(64, 2)), (64, 64));
-    assert_eq!((session(180, 1), session(180, 2)), (128, 180));
-    assert_eq!(with("version = '4.1'").session_slots, Some(64));
-    assert_eq!(with("connections = 8").client_slots(), 1024);
+    // A session's slots bound those of all its connections together.
+    assert_eq!(
+        slots("version = '4.1'\nslots = 180\nconnections = 2"),
+        (128, 2, Some(180))
+    );
+    assert_eq!(slots("version = '4.1'"), (128, 1, Some(64)));
+    assert_eq!(slots("slots = 16\nconnections = 8"), (16, 8, None));
     let tuned = with("rsize = '256KiB'\nwsize = '1MiB'\nwindow = '4MiB'");
     assert_eq!((tuned.rsize, tuned.wsize), (Bytes::kib(256), Bytes::mib(1)));
     assert_eq!(tuned.window, Some(Bytes::mib(4)));

@@ -111,14 +111,3 @@ pub struct SmbShare {
     /// Where the design file describes it.
     pub place: Location,
 }
-
-impl NfsVolume {
-    /// I/Os that one client can have in flight: slots of all its connections, within those of its session.
-    ///
-    /// `min(session slots, slots × connections)` (performance-linux-concurrency-session-slots.md, 2021-08-02).
-    pub fn client_slots(&self) -> u32 {
-        let connections = self.slots.saturating_mul(self.connections);
-        self.session_slots
-            .map_or(connections, |session| session.min(connections))
-    }
-}

@@ -217,24 +217,32 @@ impl SetStream {
                 FileTask::Write => Wanted::There,
                 _ => Wanted::Whole,
             };
-            let closing = self.current.take();
-            let file = match self.choose(wanted) {
-                Ok(file) => file,
-                Err(none) => {
-                    // What is open stays so until there is another, or the job ends.
-                    self.current = closing;
-                    return none;
-                }
-            };
-            if let Some(closing) = closing {
-                self.queue.push_back(SetAct::Close(own(closing.file)));
+            if let Err(none) = self.turn_to(|stream| stream.choose(wanted)) {
+                return none;
             }
-            self.open(file);
         }
         if let Some(act) = self.block(direction) {
             self.queue.push_back(act);
         }
         Plan::Ready
+    }
+
+    /// Opens the file that `choose` gives, and closes the one that was open. Where it gives none, that one stays open until there
+    /// is another, or the job ends.
+    fn turn_to(&mut self, choose: impl FnOnce(&mut Self) -> Result<u32, Plan>) -> Result<(), Plan> {
+        let closing = self.current.take();
+        let file = match choose(self) {
+            Ok(file) => file,
+            Err(none) => {
+                self.current = closing;
+                return Err(none);
+            }
+        };
+        if let Some(closing) = closing {
+            self.queue.push_back(SetAct::Close(own(closing.file)));
+        }
+        self.open(file);
+        Ok(())
     }
 
     fn direction(&mut self) -> Direction {
@@ -466,19 +474,9 @@ impl SetStream {
     }
 
     fn plan_format_block(&mut self) -> Plan {
-        if self.current.as_ref().is_none_or(|file| file.is_over(true)) {
-            let closing = self.current.take();
-            let file = match self.choose_once_of_all() {
-                Ok(file) => file,
-                Err(none) => {
-                    self.current = closing;
-                    return none;
-                }
-            };
-            if let Some(closing) = closing {
-                self.queue.push_back(SetAct::Close(own(closing.file)));
-            }
-            self.open(file);
+        let over = (self.current.as_ref()).is_none_or(|file| file.is_over(true));
+        if over && let Err(none) = self.turn_to(Self::choose_once_of_all) {
+            return none;
         }
         if let Some(act) = self.block(Direction::Write) {
             self.queue.push_back(act);
