@@ -18,6 +18,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         .with_sweep(&args.sweep.sweeps)?;
     tell_decisions(&args.output, &input);
     let options = options(&args.safety);
+    input.tell_unused_names(&options.destroy_data, &TERMINAL);
     if args.output.dry_run {
         if let Some(folder) = input.missing_folder() {
             let folder = folder.display();
