@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::convert::ConvertArgs;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use fathom_diagnostics::nearest;
-use fathom_manual::{dialect_meant, surplus_word, unknown_verb};
+use fathom_manual::{dialect_meant, refused_value, surplus_word, unknown_verb};
 use fathom_model::Factor;
-use fathom_session::{CompareArgs, Keep, Layout, NeedArgs, Show, Words, is_dialect};
+use fathom_session::{CompareArgs, Keep, Layout, NeedArgs, Show, Words, is_dialect, whole_number};
 use fathom_workload::preset_names;
 
 /// Will this storage carry this application, and how do we know?
@@ -352,10 +352,10 @@ pub enum ProfileAction {
         #[arg(long, value_name = "NAME")]
         app: String,
         /// Users of the application
-        #[arg(long, value_name = "N", conflicts_with = "tps")]
+        #[arg(long, value_name = "N", conflicts_with = "tps", value_parser = whole_number::<u64>(1, u64::MAX))]
         users: Option<u64>,
         /// Its transactions a second
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
         tps: Option<u64>,
         /// The file to write, instead of stdout; one that exists is never written over
         #[arg(short, long, value_name = "FILE")]
@@ -427,9 +427,16 @@ pub fn peer(words: &[String]) -> Option<(fathom_peers::Peer, &[String])> {
     Some((fathom_peers::peer(verb)?, own))
 }
 
+fn read(words: &[String]) -> Result<Cli, clap::Error> {
+    let command = fathom_manual::with_numbers_below_zero(Cli::command());
+    let matches = command.try_get_matches_from(words);
+    let read = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    read.map_err(|error| refused_value(&error).unwrap_or(error))
+}
+
 /// Reads the command line. Options that follow a file or a preset count as if they stood before it.
 pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
-    let cli = match Cli::try_parse_from(words) {
+    let cli = match read(words) {
         Err(error) if error.kind() == clap::error::ErrorKind::MissingRequiredArgument => {
             let Some(reordered) = workload_last(words) else {
                 return Err(error);
@@ -459,7 +466,7 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     let mut reordered = before.to_vec();
     reordered.extend_from_slice(&after[1..]);
     reordered.push(after[0].clone());
-    let again = Cli::try_parse_from(&reordered)?;
+    let again = read(&reordered)?;
     match again.workload() {
         // Of a word that is no name of anything, its reader says so.
         Some([_, _, ..])
@@ -660,6 +667,90 @@ mod tests {
             assert_eq!(error.exit_code(), 2, "{line}");
             let error = error.to_string();
             assert!(error.contains(hint), "{line}: {error}");
+        }
+    }
+
+    /// Lines with a value that is none, and what is said of it.
+    const VALUES_THAT_ARE_NONE: &[(&str, &str)] = &[
+        (
+            "fathom plan p --machines x",
+            "--machines: `x` is no whole number from 1 to 64",
+        ),
+        (
+            "fathom plan p --machines -1",
+            "--machines: `-1` is no whole number from 1 to 64",
+        ),
+        (
+            "fathom plan p --offers 0",
+            "--offers: `0` is no whole number from 1 to 100",
+        ),
+        (
+            "fathom plan p --offer 1.5",
+            "--offer: `1.5` is no whole number",
+        ),
+        (
+            "fathom plan p --prices q --max-price x",
+            "--max-price: `x` is no price of a month",
+        ),
+        (
+            "fathom plan p --prices q --max-price nan",
+            "write an amount such as `1500`",
+        ),
+        (
+            "fathom plan p --prices q --max-price -5",
+            "--max-price: `-5` is no price",
+        ),
+        ("fathom observe --pid x", "--pid: `x` is no whole number"),
+        (
+            "fathom observe --duration -1",
+            "--duration: `-1` is not a time with its unit",
+        ),
+        ("fathom observe --interval 5", "--interval: `5` has no unit"),
+        (
+            "fathom observe --transactions x",
+            "--transactions: `x` is not a rate such as",
+        ),
+        (
+            "fathom observe --from a --memory -1",
+            "--memory: `-1` is not a size such as",
+        ),
+        (
+            "fathom observe --growth x",
+            "--growth: `x` is no growth: a factor from 1x",
+        ),
+        ("fathom serve d --seed x", "--seed: `x` is no whole number"),
+        (
+            "fathom serve d --for x",
+            "--for: `x` is not a time with its unit",
+        ),
+        (
+            "fathom serve d --scale -1",
+            "--scale: `-1` is no factor: write a decimal number",
+        ),
+        (
+            "fathom profile new --app a --users x",
+            "--users: `x` is no whole number",
+        ),
+        (
+            "fathom profile new --app a --tps -1",
+            "--tps: `-1` is no whole number",
+        ),
+        (
+            "fathom predict --on d --scale x quick",
+            "--scale: `x` is no factor",
+        ),
+    ];
+
+    #[test]
+    fn a_value_that_is_none_says_what_to_write() {
+        for (line, says) in VALUES_THAT_ARE_NONE {
+            let error = parsed(line).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+            let error = error.to_string();
+            assert!(
+                error.starts_with("error: --") && error.contains(says),
+                "{line}: {error}"
+            );
         }
     }
 

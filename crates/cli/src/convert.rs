@@ -42,7 +42,10 @@ Examples:
 pub fn convert(args: &ConvertArgs) -> Result<Code, Failure> {
     let to = Dialect::of_name(&args.to)
         .ok_or_else(|| Failure::new(Code::Usage, format!("`{}` is no dialect", args.to)))?;
-    let input = load(&args.workload.words(None), &TERMINAL)?;
+    let mut input = load(&args.workload.words(None), &TERMINAL)?;
+    if to != Dialect::Native {
+        input = input.with_fresh_files();
+    }
     let converted = write(&input.workload, to, &input.name);
     for loss in &converted.losses {
         crate::tell(&loss.to_string());

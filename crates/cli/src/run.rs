@@ -21,6 +21,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         outside_calls: args.outside_calls,
         ..options(&args.safety)
     };
+    input.tell_unused_names(&options.destroy_data, &TERMINAL);
     if args.output.dry_run {
         if let Some(folder) = input.missing_folder() {
             let folder = folder.display();

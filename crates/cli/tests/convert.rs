@@ -45,6 +45,44 @@ fn a_job_file_becomes_a_native_file_and_comes_back() {
     assert!(text(&output.stderr).contains("nothing is written over"));
 }
 
+#[test]
+fn a_folder_is_no_file_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let native = folder.path().join("a.workload.toml");
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let missing = folder.path().join("missing/");
+    for there in [&data, &missing] {
+        let there = there.display();
+        let words = format!(
+            "target = {{ path = \"{there}\", size = \"1MiB\" }}\n[[stage]]\nname = \"s\"\nmeasure = \"1s\"\n\
+             [[stage.job]]\nmix = \"write\"\n"
+        );
+        std::fs::write(&native, words).unwrap();
+        let there = there.to_string();
+        let there = there.trim_end_matches('/');
+        for (dialect, name) in [
+            ("fio", format!("filename={there}/fathom-1-0-0.dat\n")),
+            ("diskspd", format!("{there}/fathom-0-0.dat\n")),
+            ("vdbench", format!("lun={there}/")),
+        ] {
+            let output = fathom(&["convert", "--to", dialect, native.to_str().unwrap()]);
+            let written = text(&output.stdout);
+            assert!(
+                output.status.success() && written.contains(&name),
+                "{dialect}: {written}"
+            );
+            let told = text(&output.stderr);
+            assert!(told.contains("a fresh file in"), "{told}");
+        }
+    }
+    // A run makes no file of a folder's name either.
+    let output = fathom(&["run", "--no-record", native.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("no such directory"));
+    assert!(!missing.exists());
+}
+
 /// An Iometer configuration with these names of its specification, its manager and its worker.
 fn configuration(name: &str) -> String {
     format!(

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::process::Stdio;
 
 use fathom_profile::{PeriodKind, Profile};
 use support::fathom;
@@ -196,4 +197,33 @@ fn what_has_no_lines_is_refused_before_it_is_read() {
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("more than 128 MiB come of it"), "{said}");
     assert!(said.contains("hint:"), "{said}");
+}
+
+#[test]
+fn a_log_comes_on_the_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sadf();
+    fs::write(folder.path().join("log"), &log).unwrap();
+    let observe = |from: &[&str]| {
+        let mut command = fathom(folder.path());
+        command
+            .args(["observe", "--from"])
+            .args(from)
+            .stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        // Who is refused reads nothing.
+        let _ = input.write_all(log.as_bytes());
+        drop(input);
+        child.wait_with_output().unwrap()
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (piped, named) = (observe(&["-"]), observe(&["log"]));
+    assert!(piped.status.success(), "{}", text(&piped.stderr));
+    let of_file = text(&named.stdout).replace("`log`", "`-`");
+    assert_eq!(text(&piped.stdout), of_file);
+    let twice = observe(&["-", "-"]);
+    assert_eq!(twice.status.code(), Some(3));
+    assert!(text(&twice.stderr).contains("`-` is named twice"));
 }

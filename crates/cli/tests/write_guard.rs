@@ -179,3 +179,36 @@ fn run_is_guarded_as_fio_is() {
     expect_code(folder.path(), &["run", native.to_str().unwrap()], 4);
     assert!(before == disk.bytes(), "the device was written to");
 }
+
+#[test]
+fn a_name_that_is_of_no_use_is_told() {
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    let on_device = format!("--filename={}", disk.device);
+    let device_name = format!("--destroy-data={}", disk.name());
+    for (filename, name, is_told) in [
+        ("--filename=data", "--destroy-data=nvme7", true),
+        ("--filename=data", "", false),
+        (&on_device, &device_name, false),
+    ] {
+        let arguments = write_arguments(filename, name);
+        let (_, stderr) = expect_code(folder.path(), &arguments, 0);
+        let told =
+            format!("`{name}` changes nothing: no target of this workload is a block device");
+        assert_eq!(stderr.contains(&told), is_told, "{arguments:?}: {stderr}");
+    }
+    // What holds for every run is no mistake of one.
+    let mut command = support::fathom(folder.path());
+    command
+        .args(["run", "-q", "--no-record"])
+        .args(write_arguments("--filename=data", ""));
+    let output = command
+        .env("FATHOM_DESTROY_DATA", "nvme7")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && !stderr.contains("changes nothing"),
+        "{stderr}"
+    );
+}

@@ -204,6 +204,7 @@ fn read_with(text: &str, options: Options, processors: u32) -> Result<IometerInp
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file = options.config.as_deref().unwrap_or("command line");
     let mut source = Source::new(file, text);
+    read::check_kind(&mut source);
     let config = read::config(&mut source);
     if source.is_unread() {
         return Err(source.finish());

@@ -6,7 +6,7 @@ use clap::Args;
 use fathom_catalog::{Catalog, Era};
 use fathom_planner::{Family, MOST_MACHINES, Offer, Prices, Prove, Request};
 use fathom_profile::{Level, Profile};
-use fathom_session::{Code, Console, Failure, NewFile, read_text, tell_warnings};
+use fathom_session::{Code, Console, Failure, NewFile, read_text, tell_warnings, whole_number};
 use fathom_units::Nanos;
 
 use crate::{Emit, emit};
@@ -31,7 +31,7 @@ pub struct PlanArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     only: Vec<String>,
     /// How many machines share the I/O [default: the fewest that carry it]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MACHINES)))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1, MOST_MACHINES.into()))]
     machines: Option<u32>,
     /// Round trip to volumes and shares: near, far, or a time such as 0.5ms
     #[arg(long, default_value = "near", value_name = "TIME")]
@@ -47,9 +47,9 @@ pub struct PlanArgs {
         long,
         value_name = "AMOUNT",
         requires = "prices",
-        allow_negative_numbers = true
+        value_parser = most
     )]
-    max_price: Option<f64>,
+    max_price: Option<u64>,
     /// Multiply the profile's figures, in place of its own growth
     #[arg(long, value_name = "1.5x", allow_hyphen_values = true)]
     growth: Option<String>,
@@ -57,7 +57,7 @@ pub struct PlanArgs {
     #[arg(long, default_value = "99", value_parser = ["50", "90", "99"])]
     percentile: String,
     /// How many designs to offer
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole_number::<u8>(1, 100))]
     offers: u8,
     /// Predict the need on designs before they are offered: soon (what takes about 5 s), always, never
     #[arg(long, value_name = "WHEN", default_value = "soon", num_args = 0..=1, require_equals = true,
@@ -73,7 +73,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "FILE", requires = "emit")]
     emit_to: Option<PathBuf>,
     /// The offer that the script and the files are for
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_number::<u8>(1, 100))]
     offer: u8,
 }
 
@@ -178,7 +178,7 @@ fn request(args: &PlanArgs) -> Result<Request, Failure> {
         era,
         series: args.series.clone(),
         families: families(args)?,
-        max_price: args.max_price.map(most).transpose()?,
+        max_price: args.max_price,
         only: args.only.clone(),
         machines: args.machines,
         distance: args.rtt.clone(),
@@ -207,13 +207,14 @@ fn request(args: &PlanArgs) -> Result<Request, Failure> {
 }
 
 /// An amount of money in millionths.
-fn most(amount: f64) -> Result<u64, Failure> {
-    let millionths = amount * 1e6;
-    if (0.0..=1e17).contains(&millionths) {
-        return Ok(millionths as u64);
+fn most(text: &str) -> Result<u64, String> {
+    let millionths = text.parse::<f64>().map(|amount| amount * 1e6);
+    match millionths {
+        Ok(millionths) if (0.0..=1e17).contains(&millionths) => Ok(millionths as u64),
+        _ => Err(format!(
+            "`{text}` is no price of a month: write an amount such as `1500` or `1499.50`, without a currency"
+        )),
     }
-    let message = format!("`{amount}` is no price of a month");
-    Err(Failure::new(Code::Usage, message).hint("write such as `--max-price 1500`"))
 }
 
 /// How long credits last, and whether bursting is paid for.

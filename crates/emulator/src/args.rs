@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fathom_model::Factor;
+use fathom_session::whole_number;
 use fathom_units::Nanos;
 
 use crate::tls::TlsArgs;
@@ -64,15 +65,10 @@ pub struct ServeArgs {
     pub trace: Option<PathBuf>,
     /// Multiply every rate and every bucket of credits of the design, and leave latencies and depths: so a design that is
     /// faster than this machine can be served (`0.1`)
-    #[arg(
-        long,
-        value_name = "FACTOR",
-        default_value = "1",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "FACTOR", default_value = "1")]
     pub scale: Factor,
     /// Chooses the media latencies
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_number::<u64>(0, u64::MAX))]
     pub seed: u64,
     /// Print the record as one JSON document on stdout, and nothing else
     #[arg(long)]

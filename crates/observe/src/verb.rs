@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use fathom_profile::Growth;
-use fathom_session::{Code, Console, Failure, NewFile};
+use fathom_session::{Code, Console, Failure, NewFile, whole_number};
 use fathom_units::{Iops, Nanos};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -35,7 +35,8 @@ pub struct ObserveArgs {
         long,
         value_name = "PID",
         value_delimiter = ',',
-        conflicts_with = "from"
+        conflicts_with = "from",
+        value_parser = whole_number::<u32>(1, u32::MAX.into())
     )]
     pub pid: Vec<u32>,
     /// How long; Ctrl-C ends it earlier and keeps what was seen
@@ -138,14 +139,16 @@ fn live(args: &ObserveArgs, console: &dyn Console) -> Result<Seen, Failure> {
     };
     check_logs(args, &names(&options).map_err(failure)?)?;
     let draws = console.is_terminal();
+    // A line that is wider than the screen would not be drawn over by the next.
+    let columns = console.columns().map_or(60, |columns| columns.min(60));
     let mut show = |line: &str| {
         if draws {
-            console.draw(&format!("\r{line:60}"));
+            console.draw(&format!("\r{line:columns$.columns$}"));
         }
     };
     let seen = watch(&options, &stop, &mut show).map_err(failure)?;
     if draws {
-        console.draw(&format!("\r{:60}\r", ""));
+        console.draw(&format!("\r{:columns$}\r", ""));
     }
     Ok(seen)
 }
@@ -247,7 +250,15 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
     }
     console.print(&page(&observation, &list, console.width()));
     if let Some(path) = &args.output {
-        NewFile::at(path)?.write(&list.profile.to_toml())?;
+        let profile = list.profile.to_toml();
+        let written = NewFile::at(path).and_then(|file| file.write(&profile));
+        if let Err(failure) = written {
+            // Nobody watches for hours again because a disk was full at the end.
+            console.print(&format!("\n{profile}"));
+            return Err(
+                failure.hint("the profile stands on the standard output, below the checklist")
+            );
+        }
         console.tell(&format!("the profile is in `{}`", path.display()));
     }
     Ok(if seen.interrupted {

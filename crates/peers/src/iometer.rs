@@ -151,10 +151,16 @@ impl Output {
             Place::Nowhere => {}
             Place::Printed => console.print(text),
             Place::File(path, file) => {
-                if let Err(error) = file.write_all(text.as_bytes())
-                    && !std::mem::replace(&mut self.lost, true)
-                {
-                    console.tell(&format!("error: `{path}` cannot be written: {error}"));
+                if self.lost {
+                    return console.print(text);
+                }
+                if let Err(error) = file.write_all(text.as_bytes()) {
+                    self.lost = true;
+                    console.tell(&format!(
+                        "error: `{path}` cannot be written: {error}\n  hint: free space, or name another file; \
+                         what does not fit there follows on the standard output"
+                    ));
+                    console.print(text);
                 }
             }
         }

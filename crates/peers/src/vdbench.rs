@@ -206,9 +206,7 @@ fn simulate(
 
 fn written(files: &Files<'_>) -> Result<(), Failure> {
     match files.problem() {
-        Some(problem) => Err(Failure::new(Code::VdbenchFailed, problem).hint(
-            "give another directory to `-o`; what is no output of Vdbench is never written over",
-        )),
+        Some(problem) => Err(Failure::new(Code::VdbenchFailed, problem)),
         None => Ok(()),
     }
 }

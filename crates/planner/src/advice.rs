@@ -140,7 +140,7 @@ fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
 }
 
 /// Mean time of an I/O that meets no queue.
-fn unloaded(storage: &Storage, terms: &Terms<'_>) -> Option<Nanos> {
+pub fn unloaded(storage: &Storage, terms: &Terms<'_>) -> Option<Nanos> {
     if let Storage::Nfs(_) = storage {
         return Some(terms.nfs_latency);
     }

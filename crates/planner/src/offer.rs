@@ -107,7 +107,11 @@ impl Offer {
             let spends = lines.iter().any(Line::spends_credits);
             let asked = request.burst.filter(|_| spends);
             let context = (request, terms);
-            Proven::Yes(prove(need, (&candidate, drive), (asked, context), catalog)?)
+            let mut proof = prove(need, (&candidate, drive), (asked, context), catalog)?;
+            for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
+                proof.tell_unloaded(&volume.name, advice::unloaded(storage, terms));
+            }
+            Proven::Yes(proof)
         } else {
             Proven::No(operations.div_ceil(OPERATIONS_PER_SEC))
         };

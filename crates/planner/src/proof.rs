@@ -14,6 +14,9 @@ use crate::workload::volume_of;
 /// Share of the wanted I/Os a second that must come: a limit that is just enough lets its last I/Os wait a little.
 const ENOUGH: f64 = 0.99;
 
+/// A median that is so many times what the storage takes by itself is time that I/Os wait for each other, at three parts in four.
+const WAITING: u64 = 4;
+
 /// What a design did with the workload it has to carry.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Proof {
@@ -36,6 +39,8 @@ pub struct ProvenVolume {
     pub response: Vec<(&'static str, Response)>,
     /// Latency goals.
     pub goal: Vec<(Level, Nanos)>,
+    /// What its storage takes on average for an I/O that meets no queue, where that is known.
+    pub unloaded: Option<Nanos>,
 }
 
 /// Predicted response times of all I/O of one direction, over all machines.
@@ -142,10 +147,19 @@ fn proven(
             .filter_map(|(name, stats)| Some((*name, Response::of(stats)?)))
             .collect(),
         goal: volume.goal.clone(),
+        unloaded: None,
     })
 }
 
 impl Proof {
+    /// Says what the storage of a volume takes for an I/O that meets no queue.
+    pub fn tell_unloaded(&mut self, volume: &str, unloaded: Option<Nanos>) {
+        let own = self.volumes.iter_mut();
+        for proven in own.filter(|proven| proven.volume == volume) {
+            proven.unloaded = unloaded;
+        }
+    }
+
     /// Whether every I/O that is needed comes, however late.
     pub fn keeps_up(&self) -> bool {
         self.volumes.iter().all(ProvenVolume::keeps_up)
@@ -158,6 +172,21 @@ impl Proof {
 }
 
 impl ProvenVolume {
+    /// That the rate comes and I/Os wait long for it, where no goal says how long they may.
+    pub fn doubt(&self) -> Option<String> {
+        let unloaded = self.unloaded.filter(|_| self.goal.is_empty())?;
+        let slowest = self.response.iter().max_by_key(|(_, times)| times.p50);
+        let (name, median) = slowest.map(|(name, times)| (name, times.p50))?;
+        let times = median.get() / unloaded.get().max(1);
+        (times >= WAITING).then(|| {
+            format!(
+                "DOUBTFUL: half of these {name} take longer than {median}, {} times the {unloaded} of this storage by itself: \
+                 they come, and wait for each other; `latency_goal` in the profile leaves such designs out",
+                group_digits(times)
+            )
+        })
+    }
+
     fn keeps_up(&self) -> bool {
         self.iops >= self.iops_needed as f64 * ENOUGH
     }
@@ -179,5 +208,42 @@ impl ProvenVolume {
                 times.at(*level)
             ))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_of_waiting_is_a_doubt_where_no_goal_bounds_it() {
+        let of = |p50: u64, unloaded: Option<u64>, goal: &[(Level, Nanos)]| {
+            let p50 = Nanos::from_millis(p50);
+            let times = Response {
+                mean: 1.0,
+                p50,
+                p90: p50,
+                p99: p50,
+                max: p50,
+            };
+            let proven = ProvenVolume {
+                volume: "data".to_owned(),
+                period: PeriodKind::Peak,
+                iops_needed: 1,
+                iops: 1.0,
+                response: vec![("writes", times)],
+                goal: goal.to_vec(),
+                unloaded: unloaded.map(Nanos::from_millis),
+            };
+            proven.doubt().unwrap_or_default()
+        };
+        let doubt = of(149, Some(4), &[]);
+        assert!(
+            doubt.contains("half of these writes take longer than 149 ms, 37 times"),
+            "{doubt}"
+        );
+        assert_eq!(of(15, Some(4), &[]), "");
+        assert_eq!(of(149, None, &[]), "");
+        assert_eq!(of(149, Some(4), &[(Level::P99, Nanos::from_secs(1))]), "");
     }
 }

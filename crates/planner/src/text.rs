@@ -353,6 +353,9 @@ fn write_proof(text: &mut Lines, proven: &ProvenVolume) {
         let _ = write!(words, "; goal {level} {goal}: met");
     }
     sentence(text, "   ", &words);
+    if let Some(doubt) = proven.doubt() {
+        sentence(text, "   ", &doubt);
+    }
 }
 
 /// Writes a sentence behind a margin, broken between words, with what goes on a little further in.

@@ -54,6 +54,22 @@ impl<T> Default for Levels<T> {
     }
 }
 
+impl<T: Copy + PartialOrd> Levels<T> {
+    /// Two neighbouring percentiles of which the higher has the lower figure, if there are such.
+    pub fn falls(&self) -> Option<(Level, Level)> {
+        let known = Level::ALL.map(|level| (level, self.at(level)));
+        let mut known = known
+            .iter()
+            .filter_map(|(level, figure)| Some((*level, (*figure)?)));
+        let mut before = known.next()?;
+        known.find_map(|here| {
+            let falls = here.1 < before.1;
+            let lower = std::mem::replace(&mut before, here).0;
+            falls.then_some((lower, here.0))
+        })
+    }
+}
+
 impl<T: Copy + PartialEq> Levels<T> {
     /// The same figure at each percentile.
     pub fn all(figure: T) -> Self {

@@ -236,8 +236,11 @@ fn check_rates(entry: &Entry<'_>, period: &Period, complaints: &mut Complaints<'
     }
 }
 
+/// What I/Os are while the load is at a percentile: more of them may be smaller.
+const OF_THE_LOAD: [&str; 3] = ["size", "reads", "random"];
+
 /// `key = VALUE`, which holds at every percentile, or `key = { p50 = VALUE, p90 = VALUE, p99 = VALUE }`.
-fn levels<T: Copy + PartialEq>(
+fn levels<T: Copy + PartialOrd>(
     entry: &Entry<'_>,
     key: &str,
     complaints: &mut Complaints<'_>,
@@ -256,13 +259,22 @@ fn levels<T: Copy + PartialEq>(
         for level in Level::ALL {
             found.set(level, read(&table, level.name(), complaints));
         }
+        if let Some((lower, higher)) = found.falls()
+            && !OF_THE_LOAD.contains(&key)
+        {
+            let message = format!(
+                "`{key}` is less at {higher} than at {lower}, and a percentile is never below a lower one"
+            );
+            let hint = "sort the figures: p50 is what half of the time stays at or below, p99 nearly all of it";
+            complaints.error(&table.span_of(higher.name()), message, hint);
+        }
     }
     found
 }
 
 fn quantities<T>(entry: &Entry<'_>, key: &str, complaints: &mut Complaints<'_>) -> Levels<T>
 where
-    T: FromStr<Err = ParseUnitError> + Copy + PartialEq,
+    T: FromStr<Err = ParseUnitError> + Copy + PartialOrd,
 {
     levels(entry, key, complaints, |entry, key, complaints| {
         entry.quantity(key, complaints).map(|at| at.value)

@@ -61,30 +61,45 @@ where
     (known(), known(), known()).prop_map(|(p50, p90, p99)| Levels { p50, p90, p99 })
 }
 
+/// The same, none of which is below one of a lower percentile.
+fn rising<T>(figure: impl Strategy<Value = T> + Clone) -> impl Strategy<Value = Levels<T>>
+where
+    T: Copy + Ord + std::fmt::Debug,
+{
+    levels(figure).prop_map(|figures| {
+        let figures = Level::ALL.map(|level| figures.at(level));
+        let mut sorted: Vec<T> = figures.into_iter().flatten().collect();
+        sorted.sort_unstable();
+        let mut sorted = sorted.into_iter();
+        let [p50, p90, p99] = figures.map(|figure| figure.and_then(|_| sorted.next()));
+        Levels { p50, p90, p99 }
+    })
+}
+
 fn percent() -> impl Strategy<Value = Percent> + Clone {
     (0u32..=10_000).prop_map(|points| Percent::from_basis_points(points).unwrap_or(Percent::ALL))
 }
 
 fn rates() -> impl Strategy<Value = Levels<BytesPerSec>> {
     // As much as the most I/Os of a sector take, or more.
-    levels((1u64 << 39..1 << 40).prop_map(BytesPerSec::new))
+    rising((1u64 << 39..1 << 40).prop_map(BytesPerSec::new))
 }
 
 fn times() -> impl Strategy<Value = Levels<Nanos>> {
-    levels((0u64..1 << 40).prop_map(Nanos::new))
+    rising((0u64..1 << 40).prop_map(Nanos::new))
 }
 
 fn period(kind: PeriodKind) -> impl Strategy<Value = Period> {
     let count = || 1u64..=1_000_000_000;
     (
-        levels(count().prop_map(Iops::new)),
+        rising(count().prop_map(Iops::new)),
         levels(percent()),
         levels(percent()),
         levels((1u64..1 << 31).prop_map(|sectors| Bytes::new(sectors * 512))),
         rates(),
         (rates(), rates()),
         (times(), times(), times()),
-        levels(0u64..=1_000_000_000),
+        rising(0u64..=1_000_000_000),
     )
         .prop_map(
             move |(iops, reads, random, size, throughput, throughputs, latencies, queue_depth)| {
@@ -110,7 +125,7 @@ fn volume() -> impl Strategy<Value = Volume> {
     let periods = PeriodKind::ALL.map(|kind| proptest::option::of(period(kind)));
     (
         proptest::option::of((0u64..1 << 50).prop_map(Bytes::new)),
-        levels((0u64..1 << 40).prop_map(Nanos::new)),
+        rising((0u64..1 << 40).prop_map(Nanos::new)),
         periods,
         period(PeriodKind::Peak),
         any::<bool>(),
@@ -137,7 +152,7 @@ proptest! {
         origin in proptest::option::of("[ -~]{1,20}"),
         transactions in proptest::option::of(1u64..=1_000_000_000),
         growth in 100u32..=10_000,
-        processors in levels(percent()),
+        processors in rising(percent()),
         volume in volume(),
     ) {
         let growth = format!("{}.{:02}x", growth / 100, growth % 100);
@@ -208,6 +223,33 @@ fn figures_of_no_load_are_refused_in_words() {
     check(
         "iops = 100\nthroughput = \"3B/s\"",
         &["3 bytes a second", "another unit"],
+    );
+}
+
+#[test]
+fn percentiles_that_fall_are_refused() {
+    #[track_caller]
+    fn check(figures: &str, told: &str) {
+        let (said, read) = said_of(figures);
+        assert_eq!(read.is_none(), !told.is_empty(), "{figures}: {said}");
+        assert!(said.contains(told), "{figures}: {said}");
+    }
+    check("iops = { p50 = 5, p90 = 5, p99 = 5 }", "");
+    check("iops = { p50 = 1, p99 = 5 }", "");
+    check(
+        "iops = { p50 = 9, p99 = 5 }",
+        "`iops` is less at p99 than at p50",
+    );
+    check(
+        "iops = { p50 = 1, p90 = 9, p99 = 5 }",
+        "`iops` is less at p99 than at p90",
+    );
+    // I/Os of a busier time may be smaller, and others.
+    check("iops = 5\nsize = { p50 = \"64KiB\", p90 = \"8KiB\" }", "");
+    check("iops = 5\nreads = { p50 = \"70%\", p99 = \"7%\" }", "");
+    check(
+        "iops = 5\nlatency = { p50 = \"2ms\", p99 = \"1ms\" }",
+        "`latency` is less at p99 than at p50, and a percentile is never below a lower one",
     );
 }
 

@@ -1,11 +1,14 @@
 //! From the words after a verb to a workload.
 
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostics, nearest};
 use fathom_dialects::iometer::mapped_name;
 use fathom_workload::{
-    IoLog, Sweep, SweepError, SweepPoint, Workload, preset, preset_names, validate,
+    ExistingFiles, IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names,
+    validate,
 };
 
 use crate::files::STDIN;
@@ -96,9 +99,37 @@ impl Input {
             }
             Spoken::Vdbench(input) => settle_vdbench(input, &mut self.workload, console)?,
             Spoken::Iometer(input) => settle_iometer(&mut self.workload, input)?,
-            Spoken::Preset | Spoken::Native { .. } | Spoken::Fio(_) => {}
+            Spoken::Native { .. } => fresh_files(&mut self.workload, |_| false),
+            Spoken::Preset | Spoken::Fio(_) => {}
         }
         Ok(self)
+    }
+
+    /// Tells that names of `--destroy-data` are of no use, where nothing that the workload names is a block device. One that
+    /// the environment holds for all runs is no mistake of this one.
+    pub fn tell_unused_names(&self, destroy_data: &[String], console: &dyn Console) {
+        let of_all = std::env::var("FATHOM_DESTROY_DATA").ok();
+        let own = destroy_data
+            .iter()
+            .find(|name| Some(*name) != of_all.as_ref());
+        let is_device =
+            |path: &str| fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
+        let mut targets = self.workload.jobs().flat_map(|(_, job)| &job.targets);
+        if let Some(name) = own
+            && !targets.any(|target| is_device(target.place.path()))
+        {
+            console.tell(&format!(
+                "note: `--destroy-data={name}` changes nothing: no target of this workload is a block device"
+            ));
+        }
+    }
+
+    /// Takes paths that are folders on this machine for what a run takes them for: a fresh file in each. A peer's words mean no
+    /// such thing.
+    #[must_use]
+    pub fn with_fresh_files(mut self) -> Self {
+        fresh_files(&mut self.workload, |path| Path::new(path).is_dir());
+        self
     }
 
     /// A folder that a peer's tool would make first, and that is not there.
@@ -195,6 +226,21 @@ impl Input {
         }
         logged.for_each(|job| job.features.io_log = IoLog::default());
         self
+    }
+}
+
+/// Makes of every path that ends with `/`, which is no file's name, and of those that `is_folder` says, a fresh file there.
+fn fresh_files(workload: &mut Workload, is_folder: impl Fn(&str) -> bool) {
+    let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
+    let own = jobs.filter(|job| job.existing != ExistingFiles::AsPeer);
+    for place in own.flat_map(|job| &mut job.targets).map(|it| &mut it.place) {
+        if let Place::Path(path) = place
+            && (path.ends_with('/') || is_folder(path))
+        {
+            let folder = path.trim_end_matches('/');
+            let folder = if folder.is_empty() { "/" } else { folder };
+            *place = Place::FreshFileIn(folder.to_owned());
+        }
     }
 }
 

@@ -32,6 +32,20 @@ pub(super) fn begins_section(line: Line<'_>) -> bool {
     SECTIONS.iter().any(|section| line.is_key(section))
 }
 
+/// Refuses a file of another tool, which has nothing of what Iometer's have.
+pub(super) fn check_kind(source: &mut Source<'_>) {
+    let lines = source.lines();
+    let is_own = lines
+        .iter()
+        .any(|line| is_version(*line) || begins_section(*line));
+    let first = lines.iter().find(|line| !line.text().is_empty());
+    if let (Some(line), false) = (first.copied(), is_own) {
+        let message = "this is no file of Iometer: it has neither a version nor a section";
+        let hint = "name a configuration that Iometer saved (.icf); `fathom run FILE` tells other tools' files by themselves";
+        source.refuse(line, message, hint);
+    }
+}
+
 /// Reads a whole file.
 pub(super) fn config<'t>(source: &mut Source<'t>) -> Config<'t> {
     let mut config = Config::default();

@@ -97,6 +97,17 @@ impl<'t> Source<'t> {
         self.lines.is_empty() && self.diagnostics.has_errors()
     }
 
+    /// All lines.
+    pub(super) fn lines(&self) -> &[Line<'t>] {
+        &self.lines
+    }
+
+    /// Refuses the text for what stands in `line`, before anything of it is read.
+    pub(super) fn refuse(&mut self, line: Line<'t>, message: &str, hint: &str) {
+        self.error(line, line.text(), message, hint);
+        self.lines.clear();
+    }
+
     /// Whether no more complaints are kept.
     pub(super) fn is_full(&self) -> bool {
         self.diagnostics.0.len() >= TOLD_MAX

@@ -11,7 +11,7 @@ use super::{Disks, Format, NamedCounter, Options};
 #[command(next_help_heading = "Logs of other tools")]
 pub struct ImportArgs {
     /// Read what another tool wrote in place of watching this machine: PerfMon's CSV, iostat, sadf, vmstat, dumps of
-    /// /proc/diskstats, blktrace, fio's logs; several files as one
+    /// /proc/diskstats, blktrace, fio's logs; several files as one, `-` the standard input
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub from: Vec<PathBuf>,
     /// Format of the files, where they do not show it (perfmon, iostat, sysstat-json, sadf, vmstat, diskstats, blktrace,

@@ -19,6 +19,9 @@ const HEAD: u64 = 1 << 18;
 /// Longest line: a row of PerfMon's with every counter of a machine has a hundredth of it.
 const LONGEST_LINE: u64 = 32 << 20;
 
+/// What stands for the standard input in a file's place.
+pub(super) const STDIN: &str = "-";
+
 /// An input.
 #[derive(Debug)]
 pub(super) struct File {
@@ -47,6 +50,9 @@ impl File {
     pub fn open(path: &Path, held: &mut u64) -> Result<Self, Box<Diagnostic>> {
         let name = path.display().to_string();
         let tell = |error: io::Error| Box::new(unread(path, &error));
+        if path == Path::new(STDIN) {
+            return Self::hold(&name, io::stdin().lock(), held);
+        }
         let file = fs::File::open(path).map_err(tell)?;
         let metadata = file.metadata().map_err(tell)?;
         if metadata.is_dir() {
@@ -60,9 +66,16 @@ impl File {
             let bytes = Bytes::At(path.to_owned(), metadata.len());
             return Ok(Self { name, bytes });
         }
+        Self::hold(&name, file, held)
+    }
+
+    /// What can be read but once.
+    fn hold(name: &str, from: impl Read, held: &mut u64) -> Result<Self, Box<Diagnostic>> {
         let mut bytes = Vec::new();
         let left = MOST_HELD - *held;
-        file.take(left + 1).read_to_end(&mut bytes).map_err(tell)?;
+        from.take(left + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| Box::new(unread(Path::new(name), &error)))?;
         if bytes.len() as u64 > left {
             let message = format!(
                 "`{name}` is no file, and more than {} MiB come of it: they can be read but once",
@@ -72,8 +85,10 @@ impl File {
             return Err(Box::new(Diagnostic::error(message).hint(hint)));
         }
         *held += bytes.len() as u64;
-        let bytes = Bytes::Held(bytes);
-        Ok(Self { name, bytes })
+        Ok(Self {
+            name: name.to_owned(),
+            bytes: Bytes::Held(bytes),
+        })
     }
 
     /// The bytes from the first on.

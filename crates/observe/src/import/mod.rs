@@ -128,6 +128,13 @@ pub fn read_files(paths: &[PathBuf], options: &Options) -> Result<Observation, D
         let message = "no file is named that another tool wrote";
         complaints.push(Diagnostic::error(message).hint("name one with `--from FILE`"));
     }
+    let stdin = std::path::Path::new(input::STDIN);
+    if paths.iter().filter(|path| *path == stdin).count() > 1 {
+        let message = "`-` is named twice, and the standard input gives its bytes once";
+        let hint = "name a file in one of the places";
+        complaints.push(Diagnostic::error(message).hint(hint));
+        return Err(complaints);
+    }
     let mut held = 0;
     for path in paths {
         match input::File::open(path, &mut held) {

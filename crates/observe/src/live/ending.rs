@@ -130,10 +130,11 @@ impl Watcher<'_> {
         } else {
             "counters"
         };
+        let count = self.seen.machine.samples.len();
         self.seen.source = format!(
-            "{} watched live for {watched} by the kernel's {ways}, {} intervals",
+            "{} watched live for {watched} by the kernel's {ways}, {count} interval{}",
             names.join(", "),
-            self.seen.machine.samples.len()
+            if count == 1 { "" } else { "s" }
         );
         self.seen.doubts = self.doubts.told();
         Seen {

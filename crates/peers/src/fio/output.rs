@@ -42,15 +42,16 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Writes `text`. What a file does not take is told by [`Output::close`].
+    /// Writes `text`. What a file does not take is printed, and told by [`Output::close`].
     pub fn write(&mut self, text: &str) {
         match &mut self.file {
-            None => self.console.print(text),
-            Some((_, file)) => {
+            Some((_, file)) if self.failure.is_none() => {
                 if let Err(error) = file.write_all(text.as_bytes()) {
-                    self.failure.get_or_insert(error);
+                    self.failure = Some(error);
+                    self.console.print(text);
                 }
             }
+            _ => self.console.print(text),
         }
     }
 
@@ -60,7 +61,8 @@ impl<'a> Output<'a> {
     /// Where something was not written.
     pub fn close(self) -> Result<(), Failure> {
         match (self.file, self.failure) {
-            (Some((path, _)), Some(error)) => Err(unwritable(&path, &error)),
+            (Some((path, _)), Some(error)) => Err(unwritable(&path, &error)
+                .hint("free space, or name another file; what does not fit there is on the standard output")),
             _ => Ok(()),
         }
     }

@@ -25,6 +25,7 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let whole = Input::new("fio", input.workload.clone());
+    whole.tell_unused_names(&options.destroy_data, console);
     let mut start = Start::now(&whole, None);
     fathom_engine::preflight(&input.workload, &options)
         .map_err(|error| failure_of("fio", &error))?;

@@ -3,7 +3,7 @@
 //! Invariant: nothing is removed or written over but files of an earlier output, which their first line tells.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use fathom_dialects::vdbench::output::Pages;
@@ -48,7 +48,7 @@ pub fn prepare(path: &Path) -> Result<(), Failure> {
     };
     match std::fs::create_dir(path) {
         Ok(()) => return Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         Err(error) => return Err(cannot("making", error)),
     }
     let entries = std::fs::read_dir(path).map_err(|error| cannot("reading", error))?;
@@ -123,7 +123,18 @@ impl<'a> Files<'a> {
                 .open(&path)
                 .and_then(|mut file| file.write_all(text.as_bytes()));
             if let (Err(error), None) = (written, &self.problem) {
-                self.problem = Some(format!("`{}` cannot be written: {error}", path.display()));
+                let hint = match error.kind() {
+                    ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                        "free space, or give a directory elsewhere to `-o`"
+                    }
+                    _ => {
+                        "give another directory to `-o`; what is no output of Vdbench is never written over"
+                    }
+                };
+                let path = path.display();
+                self.problem = Some(format!(
+                    "`{path}` cannot be written: {error}\n  hint: {hint}"
+                ));
             }
         }
     }

@@ -156,3 +156,18 @@ fn origins_name_the_file_or_the_line() {
         "{text}"
     );
 }
+
+#[test]
+fn files_of_other_tools_are_refused() {
+    for (text, words) in [
+        ("[x]\nrw=read\nsize=1m\n", "a.icf"),
+        ("PK\u{3}", "a.icf --target /mnt/data"),
+    ] {
+        let error = line(text, words).unwrap_err();
+        assert!(error.contains("this is no file of Iometer"), "{error}");
+        assert!(
+            !error.contains("warning") && !error.contains("no worker"),
+            "{error}"
+        );
+    }
+}

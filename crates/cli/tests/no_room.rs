@@ -1,0 +1,77 @@
+//! Results for which the file system has no room: none is lost that took time to get, and what to do is said.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::expect_code;
+
+/// A folder whose file system is full, until dropped.
+struct Full(String);
+
+impl Full {
+    fn new(home: &Path) -> Self {
+        let place = home.join("full");
+        fs::create_dir(&place).unwrap();
+        let path = place.display().to_string();
+        support::system("mount", &["-t", "tmpfs", "-o", "size=4k", "tmpfs", &path]);
+        fs::write(place.join("fill"), [1; 4096]).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Full {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// iostat's reports of an hour, with I/O in each.
+fn log() -> String {
+    let mut log = "Linux 6.1.0 (db1) \t11/20/2026 \t_x86_64_\t(4 CPU)\n".to_owned();
+    for minute in 0..60 {
+        let _ = writeln!(
+            log,
+            "\n11/20/2026 09:{minute:02}:00 AM\nDevice r/s w/s rkB/s wkB/s\nsda 5.00 5.00 40.00 40.00"
+        );
+    }
+    log
+}
+
+#[test]
+fn results_that_find_no_room_are_printed() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let _full = Full::new(home);
+    fs::write(home.join("log"), log()).unwrap();
+    fs::write(
+        home.join("parm"),
+        "sd=s,lun=x,size=1m\nwd=w,sd=s\nrd=r,wd=w,iorate=max,elapsed=2,interval=1\n",
+    )
+    .unwrap();
+    let job = ["fio", "--name=n", "--ioengine=null", "--size=4m"];
+    let fio = [&job[..], &["--output=full/fio.txt"]].concat();
+    let iometer = "iometer --spec Database --target . --qd 1 --size 1MiB --time 1s /r full/r.csv";
+    let iometer: Vec<&str> = iometer.split(' ').collect();
+    let observe = ["observe", "--from", "log", "-o", "full/o.profile.toml"];
+    let vdbench = ["vdbench", "-s", "-f", "parm", "-o", "full/out"];
+    for (words, code, printed) in [
+        (&fio[..], 1, "issued rwts"),
+        (&iometer, 5, "'End Test"),
+        (&observe, 5, "[[volume.period]]"),
+        (&vdbench, 157, ""),
+    ] {
+        let (stdout, stderr) = expect_code(home, words, code);
+        assert!(stdout.contains(printed), "{words:?}: {stdout}");
+        assert!(
+            stderr.contains("No space left on device"),
+            "{words:?}: {stderr}"
+        );
+        assert!(stderr.contains("hint: free space"), "{words:?}: {stderr}");
+    }
+    assert!(!home.join("full/o.profile.toml").exists());
+}
