@@ -732,4 +732,8 @@ fn a_count_of_files_holds_for_those_of_a_directory() {
     assert_eq!(used(&["--opendir=/d", "--nrfiles=2"]), [2]);
     assert_eq!(used(&["--opendir=/d", "--nrfiles=7"]), [3]);
     assert_eq!(used(&["--nrfiles=1", "--opendir=/d"]), [3]);
+    // Files that are named besides stand behind them.
+    assert_eq!(used(&["--opendir=/d", "--filename=/other"]), [4]);
+    let cut = ["--opendir=/d", "--filename=/other:/d/a", "--nrfiles=4"];
+    assert_eq!(used(&cut), [4]);
 }
