@@ -617,3 +617,99 @@ fn a_file_fills_its_file_system() {
         assert_eq!(words(more), full, "{more:?}");
     }
 }
+
+/// As with fio the file of `--output` is there whatever becomes of the jobs, and has what would be on standard output.
+#[test]
+fn output_has_its_file_where_nothing_runs() {
+    let folder = support::disk_folder();
+    let path = folder.path().join("o");
+    let check = |words: &[&str], code: i32, expected: &str| {
+        std::fs::write(&path, "of an earlier run").unwrap();
+        let mut all = vec!["fio", "--output=o"];
+        all.extend(words);
+        let (stdout, _) = support::expect_code(folder.path(), &all, code);
+        assert_eq!(stdout, "", "{words:?}");
+        let text = std::fs::read_to_string(&path).unwrap();
+        if expected.is_empty() {
+            assert_eq!(text, "", "{words:?}");
+        }
+        assert!(text.starts_with(expected), "{words:?}: {text}");
+    };
+    check(&["--name=a", "--size=4k", "--parse-only"], 0, "");
+    check(&["--version"], 0, "fio-3.42\n");
+    check(&["--cmdhelp=rw"], 0, "                  rw: Direction");
+    check(
+        &["--name=a", "--rw=foo"],
+        1,
+        "error: `foo` is no value of `rw`",
+    );
+    check(&["--foo=1"], 1, "error: unrecognized option `--foo`");
+    check(&["missing.fio"], 1, "error: ");
+    check(
+        &["--name=a", "--rw=read"],
+        1,
+        "error: job `a`: you need to specify size=",
+    );
+    check(
+        &["--name=a", "--filename=missing/x", "--size=4k"],
+        1,
+        "error: ",
+    );
+}
+
+/// The jobs end, also those that are yet to begin, and the states of those that verify are saved before the command is run.
+#[test]
+fn a_trigger_ends_the_jobs() {
+    let folder = support::disk_folder();
+    let place = |name: &str| folder.path().join(name);
+    let job = [
+        "--name=a",
+        "--rw=write",
+        "--size=1m",
+        "--verify=crc32c",
+        "--time_based",
+        "--runtime=600",
+        "--name=b",
+        "--rw=write",
+        "--size=4k",
+        "--stonewall",
+        "--output-format=json",
+    ];
+    let check = |text: &str| {
+        let document: Value = serde_json::from_str(text).unwrap();
+        let counts: Vec<u64> = (document["jobs"].as_array().unwrap().iter())
+            .map(|job| job["write"]["total_ios"].as_u64().unwrap())
+            .collect();
+        assert!(counts[0] > 0, "{text}");
+        assert!(counts[1..].iter().all(|count| *count == 0), "{text}");
+        assert_eq!(document["jobs"][0]["error"], 0, "{text}");
+        let there = std::fs::read_to_string(place("there")).unwrap();
+        assert!(there.contains("local-a-0-verify.state"), "{there}");
+        std::fs::remove_file(place("there")).unwrap();
+        std::fs::remove_file(place("local-a-0-verify.state")).unwrap();
+    };
+    let mut words = vec!["--trigger-timeout=2", "--trigger=ls > there"];
+    words.extend(job);
+    check(&ours(folder.path(), &words));
+
+    let mut words = vec![
+        "fio",
+        "--trigger-file=pull",
+        "--trigger=ls > there",
+        "--status-interval=1",
+    ];
+    words.extend(job);
+    words.push("--output=o");
+    let mut child = support::fathom(folder.path()).args(&words).spawn().unwrap();
+    // The first results in between come when the job has run for a second.
+    let begun = || std::fs::read_to_string(place("o")).is_ok_and(|text| text.contains("\"jobs\""));
+    while !begun() {
+        let _ = Command::new("sleep").arg("0.02").status();
+    }
+    std::fs::write(place("pull"), "").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(!place("pull").exists(), "what pulled it is removed");
+    let text = std::fs::read_to_string(place("o")).unwrap();
+    let last = text.rfind("\n{\n").unwrap();
+    check(&text[last..]);
+}

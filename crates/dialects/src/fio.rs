@@ -33,11 +33,12 @@ mod write;
 
 use fathom_diagnostics::Diagnostics;
 
+pub use command_line::output_file;
 pub use context::{FileStatus, Files, ReadContext, SystemFiles};
 pub use help::{command_help, engine_help, general_help, show_command};
 pub use input::{
     Action, Debug, EtaMode, FioInput, FioJobMeta, IdleProfile, JobLogs, LogFile, LogKind, Origin,
-    OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, Unified, WindowValue,
+    OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, Trigger, Unified, WindowValue,
 };
 pub use lexer::looks_like_job_file;
 pub use table::{belongs_to_engine, is_option};

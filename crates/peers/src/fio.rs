@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod run;
 mod server;
+mod trigger;
 mod watcher;
 mod wire;
 
@@ -20,6 +21,7 @@ use fathom_session::{Code, Console, Failure, read_context, tell_warnings};
 
 use self::address::Address;
 use self::client::Client;
+use self::output::Output;
 pub(crate) use self::output::results;
 
 /// What stands among fio's arguments but is ours.
@@ -37,13 +39,20 @@ struct Ours {
 /// Does what fio would do with `arguments`.
 pub fn fio(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = take_ours(arguments);
-    let done = of_several(&ours, &theirs, console).unwrap_or_else(|| {
+    let done = of_several(&ours, &theirs, console);
+    let path = fio::output_file(&theirs).filter(|_| done.is_none());
+    let done = done.unwrap_or_else(|| {
+        // As with fio the file is there whatever becomes of the jobs.
+        let output = Output::open(path.as_deref(), console)?;
         let input = fio::read(&theirs, &read_context())?;
         tell_warnings(&input.warnings, console);
-        act(&input, &ours, console)
+        act(&input, &ours, output, console)
     });
     done.unwrap_or_else(|Failure { code, message }| {
         console.tell(&message);
+        if let Some(path) = path {
+            output::note_failure(&path, &message);
+        }
         if code == Code::Refused {
             code
         } else {
@@ -120,36 +129,37 @@ fn of_several(
     }
 }
 
-fn act(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
+fn act(
+    input: &FioInput,
+    ours: &Ours,
+    mut output: Output<'_>,
+    console: &dyn Console,
+) -> Result<Code, Failure> {
+    let mut code = Code::Success;
     match &input.action {
-        Action::Run => return run::run(input, ours, console),
+        Action::Run => return run::run(input, ours, output, console),
         Action::ParseOnly => {}
-        Action::Version => console.print(&format!("{}\n", fio::VERSION)),
-        Action::Help => console.print(&fio::general_help()),
+        Action::Version => output.write(&format!("{}\n", fio::VERSION)),
+        Action::Help => output.write(&fio::general_help()),
         Action::CommandHelp(option) => {
             // fio finds it no failure that there is no such option.
             let (Ok(text) | Err(text)) = fio::command_help(option.as_deref());
-            console.print(&text);
+            output.write(&text);
         }
         Action::EngineHelp(engine) => {
-            return Ok(help(fio::engine_help(engine.as_deref()), console));
+            let text = fio::engine_help(engine.as_deref());
+            if text.is_err() {
+                code = Code::Unexpected;
+            }
+            let (Ok(text) | Err(text)) = text;
+            output.write(&text);
         }
         Action::DebugHelp(areas) => {
-            console.print(&format!("fio: dumping debug options:{areas}\n"));
+            output.write(&format!("fio: dumping debug options:{areas}\n"));
         }
-        Action::ShowCommand(line) => console.print(line),
-        Action::InflateLog(path) => inflate::inflate(path, console)?,
+        Action::ShowCommand(line) => output.write(line),
+        Action::InflateLog(path) => inflate::inflate(path, &mut output)?,
     }
-    Ok(Code::Success)
-}
-
-fn help(text: Result<String, String>, console: &dyn Console) -> Code {
-    let code = if text.is_ok() {
-        Code::Success
-    } else {
-        Code::Unexpected
-    };
-    let (Ok(text) | Err(text)) = text;
-    console.print(&text);
-    code
+    output.close()?;
+    Ok(code)
 }

@@ -40,8 +40,8 @@ enum Takes {
     Optional,
 }
 
-/// A value that had to be there is not.
-struct Missing;
+/// A value that had to be there is not, or one is there that may not be.
+struct Unfit;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Own {
@@ -68,6 +68,9 @@ enum Own {
     Section,
     WarningsFatal,
     AuxPath,
+    Trigger,
+    TriggerFile,
+    TriggerTimeout,
     NoEffect,
     OfVerb,
     NotYet,
@@ -110,9 +113,9 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("memcpytest", Takes::Optional, Own::NotYet),
     ("idle-prof", Takes::Required, Own::IdleProfile),
     ("status-interval", Takes::Required, Own::StatusInterval),
-    ("trigger-file", Takes::Required, Own::NotYet),
-    ("trigger-timeout", Takes::Required, Own::NotYet),
-    ("trigger", Takes::Required, Own::NotYet),
+    ("trigger-file", Takes::Required, Own::TriggerFile),
+    ("trigger-timeout", Takes::Required, Own::TriggerTimeout),
+    ("trigger", Takes::Required, Own::Trigger),
     ("trigger-remote", Takes::Required, Own::NotYet),
     ("merge-blktrace-only", Takes::Nothing, Own::NotYet),
 ];
@@ -141,21 +144,12 @@ const DEBUG_AREAS: [&str; 18] = [
 
 /// Reads a command line and the job files it names.
 pub fn read(arguments: &[String], context: &ReadContext<'_>) -> (CommandLine, Diagnostics) {
-    let mut reader = Reader {
-        arguments,
-        joined: arguments.join(" ").replace('\n', " "),
-        next: 0,
-        line: CommandLine::default(),
-        sections: Vec::new(),
-        kept: Vec::new(),
-        engine: None,
-        paths: Vec::new(),
-        only: Vec::new(),
-        show_command: false,
-        diagnostics: Diagnostics::default(),
-    };
-    reader.arguments();
-    reader.finish(context)
+    Reader::of(arguments).finish(context)
+}
+
+/// The file that a command line sends its output to, whatever else is wrong with it.
+pub fn output_file(arguments: &[String]) -> Option<String> {
+    Reader::of(arguments).line.output.file
 }
 
 struct Reader<'a> {
@@ -174,7 +168,26 @@ struct Reader<'a> {
     diagnostics: Diagnostics,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// Takes all of `arguments`; the job files among them are yet to be read.
+    fn of(arguments: &'a [String]) -> Self {
+        let mut reader = Self {
+            arguments,
+            joined: arguments.join(" ").replace('\n', " "),
+            next: 0,
+            line: CommandLine::default(),
+            sections: Vec::new(),
+            kept: Vec::new(),
+            engine: None,
+            paths: Vec::new(),
+            only: Vec::new(),
+            show_command: false,
+            diagnostics: Diagnostics::default(),
+        };
+        reader.arguments();
+        reader
+    }
+
     fn arguments(&mut self) {
         while let Some(argument) = self.arguments.get(self.next) {
             let index = self.next;
@@ -188,12 +201,47 @@ impl Reader<'_> {
                 self.paths.push(argument.clone());
                 continue;
             };
+            if self.is_of_letters(option) {
+                self.letters(index, option);
+                continue;
+            }
             let option = option.strip_prefix('-').unwrap_or(option);
             let (name, value) = match option.split_once('=') {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (option, None),
             };
             self.option(index, name, value);
+        }
+    }
+
+    /// Whether what stands behind a single dash is letters of options: a known one alone, or one that begins no name of an option.
+    fn is_of_letters(&self, typed: &str) -> bool {
+        let mut letters = typed.chars();
+        if letters.next().and_then(option_names::of_letter).is_none() {
+            return false;
+        }
+        let own = OWN.iter().map(|(name, ..)| *name);
+        let name = typed.split('=').next().unwrap_or_default();
+        letters.next().is_none()
+            || option_names::complete(name, own, self.engine.as_deref()) == Err(NoOption::Unknown)
+    }
+
+    /// Options by their letters: the last of them may have its value behind it, or in the next argument.
+    fn letters(&mut self, index: usize, typed: &str) {
+        for (place, letter) in typed.char_indices() {
+            let name = option_names::of_letter(letter);
+            let row = OWN.iter().find(|(own, ..)| Some(*own) == name);
+            let Some((name, takes, own)) = row else {
+                return self.no_option(index, &letter.to_string(), &NoOption::Unknown);
+            };
+            let rest = &typed[place + letter.len_utf8()..];
+            let value = (*takes != Takes::Nothing && !rest.is_empty()).then(|| rest.to_owned());
+            if let Ok(value) = self.value_of(index, name, value, *takes) {
+                self.own(index, *own, name, value);
+            }
+            if *takes != Takes::Nothing {
+                return;
+            }
         }
     }
 
@@ -284,14 +332,18 @@ impl Reader<'_> {
     /// Takes the value from the next argument where it must be there.
     ///
     /// # Errors
-    /// Nothing is left to take, which is said.
+    /// Nothing is left to take, or the option takes none, which is said.
     fn value_of(
         &mut self,
         index: usize,
         name: &str,
         value: Option<String>,
         takes: Takes,
-    ) -> Result<Option<String>, Missing> {
+    ) -> Result<Option<String>, Unfit> {
+        if takes == Takes::Nothing && value.is_some() {
+            self.refuse(index, &format!("option `--{name}` takes no value"));
+            return Err(Unfit);
+        }
         if takes != Takes::Required || value.is_some() {
             return Ok(value);
         }
@@ -301,7 +353,7 @@ impl Reader<'_> {
             return Ok(next);
         }
         self.refuse(index, &format!("option `--{name}` requires a value"));
-        Err(Missing)
+        Err(Unfit)
     }
 
     fn own(&mut self, index: usize, own: Own, name: &str, value: Option<String>) {
@@ -335,6 +387,12 @@ impl Reader<'_> {
                 self.line.output.eta_newline = time.or(self.line.output.eta_newline);
             }
             Own::AuxPath => self.line.aux_path = Some(text),
+            Own::Trigger => self.line.output.trigger.command = Some(text),
+            Own::TriggerFile => self.line.output.trigger.file = Some(text),
+            Own::TriggerTimeout => {
+                let time = self.time(index, name, &text, 1_000);
+                self.line.output.trigger.after = time.or(self.line.output.trigger.after);
+            }
             // The line is drawn at each interval of the measurement.
             Own::EtaInterval => drop(self.time(index, name, &text, 250)),
             Own::StatusInterval => {
@@ -437,12 +495,12 @@ impl Reader<'_> {
                     }
                 }
                 _ if DEBUG_AREAS.contains(&name) => {}
+                // fio goes on without it.
                 _ => {
-                    let message = format!(
-                        "`--debug` knows no `{name}`; it knows random, io, all and {}",
-                        DEBUG_AREAS.join(", ")
-                    );
-                    self.refuse(index, &message);
+                    let message = format!("`--debug` knows no `{name}`");
+                    let hint = format!("it knows random, io, all, {}", DEBUG_AREAS.join(", "));
+                    let warning = Diagnostic::warning(message).at(self.location(index));
+                    self.diagnostics.push(warning.hint(hint));
                 }
             }
         }

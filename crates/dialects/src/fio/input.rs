@@ -113,6 +113,8 @@ pub struct OutputOptions {
     pub idle: Option<IdleProfile>,
     /// What is told of the run's inner workings.
     pub debug: Debug,
+    /// What ends the run early.
+    pub trigger: Trigger,
 }
 
 impl Default for OutputOptions {
@@ -128,7 +130,26 @@ impl Default for OutputOptions {
             bandwidth_log: None,
             idle: None,
             debug: Debug::default(),
+            trigger: Trigger::default(),
         }
+    }
+}
+
+/// What ends all jobs of a run from outside, and the command that is run then.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trigger {
+    /// A file whose coming ends them (`--trigger-file`).
+    pub file: Option<String>,
+    /// How long after the start they end (`--trigger-timeout`).
+    pub after: Option<Nanos>,
+    /// Command of the shell (`--trigger`).
+    pub command: Option<String>,
+}
+
+impl Trigger {
+    /// Whether anything is to be waited for.
+    pub fn is_set(&self) -> bool {
+        self.file.is_some() || self.after.is_some()
     }
 }
 

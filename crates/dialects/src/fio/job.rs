@@ -265,13 +265,20 @@ fn used_blocks(settings: &Settings) -> (u64, u64) {
 
 /// Bytes and number of the passes of a job whose writes are verified, where each pass visits its blocks once: `io_size` is that
 /// of one pass, and where that is more than the files have, passes follow until writes and checks together have moved as much.
+/// Reads and trims that `verify` stands beside, with nothing to be checked after them, go one pass too.
 fn verified_passes(
     settings: &Settings,
     total: Option<u64>,
     io_size: u64,
 ) -> Option<(Option<Bytes>, u32)> {
     let [reads, writes, trims] = settings.pattern.directions;
-    let is_verified = writes && settings.verify.kind().is_some();
+    let has_verify = settings.verify.kind().is_some();
+    let is_verified = writes && has_verify;
+    // fio forgets which files it is done with where it loops or checks, and nowhere else.
+    let once = !settings.verify.do_verify && settings.loops <= 1;
+    if has_verify && !writes && once && total.is_some_and(|total| io_size > total) {
+        return Some((None, 1));
+    }
     // Such jobs go round within one pass.
     let goes_round = if settings.pattern.random {
         is_independent(settings)
@@ -292,8 +299,6 @@ fn verified_passes(
         };
         return Some((Some(Bytes::new(bytes)), settings.loops));
     }
-    // fio forgets which files it is done with where it loops or checks, and nowhere else.
-    let once = !settings.verify.do_verify && settings.loops <= 1;
     Some(((!once).then(|| Bytes::new(io_size)), settings.loops))
 }
 
@@ -475,15 +480,21 @@ pub fn heeds(settings: &Settings, option: &str) -> bool {
     }
 }
 
-/// Whether fio closes the files and begins with them again: it does so for each of `loops`, while time or `io_size` of a random
-/// job is left. Where it goes on in the same files there is nothing to be removed in between.
+/// Whether fio closes the files and begins with them again: it does so for each of `loops`, and while time or more `io_size`
+/// than a pass has is left. Where it goes on in the same files (in order, a mixed job does) there is nothing to be removed in
+/// between.
 fn opens_again(settings: &Settings) -> bool {
     let files = settings.listed_files.unwrap_or(settings.file_count);
     let one_file = files == 1 && settings.control.open_directory.is_none();
     if settings.time_based && settings.runtime > Nanos::ZERO {
         return !one_file;
     }
-    let goes_on = settings.pattern.random && !matches!(settings.io_size, Amount::Unset);
+    let [reads, writes, _] = settings.pattern.directions;
+    let goes_on = match (settings.io_size, settings.size) {
+        (Amount::Unset | Amount::Percent(_), _) => false,
+        (Amount::Bytes(more), Amount::Bytes(pass)) if more <= pass => false,
+        (Amount::Bytes(_), _) => settings.pattern.random || !(reads && writes),
+    };
     settings.loops > 1 || goes_on
 }
 

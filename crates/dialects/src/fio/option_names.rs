@@ -9,6 +9,25 @@ use super::table;
 /// Names that a built-in workload has besides every job (`size` of `tiobench`): cut short, they are ambiguous by themselves.
 const TWICE: [&str; 1] = ["size"];
 
+/// Letters that stand for fio's own options behind a single dash, though its manual tells none of them.
+#[rustfmt::skip]
+const LETTERS: &[(char, &str)] = &[
+    ('o', "output"), ('F', "output-format"), ('m', "minimal"), ('f', "append-terse"), ('V', "terse-version"),
+    ('v', "version"), ('h', "help"), ('c', "cmdhelp"), ('i', "enghelp"), ('s', "showcmd"), ('P', "parse-only"),
+    ('r', "readonly"), ('w', "warnings-fatal"), ('x', "section"), ('j', "max-jobs"), ('a', "alloc-size"),
+    ('e', "eta"), ('E', "eta-newline"), ('O', "eta-interval"), ('L', "status-interval"), ('d', "debug"),
+    ('l', "latency-log"), ('b', "bandwidth-log"), ('X', "inflate-log"), ('I', "idle-prof"), ('K', "aux-path"),
+    ('W', "trigger-file"), ('B', "trigger-timeout"), ('H', "trigger"), ('J', "trigger-remote"),
+    ('S', "server"), ('D', "daemonize"), ('C', "client"), ('R', "remote-config"), ('A', "merge-blktrace-only"),
+    ('T', "cpuclock-test"), ('G', "crctest"), ('M', "memcpytest"),
+];
+
+/// The option that a letter stands for.
+pub fn of_letter(letter: char) -> Option<&'static str> {
+    let row = LETTERS.iter().find(|(own, _)| *own == letter);
+    row.map(|(_, name)| *name)
+}
+
 /// Why a typed name is that of no option.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NoOption {

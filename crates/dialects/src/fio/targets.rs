@@ -126,7 +126,7 @@ impl Clone<'_> {
         self.paths(files).into_iter().map(target).collect()
     }
 
-    /// Every regular file of `opendir`.
+    /// Every regular file of `opendir`, and those of `filename` behind them.
     fn listed(
         &self,
         directory: &str,
@@ -139,6 +139,9 @@ impl Clone<'_> {
             Ok(_) => {
                 let most = self.settings.listed_files.unwrap_or(u64::MAX);
                 let mut paths = found.ok()?;
+                if self.settings.filename.is_some() {
+                    paths.append(&mut self.paths(files));
+                }
                 paths.truncate(usize::try_from(most).unwrap_or(usize::MAX));
                 return Some(paths);
             }

@@ -366,6 +366,7 @@ fn names_and_sizes_of_files() {
     assert!(sizes.iter().all(|size| (65_536..=1_048_576).contains(size)));
     assert!(sizes.iter().any(|size| *size != sizes[0]), "{sizes:?}");
     check("nrfiles=3\nfilesize=64k,1m", lengths, lengths(&drawn));
+    check("nrfiles=2\nfilesize=64k,", lengths, vec![Some(65_536); 2]);
     check(
         "nrfiles=2\nfilesize=64k\nsize=96k",
         |job| job.limits.bytes,
@@ -592,6 +593,25 @@ fn all_errors_come_at_once_with_their_place() {
     ];
     assert_eq!(shown, expected);
     assert_eq!(found.0[0].hint.as_deref(), Some("did you mean `randread`?"));
+}
+
+#[test]
+fn numbers_that_fio_refuses_are_refused() {
+    check_error(
+        "[j]\nsize=1m\ndirect=0x10\n",
+        &["`direct=0x10` is out of range: 0 or 1"],
+    );
+    for option in [
+        "bs=8z",
+        "iodepth=1z",
+        "runtime=1z",
+        "startdelay=1z",
+        "nice=1z",
+    ] {
+        let text = format!("[j]\nsize=1m\n{option}\n");
+        let expected = format!("`{option}`: `z` counts zones, which this option has none of");
+        check_error(&text, &[&expected]);
+    }
 }
 
 #[test]

@@ -124,8 +124,12 @@ pub fn time(text: &str, bare: BareTime) -> Option<Number> {
     })
 }
 
-/// Reads `0`, `1` or another whole number the way fio reads switches: what follows the digits counts for nothing.
+/// Reads `0`, `1` or another whole number the way fio reads switches: what follows the digits counts for nothing. As with
+/// other numbers `0x` makes it hexadecimal.
 pub fn switch(text: &str) -> Option<i64> {
+    if is_hex(text) {
+        return i64::try_from(integer(text)?).ok();
+    }
     let trimmed = text.trim_start();
     let digits: String = trimmed
         .strip_prefix(['+', '-'])
@@ -390,6 +394,8 @@ mod tests {
     fn switches_take_leading_digits() {
         assert_eq!(switch("1x"), Some(1));
         assert_eq!(switch(" 0"), Some(0));
+        assert_eq!(switch("0x1"), Some(1));
+        assert_eq!(switch("0x10"), Some(16));
         assert_eq!(switch("maybe"), None);
         assert_eq!(switch("99999999999999999999"), None);
     }

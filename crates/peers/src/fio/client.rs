@@ -44,7 +44,7 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
     let Some(input) = first else {
         return Err(Failure::new(Code::Usage, "no client"));
     };
-    let mut output = Output::open(&input, console)?;
+    let mut output = Output::open(input.output.file.as_deref(), console)?;
     let replies: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = requests
             .iter()
@@ -132,6 +132,10 @@ fn prepare(words: Vec<String>) -> Result<(FioInput, Request), Failure> {
     if input.action != Action::ParseOnly {
         let message = "this option makes fio print something instead of running";
         return Err(Failure::new(Code::Usage, message).hint("leave `--client` out"));
+    }
+    if input.output.trigger.is_set() {
+        let message = "`--trigger-file` and `--trigger-timeout` end jobs of this machine alone";
+        return Err(Failure::new(Code::Usage, message).hint("leave `--client` out, or them"));
     }
     let request = Request {
         protocol: PROTOCOL,

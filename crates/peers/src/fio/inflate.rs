@@ -2,17 +2,19 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use fathom_session::{Code, Console, Failure};
+use fathom_session::{Code, Failure};
+
+use super::output::Output;
 use flate2::bufread::ZlibDecoder;
 
 /// Text is printed in pieces of this size.
 const PIECE: usize = 1 << 16;
 
-/// Prints the text of the log at `path`: zlib streams one after another.
+/// Writes the text of the log at `path`: zlib streams one after another.
 ///
 /// # Errors
 /// Where it cannot be read, or is no such log.
-pub fn inflate(path: &str, console: &dyn Console) -> Result<(), Failure> {
+pub fn inflate(path: &str, output: &mut Output<'_>) -> Result<(), Failure> {
     let unreadable = |error: std::io::Error| {
         Failure::new(Code::Input, format!("`{path}` cannot be inflated: {error}"))
     };
@@ -27,7 +29,7 @@ pub fn inflate(path: &str, console: &dyn Console) -> Result<(), Failure> {
                 break;
             }
             // Logs are ASCII; a piece cannot end within a character.
-            console.print(&String::from_utf8_lossy(&piece[..count]));
+            output.write(&String::from_utf8_lossy(&piece[..count]));
         }
     }
     Ok(())

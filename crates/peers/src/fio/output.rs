@@ -1,6 +1,6 @@
 //! Where fio's results go: standard output, or the file of `--output`.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 
 use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
@@ -14,16 +14,16 @@ pub struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// Opens what the input asks for; a file begins empty.
+    /// Opens the file at `path`, if one is asked for; it begins empty.
     ///
     /// # Errors
     /// Where the file cannot be made.
-    pub fn open(input: &FioInput, console: &'a dyn Console) -> Result<Self, Failure> {
-        let file = match &input.output.file {
+    pub fn open(path: Option<&str>, console: &'a dyn Console) -> Result<Self, Failure> {
+        let file = match path {
             None => None,
             Some(path) => {
                 let file = File::create(path).map_err(|error| unwritable(path, &error))?;
-                Some((path.clone(), file))
+                Some((path.to_owned(), file))
             }
         };
         Ok(Self {
@@ -65,6 +65,14 @@ impl<'a> Output<'a> {
                 .hint("free space, or name another file; what does not fit there is on the standard output")),
             _ => Ok(()),
         }
+    }
+}
+
+/// Adds `message`, of why nothing more follows, to the file at `path`, which has what came before it.
+pub fn note_failure(path: &str, message: &str) {
+    // The message is on standard error already: a file that does not take it loses nothing.
+    if let Ok(mut file) = OpenOptions::new().append(true).open(path) {
+        let _ = writeln!(file, "{message}");
     }
 }
 

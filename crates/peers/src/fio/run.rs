@@ -7,12 +7,17 @@ use fathom_session::{
     Code, Console, Failure, Input, Keep, Start, engine_failure, failure_of, measured, watch,
 };
 
-use super::Ours;
 use super::output::Output;
 use super::watcher::Watcher;
+use super::{Ours, trigger};
 
-/// Runs the jobs, shows them as fio does, and says how the program ends.
-pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
+/// Runs the jobs, shows them as fio does on `output`, and says how the program ends.
+pub fn run(
+    input: &FioInput,
+    ours: &Ours,
+    output: Output<'_>,
+    console: &dyn Console,
+) -> Result<Code, Failure> {
     let options = RunOptions {
         destroy_data: ours.destroy_data.clone(),
         overwrite: Overwrite::Allowed,
@@ -29,7 +34,6 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     let mut start = Start::now(&whole, None);
     fathom_engine::preflight(&input.workload, &options)
         .map_err(|error| failure_of("fio", &error))?;
-    let output = Output::open(input, console)?;
     let mut watcher = Watcher::new(input, output, began, console);
     watcher.start();
     let keep = if ours.record {
@@ -37,9 +41,15 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     } else {
         Keep::Nothing
     };
-    let ran = watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
-        fathom_engine::run(&input.workload, &options, &stop, sink)
+    let trigger = &input.output.trigger;
+    let (ran, pulled) = trigger::watched(trigger, began, &stop, console, || {
+        watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
+            fathom_engine::run(&input.workload, &options, &stop, sink)
+        })
     });
+    if pulled {
+        trigger::run_command(trigger, console);
+    }
     let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
     watcher
         .finish(&ran.results, stop.signal(), console)
@@ -52,7 +62,9 @@ pub fn run(input: &FioInput, ours: &Ours, console: &dyn Console) -> Result<Code,
         idle: &[],
         pid: std::process::id(),
     };
-    let mut code = match (ran.interrupted, fio::has_errors(input, &run)) {
+    // What a trigger ends is done, as in fio.
+    let stopped = ran.interrupted && (!pulled || stop.signal().is_some());
+    let mut code = match (stopped, fio::has_errors(input, &run)) {
         (true, _) => Code::PeerStopped,
         (false, true) => Code::Unexpected,
         (false, false) => Code::Success,

@@ -95,8 +95,9 @@ impl Settings {
         let Some([low, high, _]) = reader.triple(Counts::Bytes, 1, 1 << 62) else {
             return;
         };
-        // fio starts from 0, and leaves out what is left out.
-        let (low, high) = (low.unwrap_or(0), high.unwrap_or(0));
+        // fio starts from 0, and leaves out what is left out; a range without an end is one size.
+        let low = low.unwrap_or(0);
+        let high = high.unwrap_or(low);
         match low {
             0 => {}
             _ if low <= high => self.file_size = Some(FileSizes { low, high }),

@@ -7,6 +7,12 @@ use super::reader::{Counts, ValueReader};
 use super::{Settings, set, set_some};
 use crate::fio::errno;
 
+/// The whole number that `text` begins with, which is all that fio reads of it; 0 where there is none.
+fn whole_at_start(text: &str) -> u32 {
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    text[..end.unwrap_or(text.len())].parse().unwrap_or(0)
+}
+
 /// Buffers always start at a page.
 const PAGE: u64 = 4096;
 
@@ -105,7 +111,7 @@ impl Settings {
         let Some(text) = reader.text() else { return };
         let (words, count) = text.split_once(':').unwrap_or((text, "1"));
         let mut range = SyncRange {
-            every: count.parse().unwrap_or(0),
+            every: whole_at_start(count),
             wait_before: false,
             write: false,
             wait_after: false,

@@ -71,6 +71,23 @@ impl<'a> ValueReader<'a> {
         }
     }
 
+    /// The value as typed, of an option that is a number or a time. fio counts zones with `z`, and of those it takes none here.
+    fn numeral(&mut self) -> Option<&'a str> {
+        let text = self.text()?;
+        if text.ends_with('z') {
+            let message = format!(
+                "`{}={text}`: `z` counts zones, which this option has none of",
+                self.row.name
+            );
+            self.refuse(
+                &message,
+                Some("write k, m, g, t or p, or no suffix".to_owned()),
+            );
+            return None;
+        }
+        Some(text)
+    }
+
     /// The value as typed, where there is one.
     pub fn optional_text(&mut self) -> Option<String> {
         let text = self.option.value.as_deref();
@@ -147,7 +164,7 @@ impl<'a> ValueReader<'a> {
 
     /// A number within bounds that may be below zero.
     pub fn signed(&mut self, least: i32, most: i32) -> Option<i32> {
-        let text = self.text()?;
+        let text = self.numeral()?;
         let Some(number) = values::number(text, self.kb_base) else {
             self.not_parsed(text, "number");
             return None;
@@ -166,7 +183,7 @@ impl<'a> ValueReader<'a> {
 
     /// Up to three numbers within bounds: reads, writes, trims.
     pub fn triple(&mut self, counts: Counts, least: u64, most: u64) -> Option<Triple<u64>> {
-        let text = self.text()?;
+        let text = self.numeral()?;
         let kb_base = self.kb_base;
         let Some(numbers) = values::triple(text, |part| values::number(part, kb_base)) else {
             self.not_parsed(text, "number");
@@ -240,7 +257,7 @@ impl<'a> ValueReader<'a> {
 
     /// A time.
     pub fn time(&mut self, bare: BareTime) -> Option<Nanos> {
-        let text = self.text()?;
+        let text = self.numeral()?;
         let parts = values::parts(text);
         let first = parts.first().copied().unwrap_or_default();
         let Some(mut time) = values::time(first, bare) else {
@@ -263,7 +280,7 @@ impl<'a> ValueReader<'a> {
 
     /// Times of reads, writes and trims; a bare number means microseconds.
     pub fn times(&mut self) -> Triple<Nanos> {
-        let Some(text) = self.text() else {
+        let Some(text) = self.numeral() else {
             return [None; 3];
         };
         let read = |part: &str| values::time(part, BareTime::Micros);
@@ -282,7 +299,7 @@ impl<'a> ValueReader<'a> {
 
     /// Two times, the second as the first where it is not given.
     pub fn time_range(&mut self, bare: BareTime) -> Option<(Nanos, Nanos)> {
-        let text = self.text()?;
+        let text = self.numeral()?;
         let mut ends = Vec::new();
         for part in values::parts(text).into_iter().take(2) {
             let Some(time) = values::time(part, bare) else {

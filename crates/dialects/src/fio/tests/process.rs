@@ -35,6 +35,8 @@ fn threads_are_placed() {
     check("rw=write\nunlink_each_loop=1", anew, false);
     check("rw=write\nloops=2", anew, false);
     check("rw=randwrite\nunlink_each_loop=1\nio_size=2m", anew, true);
+    check("rw=write\nunlink_each_loop=1\nio_size=2m", anew, true);
+    check("rw=write\nunlink_each_loop=1\nio_size=1m", anew, false);
     let scheduler = |job: &Job| job.features.process.scheduler.clone();
     check("ioscheduler=none", scheduler, Some("none".to_owned()));
     check("size=2m", scheduler, None);
@@ -324,6 +326,11 @@ fn files_are_handled_as_asked() {
         |job| job.features.files.sync_range,
         Some(expected),
     );
+    check(
+        "sync_file_range=wait_before,write:32k",
+        |job| job.features.files.sync_range,
+        Some(expected),
+    );
     check("pre_read=1", |job| job.features.files.pre_read, true);
     check(
         "allow_file_create=0",
@@ -479,6 +486,8 @@ fn options_without_anything_to_act_on_are_taken() {
         "unlink_each_loop=1",
         "unlink_each_loop=1\nio_size=2m",
         "unlink_each_loop=1\ntime_based\nruntime=1\nloops=3",
+        "unlink_each_loop=1\nrw=randread\nio_size=512k",
+        "unlink_each_loop=1\nrw=rw\nio_size=2m",
         "num_range=4",
         "block_error_percentiles=1",
     ] {
@@ -492,6 +501,8 @@ fn options_without_anything_to_act_on_are_taken() {
     for (text, expected) in [
         ("unlink_each_loop=1\nloops=2\nrw=rw", again),
         ("unlink_each_loop=1\nloops=2\nrw=trim", again),
+        ("unlink_each_loop=1\nio_size=2m\nrw=read", again),
+        ("unlink_each_loop=1\nio_size=2m\nrw=randrw", again),
         ("unlink_each_loop=1\nloops=2\nverify=md5", again),
         ("unlink_each_loop=1\nloops=2\nioengine=mmap", again),
         (
@@ -650,7 +661,8 @@ fn debug_areas_are_those_of_fio() {
         read_in(&files, &[&areas, "--name=a", "--size=1m"])
     };
     assert!(read("zbd,sprandom,helperthread").is_ok());
-    assert!(read("help,io").is_err());
+    let among = read("help,io").unwrap();
+    assert!(among.action == Action::Run && among.output.debug.io);
     let listed = read("help").unwrap().action;
     assert!(matches!(&listed, Action::DebugHelp(areas) if areas.ends_with("zbd,sprandom,all")));
 }
@@ -720,4 +732,8 @@ fn a_count_of_files_holds_for_those_of_a_directory() {
     assert_eq!(used(&["--opendir=/d", "--nrfiles=2"]), [2]);
     assert_eq!(used(&["--opendir=/d", "--nrfiles=7"]), [3]);
     assert_eq!(used(&["--nrfiles=1", "--opendir=/d"]), [3]);
+    // Files that are named besides stand behind them.
+    assert_eq!(used(&["--opendir=/d", "--filename=/other"]), [4]);
+    let cut = ["--opendir=/d", "--filename=/other:/d/a", "--nrfiles=4"];
+    assert_eq!(used(&cut), [4]);
 }

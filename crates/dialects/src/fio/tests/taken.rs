@@ -116,3 +116,60 @@ fn a_section_is_chosen_before_the_jobs_of_the_command_line() {
     let before: Result<Vec<String>, _> = names(&["--section=y", "--name=x", "--size=1m"]);
     assert!(before.is_err());
 }
+
+/// fio has a letter for each option of its own, of which several may stand behind a dash.
+#[test]
+fn letters_stand_for_options() {
+    let output = |arguments: &[&str]| {
+        let words: Vec<&str> = (arguments.iter().copied())
+            .chain(["--name=x", "--size=1m"])
+            .collect();
+        read_in(&Memory::default(), &words).map(|input| (input.output, input.action))
+    };
+    for (letters, words) in [
+        (&["-o", "file"][..], &["--output=file"][..]),
+        (
+            &["-ofile", "-F", "json"],
+            &["--output=file", "--output-format=json"],
+        ),
+        (
+            &["-mw", "-V4"],
+            &["--minimal", "--warnings-fatal", "--terse-version=4"],
+        ),
+        (&["-Po", "file"], &["--parse-only", "--output=file"]),
+        (
+            &["-b", "-L", "5"],
+            &["--bandwidth-log", "--status-interval=5"],
+        ),
+        (&["-bs=512"], &["--bs=512"]),
+        (&["-c"], &["--cmdhelp"]),
+        (&["-crw"], &["--cmdhelp=rw"]),
+    ] {
+        assert_eq!(
+            output(letters).unwrap(),
+            output(words).unwrap(),
+            "{letters:?}"
+        );
+    }
+    for (arguments, expected) in [
+        (&["-rz"][..], "unrecognized option `--z`"),
+        (&["-o"], "option `--output` requires a value"),
+        (&["--readonly=1"], "option `--readonly` takes no value"),
+        (&["--parse-only=0"], "option `--parse-only` takes no value"),
+    ] {
+        let words: Vec<&str> = ["--name=x", "--size=1m"]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
+        let errors = read_in(&Memory::default(), &words).unwrap_err();
+        assert_eq!(errors.0[0].message, expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn fio_goes_on_without_a_debug_area_that_is_none() {
+    let words = ["--debug=io,foo", "--name=x", "--size=1m"];
+    let input = read_in(&Memory::default(), &words).unwrap();
+    assert!(input.output.debug.io);
+    assert_eq!(input.warnings.0[0].message, "`--debug` knows no `foo`");
+}
