@@ -229,8 +229,8 @@ pub struct RunArgs {
     pub output: OutputArgs,
     /// Also measure what Fathom itself takes of an I/O: the time its workers are outside system calls, in the record's `cpu`
     ///
-    /// The clock is read before and after each call, some 20 ns together. Jobs that wait for moments of their own (rates, pauses)
-    /// and backends without such calls are left out.
+    /// The processor's counter is read before and after each call, some 20 ns together. Jobs that wait for moments of their own
+    /// (rates, pauses) and backends without such calls are left out.
     #[arg(long)]
     pub outside_calls: bool,
     #[command(flatten)]
