@@ -253,10 +253,24 @@ fn the_bandwidth_of_all_jobs_has_a_line_a_second() {
             std::fs::read_to_string(path).unwrap()
         };
         // As in fio, a direction in which nothing was done has its lines too.
-        assert_eq!(of("trim"), "1000, 0, 2, 0, 0\n2000, 0, 2, 0, 0\n");
-        assert!(of("read").starts_with("1000, 0, 0, 0, 0\n2000, 0, "));
+        let trims = of("trim");
+        assert!(
+            trims.lines().all(|line| line.ends_with(", 0, 2, 0, 0")),
+            "{trims}"
+        );
+        let reads = of("read");
+        assert!(
+            reads.lines().all(|line| line.ends_with(", 0, 0, 0, 0")),
+            "{reads}"
+        );
         let writes = of("write");
-        assert_eq!(writes.lines().count(), 2, "{writes}");
+        for text in [trims, reads, writes.clone()] {
+            let times = text.lines().map(|line| line.split(',').next().unwrap());
+            let times: Vec<u64> = times.map(|time| time.parse().unwrap()).collect();
+            // What is done at the end of a second may be some milliseconds later on a busy machine.
+            let late = |second: usize| times[second].wrapping_sub(1_000 * (second as u64 + 1));
+            assert!(times.len() == 2 && late(0) < 500 && late(1) < 500, "{text}");
+        }
         assert!(
             writes.lines().all(|line| !line.contains(", 0, 1, ")),
             "{writes}"
