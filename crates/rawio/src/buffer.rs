@@ -118,23 +118,19 @@ impl Slots {
         self.address(slot)
     }
 
-    /// Marks slots as used by requests of `length` bytes, and gives the addresses of their buffers; all are to be asked for.
+    /// Marks `count` slots as used by requests of `length` bytes: those that are given to what is returned, which gives the
+    /// addresses of their buffers.
     #[inline]
-    pub(crate) fn begin_all(
-        &mut self,
-        slots: &[u32],
-        length: u32,
-    ) -> impl Iterator<Item = *mut u8> {
+    pub(crate) fn begin_some(&mut self, count: u32, length: u32) -> impl FnMut(u32) -> *mut u8 {
         assert!(length as usize <= self.size, "request exceeds its buffer");
-        self.in_flight += slots.len() as u32;
-        let (start, stride) = (self.start, self.stride);
-        slots.iter().map(move |slot| {
-            let busy = &mut self.busy[*slot as usize];
-            assert!(!*busy, "slot {slot} is in flight");
-            *busy = true;
+        self.in_flight += count;
+        let (start, stride, busy) = (self.start, self.stride, &mut *self.busy);
+        move |slot| {
+            let was_busy = std::mem::replace(&mut busy[slot as usize], true);
+            assert!(!was_busy, "slot {slot} is in flight");
             // SAFETY: as in `address`; there are as many buffers as marks.
-            unsafe { start.add(*slot as usize * stride).as_ptr() }
-        })
+            unsafe { start.add(slot as usize * stride).as_ptr() }
+        }
     }
 
     /// Marks a slot's request as done.
@@ -152,8 +148,9 @@ impl Slots {
     #[inline]
     pub(crate) fn end_some(&mut self, count: u32) -> impl FnMut(u32) {
         self.in_flight -= count;
+        let busy = &mut *self.busy;
         |slot| {
-            let busy = std::mem::take(&mut self.busy[slot as usize]);
+            let busy = std::mem::take(&mut busy[slot as usize]);
             assert!(busy, "slot {slot} completed but was not in flight");
         }
     }

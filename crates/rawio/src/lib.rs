@@ -27,6 +27,7 @@ mod placement;
 mod plain;
 mod queue;
 mod region;
+mod ring;
 mod signals;
 mod unusable;
 mod uring;

@@ -2,8 +2,8 @@
 //!
 //! The kernel tells user from system time by what its ticks happen upon, and both ticks and a profiler's samples count an
 //! interrupt that waited for the kernel's return as the program's. Here the counter is read right before each call and right
-//! after it, so that the rest is what the program itself takes: interrupts and other threads that come meanwhile are in it, and two
-//! readings of the counter a call.
+//! after it, so that the rest is what the program itself takes, less what it takes to read the counter: interrupts and other threads
+//! that come meanwhile are in it.
 
 use std::time::Duration;
 
@@ -21,6 +21,9 @@ pub struct OutsideCalls {
     pub calls: u64,
 }
 
+/// Readings of the counter in a row, of which the two nearest to each other tell what one takes.
+const READINGS: u32 = 100;
+
 /// Reads the counter around calls, once it is asked to; where the kernel does not keep time by it, it never does.
 #[derive(Debug, Default)]
 pub(crate) struct CallTimer {
@@ -30,6 +33,8 @@ pub(crate) struct CallTimer {
     /// Cycles.
     outside: u64,
     calls: u64,
+    /// Cycles from one reading to the next with nothing in between: so many of each time outside are the counter's own.
+    reading: u64,
     /// Counter and time when it was asked to.
     begun: (u64, Nanos),
 }
@@ -39,6 +44,7 @@ impl CallTimer {
     pub(crate) fn begin(&mut self) {
         *self = Self {
             is_on: counter_keeps_time(),
+            reading: cycles_of_a_reading(),
             begun: (cycles(), Clock::now()),
             ..Self::default()
         };
@@ -67,12 +73,22 @@ impl CallTimer {
         }
         let all = cycles().saturating_sub(self.begun.0).max(1);
         let time = Duration::from_nanos(Clock::now().saturating_sub(self.begun.1).get());
-        let time = time.mul_f64(self.outside as f64 / all as f64);
+        let outside = self.outside.saturating_sub(self.calls * self.reading);
+        let time = time.mul_f64(outside as f64 / all as f64);
         Some(OutsideCalls {
             time: Nanos::new(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
             calls: self.calls,
         })
     }
+}
+
+/// Cycles from one reading of the counter to the next.
+fn cycles_of_a_reading() -> u64 {
+    let apart = |_| {
+        let first = cycles();
+        cycles().saturating_sub(first)
+    };
+    (0..READINGS).map(apart).min().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -84,6 +100,26 @@ mod tests {
         while Clock::now() < until {
             std::hint::spin_loop();
         }
+    }
+
+    #[test]
+    fn readings_themselves_do_not_count() {
+        let mut timer = CallTimer::default();
+        timer.begin();
+        if !counter_keeps_time() {
+            return;
+        }
+        for _ in 0..1_000_000 {
+            timer.around(|| ());
+        }
+        let (first, _) = timer.begun;
+        let all = cycles().saturating_sub(first);
+        let readings = timer.calls * timer.reading;
+        assert!(timer.reading > 0 && 2 * readings <= all, "{timer:?}");
+        let told = timer.told().unwrap();
+        let elapsed = Clock::now().saturating_sub(timer.begun.1).get() as f64;
+        let share = (timer.outside - readings) as f64 / all as f64;
+        assert!(told.time.get() as f64 <= elapsed * share, "{timer:?}");
     }
 
     #[test]

@@ -70,6 +70,12 @@ pub(crate) fn take_from(
         end(completion.slot);
         each(*completion);
     }
+    taken_out(done, count)
+}
+
+/// Removes what was taken out of a line.
+#[inline]
+fn taken_out(done: &mut Vec<Completion>, count: usize) -> Taken {
     if count == done.len() {
         done.clear();
         return Taken::All;
@@ -285,6 +291,19 @@ impl Queue for NullQueue {
         });
     }
 
+    #[inline]
+    fn push_alike(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
+        assert_eq!(slots.len(), offsets.len());
+        let mut begin = self.slots.begin_some(slots.len() as u32, like.length);
+        self.done.extend(slots.iter().map(|slot| {
+            begin(*slot);
+            Completion {
+                slot: *slot,
+                result: Ok(like.length),
+            }
+        }));
+    }
+
     fn submit(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -305,6 +324,25 @@ impl Queue for NullQueue {
     #[inline]
     fn take_each(&mut self, most: usize, each: impl FnMut(Completion)) -> Taken {
         take_from(&mut self.done, &mut self.slots, most, each)
+    }
+
+    #[inline]
+    fn take_alike(
+        &mut self,
+        length: u32,
+        into: &mut [u32],
+        odd: &mut Vec<Completion>,
+    ) -> (usize, Taken) {
+        let count = self.done.len().min(into.len());
+        let mut end = self.slots.end_some(count as u32);
+        for (completion, place) in self.done[..count].iter().zip(into) {
+            end(completion.slot);
+            if completion.result != Ok(length) {
+                odd.push(*completion);
+            }
+            *place = completion.slot;
+        }
+        (count, taken_out(&mut self.done, count))
     }
 
     fn in_flight(&self) -> u32 {

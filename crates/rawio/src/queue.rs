@@ -137,6 +137,28 @@ pub trait Queue {
     where
         Self: Sized;
 
+    /// As [`Queue::take`], of requests that all asked for `length` bytes, at most as many as `into` is long: their slots go to its
+    /// start, and what became of those that moved anything else goes to the end of `odd` as well. Says how many were taken.
+    fn take_alike(
+        &mut self,
+        length: u32,
+        into: &mut [u32],
+        odd: &mut Vec<Completion>,
+    ) -> (usize, Taken)
+    where
+        Self: Sized,
+    {
+        let mut count = 0;
+        let taken = self.take_each(into.len(), |completion| {
+            into[count] = completion.slot;
+            count += 1;
+            if completion.result != Ok(length) {
+                odd.push(completion);
+            }
+        });
+        (count, taken)
+    }
+
     /// Requests pushed and not yet returned as completions.
     fn in_flight(&self) -> u32;
 

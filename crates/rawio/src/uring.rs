@@ -8,62 +8,24 @@
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::AsRawFd;
-use std::ptr::NonNull;
+use std::os::fd::{AsRawFd, RawFd};
 
 use fathom_units::Nanos;
-use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue, types};
+use rustix::io::ReadWriteFlags;
+use rustix::io_uring::{
+    IoringEnterFlags, IoringFsyncFlags, IoringOp, IoringSetupFlags, IoringSqFlags, IoringSqeFlags,
+    addr_or_splice_off_in_union, io_uring_params, io_uring_ptr, io_uring_sqe, io_uring_user_data,
+    ioprio_union, len_union, off_or_addr2_union, op_flags_union,
+};
 
 use crate::buffer::Slots;
 use crate::calls::{Calls, Submitter as SubmissionThread};
-use crate::clock::{Clock, timespec};
+use crate::clock::Clock;
 use crate::copying::copies_sooner_if_registered;
 use crate::file::{Caching, caching_of};
 use crate::outside::CallTimer;
+use crate::ring::{Ring, Words};
 use crate::{Completion, Operation, OutsideCalls, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
-
-/// The queue entry of a request on a file, which is registered or not: the two are types without a common public trait.
-macro_rules! entry_on {
-    ($file:expr, $request:expr, $address:expr, $fixed_buffers:expr, $priority:expr, $flags:expr) => {{
-        let Request { offset, length, .. } = $request;
-        match ($request.operation, $fixed_buffers) {
-            (Operation::Read, Registered::Yes) => {
-                opcode::ReadFixed::new($file, $address, length, 0)
-                    .offset(offset)
-                    .ioprio($priority)
-                    .rw_flags($flags)
-                    .build()
-            }
-            (Operation::Write, Registered::Yes) => {
-                opcode::WriteFixed::new($file, $address, length, 0)
-                    .offset(offset)
-                    .ioprio($priority)
-                    .rw_flags($flags)
-                    .build()
-            }
-            (Operation::Read, Registered::No) => opcode::Read::new($file, $address, length)
-                .offset(offset)
-                .ioprio($priority)
-                .rw_flags($flags)
-                .build(),
-            (Operation::Write, Registered::No) => opcode::Write::new($file, $address, length)
-                .offset(offset)
-                .ioprio($priority)
-                .rw_flags($flags)
-                .build(),
-            (Operation::Fsync, _) => opcode::Fsync::new($file).build(),
-            (Operation::Fdatasync, _) => opcode::Fsync::new($file)
-                .flags(types::FsyncFlags::DATASYNC)
-                .build(),
-        }
-    }};
-}
-
-/// Flag of the entering call that makes it look for completions (`IORING_ENTER_GETEVENTS` of `linux/io_uring.h`).
-const GETEVENTS: u32 = 1;
-
-/// Flag of the entering call that wakes the kernel thread which takes submissions (`IORING_ENTER_SQ_WAKEUP`).
-const SQ_WAKEUP: u32 = 2;
 
 /// Milliseconds without submissions after which the kernel thread sleeps: the kernel's own default, and fio's.
 const SUBMITTER_IDLE_MS: u32 = 1000;
@@ -71,44 +33,12 @@ const SUBMITTER_IDLE_MS: u32 = 1000;
 /// Looks for completions before others are let on to the processor in between: some 20 microseconds.
 const SPINS: u32 = 1000;
 
-/// A ring on the heap, which its own parts refer to.
-struct Owned(NonNull<IoUring>);
-
-impl Owned {
-    /// The ring, and its three parts, which must be gone before it is.
-    fn new(
-        ring: IoUring,
-    ) -> (
-        Self,
-        Submitter<'static>,
-        SubmissionQueue<'static>,
-        CompletionQueue<'static>,
-    ) {
-        let ring = Box::leak(Box::new(ring));
-        let owned = Self(NonNull::from(&mut *ring));
-        let (submitter, submission, completion) = ring.split();
-        (owned, submitter, submission, completion)
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: it was leaked from a box in `new`; its parts are fields of `UringQueue` that stand before this one, and
-        // fields are dropped in their order.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
-    }
-}
-
 /// A ring with its buffers and files, on the thread that made it.
 ///
-/// The parts of the ring are held open: a request pushed touches no memory that the kernel shares, and the ring's own
-/// number is registered, so that entering it looks nothing up.
+/// The ring's own number is registered, so that entering it looks nothing up.
 pub struct UringQueue {
-    submitter: Submitter<'static>,
-    submission: SubmissionQueue<'static>,
-    completion: CompletionQueue<'static>,
-    // Dropped after its parts and before `slots`, so that the kernel has let go of the buffers when they are unmapped.
-    _ring: Owned,
+    // Dropped before `slots`, so that the kernel has let go of the buffers when they are unmapped.
+    ring: Ring,
     slots: Slots,
     /// Of reads and of writes.
     templates: [Template; 2],
@@ -119,7 +49,7 @@ pub struct UringQueue {
     fixed_files: Registered,
     priority: u16,
     /// Flags of reads and writes.
-    flags: i32,
+    flags: ReadWriteFlags,
     entering: Entering,
     timer: CallTimer,
     /// Reads and writes until one is handed to a kernel worker, and how many that is; 0: none is.
@@ -145,8 +75,6 @@ struct Template {
     made_of: Option<(u32, u32)>,
 }
 
-/// The kernel's `struct io_uring_sqe` of 64 bytes (`include/uapi/linux/io_uring.h`).
-type Words = [u64; 8];
 /// Word of the offset.
 const OFFSET: usize = 1;
 /// Word of the buffer's address.
@@ -156,22 +84,14 @@ const USER_DATA: usize = 4;
 /// Word that begins with the two bytes of the registered buffer's number; what follows them is zero.
 const BUFFER: usize = 5;
 
-impl Template {
-    #[inline]
-    fn entry(&self, request: &Request, address: *mut u8, region: u32) -> squeue::Entry {
-        entry(self.words, request.offset, address, request.slot, region)
-    }
-}
-
 /// The entry of a template's words in one place of the file and one slot, whose buffer is in that region.
 #[inline]
-fn entry(mut words: Words, offset: u64, address: *mut u8, slot: u32, region: u32) -> squeue::Entry {
+fn entry(mut words: Words, offset: u64, address: *mut u8, slot: u32, region: u32) -> Words {
     words[OFFSET] = offset;
     words[ADDRESS] = address as u64;
     words[USER_DATA] = u64::from(slot);
     words[BUFFER] = u64::from((region as u16).to_le());
-    // SAFETY: an entry is these 64 bytes, of which any are valid.
-    unsafe { std::mem::transmute::<Words, squeue::Entry>(words) }
+    words
 }
 
 /// How a ring is entered.
@@ -227,32 +147,27 @@ impl UringQueue {
         if slots == 0 || slots > SLOTS_MAX {
             return Err(other(io::ErrorKind::InvalidInput.into()));
         }
-        let ring = build(slots, calls)?;
+        let mut ring = build(slots, calls)?;
         let slots = Slots::new(slots, size).map_err(other)?;
-        let (ring, mut submitter, submission, completion) = Owned::new(ring);
         let (regions, region_shift) = slots.regions();
         let direct = files.iter().any(|file| caching_of(file) == Caching::Direct);
         let buffers = if direct || copies_sooner_if_registered(size) {
             // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
-            unsafe { submitter.register_buffers(&regions) }
+            unsafe { ring.register_buffers(&regions) }
         } else {
             Err(io::ErrorKind::Unsupported.into())
         };
-        let numbers: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
+        let numbers: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         // The kernel refuses both where limits are low (RLIMIT_MEMLOCK, RLIMIT_NOFILE); the ring works without them.
-        let registered_files = submitter.register_files(&numbers);
+        let registered_files = ring.register_files(&numbers);
         let fixed_buffers = Registered::from_result(&buffers);
         let region_shift = match fixed_buffers {
             Registered::Yes => region_shift,
             Registered::No => u32::BITS - 1,
         };
-        // Linux 5.18 knows it; without it each entry looks the ring up.
-        let _ = submitter.register_ring_fd();
+        ring.register_itself();
         Ok(Self {
-            submitter,
-            submission,
-            completion,
-            _ring: ring,
+            ring,
             fixed_buffers,
             fixed_files: Registered::from_result(&registered_files),
             templates: Default::default(),
@@ -260,7 +175,7 @@ impl UringQueue {
             slots,
             files,
             priority: 0,
-            flags: calls.flags().bits().cast_signed(),
+            flags: calls.flags(),
             entering: match calls {
                 Calls {
                     submitter: Some(_), ..
@@ -276,42 +191,54 @@ impl UringQueue {
 
     /// The entry of a request, made anew.
     #[inline(never)]
-    fn make(&self, request: &Request, address: *mut u8) -> squeue::Entry {
-        let entry = if self.fixed_files == Registered::Yes {
-            entry_on!(
-                types::Fixed(request.file),
-                *request,
-                address,
-                self.fixed_buffers,
-                self.priority,
-                self.flags
-            )
-        } else {
-            let file = types::Fd(self.files[request.file as usize].as_raw_fd());
-            entry_on!(
-                file,
-                *request,
-                address,
-                self.fixed_buffers,
-                self.priority,
-                self.flags
-            )
+    fn make(&self, request: &Request, address: *mut u8) -> Words {
+        let mut entry = io_uring_sqe {
+            fd: self.files[request.file as usize].as_raw_fd(),
+            user_data: io_uring_user_data::from_u64(u64::from(request.slot)),
+            ..io_uring_sqe::default()
         };
-        entry.user_data(u64::from(request.slot))
+        if self.fixed_files == Registered::Yes {
+            entry.fd = request.file.cast_signed();
+            entry.flags = IoringSqeFlags::FIXED_FILE;
+        }
+        entry.opcode = match (request.operation, self.fixed_buffers) {
+            (Operation::Read, Registered::Yes) => IoringOp::ReadFixed,
+            (Operation::Write, Registered::Yes) => IoringOp::WriteFixed,
+            (Operation::Read, Registered::No) => IoringOp::Read,
+            (Operation::Write, Registered::No) => IoringOp::Write,
+            (Operation::Fsync | Operation::Fdatasync, _) => IoringOp::Fsync,
+        };
+        match request.operation {
+            Operation::Read | Operation::Write => {
+                entry.off_or_addr2 = off_or_addr2_union {
+                    off: request.offset,
+                };
+                let addr = io_uring_ptr::new(address.cast());
+                entry.addr_or_splice_off_in = addr_or_splice_off_in_union { addr };
+                let len = request.length;
+                entry.len = len_union { len };
+                let ioprio = self.priority;
+                entry.ioprio = ioprio_union { ioprio };
+                let rw_flags = self.flags;
+                entry.op_flags = op_flags_union { rw_flags };
+            }
+            Operation::Fsync => {}
+            Operation::Fdatasync => {
+                let fsync_flags = IoringFsyncFlags::DATASYNC;
+                entry.op_flags = op_flags_union { fsync_flags };
+            }
+        }
+        // SAFETY: the same bytes as words; all of them were written, by the default if not since.
+        unsafe { std::mem::transmute::<io_uring_sqe, Words>(entry) }
     }
 
     /// Puts the entry of a slot that is busy in line for the next submission.
-    ///
-    /// The entry is lent to nothing that is not inlined: it then never stands in memory but in the queue itself.
     #[inline]
-    fn line_up(&mut self, entry: &squeue::Entry) {
-        if self.submission.is_full() {
+    fn line_up(&mut self, entry: Words) {
+        if self.ring.line.room() == 0 {
             self.look_again(1);
         }
-        // SAFETY: the buffer stays mapped and untouched while its slot is busy, and the file stays open as long as the
-        // ring; there are as many entries as slots, so the line is not full.
-        let pushed = unsafe { self.submission.push(entry) };
-        assert!(pushed.is_ok(), "the submission queue holds every slot");
+        self.ring.line.put(1, |_| entry);
     }
 
     /// Submits what is in line and waits for `least` completions. What leads to the call and away from it is inlined: after
@@ -325,14 +252,16 @@ impl UringQueue {
         if self.entering != Entering::Plainly {
             return self.enter_otherwise(least, None);
         }
-        self.submission.sync();
-        let count = self.submission.len() as u32;
+        self.ring.line.publish();
+        let count = self.ring.line.waiting();
         // Work that was put off is done by calls that ask for completions.
-        let asks = least > 0 || self.submission.taskrun() || self.submission.cq_overflow();
-        let flags = if asks { GETEVENTS } else { 0 };
-        let no_signals = None::<&libc::sigset_t>;
-        // SAFETY: entries in line are valid (`push`, `push_alike`), and no argument points anywhere.
-        let call = || unsafe { self.submitter.enter(count, least, flags, no_signals) };
+        let due = IoringSqFlags::TASKRUN | IoringSqFlags::CQ_OVERFLOW;
+        let mut flags = IoringEnterFlags::empty();
+        if least > 0 || self.ring.line.flags().intersects(due) {
+            flags = IoringEnterFlags::GETEVENTS;
+        }
+        // SAFETY: entries in line are those of slots that are busy, whose buffers and files stay.
+        let call = || unsafe { self.ring.enter(count, least, flags) };
         match self.timer.around(call) {
             Ok(_) => Ok(()),
             Err(error) => forgive(error),
@@ -345,13 +274,9 @@ impl UringQueue {
         if self.entering != Entering::Plainly {
             return self.enter_otherwise(least, Some(timeout));
         }
-        self.submission.sync();
-        let time = timespec(timeout);
-        let time = types::Timespec::new()
-            .sec(time.tv_sec as u64)
-            .nsec(time.tv_nsec as u32);
-        let arguments = types::SubmitArgs::new().timespec(&time);
-        let call = || self.submitter.submit_with_args(least as usize, &arguments);
+        self.ring.line.publish();
+        // SAFETY: as in `enter`.
+        let call = || unsafe { self.ring.enter_until(least, timeout) };
         self.timer.around(call).map(drop).or_else(forgive)
     }
 
@@ -362,19 +287,19 @@ impl UringQueue {
         let until = timeout.map(|timeout| Clock::now() + timeout);
         let mut rounds = 0u32;
         loop {
-            self.submission.sync();
+            self.ring.line.publish();
+            let overflow = self.ring.line.flags().contains(IoringSqFlags::CQ_OVERFLOW);
             let flags = match self.entering {
-                Entering::Rarely if self.submission.need_wakeup() => Some(SQ_WAKEUP),
-                Entering::Rarely if self.submission.cq_overflow() => Some(GETEVENTS),
+                Entering::Rarely if self.ring.line.is_asleep() => Some(IoringEnterFlags::SQ_WAKEUP),
+                Entering::Rarely if overflow => Some(IoringEnterFlags::GETEVENTS),
                 Entering::Rarely => None,
                 // Without a least number the devices are asked once, and what else is due is seen in between.
-                Entering::Polling | Entering::Plainly => Some(GETEVENTS),
+                Entering::Polling | Entering::Plainly => Some(IoringEnterFlags::GETEVENTS),
             };
             if let Some(flags) = flags {
-                let count = self.submission.len() as u32;
-                let no_signals = None::<&libc::sigset_t>;
-                // SAFETY: entries in line are valid (`push`, `push_alike`), and no argument points anywhere.
-                let call = || unsafe { self.submitter.enter(count, 0, flags, no_signals) };
+                let count = self.ring.line.waiting();
+                // SAFETY: as in `enter`.
+                let call = || unsafe { self.ring.enter(count, 0, flags) };
                 self.timer.around(call).map(drop).or_else(forgive)?;
             }
             if self.arrived() >= least || until.is_some_and(|until| Clock::now() >= until) {
@@ -392,14 +317,18 @@ impl UringQueue {
 
     /// Hands an entry to a kernel worker at once, if it is the turn of one.
     #[cold]
-    fn hand_over(&mut self, entry: squeue::Entry) -> squeue::Entry {
+    fn hand_over(&mut self, mut entry: Words) -> Words {
         let (left, every) = &mut self.until_async;
         *left -= 1;
         if *left > 0 {
             return entry;
         }
         *left = *every;
-        entry.flags(squeue::Flags::ASYNC)
+        // The second byte of an entry is that of its flags.
+        let mut bytes = entry[0].to_ne_bytes();
+        bytes[1] |= IoringSqeFlags::ASYNC.bits();
+        entry[0] = u64::from_ne_bytes(bytes);
+        entry
     }
 
     /// Where the line seems to have no room for so many: seen from here, what the kernel took is still in it.
@@ -408,8 +337,8 @@ impl UringQueue {
     #[inline(never)]
     fn look_again(&mut self, count: usize) {
         loop {
-            self.submission.sync();
-            let has_room = self.submission.capacity() - self.submission.len() >= count;
+            self.ring.line.publish();
+            let has_room = self.ring.line.room() >= count;
             if has_room || self.entering != Entering::Rarely {
                 return;
             }
@@ -436,7 +365,7 @@ impl UringQueue {
     fn push_sync(&mut self, request: &Request) {
         let address = self.slots.begin(request.slot, 0);
         let entry = self.make(request, address);
-        self.line_up(&entry);
+        self.line_up(entry);
     }
 
     /// The template of reads or writes like this one.
@@ -455,75 +384,58 @@ impl UringQueue {
         assert!((request.file as usize) < self.files.len());
         let entry = self.make(request, address);
         self.templates[way] = Template {
-            // SAFETY: 64 bytes that were all written, as words.
-            words: unsafe { std::mem::transmute::<squeue::Entry, Words>(entry) },
+            words: entry,
             made_of: Some((request.file, request.length)),
         };
     }
 }
 
 /// Set-ups of a ring that its worker enters, the best first.
-const ENTERED: [fn(&mut io_uring::Builder); 4] = [
-    |builder| {
-        builder
-            .setup_single_issuer()
-            .setup_defer_taskrun()
-            .setup_taskrun_flag()
-            .setup_no_sqarray()
-            .setup_submit_all();
-    },
-    |builder| {
-        builder
-            .setup_single_issuer()
-            .setup_defer_taskrun()
-            .setup_taskrun_flag()
-            .setup_submit_all();
-    },
-    |builder| {
-        builder.setup_coop_taskrun().setup_submit_all();
-    },
-    |_| {},
+const ENTERED: [IoringSetupFlags; 4] = [
+    DEFERRED.union(IoringSetupFlags::NO_SQARRAY),
+    DEFERRED,
+    IoringSetupFlags::COOP_TASKRUN.union(IoringSetupFlags::SUBMIT_ALL),
+    IoringSetupFlags::empty(),
 ];
 
+/// Completions are worked on in calls that ask for them, all of one thread.
+const DEFERRED: IoringSetupFlags = IoringSetupFlags::SINGLE_ISSUER
+    .union(IoringSetupFlags::DEFER_TASKRUN)
+    .union(IoringSetupFlags::TASKRUN_FLAG)
+    .union(IoringSetupFlags::SUBMIT_ALL);
+
 /// Those of a ring whose submissions a kernel thread takes: work cannot be put off until it is entered.
-const TAKEN_FROM: [fn(&mut io_uring::Builder); 3] = [
-    |builder| {
-        builder
-            .setup_single_issuer()
-            .setup_no_sqarray()
-            .setup_submit_all();
-    },
-    |builder| {
-        builder.setup_submit_all();
-    },
-    |_| {},
+const TAKEN_FROM: [IoringSetupFlags; 3] = [
+    IoringSetupFlags::SINGLE_ISSUER
+        .union(IoringSetupFlags::NO_SQARRAY)
+        .union(IoringSetupFlags::SUBMIT_ALL),
+    IoringSetupFlags::SUBMIT_ALL,
+    IoringSetupFlags::empty(),
 ];
 
 /// Makes a ring with the best set-up the kernel knows.
-fn build(slots: u32, calls: &Calls) -> Result<IoUring, RingUnusable> {
-    let entries = slots.next_power_of_two();
-    let attempts: &[fn(&mut io_uring::Builder)] = match calls.submitter {
-        None => &ENTERED,
-        Some(_) => &TAKEN_FROM,
-    };
+fn build(slots: u32, calls: &Calls) -> Result<Ring, RingUnusable> {
+    let mut wanted = io_uring_params::default();
+    if calls.polled == 100 {
+        wanted.flags |= IoringSetupFlags::IOPOLL;
+    }
+    let mut attempts = ENTERED.as_slice();
+    if let Some(SubmissionThread { processor }) = calls.submitter {
+        attempts = &TAKEN_FROM;
+        wanted.flags |= IoringSetupFlags::SQPOLL;
+        wanted.sq_thread_idle = SUBMITTER_IDLE_MS;
+        if let Some(processor) = processor {
+            wanted.flags |= IoringSetupFlags::SQ_AFF;
+            wanted.sq_thread_cpu = processor;
+        }
+    }
     let mut last = io::Error::from(io::ErrorKind::Unsupported);
     for set_up in attempts {
-        let mut builder = IoUring::builder();
-        // No more than the slots can complete; what is larger than need be takes room in the nearest cache.
-        builder.setup_cqsize(entries);
-        if calls.polled == 100 {
-            builder.setup_iopoll();
-        }
-        if let Some(SubmissionThread { processor }) = calls.submitter {
-            builder.setup_sqpoll(SUBMITTER_IDLE_MS);
-            if let Some(processor) = processor {
-                builder.setup_sqpoll_cpu(processor);
-            }
-        }
-        set_up(&mut builder);
-        match builder.build(entries) {
-            Ok(ring) if ring.params().is_feature_ext_arg() => return Ok(ring),
-            Ok(_) => return Err(RingUnusable::TooOld),
+        let mut wanted = wanted;
+        wanted.flags |= *set_up;
+        match Ring::new(slots.next_power_of_two(), wanted) {
+            Ok(ring) => return Ok(ring),
+            Err(error) if error.raw_os_error().is_none() => return Err(RingUnusable::TooOld),
             Err(error) => last = error,
         }
     }
@@ -537,6 +449,11 @@ fn build(slots: u32, calls: &Calls) -> Result<IoUring, RingUnusable> {
 /// Says why not.
 pub fn probe_uring() -> Result<(), RingUnusable> {
     build(2, &Calls::default()).map(drop)
+}
+
+/// What taking some says of so many that are left.
+fn left(count: u32) -> Taken {
+    if count == 0 { Taken::All } else { Taken::Some }
 }
 
 /// Errors of the entering call after which the same call can be made again.
@@ -576,14 +493,13 @@ impl Queue for UringQueue {
         }
         let address = self.slots.begin(request.slot, request.length);
         let region = request.slot >> self.region_shift;
-        let entry = self
-            .template_of(&request, address)
-            .entry(&request, address, region);
+        let words = self.template_of(&request, address).words;
+        let entry = entry(words, request.offset, address, request.slot, region);
         if self.until_async.1 > 0 {
             let entry = self.hand_over(entry);
-            return self.line_up(&entry);
+            return self.line_up(entry);
         }
-        self.line_up(&entry);
+        self.line_up(entry);
     }
 
     #[inline]
@@ -597,28 +513,29 @@ impl Queue for UringQueue {
         if self.until_async.1 > 0 {
             return self.push_each(like, slots, offsets);
         }
-        if self.submission.capacity() - self.submission.len() < slots.len() {
+        if self.ring.line.room() < slots.len() {
             self.look_again(slots.len());
         }
         let address = self.slots.address(*first);
         // Copied, it stays in registers.
         let words = self.template_of(&like, address).words;
         let shift = self.region_shift;
-        let addresses = self.slots.begin_all(slots, like.length);
-        for ((slot, address), offset) in slots.iter().zip(addresses).zip(offsets) {
-            let entry = entry(words, *offset, address, *slot, *slot >> shift);
-            // SAFETY: as in `line_up`.
-            let pushed = unsafe { self.submission.push(&entry) };
-            assert!(pushed.is_ok(), "the submission queue holds every slot");
-        }
+        let offsets = &offsets[..slots.len()];
+        let mut begin = self.slots.begin_some(slots.len() as u32, like.length);
+        self.ring.line.put(slots.len(), |index| {
+            let slot = slots[index];
+            entry(words, offsets[index], begin(slot), slot, slot >> shift)
+        });
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as of `enter`")]
+    #[inline(always)]
     fn submit(&mut self) -> io::Result<()> {
         self.enter(0)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as of `enter`")]
+    #[inline(always)]
     fn submit_and_wait(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
         let in_flight = self.slots.in_flight();
         if in_flight == 0 {
@@ -632,8 +549,7 @@ impl Queue for UringQueue {
 
     #[inline]
     fn arrived(&mut self) -> u32 {
-        self.completion.sync();
-        self.completion.len() as u32
+        self.ring.arrivals.look()
     }
 
     fn take(&mut self, most: usize, into: &mut Vec<Completion>) -> Taken {
@@ -642,21 +558,39 @@ impl Queue for UringQueue {
 
     #[inline]
     fn take_each(&mut self, most: usize, mut each: impl FnMut(Completion)) -> Taken {
-        self.completion.sync();
-        let ready = self.completion.len().min(most);
-        let mut end = self.slots.end_some(ready as u32);
-        for entry in self.completion.by_ref().take(ready) {
-            let slot = entry.user_data() as u32;
+        self.ring.arrivals.look();
+        let arrived = self.ring.arrivals.take(most);
+        let mut end = self.slots.end_some(arrived.len() as u32);
+        for (user_data, result) in arrived {
+            let slot = user_data as u32;
             end(slot);
-            let result = u32::try_from(entry.result()).map_err(|_| -entry.result());
+            let result = u32::try_from(result).map_err(|_| -result);
             each(Completion { slot, result });
         }
-        self.completion.sync();
-        if self.completion.is_empty() {
-            Taken::All
-        } else {
-            Taken::Some
+        left(self.ring.arrivals.give_back())
+    }
+
+    #[inline]
+    fn take_alike(
+        &mut self,
+        length: u32,
+        into: &mut [u32],
+        odd: &mut Vec<Completion>,
+    ) -> (usize, Taken) {
+        self.ring.arrivals.look();
+        let arrived = self.ring.arrivals.take(into.len());
+        let count = arrived.len();
+        let mut end = self.slots.end_some(count as u32);
+        for (place, (user_data, result)) in into.iter_mut().zip(arrived) {
+            let slot = user_data as u32;
+            end(slot);
+            if i64::from(result) != i64::from(length) {
+                let result = u32::try_from(result).map_err(|_| -result);
+                odd.push(Completion { slot, result });
+            }
+            *place = slot;
         }
+        (count, left(self.ring.arrivals.give_back()))
     }
 
     fn in_flight(&self) -> u32 {
@@ -677,8 +611,7 @@ impl Queue for UringQueue {
 
     fn replace_file(&mut self, index: u32, file: File) -> io::Result<()> {
         if self.fixed_files == Registered::Yes {
-            self.submitter
-                .register_files_update(index, &[file.as_raw_fd()])?;
+            self.ring.replace_file(index, file.as_raw_fd())?;
         }
         self.files[index as usize] = file;
         Ok(())
@@ -694,10 +627,7 @@ impl Drop for UringQueue {
             }
             self.take(usize::MAX, &mut Vec::new());
         }
-        // The kernel takes a closed ring apart later, at its leisure: let go of files and buffers now, so that a file
-        // system can be unmounted and a device be taken by others at once. What was never registered is an error.
-        let _ = self.submitter.unregister_files();
-        let _ = self.submitter.unregister_buffers();
-        let _ = self.submitter.unregister_ring_fd();
+        // Let go of files and buffers now, so that a file system can be unmounted and a device be taken by others at once.
+        self.ring.release();
     }
 }

@@ -14,12 +14,12 @@
 use std::io;
 
 use fathom_rawio::{Completion, CycleClock, Operation, Queue, Request, Taken};
-use fathom_record::{HalfSecond, OpStats, WorkerStats, batch_level, depth_level};
+use fathom_record::{OpStats, WorkerStats, batch_level, depth_level};
 use fathom_units::Nanos;
 use fathom_workload::Direction;
 use fathom_workload::generator::{Alike, BufferFill};
 
-use super::record::{record_times, submission_end, unseen};
+use super::record::{record_parts, record_times, submission_end, unseen};
 use super::source::Source;
 use super::{Kind, Slot, Worker};
 use crate::timing::Gauge;
@@ -60,60 +60,80 @@ struct Like {
     length: u32,
 }
 
+impl Like {
+    /// Before it is known.
+    const ANY: Self = Self {
+        direction: Direction::Read,
+        target: 0,
+        length: 0,
+    };
+}
+
 /// What they have not, by slot.
 #[derive(Debug)]
 pub(super) struct Notes {
-    offsets: Box<[u64]>,
-    stamps: Box<[Stamps]>,
+    of: Box<[Note]>,
+    /// When the call had ended that submitted them, where that is timed apart.
+    submitted: Vec<Nanos>,
 }
 
-/// When an I/O was submitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamps {
+/// What is known of an I/O.
+#[derive(Debug, Clone, Copy)]
+struct Note {
+    offset: u64,
     begun: Nanos,
-    submitted: Nanos,
 }
 
 impl Notes {
     pub(super) fn new(slots: u32) -> Self {
-        let never = Stamps {
+        let nothing = Note {
+            offset: 0,
             begun: Nanos::ZERO,
-            submitted: Nanos::ZERO,
         };
         Self {
-            offsets: vec![0; slots as usize].into_boxed_slice(),
-            stamps: vec![never; slots as usize].into_boxed_slice(),
+            of: vec![nothing; slots as usize].into_boxed_slice(),
+            submitted: Vec::new(),
         }
     }
 
     /// Takes over what is in flight.
     #[cold]
-    fn read(&mut self, slots: &[Slot]) {
-        let places = self.offsets.iter_mut().zip(&mut self.stamps);
-        for ((offset, stamps), slot) in places.zip(slots) {
-            *offset = slot.offset;
-            *stamps = Stamps {
+    fn read(&mut self, slots: &[Slot], split: bool) {
+        for (note, slot) in self.of.iter_mut().zip(slots) {
+            *note = Note {
+                offset: slot.offset,
                 begun: slot.begun,
-                submitted: slot.submitted,
             };
+        }
+        self.submitted.clear();
+        if split {
+            self.submitted
+                .extend(slots.iter().map(|slot| slot.submitted));
         }
     }
 
     /// Gives it back; what is in no flight gets a meaning that nobody asks for.
     #[cold]
     fn write(&self, like: Like, slots: &mut [Slot]) {
-        let places = self.offsets.iter().zip(&self.stamps);
-        for ((offset, stamps), slot) in places.zip(slots) {
+        for (index, (note, slot)) in self.of.iter().zip(slots).enumerate() {
             *slot = Slot {
                 kind: Kind::Data(like.direction),
                 target: like.target,
-                offset: *offset,
+                offset: note.offset,
                 length: like.length,
-                begun: stamps.begun,
-                submitted: stamps.submitted,
+                begun: note.begun,
+                submitted: self.submitted.get(index).copied().unwrap_or(note.begun),
                 ..Slot::IDLE
             };
         }
+    }
+
+    /// What was submitted of these when the first of them was, which stand together: when that was, and how many those are.
+    #[inline]
+    fn together(&self, slots: &[u32]) -> Option<(Nanos, usize)> {
+        let begun = self.of[*slots.first()? as usize].begun;
+        let same = |slot: &&u32| self.of[**slot as usize].begun == begun;
+        Some((begun, slots.iter().take_while(same).count()))
     }
 }
 
@@ -125,19 +145,21 @@ struct Rounds<'a, Q, S> {
     clock: &'a CycleClock,
     slots: &'a [Slot],
     notes: &'a mut Notes,
-    free: &'a mut Vec<u32>,
+    /// As many as there are slots; the first [`Books::free`] are free.
+    free: &'a mut [u32],
     batch: &'a mut Vec<u32>,
     odd: &'a mut Vec<Completion>,
     stats: &'a mut WorkerStats,
-    sample: &'a mut HalfSecond,
     directions: &'a mut [Option<OpStats>; 3],
     batch_sizes: [(usize, usize); 2],
     wait_least: u32,
     split: bool,
     /// When something else is to be looked at.
     until: Nanos,
-    /// Known once an I/O was put in line; from then on the notes hold what is in flight, and the slots do not.
-    like: Option<Like>,
+    /// What it is all like, once that is known: from the first I/O put in line on. The notes then hold what is in flight, and
+    /// the slots do not.
+    like: Like,
+    is_known: bool,
     books: Books,
 }
 
@@ -148,8 +170,58 @@ struct Books {
     integrated: Nanos,
     seen_until: Nanos,
     last_completion: Nanos,
+    /// Slots that are free.
+    free: usize,
+    counts: Counts,
+}
+
+/// What rounds count, in few lines of the cache; the worker gets it at each moment.
+struct Counts {
     outstanding_ns: u64,
-    stamp_error: Gauge,
+    /// I/Os that did what they were asked for.
+    done: u64,
+    /// I/Os submitted that left no slot free.
+    filling: u64,
+    /// Batches taken, how long their completions may have lain unseen, and the longest of that.
+    unseen: u64,
+    unseen_ns: u64,
+    longest_unseen: Nanos,
+    /// Batches by their size, as far as each has its own place; larger ones go to the worker at once.
+    submitted: [u32; BATCH_SIZES],
+    taken: [u32; BATCH_SIZES],
+}
+
+/// Sizes of batches that have a place of their own.
+const BATCH_SIZES: usize = 17;
+
+impl Counts {
+    const ZERO: Self = Self {
+        outstanding_ns: 0,
+        done: 0,
+        filling: 0,
+        unseen: 0,
+        unseen_ns: 0,
+        longest_unseen: Nanos::ZERO,
+        submitted: [0; BATCH_SIZES],
+        taken: [0; BATCH_SIZES],
+    };
+
+    /// Adds what was counted of batches and depths to what the worker has.
+    fn add_to(&self, stats: &mut WorkerStats, stamp_error: &mut Gauge, slots: usize) {
+        stats.outstanding_ns += u128::from(self.outstanding_ns);
+        stats.depth_levels[depth_level(slots as u32)] += self.filling;
+        for (size, count) in (0..).zip(self.submitted) {
+            stats.submit_batches[batch_level(size)] += u64::from(count);
+        }
+        for (size, count) in (0..).zip(self.taken) {
+            stats.complete_batches[batch_level(size)] += u64::from(count);
+        }
+        stamp_error.merge(&Gauge {
+            count: self.unseen,
+            sum: u128::from(self.unseen_ns),
+            max: self.longest_unseen,
+        });
+    }
 }
 
 impl<Q: Queue, S: Source> Worker<'_, Q, S> {
@@ -186,6 +258,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     fn rounds(&mut self, like: &mut Option<Like>, arrived: Option<Arrived>) -> End {
         let until = self.next_moment();
         let handover = &mut self.parts.handover;
+        let free = self.free.len();
+        self.free.resize(self.slots.len(), 0);
         let mut rounds = Rounds {
             source: &mut self.parts.source,
             fill: &mut self.parts.fill,
@@ -197,32 +271,44 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             batch: &mut self.batch,
             odd: &mut self.done,
             stats: &mut self.stats,
-            sample: &mut self.boundaries.sample,
             directions: &mut handover.current.directions,
             batch_sizes: self.batch_sizes,
             wait_least: self.wait_least,
             split: self.split,
             until,
-            like: *like,
+            like: like.unwrap_or(Like::ANY),
+            is_known: like.is_some(),
             books: Books {
                 batch_max: self.batch_max,
                 reap_max: self.reap_max,
                 integrated: self.integrated,
                 seen_until: self.seen_until,
                 last_completion: self.last_completion,
-                outstanding_ns: 0,
-                stamp_error: self.stamp_error,
+                free,
+                counts: Counts::ZERO,
             },
         };
         let end = rounds.go_on(arrived);
-        *like = rounds.like;
-        let books = rounds.books;
-        self.stats.outstanding_ns += u128::from(books.outstanding_ns);
+        *like = rounds.is_known.then_some(rounds.like);
+        let books = &rounds.books;
+        self.free.truncate(books.free);
+        let counts = &books.counts;
+        counts.add_to(&mut self.stats, &mut self.stamp_error, self.slots.len());
+        if let Some(like) = like {
+            let (way, bytes) = (
+                like.direction as usize,
+                counts.done * u64::from(like.length),
+            );
+            self.boundaries.sample.ios[way] += counts.done;
+            self.boundaries.sample.bytes[way] += bytes;
+            if let Some(stats) = &mut handover.current.directions[way] {
+                stats.bytes += bytes;
+            }
+        }
         (self.batch_max, self.reap_max) = (books.batch_max, books.reap_max);
         self.integrated = books.integrated;
         self.seen_until = books.seen_until;
         self.last_completion = books.last_completion;
-        self.stamp_error = books.stamp_error;
         end
     }
 }
@@ -246,13 +332,17 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     #[cold]
     #[inline(never)]
     fn resume(&mut self, arrived: Arrived) -> Result<(), End> {
-        self.like.map_or(Ok(()), |like| self.reap(like, arrived))
+        if self.is_known {
+            self.reap(arrived)
+        } else {
+            Ok(())
+        }
     }
 
     #[inline]
     fn round(&mut self) -> Result<(), End> {
         let in_flight = self.queue.in_flight();
-        let (left, like) = self.push()?;
+        let left = self.push()?;
         let Sent {
             begun,
             goes_on,
@@ -272,69 +362,103 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
             return Err(End::Moment(waited_from));
         }
         self.integrate(now, self.queue.in_flight());
-        self.reap(like, Arrived { now, waited_from })
+        self.reap(Arrived { now, waited_from })
     }
 
-    /// Puts a batch in line; returns how many slots stay free, behind which those of the batch stand, and what it is like.
+    /// Puts a batch in line; returns how many slots stay free, behind which those of the batch stand.
     #[inline]
-    fn push(&mut self) -> Result<(usize, Like), End> {
-        let mut left = self.free.len();
-        let least = left.saturating_sub(self.books.batch_max);
+    fn push(&mut self) -> Result<usize, End> {
+        let free = self.books.free;
+        let least = free.saturating_sub(self.books.batch_max);
+        let left = self.push_some(free, least);
+        if left == least && self.is_known {
+            Ok(left)
+        } else {
+            self.push_rest(left, least)
+        }
+    }
+
+    /// Does so where the first I/Os of a batch were not all of it.
+    #[cold]
+    #[inline(never)]
+    fn push_rest(&mut self, mut left: usize, least: usize) -> Result<usize, End> {
         while left > least {
-            let Some(alike) = self.source.next_alike(left - least) else {
+            let before = left;
+            left = self.push_some(left, least);
+            if left == before {
                 break;
-            };
-            if self.like.is_none() {
-                self.notes.read(self.slots);
             }
-            self.like = Some(Like {
+        }
+        if left == least && self.is_known {
+            return Ok(left);
+        }
+        // What is in line is in line: others complete the batch.
+        self.batch.extend(&self.free[left..self.books.free]);
+        self.books.free = left;
+        Err(End::OtherRules)
+    }
+
+    /// Puts I/Os in line until `least` slots are left of those that are, as far as they are alike and known at once; returns how
+    /// many are left.
+    #[inline]
+    fn push_some(&mut self, left: usize, least: usize) -> usize {
+        if left == least {
+            return left;
+        }
+        let Some(alike) = self.source.next_alike(left - least) else {
+            return left;
+        };
+        if !self.is_known {
+            self.is_known = true;
+            self.notes.read(self.slots, self.split);
+            self.like = Like {
                 direction: alike.direction,
                 target: alike.target,
                 length: alike.length,
-            });
-            let first = left - alike.offsets.len();
-            let into = &self.free[first..left];
-            push_alike(self.queue, self.fill, &alike, into);
-            for (slot, offset) in into.iter().zip(alike.offsets) {
-                self.notes.offsets[*slot as usize] = *offset;
-            }
-            left = first;
+            };
         }
-        match self.like {
-            Some(like) if left == least => Ok((left, like)),
-            _ => {
-                // What is in line is in line: others complete the batch.
-                self.batch.extend(self.free.drain(left..));
-                Err(End::OtherRules)
-            }
+        let first = left - alike.offsets.len();
+        let into = &self.free[first..left];
+        push_alike(self.queue, self.fill, &alike, into);
+        let notes = &mut *self.notes.of;
+        for (slot, offset) in into.iter().zip(alike.offsets) {
+            notes[*slot as usize].offset = *offset;
         }
+        first
     }
 
     /// Submits a batch unless it can go with the wait that follows.
     #[inline]
     fn submit(&mut self, left: usize, in_flight: u32) -> Result<Sent, End> {
-        let count = self.free.len() - left;
+        let count = self.books.free - left;
         let begun = self.clock.now();
         self.integrate(begun, in_flight);
         let goes_on = count == self.books.batch_max && left > 0;
         let mut has_more = self.queue.arrived() > 0;
-        let mut submitted = begun;
         if count > 0 {
             if self.split || goes_on || has_more {
                 self.queue.submit().map_err(End::Broken)?;
                 // What the submission itself completed needs no waiting for.
                 has_more = has_more || self.queue.arrived() > 0;
                 if self.split {
-                    submitted = submission_end(begun, self.clock.now());
+                    self.note_submission(left, submission_end(begun, self.clock.now()));
                 }
             }
-            for slot in &self.free[left..] {
-                self.notes.stamps[*slot as usize] = Stamps { begun, submitted };
+            let notes = &mut *self.notes.of;
+            for slot in &self.free[left..self.books.free] {
+                notes[*slot as usize].begun = begun;
             }
-            self.free.truncate(left);
-            let (count, depth) = (count as u32, in_flight + count as u32);
-            self.stats.submit_batches[batch_level(count)] += 1;
-            self.stats.depth_levels[depth_level(depth)] += u64::from(count);
+            self.books.free = left;
+            let counts = &mut self.books.counts;
+            match counts.submitted.get_mut(count) {
+                Some(there) => *there += 1,
+                None => self.stats.submit_batches[batch_level(count as u32)] += 1,
+            }
+            if left == 0 && in_flight as usize + count == self.slots.len() {
+                counts.filling += count as u64;
+            } else {
+                self.stats.depth_levels[depth_level(in_flight + count as u32)] += count as u64;
+            }
         }
         Ok(Sent {
             begun,
@@ -346,22 +470,27 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     #[inline]
     fn integrate(&mut self, now: Nanos, in_flight: u32) {
         let span = now.saturating_sub(self.books.integrated).get();
-        self.books.outstanding_ns += span * u64::from(in_flight);
+        self.books.counts.outstanding_ns += span * u64::from(in_flight);
         self.books.integrated = now;
     }
 
     /// Takes a batch of completions.
     #[inline]
-    fn reap(&mut self, like: Like, Arrived { now, waited_from }: Arrived) -> Result<(), End> {
-        let before = self.free.len();
-        let taken = self.take(like, now);
-        let count = (self.free.len() - before) as u32;
+    fn reap(&mut self, Arrived { now, waited_from }: Arrived) -> Result<(), End> {
+        let before = self.books.free;
+        let taken = self.take(now);
+        let count = self.books.free - before;
         let books = &mut self.books;
         let unseen = unseen(&mut books.seen_until, now, waited_from, taken);
         if count > 0 {
             books.last_completion = now;
-            books.stamp_error.add(unseen);
-            self.stats.complete_batches[batch_level(count)] += 1;
+            books.counts.unseen += 1;
+            books.counts.unseen_ns += unseen.get();
+            books.counts.longest_unseen = books.counts.longest_unseen.max(unseen);
+            match books.counts.taken.get_mut(count) {
+                Some(there) => *there += 1,
+                None => self.stats.complete_batches[batch_level(count as u32)] += 1,
+            }
         }
         if !self.odd.is_empty() {
             return Err(End::Odd);
@@ -375,51 +504,55 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
 
     /// Takes completions, of which those submitted together are counted as one, and frees their slots.
     #[inline]
-    fn take(&mut self, like: Like, now: Nanos) -> Taken {
-        let Self {
-            queue,
-            free,
-            odd,
-            notes,
-            ..
-        } = self;
-        let way = like.direction as usize;
-        let mut stats = self.directions[way].as_mut();
-        let mut together = Stamps {
-            begun: Nanos::ZERO,
-            submitted: Nanos::ZERO,
-        };
-        let (mut alike, mut count) = (0, 0);
-        let mut record = |together: Stamps, alike| {
-            if let Some(stats) = &mut stats
-                && alike > 0
-            {
-                record_times(stats, now, (together.begun, together.submitted), alike);
-            }
-        };
-        let taken = queue.take_each(self.books.reap_max, |completion| {
-            let slot = completion.slot as usize;
-            free.push(completion.slot);
-            if completion.result != Ok(like.length) {
-                return odd.push(completion);
-            }
-            let stamps = notes.stamps[slot];
-            if together.begun != stamps.begun {
-                record(together, alike);
-                count += alike;
-                (together, alike) = (stamps, 0);
-            }
-            alike += 1;
-        });
-        record(together, alike);
-        count += alike;
-        let bytes = count * u64::from(like.length);
-        if let Some(stats) = stats {
-            stats.bytes += bytes;
+    fn take(&mut self, now: Nanos) -> Taken {
+        let like = self.like;
+        let free = &mut self.free[self.books.free..];
+        let most = self.books.reap_max.min(free.len());
+        let (count, taken) = self
+            .queue
+            .take_alike(like.length, &mut free[..most], self.odd);
+        let mut rest = &free[..count];
+        self.books.free += count;
+        if !self.odd.is_empty() {
+            self.record_but_odd(now, count);
+            return taken;
         }
-        self.sample.ios[way] += count;
-        self.sample.bytes[way] += bytes;
+        self.books.counts.done += count as u64;
+        if let Some(stats) = &mut self.directions[like.direction as usize] {
+            while let Some((begun, count)) = self.notes.together(rest) {
+                let latency = now.saturating_sub(begun).get();
+                stats.latency.record_many(latency, count as u64);
+                if self.split {
+                    let submitted = self.notes.submitted[rest[0] as usize];
+                    record_parts(stats, now, (begun, submitted), count as u64);
+                }
+                rest = &rest[count..];
+            }
+        }
         taken
+    }
+
+    /// Records those of the `count` slots freed last that did what they were asked for.
+    #[cold]
+    fn record_but_odd(&mut self, now: Nanos, count: usize) {
+        let is_odd = |slot: &u32| self.odd.iter().any(|odd| odd.slot == *slot);
+        let freed = &self.free[self.books.free - count..self.books.free];
+        for slot in freed.iter().filter(|slot| !is_odd(slot)) {
+            self.books.counts.done += 1;
+            let begun = self.notes.of[*slot as usize].begun;
+            let submitted = self.notes.submitted.get(*slot as usize).copied();
+            if let Some(stats) = &mut self.directions[self.like.direction as usize] {
+                record_times(stats, now, (begun, submitted.unwrap_or(begun)), 1);
+            }
+        }
+    }
+
+    /// Notes when the call had ended that submitted what is in the slots from `left` on.
+    #[inline(never)]
+    fn note_submission(&mut self, left: usize, end: Nanos) {
+        for slot in &self.free[left..self.books.free] {
+            self.notes.submitted[*slot as usize] = end;
+        }
     }
 }
 

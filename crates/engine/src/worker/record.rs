@@ -65,6 +65,17 @@ pub(super) fn record_times(
 ) {
     let from_begun = now.saturating_sub(begun).get();
     stats.latency.record_many(from_begun, count);
+    record_parts(stats, now, (begun, submitted), count);
+}
+
+/// The same for the times of their submission and of what followed it, where those are kept.
+#[inline]
+pub(super) fn record_parts(
+    stats: &mut OpStats,
+    now: Nanos,
+    (begun, submitted): (Nanos, Nanos),
+    count: u64,
+) {
     if let Some(complete) = &mut stats.complete {
         let from = submitted.max(begun);
         complete.record_many(now.saturating_sub(from).get(), count);
