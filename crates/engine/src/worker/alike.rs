@@ -11,6 +11,9 @@
 //! Invariants: all that is in flight reads, or all writes, and asks for equally many bytes; rounds count exactly what
 //! [`Worker::submit_and_reap`] would have counted.
 
+mod counts;
+mod notes;
+
 use std::io;
 
 use fathom_rawio::{Completion, CycleClock, Operation, Queue, Request, Taken};
@@ -19,10 +22,11 @@ use fathom_units::Nanos;
 use fathom_workload::Direction;
 use fathom_workload::generator::{Alike, BufferFill};
 
+use self::counts::Counts;
+pub(super) use self::notes::Notes;
 use super::record::{record_parts, record_times, submission_end, unseen};
 use super::source::Source;
-use super::{Kind, Slot, Worker};
-use crate::timing::Gauge;
+use super::{Slot, Worker};
 
 /// Why rounds end.
 enum End {
@@ -69,74 +73,6 @@ impl Like {
     };
 }
 
-/// What they have not, by slot.
-#[derive(Debug)]
-pub(super) struct Notes {
-    of: Box<[Note]>,
-    /// When the call had ended that submitted them, where that is timed apart.
-    submitted: Vec<Nanos>,
-}
-
-/// What is known of an I/O.
-#[derive(Debug, Clone, Copy)]
-struct Note {
-    offset: u64,
-    begun: Nanos,
-}
-
-impl Notes {
-    pub(super) fn new(slots: u32) -> Self {
-        let nothing = Note {
-            offset: 0,
-            begun: Nanos::ZERO,
-        };
-        Self {
-            of: vec![nothing; slots as usize].into_boxed_slice(),
-            submitted: Vec::new(),
-        }
-    }
-
-    /// Takes over what is in flight.
-    #[cold]
-    fn read(&mut self, slots: &[Slot], split: bool) {
-        for (note, slot) in self.of.iter_mut().zip(slots) {
-            *note = Note {
-                offset: slot.offset,
-                begun: slot.begun,
-            };
-        }
-        self.submitted.clear();
-        if split {
-            self.submitted
-                .extend(slots.iter().map(|slot| slot.submitted));
-        }
-    }
-
-    /// Gives it back; what is in no flight gets a meaning that nobody asks for.
-    #[cold]
-    fn write(&self, like: Like, slots: &mut [Slot]) {
-        for (index, (note, slot)) in self.of.iter().zip(slots).enumerate() {
-            *slot = Slot {
-                kind: Kind::Data(like.direction),
-                target: like.target,
-                offset: note.offset,
-                length: like.length,
-                begun: note.begun,
-                submitted: self.submitted.get(index).copied().unwrap_or(note.begun),
-                ..Slot::IDLE
-            };
-        }
-    }
-
-    /// What was submitted of these when the first of them was, which stand together: when that was, and how many those are.
-    #[inline]
-    fn together(&self, slots: &[u32]) -> Option<(Nanos, usize)> {
-        let begun = self.of[*slots.first()? as usize].begun;
-        let same = |slot: &&u32| self.of[**slot as usize].begun == begun;
-        Some((begun, slots.iter().take_while(same).count()))
-    }
-}
-
 /// What a worker lends its rounds.
 struct Rounds<'a, Q, S> {
     source: &'a mut S,
@@ -173,55 +109,6 @@ struct Books {
     /// Slots that are free.
     free: usize,
     counts: Counts,
-}
-
-/// What rounds count, in few lines of the cache; the worker gets it at each moment.
-struct Counts {
-    outstanding_ns: u64,
-    /// I/Os that did what they were asked for.
-    done: u64,
-    /// I/Os submitted that left no slot free.
-    filling: u64,
-    /// Batches taken, how long their completions may have lain unseen, and the longest of that.
-    unseen: u64,
-    unseen_ns: u64,
-    longest_unseen: Nanos,
-    /// Batches by their size, as far as each has its own place; larger ones go to the worker at once.
-    submitted: [u32; BATCH_SIZES],
-    taken: [u32; BATCH_SIZES],
-}
-
-/// Sizes of batches that have a place of their own.
-const BATCH_SIZES: usize = 17;
-
-impl Counts {
-    const ZERO: Self = Self {
-        outstanding_ns: 0,
-        done: 0,
-        filling: 0,
-        unseen: 0,
-        unseen_ns: 0,
-        longest_unseen: Nanos::ZERO,
-        submitted: [0; BATCH_SIZES],
-        taken: [0; BATCH_SIZES],
-    };
-
-    /// Adds what was counted of batches and depths to what the worker has.
-    fn add_to(&self, stats: &mut WorkerStats, stamp_error: &mut Gauge, slots: usize) {
-        stats.outstanding_ns += u128::from(self.outstanding_ns);
-        stats.depth_levels[depth_level(slots as u32)] += self.filling;
-        for (size, count) in (0..).zip(self.submitted) {
-            stats.submit_batches[batch_level(size)] += u64::from(count);
-        }
-        for (size, count) in (0..).zip(self.taken) {
-            stats.complete_batches[batch_level(size)] += u64::from(count);
-        }
-        stamp_error.merge(&Gauge {
-            count: self.unseen,
-            sum: u128::from(self.unseen_ns),
-            max: self.longest_unseen,
-        });
-    }
 }
 
 impl<Q: Queue, S: Source> Worker<'_, Q, S> {
