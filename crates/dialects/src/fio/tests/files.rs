@@ -122,6 +122,17 @@ fn offsets_in_percent_are_of_what_jobs_before_left() {
     assert_eq!(parts(&missing, &sized), [part("y", 0, 1 << 20)]);
 }
 
+/// fio takes a file that it does not open to have its share of `size`.
+#[test]
+fn offsets_in_percent_of_what_is_not_opened_are_of_its_size() {
+    let words = "--name=a --ioengine=null --filename=x:y --size=2m --offset=25%";
+    let words: Vec<&str> = words.split(' ').collect();
+    let part = |path: &str| (path.to_owned(), 1 << 18, Some(1 << 20));
+    for files in [Memory::default(), with_file("x", 4096)] {
+        assert_eq!(parts(&files, &words), ["x", "y"].map(part));
+    }
+}
+
 /// A file that is made is appended to from its start, wherever `offset` is.
 #[test]
 fn appending_heeds_no_offset() {
