@@ -54,13 +54,23 @@ fn results_that_find_no_room_are_printed() {
     )
     .unwrap();
     let job = ["fio", "--name=n", "--ioengine=null", "--size=4m"];
-    let fio = [&job[..], &["--output=full/fio.txt"]].concat();
+    let fio = |more| [&job[..], &[more]].concat();
+    let [results, trace, log_of_each, log_of_all] = [
+        "--output=full/fio.txt",
+        "--write_iolog=full/trace",
+        "--write_iops_log=full/each",
+        "--bandwidth-log=full/all",
+    ]
+    .map(fio);
     let iometer = "iometer --spec Database --target . --qd 1 --size 1MiB --time 1s /r full/r.csv";
     let iometer: Vec<&str> = iometer.split(' ').collect();
     let observe = ["observe", "--from", "log", "-o", "full/o.profile.toml"];
     let vdbench = ["vdbench", "-s", "-f", "parm", "-o", "full/out"];
     for (words, code, printed) in [
-        (&fio[..], 1, "issued rwts"),
+        (&results[..], 1, "issued rwts"),
+        (&trace, 1, "issued rwts"),
+        (&log_of_each, 1, "issued rwts"),
+        (&log_of_all, 1, "issued rwts"),
         (&iometer, 5, "'End Test"),
         (&observe, 5, "[[volume.period]]"),
         (&vdbench, 157, ""),

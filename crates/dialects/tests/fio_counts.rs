@@ -166,6 +166,20 @@ fn counts_are_those_of_fio() {
     }
 }
 
+/// fio takes a file that no one opens to have its share of `size`.
+#[test]
+fn offsets_in_percent_are_those_of_fio() {
+    for options in [
+        "--rw=read:4k --size=64k --offset=25%",
+        "--rw=read:4k --size=64k --offset=25% --filesize=64k",
+        "--rw=read --size=64k --offset=25% --filesize=128k",
+        "--rw=write:8k --size=64k --offset=10% --nrfiles=3",
+        "--rw=read:4k --size=64k --offset_increment=25% --numjobs=3",
+    ] {
+        check(&["--ioengine=null"], options);
+    }
+}
+
 /// Files that `filesize` alone gives a size, and that no one opens, have no end: the last block of a walk in order counts whole.
 #[test]
 fn files_without_an_end_are_those_of_fio() {

@@ -28,6 +28,7 @@ mod numa;
 mod options;
 mod order;
 mod preflight;
+mod processors;
 mod run;
 mod scheduler;
 mod shell;

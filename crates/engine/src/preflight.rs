@@ -21,7 +21,8 @@ use crate::scheduler;
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
 use crate::{
-    EngineError, Overwrite, Refusal, RunOptions, calls, file_sets, guard, numa, space, trace,
+    EngineError, Overwrite, Refusal, RunOptions, calls, file_sets, guard, numa, processors, space,
+    trace,
 };
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
@@ -102,6 +103,7 @@ pub(crate) fn preflight_with(
         return Err(EngineError::Refused(refusals));
     }
     for (_, job) in workload.jobs() {
+        processors::check(job)?;
         numa::check(job)?;
     }
     for object in &targets.objects {

@@ -29,7 +29,7 @@ pub struct RunOutcome {
     pub notes: Vec<String>,
     /// Whether the user stopped the run.
     pub interrupted: bool,
-    /// The error that ended the run after it had begun to measure.
+    /// The error that ended the run after it had begun to measure, or a trace of its I/O that could not be written whole.
     pub failure: Option<EngineError>,
     /// What the checks need beside the results.
     pub facts: RunFacts,
@@ -273,7 +273,9 @@ fn take_output(
     for note in &output.notes {
         sink.event(&Event::Note { text: note });
     }
-    outcome.failure = output.failure;
+    let failed = output.failure.is_some();
+    let earlier = outcome.failure.take();
+    outcome.failure = output.failure.or(earlier).or(output.unwritten);
     if !stage.discard {
         let record = stage_record(stage, &output.result);
         sink.event(&Event::StageFinished {
@@ -288,7 +290,7 @@ fn take_output(
         });
         outcome.results.push(output.result);
     }
-    outcome.failure.is_some()
+    failed
 }
 
 fn pause(time: Nanos, stop: &StopFlag) {

@@ -69,6 +69,8 @@ pub(crate) struct StageOutput {
     pub(crate) stamp_error: Gauge,
     /// The I/O that ended the stage.
     pub(crate) failure: Option<EngineError>,
+    /// Why the trace of a job's I/O is not whole; it ends nothing.
+    pub(crate) unwritten: Option<EngineError>,
     /// What workers found wrong with data that was read.
     pub(crate) lines: Vec<String>,
     /// What is told of jobs that failed without ending the run.
@@ -404,6 +406,7 @@ impl StageRun<'_> {
             lag: Gauge::default(),
             stamp_error: Gauge::default(),
             failure: None,
+            unwritten: None,
             lines: Vec::new(),
             notes: Vec::new(),
             ends_run: false,
@@ -558,6 +561,7 @@ impl StageRun<'_> {
                 output.notes.push(line);
             }
         }
+        output.unwritten = output.unwritten.take().or(finished.unwritten);
         let notes = &mut output.result.notes;
         if finished.clock_deviated && !notes.iter().any(|note| note == CLOCK_DEVIATED) {
             notes.push(CLOCK_DEVIATED.to_owned());

@@ -115,13 +115,18 @@ fn workers_run_where_they_are_put() {
         level: 7,
         hint: 0,
     });
-    assert!(run_jobs(vec![job.clone()]).is_ok());
-    job.features.process.processors = vec![1_000_000];
+    assert!(run_jobs(vec![job]).is_ok());
+}
+
+/// The kernel would take the first, and say nothing of the other.
+#[test]
+fn processors_that_are_not_there_are_refused() {
+    let mut job = null("a", Nanos::from_millis(5));
+    job.features.process.processors = vec![0, 1_000_000];
     let error = run_jobs(vec![job]).unwrap_err().to_string();
-    assert!(
-        error.contains("running on the processors [1000000]"),
-        "{error}"
-    );
+    let expected =
+        "job `a`: running on the processors [0, 1000000]: processor 1000000 is not there\n  hint: ";
+    assert!(error.starts_with(expected), "{error}");
 }
 
 #[test]

@@ -149,6 +149,23 @@ fn what_was_recorded_is_replayed() {
     assert_eq!(counts(&first), counts(&second));
 }
 
+/// What is done is measured to its end, also by jobs beside it, and the run fails.
+#[test]
+fn a_trace_that_finds_no_room_fails_the_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut recorded = job(&directory.path().join("recorded"), Bytes::mib(1));
+    let beside = job(&directory.path().join("beside"), Bytes::mib(1));
+    recorded.features.trace_to = Some("/dev/full".to_owned());
+    let outcome = run_jobs(vec![recorded, beside]).unwrap();
+    let workers = &outcome.results[0].workers;
+    let bytes = |worker: usize| workers[worker].directions[0].as_ref().unwrap().bytes;
+    assert_eq!((bytes(0), bytes(1)), (1 << 20, 1 << 20));
+    let told = outcome.failure.unwrap().to_string();
+    let expected =
+        "`/dev/full`: writing a trace: No space left on device (os error 28)\n  hint: free space";
+    assert!(told.starts_with(expected), "{told}");
+}
+
 fn open(path: &str) -> TraceReader {
     let file = std::fs::File::open(path).unwrap();
     TraceReader::new(Box::new(std::io::BufReader::new(file))).unwrap()

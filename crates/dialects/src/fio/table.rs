@@ -15,7 +15,7 @@ mod usual;
 mod words;
 
 pub use refusals::refusal;
-pub use usual::usual;
+pub use usual::{bounds, usual};
 pub use words::words;
 
 /// What an option's value looks like.

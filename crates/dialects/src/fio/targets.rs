@@ -86,12 +86,14 @@ impl Clone<'_> {
                 return None;
             }
         }
-        let lengths = self.lengths(paths.len() as u64);
+        let count = paths.len() as u64;
+        let lengths = self.lengths(count);
         let mut targets = Vec::with_capacity(paths.len());
         let files = paths.into_iter().zip(statuses);
         for (number, (file, length)) in files.zip(lengths).enumerate() {
             let size = self.file_size(number as u64, file.1);
-            targets.push(self.target(file, size, length, diagnostics)?);
+            let taken = self.taken_for(count);
+            targets.push(self.target(file, (size, taken), length, diagnostics)?);
         }
         Some(targets)
     }
@@ -364,10 +366,19 @@ impl Clone<'_> {
         }
     }
 
+    /// Size that fio takes one of `count` files for that it does not open: its share of `size`.
+    fn taken_for(&self, count: u64) -> Option<u64> {
+        match self.settings.size {
+            Amount::Bytes(size) if self.diskless => Some(size / count),
+            _ => None,
+        }
+    }
+
+    /// A file of `file_size`, where that is given, and `taken` for so long where nobody looks.
     fn target(
         &self,
         (path, status): (String, FileStatus),
-        file_size: Option<u64>,
+        (file_size, taken): (Option<u64>, Option<u64>),
         length: Option<u64>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Target> {
@@ -381,7 +392,7 @@ impl Clone<'_> {
             }
             FileStatus::Special(size) => (size.map(Bytes::get), size.map(Bytes::get)),
             FileStatus::Missing | FileStatus::Directory => {
-                (file_size.or(made), Some(made.unwrap_or(0)))
+                (file_size.or(made), Some(taken.or(made).unwrap_or(0)))
             }
         };
         let mut share_of_unknown = false;

@@ -68,6 +68,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             stamp_error: self.stamp_error,
             failure: self.failure,
             shortfall: self.judge.and_then(|judge| judge.shortfall()),
+            unwritten: leftover.unwritten,
             lines: leftover.lines,
             clock_deviated: self.clock.has_deviated(),
         }

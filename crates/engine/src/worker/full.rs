@@ -350,7 +350,10 @@ impl Source for Full<'_> {
     }
 
     fn leave(&mut self) -> Leftover {
-        self.stream.leave()
+        Leftover {
+            unwritten: self.recorder.as_mut().and_then(Recorder::take_problem),
+            ..self.stream.leave()
+        }
     }
 
     fn submitted(&mut self, slots: &[Slot], batch: &[u32]) {

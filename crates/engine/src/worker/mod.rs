@@ -66,7 +66,7 @@ use crate::calls::NextPass;
 use crate::interval::{Handover, phase};
 use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
-use crate::{ErrorPolicy, StopFlag};
+use crate::{EngineError, ErrorPolicy, StopFlag};
 
 /// How long a worker without anything in flight sleeps before it looks at the stop flag again.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
@@ -160,6 +160,8 @@ pub(crate) struct Finished {
     pub(crate) failure: Option<FailedIo>,
     /// The rate that it did not keep up, which ended it.
     pub(crate) shortfall: Option<Shortfall>,
+    /// Why the trace of its I/O is not whole.
+    pub(crate) unwritten: Option<EngineError>,
     /// What its source has to say.
     pub(crate) lines: Vec<String>,
     /// Whether the processor's counter disagreed with the kernel's clock and was given up.

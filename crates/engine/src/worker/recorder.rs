@@ -1,10 +1,10 @@
 //! A trace of what a worker issues, in the third version of fio's text format.
 //!
 //! Times are those of submission, in microseconds since the worker's first I/O. A trace that cannot be written any more
-//! (a full file system) ends where it is; the I/O goes on.
+//! (a full file system) ends where it is; the I/O goes on, and the run tells it as it ends.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
@@ -16,13 +16,17 @@ use crate::EngineError;
 
 /// Bytes kept before they are written.
 const BUFFER_BYTES: usize = 1 << 18;
+/// What fails where a trace cannot be written.
+const WRITING: &str = "writing a trace";
 
 /// Writes the trace of one worker.
 pub(super) struct Recorder<'a> {
+    path: String,
     out: BufWriter<File>,
     job: &'a Job,
     start: Option<Nanos>,
-    broken: bool,
+    /// Why the trace ends before the I/O does.
+    broken: Option<io::Error>,
 }
 
 impl<'a> Recorder<'a> {
@@ -40,12 +44,13 @@ impl<'a> Recorder<'a> {
             writeln!(out, "{HEADER_V3}")?;
             Ok(out)
         });
-        let out = made.map_err(|error| EngineError::target(&path, "writing a trace", error))?;
+        let out = made.map_err(|error| EngineError::target(&path, WRITING, error))?;
         Ok(Self {
+            path,
             out,
             job,
             start: None,
-            broken: false,
+            broken: None,
         })
     }
 
@@ -62,17 +67,20 @@ impl<'a> Recorder<'a> {
     fn all_files(&mut self, action: &str, at: Nanos) {
         for target in &self.job.targets {
             let path = target.place.path();
-            self.broken |= write_file_action(&mut self.out, at, path, action).is_err();
+            self.write(|out| write_file_action(out, at, path, action));
+        }
+    }
+
+    fn write(&mut self, line: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        if self.broken.is_none() {
+            self.broken = line(&mut self.out).err();
         }
     }
 
     fn line(&mut self, target: u32, kind: &str, offset: u64, length: u32, now: Nanos) {
         let at = self.since_start(now);
-        if self.broken {
-            return;
-        }
         let path = self.job.targets[target as usize].place.path();
-        self.broken |= write_io(&mut self.out, at, path, kind, offset, length).is_err();
+        self.write(|out| write_io(out, at, path, kind, offset, length));
     }
 
     /// An I/O is about to be issued. Trims are done at once, and are in no batch.
@@ -98,7 +106,12 @@ impl<'a> Recorder<'a> {
     pub(super) fn finished(&mut self, now: Nanos) {
         let at = self.since_start(now);
         self.all_files("close", at);
-        // As above: what cannot be written is missing.
-        let _ = self.out.flush();
+        self.write(Write::flush);
+    }
+
+    /// Why the trace is not whole, if it is not; asked after [`Self::finished`].
+    pub(super) fn take_problem(&mut self) -> Option<EngineError> {
+        let error = self.broken.take()?;
+        Some(EngineError::target(&self.path, WRITING, error))
     }
 }

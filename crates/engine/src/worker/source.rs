@@ -11,6 +11,7 @@ use fathom_workload::IoPriority;
 use fathom_workload::generator::{Alike, Io, WorkerStream};
 
 use super::Slot;
+use crate::EngineError;
 
 /// What a source has to give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub(crate) struct Leftover {
     pub(crate) unissued: [(u64, u64); 3],
     /// How the worker's time was shared, where it checked what it wrote.
     pub(crate) checks: Option<CheckTimes>,
+    /// Why the trace of its I/O is not whole, where one was asked for and is not.
+    pub(crate) unwritten: Option<EngineError>,
 }
 
 impl Next {

@@ -320,6 +320,7 @@ impl IoSource for Verification<'_> {
             lines: std::mem::take(&mut self.lines),
             unissued: self.program.unissued(),
             checks: (self.times.checks > Nanos::ZERO).then_some(self.times),
+            unwritten: None,
         }
     }
 }

@@ -7,6 +7,8 @@ use fathom_record::IntervalStats;
 use fathom_units::{Nanos, per_second};
 use fathom_workload::Direction;
 
+use super::logs::unwritten;
+
 /// The three files.
 #[derive(Debug)]
 pub struct BandwidthLogs {
@@ -60,9 +62,8 @@ impl BandwidthLogs {
 
     fn keep(&mut self, way: usize, result: std::io::Result<()>) {
         if let Err(error) = result {
-            let path = &self.paths[way];
             self.problem
-                .get_or_insert_with(|| format!("the log `{path}` cannot be written: {error}"));
+                .get_or_insert_with(|| unwritten(&self.paths[way], &error));
         }
     }
 }

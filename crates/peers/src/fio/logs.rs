@@ -72,11 +72,15 @@ impl<'a> Logs<'a> {
 
     fn keep(&mut self, file: &LogFile, result: std::io::Result<()>) {
         if let Err(error) = result {
-            let path = &file.path;
             self.problem
-                .get_or_insert_with(|| format!("the log `{path}` cannot be written: {error}"));
+                .get_or_insert_with(|| unwritten(&file.path, &error));
         }
     }
+}
+
+/// What is said of a log that is not whole.
+pub fn unwritten(path: &str, error: &std::io::Error) -> String {
+    format!("the log `{path}` cannot be written: {error}\n  hint: free space, or name another file")
 }
 
 /// Adds text to a file; compressed, as a zlib stream of its own.

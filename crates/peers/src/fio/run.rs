@@ -51,9 +51,8 @@ pub fn run(
         trigger::run_command(trigger, console);
     }
     let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
-    watcher
-        .finish(&ran.results, stop.signal(), console)
-        .close()?;
+    let (output, whole_logs) = watcher.finish(&ran.results, stop.signal(), console);
+    output.close()?;
     let run = FioRun {
         results: &ran.results,
         finished_unix_ms: 0,
@@ -64,7 +63,7 @@ pub fn run(
     };
     // What a trigger ends is done, as in fio.
     let stopped = ran.interrupted && (!pulled || stop.signal().is_some());
-    let mut code = match (stopped, fio::has_errors(input, &run)) {
+    let mut code = match (stopped, fio::has_errors(input, &run) || !whole_logs) {
         (true, _) => Code::PeerStopped,
         (false, true) => Code::Unexpected,
         (false, false) => Code::Success,

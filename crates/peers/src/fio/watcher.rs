@@ -89,23 +89,23 @@ impl<'a> Watcher<'a> {
         self.output.write(&text);
     }
 
-    /// Prints the results and ends; what of the logs could not be written is told.
+    /// Prints the results and ends; what of the logs could not be written is told. Also whether all of them are whole.
     pub fn finish(
         mut self,
         measured: &[StageResult],
         signal: Option<i32>,
         console: &dyn Console,
-    ) -> Output<'a> {
+    ) -> (Output<'a>, bool) {
         self.progress.close();
         self.screen.close();
         self.tell_idle();
         let text = results(self.input, &self.run(measured), signal);
         self.output.write(&text);
         let problems = close_logs(self.logs, self.bandwidth);
-        for problem in problems {
+        for problem in &problems {
             console.tell(&format!("fio: {problem}"));
         }
-        self.output
+        (self.output, problems.is_empty())
     }
 
     /// Ends without results; returns what of the logs could not be written.

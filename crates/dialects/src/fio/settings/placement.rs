@@ -122,6 +122,7 @@ impl Settings {
             },
             "zonesize" => set(&mut place.zone_size, bytes(reader)),
             "zonerange" => set(&mut place.zone_range, bytes(reader)),
+            "zoneskip" if reader.counts_zones() => {}
             "zoneskip" => set(&mut place.zone_skip, bytes(reader)),
             "offset_align" => {
                 let align = bytes(reader);

@@ -223,14 +223,24 @@ impl<'a> ValueReader<'a> {
         self.refuse(&message, None);
     }
 
+    /// Refuses a value in zones, of an option that fio takes them for; whether it was one.
+    pub fn counts_zones(&mut self) -> bool {
+        let text = self.option.value.as_deref().unwrap_or_default();
+        let first = values::parts(text).first().copied().unwrap_or_default();
+        let zones = first.len() > 1 && first.ends_with('z');
+        if zones {
+            let message = format!("`{}={text}` counts zones", self.row.name);
+            let hint = "zoned devices (`zonemode=zbd`) are not carried; give bytes".to_owned();
+            self.refuse(&message, Some(hint));
+        }
+        zones
+    }
+
     /// Bytes or a percentage.
     pub fn amount(&mut self) -> Option<Amount> {
         let text = self.text()?;
         let first = values::parts(text).first().copied().unwrap_or_default();
-        if first.len() > 1 && first.ends_with('z') {
-            let message = format!("`{}={text}` counts zones", self.row.name);
-            let hint = "zoned devices (`zonemode=zbd`) are not carried; give bytes".to_owned();
-            self.refuse(&message, Some(hint));
+        if self.counts_zones() {
             return None;
         }
         let Some(number) = values::number(first, self.kb_base) else {
@@ -527,19 +537,29 @@ impl<'a> ValueReader<'a> {
             Kind::Seconds => drop(self.time(BareTime::Seconds)),
             Kind::Micros => drop(self.time(BareTime::Micros)),
             Kind::Number => {
-                let (least, most) = match self.row.name {
-                    "log_entries" => (1 << 10, 1 << 20),
-                    "log_compression" => (1 << 10, 512 << 20),
-                    _ => (0, u64::MAX),
-                };
+                let (least, most) = table::bounds(self.row.name);
                 let _ = self.triple(Counts::Things, least, most);
             }
+            Kind::Decimals => self.check_decimal(),
             Kind::OptionalText => {}
             Kind::Word => match table::words(self.row.name) {
                 [] => drop(self.text()),
                 words => drop(self.word(words)),
             },
-            Kind::Text | Kind::Decimals | Kind::Range => drop(self.text()),
+            Kind::Text | Kind::Range => drop(self.text()),
+        }
+    }
+
+    /// Checks the first number of a list, which is the one that fio refuses a list for.
+    fn check_decimal(&mut self) {
+        let Some(text) = self.text() else { return };
+        let first = text.split(':').next().unwrap_or_default().trim();
+        let Ok(value) = leading_decimal(first).parse::<f64>() else {
+            return self.not_parsed(first, "number");
+        };
+        let (least, most) = table::bounds(self.row.name);
+        if most < u64::MAX && !(least as f64..=most as f64).contains(&value) {
+            self.out_of_range(text, least, most);
         }
     }
 

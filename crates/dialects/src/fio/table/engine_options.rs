@@ -3,7 +3,7 @@
 use fathom_workload::{Backend, FileOperation, StatCall};
 
 use super::Kind::{Flag, Number, Switch, Text, Word};
-use super::Support::{Built, NoEffect, WithEngine};
+use super::Support::{AtRun, Built, NoEffect, WithEngine};
 use super::{Carried, EngineRow, OptionRow, engine_row};
 
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -12,8 +12,7 @@ const NET: &[&str] = &["net", "netsplice", "rdma", "libhdfs"];
 const HTTP: &[&str] = &["http"];
 const BLKIO: &[&str] = &["libblkio"];
 const XNVME: &[&str] = &["xnvme"];
-const NVME: &[&str] = &["io_uring_cmd", "xnvme"];
-/// Of no effect with `io_uring` but beside metadata, which is not carried.
+/// With `io_uring` those of metadata, which a run refuses, and what has no effect but beside it.
 const PROTECTED: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 
 /// Options of single engines.
@@ -35,7 +34,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     engine_row("nonvectored", URING, Switch, NoEffect, "Use the plain read and write commands"),
     engine_row("force_async", URING, Number, Built, "Hand I/O to kernel workers at once"),
     engine_row("cmd_type", URING, Word, WithEngine, "Kind of pass-through command"),
-    engine_row("md_per_io_size", NVME, Number, WithEngine, "Metadata bytes of an I/O"),
+    engine_row("md_per_io_size", PROTECTED, Number, AtRun("0"), "Metadata bytes of an I/O"),
     engine_row("pi_act", PROTECTED, Switch, WithEngine, "Let the device handle protection information"),
     engine_row("pi_chk", PROTECTED, Text, WithEngine, "Protection fields that are checked"),
     engine_row("apptag", PROTECTED, Number, WithEngine, "Application tag"),

@@ -19,6 +19,10 @@ pub fn refusal(name: &str) -> Option<(&'static str, &'static str)> {
             "failed trims are counted, and not followed block by block",
             "leave it out; continue_on_error=write counts errors in total_err",
         ),
+        "md_per_io_size" => (
+            "only devices that keep protection information with each block have metadata, and no file system passes it on",
+            "leave it out",
+        ),
         "lockfile" => (
             "a lock around each I/O would be measured instead of the storage",
             "leave it out, or give jobs files of their own",

@@ -153,6 +153,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("verify_state_save", "1", ""),
     ("verify_write_sequence", "1", ""),
     ("write_barrier", "0", ""),
+    ("zone_reset_frequency", "", "min=0, max=1"),
+    ("zone_reset_threshold", "", "min=0, max=1"),
     ("zonecapacity", "0", ""),
     ("zonemode", "none", ""),
     ("zonerange", "0", ""),
@@ -167,6 +169,19 @@ pub fn usual(name: &str) -> (Option<&'static str>, Option<&'static str>) {
         Ok(at) => (told(ROWS[at].1), told(ROWS[at].2)),
         Err(_) => (None, None),
     }
+}
+
+/// The least and the most that an option takes; where it has no bounds, those of any number.
+pub fn bounds(name: &str) -> (u64, u64) {
+    let told = usual(name).1.unwrap_or_default();
+    let bound = |which: &str| {
+        let mut parts = told.split(", ");
+        parts.find_map(|part| part.strip_prefix(which)?.parse().ok())
+    };
+    (
+        bound("min=").unwrap_or(0),
+        bound("max=").unwrap_or(u64::MAX),
+    )
 }
 
 #[cfg(test)]
@@ -188,5 +203,8 @@ mod tests {
             );
         }
         assert_eq!(usual("filename"), (None, None));
+        assert_eq!(bounds("log_entries"), (1 << 10, 1 << 20));
+        assert_eq!(bounds("bs"), (1, u64::MAX));
+        assert_eq!(bounds("filename"), (0, u64::MAX));
     }
 }

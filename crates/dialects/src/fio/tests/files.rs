@@ -122,6 +122,17 @@ fn offsets_in_percent_are_of_what_jobs_before_left() {
     assert_eq!(parts(&missing, &sized), [part("y", 0, 1 << 20)]);
 }
 
+/// fio takes a file that it does not open to have its share of `size`.
+#[test]
+fn offsets_in_percent_of_what_is_not_opened_are_of_its_size() {
+    let words = "--name=a --ioengine=null --filename=x:y --size=2m --offset=25%";
+    let words: Vec<&str> = words.split(' ').collect();
+    let part = |path: &str| (path.to_owned(), 1 << 18, Some(1 << 20));
+    for files in [Memory::default(), with_file("x", 4096)] {
+        assert_eq!(parts(&files, &words), ["x", "y"].map(part));
+    }
+}
+
 /// A file that is made is appended to from its start, wherever `offset` is.
 #[test]
 fn appending_heeds_no_offset() {
@@ -148,4 +159,87 @@ fn a_file_that_fills_its_file_system_has_no_end() {
     let sized = [&fill[..], &["--size=1m"]].concat();
     let part = ("x".to_owned(), 0, Some(1 << 20));
     assert_eq!(parts(&Memory::default(), &sized), [part]);
+}
+
+#[test]
+fn names_and_sizes_of_files() {
+    let path = |options: &str| paths(&format!("[j]\nsize=1m\n{options}\n"));
+    assert_eq!(path("directory=/mnt"), ["/mnt/j.0.0"]);
+    assert_eq!(path("nrfiles=2"), ["j.0.0", "j.0.1"]);
+    assert_eq!(
+        path("filename=a:b\ndirectory=/mnt:/other"),
+        ["/mnt/a", "/mnt/b"]
+    );
+    assert_eq!(path("filename_format=$jobname-$jobnum.$filenum"), ["j-0.0"]);
+    // Clones stand in fio's order, the last one first after the first.
+    assert_eq!(path("numjobs=4"), ["j.0.0", "j.3.0", "j.2.0", "j.1.0"]);
+    assert_eq!(path("numjobs=2\ndirectory=/a:/b"), ["/a/j.0.0", "/b/j.1.0"]);
+    assert_eq!(path("numjobs=2\nfilename=/dev/x"), ["/dev/x", "/dev/x"]);
+    let lengths = |job: &Job| -> Vec<_> {
+        job.targets
+            .iter()
+            .map(|target| target.length.map(Bytes::get))
+            .collect()
+    };
+    check("nrfiles=2", lengths, vec![Some(524_288); 2]);
+    check(
+        "filename=a:b:c\nsize=40k",
+        lengths,
+        vec![Some(13_653), Some(13_653), Some(13_653)],
+    );
+    check(
+        "nrfiles=3\nsize=44k",
+        lengths,
+        vec![Some(15_018), Some(15_018), Some(15_018)],
+    );
+    check("nrfiles=2\nfilesize=64k", lengths, vec![Some(65_536); 2]);
+    let drawn = job("nrfiles=3\nfilesize=64k-1m");
+    let sizes: Vec<_> = lengths(&drawn).into_iter().flatten().collect();
+    assert!(sizes.iter().all(|size| (65_536..=1_048_576).contains(size)));
+    assert!(sizes.iter().any(|size| *size != sizes[0]), "{sizes:?}");
+    check("nrfiles=3\nfilesize=64k,1m", lengths, lengths(&drawn));
+    check("nrfiles=2\nfilesize=64k,", lengths, vec![Some(65_536); 2]);
+    check(
+        "nrfiles=2\nfilesize=64k\nsize=96k",
+        |job| job.limits.bytes,
+        Some(Bytes::kib(96)),
+    );
+}
+
+#[test]
+fn parts_of_files_that_exist() {
+    let mut files = Memory::default();
+    files
+        .statuses
+        .insert("big".to_owned(), FileStatus::Regular(Bytes::mib(10)));
+    files.statuses.insert(
+        "/dev/here".to_owned(),
+        FileStatus::Special(Some(Bytes::gib(1))),
+    );
+    let target = |arguments: &[&str]| {
+        let input = read_in(&files, arguments).unwrap_or_else(|errors| panic!("{errors}"));
+        input.workload.stages[0].jobs[0].targets[0].clone()
+    };
+    assert_eq!(target(&["--name=a", "--filename=big"]).length, None);
+    let half = target(&["--name=a", "--filename=big", "--size=50%"]);
+    assert_eq!(half.length, Some(Bytes::mib(5)));
+    // A file in the range of sizes keeps its own; one outside it gets another.
+    let within = target(&["--name=a", "--filename=big", "--filesize=8m-12m"]);
+    assert_eq!(within.length, Some(Bytes::mib(10)));
+    let outside = target(&["--name=a", "--filename=big", "--filesize=64k-1m"]);
+    assert!(outside.length.unwrap() <= Bytes::mib(1));
+    let end = target(&["--name=a", "--filename=big", "--offset=50%", "--size=100%"]);
+    assert_eq!((end.offset, end.length), (Bytes::mib(5), None));
+    assert_eq!(target(&["--name=/dev/here"]).place.path(), "/dev/here");
+    // A device of a design need not exist on this machine.
+    assert_eq!(target(&["--name=a", "--filename=/dev/sdz"]).length, None);
+}
+
+#[test]
+fn files_may_add_up_to_more_than_can_be_counted() {
+    let options = ["--name=a", "--filesize=4000p", "--nrfiles=9", "--size=1g"];
+    let input = read_in(&Memory::default(), &options).unwrap();
+    let job = &input.workload.stages[0].jobs[0];
+    assert_eq!(job.targets.len(), 9);
+    assert_eq!(job.limits.bytes, Some(Bytes::gib(1)));
 }

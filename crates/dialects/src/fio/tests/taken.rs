@@ -45,6 +45,75 @@ fn a_busy_part_of_no_pause_is_none() {
     );
 }
 
+/// Whether an option has an effect here or not.
+#[test]
+fn values_beyond_fios_bounds_are_refused() {
+    for (option, most) in [
+        ("max_open_zones=4097", "0 to 4,096"),
+        ("job_max_open_zones=5000", "0 to 4,096"),
+        ("zone_reset_threshold=2", "0 to 1"),
+        ("zone_reset_frequency=-0.1", "0 to 1"),
+        ("log_entries=5", "1024 to 1,048,576"),
+        ("cgroup_weight=5", "100 to 1,000"),
+        ("num_range=257", "0 to 256"),
+    ] {
+        let words = [
+            "--parse-only",
+            "--name=j",
+            "--size=1m",
+            &format!("--{option}"),
+        ];
+        let refused = read_in(&Memory::default(), &words).unwrap_err();
+        let expected = format!("`{option}` is out of range: {most}");
+        assert_eq!(refused.0[0].message, expected);
+    }
+    check_error(
+        "[j]\nsize=1m\nzone_reset_threshold=:0.5\n",
+        &["`` is no number for `zone_reset_threshold`"],
+    );
+    for option in [
+        "max_open_zones=4096",
+        "zone_reset_threshold=0.5:2",
+        "zone_reset_frequency=.1",
+        "cgroup_weight=100",
+    ] {
+        let words = [
+            "--parse-only",
+            "--name=j",
+            "--size=1m",
+            &format!("--{option}"),
+        ];
+        let read = read_in(&Memory::default(), &words);
+        assert!(read.is_ok(), "{option}: {read:?}");
+    }
+}
+
+#[test]
+fn sizes_in_zones_are_refused_as_such() {
+    for option in ["zoneskip=1z", "size=2z", "offset=1z,2"] {
+        let text = format!("[j]\nsize=1m\nzonemode=strided\nzonesize=4k\n{option}\n");
+        check_error(&text, &[&format!("`{option}` counts zones")]);
+    }
+}
+
+#[test]
+fn metadata_is_parsed_and_not_run() {
+    let words = [
+        "--name=j",
+        "--size=1m",
+        "--ioengine=io_uring",
+        "--md_per_io_size=8",
+    ];
+    let parsed = [&["--parse-only"], &words[..]].concat();
+    assert!(read_in(&Memory::default(), &parsed).is_ok());
+    let refused = read_in(&Memory::default(), &words).unwrap_err();
+    let expected = "`md_per_io_size=8` is known to fio, but refused in a run: only devices";
+    let message = &refused.0[0].message;
+    assert!(message.starts_with(expected), "{message}");
+    let none = [&words[..3], &["--md_per_io_size=0"]].concat();
+    assert!(read_in(&Memory::default(), &none).is_ok());
+}
+
 #[test]
 fn a_clock_is_one_of_fios() {
     check("clocksource=cpu", |job| job.depth, 1);

@@ -389,6 +389,8 @@ impl<'a> Entry<'a> {
             let (ios, bytes) = worker.unissued[direction as usize];
             self.ways[direction as usize].ios += ios;
             self.ways[direction as usize].bytes += bytes;
+            // A dry run goes one by one, at whatever depth.
+            self.depth_levels[0] += ios;
         }
         if job
             .features

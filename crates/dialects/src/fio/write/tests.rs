@@ -284,6 +284,17 @@ fn latency_targets_are_told_as_typed() {
 }
 
 #[test]
+fn writes_of_a_dry_run_have_a_depth_of_one() {
+    let input = input(&["--name=a", "--size=8m", "--rw=write", "--iodepth=4"]);
+    let mut results = results(&input.workload);
+    results[0].workers[0].unissued[Direction::Write as usize] = (6000, 0);
+    let document: serde_json::Value =
+        serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+    let levels = &document["jobs"][0]["iodepth_level"];
+    assert_eq!((&levels["1"], &levels["4"]), (&75.0.into(), &25.0.into()));
+}
+
+#[test]
 fn jobs_without_io_of_their_own_have_no_latency_target() {
     for (option, told) in [
         ("--create_only=0", true),
