@@ -31,7 +31,7 @@ use crate::clean::clean;
 use crate::control::{Control, Orders, usual_place};
 use crate::document::{self, Emulation, Session};
 use crate::exports::{EXPORTS_MOST, ExportTable};
-use crate::listen::{Greeting, Listener, Place, Reach};
+use crate::listen::{Greeting, ListenError, Listener, Place, Reach};
 use crate::live::{Keeper, Shown};
 use crate::meter::{Meter, Second};
 use crate::mount::Mount;
@@ -450,6 +450,11 @@ fn disks(args: &ServeArgs, exports: &ExportTable) -> Result<(Vec<Disk>, Budget),
     });
     let disks = disks.collect::<Result<Vec<_>, _>>()?;
     let memory = args.memory.unwrap_or_else(available_memory);
+    if memory.get() < crate::allocation::BLOCK {
+        let message = format!("`--memory` of {memory} holds no block of a volume, which has 4 KiB");
+        return Err(Failure::new(Code::Usage, message)
+            .hint("give so much as clients are to write, such as `--memory 4GiB`"));
+    }
     Ok((disks, Budget::new(memory.get() / crate::allocation::BLOCK)))
 }
 
@@ -500,12 +505,20 @@ fn listeners(args: &ServeArgs, tls: Option<&Tls>) -> Result<Vec<Listener>, Failu
         None => Greeting::Plain,
     };
     let usage = |error: &dyn std::fmt::Display| Failure::new(Code::Usage, error);
+    let places = args.nbd.iter().map(|place| Place::parse(place));
+    let places: Vec<Place> = places
+        .collect::<Result<_, _>>()
+        .map_err(|error| usage(&error))?;
     let mut listeners = Vec::new();
-    for place in &args.nbd {
-        let place = Place::parse(place).map_err(|error| usage(&error))?;
-        let listener = Listener::new(&place, reach, greeting);
+    for (index, place) in places.iter().enumerate() {
+        if let Place::Unix(directory) = place
+            && places[..index].contains(place)
+        {
+            return Err(usage(&ListenError::Twice(directory.display().to_string())));
+        }
+        let listener = Listener::new(place, reach, greeting);
         listeners.push(listener.map_err(|error| match error {
-            crate::listen::ListenError::Open(_) => Failure::new(Code::Refused, error),
+            ListenError::Open(_) => Failure::new(Code::Refused, error),
             _ => Failure::new(Code::Target, error),
         })?);
     }

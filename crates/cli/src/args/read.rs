@@ -2,7 +2,9 @@
 
 use clap::{CommandFactory, FromArgMatches};
 use fathom_dialects::fio;
-use fathom_manual::{refused_value, second_workload, surplus_word, unknown_option, unknown_verb};
+use fathom_manual::{
+    refused_value, second_workload, surplus_word, unknown_option, unknown_verb, value_below_zero,
+};
 use fathom_session::is_dialect;
 use fathom_workload::preset_names;
 
@@ -28,7 +30,8 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
             return Err(unknown_verb(words, &Cli::command()).unwrap_or(error));
         }
         Err(error) if error.kind() == clap::error::ErrorKind::UnknownArgument => {
-            return Err(surplus_word(words).unwrap_or(error));
+            let below = value_below_zero(words, &Cli::command());
+            return Err(below.or_else(|| surplus_word(words)).unwrap_or(error));
         }
         parsed => parsed?,
     };
@@ -243,6 +246,14 @@ mod tests {
         (
             "fathom serve d --for x",
             "--for: `x` is not a time with its unit",
+        ),
+        (
+            "fathom serve d --for -1s",
+            "--for: `-1s` is below 0: write it without the sign",
+        ),
+        (
+            "fathom observe --duration -1.5h",
+            "--duration: `-1.5h` is below 0",
         ),
         (
             "fathom serve d --scale -1",
