@@ -91,8 +91,13 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         session,
         stops,
     };
-    let (record, writer) = serving.serve((storage, disks, ways), traced, writer, console)?;
-    finish(&record, writer, args, console)
+    let (record, writer, traced) =
+        serving.serve((storage, disks, ways), traced, writer, console)?;
+    let code = finish(&record, writer, args, console)?;
+    Ok(match traced {
+        Code::Success => code,
+        lost => lost,
+    })
 }
 
 /// How clients come, over the network's protocol and as files, and how orders do; those of a script.
@@ -124,7 +129,7 @@ impl Serving<'_> {
         traced: Option<(Tracer, TraceFile)>,
         writer: Option<RunWriter>,
         console: &dyn Console,
-    ) -> Result<(Record, Option<RunWriter>), Failure> {
+    ) -> Result<(Record, Option<RunWriter>, Code), Failure> {
         let failed = |error: std::io::Error| Failure::new(Code::Unexpected, error);
         let stops = &self.stops;
         precise_timers();
@@ -180,9 +185,7 @@ impl Serving<'_> {
             (served, result, emulation, keeper.join())
         });
         let mut keeper = keeper.map_err(|_| failed(ended_early()))?;
-        if let Some(Err(error)) = file.map(TraceFile::finish) {
-            console.tell(&format!("note: the trace is not whole: {error}"));
-        }
+        let traced = file.map_or(Code::Success, |file| self.end_trace(file, console));
         served.map_err(failed)?;
         let mut result = result;
         result.intervals = std::mem::take(&mut keeper.intervals);
@@ -191,7 +194,19 @@ impl Serving<'_> {
         keeper.finished(&stage);
         let check = document::check(&emulation);
         let record = document::record(self.session, stage, result, check);
-        Ok((record, keeper.writer))
+        Ok((record, keeper.writer, traced))
+    }
+
+    /// Ends the trace; a line that it has not is lost, as a result that finds no room is.
+    fn end_trace(&self, file: TraceFile, console: &dyn Console) -> Code {
+        let path = self.args.trace.as_deref().unwrap_or(Path::new("the trace"));
+        let Err(error) = file.finish() else {
+            return Code::Success;
+        };
+        let lost = unwritten(path, &error);
+        console.tell(&lost.message);
+        console.tell("note: the trace ends there; what was served is recorded as a whole");
+        lost.code
     }
 
     /// Serves until it is told to end, while a fault script is followed.
