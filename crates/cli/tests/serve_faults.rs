@@ -578,3 +578,40 @@ h.flush()
         "{0, 18} {18} 18"
     );
 }
+
+/// 1,024 clients are there at most: who says nothing gives way to who comes, the oldest first, and who has chosen an export
+/// does not.
+#[test]
+fn clients_beyond_the_places_are_turned_away() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let text = "\
+import resource, select, socket
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, max(4096, hard)))
+chosen = bytes([0, 0, 0, 3]) + b'IHAVEOPT' + bytes([0, 0, 0, 1, 0, 0, 0, 5]) + b'plain'
+def come(says):
+  s = socket.socket(socket.AF_UNIX); s.settimeout(60); s.connect(sys.argv[1] + '/sockets/fathom.sock')
+  if len(s.recv(18)) == 0: return None
+  if says:
+    s.sendall(says)
+    assert len(s.recv(10)) == 10
+  return s
+def is_gone(s):
+  poll = select.poll(); poll.register(s, select.POLLIN)
+  return len(poll.poll(0)) > 0
+# One place is the connection's that this began with.
+silent = [come(b'') for _ in range(1100)]
+print([is_gone(s) for s in silent] == [True] * 77 + [False] * 1023)
+for s in silent: s.close()
+used = [come(chosen) for _ in range(1023)]
+print(None in used, come(chosen))
+used[7].close(); h.flush()
+print(come(chosen) is None)
+";
+    let home = folder.path().display().to_string();
+    assert_eq!(
+        served.python_with("plain", text, &[&home]),
+        "True\nFalse None\nFalse"
+    );
+}
