@@ -615,3 +615,46 @@ print(come(chosen) is None)
         "True\nFalse None\nFalse"
     );
 }
+
+/// A killed server leaves its socket for orders, which stays until it is removed; those of servers that run stay.
+#[test]
+fn sockets_of_killed_servers_can_be_removed() {
+    let folder = disk_folder();
+    let home = folder.path();
+    std::fs::write(home.join("d.design.toml"), BACKED_AND_PLAIN).unwrap();
+    let mut children = Vec::new();
+    for name in ["killed", "running"] {
+        let words = ["serve", "d.design.toml", "--no-record", "-q", "--nbd"];
+        let mut command = fathom(home);
+        command.args(words).arg(format!("unix:{name}"));
+        command.env("XDG_RUNTIME_DIR", home).stdout(Stdio::null());
+        children.push(command.spawn().unwrap());
+    }
+    let of = |child: &Child| home.join(format!("fathom-serve-{}.sock", child.id()));
+    let sockets: Vec<PathBuf> = children.iter().map(of).collect();
+    while !sockets.iter().all(|one| UnixStream::connect(one).is_ok()) {
+        let ended = children
+            .iter_mut()
+            .any(|one| one.try_wait().unwrap().is_some());
+        assert!(!ended, "a server ended");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    children[0].kill().unwrap();
+    children[0].wait().unwrap();
+    let mut clean = fathom(home);
+    clean
+        .args(["serve", "--clean"])
+        .env("XDG_RUNTIME_DIR", home);
+    let told = clean.output().unwrap();
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(
+        told.contains(&format!("removed {}", sockets[0].display())),
+        "{told}"
+    );
+    let there: Vec<bool> = sockets.iter().map(|one| one.exists()).collect();
+    let _ = Command::new("kill")
+        .args(["-INT", &children[1].id().to_string()])
+        .status();
+    children[1].wait().unwrap();
+    assert_eq!(there, [false, true]);
+}

@@ -5,9 +5,10 @@
 
 use fathom_session::{Code, Console, Failure};
 
-use crate::{attach, mount};
+use crate::{attach, control, mount};
 
-/// Detaches loop devices of dead mounts and removes those mounts; says which, and what may be left beside them.
+/// Detaches loop devices of dead mounts, removes those mounts, and sockets for orders that nobody hears; says which, and what
+/// may be left beside them.
 ///
 /// # Errors
 ///
@@ -39,7 +40,14 @@ pub(crate) fn clean(console: &dyn Console) -> Result<Code, Failure> {
              since, `losetup -d {device}` frees the device"
         ));
     }
-    if stale.is_empty() && dead.is_empty() {
+    let sockets = control::left();
+    for socket in &sockets {
+        let name = socket.display();
+        std::fs::remove_file(socket)
+            .map_err(|error| failed(format!("`{name}` cannot be removed"), error))?;
+        console.tell(&format!("removed {name}"));
+    }
+    if stale.is_empty() && dead.is_empty() && sockets.is_empty() {
         console.tell("nothing was left behind");
     }
     Ok(Code::Success)
