@@ -5,10 +5,14 @@ mod support;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use support::expect_code;
+
+const RAM: &str = "[[device]]\nname = 'ram'\nmount = '/ram'\nsize = '1MiB'\nlatency = 'none'\n";
 
 /// A folder whose file system is full, until dropped.
 struct Full(String);
@@ -84,4 +88,43 @@ fn results_that_find_no_room_are_printed() {
         assert!(stderr.contains("hint: free space"), "{words:?}: {stderr}");
     }
     assert!(!home.join("full/o.profile.toml").exists());
+}
+
+/// A trace that ends early is told at the end, and in the exit code: its reader would take the part for all of it.
+#[test]
+fn a_trace_that_finds_no_room_fails_the_serving() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let full = Full::new(home);
+    fs::remove_file(Path::new(&full.0).join("fill")).unwrap();
+    fs::write(home.join("d.design.toml"), RAM).unwrap();
+    let words = "serve d.design.toml --nbd unix:s --no-record -q --trace full/t.csv";
+    let mut server = support::fathom(home)
+        .args(words.split(' '))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let socket = home.join("s/fathom.sock");
+    while UnixStream::connect(&socket).is_err() {
+        assert!(server.try_wait().unwrap().is_none(), "it ended");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    let uri = format!("nbd+unix:///ram?socket={}", socket.display());
+    let reads = format!(
+        "import nbd\nh = nbd.NBD()\nh.connect_uri({uri:?})\nfor _ in range(1000): h.pread(512, 0)"
+    );
+    support::system("/usr/bin/python3", &["-c", &reads]);
+    support::system("kill", &["-INT", &server.id().to_string()]);
+    let ended = server.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(5), "{told}");
+    for part in [
+        "`full/t.csv`",
+        "No space left on device",
+        "hint: free space",
+        "the trace ends there",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
 }

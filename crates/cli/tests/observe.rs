@@ -389,7 +389,7 @@ fn what_cannot_be_is_told_at_once() {
     }
     let (_, told) = expect_code(home.path(), &["observe", "--device", "nothing,less"], 3);
     assert!(
-        told.contains("`nothing`, `less` is no block device here"),
+        told.contains("`nothing`, `less` are no block devices here"),
         "{told}"
     );
     let (_, told) = expect_code(home.path(), &["observe", "--log", "nothing"], 3);

@@ -503,43 +503,61 @@ fn bad_clients_neither_stop_nor_fill_the_server() {
     served.stop();
 }
 
+/// What is asked for beside a design, the exit code, and a part of what is said.
+const NOT_SERVED: &[(&[&str], i32, &str)] = &[
+    (&[], 2, "nothing says where clients come"),
+    (&["--nbd", "unix:"], 2, "is no place to serve at"),
+    (
+        &["--nbd", "tcp:127.0.0.1:99999"],
+        2,
+        "is no place to serve at",
+    ),
+    (
+        &["--nbd", "unix:s", "--nbd", "unix:s"],
+        2,
+        "`unix:s` was asked for twice",
+    ),
+    (
+        &["--nbd", "unix:s", "--memory", "100"],
+        2,
+        "`--memory` of 100 B holds no block",
+    ),
+    (&["--nbd", "tcp:0.0.0.0:0"], 4, "--insecure"),
+    (
+        &["--nbd", "unix:s", "--backing", "none"],
+        3,
+        "is no directory",
+    ),
+    (
+        &["--nbd", "unix:s", "--control", "d.design.toml"],
+        5,
+        "something that is no socket has that name",
+    ),
+    (
+        &["--nbd", "unix:s", "--backing", "taken"],
+        5,
+        "hint: name a directory with `--backing` in which",
+    ),
+    (
+        &["--nbd", "unix:s", "--trace", "none/t.csv"],
+        5,
+        "make its folder first",
+    ),
+    (
+        &["--nbd", "unix:s", "--trace", "d.design.toml"],
+        4,
+        "name another file",
+    ),
+];
+
 #[test]
 fn what_cannot_be_served_is_told() {
     let folder = disk_folder();
     std::fs::write(folder.path().join("d.design.toml"), RAM).unwrap();
     std::fs::create_dir_all(folder.path().join("taken/ram.img")).unwrap();
     let long = format!("unix:{}", "x".repeat(120));
-    for (more, code, words) in [
-        (&[][..], 2, "nothing says where clients come"),
-        (&["--nbd", "unix:"][..], 2, "is no place to serve at"),
-        (&["--nbd", "tcp:0.0.0.0:0"][..], 4, "--insecure"),
-        (
-            &["--nbd", "unix:s", "--backing", "none"][..],
-            3,
-            "is no directory",
-        ),
-        (
-            &["--nbd", "unix:s", "--control", "d.design.toml"][..],
-            5,
-            "something that is no socket has that name",
-        ),
-        (
-            &["--nbd", "unix:s", "--backing", "taken"][..],
-            5,
-            "hint: name a directory with `--backing` in which",
-        ),
-        (&["--nbd", &long][..], 5, "107 bytes at most"),
-        (
-            &["--nbd", "unix:s", "--trace", "none/t.csv"][..],
-            5,
-            "make its folder first",
-        ),
-        (
-            &["--nbd", "unix:s", "--trace", "d.design.toml"][..],
-            4,
-            "name another file",
-        ),
-    ] {
+    let too_long: (&[&str], i32, &str) = (&["--nbd", &long], 5, "107 bytes at most");
+    for (more, code, words) in NOT_SERVED.iter().copied().chain([too_long]) {
         let mut line = vec!["serve", "d.design.toml", "--no-record"];
         line.extend(more);
         let (_, told) = expect_code(folder.path(), &line, code);

@@ -578,3 +578,83 @@ h.flush()
         "{0, 18} {18} 18"
     );
 }
+
+/// 1,024 clients are there at most: who says nothing gives way to who comes, the oldest first, and who has chosen an export
+/// does not.
+#[test]
+fn clients_beyond_the_places_are_turned_away() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let text = "\
+import resource, select, socket
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, max(4096, hard)))
+chosen = bytes([0, 0, 0, 3]) + b'IHAVEOPT' + bytes([0, 0, 0, 1, 0, 0, 0, 5]) + b'plain'
+def come(says):
+  s = socket.socket(socket.AF_UNIX); s.settimeout(60); s.connect(sys.argv[1] + '/sockets/fathom.sock')
+  if len(s.recv(18)) == 0: return None
+  if says:
+    s.sendall(says)
+    assert len(s.recv(10)) == 10
+  return s
+def is_gone(s):
+  poll = select.poll(); poll.register(s, select.POLLIN)
+  return len(poll.poll(0)) > 0
+# One place is the connection's that this began with.
+silent = [come(b'') for _ in range(1100)]
+print([is_gone(s) for s in silent] == [True] * 77 + [False] * 1023)
+for s in silent: s.close()
+used = [come(chosen) for _ in range(1023)]
+print(None in used, come(chosen))
+used[7].close(); h.flush()
+print(come(chosen) is None)
+";
+    let home = folder.path().display().to_string();
+    assert_eq!(
+        served.python_with("plain", text, &[&home]),
+        "True\nFalse None\nFalse"
+    );
+}
+
+/// A killed server leaves its socket for orders, which stays until it is removed; those of servers that run stay.
+#[test]
+fn sockets_of_killed_servers_can_be_removed() {
+    let folder = disk_folder();
+    let home = folder.path();
+    std::fs::write(home.join("d.design.toml"), BACKED_AND_PLAIN).unwrap();
+    let mut children = Vec::new();
+    for name in ["killed", "running"] {
+        let words = ["serve", "d.design.toml", "--no-record", "-q", "--nbd"];
+        let mut command = fathom(home);
+        command.args(words).arg(format!("unix:{name}"));
+        command.env("XDG_RUNTIME_DIR", home).stdout(Stdio::null());
+        children.push(command.spawn().unwrap());
+    }
+    let of = |child: &Child| home.join(format!("fathom-serve-{}.sock", child.id()));
+    let sockets: Vec<PathBuf> = children.iter().map(of).collect();
+    while !sockets.iter().all(|one| UnixStream::connect(one).is_ok()) {
+        let ended = children
+            .iter_mut()
+            .any(|one| one.try_wait().unwrap().is_some());
+        assert!(!ended, "a server ended");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    children[0].kill().unwrap();
+    children[0].wait().unwrap();
+    let mut clean = fathom(home);
+    clean
+        .args(["serve", "--clean"])
+        .env("XDG_RUNTIME_DIR", home);
+    let told = clean.output().unwrap();
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(
+        told.contains(&format!("removed {}", sockets[0].display())),
+        "{told}"
+    );
+    let there: Vec<bool> = sockets.iter().map(|one| one.exists()).collect();
+    let _ = Command::new("kill")
+        .args(["-INT", &children[1].id().to_string()])
+        .status();
+    children[1].wait().unwrap();
+    assert_eq!(there, [false, true]);
+}

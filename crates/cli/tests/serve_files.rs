@@ -280,6 +280,27 @@ fn what_a_killed_server_leaves_can_be_removed() {
     served.assert_gone();
 }
 
+/// Whose a device was cannot be told any more where the mount is gone too: it is named, and left.
+#[test]
+fn devices_of_a_killed_server_whose_files_were_unmounted_are_named() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut served = serve(home);
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+    let files = served.files.display().to_string();
+    system("umount", &["--lazy", &files]);
+    let (_, told) = expect_code(home, &["serve", "--clean"], 0);
+    for device in &served.devices {
+        assert!(told.contains(&format!("`losetup -d {device}`")), "{told}");
+        system("losetup", &["-d", device]);
+    }
+    let (_, told) = expect_code(home, &["serve", "--clean"], 0);
+    for device in &served.devices {
+        assert!(!told.contains(&format!("{device}`")), "{told}");
+    }
+}
+
 #[test]
 fn files_have_the_size_of_their_volume_and_never_another() {
     let folder = support::disk_folder();

@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -316,6 +316,39 @@ print('served')
     assert_eq!(served.python(text), "served");
     let grown = served.memory().saturating_sub(before);
     assert!(grown < (32 + 64) << 10, "grew by {grown} KiB");
+    system("nbdinfo", &[&served.uri(".")]);
+}
+
+/// Whoever says half of a handshake, before TLS or inside it, is parted with; whoever has chosen an export is not.
+#[test]
+fn handshakes_have_their_time() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let mut half = served.raw();
+    half.write_all(&START_TLS[..9]).unwrap();
+    let text = "\
+import select
+used = connect()
+idle = nbd.NBD()
+idle.set_opt_mode(True); idle.set_uri_allow_local_file(True); idle.connect_uri(URI)
+poll = select.poll()
+poll.register(idle.aio_get_fd(), select.POLLIN)
+print(len(poll.poll(120_000)))
+try: idle.opt_info(); print('there')
+except nbd.Error: print('gone')
+used.pwrite(b'a' * 512, 0)
+print(used.pread(512, 0)[:1].decode())
+";
+    assert_eq!(served.python(text), "1\ngone\na");
+    // It came before that one did.
+    let mut more = Vec::new();
+    let ended = half.read_to_end(&mut more);
+    let cut = ended.err().map(|error| error.kind());
+    assert!(
+        matches!(cut, None | Some(ErrorKind::ConnectionReset)),
+        "{cut:?}"
+    );
+    assert!(more.is_empty(), "{more:?}");
     system("nbdinfo", &[&served.uri(".")]);
 }
 

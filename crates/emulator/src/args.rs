@@ -35,7 +35,7 @@ pub struct ServeArgs {
     /// Make a block device of each of those files, and undo it at the end
     #[arg(long, requires = "fuse")]
     pub attach: bool,
-    /// Remove mounts and block devices that killed servers have left, and serve nothing
+    /// Remove mounts, block devices and sockets that killed servers have left, and serve nothing
     #[arg(long, exclusive = true)]
     pub clean: bool,
     /// Where orders of `fathom ctl` come [default: a socket in $XDG_RUNTIME_DIR, where that is set]

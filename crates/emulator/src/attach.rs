@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use fathom_session::Console;
 use fathom_units::Nanos;
+use serde_json::Value;
 
 /// How often is looked whether a device is still mounted.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -203,6 +204,24 @@ pub(crate) fn below(folder: &Path) -> io::Result<Vec<String>> {
         }
     }
     Ok(found)
+}
+
+/// Loop devices whose files answer nothing, with what the kernel has for the name of the file: where its mount is gone, its
+/// place in there alone.
+pub(crate) fn dead() -> io::Result<Vec<(String, String)>> {
+    let words = ["--list", "--json", "--output", "NAME,BACK-INO,BACK-FILE"];
+    let listed = Command::new("losetup").args(words).output()?;
+    // Where there are none nothing is printed.
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap_or_default();
+    let devices = listed["loopdevices"].as_array().into_iter().flatten();
+    let dead = devices.filter_map(|device| {
+        let name = device["name"].as_str()?;
+        let file = device["back-file"].as_str()?;
+        // The number of a file's inode is what is asked of the file itself; it is not told to who may not open the device.
+        let is_dead = device["back-ino"].is_null() && fs::File::open(name).is_ok();
+        is_dead.then(|| (name.to_owned(), file.to_owned()))
+    });
+    Ok(dead.collect())
 }
 
 /// Detaches a loop device.

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use fathom_nbd::reply::{self, Head};
 use fathom_nbd::{Handshake, NbdError, Session};
 use fathom_rawio::{Piece, send_pieces};
+use fathom_units::Nanos;
 use rustix::event::epoll::EventFlags;
 use rustix::net::{AddressFamily, sockopt};
 
@@ -145,6 +146,8 @@ pub(crate) struct Client {
     pub unread: Unread,
     /// Tells it from others that had its place before.
     pub generation: u32,
+    /// When it came.
+    pub came: Nanos,
     pub phase: Phase,
     pub life: Life,
     /// Received and not understood yet: a part of a message, or what came while too much was owed.
@@ -172,7 +175,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub fn new(socket: OwnedFd, generation: u32) -> Self {
+    pub fn new(socket: OwnedFd, generation: u32, came: Nanos) -> Self {
         let mut out = VecDeque::new();
         out.push_back(Outgoing::Text(fathom_nbd::GREETING.to_vec()));
         let domain = sockopt::socket_domain(&socket);
@@ -183,6 +186,7 @@ impl Client {
             },
             socket,
             generation,
+            came,
             phase: Phase::Handshake(Handshake::new()),
             life: Life::Open,
             stash: Vec::new(),

@@ -210,15 +210,34 @@ pub(crate) fn usual_place() -> Option<PathBuf> {
 
 /// Sockets of servers of this user that answer.
 pub(crate) fn running() -> Vec<PathBuf> {
+    let mut paths = sockets();
+    paths.retain(|path| UnixStream::connect(path).is_ok());
+    paths
+}
+
+/// Sockets of servers of this user that were killed: nobody listens, and the process is gone.
+pub(crate) fn left() -> Vec<PathBuf> {
+    let mut paths = sockets();
+    paths.retain(|path| {
+        let is_refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+        let refused = UnixStream::connect(path).is_err_and(is_refused);
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let process = name
+            .strip_prefix(PREFIX)
+            .map(|id| Path::new("/proc").join(id));
+        refused && process.is_some_and(|process| !process.exists())
+    });
+    paths
+}
+
+/// What has the name of such a socket, in order.
+fn sockets() -> Vec<PathBuf> {
     let Some(folder) = std::env::var_os("XDG_RUNTIME_DIR") else {
         return Vec::new();
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-    let paths = ours.map(|entry| entry.path());
-    let mut paths: Vec<PathBuf> = paths
-        .filter(|path| UnixStream::connect(path).is_ok())
-        .collect();
+    let mut paths: Vec<PathBuf> = ours.map(|entry| entry.path()).collect();
     paths.sort();
     paths
 }

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use fathom_diagnostics::nearest;
 use fathom_model::{
     AnyVolume, ClientId, Design, FileId, HostCaching, LatencyChoice, Layout, OverfullVolume,
     Storage, VolumeId,
 };
 
+/// Most names in a message.
+const NAMED_MOST: usize = 20;
 /// Most exports of one server: a handshake names them all.
 pub(crate) const EXPORTS_MOST: usize = 4096;
 
@@ -95,10 +98,9 @@ impl ExportTable {
         let found = exports.find(|export| export.name == name || export.part == name);
         found.ok_or_else(|| {
             let names: Vec<&str> = self.exports.iter().map(|it| it.name.as_str()).collect();
-            format!(
-                "no volume is called `{name}`; there are {}",
-                names.join(", ")
-            )
+            let parts = self.exports.iter().map(|it| it.part.as_str());
+            let meant = meant(name, ("there are", &names), parts);
+            format!("no volume is called `{name}`{meant}")
         })
     }
 
@@ -127,13 +129,31 @@ impl ExportTable {
                 [] => format!(
                     "there is no machine `{name}`: the design has none with disks of its own"
                 ),
-                names => format!(
-                    "the design has no machine `{name}`; it has {}",
-                    names.join(", ")
-                ),
+                names => {
+                    let meant = meant(name, ("it has", names), []);
+                    format!("the design has no machine `{name}`{meant}")
+                }
             }
         })
     }
+}
+
+/// What may be meant by a name that is none of `names`: the nearest of those and `others`, or else any of the first.
+fn meant<'a>(
+    name: &str,
+    (they_are, names): (&str, &[&'a str]),
+    others: impl IntoIterator<Item = &'a str>,
+) -> String {
+    if let Some(near) = nearest(name, names.iter().copied().chain(others)) {
+        return format!("\n  hint: did you mean `{near}`?");
+    }
+    let first = &names[..names.len().min(NAMED_MOST)];
+    let more = if first.len() < names.len() {
+        ", more"
+    } else {
+        ""
+    };
+    format!("; {they_are} {}{more}", first.join(", "))
 }
 
 /// The design's machines, by the names that orders have for them.

@@ -31,7 +31,9 @@ const PATH_MOST: usize = 107;
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// What was asked for is no place.
-    #[error("`{0}` is no place to serve at\n  hint: say `unix:DIR` or `tcp:ADDRESS:PORT`")]
+    #[error(
+        "`{0}` is no place to serve at\n  hint: say `unix:DIR` or `tcp:ADDRESS:PORT`, such as `unix:/tmp/disks` or `tcp:127.0.0.1:10809`"
+    )]
     Unknown(String),
     /// The system does not give it.
     #[error("`{place}` cannot be served at: {source}\n  hint: name another place")]
@@ -52,6 +54,9 @@ pub enum ListenError {
         "another server answers at `{0}`\n  hint: stop that one first, or name another directory"
     )]
     Busy(PathBuf),
+    /// This server is there already.
+    #[error("`unix:{0}` was asked for twice\n  hint: once is enough for all clients")]
+    Twice(String),
     /// Something else has the name.
     #[error("`{0}` exists and is no socket\n  hint: move it away, or name another directory")]
     NoSocket(PathBuf),
@@ -68,10 +73,15 @@ impl Place {
     pub fn parse(text: &str) -> Result<Self, ListenError> {
         match text.split_once(':') {
             Some(("unix", directory)) if !directory.is_empty() => Ok(Self::Unix(directory.into())),
-            Some(("tcp", address)) if address.contains(':') => Ok(Self::Tcp(address.to_owned())),
+            Some(("tcp", address)) if has_port(address) => Ok(Self::Tcp(address.to_owned())),
             _ => Err(ListenError::Unknown(text.to_owned())),
         }
     }
+}
+
+fn has_port(address: &str) -> bool {
+    let port = address.rsplit_once(':').map(|(_, port)| port);
+    port.is_some_and(|port| port.parse::<u16>().is_ok())
 }
 
 /// Which clients may come.

@@ -2,8 +2,9 @@
 //!
 //! An order is a list of words, as `fathom ctl` has them after its own options, and as fault scripts write them in one text.
 
+use fathom_diagnostics::nearest;
 use fathom_model::{Action, Change, Factor, NewLimit};
-use fathom_units::{Bytes, BytesPerSec, Iops, Percent};
+use fathom_units::{Bytes, Iops, Percent};
 
 /// What an order may be, for help and errors.
 pub(crate) const GRAMMAR: &str =
@@ -16,6 +17,12 @@ pub(crate) const GRAMMAR: &str =
   restore PART                 as the design says
   warm VOLUME                  its blocks are in the host cache
   stats                        depth, limits, hits and credits of every part";
+
+/// The first words of orders.
+const ORDERS: [&str; 11] = [
+    "crash", "detach", "attach", "slow", "stall", "resume", "eio", "limits", "restore", "warm",
+    "stats",
+];
 
 /// Something that a server is told to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,27 +46,63 @@ pub(crate) enum Order {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrderError {
     /// The first word is none of the orders.
-    #[error("`{0}` is no order; orders are:\n{GRAMMAR}")]
+    #[error("{}", no_order(.0))]
     Unknown(String),
     /// There are none.
     #[error("no order was given; orders are:\n{GRAMMAR}")]
     Empty,
     /// Words are missing, or too many.
-    #[error("`{order}` takes {takes}")]
+    #[error("`{order}` takes {takes}{}", given(words))]
     Words {
         /// The order.
         order: String,
         /// What it takes.
         takes: &'static str,
+        /// What it was given.
+        words: Vec<String>,
     },
     /// A value cannot be read.
-    #[error("`{value}` cannot be read: {why}")]
+    #[error("{}", unless_told(word, why))]
     Value {
         /// As given.
-        value: String,
-        /// What is wrong with it.
+        word: String,
+        /// What is wrong with it, and what to write.
         why: String,
     },
+}
+
+/// That a word is no order, and what may be meant.
+fn no_order(word: &str) -> String {
+    let meant = if word.starts_with('-') {
+        "\n  hint: options are `--control SOCKET` and `--help`, and stand before the order"
+            .to_owned()
+    } else if let Some(near) = nearest(&word.to_lowercase(), ORDERS) {
+        format!("\n  hint: did you mean `{near}`?")
+    } else {
+        format!("; orders are:\n{GRAMMAR}")
+    };
+    format!("`{word}` is no order{meant}")
+}
+
+/// Why a word cannot be read. Most types of values name it themselves.
+fn unless_told(word: &str, why: &str) -> String {
+    if why.starts_with(&format!("`{word}`")) {
+        why.to_owned()
+    } else {
+        format!("`{word}` cannot be read: {why}")
+    }
+}
+
+/// That an order was given other words than it takes.
+fn given(words: &[String]) -> String {
+    let is_ours = |word: &String| word == "--control" || word.starts_with("--control=");
+    if words.iter().any(is_ours) {
+        return "\n  hint: `--control` stands before the order".to_owned();
+    }
+    match words {
+        [] => String::new(),
+        words => format!(", and was given `{}`", words.join(" ")),
+    }
 }
 
 impl Order {
@@ -69,6 +112,7 @@ impl Order {
         let takes = |takes| OrderError::Words {
             order: order.clone(),
             takes,
+            words: rest.to_vec(),
         };
         let part = || match rest {
             [part] => Ok(part.clone()),
@@ -109,25 +153,29 @@ impl Order {
     }
 }
 
-fn share_of(words: &str) -> Result<Percent, OrderError> {
-    let share = value::<Percent>(words)?;
-    if share == Percent::ZERO && words.contains(|digit: char| matches!(digit, '1'..='9')) {
-        return Err(OrderError::Value {
-            value: words.to_owned(),
-            why: "the smallest share is `0.01%`".to_owned(),
-        });
+fn share_of(word: &str) -> Result<Percent, OrderError> {
+    let share = value::<Percent>(word)?;
+    if share == Percent::ZERO && word.contains(|digit: char| matches!(digit, '1'..='9')) {
+        return Err(unreadable(word, "the smallest share is `0.01%`"));
     }
     Ok(share)
 }
 
+/// `None`: words that it does not take. A machine is named once: the last of two would fail alone.
 fn crash(words: &[String]) -> Option<Order> {
     let (mut vm, mut torn) = (None, false);
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        match word.as_str() {
-            "--torn" => torn = true,
-            "--vm" => vm = Some(words.next()?.clone()),
-            other => vm = Some(other.strip_prefix("--vm=")?.to_owned()),
+        let name = match word.as_str() {
+            "--torn" => {
+                torn = true;
+                continue;
+            }
+            "--vm" => words.next()?,
+            other => other.strip_prefix("--vm=")?,
+        };
+        if vm.replace(name.to_owned()).is_some() {
+            return None;
         }
     }
     Some(Order::Crash { vm, torn })
@@ -136,47 +184,52 @@ fn crash(words: &[String]) -> Option<Order> {
 fn new_limits(words: &[String]) -> Result<Action, OrderError> {
     let (mut iops, mut bandwidth) = (NewLimit::Keep, NewLimit::Keep);
     for word in words {
-        let is_there = match word.split_once('=') {
-            Some(("iops", _)) => iops != NewLimit::Keep,
-            Some(("bandwidth", _)) => bandwidth != NewLimit::Keep,
+        let (name, limit) = word.split_once('=').unwrap_or((word, ""));
+        let is_there = match name {
+            "iops" => iops != NewLimit::Keep,
+            "bandwidth" => bandwidth != NewLimit::Keep,
             _ => false,
         };
         if is_there {
-            return Err(OrderError::Value {
-                value: word.clone(),
-                why: "this limit has been given before it".to_owned(),
-            });
+            return Err(unreadable(word, "this limit has been given before it"));
         }
-        match word.split_once('=') {
-            Some(("iops", "none")) => iops = NewLimit::Lift,
-            Some(("iops", rate)) => {
-                let rate = whole(rate).map_or_else(|| value::<Iops>(rate), Ok);
-                iops = NewLimit::Set(rate?);
-            }
-            Some(("bandwidth", "none")) => bandwidth = NewLimit::Lift,
-            Some(("bandwidth", rate)) => bandwidth = NewLimit::Set(value::<BytesPerSec>(rate)?),
+        match (name, limit) {
+            ("iops", "none") => iops = NewLimit::Lift,
+            ("iops", rate) => iops = NewLimit::Set(new_iops(rate).ok_or_else(|| {
+                unreadable(word, "write I/Os a second as a whole number, such as `iops=500`, or `iops=none`")
+            })?),
+            ("bandwidth", "none") => bandwidth = NewLimit::Lift,
+            ("bandwidth", rate) => bandwidth = NewLimit::Set(rate.parse().map_err(|_| {
+                unreadable(word, "write bytes a second with their unit, such as `bandwidth=200MB/s`, or `bandwidth=none`")
+            })?),
             _ => {
-                return Err(OrderError::Value {
-                    value: word.clone(),
-                    why: "a limit is `iops=N` or `bandwidth=RATE`, such as `bandwidth=200MB/s`"
-                        .to_owned(),
-                });
+                return Err(unreadable(
+                    word,
+                    "a limit is `iops=N` or `bandwidth=RATE`, such as `bandwidth=200MB/s`",
+                ));
             }
         }
     }
     Ok(Action::Limits { iops, bandwidth })
 }
 
-/// A bare number is I/Os a second, as in a design.
-fn whole(text: &str) -> Option<Iops> {
-    text.parse().ok().map(Iops::new)
+/// A bare number is I/Os a second, as in a design; a rate as elsewhere is understood too.
+fn new_iops(text: &str) -> Option<Iops> {
+    let bare = text.parse().ok().map(Iops::new);
+    bare.or_else(|| text.parse().ok())
 }
 
-fn value<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, OrderError> {
-    text.parse().map_err(|error: T::Err| OrderError::Value {
-        value: text.to_owned(),
-        why: error.to_string(),
-    })
+/// A value whose type says of what it cannot read what to write.
+fn value<T: std::str::FromStr<Err: std::fmt::Display>>(word: &str) -> Result<T, OrderError> {
+    word.parse()
+        .map_err(|error: T::Err| unreadable(word, &error.to_string()))
+}
+
+fn unreadable(word: &str, why: &str) -> OrderError {
+    OrderError::Value {
+        word: word.to_owned(),
+        why: why.to_owned(),
+    }
 }
 
 /// Bytes in words, for replies.
@@ -228,20 +281,56 @@ mod tests {
     fn what_is_no_order_is_told() {
         for (line, expected) in [
             ("", "no order was given"),
-            ("explode", "`explode` is no order"),
-            ("crash db", "`crash` takes"),
+            ("explode", "`explode` is no order; orders are:\n  crash"),
+            ("crsh", "`crsh` is no order\n  hint: did you mean `crash`?"),
+            (
+                "STATS",
+                "`STATS` is no order\n  hint: did you mean `stats`?",
+            ),
+            (
+                "--contrl x stats",
+                "`--contrl` is no order\n  hint: options are `--control SOCKET`",
+            ),
+            (
+                "stats --control=x",
+                "`stats` takes nothing\n  hint: `--control` stands before",
+            ),
+            (
+                "crash db",
+                "`crash` takes `--vm VM`, `--torn`, or nothing, and was given `db`",
+            ),
             ("crash --vm", "`crash` takes"),
+            ("crash --vm a --vm=b", "`crash` takes"),
+            ("detach", "`detach` takes one part of the storage"),
+            (
+                "detach data log",
+                "`detach` takes one part of the storage, and was given `data log`",
+            ),
             ("slow data", "`slow` takes"),
-            ("slow data fast", "`fast` cannot be read"),
-            ("eio data 500%", "`500%` cannot be read"),
-            ("eio data 0.001%", "`0.001%` cannot be read"),
+            ("slow data fast", "`fast` is no factor"),
+            ("eio data 500%", "`500%` is more than 100%"),
+            ("eio data 5", "`5` has no unit; expected a percentage"),
+            ("eio data 0.001%", "`0.001%` cannot be read: the smallest"),
             ("limits data", "`limits` takes"),
-            ("limits data size=3", "`size=3` cannot be read"),
+            ("limits data size=3", "`size=3` cannot be read: a limit is"),
+            (
+                "limits data iops",
+                "`iops` cannot be read: write I/Os a second",
+            ),
+            (
+                "limits data iops=x",
+                "`iops=x` cannot be read: write I/Os a second as a whole number, such as `iops=500`",
+            ),
+            ("limits data iops=-5", "`iops=-5` cannot be read: write"),
+            (
+                "limits data bandwidth=5",
+                "`bandwidth=5` cannot be read: write bytes a second with their unit",
+            ),
             (
                 "limits data iops=3 iops=4",
                 "`iops=4` cannot be read: this limit has been given",
             ),
-            ("stats all", "`stats` takes nothing"),
+            ("stats all", "`stats` takes nothing, and was given `all`"),
         ] {
             let error = parsed(line).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{line}: {error}");

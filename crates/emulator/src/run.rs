@@ -31,7 +31,7 @@ use crate::clean::clean;
 use crate::control::{Control, Orders, usual_place};
 use crate::document::{self, Emulation, Session};
 use crate::exports::{EXPORTS_MOST, ExportTable};
-use crate::listen::{Greeting, Listener, Place, Reach};
+use crate::listen::{Greeting, ListenError, Listener, Place, Reach};
 use crate::live::{Keeper, Shown};
 use crate::meter::{Meter, Second};
 use crate::mount::Mount;
@@ -91,8 +91,13 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         session,
         stops,
     };
-    let (record, writer) = serving.serve((storage, disks, ways), traced, writer, console)?;
-    finish(&record, writer, args, console)
+    let (record, writer, traced) =
+        serving.serve((storage, disks, ways), traced, writer, console)?;
+    let code = finish(&record, writer, args, console)?;
+    Ok(match traced {
+        Code::Success => code,
+        lost => lost,
+    })
 }
 
 /// How clients come, over the network's protocol and as files, and how orders do; those of a script.
@@ -124,7 +129,7 @@ impl Serving<'_> {
         traced: Option<(Tracer, TraceFile)>,
         writer: Option<RunWriter>,
         console: &dyn Console,
-    ) -> Result<(Record, Option<RunWriter>), Failure> {
+    ) -> Result<(Record, Option<RunWriter>, Code), Failure> {
         let failed = |error: std::io::Error| Failure::new(Code::Unexpected, error);
         let stops = &self.stops;
         precise_timers();
@@ -180,9 +185,7 @@ impl Serving<'_> {
             (served, result, emulation, keeper.join())
         });
         let mut keeper = keeper.map_err(|_| failed(ended_early()))?;
-        if let Some(Err(error)) = file.map(TraceFile::finish) {
-            console.tell(&format!("note: the trace is not whole: {error}"));
-        }
+        let traced = file.map_or(Code::Success, |file| self.end_trace(file, console));
         served.map_err(failed)?;
         let mut result = result;
         result.intervals = std::mem::take(&mut keeper.intervals);
@@ -191,7 +194,19 @@ impl Serving<'_> {
         keeper.finished(&stage);
         let check = document::check(&emulation);
         let record = document::record(self.session, stage, result, check);
-        Ok((record, keeper.writer))
+        Ok((record, keeper.writer, traced))
+    }
+
+    /// Ends the trace; a line that it has not is lost, as a result that finds no room is.
+    fn end_trace(&self, file: TraceFile, console: &dyn Console) -> Code {
+        let path = self.args.trace.as_deref().unwrap_or(Path::new("the trace"));
+        let Err(error) = file.finish() else {
+            return Code::Success;
+        };
+        let lost = unwritten(path, &error);
+        console.tell(&lost.message);
+        console.tell("note: the trace ends there; what was served is recorded as a whole");
+        lost.code
     }
 
     /// Serves until it is told to end, while a fault script is followed.
@@ -450,6 +465,11 @@ fn disks(args: &ServeArgs, exports: &ExportTable) -> Result<(Vec<Disk>, Budget),
     });
     let disks = disks.collect::<Result<Vec<_>, _>>()?;
     let memory = args.memory.unwrap_or_else(available_memory);
+    if memory.get() < crate::allocation::BLOCK {
+        let message = format!("`--memory` of {memory} holds no block of a volume, which has 4 KiB");
+        return Err(Failure::new(Code::Usage, message)
+            .hint("give so much as clients are to write, such as `--memory 4GiB`"));
+    }
     Ok((disks, Budget::new(memory.get() / crate::allocation::BLOCK)))
 }
 
@@ -500,12 +520,20 @@ fn listeners(args: &ServeArgs, tls: Option<&Tls>) -> Result<Vec<Listener>, Failu
         None => Greeting::Plain,
     };
     let usage = |error: &dyn std::fmt::Display| Failure::new(Code::Usage, error);
+    let places = args.nbd.iter().map(|place| Place::parse(place));
+    let places: Vec<Place> = places
+        .collect::<Result<_, _>>()
+        .map_err(|error| usage(&error))?;
     let mut listeners = Vec::new();
-    for place in &args.nbd {
-        let place = Place::parse(place).map_err(|error| usage(&error))?;
-        let listener = Listener::new(&place, reach, greeting);
+    for (index, place) in places.iter().enumerate() {
+        if let Place::Unix(directory) = place
+            && places[..index].contains(place)
+        {
+            return Err(usage(&ListenError::Twice(directory.display().to_string())));
+        }
+        let listener = Listener::new(place, reach, greeting);
         listeners.push(listener.map_err(|error| match error {
-            crate::listen::ListenError::Open(_) => Failure::new(Code::Refused, error),
+            ListenError::Open(_) => Failure::new(Code::Refused, error),
             _ => Failure::new(Code::Target, error),
         })?);
     }

@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use fathom_model::{Completed, Durability, IoKind, Request};
-use fathom_nbd::{Command, Handshake, NbdError, reply};
+use fathom_nbd::{Command, NbdError, reply};
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -20,11 +20,11 @@ use rustix::io::fcntl_dupfd_cloexec;
 
 use crate::backing::Disk;
 use crate::budget::Budget;
-use crate::client::{Client, Life, OWED_MOST, Outgoing, Phase};
+use crate::client::{Life, OWED_MOST, Outgoing};
 use crate::control::Control;
 use crate::exports::ExportTable;
 use crate::in_flight::{InFlight, Io, Sync};
-use crate::listen::{Greeting, Listener};
+use crate::listen::Listener;
 use crate::meter::Meter;
 use crate::pace::{HandedOn, Pace};
 use crate::path::Echo;
@@ -33,6 +33,7 @@ use crate::sync::Syncer;
 use crate::tls::Pumps;
 use crate::undo::Undo;
 
+mod crowd;
 mod files;
 mod holes;
 mod inbound;
@@ -47,6 +48,7 @@ mod times;
 mod waiting;
 mod zeroing;
 
+use crowd::{Crowd, Place};
 pub(crate) use files::Files;
 use rest::Rest;
 use room::Room;
@@ -110,10 +112,7 @@ pub(crate) struct Server<'a> {
     echo: Echo,
     outlook: Outlook,
     rest: Rest,
-    /// Clients that are there.
-    alive: usize,
-    clients: Vec<Option<Box<Client>>>,
-    generation: u32,
+    crowd: Crowd,
     ios: InFlight,
     buffer: Vec<u8>,
     /// Filled by the model; empty between calls.
@@ -184,9 +183,7 @@ impl<'a> Server<'a> {
             echo,
             outlook,
             rest: Rest::new(),
-            alive: 0,
-            clients: Vec::new(),
-            generation: 0,
+            crowd: Crowd::new(CLIENTS_MOST),
             ios: InFlight::default(),
             buffer: vec![0; BUFFER],
             completed: Vec::new(),
@@ -236,6 +233,7 @@ impl<'a> Server<'a> {
             self.feed_files();
             self.deliver();
             self.meter.roll(now, &self.pace);
+            self.part_with_late(now);
             self.echo.call(now)?;
             if end.is_some_and(|end| now >= end) {
                 return Ok(());
@@ -297,49 +295,46 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Parts with the client that has been in its handshake for longest; `false`: all have chosen an export. Who connects and
-    /// says nothing would otherwise keep out everybody else.
+    /// Parts with the client that has been in its handshake for longest; `false`: all have chosen an export.
     fn make_place(&mut self) -> bool {
-        let clients = self.clients.iter().zip(0..);
-        let undecided = clients.filter_map(|(client, place)| {
-            let client = client.as_ref()?;
-            let is_undecided = matches!(client.phase, Phase::Handshake(_));
-            is_undecided.then_some((client.generation, place))
-        });
-        let oldest = undecided.min();
-        if let Some((_, place)) = oldest {
-            self.drop_client(place);
-        }
-        oldest.is_some()
+        let oldest = self.crowd.oldest_undecided();
+        oldest.map(|place| self.drop_client(place)).is_some()
     }
 
     /// Takes in every client that waits.
     fn accept(&mut self) {
         for number in 0..self.listeners.len() {
             while let Some(socket) = self.next_client(number) {
-                let is_full = self.ios.len() >= IN_FLIGHT_MOST;
-                if is_full || (self.alive >= CLIENTS_MOST && !self.make_place()) {
+                if self.ios.len() >= IN_FLIGHT_MOST {
                     continue;
                 }
-                self.generation = self.generation.wrapping_add(1);
-                let mut client = Box::new(Client::new(socket, self.generation));
-                if self.listeners[number].greeting() == Greeting::Tls {
-                    client.phase = Phase::Handshake(Handshake::before_tls());
+                match self.crowd.place() {
+                    Place::Free => {}
+                    Place::After(other) => self.drop_client(other),
+                    Place::Nowhere => continue,
                 }
-                let free = self.clients.iter().position(Option::is_none);
-                let place = free.unwrap_or(self.clients.len());
-                let name = EventData::new_u64(CLIENTS + place as u64);
-                if epoll::add(&self.epoll, &client.socket, name, client.asked).is_err() {
-                    continue;
+                let greeting = self.listeners[number].greeting();
+                let place = self.crowd.enter(socket, greeting, Clock::now());
+                self.dirty.push(place);
+                let name = EventData::new_u64(CLIENTS + u64::from(place));
+                let client = self.crowd.places[place as usize].as_ref();
+                let heard = client
+                    .map(|client| epoll::add(&self.epoll, &client.socket, name, client.asked));
+                if heard.is_none_or(|heard| heard.is_err()) {
+                    self.drop_client(place);
                 }
-                if place == self.clients.len() {
-                    self.clients.push(Some(client));
-                } else {
-                    self.clients[place] = Some(client);
-                }
-                self.alive += 1;
-                self.dirty.push(place as u32);
             }
+        }
+    }
+
+    /// Parts with clients that have had their time and have not chosen an export.
+    fn part_with_late(&mut self, now: Nanos) {
+        for place in self.crowd.late(now) {
+            let client = self.crowd.places[place as usize].as_ref();
+            if let Some(farewell) = client.and_then(|client| client.farewell.as_ref()) {
+                farewell.say();
+            }
+            self.drop_client(place);
         }
     }
 
@@ -349,7 +344,7 @@ impl<'a> Server<'a> {
             self.dirty.push(client);
         }
         let gone = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-        if let Some(Some(one)) = self.clients.get_mut(client as usize)
+        if let Some(Some(one)) = self.crowd.places.get_mut(client as usize)
             && gone
             && (one.life != Life::Open || one.is_full())
         {
@@ -503,7 +498,7 @@ impl<'a> Server<'a> {
         let now = Clock::now();
         let time = self.pace.at(now);
         for ((place, generation), outgoing, length) in self.ready.drain(..) {
-            let client = self.clients.get_mut(place as usize);
+            let client = self.crowd.places.get_mut(place as usize);
             let Some(client) = client.and_then(Option::as_mut) else {
                 continue;
             };
@@ -528,7 +523,7 @@ impl<'a> Server<'a> {
                 if let Some(files) = &mut self.files {
                     files.hand_on(handed_on);
                 }
-            } else if let Some(Some(client)) = self.clients.get_mut(io.client.0 as usize)
+            } else if let Some(Some(client)) = self.crowd.places.get_mut(io.client.0 as usize)
                 && client.generation == io.client.1
             {
                 client.hand_on(handed_on);
@@ -547,7 +542,7 @@ impl<'a> Server<'a> {
     /// I/Os under way, without one whose data has begun to come from the client that was answered last.
     fn under_way(&self) -> usize {
         let last = self.answered.last().map(|io| io.client.0 as usize);
-        let client = last.and_then(|place| self.clients.get(place)?.as_ref());
+        let client = last.and_then(|place| self.crowd.places.get(place)?.as_ref());
         let landing = client.and_then(|client| client.landing?.io);
         self.ios.len() - usize::from(landing.is_some())
     }
@@ -559,7 +554,7 @@ impl<'a> Server<'a> {
             dirty.dedup();
         }
         for place in dirty.drain(..) {
-            let Some(Some(client)) = self.clients.get_mut(place as usize) else {
+            let Some(Some(client)) = self.crowd.places.get_mut(place as usize) else {
                 continue;
             };
             if client.life == Life::Over || client.send(&self.disks).is_err() {
@@ -585,11 +580,9 @@ impl<'a> Server<'a> {
     }
 
     fn drop_client(&mut self, place: u32) {
-        let client = self.clients.get_mut(place as usize);
-        let Some(client) = client.and_then(Option::take) else {
+        let Some(client) = self.crowd.leave(place) else {
             return;
         };
-        self.alive -= 1;
         let landing = client.landing.and_then(|landing| landing.io);
         if let Some(io) = landing.and_then(|io| self.ios.take(io)) {
             // As much of it as came is there.

@@ -12,11 +12,13 @@ mod misplaced;
 mod pages;
 mod values;
 mod verbs;
+mod wrong_option;
 mod wrong_verb;
 
 pub use complete::completions;
 pub use misplaced::misplaced;
 pub use pages::{Page, pages};
-pub use values::{refused_value, with_numbers_below_zero};
+pub use values::{refused_value, value_below_zero, with_numbers_below_zero};
 pub use verbs::{CompletionsArgs, ManArgs, man, print_completions};
+pub use wrong_option::{second_workload, unknown_option};
 pub use wrong_verb::{dialect_meant, surplus_word, unknown_verb};

@@ -33,3 +33,23 @@ pub fn refused_value(error: &Error) -> Option<Error> {
     let text = format!("{name}: {why}\n");
     Some(Error::raw(ErrorKind::ValueValidation, text))
 }
+
+/// What to say of a value below 0 that has a unit, such as `--for -1s`: it was taken for another option.
+pub fn value_below_zero(words: &[String], command: &clap::Command) -> Option<Error> {
+    let verb = command.find_subcommand(words.get(1)?)?;
+    let takes = |option: &str| {
+        let mut own = verb.get_arguments();
+        own.any(|argument| {
+            argument.get_long() == Some(option) && argument.get_action().takes_values()
+        })
+    };
+    words.windows(2).find_map(|pair| {
+        let [option, value] = pair else { return None };
+        let takes = takes(option.strip_prefix("--")?);
+        let is_number = value
+            .strip_prefix('-')?
+            .starts_with(|digit: char| digit.is_ascii_digit());
+        let text = format!("{option}: `{value}` is below 0: write it without the sign\n");
+        (takes && is_number).then(|| Error::raw(ErrorKind::ValueValidation, text))
+    })
+}

@@ -69,10 +69,12 @@ pub enum NewLimit<T> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
     /// No part has this name.
-    #[error("the storage has no part `{part}`; it has {}", known.join(", "))]
+    #[error("the storage has no part `{part}`{}", meant(near.as_deref(), known))]
     Unknown {
         /// The name as given.
         part: String,
+        /// The part whose name is near enough to be meant.
+        near: Option<String>,
         /// The parts there are, as far as they fit a message.
         known: Vec<String>,
     },
@@ -106,6 +108,14 @@ pub enum ChangeError {
         /// The name as given.
         part: String,
     },
+}
+
+/// What may be meant by a name that no part has.
+fn meant(near: Option<&str>, known: &[String]) -> String {
+    match near {
+        Some(near) => format!("\n  hint: did you mean `{near}`?"),
+        None => format!("; it has {}", known.join(", ")),
+    }
 }
 
 /// Bytes of a volume that are in no durable place any more.

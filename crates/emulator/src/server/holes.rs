@@ -120,7 +120,7 @@ impl Server<'_> {
         if let Some(files) = &mut self.files {
             files.goes_on = true;
         }
-        for (place, client) in self.clients.iter_mut().enumerate() {
+        for (place, client) in self.crowd.places.iter_mut().enumerate() {
             if let Some(client) = client
                 && std::mem::take(&mut client.waits)
             {

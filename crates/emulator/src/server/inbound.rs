@@ -45,7 +45,7 @@ enum Got {
 impl Server<'_> {
     /// Takes in what a client has sent; `false`: nothing was there.
     pub(super) fn inbound(&mut self, place: u32, more: More) -> bool {
-        let slot = self.clients.get_mut(place as usize);
+        let slot = self.crowd.places.get_mut(place as usize);
         let Some(mut client) = slot.and_then(Option::take) else {
             return true;
         };
@@ -60,7 +60,7 @@ impl Server<'_> {
                 true
             });
         }
-        self.clients[place as usize] = Some(client);
+        self.crowd.places[place as usize] = Some(client);
         if came {
             self.dirty.push(place);
         }

@@ -90,7 +90,7 @@ impl Server<'_> {
 
     /// Ends the connections of an export's clients, as a dead host does.
     fn cut_off(&mut self, export: usize) {
-        for (place, client) in self.clients.iter_mut().enumerate() {
+        for (place, client) in self.crowd.places.iter_mut().enumerate() {
             if let Some(client) = client
                 && let Phase::Requests(session) = &client.phase
                 && session.export == export
@@ -144,8 +144,8 @@ impl Server<'_> {
 
     /// Data that is on its way to volumes that are gone is thrown away from now on.
     fn turn_away(&mut self) {
-        for place in 0..self.clients.len() {
-            let client = self.clients[place].as_ref();
+        for place in 0..self.crowd.places.len() {
+            let client = self.crowd.places[place].as_ref();
             let landing = client.and_then(|client| client.landing);
             let gone = |landing: &Landing| self.there(landing.export as usize).is_err();
             let Some(io) = landing.filter(gone).and_then(|landing| landing.io) else {
@@ -156,7 +156,7 @@ impl Server<'_> {
             };
             self.landed_on_disk(&io);
             self.meter.fail(&io, NbdError::Io);
-            if let Some(client) = &mut self.clients[place]
+            if let Some(client) = &mut self.crowd.places[place]
                 && let Some(landing) = &mut client.landing
             {
                 client.in_flight -= 1;

@@ -68,11 +68,11 @@ impl Server<'_> {
         let Some((place, line)) = self.rest.line.take() else {
             return false;
         };
-        if self.alive != 1 || self.files.is_some() || now + self.rest.length >= wake {
+        if self.crowd.alive() != 1 || self.files.is_some() || now + self.rest.length >= wake {
             return false;
         }
         let unread = |server: &Self| {
-            let client = server.clients.get(place as usize)?.as_ref()?;
+            let client = server.crowd.places.get(place as usize)?.as_ref()?;
             let unread = || unread_bytes(client.socket.as_fd()).ok();
             (client.unread == Unread::Told).then(unread).flatten()
         };

@@ -259,7 +259,7 @@ impl Server<'_> {
 
     fn feed(&mut self, turn: Turn) {
         self.room.need = None;
-        for (place, client) in self.clients.iter_mut().enumerate() {
+        for (place, client) in self.crowd.places.iter_mut().enumerate() {
             if let Some(client) = client
                 && let Some(starved) = &mut client.starved
             {

@@ -160,7 +160,8 @@ impl Server<'_> {
     /// Looks for a client's next request, and for all others, until `until`.
     fn look_for(&mut self, client: u32, until: Nanos, events: &mut Vec<Event>) -> io::Result<Look> {
         // A look at all sockets finds the right one too, but then it takes another call to receive.
-        let alone = self.alive == 1 && client != files::KERNEL.0 && self.outlook.found < FOUND_MOST;
+        let alone =
+            self.crowd.alive() == 1 && client != files::KERNEL.0 && self.outlook.found < FOUND_MOST;
         self.outlook.was = Was::Awake;
         let mut looks: u32 = 0;
         loop {

@@ -2,8 +2,10 @@
 //!
 //! Parts have the names that statistics have. Machines and volumes stand for the stages behind them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+
+use fathom_diagnostics::nearest;
 
 use super::{Storage, VolumeKind};
 use crate::change::ChangeError;
@@ -51,7 +53,8 @@ impl Storage {
         match alone.as_slice() {
             [] => Err(ChangeError::Unknown {
                 part: name.to_owned(),
-                known: self.known_parts(),
+                near: self.near_part(name),
+                known: first_few(self.known_parts().iter()),
             }),
             [(volume, _)] => Ok(Part::Volume(*volume)),
             several => Err(ChangeError::Ambiguous {
@@ -61,18 +64,31 @@ impl Storage {
         }
     }
 
+    /// The part that a misspelt name is near to, with or without its machine.
+    fn near_part(&self, name: &str) -> Option<String> {
+        let known = self.known_parts();
+        let spelt = |part: &str| part.to_lowercase();
+        let alone = |part: &str| part.split_once('/').map(|(_, rest)| spelt(rest));
+        let mut names: Vec<(String, &String)> = Vec::new();
+        for part in &known {
+            names.push((spelt(part), part));
+            names.extend(alone(part).map(|rest| (rest, part)));
+        }
+        let found = nearest(&spelt(name), names.iter().map(|(spelt, _)| spelt.as_str()))?;
+        let meant = names.iter().find(|(spelt, _)| spelt == found);
+        meant.map(|(_, part)| (*part).clone())
+    }
+
     fn known_parts(&self) -> Vec<String> {
         let machines = self.machines().map(str::to_owned);
         let volumes = self.volume_names.iter().map(|(name, _)| name.clone());
         let stages = self.stage_names.iter().map(|(name, _)| name.clone());
-        let mut known: Vec<String> = Vec::new();
-        for name in machines.chain(volumes).chain(stages) {
-            // A device is a volume and a stage.
-            if !name.is_empty() && !known.contains(&name) && known.len() <= MOST_NAMED {
-                known.push(name);
-            }
-        }
-        first_few(known.iter())
+        // A device is a volume and a stage.
+        let mut told = BTreeSet::new();
+        let names = machines.chain(volumes).chain(stages);
+        names
+            .filter(|name| !name.is_empty() && told.insert(name.clone()))
+            .collect()
     }
 
     /// Names of the machines, in order.

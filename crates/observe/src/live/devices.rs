@@ -73,8 +73,13 @@ pub fn choose(sys: &Path, names: &[String]) -> Result<Chosen, String> {
         wanted.extend(lowest);
     }
     if !wrong.is_empty() {
+        let are_none = if wrong.len() == 1 {
+            "is no block device"
+        } else {
+            "are no block devices"
+        };
         return Err(format!(
-            "{} is no block device here: there are {}",
+            "{} {are_none} here: there are {}",
             wrong.join(", "),
             known.join(", ")
         ));
@@ -278,7 +283,7 @@ mod tests {
         check(&["sda1", "sda"], Ok(&["sda"]));
         check(
             &["sdx", "sda", "nope"],
-            Err("`sdx`, `nope` is no block device here"),
+            Err("`sdx`, `nope` are no block devices here"),
         );
     }
 

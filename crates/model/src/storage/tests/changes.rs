@@ -374,6 +374,18 @@ fn names_that_mean_nothing_or_too_much_are_refused() {
     ] {
         assert!(unknown.contains(part), "{unknown}");
     }
+    for (misspelt, near) in [
+        ("on/v", "one/v"),
+        ("ONE", "one"),
+        ("two/cachd", "two/cached"),
+        // With its machine it would be one.
+        ("v/disk1", "one/v/disk1"),
+    ] {
+        assert_eq!(
+            refused(misspelt, Action::Stall),
+            format!("the storage has no part `{misspelt}`\n  hint: did you mean `{near}`?")
+        );
+    }
     assert_eq!(
         refused("v", Action::Stall),
         "`v` may be `one/v` or `two/v`\n  hint: name one of them"
