@@ -28,6 +28,11 @@ const BLOCK: u32 = 1 << 20;
 const OUTSTANDING: u32 = 4;
 /// Files written at a time.
 const FILES_AT_ONCE: usize = 2;
+/// Files written at a time where each is small: most of their time goes into making them durable, which a file system does for
+/// several at once.
+const SMALL_FILES_AT_ONCE: usize = 8;
+/// What is written at once, through the page cache, is this much at most: a queue for it would cost more than the write.
+const SMALL: u64 = 1 << 20;
 /// Direct writes start and end at multiples of this.
 const ALIGNMENT: u64 = 4096;
 const PROGRESS_EVERY: Nanos = Nanos::from_secs(1);
@@ -45,6 +50,12 @@ pub(crate) struct Task {
     pub(crate) from: u64,
     /// Its size in the end.
     pub(crate) to: u64,
+}
+
+impl Task {
+    fn is_small(&self) -> bool {
+        self.to - self.from <= SMALL
+    }
 }
 
 /// Where the bytes of a task go.
@@ -67,7 +78,7 @@ pub(crate) enum LayoutEnd {
     Interrupted,
 }
 
-/// Writes all files of `tasks`, two at a time, telling `sink` how far it is.
+/// Writes all files of `tasks`, some at a time, telling `sink` how far it is.
 ///
 /// # Errors
 /// The first file that cannot be written; everything made so far is undone.
@@ -100,8 +111,14 @@ pub(crate) fn lay_out(
         }
     };
     std::thread::scope(|scope| {
-        let count = FILES_AT_ONCE.min(tasks.len());
-        let threads: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        let at_once = if tasks.iter().all(Task::is_small) {
+            SMALL_FILES_AT_ONCE
+        } else {
+            FILES_AT_ONCE
+        };
+        let threads: Vec<_> = (0..at_once.min(tasks.len()))
+            .map(|_| scope.spawn(work))
+            .collect();
         let mut next_report = Clock::now() + PROGRESS_EVERY;
         while !threads
             .iter()
@@ -178,15 +195,24 @@ fn write_task(
             &opened
         }
     };
-    Writer {
+    let mut writer = Writer {
         file,
         fill,
         written,
         go_on,
         index: 0,
+    };
+    if !task.is_small() {
+        writer.write(task.from, task.to)?;
+        return file.sync_all();
     }
-    .write(task.from, task.to)?;
-    file.sync_all()
+    if go_on() {
+        writer.write_plainly(task.from, task.to)?;
+        file.sync_all()?;
+        // Large files are written past the page cache, and what cannot be dropped from it (tmpfs) could not be for them.
+        let _ = rawio::drop_cache(file, task.from, task.to - task.from);
+    }
+    Ok(())
 }
 
 /// Writes a range of one file.
@@ -203,8 +229,10 @@ impl Writer<'_> {
     fn write(&mut self, from: u64, to: u64) -> io::Result<()> {
         let start = from.next_multiple_of(ALIGNMENT).min(to);
         let end = (to / ALIGNMENT * ALIGNMENT).max(start);
-        self.write_plainly(from, start)?;
-        self.file.sync_data()?;
+        if from < start {
+            self.write_plainly(from, start)?;
+            self.file.sync_data()?;
+        }
         let mut queue = self.queue()?;
         self.write_through(queue.as_mut(), start, end)?;
         self.write_plainly(end, to)
@@ -386,6 +414,33 @@ mod tests {
         let end = lay_out(&tasks(directory.path(), 64 << 20), 1, &stop, &mut Ignore);
         assert_eq!(end.unwrap(), LayoutEnd::Interrupted);
         check_undone(directory.path());
+    }
+
+    #[test]
+    fn small_files_are_written_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let tasks: Vec<_> = (0..40)
+            .map(|number| {
+                let path = directory.path().join(number.to_string());
+                Task {
+                    path: path.display().to_string(),
+                    place: TaskPlace::New(path),
+                    from: 0,
+                    to: number * 1000 + 1,
+                }
+            })
+            .collect();
+        let end = lay_out(&tasks, 1, &StopFlag::new(), &mut Ignore);
+        assert_eq!(end.unwrap(), LayoutEnd::Done);
+        let mut all = Vec::new();
+        for task in &tasks {
+            let bytes = fs::read(&task.path).unwrap();
+            assert_eq!(bytes.len() as u64, task.to);
+            all.extend(bytes);
+        }
+        let zeroes = all.iter().filter(|byte| **byte == 0).count();
+        let share = zeroes as f64 / all.len() as f64;
+        assert!((share - 1.0 / 256.0).abs() < 0.001, "{share}");
     }
 
     #[test]

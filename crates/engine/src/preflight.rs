@@ -106,8 +106,9 @@ pub(crate) fn preflight_with(
         processors::check(job)?;
         numa::check(job)?;
     }
+    let mut tried = BTreeSet::new();
     for object in &targets.objects {
-        check_opening(object)?;
+        check_opening(object, &mut tried)?;
     }
     calls::check_devices(workload, &targets)?;
     scheduler::check(workload, &targets, &mut notes)?;
@@ -379,8 +380,12 @@ fn judge_file(object: &Object, full: &Path, ours: bool, options: &RunOptions) ->
     })
 }
 
-/// Opens what will be opened, so that a lack of rights or of direct I/O shows before anything is written.
-fn check_opening(object: &Object) -> Result<(), EngineError> {
+/// Opens what will be opened, so that a lack of rights or of direct I/O shows before anything is written. `tried` are the
+/// directories in which files can be made, and whether for direct I/O.
+fn check_opening<'o>(
+    object: &'o Object,
+    tried: &mut BTreeSet<(&'o Path, bool)>,
+) -> Result<(), EngineError> {
     let writes = object.written || short_size(object).is_some();
     let caching = if object.direct {
         rawio::Caching::Direct
@@ -421,6 +426,9 @@ fn check_opening(object: &Object) -> Result<(), EngineError> {
         Kind::Fresh { directory } => directory,
     };
     if matches!(object.kind, Kind::FileSet { .. }) && !object.written {
+        return Ok(());
+    }
+    if !tried.insert((directory, object.direct)) {
         return Ok(());
     }
     match rawio::open_unnamed(directory, caching) {

@@ -73,6 +73,34 @@ fn lines(told: &[String]) -> Vec<&String> {
 }
 
 #[test]
+fn checks_read_the_device_unless_the_page_cache_is_left_alone() {
+    let size = Bytes::mib(4);
+    for drops in [true, false] {
+        let device = LoopDevice::new(size);
+        let verify = Verify::new(Checksum::Crc32c);
+        let mut job = writer(
+            Path::new(&device.path),
+            Backend::Sync,
+            Caching::Buffered,
+            verify,
+        );
+        job.targets[0].length = Some(size);
+        job.drop_cache = drops;
+        let sectors = || {
+            let path = format!("/sys/block/{}/stat", device.name());
+            let text = std::fs::read_to_string(path).unwrap();
+            text.split_whitespace().nth(2).unwrap().parse::<u64>()
+        };
+        let before = sectors().unwrap();
+        let (outcome, _) = run_all(&[job], &[device.name()]);
+        let blocks = size.get() / Bytes::kib(4).get();
+        assert_eq!(counts(&outcome, 0), [blocks, blocks, 0]);
+        let read = (sectors().unwrap() - before) * 512;
+        assert_eq!(read >= size.get(), drops, "{read} bytes");
+    }
+}
+
+#[test]
 fn the_time_of_writes_and_that_of_checks_are_told_apart() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");

@@ -45,7 +45,8 @@ pub struct Job {
     pub split_latency: bool,
     /// Drop the parts of the targets that are used from the page cache before the job starts; with buffered I/O, also
     /// whenever a worker begins a target anew (not where workers share a position, nor by lines or a stride). Of mapped
-    /// files, dirty pages are written back, and all stay.
+    /// files, dirty pages are written back, and all stay. What a pass has written is made durable and dropped before it is
+    /// verified.
     pub drop_cache: bool,
     /// Remove the job's regular files after it.
     pub unlink: bool,

@@ -83,10 +83,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
     }
 
-    /// Makes all files durable and drops them from the page cache, so that what is read next comes from the device.
+    /// Makes all files durable and drops them from the page cache, so that what is read next comes from the device, unless the
+    /// job leaves in the page cache what is there.
     #[cold]
     pub(super) fn settle(&mut self) {
-        if self.parts.backend == Backend::Null {
+        if self.parts.backend == Backend::Null || !self.parts.job.drop_cache {
             return;
         }
         for target in 0..self.parts.job.targets.len() as u32 {
