@@ -539,8 +539,8 @@ fn silent_clients_of_the_control_socket_keep_nobody_waiting() {
         .collect();
     let started = Clock::now();
     served.ctl(&["stats"], 0);
-    // One after another they would be waited for for 5 s each.
-    assert!(Clock::now() - started < Nanos::from_secs(5));
+    // One after another they would be waited for for 5 s each, 100 s in all.
+    assert!(Clock::now() - started < Nanos::from_secs(30));
     drop(silent);
 }
 
