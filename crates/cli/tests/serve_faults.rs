@@ -47,7 +47,8 @@ impl Served {
             home: home.to_owned(),
         };
         let started = Clock::now();
-        while UnixStream::connect(home.join("sockets/fathom.sock")).is_err() {
+        let answers = |socket: &str| UnixStream::connect(home.join(socket)).is_ok();
+        while !(answers("sockets/fathom.sock") && answers("orders.sock")) {
             assert!(Clock::now() - started < Nanos::from_secs(60), "no server");
             std::thread::park_timeout(Duration::from_millis(20));
         }
