@@ -38,7 +38,7 @@ fn said(folder: &Path, theirs: bool, words: &str) -> Said {
 }
 
 /// Rounds in which a busy machine may keep either program from its rate.
-const MOST_ROUNDS: usize = 3;
+const MOST_ROUNDS: usize = 8;
 
 /// Both end with these errors, after times that differ by little.
 #[track_caller]
@@ -123,7 +123,9 @@ fn work_between_ios_takes_its_time() {
         );
         said(folder.path(), false, &words).jobs[0].1
     };
-    let (without, with) = (spent(0), spent(200_000));
+    // A busy machine makes it longer now and then.
+    let without = (0..3).map(|_| spent(0)).min().unwrap();
+    let with = spent(200_000);
     assert!(
         with > 10 * without.max(10),
         "{with} ms, and {without} ms without"

@@ -145,7 +145,8 @@ fn results_in_between_are_documents_of_their_own() {
     assert!(ios.len() >= 3, "{ios:?}");
     assert!(ios.is_sorted(), "{ios:?}");
     let last = *ios.last().unwrap();
-    assert!((3400..=3600).contains(&last), "{ios:?}");
+    // 3,500 are due; what a stall at the end holds back is left out.
+    assert!((3000..=3510).contains(&last), "{ios:?}");
     assert!(ios[0] < last, "{ios:?}");
 }
 

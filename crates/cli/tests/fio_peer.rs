@@ -306,26 +306,31 @@ fn the_last_pause_counts() {
     ] {
         let mut arguments = vec!["--name=x", "--size=20k", "--output-format=json"];
         arguments.extend(options.split_whitespace());
-        let (ours, theirs) = both(folder.path(), &arguments);
-        for document in [ours, theirs] {
-            paused(&document, pauses, options);
-        }
+        check_pauses(pauses, options, || {
+            json(support::fathom(folder.path()).arg("fio").args(&arguments))
+        });
+        check_pauses(pauses, options, || fio(folder.path(), &arguments));
     }
     let options = "--thinktime=100ms --thinktime_spin=100ms";
-    let mut ours = support::fathom(folder.path());
-    ours.args(["fio", "--name=x", "--size=20k", "--output-format=json"]);
-    paused(&json(ours.args(options.split(' '))), 5, options);
+    check_pauses(5, options, || {
+        let mut ours = support::fathom(folder.path());
+        ours.args(["fio", "--name=x", "--size=20k", "--output-format=json"]);
+        json(ours.args(options.split(' ')))
+    });
 }
 
-/// The only job took so many pauses of 100 ms, and no other one.
+/// The only job of `run` takes so many pauses of 100 ms, and no other one. A busy machine makes pauses longer in some rounds,
+/// and shorter in none.
 #[track_caller]
-fn paused(document: &Value, pauses: u64, options: &str) {
-    let runtime = document["jobs"][0]["read"]["runtime"].as_u64().unwrap_or(0);
+fn check_pauses(pauses: u64, options: &str, run: impl Fn() -> Value) {
     let least = pauses * 100;
-    assert!(
-        (least..least + 90).contains(&runtime),
-        "{options}: {runtime}"
-    );
+    let mut seen = Vec::new();
+    while seen.last().is_none_or(|runtime| *runtime >= least + 90) {
+        assert!(seen.len() < 8, "{options}: {seen:?} ms");
+        let runtime = run()["jobs"][0]["read"]["runtime"].as_u64().unwrap_or(0);
+        assert!(runtime >= least, "{options}: {runtime} ms");
+        seen.push(runtime);
+    }
 }
 
 /// Samples of bandwidth and IOPS are as long as they are asked for, in whole half seconds.
@@ -338,7 +343,8 @@ fn samples_are_as_long_as_asked() {
         (4, 2, "--iopsavgtime=1000"),
         (2, 4, "--write_bw_log=x --log_avg_msec=1000"),
     ] {
-        let words = "--name=x --size=200k --rate_iops=20 --output-format=json";
+        // 45 reads, the last of which is due after 2.2 s: a stall adds no half second to the four that are whole.
+        let words = "--name=x --size=180k --rate_iops=20 --output-format=json";
         let mut arguments: Vec<&str> = words.split_whitespace().collect();
         arguments.extend(options.split_whitespace());
         let (ours, theirs) = both(folder.path(), &arguments);

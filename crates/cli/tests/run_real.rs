@@ -4,6 +4,7 @@
 mod support;
 
 use std::io::Read;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -61,7 +62,22 @@ fn json_is_one_document_and_nothing_else() {
     assert!(!folder.path().join("data").exists(), "a run was stored");
 }
 
-/// Interrupts a run two seconds in: its exit code and stdout.
+/// Whether a run in `home` tells of a second that it measured.
+fn has_measured(home: &Path) -> bool {
+    let runs = std::fs::read_dir(home.join("data/fathom/runs"));
+    let mut logs = runs.into_iter().flatten().filter_map(|run| {
+        let log = run.ok()?.path().join("events.jsonl");
+        std::fs::read_to_string(log).ok()
+    });
+    logs.any(|log| {
+        let mut events = log
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        events.any(|event: Value| event["event"] == "interval" && event["measured"] == true)
+    })
+}
+
+/// Interrupts a run once it has measured for a second: its exit code and stdout.
 fn interrupted(arguments: &[&str]) -> (Option<i32>, String) {
     let folder = support::disk_folder();
     let mut child = fathom(folder.path())
@@ -70,7 +86,15 @@ fn interrupted(arguments: &[&str]) -> (Option<i32>, String) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    std::thread::park_timeout(Duration::from_secs(2));
+    let started = Clock::now();
+    while !has_measured(folder.path()) {
+        assert!(
+            Clock::now() - started < Nanos::from_secs(60),
+            "no second came"
+        );
+        assert_eq!(child.try_wait().unwrap(), None, "the run ended by itself");
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
     support::system("kill", &["-INT", &child.id().to_string()]);
     let mut stdout = String::new();
     child

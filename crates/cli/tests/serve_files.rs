@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-use support::{expect_code, fathom, system};
+use support::{expect_code, system};
 
 const DESIGN: &str = r#"
 [[device]]
@@ -54,7 +54,7 @@ fn serve_design(home: &Path, volumes: usize, more: &[&str]) -> (Served, Receiver
     let files = home.join("files");
     fs::create_dir_all(&files).unwrap();
     let words = ["serve", "two.design.toml", "--attach", "--fuse"];
-    let mut child = fathom(home)
+    let mut child = support::fathom_not_under_nohup(home)
         .args(words)
         .arg(&files)
         .args(more)
@@ -83,6 +83,18 @@ fn serve_design(home: &Path, volumes: usize, more: &[&str]) -> (Served, Receiver
         files,
     };
     (served, told)
+}
+
+/// Waits for what comes late: a device that somebody else just looks at is detached when they close it.
+#[track_caller]
+fn until(otherwise: &str, is_so: impl Fn() -> bool) {
+    for _ in 0..600 {
+        if is_so() {
+            return;
+        }
+        std::thread::park_timeout(std::time::Duration::from_millis(100));
+    }
+    panic!("{otherwise} after a minute");
 }
 
 /// A test that failed leaves no server behind.
@@ -116,13 +128,10 @@ impl Served {
                 .unwrap()
                 .contains(&files)
         );
-        assert!(
-            !system(
-                "losetup",
-                &["--list", "--noheadings", "--output", "BACK-FILE"]
-            )
-            .contains(&files)
-        );
+        let words = ["--list", "--noheadings", "--output", "BACK-FILE"];
+        until("its devices are left", || {
+            !system("losetup", &words).contains(&files)
+        });
     }
 }
 
@@ -255,7 +264,7 @@ fn devices_of_unmounted_files_are_detached() {
     assert!(served.devices.iter().all(|device| shown(device)));
     served.end();
     for device in &served.devices {
-        assert!(!shown(device), "{device} is left");
+        until(&format!("{device} is left"), || !shown(device));
     }
 }
 
@@ -295,9 +304,11 @@ fn devices_of_a_killed_server_whose_files_were_unmounted_are_named() {
         assert!(told.contains(&format!("`losetup -d {device}`")), "{told}");
         system("losetup", &["-d", device]);
     }
-    let (_, told) = expect_code(home, &["serve", "--clean"], 0);
     for device in &served.devices {
-        assert!(!told.contains(&format!("{device}`")), "{told}");
+        until(&format!("{device} is named"), || {
+            let (_, told) = expect_code(home, &["serve", "--clean"], 0);
+            !told.contains(&format!("{device}`"))
+        });
     }
 }
 

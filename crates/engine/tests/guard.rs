@@ -24,6 +24,7 @@ fn try_write(planned: &Workload, names: &[&str]) -> Result<Vec<String>, EngineEr
         destroy_data: names.iter().map(|name| (*name).to_owned()).collect(),
         ..RunOptions::default()
     };
+    let _alone = common::no_program_begins();
     run(planned, &options, &StopFlag::new(), &mut Ignore).map(|outcome| {
         assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
         outcome.notes
@@ -48,6 +49,12 @@ fn check_refused(device: &LoopDevice, path: &str, expected: &[&str]) {
     }
     command("sync");
     assert_eq!(sum(), before);
+}
+
+/// Mounts `device` for reading: of one that is mounted for writing, the kernel itself changes bytes at times.
+#[track_caller]
+fn mounted(device: &str) -> Mounted {
+    Mounted::new(&format!("-o ro {device}"))
 }
 
 #[track_caller]
@@ -121,7 +128,7 @@ fn a_free_device_is_written_when_it_is_named_and_only_then() {
 fn reading_needs_no_flag() {
     let device = LoopDevice::new(Bytes::mib(8));
     command(&format!("mkfs.ext4 -q {}", device.path));
-    let mounted = Mounted::new(&device.path);
+    let mounted = mounted(&device.path);
     let mut reader = writer(&device.path);
     reader.mix = Mix::READ;
     let outcome = common::run_jobs(vec![reader]).unwrap();
@@ -133,7 +140,7 @@ fn reading_needs_no_flag() {
 fn a_mounted_device_is_refused() {
     let device = LoopDevice::new(Bytes::mib(8));
     command(&format!("mkfs.ext4 -q {}", device.path));
-    let mounted = Mounted::new(&device.path);
+    let mounted = mounted(&device.path);
     let place = mounted.directory.path().display().to_string();
     check_refused(
         &device,
@@ -150,7 +157,7 @@ fn a_mounted_device_is_refused() {
 fn a_device_by_a_link_is_the_device() {
     let device = LoopDevice::new(Bytes::mib(8));
     command(&format!("mkfs.ext4 -q {}", device.path));
-    let mounted = Mounted::new(&device.path);
+    let mounted = mounted(&device.path);
     let directory = tempfile::tempdir().unwrap();
     let link = directory.path().join("innocent");
     std::os::unix::fs::symlink(&device.path, &link).unwrap();
@@ -168,7 +175,7 @@ fn a_partitioned_device_and_a_mounted_part_are_refused() {
     let table = "an MBR partition table";
     check_refused(&device, &device.path, &[&partitioned, table]);
     command(&format!("mkfs.ext4 -q {part}"));
-    let mounted = Mounted::new(&part);
+    let mounted = mounted(&part);
     let place = mounted.directory.path().display();
     let whole = format!("its partition {}p1 is mounted at {place}", device.name());
     check_refused(&device, &device.path, &[&whole, &partitioned]);

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{for_time, job, run_jobs};
+use common::{for_time, job, run_jobs, undisturbed};
 use fathom_record::WorkerStats;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::{
@@ -35,9 +35,16 @@ fn run(arrival: Arrival, backend: Backend, change: impl Fn(&mut Job)) -> WorkerS
 
 #[track_caller]
 fn check(arrival: Arrival, backend: Backend, expected: u64, tolerance: f64) {
-    let worker = run(arrival, backend, |_| {});
-    let off = worker.ios() as f64 / expected as f64 - 1.0;
-    assert!(off.abs() < tolerance, "{} of {expected}", worker.ios());
+    let off = |worker: &WorkerStats| worker.ios() as f64 / expected as f64 - 1.0;
+    let worker = undisturbed(
+        || {
+            let worker = run(arrival, backend, |_| {});
+            // Nothing makes it more.
+            assert!(off(&worker) < tolerance, "{} of {expected}", worker.ios());
+            worker
+        },
+        |worker| off(worker) > -tolerance,
+    );
     let stats = worker.directions[0].as_ref().unwrap();
     let response = stats.response.as_ref().unwrap();
     assert_eq!(response.count(), stats.ios());
@@ -80,19 +87,18 @@ fn what_was_due_by_the_end_is_done() {
         rate: Some(Pacing::Iops(Iops::new(rate))),
         length: Nanos::from_millis(millis),
     };
-    let worker = run(
-        open(Pacing::Iops(Iops::new(100)), Poisson::Fixed),
-        Backend::IoUring,
-        |job| {
+    let rate = open(Pacing::Iops(Iops::new(100)), Poisson::Fixed);
+    let measure = || {
+        run(rate, Backend::IoUring, |job| {
             (job.depth, job.caching) = (1, Caching::Direct);
             job.features.rate_steps = Some(Box::new(RateSteps {
                 steps: vec![step(100, 995), step(200_000, 5)],
                 together: false,
             }));
-        },
-    );
+        })
+    };
     // 995 ms at 100 a second, and a thousand I/Os in 5 ms.
-    assert!(worker.ios().abs_diff(1099) <= 2, "{}", worker.ios());
+    let worker = undisturbed(measure, |worker| worker.ios().abs_diff(1099) <= 2);
     assert!(worker.measured > Nanos::from_millis(1000), "{worker:?}");
 }
 
@@ -115,11 +121,15 @@ fn what_is_late_keeps_its_intended_time() {
 #[test]
 fn the_schedule_starts_again_after_the_warm_up() {
     let rate = open(Pacing::Iops(Iops::new(1000)), Poisson::Fixed);
-    let worker = run(rate, Backend::Null, |job| {
-        job.limits = Limits {
-            warmup: Nanos::from_millis(500),
-            ..for_time(Nanos::from_millis(1000))
-        };
-    });
-    assert!((980..=1010).contains(&worker.ios()), "{}", worker.ios());
+    let measure = || {
+        let worker = run(rate, Backend::Null, |job| {
+            job.limits = Limits {
+                warmup: Nanos::from_millis(500),
+                ..for_time(Nanos::from_millis(1000))
+            };
+        });
+        assert!(worker.ios() <= 1010, "{}", worker.ios());
+        worker
+    };
+    undisturbed(measure, |worker| worker.ios() >= 980);
 }

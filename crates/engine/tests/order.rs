@@ -40,8 +40,8 @@ fn a_job_waits_for_the_end_of_another() {
 fn check_ends(ends: EndsOthers, expected: [EndReason; 3], stages: usize) {
     let mut jobs = vec![
         null("short", Nanos::from_millis(20)),
-        null("same group", Nanos::from_millis(400)),
-        null("other group", Nanos::from_millis(400)),
+        null("same group", Nanos::from_millis(2000)),
+        null("other group", Nanos::from_millis(2000)),
     ];
     jobs[0].features.process.ends = ends;
     jobs[2].group.id = 1;

