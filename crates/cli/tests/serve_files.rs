@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
+use fathom_rawio::Clock;
+use fathom_units::Nanos;
 use support::{expect_code, fathom, system};
 
 const DESIGN: &str = r#"
@@ -49,12 +51,27 @@ fn serve_and_listen(home: &Path, more: &[&str]) -> (Served, Receiver<String>) {
     serve_design(home, 2, more)
 }
 
+/// The program as a terminal starts it: that tests were started to outlive theirs (`nohup`) is inherited otherwise.
+fn as_of_a_terminal(home: &Path) -> Command {
+    let ours = fathom(home);
+    let mut command = Command::new("env");
+    command.arg("--default-signal=HUP").arg(ours.get_program());
+    for (name, value) in ours.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.current_dir(home);
+    command
+}
+
 /// The same with a design of so many volumes that is there.
 fn serve_design(home: &Path, volumes: usize, more: &[&str]) -> (Served, Receiver<String>) {
     let files = home.join("files");
     fs::create_dir_all(&files).unwrap();
     let words = ["serve", "two.design.toml", "--attach", "--fuse"];
-    let mut child = fathom(home)
+    let mut child = as_of_a_terminal(home)
         .args(words)
         .arg(&files)
         .args(more)
@@ -479,6 +496,34 @@ fn space_of_a_mount_is_that_of_its_volumes() {
         check_space(&served.files, [1024 * MIB, MIB, room - MIB]);
         served.end();
     }
+}
+
+/// Who is interrupted waits for the part under way alone: 2 s of the 20 minutes that this takes.
+#[test]
+fn zeroing_that_is_interrupted_ends_soon() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let text = "[[device]]\nname = 'slow'\nmount = '/s'\nsize = '20GiB'\nlatency = 'none'\nbandwidth = '16MiB/s'\n";
+    fs::write(home.join("two.design.toml"), text.to_owned() + DESIGN).unwrap();
+    let mut served = serve_design(home, 3, &[]).0;
+    let name = served.files.join("slow").display().to_string();
+    let mut zeroing = Command::new("fallocate");
+    zeroing.args(["--zero-range", "--length=20GiB", &name]);
+    let mut zeroing = zeroing.spawn().unwrap();
+    // It sleeps for nothing but this.
+    let state = format!("/proc/{}/stat", zeroing.id());
+    while !fs::read_to_string(&state)
+        .unwrap()
+        .contains("(fallocate) S ")
+    {
+        std::thread::yield_now();
+    }
+    let started = Clock::now();
+    system("kill", &["-INT", &zeroing.id().to_string()]);
+    assert!(!zeroing.wait().unwrap().success());
+    // A part of 2 GiB takes 128 s.
+    assert!(Clock::now() - started < Nanos::from_secs(60));
+    served.end();
 }
 
 /// Volumes are larger than any I/O of them.
