@@ -21,7 +21,6 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         outside_calls: args.outside_calls,
         ..options(&args.safety)
     };
-    input.tell_unused_names(&options.destroy_data, &TERMINAL);
     if args.output.dry_run {
         if let Some(folder) = input.missing_folder() {
             let folder = folder.display();
@@ -29,6 +28,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         } else {
             fathom_engine::preflight(&input.workload, &options)
                 .map_err(|error| input.engine_failure(&error))?;
+            input.tell_unused_names(&options.destroy_data, &TERMINAL);
         }
         crate::print(&fathom_workload::native::write(&input.workload));
         return Ok(Code::Success);
@@ -40,6 +40,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     // A run that is refused leaves no folder.
     fathom_engine::preflight(&input.workload, &options)
         .map_err(|error| input.engine_failure(&error))?;
+    input.tell_unused_names(&options.destroy_data, &TERMINAL);
     let mut start = Start::now(&input, None);
     let screen = Screen::new(args.output.show(), &TERMINAL);
     let view = view(&args.output, &input, RunKind::Run, &stop)?;

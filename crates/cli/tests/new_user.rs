@@ -492,6 +492,59 @@ fn what_is_listed_fits_narrow_terminals() {
     assert_eq!(wide, expect_code(home, &["catalog", "list"], 0).0);
 }
 
+/// Paragraphs are broken where the terminal ends, not where one of 80 columns would.
+#[test]
+fn help_fits_narrow_terminals() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let (listed, _) = expect_code(home, &["--help"], 0);
+    let verbs = listed.lines().skip_while(|line| *line != "Commands:");
+    let verbs = verbs.skip(1).take_while(|line| !line.is_empty());
+    let verbs: Vec<&str> = verbs
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|verb| !["", "fio", "help"].contains(verb))
+        .collect();
+    assert!(verbs.len() > 15, "{verbs:?}");
+    let help = |columns: usize, verb: &str| on_a_terminal(home, columns, &format!("{verb} --help"));
+    for verb in verbs {
+        let text = help(60, verb);
+        let mut lines = text.lines().peekable();
+        while let Some(line) = lines.next() {
+            let line = plain(line);
+            let next = plain(lines.peek().unwrap_or(&""));
+            assert!(
+                line.chars().count() <= 60 || line.starts_with("Usage:"),
+                "{verb}: {line}"
+            );
+            // What goes on in the next line would not have found room in this one.
+            let goes_on = line.ends_with(|end: char| end.is_alphabetic() || end == ',')
+                && !line.starts_with(' ')
+                && next.starts_with(|begin: char| begin.is_lowercase());
+            let word = next.split(' ').next().unwrap_or_default();
+            let room = 60usize.saturating_sub(line.chars().count() + 1);
+            assert!(
+                !goes_on || word.chars().count() > room,
+                "{verb}: {line}\n{next}"
+            );
+        }
+    }
+    // What is laid out by hand, too.
+    for verb in ["diskspd", "iometer", "vdbench", "sqlio", "diskperformance"] {
+        let text = help(40, verb);
+        let too_wide = |line: &&str| line.chars().count() > 40 && line.trim().contains(' ');
+        assert_eq!(text.lines().find(too_wide), None, "{verb}");
+    }
+}
+
+/// Without what makes letters bold.
+fn plain(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        text + part.split_once('m').map_or("", |(_, rest)| rest)
+    })
+}
+
 #[test]
 fn rows_of_csv_and_what_was_decided_have_their_own_streams() {
     let folder = support::disk_folder();

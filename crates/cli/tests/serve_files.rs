@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
+use fathom_rawio::Clock;
+use fathom_units::Nanos;
 use support::{expect_code, system};
 
 const DESIGN: &str = r#"
@@ -490,6 +492,34 @@ fn space_of_a_mount_is_that_of_its_volumes() {
         check_space(&served.files, [1024 * MIB, MIB, room - MIB]);
         served.end();
     }
+}
+
+/// Who is interrupted waits for the part under way alone: 2 s of the 20 minutes that this takes.
+#[test]
+fn zeroing_that_is_interrupted_ends_soon() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let text = "[[device]]\nname = 'slow'\nmount = '/s'\nsize = '20GiB'\nlatency = 'none'\nbandwidth = '16MiB/s'\n";
+    fs::write(home.join("two.design.toml"), text.to_owned() + DESIGN).unwrap();
+    let mut served = serve_design(home, 3, &[]).0;
+    let name = served.files.join("slow").display().to_string();
+    let mut zeroing = Command::new("fallocate");
+    zeroing.args(["--zero-range", "--length=20GiB", &name]);
+    let mut zeroing = zeroing.spawn().unwrap();
+    // It sleeps for nothing but this.
+    let state = format!("/proc/{}/stat", zeroing.id());
+    while !fs::read_to_string(&state)
+        .unwrap()
+        .contains("(fallocate) S ")
+    {
+        std::thread::yield_now();
+    }
+    let started = Clock::now();
+    system("kill", &["-INT", &zeroing.id().to_string()]);
+    assert!(!zeroing.wait().unwrap().success());
+    // A part of 2 GiB takes 128 s.
+    assert!(Clock::now() - started < Nanos::from_secs(60));
+    served.end();
 }
 
 /// Volumes are larger than any I/O of them.

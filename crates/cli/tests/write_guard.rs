@@ -197,6 +197,37 @@ fn a_name_that_is_of_no_use_is_told() {
             format!("`{name}` changes nothing: no target of this workload is a block device");
         assert_eq!(stderr.contains(&told), is_told, "{arguments:?}: {stderr}");
     }
+    // One that matches nothing beside one that does, with each verb that takes it.
+    let fio = [
+        write_arguments(&on_device, &device_name),
+        vec!["--destroy-data=nvme7"],
+    ]
+    .concat();
+    let run = [
+        "run",
+        "-q",
+        "--no-record",
+        "--destroy-data=nvme7",
+        &device_name,
+        "fio",
+        "--name=x",
+    ];
+    let run = [&run[..], &["--rw=write", "--size=1m", &on_device]].concat();
+    let diskspd = [
+        "diskspd",
+        "-d1",
+        "-W0",
+        "-w100",
+        "--destroy-data=nvme7",
+        &device_name,
+    ];
+    let diskspd = [&diskspd[..], &[&disk.device]].concat();
+    for arguments in [fio, run, diskspd] {
+        let (_, stderr) = expect_code(folder.path(), &arguments, 0);
+        let told = "note: `--destroy-data=nvme7` changes nothing: no block device of this workload bears that name";
+        assert!(stderr.contains(told), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.matches("changes nothing").count(), 1, "{stderr}");
+    }
     // What holds for every run is no mistake of one.
     let mut command = support::fathom(folder.path());
     command

@@ -9,7 +9,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,6 +18,8 @@ use std::time::Duration;
 use fathom_session::Console;
 use fathom_units::Nanos;
 use serde_json::Value;
+
+use crate::mount;
 
 /// How often is looked whether a device is still mounted.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -206,22 +208,48 @@ pub(crate) fn below(folder: &Path) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// Loop devices whose files answer nothing, with what the kernel has for the name of the file: where its mount is gone, its
-/// place in there alone.
+/// Loop devices whose files answer nothing and may be ours, with what the kernel has for the name of the file: where its mount
+/// is gone, its place in there alone. No other device is asked anything: what lies beneath it may not answer at all.
 pub(crate) fn dead() -> io::Result<Vec<(String, String)>> {
-    let words = ["--list", "--json", "--output", "NAME,BACK-INO,BACK-FILE"];
+    let mounts = mount::places()?;
+    let mut dead = Vec::new();
+    for entry in fs::read_dir("/sys/block")? {
+        let entry = entry?;
+        let Some(file) = file_of(&entry.path()).filter(|file| is_place_of_no_mount(file, &mounts))
+        else {
+            continue;
+        };
+        let device = format!("/dev/{}", entry.file_name().to_string_lossy());
+        if answers_nothing(&device)? {
+            dead.push((device, file.display().to_string()));
+        }
+    }
+    dead.sort();
+    Ok(dead)
+}
+
+/// Whether the name of a device's file is one in a mount that is gone: it lies in none of `mounts` but the root, where nothing
+/// has it, and nobody has removed the file.
+fn is_place_of_no_mount(file: &Path, mounts: &[PathBuf]) -> bool {
+    let mut others = mounts
+        .iter()
+        .filter(|place| place.as_path() != Path::new("/"));
+    let is_deleted = file.as_os_str().as_bytes().ends_with(b" (deleted)");
+    !is_deleted
+        && !others.any(|place| file.starts_with(place))
+        && fs::symlink_metadata(file).is_err()
+}
+
+/// Whether nobody answers for the file of a loop device.
+fn answers_nothing(device: &str) -> io::Result<bool> {
+    let words = ["--list", "--json", "--output", "BACK-INO", device];
     let listed = Command::new("losetup").args(words).output()?;
-    // Where there are none nothing is printed.
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap_or_default();
-    let devices = listed["loopdevices"].as_array().into_iter().flatten();
-    let dead = devices.filter_map(|device| {
-        let name = device["name"].as_str()?;
-        let file = device["back-file"].as_str()?;
-        // The number of a file's inode is what is asked of the file itself; it is not told to who may not open the device.
-        let is_dead = device["back-ino"].is_null() && fs::File::open(name).is_ok();
-        is_dead.then(|| (name.to_owned(), file.to_owned()))
-    });
-    Ok(dead.collect())
+    // The number of a file's inode is what is asked of the file itself; it is not told to who may not open the device.
+    let told = listed["loopdevices"]
+        .get(0)
+        .map(|device| &device["back-ino"]);
+    Ok(told.is_some_and(Value::is_null) && fs::File::open(device).is_ok())
 }
 
 /// Detaches a loop device.
@@ -232,4 +260,31 @@ pub(crate) fn detach(device: &str) -> io::Result<()> {
     }
     let why = String::from_utf8_lossy(&done.stderr).trim().to_owned();
     Err(io::Error::other(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_that_cannot_be_ours_are_asked_nothing() {
+        let mounts = ["/", "/srv/images", "/run"].map(PathBuf::from);
+        let here = tempfile::NamedTempFile::new_in("/").unwrap();
+        let root = here.path().display().to_string();
+        for (file, expected) in [
+            ("/data", true),
+            ("/db1/data", true),
+            ("/srv/images/disk.img", false),
+            ("/run/data", false),
+            ("/running/data", true),
+            ("/data (deleted)", false),
+            (&root, false),
+        ] {
+            assert_eq!(
+                is_place_of_no_mount(Path::new(file), &mounts),
+                expected,
+                "{file}"
+            );
+        }
+    }
 }

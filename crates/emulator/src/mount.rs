@@ -143,6 +143,13 @@ pub(crate) fn stale() -> io::Result<Vec<PathBuf>> {
     Ok(ours.filter(|path| is_dead(path)).collect())
 }
 
+/// Where everything is mounted.
+pub(crate) fn places() -> io::Result<Vec<PathBuf>> {
+    let table = fs::read_to_string("/proc/self/mountinfo")?;
+    let places = table.lines().filter_map(|line| line.split(' ').nth(4));
+    Ok(places.map(|place| unescaped(place).into()).collect())
+}
+
 /// Removes a mount whose server is gone.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     Ok(rustix::mount::unmount(path, UnmountFlags::DETACH)?)

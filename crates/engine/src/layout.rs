@@ -438,7 +438,7 @@ mod tests {
             assert_eq!(bytes.len() as u64, task.to);
             all.extend(bytes);
         }
-        let zeroes = all.iter().filter(|byte| **byte == 0).count();
+        let zeroes: usize = all.iter().map(|byte| usize::from(*byte == 0)).sum();
         let share = zeroes as f64 / all.len() as f64;
         assert!((share - 1.0 / 256.0).abs() < 0.001, "{share}");
     }

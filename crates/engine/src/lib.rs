@@ -47,6 +47,7 @@ mod verification;
 mod worker;
 
 pub use error::{EngineError, ExitClass, Refusal};
+pub use guard::means_device;
 pub use options::{ErrorPolicy, Overwrite, RunOptions};
 pub use preflight::{Plan, PlannedStage, preflight};
 pub use run::{RunFacts, RunOutcome, StageFacts, run};

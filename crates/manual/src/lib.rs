@@ -8,6 +8,7 @@
 
 mod complete;
 mod facts;
+mod flowing;
 mod misplaced;
 mod pages;
 mod values;
@@ -16,6 +17,7 @@ mod wrong_option;
 mod wrong_verb;
 
 pub use complete::completions;
+pub use flowing::with_flowing_notes;
 pub use misplaced::misplaced;
 pub use pages::{Page, pages};
 pub use values::{refused_value, value_below_zero, with_numbers_below_zero};

@@ -31,7 +31,7 @@ beside them: --map FROM=TO, --record
 pub fn diskperformance(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = Ours::take(arguments);
     if asks_for_help(&theirs, &["-?", "-h", "-help", "--help", "/?"]) {
-        console.print(USAGE);
+        console.print_help(USAGE);
         return Code::Success;
     }
     let done = diskperformance::read(&theirs)

@@ -25,12 +25,12 @@ const PROGRAM: &str = "diskspd";
 pub fn diskspd(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = Ours::take(arguments);
     if theirs.is_empty() {
-        console.print(diskspd::usage());
+        console.print_help(diskspd::usage());
         return Code::Input;
     }
     // `-h` is an option of DISKSPD's.
     if asks_for_help(&theirs, &["--help", "/?"]) {
-        console.print(diskspd::usage());
+        console.print_help(diskspd::usage());
         return Code::Success;
     }
     let done = diskspd::read(&theirs, fathom_rawio::wall_clock(), &SystemFiles)
@@ -47,7 +47,7 @@ fn act(mut input: DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Co
     match input.action {
         Action::Run => {}
         Action::Help => {
-            console.print(diskspd::usage());
+            console.print_help(diskspd::usage());
             return Ok(Code::Success);
         }
         Action::Profile => {

@@ -24,7 +24,7 @@ use crate::measure::Ours;
 pub fn iometer(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = Ours::take(arguments);
     if theirs.is_empty() {
-        console.print(iometer::usage());
+        console.print_help(iometer::usage());
         return Code::Usage;
     }
     let done = iometer::read(&theirs, &SystemFiles, processors())
@@ -39,7 +39,7 @@ pub fn iometer(arguments: &[String], console: &dyn Console) -> Code {
 fn act(mut input: IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     tell_warnings(&input.warnings, console);
     if input.action == Action::Help {
-        console.print(iometer::usage());
+        console.print_help(iometer::usage());
         return Ok(Code::Success);
     }
     map_paths(&ours.maps, &mut input.workload)?;

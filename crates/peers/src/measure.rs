@@ -112,7 +112,6 @@ pub fn run<V: View>(
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let whole = Input::new(name, workload.clone());
-    whole.tell_unused_names(&options.destroy_data, console);
     let mut start = Start::now(&whole, None);
     // The line is right; the machine is not as it says.
     let unexpected = |error: &fathom_engine::EngineError| Failure {
@@ -123,6 +122,7 @@ pub fn run<V: View>(
         fathom_engine::ExitClass::Refused => failure_of(name, &error),
         _ => unexpected(&error),
     })?;
+    whole.tell_unused_names(&options.destroy_data, console);
     let ran = watch(&mut start, &whole, ours.keep(), view, console, |sink| {
         fathom_engine::run(workload, &options, &stop, sink)
     });

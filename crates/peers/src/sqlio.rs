@@ -15,7 +15,7 @@ use crate::measure::{self, Ours, asks_for_help, progress, tell_failure};
 pub fn sqlio(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = Ours::take(arguments);
     if asks_for_help(&theirs, &["-h", "--help", "/?"]) {
-        console.print(sqlio::usage());
+        console.print_help(sqlio::usage());
         return Code::Success;
     }
     let done = sqlio::read(&theirs, &SystemFiles)
@@ -30,7 +30,7 @@ pub fn sqlio(arguments: &[String], console: &dyn Console) -> Code {
 fn act(mut input: SqlioInput, ours: &Ours, console: &dyn Console) -> Result<Code, Failure> {
     tell_warnings(&input.warnings, console);
     if input.action == Action::Help {
-        console.print(sqlio::usage());
+        console.print_help(sqlio::usage());
         return Ok(Code::Success);
     }
     map_paths(&ours.maps, &mut input.workload)?;

@@ -41,11 +41,11 @@ Usage: fathom vdbench -f FILE ... [-o DIR] [-s] [-e SECONDS] [-i SECONDS] [-w SE
 pub fn vdbench(arguments: &[String], console: &dyn Console) -> Code {
     let (ours, theirs) = Ours::take(arguments);
     if theirs.is_empty() {
-        console.print(USAGE);
+        console.print_help(USAGE);
         return Code::VdbenchFailed;
     }
     if asks_for_help(&theirs, &["-h", "-?", "--help", "/?"]) {
-        console.print(USAGE);
+        console.print_help(USAGE);
         return Code::Success;
     }
     let done = vdbench::read(&theirs, &SystemFiles)

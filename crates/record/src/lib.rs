@@ -33,4 +33,6 @@ pub use measure::{
 };
 pub use rates::{resolved_stage, resolved_workload, stage_rate};
 pub use repeats::{PlannedStage, planned_stages};
-pub use sweep::{CurveRecord, KneePlace, KneeRecord, PointRecord, SweepRecord, sweep_record};
+pub use sweep::{
+    CurveRecord, KneePlace, KneeRecord, LEAST_WAITING, PointRecord, SweepRecord, sweep_record,
+};

@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DirectionRecord, PlannedStage, StageRecord, planned_stages};
 
+/// Below this share of the latency, I/Os hardly waited for limits: none binds.
+pub const LEAST_WAITING: f64 = 0.01;
+
 /// What a sweep found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweepRecord {
@@ -60,6 +63,17 @@ pub struct PointRecord {
     pub latency_p99_ns: u64,
     /// Predictions: the limit that I/Os waited for longest.
     pub bound_by: Option<String>,
+    /// Predictions: how much of all latency I/Os waited for limits, from 0 to 1; `None` where none waited.
+    #[serde(default)]
+    pub waited_share: Option<f64>,
+}
+
+impl PointRecord {
+    /// The limit that binds: none where I/Os hardly waited.
+    pub fn binds(&self) -> Option<&str> {
+        let hardly = self.waited_share.is_some_and(|share| share < LEAST_WAITING);
+        self.bound_by.as_deref().filter(|_| !hardly)
+    }
 }
 
 /// Where a curve bends.
@@ -172,6 +186,7 @@ fn measured(point: &SweepPoint, repeats: &[&StageRecord]) -> Option<PointRecord>
         latency_p50_ns: merged.percentile(50.0),
         latency_p99_ns: merged.percentile(99.0),
         bound_by: longest.map(|(limit, _)| limit.clone()),
+        waited_share: totals[0].waited_share,
     })
 }
 
@@ -224,6 +239,24 @@ mod tests {
             latency_p50_ns: 0,
             latency_p99_ns: 0,
             bound_by: None,
+            waited_share: None,
+        }
+    }
+
+    #[test]
+    fn a_limit_binds_where_it_is_waited_for() {
+        for (waited_share, expected) in [
+            (Some(0.002), None),
+            (Some(0.31), Some("volume-iops")),
+            // Of a record that does not tell it.
+            (None, Some("volume-iops")),
+        ] {
+            let point = PointRecord {
+                bound_by: Some("volume-iops".to_owned()),
+                waited_share,
+                ..point(1, 1.0)
+            };
+            assert_eq!(point.binds(), expected);
         }
     }
 

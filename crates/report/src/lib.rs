@@ -14,6 +14,7 @@ mod record_csv;
 mod repeats;
 mod runs_table;
 mod summary;
+mod usage;
 
 pub use compare::{
     Basis, Change, Comparison, Figure, Point, Threshold, ThresholdError, Worse, failure_line,
@@ -26,3 +27,4 @@ pub use progress::{Progress, layout_line};
 pub use record_csv::record_csv;
 pub use runs_table::{RunRow, runs_table};
 pub use summary::{Summary, stored_summary, summary};
+pub use usage::folded;

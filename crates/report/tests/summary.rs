@@ -329,7 +329,8 @@ fn curve(name: &str, depths: &[u64], limit: f64) -> CurveRecord {
             latency_mean_ns: mean,
             latency_p50_ns: (mean * 0.9) as u64,
             latency_p99_ns: (mean * 2.0) as u64,
-            bound_by: (mean > 1e6).then(|| "vm-uncached-iops".to_owned()),
+            bound_by: Some("vm-uncached-iops".to_owned()),
+            waited_share: Some(1.0 - 1e6 / mean),
         }
     });
     CurveRecord {

@@ -2,7 +2,7 @@
 //!
 //! Implemented by the program alone, so that libraries never print.
 
-use fathom_report::Width;
+use fathom_report::{Width, folded};
 
 /// Standard output and standard error, as a program has them.
 ///
@@ -10,6 +10,11 @@ use fathom_report::Width;
 pub trait Console: Sync {
     /// Writes `text` to standard output as it is.
     fn print(&self, text: &str);
+
+    /// Writes `text`, a help that was laid out for a plain terminal, to standard output, for a narrower one too.
+    fn print_help(&self, text: &str) {
+        self.print(&folded(text, self.width()));
+    }
 
     /// Writes `line` and a line end to standard error.
     fn tell(&self, line: &str);

@@ -1,11 +1,13 @@
 //! From the words after a verb to a workload.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostics, nearest};
 use fathom_dialects::iometer::mapped_name;
+use fathom_engine::means_device;
 use fathom_workload::{
     ExistingFiles, IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names,
     validate,
@@ -105,21 +107,29 @@ impl Input {
         Ok(self)
     }
 
-    /// Tells that names of `--destroy-data` are of no use, where nothing that the workload names is a block device. One that
-    /// the environment holds for all runs is no mistake of this one.
+    /// Tells which names of `--destroy-data` are of no use, since no target of the workload is a block device of that name.
+    /// One that the environment holds for all runs is no mistake of this one. To be called once the write guard has let
+    /// everything pass: what it refuses, it tells with the names that were of no use.
     pub fn tell_unused_names(&self, destroy_data: &[String], console: &dyn Console) {
         let of_all = std::env::var("FATHOM_DESTROY_DATA").ok();
-        let own = destroy_data
-            .iter()
-            .find(|name| Some(*name) != of_all.as_ref());
+        let own = |name: &&String| Some(*name) != of_all.as_ref();
+        let mut own = destroy_data.iter().filter(own).peekable();
+        if own.peek().is_none() {
+            return;
+        }
+        let targets = self.workload.jobs().flat_map(|(_, job)| &job.targets);
+        let paths: BTreeSet<&str> = targets.map(|target| target.place.path()).collect();
         let is_device =
-            |path: &str| fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
-        let mut targets = self.workload.jobs().flat_map(|(_, job)| &job.targets);
-        if let Some(name) = own
-            && !targets.any(|target| is_device(target.place.path()))
-        {
+            |path: &&str| fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
+        let devices: Vec<&Path> = paths.into_iter().filter(is_device).map(Path::new).collect();
+        for name in own {
+            let why = match devices.as_slice() {
+                [] => "no target of this workload is a block device",
+                devices if devices.iter().any(|path| means_device(name, path)) => continue,
+                _ => "no block device of this workload bears that name",
+            };
             console.tell(&format!(
-                "note: `--destroy-data={name}` changes nothing: no target of this workload is a block device"
+                "note: `--destroy-data={name}` changes nothing: {why}"
             ));
         }
     }

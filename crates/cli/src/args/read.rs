@@ -4,6 +4,7 @@ use clap::{CommandFactory, FromArgMatches};
 use fathom_dialects::fio;
 use fathom_manual::{
     refused_value, second_workload, surplus_word, unknown_option, unknown_verb, value_below_zero,
+    with_flowing_notes, with_numbers_below_zero,
 };
 use fathom_session::is_dialect;
 use fathom_workload::preset_names;
@@ -11,7 +12,7 @@ use fathom_workload::preset_names;
 use super::Cli;
 
 fn read(words: &[String]) -> Result<Cli, clap::Error> {
-    let command = fathom_manual::with_numbers_below_zero(Cli::command());
+    let command = with_flowing_notes(with_numbers_below_zero(Cli::command()));
     let matches = command.try_get_matches_from(words);
     let read = matches.and_then(|matches| Cli::from_arg_matches(&matches));
     read.map_err(|error| refused_value(&error).unwrap_or(error))

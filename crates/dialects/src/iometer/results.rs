@@ -114,22 +114,22 @@ pub fn usage() -> &'static str {
     "\
 usage: fathom iometer /c FILE.icf [/r RESULTS.csv] [/t SECONDS] [OPTIONS]
 
-  /c FILE            configuration to run (also -c FILE, or FILE alone)
-  /r FILE            file that results are added to; without it they are printed
-  /t SECONDS         taken without effect: managers need not log in here
+  /c FILE             configuration to run (also -c FILE, or FILE alone)
+  /r FILE             file that results are added to; without it they are printed
+  /t SECONDS          taken without effect: managers need not log in here
 
-  --spec NAME        access specification of every worker; repeated: one after another
-  --target PATH      folder, file or device of every worker; repeated: all of them
-  --qd N             I/Os outstanding of each worker on each target
-  --time TIME        measured time of each test, such as 60s
-  --ramp-up TIME     time before it
-  --workers N        workers, where the file has none
-  --size SIZE        how large to make a test file that does not exist
-  --manager NAME     the one manager whose workers run
-  --percentiles FILE file that percentiles are added to
-  --map FROM=TO      where a drive, folder or disk is here: --map 'D:=/mnt/d'
-  --destroy-data=DEV allow writing to a block device
-  --record           keep the run among those of `fathom runs`
+  --spec NAME         access specification of every worker; repeated: one after another
+  --target PATH       folder, file or device of every worker; repeated: all of them
+  --qd N              I/Os outstanding of each worker on each target
+  --time TIME         measured time of each test, such as 60s
+  --ramp-up TIME      time before it
+  --workers N         workers, where the file has none
+  --size SIZE         how large to make a test file that does not exist
+  --manager NAME      the one manager whose workers run
+  --percentiles FILE  file that percentiles are added to
+  --map FROM=TO       where a drive, folder or disk is here: --map 'D:=/mnt/d'
+  --destroy-data=DEV  allow writing to a block device
+  --record            keep the run among those of `fathom runs`
 "
 }
 

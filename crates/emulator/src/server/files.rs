@@ -15,7 +15,7 @@ use fathom_nbd::{Command, NbdError};
 use fathom_rawio::{Clock, Piece, write_pieces};
 use fathom_units::Nanos;
 
-use super::parts::{PART, Parts};
+use super::parts::{Parts, longest};
 use super::times::Times;
 use super::{Server, Starved};
 use crate::allocation::BLOCK;
@@ -399,8 +399,8 @@ fn as_io(operation: FileOp<'_>, size: u64) -> Result<Option<Wanted>, i32> {
         has_rest: false,
     };
     let part = |command, offset, length: u64| Wanted {
-        has_rest: length > PART,
-        ..wanted(command, offset, length.min(PART) as u32, false)
+        has_rest: length > longest(command),
+        ..wanted(command, offset, length.min(longest(command)) as u32, false)
     };
     Ok(match operation {
         // It is no I/O of a disk.
@@ -529,11 +529,13 @@ mod tests {
             let io = as_io(FileOp::Allocate(range), 1 << 40).unwrap();
             io.map(|io| (io.command, io.length, io.has_rest))
         };
-        let (part, all) = (PART as u32, 1 << 39);
-        assert_eq!(allocate(PART, 3), Some((Command::Trim, part, false)));
-        assert_eq!(allocate(PART + 1, 3), Some((Command::Trim, part, true)));
-        assert_eq!(allocate(all, 3), Some((Command::Trim, part, true)));
-        assert_eq!(allocate(all, 16), Some((Command::WriteZeroes, part, true)));
-        assert_eq!(allocate(all, 0), None);
+        for (mode, command) in [(3, Command::Trim), (16, Command::WriteZeroes)] {
+            let part = longest(command);
+            let begins = |has_rest| Some((command, part as u32, has_rest));
+            assert_eq!(allocate(part, mode), begins(false));
+            assert_eq!(allocate(part + 1, mode), begins(true));
+            assert_eq!(allocate(1 << 39, mode), begins(true));
+        }
+        assert_eq!(allocate(1 << 39, 0), None);
     }
 }

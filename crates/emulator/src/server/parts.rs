@@ -8,12 +8,22 @@
 use std::collections::HashMap;
 
 use fathom_fuse::{self as fuse, errno};
+use fathom_nbd::Command;
 
 use super::files::Files;
 use crate::in_flight::Io;
 
-/// The longest part.
-pub(super) const PART: u64 = 2 << 30;
+/// The longest part of a range that is taken back, which takes hardly any time.
+const PART: u64 = 2 << 30;
+
+/// The longest part of a range for `command`. What becomes zeroes takes the time of a write, and whoever interrupts it waits for
+/// the end of a part: it is as long as one step of the model, which a longer part is made of too.
+pub(super) const fn longest(command: Command) -> u64 {
+    match command {
+        Command::WriteZeroes => super::STEP as u64,
+        _ => PART,
+    }
+}
 
 /// What is left of a range.
 #[derive(Debug)]

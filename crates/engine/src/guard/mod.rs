@@ -73,6 +73,13 @@ pub(crate) fn judge_device(
     }))
 }
 
+/// Whether `name` of `--destroy-data` means the block device at `path`.
+pub fn means_device(name: &str, path: &Path) -> bool {
+    let number = DeviceNumber::of_device(path);
+    let device = number.and_then(|number| BlockDevice::find(number).ok());
+    device.is_some_and(|device| device.is_meant_by(name))
+}
+
 /// Everything that forbids writing to a device, and the file system on it.
 fn findings(device: &BlockDevice) -> (Vec<String>, Option<&'static str>) {
     let mounts = mounts::mounts();

@@ -503,8 +503,12 @@ fn without_gaps(
         spans.push(span);
     }
     if let Some((count, at, far)) = gaps {
+        let (gaps, of_them) = match count {
+            1 => ("a gap in its times, of".to_owned(), "it"),
+            _ => (format!("{count} gaps in its times, the first of"), "them"),
+        };
         doubts.push(format!(
-            "{count} gaps in its times, the first of {} s after {}: nothing is known of them, or its clock was set on",
+            "{gaps} {} s after {}: nothing is known of {of_them}, or its clock was set on",
             far / 1_000_000_000,
             when::show(at.clamp(0, i128::from(i64::MAX)) as i64),
         ));

@@ -157,7 +157,7 @@ fn a_clock_set_back_and_a_gap_are_said() {
     let observation = read_text(&log, &Options::default());
     in_order(&observation);
     says(&observation, "goes back once, by 3600 s");
-    says(&observation, "1 gaps in its times, the first of 600 s");
+    says(&observation, "a gap in its times, of 600 s");
     let samples = &device(&observation, "0 C:").samples;
     assert!(
         samples

@@ -30,10 +30,10 @@ pub fn run(
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let whole = Input::new("fio", input.workload.clone());
-    whole.tell_unused_names(&options.destroy_data, console);
     let mut start = Start::now(&whole, None);
     fathom_engine::preflight(&input.workload, &options)
         .map_err(|error| failure_of("fio", &error))?;
+    whole.tell_unused_names(&options.destroy_data, console);
     let mut watcher = Watcher::new(input, output, began, console);
     watcher.start();
     let keep = if ours.record {

@@ -88,7 +88,7 @@ fn rows(curve: &CurveRecord) -> Vec<String> {
             short_mean(point.latency_mean_ns),
             short_time(point.latency_p50_ns),
             short_time(point.latency_p99_ns),
-            point.bound_by.clone().unwrap_or_else(|| "-".to_owned()),
+            point.binds().unwrap_or("-").to_owned(),
         ];
         row(&name.join(", "), &cells)
     });

@@ -31,7 +31,7 @@ fn write_points(text: &mut Lines, sweep: &SweepRecord) {
         .map(|name| name.chars().count() + 2)
         .max()
         .unwrap_or(0);
-    let limits = all().filter_map(|point| point.bound_by.as_ref());
+    let limits = all().filter_map(PointRecord::binds);
     let limit = limits.map(|limit| limit.chars().count() + 2).max();
     let [first, cell] = FIGURES;
     let figures = 1 + first + (TITLES.len() - 1) * (cell + 1);
@@ -58,7 +58,7 @@ fn write_points(text: &mut Lines, sweep: &SweepRecord) {
             let name = shortened(&name, width);
             let line = format!("{name:width$} {:>first$}{beside}", figures[0]);
             let left = text.columns().saturating_sub(line.chars().count() + 2);
-            let bound = point.bound_by.as_ref();
+            let bound = point.binds();
             let bound = bound.map_or(String::new(), |by| format!("  {}", shortened(by, left)));
             let _ = writeln!(text, "{line}{bound}");
         }
@@ -75,7 +75,7 @@ fn write_points_below(text: &mut Lines, sweep: &SweepRecord) {
     for curve in &sweep.curves {
         write_name(text, curve);
         for point in &curve.points {
-            let bound = point.bound_by.as_ref();
+            let bound = point.binds();
             let bound = bound.map_or(String::new(), |by| format!(", bound by {by}"));
             text.wrap("", &format!("{}{bound}", marked_name(curve, point)), 4);
             add(text, &figures_of(point));

@@ -5,14 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_record::{DirectionRecord, RunKind, StageRecord, StorageRecord};
+use fathom_record::{DirectionRecord, LEAST_WAITING, RunKind, StageRecord, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
 use super::merged;
 use crate::format::share;
 
-/// Below this share of the latency, waiting is not worth its parts.
-const LEAST_WAITING: f64 = 0.01;
 /// Credits below this share of full are used up: what comes in is spent at once. Of the longest bucket it is half a second.
 const USED_UP: f64 = 1e-4;
 /// Credits above this share of full have not been drawn on: of the longest bucket it is 4 ms at the highest rate.
