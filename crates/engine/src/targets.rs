@@ -408,16 +408,12 @@ fn fresh(target: &Target, path: &Path) -> Result<(Identity, Kind), Complaint> {
 
 fn existing(path: &Path, metadata: &fs::Metadata) -> Result<(Identity, Kind), Complaint> {
     let kind = metadata.file_type();
-    let opened = || {
-        if kind.is_file() || kind.is_block_device() {
-            rawio::open(path, OpenHow::LOOK)
-        } else {
-            Err(io::Error::other(
-                "it is neither a regular file nor a block device",
-            ))
-        }
-    };
-    let file = opened().map_err(|error| Complaint::of_system(path, &error))?;
+    if !kind.is_file() && !kind.is_block_device() {
+        let problem = Complaint::new("it is neither a regular file nor a block device");
+        return Err(problem.hint("name one, or choose the null engine, which needs no storage"));
+    }
+    let file =
+        rawio::open(path, OpenHow::LOOK).map_err(|error| Complaint::of_system(path, &error))?;
     if kind.is_file() {
         let existing = Existing {
             size: metadata.len(),

@@ -50,7 +50,10 @@ fn targets_that_are_not_there_or_hold_nothing() {
     );
     check(
         |job, _| job.targets[0] = target(Path::new("/dev/null"), None),
-        &["neither a regular file nor a block device"],
+        &[
+            "neither a regular file nor a block device",
+            "choose the null engine",
+        ],
     );
     check(
         |job, _| job.targets[0] = target(Path::new("/dev/sdzz"), Some(Bytes::mib(1))),

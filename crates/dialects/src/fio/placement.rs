@@ -168,7 +168,7 @@ fn zones(settings: &Settings) -> Option<ZoneStride> {
     (wanted && place.open_files <= 1 && place.zone_size > 0).then_some(ZoneStride {
         size: Bytes::new(place.zone_size),
         range: Bytes::new(range),
-        skip: Bytes::new(place.zone_skip),
+        skip: Bytes::new(place.zone_skip.unsigned_abs()),
     })
 }
 
@@ -208,6 +208,11 @@ pub fn zone_problem(settings: &Settings) -> Option<(&'static str, &'static str, 
             "zonemode",
             "`zonesize` must be specified with `zonemode=strided`",
             "add zonesize=",
+        )),
+        (Some(ZoneMode::Strided), _) if place.zone_skip < 0 => Some((
+            "zoneskip",
+            "`zoneskip` leads backwards, into the zone before, which is not carried",
+            "write a number of bytes of 0 or more",
         )),
         (Some(ZoneMode::None) | None, 1..) => Some((
             "zonesize",

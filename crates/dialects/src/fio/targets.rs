@@ -332,7 +332,8 @@ impl Clone<'_> {
         for (word, number) in numbers {
             name = replace_ignoring_case(&name, word, &number.to_string());
         }
-        name
+        // The client's address, which a job of this machine has none of.
+        replace_ignoring_case(&name, "$clientuid", "")
     }
 
     /// Length of each file: `filesize`, or `size` divided among them, the first few one block longer where that leaves

@@ -314,6 +314,15 @@ pub fn problems(settings: &Settings) -> Vec<(&'static str, String, &'static str)
         let message = "`ss_dur` must be at least two check intervals".to_owned();
         let hint = "give a longer ss_dur=, such as ss_dur=60s";
         problems.push(("steadystate_duration", message, hint));
+    } else if window
+        .get()
+        .checked_rem(pacing.steady_interval.get())
+        .unwrap_or(0)
+        > 0
+    {
+        let message = "`ss_dur` is no whole number of check intervals".to_owned();
+        let hint = "give a multiple of ss_interval=";
+        problems.push(("steadystate_duration", message, hint));
     }
     if pacing.steady_window.get() / pacing.steady_interval.get().max(1) > SteadyState::VALUES_MAX {
         let message = "`ss_dur` is longer than a million check intervals".to_owned();

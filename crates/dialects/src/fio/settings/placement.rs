@@ -41,8 +41,8 @@ pub struct PlacementSettings {
     pub zone_size: u64,
     /// `zonerange`.
     pub zone_range: u64,
-    /// `zoneskip`.
-    pub zone_skip: u64,
+    /// `zoneskip`; below zero it leads backwards, which asks for nothing where there are no zones.
+    pub zone_skip: i64,
     /// `offset_align`.
     pub offset_align: Option<u64>,
     /// `file_append`.
@@ -120,10 +120,10 @@ impl Settings {
                 ),
                 None => {}
             },
-            "zonesize" => set(&mut place.zone_size, bytes(reader)),
-            "zonerange" => set(&mut place.zone_range, bytes(reader)),
+            "zonesize" => set(&mut place.zone_size, reader.extent()),
+            "zonerange" => set(&mut place.zone_range, reader.extent()),
             "zoneskip" if reader.counts_zones() => {}
-            "zoneskip" => set(&mut place.zone_skip, bytes(reader)),
+            "zoneskip" => set(&mut place.zone_skip, reader.step()),
             "offset_align" => {
                 let align = bytes(reader);
                 place.offset_align = align.map(|align| align.max(1)).or(place.offset_align);
@@ -222,9 +222,10 @@ fn checked(distribution: Distribution, reader: &mut ValueReader<'_>) -> Option<D
 
 /// `zipf`, `pareto` or `normal` with a number and a centre behind it, or without.
 fn centred(word: &str, rest: Option<&str>, reader: &mut ValueReader<'_>) -> Option<Distribution> {
-    let mut parts = rest.unwrap_or("").splitn(2, ':').map(str::trim);
+    let typed = rest.into_iter().flat_map(|rest| rest.splitn(2, ':'));
+    let mut parts = typed.map(str::trim);
     let mut number = |default: Option<f64>| match parts.next() {
-        None | Some("") => Ok(default),
+        None => Ok(default),
         Some(text) => text.parse::<f64>().map(Some).map_err(|_| text.to_owned()),
     };
     let default = match word {

@@ -48,6 +48,19 @@ pub struct ControlSettings {
 }
 
 impl Settings {
+    fn apply_mask(&mut self, reader: &mut ValueReader<'_>) {
+        let Some(mask) = reader.number(Counts::Things, 0, u64::MAX >> 1) else {
+            return;
+        };
+        self.control.process.processors = (0..63).filter(|bit| mask >> bit & 1 == 1).collect();
+        self.control.refused_at_run.remove("cpumask");
+        if mask == 0 {
+            let error = reader.error("`cpumask=0` leaves no processor for the job to run on");
+            let error = error.hint("set a bit for each processor");
+            self.control.refused_at_run.insert("cpumask", error);
+        }
+    }
+
     /// Applies an option of this kind; `false` where it is none.
     pub(super) fn apply_process(&mut self, reader: &mut ValueReader<'_>) -> bool {
         match reader.name() {
@@ -58,12 +71,7 @@ impl Settings {
                     self.control.process.processors = processors;
                 }
             }
-            "cpumask" => {
-                if let Some(mask) = reader.number(Counts::Things, 0, u64::MAX >> 1) {
-                    self.control.process.processors =
-                        (0..63).filter(|bit| mask >> bit & 1 == 1).collect();
-                }
-            }
+            "cpumask" => self.apply_mask(reader),
             "cpus_allowed_policy" => match reader.word(&["shared", "split"]) {
                 Some(0) => self.control.process.sharing = ProcessorSharing::Shared,
                 Some(_) => self.control.process.sharing = ProcessorSharing::Split,

@@ -8,6 +8,9 @@ use crate::fio::lexer::RawOption;
 use crate::fio::table::{self, Kind, OptionRow};
 use crate::fio::values::{self, BareTime, Number, Trap, Triple};
 
+/// A size beyond that of every file.
+const ENDLESS: u64 = 1 << 62;
+
 /// What a number counts, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
@@ -123,9 +126,16 @@ impl<'a> ValueReader<'a> {
     }
 
     fn not_parsed(&mut self, text: &str, what: &str) {
+        let hint = match what {
+            "number" | "size" => {
+                Some("write digits, such as `8`; sizes may end in k, m, g, t or p, such as `64k`")
+            }
+            "time" => Some("write digits and d, h, m, s, ms or us behind them, such as `90s`"),
+            _ => None,
+        };
         self.refuse(
             &format!("`{text}` is no {what} for `{}`", self.row.name),
-            None,
+            hint.map(str::to_owned),
         );
     }
 
@@ -181,12 +191,28 @@ impl<'a> ValueReader<'a> {
         value
     }
 
-    /// Up to three numbers within bounds: reads, writes, trims.
+    /// Up to three numbers within bounds: reads, writes, trims. As in fio, parts outside of its own bounds are left out where
+    /// others are within.
     pub fn triple(&mut self, counts: Counts, least: u64, most: u64) -> Option<Triple<u64>> {
         let text = self.numeral()?;
         let kb_base = self.kb_base;
-        let Some(numbers) = values::triple(text, |part| values::number(part, kb_base)) else {
-            self.not_parsed(text, "number");
+        let bounds = table::bounds(self.row.name);
+        let mut outside = None;
+        let read = |part: &str| {
+            let number = values::number(part, kb_base)?;
+            let within = u64::try_from(number.value)
+                .map_or(true, |value| (bounds.0..=bounds.1).contains(&value));
+            if !within && !number.percent {
+                outside = Some(part.to_owned());
+                return None;
+            }
+            Some(number)
+        };
+        let Some(numbers) = values::triple(text, read) else {
+            match outside {
+                Some(_) => self.out_of_range(text, least, most),
+                None => self.not_parsed(text, "number"),
+            }
             return None;
         };
         let mut kept: Triple<u64> = [None; 3];
@@ -211,7 +237,63 @@ impl<'a> ValueReader<'a> {
                 self.warn(&number, counts);
             }
         }
+        if let Some(part) = outside {
+            self.warn_left_out(&part, bounds);
+        }
         Some(kept)
+    }
+
+    fn warn_left_out(&mut self, part: &str, (least, most): (u64, u64)) {
+        let name = self.row.name;
+        let message = format!("`{part}` is out of range for `{name}` and left out, as in fio");
+        let hint = if most == u64::MAX {
+            format!("write {least} or more")
+        } else {
+            format!("write {least} to {}", group_digits(most))
+        };
+        let warning = Diagnostic::warning(message).at(self.option.value_location());
+        self.diagnostics.push(warning.hint(hint));
+    }
+
+    /// How long something is that ends where its file does: what fio keeps as a number beyond every size (one below zero, a
+    /// percentage) is [`ENDLESS`].
+    pub fn extent(&mut self) -> Option<u64> {
+        let text = self.numeral()?;
+        let first = values::parts(text).first().copied().unwrap_or_default();
+        let Some(number) = values::number(first, self.kb_base) else {
+            self.not_parsed(text, "size");
+            return None;
+        };
+        if let Some(bytes) = values::bytes(number.value).filter(|_| !number.percent) {
+            self.warn(&number, Counts::Bytes);
+            return Some(bytes.get());
+        }
+        let name = self.row.name;
+        let message = format!("`{name}={text}` is read as without an end, as fio does");
+        let warning = Diagnostic::warning(message).at(self.option.value_location());
+        self.diagnostics
+            .push(warning.hint("write a number of bytes, such as `64m`"));
+        Some(ENDLESS)
+    }
+
+    /// How many bytes lie between two things; below zero it leads backwards, as a percentage does in fio.
+    pub fn step(&mut self) -> Option<i64> {
+        let text = self.numeral()?;
+        let first = values::parts(text).first().copied().unwrap_or_default();
+        let Some(number) = values::number(first, self.kb_base) else {
+            self.not_parsed(text, "size");
+            return None;
+        };
+        self.warn(&number, Counts::Bytes);
+        if number.percent {
+            return Some(-1);
+        }
+        let bytes = i64::try_from(number.value).ok();
+        let bytes = bytes.filter(|bytes| *bytes <= ENDLESS.cast_signed());
+        if bytes.is_none() {
+            self.out_of_range(text, 0, ENDLESS);
+        }
+        bytes
     }
 
     fn out_of_range(&mut self, text: &str, least: u64, most: u64) {
@@ -537,8 +619,7 @@ impl<'a> ValueReader<'a> {
             Kind::Seconds => drop(self.time(BareTime::Seconds)),
             Kind::Micros => drop(self.time(BareTime::Micros)),
             Kind::Number => {
-                let (least, most) = table::bounds(self.row.name);
-                let _ = self.triple(Counts::Things, least, most);
+                self.check_number();
             }
             Kind::Decimals => self.check_decimal(),
             Kind::OptionalText => {}
@@ -550,10 +631,31 @@ impl<'a> ValueReader<'a> {
         }
     }
 
+    /// Checks that fio takes a part of a number. Below zero it looks at lower bounds alone.
+    fn check_number(&mut self) {
+        let (least, most) = table::bounds(self.row.name);
+        let below = |part: &str| {
+            let number = values::number(part, self.kb_base);
+            least == 0 && number.is_some_and(|it| it.value < 0 && i32::try_from(it.value).is_ok())
+        };
+        let text = self.option.value.as_deref().unwrap_or_default();
+        if !values::parts(text).iter().any(|part| below(part)) {
+            let _ = self.triple(Counts::Things, least, most);
+        }
+    }
+
     /// Checks the first number of a list, which is the one that fio refuses a list for.
     fn check_decimal(&mut self) {
         let Some(text) = self.text() else { return };
         let first = text.split(':').next().unwrap_or_default().trim();
+        // fio finds no bound that what is no number at all would exceed.
+        if first
+            .trim_start_matches(['+', '-'])
+            .get(..3)
+            .is_some_and(|it| it.eq_ignore_ascii_case("nan"))
+        {
+            return;
+        }
         let Ok(value) = leading_decimal(first).parse::<f64>() else {
             return self.not_parsed(first, "number");
         };
@@ -569,7 +671,10 @@ impl<'a> ValueReader<'a> {
         let mut lists: [Vec<(u64, u32)>; 3] = Default::default();
         let mut count = 0;
         for (index, part) in text.split(',').take(3).enumerate() {
-            lists[index] = self.split(part)?;
+            // A part left empty leaves its direction with the sizes of `bs`, where another has some.
+            if !part.is_empty() || text.bytes().all(|byte| byte == b',') {
+                lists[index] = self.split(part)?;
+            }
             count = index + 1;
         }
         for index in count..3 {

@@ -171,6 +171,10 @@ fn names_and_sizes_of_files() {
         ["/mnt/a", "/mnt/b"]
     );
     assert_eq!(path("filename_format=$jobname-$jobnum.$filenum"), ["j-0.0"]);
+    assert_eq!(
+        path("filename_format=$jobname.$clientuid.$filenum"),
+        ["j..0"]
+    );
     // Clones stand in fio's order, the last one first after the first.
     assert_eq!(path("numjobs=4"), ["j.0.0", "j.3.0", "j.2.0", "j.1.0"]);
     assert_eq!(path("numjobs=2\ndirectory=/a:/b"), ["/a/j.0.0", "/b/j.1.0"]);

@@ -187,6 +187,17 @@ fn shares_of_sizes() {
         sizes,
         vec![(4096, 50), (65536, 25), (8192, 25)],
     );
+    let written = |job: &Job| -> Vec<u64> {
+        let entries = job.block.write.iter();
+        entries.map(|entry| entry.size.get()).collect()
+    };
+    check("rw=rw\nbssplit=,8k/50:16k", sizes, vec![(4096, 1)]);
+    check("rw=rw\nbssplit=,8k/50:16k", written, vec![8192, 16384]);
+    check("rw=rw\nbssplit=16k,", written, vec![4096]);
+    check_error(
+        "[j]\nsize=1m\nbssplit=,\n",
+        &["`` is no list of 1 to 64 sizes for `bssplit`"],
+    );
     check("bs=4k,8k\nrw=randrw", sizes, vec![(4096, 1)]);
     check(
         "bs=4k,8k\nrw=randrw",

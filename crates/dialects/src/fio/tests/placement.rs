@@ -33,6 +33,29 @@ fn wrong_placements_and_contents_are_refused() {
         "[j]\nrw=randwrite\nfill_device=1\n",
         &["job `j`: `fill_device` of a file without `size` takes writes in order alone"],
     );
+    for option in [
+        "random_distribution=zipf:",
+        "random_distribution=zipf:1.2:",
+        "random_distribution=normal:",
+        "nrfiles=4\nfile_service_type=pareto:",
+    ] {
+        let name = option
+            .rsplit('\n')
+            .next()
+            .unwrap()
+            .split('=')
+            .next()
+            .unwrap();
+        let expected = format!("`` is no number for `{name}`");
+        check_error(
+            &format!("[j]\nrw=randread\nsize=1m\n{option}\n"),
+            &[&expected],
+        );
+    }
+    check_error(
+        "[j]\nsize=1m\ncpumask=0\n",
+        &["`cpumask=0` leaves no processor for the job to run on"],
+    );
     check_error(
         "[j]\nsize=1m\nzonesize=4k\n",
         &["job `j`: `zonemode=none` and `zonesize` are not compatible"],
@@ -40,6 +63,10 @@ fn wrong_placements_and_contents_are_refused() {
     check_error(
         "[j]\nsize=1m\nzonemode=strided\n",
         &["job `j`: `zonesize` must be specified with `zonemode=strided`"],
+    );
+    check_error(
+        "[j]\nsize=1m\nzonemode=strided\nzonesize=4k\nzoneskip=-4k\n",
+        &["job `j`: `zoneskip` leads backwards, into the zone before, which is not carried"],
     );
     check_error(
         "[j]\nsize=1m\nbuffer_pattern='absent'\n",
@@ -68,6 +95,8 @@ fn placements_reach_the_job() {
     assert!(rules("rw=trimwrite\nioengine=null").trim_then_write);
     let zipf = rules("rw=randread\nrandom_distribution=zipf:1.2:0.5");
     assert_eq!(zipf.distribution[0].to_string(), "zipf:1.2:0.5");
+    let usual = rules("rw=randread\nrandom_distribution=zipf");
+    assert_eq!(usual.distribution[0].to_string(), "zipf:1.1");
     let zoned = rules("rw=randrw\nrandom_distribution=zoned:60/10:40/90,50/50:50/50");
     assert_eq!(zoned.distribution[0].to_string(), "zoned:60/10:40/90");
     assert_eq!(zoned.distribution[2].to_string(), "zoned:50/50:50/50");
@@ -98,6 +127,20 @@ fn placements_reach_the_job() {
     let zones = rules("rw=read\nzonemode=strided\nzonesize=64k\nzoneskip=1m").zones;
     let zones = zones.map(|zones| (zones.size.get(), zones.range.get(), zones.skip.get()));
     assert_eq!(zones, Some((65_536, 65_536, 1 << 20)));
+    for (size, range) in [
+        ("zonesize=-1", "zonerange=64k"),
+        ("zonesize=64k", "zonerange=50%"),
+    ] {
+        let zones = rules(&format!("rw=read\nzonemode=strided\n{size}\n{range}")).zones;
+        let zones = zones.map(|zones| (zones.size.get(), zones.range.get()));
+        let (endless, part) = (1 << 62, 65_536);
+        let expected = if size.ends_with("-1") {
+            (endless, part)
+        } else {
+            (part, endless)
+        };
+        assert_eq!(zones, Some(expected), "{size} {range}");
+    }
     let files = rules("rw=read\nnrfiles=4\nfile_service_type=zipf:1.3");
     assert_eq!(files.target_distribution.to_string(), "zipf:1.3");
     assert_eq!(

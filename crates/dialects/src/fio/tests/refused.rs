@@ -57,6 +57,17 @@ fn traps_are_told() {
 }
 
 #[test]
+fn what_to_write_is_told() {
+    let hint = |option: &str| {
+        let refused = read_text(&format!("[j]\nsize=1m\n{option}\n")).unwrap_err();
+        refused.0[0].hint.clone().unwrap_or_default()
+    };
+    assert!(hint("numjobs=many").contains("such as `8`"));
+    assert!(hint("size=much").contains("such as `64k`"));
+    assert!(hint("runtime=long").contains("such as `90s`"));
+}
+
+#[test]
 fn all_errors_come_at_once_with_their_place() {
     let text = "[j]\nrw=randreed\nfrobnicate=1\niodepth=many\ngpu_dev_id=1\nmmap=1\n";
     let found = read_text(text).unwrap_err();

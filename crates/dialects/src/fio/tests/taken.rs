@@ -45,6 +45,25 @@ fn a_busy_part_of_no_pause_is_none() {
     );
 }
 
+/// Of several parts it is enough that one is within bounds.
+#[test]
+fn parts_beyond_fios_bounds_are_left_out() {
+    let bytes = |job: &Job| format!("{:?}", job.block);
+    check("rw=write\nbs=0,8k", bytes, bytes(&job("rw=write\nbs=,8k")));
+    check_warning(
+        "percentage_random=50,200",
+        &["`200` is out of range for `percentage_random` and left out, as in fio"],
+    );
+    check_warning(
+        "bs=0,8k",
+        &["`0` is out of range for `bs` and left out, as in fio"],
+    );
+    check_error(
+        "[j]\nsize=1m\nbs=0,0\n",
+        &["`bs=0,0` is out of range: 1 to 4,294,967,295"],
+    );
+}
+
 /// Whether an option has an effect here or not.
 #[test]
 fn values_beyond_fios_bounds_are_refused() {
@@ -75,6 +94,12 @@ fn values_beyond_fios_bounds_are_refused() {
         "max_open_zones=4096",
         "zone_reset_threshold=0.5:2",
         "zone_reset_frequency=.1",
+        "zone_reset_threshold=nan",
+        "max_open_zones=1,5000",
+        "job_max_open_zones=-1",
+        "zonesize=10%",
+        "zonerange=-1",
+        "zoneskip=-4k",
         "cgroup_weight=100",
     ] {
         let words = [
@@ -169,6 +194,10 @@ fn of_a_percentile_the_number_that_it_begins_with_is_read() {
 #[test]
 fn a_steady_state_without_a_window_is_not_judged() {
     check("ss=iops:1%", |job| job.features.steady.is_some(), false);
+    check_error(
+        "[j]\nsize=1m\nss=iops:10%\nss_dur=5\nss_interval=2\n",
+        &["job `j`: `ss_dur` is no whole number of check intervals"],
+    );
     let short = ["job `j`: `ss_dur` must be at least two check intervals"];
     check_error("[j]\nsize=1m\nss_dur=1\n", &short);
     check_error("[j]\nsize=1m\nss=iops:1%\nss_dur=1\n", &short);

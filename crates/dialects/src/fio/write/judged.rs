@@ -105,13 +105,13 @@ pub(super) fn steady_key(rules: &SteadyState, outcome: &SteadyOutcome) -> (Strin
     let mut data = vec![
         pair("bw_mean", rounded_mean(&outcome.bytes_per_sec)),
         pair("iops_mean", rounded_mean(&outcome.iops)),
-        pair("iops", whole(rules, &outcome.iops)),
-        pair("bw", whole(rules, &outcome.bytes_per_sec)),
     ];
     if rules.metric == SteadyMetric::Latency {
         data.push(pair("lat_mean", rounded_mean(&outcome.latency_ns)));
         data.push(pair("lat_ns", whole(rules, &outcome.latency_ns)));
     }
+    data.push(pair("iops", whole(rules, &outcome.iops)));
+    data.push(pair("bw", whole(rules, &outcome.bytes_per_sec)));
     let keys = object([
         ("ss", Json::Text(criterion(rules))),
         ("duration", Json::Whole(rules.window.get() / 1_000_000_000)),
@@ -193,6 +193,23 @@ mod tests {
             line,
             format!("  steadystate  : attained=yes, bw=113MiB/s (118MB/s), iops=29.0k{expected}\n")
         );
+    }
+
+    #[test]
+    fn latencies_stand_between_means_and_lists() {
+        let rules = SteadyState {
+            metric: SteadyMetric::Latency,
+            judgement: SteadyJudgement::Deviation,
+            limit: SteadyLimit::Percent(50.0),
+            window: Nanos::from_secs(2),
+            ramp: Nanos::ZERO,
+            interval: Nanos::from_secs(1),
+        };
+        let (_, keys) = steady_key(&rules, &SteadyOutcome::default());
+        let text = keys.to_string();
+        let place = |key: &str| text.find(&format!("\"{key}\"")).unwrap();
+        let keys = ["bw_mean", "iops_mean", "lat_mean", "lat_ns", "iops", "bw"];
+        assert!(keys.map(place).is_sorted(), "{text}");
     }
 
     #[test]

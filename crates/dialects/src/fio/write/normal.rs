@@ -294,6 +294,18 @@ fn latency_classes(out: &mut String, entry: &Entry<'_>) {
     }
 }
 
+/// How many reads, writes and trims there were, and how many of each were short. What is told as one is a read, as in fio.
+fn issued(entry: &Entry<'_>) -> [[u64; 3]; 2] {
+    let counts = [
+        entry.ways.each_ref().map(|way| way.ios),
+        entry.ways.each_ref().map(|way| way.short),
+    ];
+    match entry.meta.unified {
+        Unified::Mixed => counts.map(|ways| [ways.iter().sum(), 0, 0]),
+        Unified::Apart | Unified::Both => counts,
+    }
+}
+
 fn counters(out: &mut String, entry: &Entry<'_>) {
     let [user, system] = entry.processor_percent();
     let _ = writeln!(
@@ -315,17 +327,17 @@ fn counters(out: &mut String, entry: &Entry<'_>) {
             .map(|(name, share)| format!("{name}={share:3.1}%"));
         let _ = writeln!(out, "{title}: {}", list.collect::<Vec<_>>().join(", "));
     }
-    let [reads, writes, trims] = [0, 1, 2].map(|way| &entry.ways[way]);
+    let [ios, short] = issued(entry);
     let _ = writeln!(
         out,
         "     issued rwts: total={},{},{},{} short={},{},{},0 dropped=0,0,0,0",
-        reads.ios,
-        writes.ios,
-        trims.ios,
+        ios[0],
+        ios[1],
+        ios[2],
         entry.sync.as_ref().map_or(0, Histogram::count),
-        reads.short,
-        writes.short,
-        trims.short
+        short[0],
+        short[1],
+        short[2]
     );
     if let Some((total, first)) = entry.survived {
         let text = std::io::Error::from_raw_os_error(first).to_string();

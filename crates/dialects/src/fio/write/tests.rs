@@ -205,6 +205,28 @@ run=2000-2000msec
     assert_eq!(write_normal(&input, &run(&results)), expected);
 }
 
+/// In JSON the directions of such a job are one key; the line of counts has three places.
+#[test]
+fn what_is_told_as_one_is_issued_as_reads() {
+    let counts = |unified: &str| {
+        let unified = format!("--unified_rw_reporting={unified}");
+        let input = input(&[
+            "--name=a",
+            "--size=8m",
+            "--rw=write",
+            "--ioengine=null",
+            &unified,
+        ]);
+        let results = results(&input.workload);
+        let text = write_normal(&input, &run(&results));
+        let line = text.lines().find(|line| line.contains("issued rwts"));
+        line.and_then(|line| Some(line.split("total=").nth(1)?.split(' ').next()?.to_owned()))
+    };
+    assert_eq!(counts("none").as_deref(), Some("0,2000,0,0"));
+    assert_eq!(counts("both").as_deref(), Some("0,2000,0,0"));
+    assert_eq!(counts("mixed").as_deref(), Some("2000,0,0,0"));
+}
+
 #[test]
 fn text_before_a_run() {
     let arguments = [
