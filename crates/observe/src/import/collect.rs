@@ -621,7 +621,7 @@ mod tests {
             (60_000, 1_000),
             (61_000, 1_000),
         ];
-        check(&times, FINE, &expected, &["1 gaps"]);
+        check(&times, FINE, &expected, &["a gap in its times, of 58 s"]);
     }
 
     #[test]
