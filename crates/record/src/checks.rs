@@ -4,7 +4,7 @@
 //! Thresholds stand beside the check that uses them, with their reason.
 
 use fathom_stats::confidence_95;
-use fathom_units::{BytesPerSec, Iops, Nanos, group_digits, per_second};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
 use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Poisson, SetOperation, Workload};
 
 use crate::asked::{AskedRate, RateUnit, asked_rates};
@@ -258,30 +258,35 @@ impl LittlesLaw {
         (self.latency as f64 / self.outstanding.max(1) as f64 - 1.0).abs()
     }
 
-    /// I/Os cut at either end of a measurement blur the law; judged where they are few against all.
+    /// A measurement is judged where the I/Os in flight at its ends are few against all.
     fn most_off_measured(&self, job: &Job, workers: &[&WorkerStats]) -> Option<f64> {
         let depth = u64::from(job.effective_depth()) * workers.len() as u64;
-        (self.ios > 50 * depth).then_some(0.05)
+        (self.ios > 50 * depth).then(|| cut_by_warm_up(job, workers, self.outstanding).max(0.05))
     }
 
-    /// A prediction waits for all it issued, so that the law is exact, but for I/Os that were in flight when warm-up ended:
-    /// at most the depth of them, none for longer than the longest.
+    /// A prediction waits for all it issued, so that the law is exact, but for what warm-up cuts.
     fn most_off_predicted(&self, job: &Job, workers: &[&WorkerStats]) -> Option<f64> {
         const LEAST_LATENCIES: f64 = 400.0;
         let shortest = workers.iter().map(|worker| worker.measured).min()?;
         let mean = self.latency as f64 / self.ios as f64;
-        let stats = workers
-            .iter()
-            .flat_map(|worker| worker.directions.iter().flatten());
-        let longest = stats.map(|stats| stats.latency.max()).max().unwrap_or(0);
-        let in_flight = if job.limits.warmup > Nanos::ZERO {
-            f64::from(job.effective_depth()) * workers.len() as f64 * longest as f64
-        } else {
-            0.0
-        };
-        let blurred = in_flight / self.outstanding.max(1) as f64;
-        (shortest.get() as f64 >= LEAST_LATENCIES * mean).then_some(blurred.max(0.005))
+        let cut = cut_by_warm_up(job, workers, self.outstanding);
+        (shortest.get() as f64 >= LEAST_LATENCIES * mean).then_some(cut.max(0.005))
     }
+}
+
+/// The share of `outstanding` by which the law may be off because I/Os were in flight when warm-up ended: their whole
+/// latency counts, and only the rest of their time. At most the depth of them, none for longer than the longest: a disk that
+/// stood still for as long as was measured leaves nothing to judge.
+fn cut_by_warm_up(job: &Job, workers: &[&WorkerStats], outstanding: u128) -> f64 {
+    if job.limits.warmup == Nanos::ZERO && job.features.warmup_bytes == Bytes::ZERO {
+        return 0.0;
+    }
+    let stats = workers
+        .iter()
+        .flat_map(|worker| worker.directions.iter().flatten());
+    let longest = stats.map(|stats| stats.latency.max()).max().unwrap_or(0);
+    let in_flight = f64::from(job.effective_depth()) * workers.len() as f64;
+    in_flight * longest as f64 / outstanding.max(1) as f64
 }
 
 /// An open loop that falls behind its schedule: it asked for more than the storage gives.

@@ -161,6 +161,21 @@ fn figures_that_contradict_each_other_are_told() {
     });
 }
 
+/// A disk that stands still over the end of warm-up: all of that I/O's latency counts, and only the rest of its time.
+#[test]
+fn an_io_in_flight_at_the_end_of_warm_up_contradicts_nothing() {
+    let stands_still = |run: &mut Run| {
+        let reads = run.results[0].workers[0].directions[0].as_mut();
+        reads.expect("it reads").latency.record(6 * SECOND);
+        run.results[0].workers[0].outstanding_ns += u128::from(SECOND / 2);
+    };
+    check(Some("littles-law"), stands_still);
+    check(None, |run| {
+        stands_still(run);
+        run.workload.stages[0].jobs[0].limits.warmup = Nanos::from_secs(1);
+    });
+}
+
 /// Failed I/Os were outstanding, and are in no latency: they are told, and the figures do not contradict each other.
 #[test]
 fn failed_ios_do_not_make_the_figures_contradict_each_other() {

@@ -258,12 +258,7 @@ impl<'a> ValueReader<'a> {
     /// How long something is that ends where its file does: what fio keeps as a number beyond every size (one below zero, a
     /// percentage) is [`ENDLESS`].
     pub fn extent(&mut self) -> Option<u64> {
-        let text = self.numeral()?;
-        let first = values::parts(text).first().copied().unwrap_or_default();
-        let Some(number) = values::number(first, self.kb_base) else {
-            self.not_parsed(text, "size");
-            return None;
-        };
+        let (text, number) = self.first_size()?;
         if let Some(bytes) = values::bytes(number.value).filter(|_| !number.percent) {
             self.warn(&number, Counts::Bytes);
             return Some(bytes.get());
@@ -278,12 +273,7 @@ impl<'a> ValueReader<'a> {
 
     /// How many bytes lie between two things; below zero it leads backwards, as a percentage does in fio.
     pub fn step(&mut self) -> Option<i64> {
-        let text = self.numeral()?;
-        let first = values::parts(text).first().copied().unwrap_or_default();
-        let Some(number) = values::number(first, self.kb_base) else {
-            self.not_parsed(text, "size");
-            return None;
-        };
+        let (text, number) = self.first_size()?;
         self.warn(&number, Counts::Bytes);
         if number.percent {
             return Some(-1);
@@ -294,6 +284,17 @@ impl<'a> ValueReader<'a> {
             self.out_of_range(text, 0, ENDLESS);
         }
         bytes
+    }
+
+    /// The value's text, and the first of its parts as a size.
+    fn first_size(&mut self) -> Option<(&'a str, Number)> {
+        let text = self.numeral()?;
+        let first = values::parts(text).first().copied().unwrap_or_default();
+        let number = values::number(first, self.kb_base);
+        if number.is_none() {
+            self.not_parsed(text, "size");
+        }
+        Some((text, number?))
     }
 
     fn out_of_range(&mut self, text: &str, least: u64, most: u64) {
