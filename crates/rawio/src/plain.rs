@@ -292,16 +292,24 @@ impl Queue for NullQueue {
     }
 
     #[inline]
-    fn push_alike(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
+    fn push_alike(
+        &mut self,
+        like: Request,
+        slots: &[u32],
+        offsets: &[u64],
+        mut each: impl FnMut(u32, u64),
+    ) {
         assert_eq!(slots.len(), offsets.len());
         let mut begin = self.slots.begin_some(slots.len() as u32, like.length);
-        self.done.extend(slots.iter().map(|slot| {
-            begin(*slot);
-            Completion {
-                slot: *slot,
-                result: Ok(like.length),
-            }
-        }));
+        self.done
+            .extend(slots.iter().zip(offsets).map(|(slot, offset)| {
+                begin(*slot);
+                each(*slot, *offset);
+                Completion {
+                    slot: *slot,
+                    result: Ok(like.length),
+                }
+            }));
     }
 
     fn submit(&mut self) -> io::Result<()> {

@@ -73,13 +73,22 @@ pub trait Queue {
     /// Where its slot is in flight, or it exceeds its buffer.
     fn push(&mut self, request: Request);
 
-    /// Puts reads or writes in line that differ from `like` in nothing but slot and offset.
+    /// Puts reads or writes in line that differ from `like` in nothing but slot and offset, of which `each` is told.
     ///
     /// # Panics
     /// As [`Queue::push`], and where there are not as many slots as offsets.
-    fn push_alike(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
+    fn push_alike(
+        &mut self,
+        like: Request,
+        slots: &[u32],
+        offsets: &[u64],
+        mut each: impl FnMut(u32, u64),
+    ) where
+        Self: Sized,
+    {
         assert_eq!(slots.len(), offsets.len());
         for (slot, offset) in slots.iter().zip(offsets) {
+            each(*slot, *offset);
             self.push(Request {
                 slot: *slot,
                 offset: *offset,
@@ -212,33 +221,38 @@ mod tests {
 
     /// Writes four blocks, syncs, and reads them back into other slots, past the end of the file at last.
     #[track_caller]
-    fn check(make: impl Fn(Vec<File>) -> Box<dyn Queue>) {
+    fn check<Q: Queue>(make: impl Fn(Vec<File>) -> Q) {
         let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
         let mut queue = make(vec![file]);
         for slot in 0..4 {
             queue.buffer(slot).fill(slot as u8 + 1);
         }
-        queue.push_alike(request(0, Operation::Write, 0, 4096), &[], &[]);
-        queue.push_alike(
-            request(0, Operation::Write, 0, 4096),
-            &[2, 0, 3, 1],
-            &[2 * 4096, 0, 3 * 4096, 4096],
-        );
+        let mut told = Vec::new();
+        for (slots, offsets) in [
+            (&[][..], &[][..]),
+            (&[2, 0, 3, 1], &[2 * 4096, 0, 3 * 4096, 4096]),
+        ] {
+            let write = request(0, Operation::Write, 0, 4096);
+            queue.push_alike(write, slots, offsets, |slot, offset| {
+                told.push((slot, offset));
+            });
+        }
+        assert_eq!(told, [(2, 2 * 4096), (0, 0), (3, 3 * 4096), (1, 4096)]);
         assert_eq!(queue.in_flight(), 4);
-        let done = run(queue.as_mut(), &[]);
+        let done = run(&mut queue, &[]);
         assert!(done.iter().all(|completion| completion.result == Ok(4096)));
         let syncs = [
             request(0, Operation::Fsync, 0, 0),
             request(1, Operation::Fdatasync, 0, 0),
         ];
         assert!(
-            run(queue.as_mut(), &syncs)
+            run(&mut queue, &syncs)
                 .iter()
                 .all(|done| done.result == Ok(0))
         );
         let reads =
             (0..4).map(|slot| request(slot + 4, Operation::Read, u64::from(slot) * 4096, 4096));
-        run(queue.as_mut(), &reads.collect::<Vec<_>>());
+        run(&mut queue, &reads.collect::<Vec<_>>());
         for slot in 0..4 {
             assert!(
                 queue
@@ -250,7 +264,7 @@ mod tests {
         // One slot again and again: only the offset differs from one request to the next.
         for block in [2, 0, 3, 1] {
             run(
-                queue.as_mut(),
+                &mut queue,
                 &[request(6, Operation::Read, block * 4096, 4096)],
             );
             assert!(
@@ -261,26 +275,23 @@ mod tests {
             );
         }
         let past = run(
-            queue.as_mut(),
+            &mut queue,
             &[request(0, Operation::Read, 3 * 4096 + 1024, 4096)],
         );
         assert_eq!(past[0].result, Ok(3072));
-        let refused = run(
-            queue.as_mut(),
-            &[request(0, Operation::Read, 1 << 63, 4096)],
-        );
+        let refused = run(&mut queue, &[request(0, Operation::Read, 1 << 63, 4096)]);
         assert_eq!(refused[0].result, Err(libc::EINVAL));
     }
 
     #[test]
     fn what_is_written_is_read_back() {
-        check(|files| Box::new(UringQueue::new(files, 8, 4096).unwrap()));
-        check(|files| Box::new(AioQueue::new(files, 8, 4096).unwrap()));
-        check(|files| Box::new(SyncQueue::new(files, 8, 4096).unwrap()));
+        check(|files| UringQueue::new(files, 8, 4096).unwrap());
+        check(|files| AioQueue::new(files, 8, 4096).unwrap());
+        check(|files| SyncQueue::new(files, 8, 4096).unwrap());
     }
 
-    fn with(calls: Calls) -> impl Fn(Vec<File>) -> Box<dyn Queue> {
-        move |files| Box::new(UringQueue::with_calls(files, 8, 4096, &calls).unwrap())
+    fn with(calls: Calls) -> impl Fn(Vec<File>) -> UringQueue {
+        move |files| UringQueue::with_calls(files, 8, 4096, &calls).unwrap()
     }
 
     #[test]
@@ -332,7 +343,7 @@ mod tests {
             polled: 30,
             ..Calls::default()
         };
-        check(|files| Box::new(SyncQueue::with_calls(files, 8, 4096, &calls).unwrap()));
+        check(|files| SyncQueue::with_calls(files, 8, 4096, &calls).unwrap());
     }
 
     /// What is read without the page cache cannot be read again without waiting; what was read through it can.

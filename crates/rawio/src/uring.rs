@@ -350,8 +350,15 @@ impl UringQueue {
 
     /// Puts reads or writes in line one by one.
     #[cold]
-    fn push_each(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
+    fn push_each(
+        &mut self,
+        like: Request,
+        slots: &[u32],
+        offsets: &[u64],
+        mut each: impl FnMut(u32, u64),
+    ) {
         for (slot, offset) in slots.iter().zip(offsets) {
+            each(*slot, *offset);
             self.push(Request {
                 slot: *slot,
                 offset: *offset,
@@ -503,7 +510,13 @@ impl Queue for UringQueue {
     }
 
     #[inline]
-    fn push_alike(&mut self, like: Request, slots: &[u32], offsets: &[u64]) {
+    fn push_alike(
+        &mut self,
+        like: Request,
+        slots: &[u32],
+        offsets: &[u64],
+        mut each: impl FnMut(u32, u64),
+    ) {
         assert_eq!(slots.len(), offsets.len());
         // A sync would become the template of the reads that follow.
         assert!(matches!(like.operation, Operation::Read | Operation::Write));
@@ -511,7 +524,7 @@ impl Queue for UringQueue {
             return;
         };
         if self.until_async.1 > 0 {
-            return self.push_each(like, slots, offsets);
+            return self.push_each(like, slots, offsets, each);
         }
         if self.ring.line.room() < slots.len() {
             self.look_again(slots.len());
@@ -523,8 +536,9 @@ impl Queue for UringQueue {
         let offsets = &offsets[..slots.len()];
         let mut begin = self.slots.begin_some(slots.len() as u32, like.length);
         self.ring.line.put(slots.len(), |index| {
-            let slot = slots[index];
-            entry(words, offsets[index], begin(slot), slot, slot >> shift)
+            let (slot, offset) = (slots[index], offsets[index]);
+            each(slot, offset);
+            entry(words, offset, begin(slot), slot, slot >> shift)
         });
     }
 

@@ -23,6 +23,7 @@ use fathom_workload::Direction;
 use fathom_workload::generator::{Alike, BufferFill};
 
 use self::counts::Counts;
+use self::notes::Note;
 pub(super) use self::notes::Notes;
 use super::record::{record_parts, record_times, submission_end, unseen};
 use super::source::Source;
@@ -42,7 +43,6 @@ enum End {
 
 /// A batch that was submitted.
 struct Sent {
-    begun: Nanos,
     /// Whether the queue is to be filled further before anything is waited for.
     goes_on: bool,
     /// Whether completions have arrived.
@@ -103,12 +103,22 @@ struct Rounds<'a, Q, S> {
 struct Books {
     batch_max: usize,
     reap_max: usize,
+    /// When the clock was read last: after the last system call, so that the next I/Os begin then.
     integrated: Nanos,
     seen_until: Nanos,
     last_completion: Nanos,
     /// Slots that are free.
     free: usize,
     counts: Counts,
+}
+
+impl Books {
+    #[inline]
+    fn integrate(&mut self, now: Nanos, in_flight: u32) {
+        let span = now.saturating_sub(self.integrated).get();
+        self.counts.outstanding_ns += span * u64::from(in_flight);
+        self.integrated = now;
+    }
 }
 
 impl<Q: Queue, S: Source> Worker<'_, Q, S> {
@@ -208,6 +218,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         {
             return end;
         }
+        self.read_clock();
         loop {
             if let Err(end) = self.round() {
                 return end;
@@ -230,17 +241,14 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     fn round(&mut self) -> Result<(), End> {
         let in_flight = self.queue.in_flight();
         let left = self.push()?;
-        let Sent {
-            begun,
-            goes_on,
-            has_more,
-        } = self.submit(left, in_flight)?;
+        let Sent { goes_on, has_more } = self.submit(left, in_flight)?;
         if goes_on && !has_more {
+            self.read_clock();
             return Ok(());
         }
         let mut waited_from = None;
         if !has_more {
-            waited_from = Some(begun);
+            waited_from = Some(self.books.integrated);
             let waited = self.queue.submit_and_wait(self.wait_least, None);
             waited.map_err(End::Broken)?;
         }
@@ -248,7 +256,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         if now >= self.until {
             return Err(End::Moment(waited_from));
         }
-        self.integrate(now, self.queue.in_flight());
+        self.books.integrate(now, self.queue.in_flight());
         self.reap(Arrived { now, waited_from })
     }
 
@@ -306,11 +314,28 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         }
         let first = left - alike.offsets.len();
         let into = &self.free[first..left];
-        push_alike(self.queue, self.fill, &alike, into);
-        let notes = &mut *self.notes.of;
-        for (slot, offset) in into.iter().zip(alike.offsets) {
-            notes[*slot as usize].offset = *offset;
+        let mut begun = self.books.integrated;
+        if alike.direction == Direction::Write {
+            refill(self.queue, self.fill, &alike, into);
+            // What their contents take is no part of their time.
+            begun = self.clock.now();
+            self.books.integrate(begun, self.queue.in_flight());
         }
+        let like = Request {
+            slot: 0,
+            file: alike.target,
+            operation: match alike.direction {
+                Direction::Write => Operation::Write,
+                _ => Operation::Read,
+            },
+            offset: 0,
+            length: alike.length,
+        };
+        let notes = &mut *self.notes.of;
+        self.queue
+            .push_alike(like, into, alike.offsets, |slot, offset| {
+                notes[slot as usize] = Note { offset, begun };
+            });
         first
     }
 
@@ -318,8 +343,6 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     #[inline]
     fn submit(&mut self, left: usize, in_flight: u32) -> Result<Sent, End> {
         let count = self.books.free - left;
-        let begun = self.clock.now();
-        self.integrate(begun, in_flight);
         let goes_on = count == self.books.batch_max && left > 0;
         let mut has_more = self.queue.arrived() > 0;
         if count > 0 {
@@ -328,12 +351,9 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
                 // What the submission itself completed needs no waiting for.
                 has_more = has_more || self.queue.arrived() > 0;
                 if self.split {
-                    self.note_submission(left, submission_end(begun, self.clock.now()));
+                    let end = submission_end(self.books.integrated, self.clock.now());
+                    self.note_submission(left, end);
                 }
-            }
-            let notes = &mut *self.notes.of;
-            for slot in &self.free[left..self.books.free] {
-                notes[*slot as usize].begun = begun;
             }
             self.books.free = left;
             let counts = &mut self.books.counts;
@@ -347,18 +367,13 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
                 self.stats.depth_levels[depth_level(in_flight + count as u32)] += count as u64;
             }
         }
-        Ok(Sent {
-            begun,
-            goes_on,
-            has_more,
-        })
+        Ok(Sent { goes_on, has_more })
     }
 
     #[inline]
-    fn integrate(&mut self, now: Nanos, in_flight: u32) {
-        let span = now.saturating_sub(self.books.integrated).get();
-        self.books.counts.outstanding_ns += span * u64::from(in_flight);
-        self.books.integrated = now;
+    fn read_clock(&mut self) {
+        let now = self.clock.now();
+        self.books.integrate(now, self.queue.in_flight());
     }
 
     /// Takes a batch of completions.
@@ -443,23 +458,10 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     }
 }
 
-/// Puts these I/Os in line, in these slots.
-#[inline]
-fn push_alike<Q: Queue>(queue: &mut Q, fill: &mut BufferFill, alike: &Alike<'_>, into: &[u32]) {
-    let mut operation = Operation::Read;
-    if alike.direction == Direction::Write {
-        operation = Operation::Write;
-        for (io, slot) in alike.each().zip(into) {
-            let buffer = &mut queue.buffer(*slot)[..io.length as usize];
-            fill.refill(&io, buffer);
-        }
+/// Gives the buffers of these slots what these I/Os write.
+fn refill<Q: Queue>(queue: &mut Q, fill: &mut BufferFill, alike: &Alike<'_>, slots: &[u32]) {
+    for (io, slot) in alike.each().zip(slots) {
+        let buffer = &mut queue.buffer(*slot)[..io.length as usize];
+        fill.refill(&io, buffer);
     }
-    let like = Request {
-        slot: 0,
-        file: alike.target,
-        operation,
-        offset: 0,
-        length: alike.length,
-    };
-    queue.push_alike(like, into, alike.offsets);
 }
