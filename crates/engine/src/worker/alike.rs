@@ -459,6 +459,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
 }
 
 /// Gives the buffers of these slots what these I/Os write.
+#[inline]
 fn refill<Q: Queue>(queue: &mut Q, fill: &mut BufferFill, alike: &Alike<'_>, slots: &[u32]) {
     for (io, slot) in alike.each().zip(slots) {
         let buffer = &mut queue.buffer(*slot)[..io.length as usize];
