@@ -11,6 +11,7 @@
 
 mod calls;
 mod collect;
+mod complaints;
 mod counters;
 mod denied;
 mod error;

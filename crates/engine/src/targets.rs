@@ -3,14 +3,13 @@
 //! Several jobs may name one file or device, by several paths; it is judged, laid out and counted once. Everything here
 //! only looks.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_diagnostics::Diagnostics;
 use fathom_rawio::{self as rawio, OpenHow};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
@@ -18,7 +17,7 @@ use fathom_workload::{
     Backend, Caching, Direction, ExistingFiles, FileOperation, Job, Place, Target, Workload,
 };
 
-use crate::denied;
+use crate::complaints::{Complaint, Complaints};
 use crate::file_sets::{self, Anchor};
 use crate::growth::Making;
 use crate::guard::DeviceNumber;
@@ -146,6 +145,7 @@ pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Target
     let mut told = BTreeSet::new();
     for (_, job) in workload.jobs() {
         let mut objects = Vec::new();
+        let mut complaints = Complaints::of(job);
         for target in &job.targets {
             match identify(job, target) {
                 Ok((identity, kind)) => {
@@ -154,16 +154,17 @@ pub(crate) fn resolve(workload: &Workload, problems: &mut Diagnostics) -> Target
                     if index == count {
                         targets.objects.push(new_object(target, kind));
                     }
-                    note_use(&mut targets.objects[index], job, target, problems);
+                    note_use(&mut targets.objects[index], job, target, &mut complaints);
                     objects.push(index);
                 }
                 Err(problem) => {
                     if told.insert((target.place.path(), problem.what.clone())) {
-                        problems.push(problem.about(job, target));
+                        complaints.add(target, problem);
                     }
                 }
             }
         }
+        complaints.tell(problems);
         targets.jobs.push(JobTargets {
             objects,
             ranges: Vec::new(),
@@ -187,7 +188,12 @@ fn new_object(target: &Target, kind: Kind) -> Object {
     }
 }
 
-fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diagnostics) {
+fn note_use<'a>(
+    object: &mut Object,
+    job: &Job,
+    target: &'a Target,
+    complaints: &mut Complaints<'a>,
+) {
     let operation = job.features.operation;
     if let Kind::Directory { wanted, .. } = &mut object.kind {
         *wanted |= operation != Some(FileOperation::CreateDirectory);
@@ -198,13 +204,12 @@ fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diag
         Some(FileOperation::Create | FileOperation::CreateDirectory)
     );
     if let Some(length) = target.length.filter(|_| !made_by_job) {
-        match target.offset.checked_add(length) {
-            Some(end) => {
-                object.needed = object.needed.max(end.get());
-                object.making.need(job, end.get());
-            }
-            None => problems
-                .push(Complaint::new("offset and length exceed 2^64 bytes").about(job, target)),
+        if let Some(end) = target.offset.checked_add(length) {
+            object.needed = object.needed.max(end.get());
+            object.making.need(job, end.get());
+        } else {
+            let problem = "offset and length exceed 2^64 bytes";
+            complaints.add(target, Complaint::new(problem));
         }
     }
     let work = job.features.file_work.as_deref();
@@ -218,44 +223,8 @@ fn note_use(object: &mut Object, job: &Job, target: &Target, problems: &mut Diag
     object.direct |= job.caching == Caching::Direct && opens;
 }
 
-/// What is wrong with a target, and what to do.
-struct Complaint {
-    what: String,
-    hint: Option<Cow<'static, str>>,
-}
-
 /// What to do about a file that must be there. How a job is to make it itself depends on the words that it was written in.
 pub const MAKE_FIRST: &str = "make the file first";
-
-impl Complaint {
-    fn new(what: impl Into<String>) -> Self {
-        let what = what.into();
-        Self { what, hint: None }
-    }
-
-    /// What the system said of a path, and what to do where it did not permit it.
-    fn of_system(path: &Path, error: &io::Error) -> Self {
-        Self {
-            what: error.to_string(),
-            hint: denied::remedy(path, error).map(Cow::Owned),
-        }
-    }
-
-    fn hint(self, hint: &'static str) -> Self {
-        let hint = Some(Cow::Borrowed(hint));
-        Self { hint, ..self }
-    }
-
-    fn about(self, job: &Job, target: &Target) -> Diagnostic {
-        let path = target.place.path();
-        let text = format!("job `{}`: target `{path}`: {}", job.name, self.what);
-        let diagnostic = Diagnostic::error(text).about(&job.name, path);
-        match self.hint {
-            Some(hint) => diagnostic.hint(hint),
-            None => diagnostic,
-        }
-    }
-}
 
 fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
     let path = Path::new(target.place.path());
@@ -468,13 +437,15 @@ fn missing(path: &Path) -> Result<(Identity, Kind), Complaint> {
 fn find_ranges(workload: &Workload, targets: &mut Targets, problems: &mut Diagnostics) {
     for (index, (_, job)) in workload.jobs().enumerate() {
         let objects = targets.jobs[index].objects.clone();
+        let mut complaints = Complaints::of(job);
         for (target, object) in job.targets.iter().zip(objects) {
             let object = &targets.objects[object];
             match range_of(job, target, object) {
                 Ok(range) => targets.jobs[index].ranges.push(range),
-                Err(problem) => problems.push(problem.about(job, target)),
+                Err(problem) => complaints.add(target, problem),
             }
         }
+        complaints.tell(problems);
     }
 }
 

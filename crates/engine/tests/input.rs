@@ -72,6 +72,14 @@ fn sizes_that_do_not_fit() {
         |job, _| job.targets[0].length = Some(Bytes::new(1000)),
         &["1000 B of it are used, less than one block of 4 KiB"],
     );
+    // Of many targets that is said once.
+    check(
+        |job, _| {
+            job.targets[0].length = Some(Bytes::new(1000));
+            job.targets.resize(1500, job.targets[0].clone());
+        },
+        &["` and 1,499 more: 1000 B of it are used"],
+    );
     check(
         |job, _| job.targets[0].offset = Bytes::new(u64::MAX),
         &["exceed 2^64 bytes"],
