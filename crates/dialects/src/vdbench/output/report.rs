@@ -554,9 +554,21 @@ impl Report {
         self.run_status(pages, now, "Workload done");
         if self.interval > 0 {
             self.write_averages(pages, now);
+        } else if end != RunEnd::Interrupted {
+            self.note(pages, now, self.why_nothing());
         }
         self.run_status(pages, now, "Slaves done");
         self.parts[0].averaged().clone()
+    }
+
+    /// What is said of a run that ended without a single operation.
+    fn why_nothing(&self) -> &'static str {
+        let run = self.run_layout();
+        if run.on_files && !run.is_format {
+            "No operation was done, and there is no average: no file or directory is as the operations of the FWDs need it (what `create` or `copy` would make is there already, what the others use is missing or not complete)."
+        } else {
+            "Nothing was to be done, and there is no average."
+        }
     }
 
     /// What a simulation says of a run.

@@ -104,6 +104,7 @@ fn layout(runs: Vec<RunLayout>) -> Layout {
         rarer: Vec::new(),
         runs,
         detail: Detail::default(),
+        response_limits: histogram::LIMITS.to_vec(),
         decimal_megabytes: false,
     }
 }
@@ -271,7 +272,7 @@ fn histograms_have_their_buckets_and_bars() {
         set: &NO_SET,
     };
     tally.count(&second, Asks::Storage);
-    let text = histogram::tables(&tally);
+    let text = histogram::tables(&tally, &histogram::LIMITS);
     let lines: Vec<&str> = text.lines().collect();
     let expected = [
         "Only reads done for this workload:",
@@ -293,7 +294,7 @@ fn histograms_have_their_buckets_and_bars() {
     );
     assert_eq!(lines[29], last);
     assert_eq!(
-        histogram::tables(&Tally::new()),
+        histogram::tables(&Tally::new(), &histogram::LIMITS),
         "No statistics generated for this run.\n"
     );
 }
@@ -437,7 +438,10 @@ fn report_adds_files_for_each_host_and_sd_or_leaves_those_of_sds_out() {
     detailed.detail = Detail {
         by_host: true,
         by_slave: true,
-        no_sd: true,
+        without: Without {
+            sds: true,
+            fsds: false,
+        },
     };
     let mut report = Report::new(detailed, &mut files, NOW);
     play(&mut report, &mut files, 0, 2, &[10, 20]);
@@ -446,6 +450,46 @@ fn report_adds_files_for_each_host_and_sd_or_leaves_those_of_sds_out() {
     }
     assert!(!files.pages.contains_key("sd-1-1.html"));
     assert!(!files.pages.contains_key("vm1.sd-2-1.html"));
+}
+
+#[test]
+fn the_files_of_sds_and_of_fsds_are_left_out_apart() {
+    for (sds, fsds) in [(true, false), (false, true)] {
+        let mut files = Files::default();
+        let mut both = layout(vec![run("r", 0, 2, &[(0, 0, 0)])]);
+        both.first_fsd = 1;
+        both.detail.without = Without { sds, fsds };
+        let mut report = Report::new(both, &mut files, NOW);
+        play(&mut report, &mut files, 0, 2, &[10]);
+        let summary = &files.pages["summary.html"];
+        assert_eq!(summary.contains("Link to SD reports:"), !sds);
+        assert_eq!(summary.contains("Link to FSD reports:"), !fsds);
+        for (name, is_left_out) in [("sd-1-1", sds), ("sd-2-1", fsds)] {
+            for page in [format!("{name}.html"), format!("{name}.histogram.html")] {
+                assert_eq!(files.pages.contains_key(&page), !is_left_out, "{page}");
+            }
+        }
+    }
+}
+
+#[test]
+fn histograms_have_the_classes_that_were_asked_for() {
+    let mut files = Files::default();
+    let mut asked = layout(vec![run("r", 0, 2, &[(0, 0, 0)])]);
+    asked.response_limits = vec![100, 500, 2_500];
+    let mut report = Report::new(asked, &mut files, NOW);
+    play(&mut report, &mut files, 0, 2, &[10]);
+    for page in ["histogram.html", "sd-1-1.histogram.html"] {
+        let lines = files.pages[page].lines();
+        let rows: Vec<&str> = lines.filter(|line| line.contains(" < ")).skip(1).collect();
+        let [first, second, third, last] = rows[..] else {
+            panic!("{page}: {rows:?}");
+        };
+        assert!(first.starts_with("    0.000 <       0.100             0   0.0000"));
+        assert!(second.starts_with("    0.100 <       0.500            10 100.0000"));
+        assert!(third.starts_with("    0.500 <       2.500             0   0.0000"));
+        assert!(last.starts_with("    2.500 <         max             0   0.0000"));
+    }
 }
 
 #[test]

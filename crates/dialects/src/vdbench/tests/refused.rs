@@ -194,6 +194,8 @@ fn what_is_not_done_is_refused_by_name() {
         ("deduphotsets=(1,2)", "`deduphotsets=`", "dedupratio="),
         ("dedupflipflop=hot", "`dedupflipflop=`", "dedupratio="),
         ("data_errors=cmd", "`data_errors=`", "a number"),
+        ("report=foo", "`report=foo`", "host_detail"),
+        ("histogram=(default,5m,1m)", "ascend", "shortest"),
         ("startcmd=ls", "`startcmd=`", "--run-commands"),
         ("endcmd=ls", "`endcmd=`", "--run-commands"),
     ] {
@@ -206,6 +208,9 @@ fn what_is_not_done_is_refused_by_name() {
     ] {
         names(&format!("{SD_WD}{rd},{parameter}"), named, 3, remedy);
     }
+    let late = "fsd=fsd1,anchor=/a\nfwd=fwd1,fsd=fsd1\nfsd=fsd2,anchor=/b,depth=1\nrd=r,fwd=fwd1";
+    let remedy = "those come before `fwd=`";
+    names(late, "Unknown keyword: anchor", 3, remedy);
     for wrong in ["rg=rg1,devices=x", "foo=1"] {
         let name = wrong.split('=').next().unwrap();
         names(&format!("* one\n{wrong}\n{SD_WD}{rd}"), name, 2, "");
