@@ -290,7 +290,8 @@ fn run(
     // A word in the file of `monitor=` ends all as it should.
     let interrupted = ran.interrupted && stop.signal().is_some();
     let record = start.record(&whole, measured(ran));
-    end(&report, &mut files, &record, failure.as_ref(), interrupted)?;
+    let of = (&report, fathom_rawio::wall_clock());
+    end(of, &mut files, &record, failure.as_ref(), interrupted)?;
     if let Some(problem) = writer.and_then(|writer| writer.finish(&record)) {
         console.tell(&format!("note: {problem}"));
     }
@@ -303,13 +304,12 @@ fn run(
 
 /// The last lines, and the record.
 pub(crate) fn end(
-    report: &Report,
+    (report, now): (&Report, u64),
     files: &mut Files<'_>,
     record: &Record,
     failure: Option<&Failure>,
     interrupted: bool,
 ) -> Result<(), Failure> {
-    let now = fathom_rawio::wall_clock();
     match failure {
         Some(failure) => report.error(files, now, &failure.message),
         None if interrupted => report.note(files, now, "Vdbench was interrupted"),

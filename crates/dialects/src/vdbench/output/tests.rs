@@ -472,6 +472,38 @@ fn the_files_of_sds_and_of_fsds_are_left_out_apart() {
     }
 }
 
+/// A prediction counts nothing in its warm-up: rows of zeros would say that nothing was done.
+#[test]
+fn intervals_that_nothing_is_known_of_have_no_rows() {
+    let mut files = Files::default();
+    let runs = vec![run("r", 2, 2, &[(0, 0, 0)])];
+    let mut report = Report::new(layout(runs), &mut files, NOW);
+    report.run_starts(&mut files, 0, None, NOW);
+    for _ in 0..2 {
+        report.unknown_second(&mut files, (NOW, Nanos::from_secs(1)));
+    }
+    for _ in 0..2 {
+        let job = [Some(stats(100, 8192, 404_000)), None, None];
+        let jobs = [JobSecond {
+            job: 0,
+            directions: &job,
+            set: &NO_SET,
+        }];
+        report.second(&mut files, (NOW, Nanos::from_secs(1)), &jobs, None);
+    }
+    let average = report.run_ends(&mut files, RunEnd::Over, NOW);
+    assert_eq!(average.ios(), 200);
+    let rows = |page: &str| -> Vec<String> {
+        let lines = files.lines(page).into_iter();
+        let rows = lines.filter_map(|line| line.strip_prefix("16:38:10.000 "));
+        let labels = rows.filter_map(|row| row.split_whitespace().next());
+        labels.map(str::to_owned).collect()
+    };
+    assert_eq!(rows("summary.html"), ["3", "4", "avg_3-4"]);
+    assert_eq!(files.pages["summary.html"].matches("1024**2").count(), 1);
+    assert!(files.pages["status.html"].contains("Warmup done"));
+}
+
 #[test]
 fn histograms_have_the_classes_that_were_asked_for() {
     let mut files = Files::default();
