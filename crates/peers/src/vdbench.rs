@@ -18,7 +18,7 @@ use fathom_engine::{EngineError, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
     Code, Console, Failure, Input, Start, engine_failure, in_words_of, located, map_paths,
-    measured, tell_warnings, watch,
+    measured, refuse_windows, tell_warnings, watch,
 };
 use fathom_workload::Workload;
 use jiff::Zoned;
@@ -227,6 +227,7 @@ fn act(
         let hint = others.hint();
         Failure::new(Code::VdbenchFailed, others).hint(hint)
     })?;
+    refuse_windows(&input, &input.workload)?;
     for note in notes {
         console.tell(&format!("note: {note}"));
     }
