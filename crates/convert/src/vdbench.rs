@@ -87,6 +87,8 @@ struct Writer {
     has_hosts: bool,
     /// Whether the workloads of the present run have rates of their own.
     is_paced_apart: bool,
+    /// The weights of the present run's workloads together, where they are held to shares.
+    weights: Option<u64>,
 }
 
 /// The workload as a parameter file.
@@ -109,6 +111,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         made: 0,
         has_hosts: false,
         is_paced_apart: true,
+        weights: None,
     };
     let mut hosts: Vec<&str> = normal
         .jobs()

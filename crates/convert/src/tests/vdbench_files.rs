@@ -123,6 +123,25 @@ fn curves_come_back() {
     }
 }
 
+#[test]
+fn shares_of_runs_at_full_speed_come_back() {
+    let storage = "sd=sd1,lun=/d/f,size=1g,threads=4\nsd=sd2,lun=/d/g,size=1g,threads=4\nsd=sd3,lun=/d/h,size=1g,threads=4\n";
+    let run = "rd=r,wd=(a,b),iorate=max,elapsed=10\n";
+    comes_back(
+        &format!(
+            "{storage}wd=a,sd=sd1,xfersize=8k,rdpct=70,skew=40\nwd=b,sd=sd2,xfersize=4k\n{run}"
+        ),
+        &["skew=40", "skew=60"],
+    );
+    // Each piece of storage has a workload of its own, with its part of the share.
+    let text = format!(
+        "{storage}wd=a,sd=(sd1,sd2),xfersize=8k,skew=70\nwd=b,sd=sd3,xfersize=4k,skew=30\n{run}"
+    );
+    let converted = convert(&vdbench::read(&text).unwrap(), Dialect::Vdbench, "x");
+    assert!(!converted.is_lossy(), "{:?}", told(&converted));
+    assert_eq!(converted.text.matches("skew=35").count(), 2);
+}
+
 /// A rate that follows from a run that is not right before it cannot be said, and the loss tells why.
 #[test]
 fn rates_that_follow_from_elsewhere_are_told() {

@@ -20,6 +20,7 @@ impl Writer {
         let points = points_behind(stages, index);
         // A rate that stands with the run is none of its workloads.
         self.is_paced_apart = rate_of_last(stages, index).is_none();
+        self.weights = all_weights(jobs);
         let mut names = Vec::new();
         let mut place = 0;
         let mut rest = jobs;
@@ -105,9 +106,27 @@ impl Writer {
         if let Some(rate) = rate(job, streams.len()).filter(|_| self.is_paced_apart) {
             let _ = write!(body, ",iorate={rate}");
         }
+        if let (Some(all), Some(flow)) = (self.weights, job.features.flow) {
+            let points = f64::from(flow.weight) * 1e6 / all as f64;
+            let _ = write!(body, ",skew={}", points.round() / 1e4);
+        }
         self.sections
             .place(Kind::Wd, wd, &format!("wd{fallback}"), body, self.made)
     }
+}
+
+/// The weights of all jobs of a run together, where they are as fast as they can be and held to shares of one flow.
+fn all_weights(jobs: &[(usize, &Job)]) -> Option<u64> {
+    let (_, first) = jobs.first()?;
+    let id = first.features.flow?.id;
+    let weight = |job: &Job| {
+        let flow = job.features.flow?;
+        let is_shared = flow.id == id && flow.pause == Nanos::ZERO;
+        let is_one = job.workers == 1 && job.targets.len() == 1 && !job.name.contains('#');
+        let is_closed = job.arrival == Arrival::Closed;
+        (is_shared && is_one && is_closed).then_some(u64::from(flow.weight))
+    };
+    jobs.iter().map(|(_, job)| weight(job)).sum()
 }
 
 /// How many of the first jobs are the streams of one workload: pieces of one range one after another, each with its part of
