@@ -60,7 +60,15 @@ const REASONS: Reasons = Reasons {
         ("name", "names are letters, digits and `_`"),
         (
             "rate_from",
-            "a rate follows from that of the run right before it, or from the start of a curve",
+            "a rate follows from that of the run right before it, or from the start of a curve; curves of work on files are not written yet",
+        ),
+        (
+            "rate_steps",
+            "`distribution=variable` and `spike` are not written yet",
+        ),
+        (
+            "placement",
+            "of where I/Os go, hits, streams and strides are written; hot bands and joined SDs are not yet",
         ),
         ("repeats", "give the RD that often"),
         ("salt", "Vdbench draws by its own seeds"),
