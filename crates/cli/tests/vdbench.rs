@@ -326,6 +326,43 @@ fn everything_in_force_is_explained_with_its_origin() {
     assert!(text.ends_with(&again), "{again}");
 }
 
+/// A name with a drive or backslashes was made as a file of that name.
+#[test]
+fn a_path_of_windows_is_refused_until_it_is_mapped() {
+    let home = disk_folder();
+    let file = home.path().join("p.vdb").display().to_string();
+    for path in ["c:\\data\\x", "\\\\.\\PhysicalDrive1"] {
+        let text = format!(
+            "sd=a,lun={path},size=1m\nwd=w,sd=a\nrd=r,wd=w,iorate=9,elapsed=2,interval=1\n"
+        );
+        fs::write(&file, text).unwrap();
+        for (words, code) in [
+            (["vdbench", "-f", &file].as_slice(), 157),
+            (&["run", &file], 3),
+        ] {
+            let (_, told) = expect_code(home.path(), words, code);
+            assert!(told.contains("is a path of Windows"), "{told}");
+            assert!(told.contains("with `--map '"), "{told}");
+            assert!(told.contains(&format!("{file}:1:4")), "{told}");
+        }
+        assert!(!home.path().join(path).exists());
+        let map = format!("{path}={}/x", home.path().display());
+        expect_code(home.path(), &["run", "--map", &map, "--dry-run", &file], 0);
+    }
+}
+
+#[test]
+fn a_directory_as_an_sd_is_told_what_it_may_be() {
+    let home = disk_folder();
+    let file = home.path().join("p.vdb").display().to_string();
+    let folder = home.path().display();
+    let text =
+        format!("sd=a,lun={folder},size=1m\nwd=w,sd=a\nrd=r,wd=w,iorate=9,elapsed=2,interval=1\n");
+    fs::write(&file, text).unwrap();
+    let (_, told) = expect_code(home.path(), &["vdbench", "-f", &file], 157);
+    assert!(told.contains("the `anchor=` of an `fsd=`"), "{told}");
+}
+
 #[test]
 fn an_sd_that_cannot_be_used_is_told_with_its_line() {
     let home = disk_folder();

@@ -150,6 +150,9 @@ fn compare_job(
         let of = |map: &Map<String, Value>| map.get(key).cloned().unwrap_or(none.clone());
         differences(name, &of(own), &of(theirs), &mut leaves);
         for (path, before, after) in leaves {
+            if told.contains(&path.as_str()) {
+                continue;
+            }
             let loss = Loss {
                 weight: weight_of(&path, job),
                 place: Place::Jobs(vec![job.name.clone()]),

@@ -5,15 +5,17 @@
 
 pub mod back;
 mod job;
+mod threads;
 
 use std::fmt::Write as _;
 
-use fathom_units::Nanos;
 use fathom_workload::{Job, Stage, Workload};
 
 use crate::Converted;
 use crate::back::{Reasons, header, losses};
 use crate::draft::Draft;
+
+use job::Threads;
 
 const REASONS: Reasons = Reasons {
     dialect: "DISKSPD",
@@ -67,33 +69,34 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         let mut became = Vec::new();
         let mut rest = jobs.as_slice();
         while let Some((first, _)) = rest.split_first() {
-            let options = job::options(first, *seed, *cooldown, number, &mut draft);
-            let mut threads = 0;
-            let alike = rest
-                .iter()
-                .take_while(|job| {
-                    let before = threads;
-                    threads += job.workers as usize * job.targets.len();
-                    goes_along(first, (job, before), *seed, *cooldown)
-                })
-                .count()
-                .max(1);
-            let mut words = options;
+            let (threads, alike) = threads::of(rest, *seed, *cooldown);
+            let of_first = (first, threads);
+            let mut words = job::options(of_first, *seed, *cooldown, number, &mut draft);
             let mut place = 0;
-            for job in &rest[..alike] {
-                let targets = job::targets(job, number, &mut draft);
-                let count = targets.len();
+            for (at, job) in rest[..alike].iter().enumerate() {
+                let targets = job::targets((job, threads), number, &mut draft);
+                let count = match threads {
+                    Threads::Alike => targets.len(),
+                    Threads::Apart(..) | Threads::Pool => 1,
+                };
                 draft.jobs.push(
                     (place..place + count)
                         .map(|place| (lines.len(), place))
                         .collect(),
                 );
+                if threads == Threads::Pool && told_alone(job) {
+                    // Each I/O is told of, to count it for its target.
+                    draft.same(number, "log");
+                }
                 if alike < jobs.len() {
                     let message =
                         "its line runs by itself, not together with the others of its stage";
                     draft.lost(number, "stage", message);
                 }
-                words.extend(targets);
+                // Threads that begin after each other have one target.
+                if at == 0 || threads == Threads::Alike {
+                    words.extend(targets);
+                }
                 place += count;
                 number += 1;
             }
@@ -117,17 +120,10 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
     }
 }
 
-/// Whether two jobs have the same options, so that one line has both their targets; `threads` of the line stand before
-/// those of `other`. A line's threads get its processors in turn, target after target.
-fn goes_along(one: &Job, (other, threads): (&Job, usize), seed: u64, cooldown: Nanos) -> bool {
-    let options = |job: &Job| job::options(job, seed, cooldown, 0, &mut Draft::default());
-    let mut other = other.clone();
-    let processors = &mut other.features.process.processors;
-    if !processors.is_empty() {
-        let turned = threads % processors.len();
-        processors.rotate_right(turned);
-    }
-    options(one) == options(&other)
+/// Whether a job asks for no log of its own.
+fn told_alone(job: &Job) -> bool {
+    let log = job.features.io_log;
+    log.window.is_none() && log.histogram.is_none()
 }
 
 /// The words of a line, in quotes where they need them.

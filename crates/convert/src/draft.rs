@@ -20,7 +20,7 @@ pub struct Draft {
 pub struct Told {
     /// Number of the job over all stages.
     pub job: usize,
-    /// The key of the native file; differences of it need no further word.
+    /// The key of the native file, or one within it with a dot before it; differences of it need no further word.
     pub key: &'static str,
     /// How much it matters.
     pub weight: Weight,

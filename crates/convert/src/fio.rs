@@ -19,8 +19,12 @@ use fathom_workload::{Job, ReportGroup, Stage, SteadyState, Workload};
 use crate::Converted;
 use crate::back::{Reasons, header, losses};
 use crate::draft::Draft;
+use crate::normal::normal_form;
 
 use section::Section;
+
+/// Largest weight of a flow that fio takes.
+const FLOW_MAX: u32 = 1000;
 
 /// fio's own seed, which is in force where none is given.
 const SEED: u64 = 0x89;
@@ -36,6 +40,7 @@ const REASONS: Reasons = Reasons {
             "fio knows no rate that follows from an earlier job",
         ),
         ("lines", "fio draws sizes and directions apart"),
+        ("flow", "fio takes weights up to 1,000"),
         (
             "host",
             "fio runs a job file on another machine by `--client`",
@@ -57,7 +62,8 @@ const REASONS: Reasons = Reasons {
 
 /// The workload as a job file.
 pub fn convert(workload: &Workload, source: &str) -> Converted {
-    let Workload { stages, seed } = workload;
+    let weighted = with_small_weights(workload);
+    let Workload { stages, seed } = &weighted;
     let mut draft = Draft::default();
     let mut sections = Vec::new();
     let mut number = 0;
@@ -121,6 +127,30 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         text: format!("{}{body}", header("#", source, &losses)),
         losses,
     }
+}
+
+/// The workload with the weights of its flows as fio takes them: as small as they can be, and rounded where one is too large
+/// even so.
+fn with_small_weights(workload: &Workload) -> Workload {
+    let reduced = normal_form(workload);
+    let mut weighted = workload.clone();
+    for (stage, reduced) in weighted.stages.iter_mut().zip(&reduced.stages) {
+        let flows = || reduced.jobs.iter().filter_map(|job| job.features.flow);
+        for (job, own) in stage.jobs.iter_mut().zip(&reduced.jobs) {
+            let (Some(flow), Some(own)) = (&mut job.features.flow, own.features.flow) else {
+                continue;
+            };
+            let largest = flows().filter(|other| other.id == own.id);
+            let largest = largest.map(|other| other.weight).max().unwrap_or(1);
+            flow.weight = if largest <= FLOW_MAX {
+                own.weight
+            } else {
+                let share = u64::from(own.weight) * u64::from(FLOW_MAX);
+                (share / u64::from(largest)).max(1) as u32
+            };
+        }
+    }
+    weighted
 }
 
 /// Whether two jobs are the same but for their random numbers, each of one worker.

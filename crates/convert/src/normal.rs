@@ -4,17 +4,20 @@
 //! an order of targets says nothing about a single one. Two workloads are compared in this form, so that only differences
 //! that make one are told.
 
+use std::collections::BTreeMap;
+
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
     Access, AccessLine, Arrival, BufferContents, Direction, EndsOthers, ExistingFiles, FileChoice,
-    FileOperation, Filling, Job, LINE_ALIGNMENT, ProcessorSharing, SequentialScope, WeightedSize,
-    Workload,
+    FileOperation, Filling, Job, LINE_ALIGNMENT, ProcessorSharing, SequentialScope, Stage,
+    WeightedSize, Workload,
 };
 
 /// The same workload, with everything that makes no difference at one value.
 #[must_use]
 pub fn normal_form(workload: &Workload) -> Workload {
     let mut normal = workload.clone();
+    normal.stages.iter_mut().for_each(flows);
     let grouped = workload
         .jobs()
         .any(|(_, job)| job.group.together || job.features.process.ends == EndsOthers::Group);
@@ -56,6 +59,19 @@ pub fn normal_form(workload: &Workload) -> Workload {
         }
     }
     normal
+}
+
+/// The weights of a flow are as small as they can be.
+fn flows(stage: &mut Stage) {
+    let mut divisors: BTreeMap<u32, u32> = BTreeMap::new();
+    for flow in stage.jobs.iter().filter_map(|job| job.features.flow) {
+        let divisor = divisors.entry(flow.id).or_default();
+        *divisor = common(*divisor, flow.weight);
+    }
+    let flows = stage.jobs.iter_mut();
+    for flow in flows.filter_map(|job| job.features.flow.as_mut()) {
+        flow.weight /= divisors[&flow.id].max(1);
+    }
 }
 
 /// Names get one operation each, in order: nothing is placed in them, and nothing is written.

@@ -284,6 +284,36 @@ fn diskspd_says_what_it_can() {
         &["'/d/a b'"],
         &["lost: job `a`: target: DISKSPD keeps 8 I/Os outstanding on each target"],
     );
+    // A pool has no pauses.
+    check(
+        "access = \"independent\"\ndepth = 8\nthink = { pause = \"10ms\", every = 4, counts = \"issued\" }\nfile_choice = \"random\"\n\
+         targets = [{ path = \"/d/a\", size = \"1GiB\" }, { path = \"/d/b\", size = \"1GiB\" }]",
+        &["-t1 -o8", "/d/a /d/b"],
+        &[
+            "lost: job `a`: target: DISKSPD keeps 8 I/Os outstanding on each target",
+            "lost: job `a`: file_choice: `random` becomes `round-robin`",
+        ],
+    );
+}
+
+/// Lines come back as they were: pools of threads, and threads that begin after each other.
+#[test]
+fn lines_of_diskspd_come_back() {
+    for line in [
+        "-c64M -b4K -d10 -W5 -F4 -O8 -r4K -w30 -L /d/t /d/u",
+        "-c64M -b64K -d10 -W5 -F2 -O3 -w0 -L /d/t /d/u /d/v",
+        "-c64M -b4K -d10 -W0 -t4 -T16M -o2 -s8K -w0 -L /d/t",
+        "-c64M -B1M -b64K -d10 -W0 -t2 -T1M -o2 -w100 -Zr -L /d/t",
+        "-c64M -b4K -d10 -W0 -t2 -o2 -r4K -w0 -L /d/t /d/u",
+    ] {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let workload = diskspd::back::read(&[words]).unwrap();
+        let converted = convert(&workload, Dialect::Diskspd, "x");
+        assert_eq!(told(&converted), Vec::<String>::new(), "{}", converted.text);
+        let lines = converted.text.lines();
+        let lines: Vec<&str> = lines.filter(|line| line.starts_with("diskspd")).collect();
+        assert_eq!(lines, [format!("diskspd {line}")]);
+    }
 }
 
 /// DISKSPD refuses `-r0`.

@@ -6,6 +6,7 @@
 //!
 //! Invariant: storage and workloads that are alike stand once, and no name stands for two.
 
+mod curve;
 mod files;
 mod general;
 mod sections;
@@ -51,9 +52,24 @@ const REASONS: Reasons = Reasons {
         ),
         ("existing", "Vdbench writes to any file that is there"),
         ("group", "Vdbench reports each SD"),
-        ("measure", "Vdbench runs for `elapsed=`, in whole seconds"),
+        (
+            "measure",
+            "Vdbench runs for `elapsed=`, in whole seconds, two at least",
+        ),
         ("mix", "Vdbench reads and writes alone"),
         ("name", "names are letters, digits and `_`"),
+        (
+            "rate_from",
+            "a rate follows from that of the run right before it, or from the start of a curve; curves of work on files are not written yet",
+        ),
+        (
+            "rate_steps",
+            "`distribution=variable` and `spike` are not written yet",
+        ),
+        (
+            "placement",
+            "of where I/Os go, hits, streams and strides are written; hot bands and joined SDs are not yet",
+        ),
         ("repeats", "give the RD that often"),
         ("salt", "Vdbench draws by its own seeds"),
         ("seed", "Vdbench draws by its own seeds"),
@@ -77,6 +93,10 @@ struct Writer {
     made: usize,
     /// Whether any job names a host.
     has_hosts: bool,
+    /// Whether the workloads of the present run have rates of their own.
+    is_paced_apart: bool,
+    /// The weights of the present run's workloads together, where they are held to shares.
+    weights: Option<u64>,
 }
 
 /// The workload as a parameter file.
@@ -98,6 +118,8 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         },
         made: 0,
         has_hosts: false,
+        is_paced_apart: true,
+        weights: None,
     };
     let mut hosts: Vec<&str> = normal
         .jobs()
@@ -111,6 +133,8 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
     writer.has_hosts = !hosts.is_empty();
     let mut number = 0;
     let mut formatted = None;
+    // Points of a curve stand with the run that they follow from.
+    let mut points = 0;
     for (index, stage) in stages.iter().enumerate() {
         let Stage {
             name: _,
@@ -122,7 +146,13 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
             discard: _,
         } = stage;
         jobs.iter().for_each(decided);
-        writer.stage(stages, (index, number), &mut formatted);
+        if points > 0 {
+            writer.point((index, number), jobs);
+            points -= 1;
+        } else {
+            points = curve::points_behind(stages, index).len();
+            writer.stage(stages, (index, number), &mut formatted);
+        }
         number += jobs.len();
     }
     let body = writer.text(&hosts);
@@ -153,7 +183,7 @@ impl Writer {
             }
         }
         if !on_storage.is_empty() {
-            self.storage_run(stage, index, &on_storage);
+            self.storage_run(stages, index, &on_storage);
         }
         if !on_files.is_empty() {
             self.file_run(stages, index, &on_files, formatted);

@@ -53,4 +53,4 @@ pub use options::{ErrorPolicy, Overwrite, RunOptions};
 pub use preflight::{Plan, PlannedStage, preflight};
 pub use run::{RunFacts, RunOutcome, StageFacts, run};
 pub use stop::StopFlag;
-pub use targets::MAKE_FIRST;
+pub use targets::{MAKE_FIRST, NAME_A_FILE};

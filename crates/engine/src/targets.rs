@@ -226,6 +226,9 @@ fn note_use<'a>(
 /// What to do about a file that must be there. How a job is to make it itself depends on the words that it was written in.
 pub const MAKE_FIRST: &str = "make the file first";
 
+/// What to do about a directory in place of a file; each dialect has its own word for files in one.
+pub const NAME_A_FILE: &str = "name a file";
+
 fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
     let path = Path::new(target.place.path());
     if job.backend == Backend::Null {
@@ -253,7 +256,7 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
             if metadata.is_dir() && job.existing == ExistingFiles::AsPeer =>
         {
             let problem = Complaint::new("it is a directory, and not a file");
-            Err(problem.hint("name a file; with fio's options, `directory=` says where files are"))
+            Err(problem.hint(NAME_A_FILE))
         }
         (_, Ok(metadata)) if metadata.is_dir() => fresh(target, path),
         (Place::FreshFileIn(_), Ok(_)) => {

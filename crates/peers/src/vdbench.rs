@@ -18,7 +18,7 @@ use fathom_engine::{EngineError, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
     Code, Console, Failure, Input, Start, engine_failure, in_words_of, located, map_paths,
-    measured, tell_warnings, watch,
+    measured, refuse_windows, tell_warnings, watch,
 };
 use fathom_workload::Workload;
 use jiff::Zoned;
@@ -227,6 +227,7 @@ fn act(
         let hint = others.hint();
         Failure::new(Code::VdbenchFailed, others).hint(hint)
     })?;
+    refuse_windows(&input, &input.workload)?;
     for note in notes {
         console.tell(&format!("note: {note}"));
     }
@@ -290,7 +291,8 @@ fn run(
     // A word in the file of `monitor=` ends all as it should.
     let interrupted = ran.interrupted && stop.signal().is_some();
     let record = start.record(&whole, measured(ran));
-    end(&report, &mut files, &record, failure.as_ref(), interrupted)?;
+    let of = (&report, fathom_rawio::wall_clock());
+    end(of, &mut files, &record, failure.as_ref(), interrupted)?;
     if let Some(problem) = writer.and_then(|writer| writer.finish(&record)) {
         console.tell(&format!("note: {problem}"));
     }
@@ -303,13 +305,12 @@ fn run(
 
 /// The last lines, and the record.
 pub(crate) fn end(
-    report: &Report,
+    (report, now): (&Report, u64),
     files: &mut Files<'_>,
     record: &Record,
     failure: Option<&Failure>,
     interrupted: bool,
 ) -> Result<(), Failure> {
-    let now = fathom_rawio::wall_clock();
     match failure {
         Some(failure) => report.error(files, now, &failure.message),
         None if interrupted => report.note(files, now, "Vdbench was interrupted"),

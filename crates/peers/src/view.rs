@@ -234,8 +234,10 @@ impl EventSink for VdbenchView<'_> {
 
 impl View for VdbenchView<'_> {
     fn finish(self: Box<Self>, record: &Record) -> Result<(), Failure> {
+        let now = self.watcher.now();
         let (report, mut files) = self.watcher.finish();
-        let ended = vdbench::end(&report, &mut files, record, None, record.interrupted);
+        let of = (&report, now);
+        let ended = vdbench::end(of, &mut files, record, None, record.interrupted);
         ended.map_err(|failure| Failure {
             code: Code::Target,
             ..failure

@@ -5,7 +5,7 @@
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
 use fathom_dialects::fio::{FioInput, Origin};
 
-use fathom_engine::{EngineError, MAKE_FIRST};
+use fathom_engine::{EngineError, MAKE_FIRST, NAME_A_FILE};
 
 use crate::{Failure, Input, Spoken, engine_failure};
 
@@ -40,7 +40,8 @@ impl Input {
     }
 }
 
-/// The same complaints; what to do about a file that is missing is said in the words of the dialect of that name.
+/// The same complaints; what to do about a file that is missing, or a directory in its place, is said in the words of the dialect
+/// of that name.
 #[must_use]
 pub fn in_words_of(dialect: &str, mut complaints: Diagnostics) -> Diagnostics {
     let makes = match dialect {
@@ -51,9 +52,19 @@ pub fn in_words_of(dialect: &str, mut complaints: Diagnostics) -> Diagnostics {
         "native" => "leave out `must_exist`",
         _ => return complaints,
     };
+    let names = match dialect {
+        "fio" => Some("say where files are by `directory=`"),
+        "vdbench" => Some("make it the `anchor=` of an `fsd=`"),
+        _ => None,
+    };
     for complaint in &mut complaints.0 {
-        if complaint.hint.as_deref() == Some(MAKE_FIRST) {
-            complaint.hint = Some(format!("{MAKE_FIRST}, or {makes}"));
+        let more = match complaint.hint.as_deref() {
+            Some(MAKE_FIRST) => (MAKE_FIRST, Some(makes)),
+            Some(NAME_A_FILE) => (NAME_A_FILE, names),
+            _ => continue,
+        };
+        if let (hint, Some(more)) = more {
+            complaint.hint = Some(format!("{hint}, or {more}"));
         }
     }
     complaints

@@ -29,7 +29,7 @@ pub use self::diskperformance::{make_folder, missing_folder, prepare as prepare_
 pub use self::diskspd::settle as settle_paths;
 pub use self::fio::read_context;
 pub use self::iometer::{processors, settle as settle_iometer};
-pub use self::vdbench::settle as settle_vdbench;
+pub use self::vdbench::{refuse_windows, settle as settle_vdbench};
 
 /// What the reader of an input knows beyond its workload.
 #[derive(Debug)]

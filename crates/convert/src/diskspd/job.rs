@@ -10,9 +10,20 @@ use fathom_workload::{
 
 use crate::draft::Draft;
 
+/// How the threads of a line go about its targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// Each target has threads of its own, which begin together.
+    Alike,
+    /// This many threads of a target begin this many bytes after each other.
+    Apart(u32, u64),
+    /// All threads share their I/Os out among all targets.
+    Pool,
+}
+
 /// The options of a line for `job`, which is the `number`th of all.
 pub fn options(
-    job: &Job,
+    (job, threads): (&Job, Threads),
     seed: u64,
     cooldown: Nanos,
     number: usize,
@@ -48,16 +59,9 @@ pub fn options(
     extent(job).into_iter().for_each(&mut put);
     put(format!("-b{}", size(largest(job, block))));
     times(limits, cooldown).into_iter().for_each(&mut put);
-    put(format!("-t{workers}"));
-    // With one I/O outstanding, DISKSPD issues one at a time.
-    put(format!(
-        "-o{}",
-        if matches!(backend, Backend::Sync | Backend::Mmap) {
-            1
-        } else {
-            *depth
-        }
-    ));
+    how_many((*workers, *depth, *backend), threads)
+        .into_iter()
+        .for_each(&mut put);
     order(job, *access, features.placement.as_deref())
         .into_iter()
         .for_each(&mut put);
@@ -91,6 +95,24 @@ pub fn options(
     words
 }
 
+/// Threads, and the I/Os that each keeps outstanding.
+fn how_many((workers, depth, backend): (u32, u32, Backend), threads: Threads) -> Vec<String> {
+    // With one I/O outstanding, DISKSPD issues one at a time.
+    let depth = match backend {
+        Backend::Sync | Backend::Mmap => 1,
+        _ => depth,
+    };
+    match threads {
+        Threads::Alike => vec![format!("-t{workers}"), format!("-o{depth}")],
+        Threads::Apart(count, stride) => vec![
+            format!("-t{count}"),
+            format!("-T{}", size(stride)),
+            format!("-o{depth}"),
+        ],
+        Threads::Pool => vec![format!("-F{workers}"), format!("-O{depth}")],
+    }
+}
+
 /// A size with the largest of DISKSPD's letters that is exact.
 fn size(bytes: u64) -> String {
     let units = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
@@ -104,9 +126,9 @@ fn size(bytes: u64) -> String {
 }
 
 /// The path of each target.
-pub fn targets(job: &Job, number: usize, draft: &mut Draft) -> Vec<String> {
+pub fn targets((job, threads): (&Job, Threads), number: usize, draft: &mut Draft) -> Vec<String> {
     let several = job.targets.len() > 1;
-    if several {
+    if several && threads != Threads::Pool {
         let depth = job.effective_depth();
         let message =
             format!("DISKSPD keeps {depth} I/Os outstanding on each target, not on all together");

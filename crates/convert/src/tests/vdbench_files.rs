@@ -1,5 +1,7 @@
 //! Vdbench's parameter files, read, written and read again.
 
+use fathom_workload::Stage;
+
 use super::{Dialect, convert, normal_form, told, vdbench};
 
 /// The file comes back as it was, with nothing told; its text says these.
@@ -101,6 +103,114 @@ fn runs_on_storage_come_back() {
         "sd=sd1,lun=/d/f,size=1g,threads=4\nsd=sd2,lun=/d/g,size=1g,threads=4\nwd=a,sd=sd1,xfersize=8k\nwd=b,sd=sd2,xfersize=4k,rdpct=0\n\
          rd=one,wd=(a,b),iorate=max,elapsed=10\nrd=two,wd=(a,b),iorate=max,elapsed=20\n",
         &["sd=sd2,lun=/d/g", "rd=two,wd=(a,b)"],
+    );
+}
+
+#[test]
+fn curves_come_back() {
+    let storage = "sd=sd1,lun=/d/f,size=1g,threads=4\nsd=sd2,lun=/d/g,size=1g,threads=4\n\
+         wd=a,sd=sd1,xfersize=8k,rdpct=70\nwd=b,sd=sd2,xfersize=4k\n";
+    for runs in [
+        "rd=r,wd=a,iorate=curve,curve=(50,100),elapsed=10\nrd=s,wd=a,iorate=500,elapsed=10\n",
+        "rd=r,wd=(a,b),iorate=curve,curve=(50,100),warmup=5,elapsed=10,pause=3\n",
+        "rd=r,wd=a,iorate=curve,curve=(50,100),elapsed=10,distribution=deterministic\n",
+        "rd=r,wd=a,iorate=curve,curve=(50,100),elapsed=10\nrd=s,wd=a,iorate=curve,curve=(10,20.5),elapsed=9\n",
+    ] {
+        comes_back(
+            &format!("{storage}{runs}"),
+            &["rd=r,wd=", "iorate=curve,curve=(50,100)"],
+        );
+    }
+}
+
+#[test]
+fn shares_of_runs_at_full_speed_come_back() {
+    let storage = "sd=sd1,lun=/d/f,size=1g,threads=4\nsd=sd2,lun=/d/g,size=1g,threads=4\nsd=sd3,lun=/d/h,size=1g,threads=4\n";
+    let run = "rd=r,wd=(a,b),iorate=max,elapsed=10\n";
+    comes_back(
+        &format!(
+            "{storage}wd=a,sd=sd1,xfersize=8k,rdpct=70,skew=40\nwd=b,sd=sd2,xfersize=4k\n{run}"
+        ),
+        &["skew=40", "skew=60"],
+    );
+    // Each piece of storage has a workload of its own, with its part of the share.
+    let text = format!(
+        "{storage}wd=a,sd=(sd1,sd2),xfersize=8k,skew=70\nwd=b,sd=sd3,xfersize=4k,skew=30\n{run}"
+    );
+    let converted = convert(&vdbench::read(&text).unwrap(), Dialect::Vdbench, "x");
+    assert!(!converted.is_lossy(), "{:?}", told(&converted));
+    assert_eq!(converted.text.matches("skew=35").count(), 2);
+}
+
+/// A rate that follows from a run that is not right before it cannot be said, and the loss tells why.
+#[test]
+fn rates_that_follow_from_elsewhere_are_told() {
+    let text = "sd=sd1,lun=/d/f,size=1g,threads=4\nwd=a,sd=sd1,xfersize=8k\n\
+         rd=r,wd=a,iorate=max,elapsed=10\nrd=s,wd=a,iorate=50%,elapsed=10\n";
+    comes_back(text, &["iorate=50%"]);
+    let mut workload = vdbench::read(text).unwrap();
+    let again = workload.stages[1].clone();
+    workload.stages.push(Stage {
+        name: "again".to_owned(),
+        ..again
+    });
+    let converted = convert(&workload, Dialect::Vdbench, "x");
+    let told = told(&converted).join("\n");
+    assert!(told.contains("the run right before it"), "{told}");
+}
+
+/// Two intervals are the least that Vdbench runs for, of which the first is the warm-up.
+#[test]
+fn short_runs_come_back() {
+    for times in ["elapsed=2", "elapsed=3", "warmup=2,elapsed=2"] {
+        comes_back(
+            &format!(
+                "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k\nrd=r,wd=w,iorate=max,interval=1,{times}\n"
+            ),
+            &["rd=r,wd="],
+        );
+    }
+}
+
+/// One queue with the rate of all workers is no other rate.
+#[test]
+fn the_rate_of_several_workers_is_that_of_their_queue() {
+    let mut workload = vdbench::read(
+        "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k\nrd=r,wd=w,iorate=500,elapsed=10\n",
+    )
+    .unwrap();
+    workload.stages[0].jobs[0].workers = 2;
+    let converted = convert(&workload, Dialect::Vdbench, "x");
+    assert!(converted.text.contains("iorate=1000"), "{}", converted.text);
+    let told = told(&converted).join("\n");
+    assert!(told.contains("2 workers become one queue"), "{told}");
+    assert!(!told.contains("arrival"), "{told}");
+}
+
+/// Weights of Vdbench's shares are larger than fio takes; in proportion they are not.
+#[test]
+fn shares_become_weights_that_fio_takes() {
+    let fwd = |number: u32, skew: u32| {
+        format!("fwd=f{number},fsd=fsd1,operation=read,xfersize=4k,skew={skew}\n")
+    };
+    let text = format!(
+        "fsd=fsd1,anchor=/d/a,depth=1,width=1,files=10,size=64k\n{}{}{}rd=r,fwd=f*,fwdrate=max,format=no,elapsed=10\n",
+        fwd(1, 30),
+        fwd(2, 50),
+        fwd(3, 20)
+    );
+    let workload = vdbench::read(&text).unwrap();
+    let converted = convert(&workload, Dialect::Fio, "x");
+    let told = told(&converted).join("\n");
+    assert!(!told.contains("refused"), "{told}");
+    assert!(!told.contains("flow"), "{told}");
+    let lines = converted.text.lines();
+    let weights: Vec<&str> = lines.filter(|line| line.starts_with("flow=")).collect();
+    assert_eq!(
+        weights,
+        ["flow=3", "flow=5", "flow=2"],
+        "{}",
+        converted.text
     );
 }
 

@@ -8,13 +8,19 @@ use fathom_workload::{
     Poisson, SequentialScope, Stage, SyncPolicy, Target, WeightedSize, Zone,
 };
 
+use super::curve::{of_rates, points_behind, rate_of_last};
 use super::sections::Kind;
 use super::{Writer, is_name, list, percent, quoted, safe, size, whole};
 use crate::draft::Draft;
 
 impl Writer {
-    /// The run of jobs that read and write files or devices of their own.
-    pub(super) fn storage_run(&mut self, stage: &Stage, index: usize, jobs: &[(usize, &Job)]) {
+    /// The run of jobs that read and write files or devices of their own, with the points of its curve.
+    pub(super) fn storage_run(&mut self, stages: &[Stage], index: usize, jobs: &[(usize, &Job)]) {
+        let stage = &stages[index];
+        let points = points_behind(stages, index);
+        // A rate that stands with the run is none of its workloads.
+        self.is_paced_apart = rate_of_last(stages, index).is_none();
+        self.weights = all_weights(jobs);
         let mut names = Vec::new();
         let mut place = 0;
         let mut rest = jobs;
@@ -37,18 +43,22 @@ impl Writer {
             rest = &rest[streams..];
         }
         let compress = self.general.of_run(jobs);
+        let rates = match rate_of_last(stages, index) {
+            Some(share) => format!("{share}%"),
+            None => of_rates(points),
+        };
         let _ = writeln!(
             self.runs,
             "rd={},{}{compress}",
             safe(&stage.name, index),
-            of_run(stage, jobs, &names)
+            of_run((stage, &rates), jobs, &names, points)
         );
         self.draft.stages[index].push(self.made);
         self.made += 1;
     }
 
     /// What becomes of a job as a whole.
-    fn tell(&mut self, number: usize, job: &Job) {
+    pub(super) fn tell(&mut self, number: usize, job: &Job) {
         if job.workers > 1 {
             let message = format!(
                 "{} workers become one queue of as many I/Os outstanding",
@@ -56,6 +66,8 @@ impl Writer {
             );
             self.draft.lost(number, "workers", message.clone());
             self.draft.lost(number, "depth", message);
+            // One queue has the rate of all workers.
+            self.draft.same(number, "arrival.rate");
         }
         if job.targets.len() > 1 {
             let message = "Vdbench keeps its threads on each SD, not on all together";
@@ -91,12 +103,30 @@ impl Writer {
         if streams.len() > 1 {
             let _ = write!(body, ",streams={}", streams.len());
         }
-        if let Some(rate) = rate(job, streams.len()) {
+        if let Some(rate) = rate(job, streams.len()).filter(|_| self.is_paced_apart) {
             let _ = write!(body, ",iorate={rate}");
+        }
+        if let (Some(all), Some(flow)) = (self.weights, job.features.flow) {
+            let points = f64::from(flow.weight) * 1e6 / all as f64;
+            let _ = write!(body, ",skew={}", points.round() / 1e4);
         }
         self.sections
             .place(Kind::Wd, wd, &format!("wd{fallback}"), body, self.made)
     }
+}
+
+/// The weights of all jobs of a run together, where they are as fast as they can be and held to shares of one flow.
+fn all_weights(jobs: &[(usize, &Job)]) -> Option<u64> {
+    let (_, first) = jobs.first()?;
+    let id = first.features.flow?.id;
+    let weight = |job: &Job| {
+        let flow = job.features.flow?;
+        let is_shared = flow.id == id && flow.pause == Nanos::ZERO;
+        let is_one = job.workers == 1 && job.targets.len() == 1 && !job.name.contains('#');
+        let is_closed = job.arrival == Arrival::Closed;
+        (is_shared && is_one && is_closed).then_some(u64::from(flow.weight))
+    };
+    jobs.iter().map(|(_, job)| weight(job)).sum()
 }
 
 /// How many of the first jobs are the streams of one workload: pieces of one range one after another, each with its part of
@@ -385,7 +415,12 @@ pub(super) fn shares(list: &[WeightedSize]) -> String {
 }
 
 /// The times of a run are those of its longest job.
-fn of_run(stage: &Stage, jobs: &[(usize, &Job)], names: &[String]) -> String {
+fn of_run(
+    (stage, rates): (&Stage, &str),
+    jobs: &[(usize, &Job)],
+    names: &[String],
+    points: &[Stage],
+) -> String {
     let limits = |of: fn(&Limits) -> u64| {
         jobs.iter()
             .map(|(_, job)| of(&job.limits))
@@ -397,10 +432,9 @@ fn of_run(stage: &Stage, jobs: &[(usize, &Job)], names: &[String]) -> String {
         limits
             .runtime
             .map_or(30, |time| time.get().div_ceil(1_000_000_000))
-    })
-    .max(2);
+    });
     let work = list(names);
-    let mut text = format!("wd={work},iorate=max,interval=1");
+    let mut text = format!("wd={work},iorate={rates},interval=1");
     // Shared out over the streams of a workload. What a warm-up moves would not count.
     let bytes = match (names.len(), jobs) {
         (1, [(_, job), ..]) if warmup == 0 => job.limits.bytes,
@@ -408,18 +442,23 @@ fn of_run(stage: &Stage, jobs: &[(usize, &Job)], names: &[String]) -> String {
     };
     let maxdata = bytes.map(|bytes| bytes.get().saturating_mul(jobs.len() as u64));
     let ends_early = maxdata.is_some() || jobs.iter().any(|(_, job)| ends_at_eof(job));
-    if warmup > 0 {
-        let _ = write!(text, ",warmup={warmup},elapsed={elapsed}");
-    } else if ends_early {
-        let _ = write!(text, ",elapsed={elapsed}");
-    } else {
-        // The first interval is left out of what is measured.
-        let _ = write!(text, ",elapsed={}", elapsed + 1);
-    }
+    // A run has two intervals at least. Without a warm-up, the first is left out of what is measured.
+    let elapsed = match (warmup, elapsed) {
+        (0, elapsed) if ends_early => elapsed.max(2),
+        (0, elapsed) => elapsed.max(1) + 1,
+        (1, 0 | 1) if !ends_early => 2,
+        (warmup, elapsed) => {
+            let _ = write!(text, ",warmup={warmup}");
+            elapsed.max(2)
+        }
+    };
+    let _ = write!(text, ",elapsed={elapsed}");
     if stage.cooldown > Nanos::ZERO {
         let _ = write!(text, ",pause={}", whole(stage.cooldown));
     }
-    let paced = jobs.iter().find_map(|(_, job)| match job.arrival {
+    let of_points = points.first().map_or(&[][..], |point| &point.jobs);
+    let all = jobs.iter().map(|(_, job)| *job).chain(of_points);
+    let paced = { all }.find_map(|job| match job.arrival {
         Arrival::Open {
             rate: _,
             poisson,

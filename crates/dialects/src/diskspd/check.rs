@@ -226,7 +226,7 @@ const ODDITIES: &[Rule] = &[
     rule(
         "s",
         "each thread goes through the whole target by itself, so that the target sees no sequence",
-        "write `-si` for one position of all threads",
+        "write `-si` (InterlockedSequential) for one position of all threads",
         |span, it| {
             it.random.is_none()
                 && is_shared(span, it)

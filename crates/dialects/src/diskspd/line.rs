@@ -199,12 +199,20 @@ impl Line {
 
     /// Bytes of a size.
     pub fn size(&self, text: &str) -> Result<u64, (String, String)> {
+        if text.is_empty() {
+            let message = "no size stands behind the option's letter";
+            return wrong(message, "write it there without a blank, such as `-b64K`");
+        }
         let hint = "write a whole number with K, M, G, T or b (blocks), such as `64K`";
         sizes::parse(text, self.target.block).map_err(|message| (message, hint.to_owned()))
     }
 
     /// The number that a value begins with. DISKSPD takes no notice of what follows; a person may have meant it.
     pub fn number(&mut self, index: usize, text: &str) -> Result<u64, (String, String)> {
+        if text.is_empty() {
+            let message = "no number stands behind the option's letter";
+            return wrong(message, "write it there without a blank, such as `-t4`");
+        }
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, rest) = text.split_at(digits);
         let Some(value) = number.parse::<u32>().ok() else {

@@ -42,11 +42,11 @@ fn fit(job: &mut Job, files: &dyn Files) -> Result<(), Diagnostic> {
         };
         let mut path = target.place.path().to_owned();
         if !path.contains('/') {
-            let message = format!("`{path}` is a target that nothing serves here");
-            return wrong(
-                message,
-                format!("say where it is with `--map '{path}=/PATH'`"),
-            );
+            path = match beside(&path, files) {
+                Ok(beside) => beside,
+                Err((message, hint)) => return wrong(message, hint),
+            };
+            target.place = Place::Path(path.clone());
         }
         let mut status = files.status(&path);
         let folder = path
@@ -102,4 +102,22 @@ fn fit(job: &mut Job, files: &dyn Files) -> Result<(), Diagnostic> {
         }
     }
     Ok(())
+}
+
+/// What a word without a slash is in this directory: the test file of a folder, or a file or device itself. Else what is wrong,
+/// and what to do.
+fn beside(name: &str, files: &dyn Files) -> Result<String, (String, String)> {
+    match files.status(name) {
+        FileStatus::Missing => {
+            let hint = format!(
+                "say where it is with `--map '{name}=/PATH'`, or name a folder, a file or a device that is there"
+            );
+            Err((
+                format!("`{name}` is a target that nothing serves here"),
+                hint,
+            ))
+        }
+        FileStatus::Directory => Ok(format!("./{name}/{TEST_FILE}")),
+        FileStatus::Regular(_) | FileStatus::Special(_) => Ok(format!("./{name}")),
+    }
 }

@@ -321,9 +321,10 @@ impl<'t> Planner<'_, 't> {
         for name in library::names() {
             known.push(name);
         }
+        let shown = known[..known.len().min(20)].join(", ");
         let near = nearest(&shortened(name), known);
         let hint = near.map_or_else(
-            || "specify it under ACCESS SPECIFICATIONS".to_owned(),
+            || format!("specify it under ACCESS SPECIFICATIONS, or use one of {shown}"),
             |near| format!("did you mean `{near}`?"),
         );
         let message = format!("there is no access specification `{}`", shortened(name));

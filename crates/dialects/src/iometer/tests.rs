@@ -71,8 +71,10 @@ impl Files for Machine1 {
 
     fn status(&self, path: &str) -> FileStatus {
         match path {
-            "/mnt/data" | "/mnt/empty" => FileStatus::Directory,
-            "/mnt/data/iobw.tst" | "/srv/file" => FileStatus::Regular(Bytes::mib(64)),
+            "/mnt/data" | "/mnt/empty" | "beside" | "./beside" => FileStatus::Directory,
+            "/mnt/data/iobw.tst" | "/srv/file" | "./beside/iobw.tst" | "image" | "./image" => {
+                FileStatus::Regular(Bytes::mib(64))
+            }
             "/dev/sdb" => FileStatus::Special(Some(Bytes::gib(4))),
             _ => FileStatus::Missing,
         }

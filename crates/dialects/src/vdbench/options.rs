@@ -105,8 +105,35 @@ struct LineReader<'w> {
     complaints: Diagnostics,
 }
 
+/// Utilities that Vdbench is called by the first word for, and what does the same here.
+const UTILITIES: &[(&str, &str)] = &[
+    (
+        "compare",
+        "`fathom compare A B` lays two records beside each other: the `fathom.json` of two outputs",
+    ),
+    (
+        "parse",
+        "columns of `flatfile.html` are known by its first line without a star; `percentiles.csv` and `fathom.json` have more",
+    ),
+    ("rsh", "no other host connects to this one"),
+    ("jstack", "there are no Java processes"),
+    ("sds", "write an `sd=` for each disk of `lsblk`"),
+    ("edit", "use an editor"),
+    ("print", "use `hexdump`"),
+    ("csim", "use Vdbench's own"),
+    ("dsim", "use Vdbench's own"),
+    ("printjournal", "journals are not kept"),
+    ("showlba", "use `fathom fio` with `--write_iolog=`"),
+];
+
 impl LineReader<'_> {
     fn read(&mut self) {
+        let first = self.words.peek().map_or("", |word| word.as_str());
+        if let Some((name, hint)) = UTILITIES.iter().find(|(name, _)| *name == first) {
+            let message = format!("`{name}` is a utility of Vdbench that is not done here");
+            self.error(&message, hint);
+            return;
+        }
         while let Some(word) = self.words.next() {
             match word.as_str() {
                 "-f" => self.files(),

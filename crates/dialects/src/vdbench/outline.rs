@@ -170,7 +170,8 @@ impl Keywords {
             return None;
         }
         // The rest of a line whose beginning was misplaced is of one fault with that.
-        let of_storage = kind != Kind::Sd && STORAGE.contains(&key);
+        let of_trees = kind == Kind::Fwd && TREES.contains(&key);
+        let of_storage = of_trees || kind != Kind::Sd && STORAGE.contains(&key);
         let was_told = std::mem::replace(&mut self.misplaced, of_storage);
         if was_told && of_storage && parameter.continues {
             return None;
@@ -178,6 +179,10 @@ impl Keywords {
         let hint = match (kind, nearest(key, known.iter().copied())) {
             _ if key.starts_with('\u{feff}') => {
                 "the file begins with a byte order mark: save it as UTF-8 without one".to_owned()
+            }
+            (Kind::Fwd, _) if of_trees => {
+                "it belongs to an `fsd=`, and those come before `fwd=`; in an FWD, `fsd=` names what it works on"
+                    .to_owned()
             }
             (_, Some(near)) => format!("did you mean `{near}`?"),
             (Kind::Wd | Kind::Fwd | Kind::Rd, None) if STORAGE.contains(&key) => {
@@ -202,5 +207,16 @@ impl Keywords {
     }
 }
 
+/// Keywords of file systems alone.
+const TREES: &[&str] = &[
+    "anchor",
+    "depth",
+    "width",
+    "sizes",
+    "size",
+    "totalsize",
+    "workingsetsize",
+    "wss",
+];
 /// Keywords of storage alone.
 const STORAGE: &[&str] = &["lun", "size", "count", "offset", "align"];

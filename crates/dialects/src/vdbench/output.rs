@@ -72,6 +72,8 @@ pub struct Layout {
     pub runs: Vec<RunLayout>,
     /// Which files there are beyond those that always are.
     pub detail: Detail,
+    /// Upper limits of the buckets of histograms in µs, ascending; the last bucket has none.
+    pub response_limits: Vec<u64>,
     /// Megabytes of 1,000,000 bytes (`-mb`).
     pub decimal_megabytes: bool,
 }
@@ -83,8 +85,17 @@ pub struct Detail {
     pub by_host: bool,
     /// A file for each slave and SD.
     pub by_slave: bool,
-    /// No file for an SD.
-    pub no_sd: bool,
+    /// Storage that has no file of its own.
+    pub without: Without,
+}
+
+/// Kinds of storage that `report=` leaves the files of out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Without {
+    /// SDs.
+    pub sds: bool,
+    /// FSDs.
+    pub fsds: bool,
 }
 
 /// One run: an RD at one combination of its loops.

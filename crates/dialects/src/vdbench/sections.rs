@@ -593,10 +593,8 @@ pub struct General {
     pub concatenatesds: bool,
     /// `histogram=`: upper ends of classes in µs; empty: the default ones.
     pub histogram: Vec<u64>,
-    /// `report=` words: `host_detail`, `slave_detail`, `no_sd_detail`, `no_fsd_detail`.
+    /// `report=` words in full: `host_detail`, `slave_detail`, `no_sd_detail`, `no_fsd_detail`.
     pub report: Vec<String>,
-    /// `report_run_totals=yes`.
-    pub report_run_totals: bool,
     /// `monitor=`: the file that ends a run.
     pub monitor: Option<String>,
     /// `startcmd=`.
@@ -611,8 +609,6 @@ pub struct General {
     pub repeat: Option<Repeat>,
     /// `create_anchors=yes`.
     pub create_anchors: bool,
-    /// `data_errors=`: errors until the run ends; 0: the first.
-    pub data_errors: Option<u64>,
     /// Keywords that were taken and do nothing here, as written.
     pub without_effect: Vec<String>,
 }

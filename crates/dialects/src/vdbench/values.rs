@@ -97,8 +97,13 @@ impl Values<'_> {
 
     /// A percentage from 0 to 100, with or without its sign.
     pub fn percent(&mut self, parameter: &Parameter) -> Option<f64> {
+        // With `%`, a number is read as one below 0.
+        let is_below = parameter
+            .values
+            .first()
+            .is_some_and(|word| word.text.starts_with('-'));
         let number = self.number(parameter, Unit::Size)?.abs();
-        if number <= 100.0 {
+        if number <= 100.0 && !is_below {
             return Some(number);
         }
         let at = parameter

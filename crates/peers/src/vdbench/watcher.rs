@@ -78,7 +78,8 @@ impl<'a> Watcher<'a> {
         (self.report, self.files)
     }
 
-    fn now(&self) -> u64 {
+    /// What the clock of the run says, in ns since the epoch.
+    pub fn now(&self) -> u64 {
         match self.time {
             Time::Real => fathom_rawio::wall_clock(),
             Time::Virtual(start) => start.saturating_add((self.stage_began + self.reached).get()),
@@ -135,7 +136,11 @@ impl<'a> Watcher<'a> {
             })
             .collect();
         let now = (self.now(), interval.length);
-        self.report.second(&mut self.files, now, &seconds, used);
+        if self.is_unknown(interval, &seconds) {
+            self.report.unknown_second(&mut self.files, now);
+        } else {
+            self.report.second(&mut self.files, now, &seconds, used);
+        }
         if let Time::Real = self.time {
             self.files.flush();
             self.heed_monitor();
@@ -148,6 +153,18 @@ impl<'a> Watcher<'a> {
         ) {
             self.cut();
         }
+    }
+
+    /// Whether an interval is of a prediction's warm-up, which counts no I/O.
+    fn is_unknown(&self, interval: &IntervalStats, jobs: &[JobSecond<'_>]) -> bool {
+        let stage = self.run.map(|run| self.input.runs[run].stage);
+        let stage = stage.and_then(|stage| self.workload.stages.get(stage));
+        let warmups = stage.into_iter().flat_map(|stage| &stage.jobs);
+        let warmup = warmups.map(|job| job.limits.warmup).max();
+        let did = |job: &JobSecond<'_>| job.directions.iter().flatten().any(|it| it.ios() > 0);
+        matches!(self.time, Time::Virtual(_))
+            && warmup.is_some_and(|warmup| interval.at <= warmup)
+            && !jobs.iter().any(did)
     }
 
     fn cut(&mut self) {

@@ -53,11 +53,19 @@ pub fn settle(workload: &mut Workload) -> Result<(), Failure> {
 
 /// Refuses a path of Windows that nothing was mapped to.
 pub(super) fn windows_path(workload: &Workload) -> Option<Diagnostic> {
+    unserved(workload, diskspd::is_windows_path)
+}
+
+/// Refuses the first path that `is_unserved` says nothing here serves.
+pub(super) fn unserved(
+    workload: &Workload,
+    is_unserved: impl Fn(&str) -> bool,
+) -> Option<Diagnostic> {
     let jobs = workload.stages.iter().flat_map(|stage| &stage.jobs);
     let mut paths = jobs
         .flat_map(|job| &job.targets)
         .map(|target| target.place.path());
-    let path = paths.find(|path| diskspd::is_windows_path(path))?;
+    let path = paths.find(|path| is_unserved(path))?;
     let from = match path.split_once(':') {
         Some((drive, _)) if drive.len() == 1 => format!("{drive}:"),
         _ => path.to_owned(),

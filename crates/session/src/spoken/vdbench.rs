@@ -3,12 +3,15 @@
 use std::mem;
 
 use fathom_diagnostics::Diagnostics;
+use fathom_dialects::diskspd::is_windows_path;
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::vdbench::{self, VdbenchInput};
 use fathom_workload::Workload;
 
+use super::diskspd::unserved;
 use super::held::Held;
 use super::{File, Spoken};
+use crate::places::located;
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
 pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Input, Failure> {
@@ -69,7 +72,7 @@ fn with_workload<T>(
 /// Fits the workload of parameter files to this machine: its hosts, its files' sizes, and the run that writes short ones.
 ///
 /// # Errors
-/// Hosts that are other machines.
+/// Hosts that are other machines; paths that mean something to Windows alone.
 pub fn settle(
     input: &mut VdbenchInput,
     workload: &mut Workload,
@@ -81,10 +84,25 @@ pub fn settle(
         let hint = others.hint();
         Failure::new(Code::Unsupported, others).hint(hint)
     })?;
+    refuse_windows(input, workload)?;
     for note in notes {
         console.tell(&format!("note: {note}"));
     }
     Ok(())
+}
+
+/// Refuses a path of Windows that nothing was mapped to: Vdbench would make a file of that name.
+///
+/// # Errors
+/// The path, with its line and the `--map` that it needs.
+pub fn refuse_windows(input: &VdbenchInput, workload: &Workload) -> Result<(), Failure> {
+    // A backslash within a path of this machine is what it says.
+    let is_of_windows = |path: &str| !path.starts_with('/') && is_windows_path(path);
+    let Some(complaint) = unserved(workload, is_of_windows) else {
+        return Ok(());
+    };
+    let complaints = Diagnostics(vec![complaint]);
+    Err(located(complaints, |subject| input.place_of(subject)).into())
 }
 
 /// Adds the run that writes all files in full, which a prediction takes as there otherwise.

@@ -84,6 +84,11 @@ fn check_set(set: &FileSet, found: &mut Found) {
         (set.file_count(), "files"),
     ] {
         if count > SET_MAX {
+            // Counting stops at the largest number.
+            let count = match count {
+                u64::MAX => "more than 10^19".to_owned(),
+                count => count.to_string(),
+            };
             let message = format!("`{anchor}` has {count} {what}; at most {SET_MAX} are possible");
             found.add("target", message, "use less depth, width or files");
             return;

@@ -267,6 +267,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("-b4G f", "4294967296 bytes"),
     ("-b0 f", "0 bytes"),
     ("-b4.5K f", "no size"),
+    ("-b 4K f", "no size stands behind"),
+    ("-t 4 f", "no number stands behind"),
     ("-b99999999999T f", "past 2^63"),
     ("f -r", "before the targets"),
     ("f g -r", "before the targets"),

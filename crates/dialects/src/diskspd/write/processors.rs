@@ -99,19 +99,27 @@ pub fn write_table(text: &mut String, cpus: &[CpuUse]) {
         shares(text, one);
     }
     let _ = write!(text, "{rule}\n{}avg.", " ".repeat(indent));
-    shares(text, &average(cpus));
+    match average(cpus) {
+        Some(average) => shares(text, &average),
+        None => {
+            let _ = writeln!(text, "{}", "|     N/A".repeat(4));
+        }
+    }
 }
 
-/// Mean use of all processors.
-pub fn average(cpus: &[CpuUse]) -> CpuUse {
-    let count = cpus.len().max(1) as f64;
+/// Mean use of all processors; `None` where that of none is known.
+pub fn average(cpus: &[CpuUse]) -> Option<CpuUse> {
+    if cpus.is_empty() {
+        return None;
+    }
+    let count = cpus.len() as f64;
     let mean = |share: fn(&CpuUse) -> f64| cpus.iter().map(share).sum::<f64>() / count;
-    CpuUse {
+    Some(CpuUse {
         user: mean(|it| it.user),
         kernel: mean(|it| it.kernel),
         idle: mean(|it| it.idle),
         ..CpuUse::default()
-    }
+    })
 }
 
 fn shares(text: &mut String, one: &CpuUse) {

@@ -181,9 +181,11 @@ fn write_cpus(xml: &mut Xml, cpus: &[CpuUse]) {
         shares(xml, one);
         xml.close("CPU");
     }
-    xml.open("Average");
-    shares(xml, &average(cpus));
-    xml.close("Average");
+    if let Some(average) = average(cpus) {
+        xml.open("Average");
+        shares(xml, &average);
+        xml.close("Average");
+    }
     xml.close("CpuUtilization");
 }
 

@@ -146,6 +146,17 @@ Read IO
     assert!(shown == expected, "{text}");
 }
 
+/// A prediction has no processors: its table had a use of 100 %.
+#[test]
+fn processors_that_are_not_known_have_no_figures() {
+    let text = output("-c10M -b4K -r -t2 -d2 -W0 x.dat", &[], &[]);
+    let row = "\navg.|     N/A|     N/A|     N/A|     N/A\n";
+    assert!(text.contains(row), "{text}");
+    let text = output("-c10M -b4K -r -t2 -d2 -W0 -Rxml x.dat", &[], &[]);
+    assert!(!text.contains("<Average>"), "{text}");
+    assert!(!text.contains("-0.00"), "{text}");
+}
+
 #[test]
 fn latencies_and_deviations_have_their_columns() {
     let window = |second, ios| LogWindow {

@@ -130,6 +130,12 @@ fn targets_are_fitted_to_what_is_there() {
     );
     let error = fitted("/nowhere", "--size 1GiB").unwrap_err();
     assert!(error.contains("there is no `/nowhere`"), "{error}");
+    // A folder and a file of the present directory.
+    assert_eq!(
+        fitted("beside", ""),
+        there("./beside/iobw.tst", Bytes::mib(64))
+    );
+    assert_eq!(fitted("image", ""), there("./image", Bytes::mib(64)));
     let error = fitted("sdb", "--size 1GiB").unwrap_err();
     assert!(error.contains("--map 'sdb=/PATH'"), "{error}");
 }
@@ -170,4 +176,19 @@ fn files_of_other_tools_are_refused() {
             "{error}"
         );
     }
+}
+
+#[test]
+fn a_specification_that_nobody_knows_is_told_with_those_that_are_known() {
+    let Err(error) = line("", "--spec Nope --target /mnt/data --time 1s") else {
+        panic!("taken");
+    };
+    assert!(
+        error.contains("use one of Idle, Default, Database"),
+        "{error}"
+    );
+    let Err(error) = line("", "--spec Databas --target /mnt/data --time 1s") else {
+        panic!("taken");
+    };
+    assert!(error.contains("did you mean `Database`?"), "{error}");
 }

@@ -51,6 +51,14 @@ const KEYWORDS: &[&str] = &[
     "include",
 ];
 
+/// Words of `report=`.
+const REPORTS: &[&str] = &[
+    "slave_detail",
+    "host_detail",
+    "no_sd_detail",
+    "no_fsd_detail",
+];
+
 /// Keywords that are for what Fathom does otherwise or not at all, and why nothing is lost.
 const NO_EFFECT: &[(&str, &str)] = &[
     ("messagescan", "the system's message log is not read"),
@@ -153,10 +161,12 @@ impl Builder<'_> {
             }
             "data_errors" => self.data_errors(parameter),
             "histogram" => self.histogram(parameter),
-            "report" => self.built.general.report = words().collect(),
+            "report" => self.report(parameter),
             "report_run_totals" => {
-                self.built.general.report_run_totals =
-                    self.values.truth(parameter).unwrap_or_default();
+                if self.values.truth(parameter) == Some(true) {
+                    let why = "there is no `totals_optional.html`; `totals.html` has each run, and `fathom.json` what all of them did";
+                    self.no_effect(parameter, why);
+                }
             }
             "startcmd" | "start_cmd" | "endcmd" | "end_cmd" => {
                 let general = &mut self.built.general;
@@ -215,12 +225,27 @@ impl Builder<'_> {
             .first()
             .map(|word| word.text.parse::<u64>())
         {
-            Some(Ok(number)) => self.built.general.data_errors = Some(number),
+            Some(Ok(0 | 1)) => {}
+            Some(Ok(_)) => self.no_effect(parameter, "the first error of an I/O ends its job"),
             _ => self.refuse(
                 parameter,
                 "commands on errors are not run",
                 "give a number of errors",
             ),
+        }
+    }
+
+    /// `report=`: its words may be as short as one likes, and the first that begins so is meant.
+    fn report(&mut self, parameter: &Parameter) {
+        for word in &parameter.values {
+            let mut known = REPORTS.iter();
+            if let Some(name) = known.find(|name| name.starts_with(&word.text)) {
+                self.built.general.report.push((*name).to_owned());
+            } else {
+                let message = format!("`report={}` names no report", word.text);
+                let hint = format!("write some of {}", REPORTS.join(", "));
+                self.values.error(word.at, message, hint);
+            }
         }
     }
 
@@ -259,6 +284,11 @@ impl Builder<'_> {
         if buckets.len() > 64 {
             let message = "`histogram=` has more than 64 classes";
             self.values.error(parameter.at, message, "give fewer");
+        }
+        if !buckets.is_sorted_by(|before, after| before < after) {
+            let message = "the classes of `histogram=` do not ascend";
+            let hint = "write their ends from the shortest response time to the longest";
+            self.values.error(parameter.at, message, hint);
         }
         self.built.general.histogram = buckets;
     }

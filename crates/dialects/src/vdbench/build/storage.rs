@@ -229,6 +229,9 @@ impl Builder<'_> {
                 "traces of Swat are not read",
                 "use `fathom fio` with `--read_iolog=`",
             ),
+            "journal" | "deduphotsets" | "dedupflipflop" => {
+                self.refuse(parameter, "not done here", "remove it");
+            }
             _ => self.refuse(
                 parameter,
                 "not done for a single SD",

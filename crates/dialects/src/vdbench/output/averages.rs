@@ -36,10 +36,11 @@ impl Report {
         pages.append("percentiles.csv", &csv::lines(&run, &label, total));
         for part in self.parts.iter().filter(|part| part.is_used) {
             if let Some(page) = &part.histogram {
+                let limits = &self.layout.response_limits;
                 let tables = if run.on_files {
-                    histogram::of_set(part.averaged())
+                    histogram::of_set(part.averaged(), limits)
                 } else {
-                    histogram::tables(part.averaged())
+                    histogram::tables(part.averaged(), limits)
                 };
                 pages.append(&format!("{page}.html"), &tables);
             }

@@ -63,8 +63,12 @@ pub fn summary(layout: &Layout, wds: &[String], now: u64) -> String {
     ));
     text.push_str(&link("Link to workload skew report:", "skew", "skew"));
     let (sds, fsds) = layout.sds.split_at(layout.first_fsd.min(layout.sds.len()));
-    for (label, names) in [("Link to SD reports:", sds), ("Link to FSD reports:", fsds)] {
-        if !layout.detail.no_sd && !names.is_empty() {
+    let without = layout.detail.without;
+    for (label, names, is_left_out) in [
+        ("Link to SD reports:", sds, without.sds),
+        ("Link to FSD reports:", fsds, without.fsds),
+    ] {
+        if !is_left_out && !names.is_empty() {
             text.push_str(&links(label, names));
         }
     }

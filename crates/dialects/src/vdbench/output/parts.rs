@@ -102,7 +102,12 @@ pub(super) fn parts(layout: &Layout) -> Vec<Part> {
         parts.push(Part::new(Kind::Host(index), pages, histogram));
     }
     for (index, sd) in layout.sds.iter().enumerate() {
-        let has_page = !layout.detail.no_sd;
+        let without = layout.detail.without;
+        let has_page = if index < layout.first_fsd {
+            !without.sds
+        } else {
+            !without.fsds
+        };
         let pages = has_page.then(|| sd.clone()).into_iter().collect();
         let histogram = histogram(sd).filter(|_| has_page);
         parts.push(Part::new(Kind::Sd(index), pages, histogram));

@@ -6,7 +6,8 @@ use fathom_units::Nanos;
 use fathom_workload::{FileTask, Job, SetFormat, SetOperation, Workload};
 use jiff::tz::TimeZone;
 
-use super::{Asked, Asks, Detail, JobPlace, Layout, Rate, RunLayout};
+use super::histogram::LIMITS;
+use super::{Asked, Asks, Detail, JobPlace, Layout, Rate, RunLayout, Without};
 use crate::vdbench::{Run, RunKind, RunRate, Seek, VdbenchInput, Xfersize};
 
 /// The name that formats are reported by.
@@ -128,7 +129,6 @@ pub fn layout(
         skews: skews(input, run, &wds),
     });
     let runs: Vec<RunLayout> = runs.collect();
-    let asks_for = |word: &str| input.general.report.iter().any(|other| other == word);
     Layout {
         directory,
         zone,
@@ -141,12 +141,25 @@ pub fn layout(
         sds: sds.names,
         first_fwd: wds.first_of_second(),
         wds: wds.names,
-        detail: Detail {
-            by_host: asks_for("host_detail"),
-            by_slave: asks_for("slave_detail"),
-            no_sd: asks_for("no_sd_detail"),
+        detail: detail(&input.general.report),
+        response_limits: match &input.general.histogram {
+            given if given.is_empty() => LIMITS.to_vec(),
+            given => given.clone(),
         },
         decimal_megabytes: input.options.decimal_megabytes,
+    }
+}
+
+/// What the words of `report=` ask for.
+fn detail(report: &[String]) -> Detail {
+    let asks_for = |word: &str| report.iter().any(|other| other == word);
+    Detail {
+        by_host: asks_for("host_detail"),
+        by_slave: asks_for("slave_detail"),
+        without: Without {
+            sds: asks_for("no_sd_detail"),
+            fsds: asks_for("no_fsd_detail"),
+        },
     }
 }
 

@@ -62,6 +62,19 @@ pub struct Report {
     stalled_run: Option<usize>,
     /// Whether the last names of columns in `flatfile.html` are those of runs on files.
     flat_on_files: bool,
+    /// What becomes of the present interval.
+    rows: Rows,
+    /// Which blocks of rows have headers in the present run: up to this one; `None`: it has no rows yet.
+    headed: Option<u64>,
+}
+
+/// Whether an interval has rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// What was done in it is known.
+    Written,
+    /// Nothing is known of it.
+    LeftOut,
 }
 
 impl Report {
@@ -80,6 +93,8 @@ impl Report {
             totals_header: None,
             stalled_run: None,
             flat_on_files: false,
+            rows: Rows::Written,
+            headed: None,
         };
         report.begin_common(pages, now);
         report.begin_parts(pages);
@@ -280,6 +295,7 @@ impl Report {
             self.layout.runs[index].rate = rate;
         }
         (self.closed, self.interval, self.is_warm) = (Nanos::ZERO, 0, false);
+        self.headed = None;
         let places = self.run_layout().jobs.clone();
         for part in &mut self.parts {
             part.is_used = places.iter().any(|place| part.holds(*place));
@@ -342,6 +358,12 @@ impl Report {
         }
     }
 
+    /// The same of a second that nothing is known of, which has no rows: predictions tell nothing of their warm-up.
+    pub fn unknown_second(&mut self, pages: &mut dyn Pages, (now, length): (u64, Nanos)) {
+        self.rows = Rows::LeftOut;
+        self.second(pages, (now, length), &[], None);
+    }
+
     /// Writes the rows of the interval that is over.
     fn close(&mut self, pages: &mut dyn Pages, now: u64) {
         let length = self.parts[0].interval.length;
@@ -361,17 +383,9 @@ impl Report {
             last > 0
         };
         self.has_processors = self.parts[0].interval.processors.is_some();
-        let with_header =
-            last == 0 || (self.interval - 1) / ROWS_PER_HEADER > (last - 1) / ROWS_PER_HEADER;
-        let label = self.interval.to_string();
-        if with_header {
-            self.write_header(pages, now);
+        if std::mem::replace(&mut self.rows, Rows::Written) == Rows::Written {
+            self.write_interval(pages, now);
         }
-        self.write_rows(pages, now, &label, Part::has_rows, |part| &part.interval);
-        self.write_flat(pages, now, &label, (&self.parts[0].interval, None));
-        let lines = csv::lines(&run, &label, &self.parts[0].interval);
-        pages.append("percentiles.csv", &lines);
-        self.tell_stall(pages, now);
         for part in &mut self.parts {
             let interval = std::mem::take(&mut part.interval);
             if is_warm {
@@ -387,6 +401,21 @@ impl Report {
             self.is_warm = true;
             self.run_status(pages, now, "Warmup done");
         }
+    }
+
+    /// The rows of the interval that is over.
+    fn write_interval(&mut self, pages: &mut dyn Pages, now: u64) {
+        let block = Some((self.interval - 1) / ROWS_PER_HEADER);
+        if block > self.headed {
+            self.write_header(pages, now);
+            self.headed = block;
+        }
+        let label = self.interval.to_string();
+        self.write_rows(pages, now, &label, Part::has_rows, |part| &part.interval);
+        self.write_flat(pages, now, &label, (&self.parts[0].interval, None));
+        let lines = csv::lines(self.run_layout(), &label, &self.parts[0].interval);
+        pages.append("percentiles.csv", &lines);
+        self.tell_stall(pages, now);
     }
 
     /// Tells once in a run where so many I/Os wait for one SD that Vdbench would hold back all workloads.
@@ -554,9 +583,21 @@ impl Report {
         self.run_status(pages, now, "Workload done");
         if self.interval > 0 {
             self.write_averages(pages, now);
+        } else if end != RunEnd::Interrupted {
+            self.note(pages, now, self.why_nothing());
         }
         self.run_status(pages, now, "Slaves done");
         self.parts[0].averaged().clone()
+    }
+
+    /// What is said of a run that ended without a single operation.
+    fn why_nothing(&self) -> &'static str {
+        let run = self.run_layout();
+        if run.on_files && !run.is_format {
+            "No operation was done, and there is no average: no file or directory is as the operations of the FWDs need it (what `create` or `copy` would make is there already, what the others use is missing or not complete)."
+        } else {
+            "Nothing was to be done, and there is no average."
+        }
     }
 
     /// What a simulation says of a run.
@@ -574,7 +615,10 @@ impl Report {
         let of_day = self.of_day(now);
         let line = format!("{of_day} Vdbench {what} completed successfully");
         pages.append("summary.html", &format!("{line}\n"));
-        let line = format!("{line}. Output directory: {} \n", self.layout.directory);
+        let line = match self.layout.directory.as_str() {
+            "" => line + "\n",
+            directory => format!("{line}. Output directory: {directory} \n"),
+        };
         pages.append("logfile.html", &line);
         pages.show(&line);
         self.status(pages, now, &["Vdbench complete"]);

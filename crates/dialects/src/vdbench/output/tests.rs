@@ -104,6 +104,7 @@ fn layout(runs: Vec<RunLayout>) -> Layout {
         rarer: Vec::new(),
         runs,
         detail: Detail::default(),
+        response_limits: histogram::LIMITS.to_vec(),
         decimal_megabytes: false,
     }
 }
@@ -271,7 +272,7 @@ fn histograms_have_their_buckets_and_bars() {
         set: &NO_SET,
     };
     tally.count(&second, Asks::Storage);
-    let text = histogram::tables(&tally);
+    let text = histogram::tables(&tally, &histogram::LIMITS);
     let lines: Vec<&str> = text.lines().collect();
     let expected = [
         "Only reads done for this workload:",
@@ -293,7 +294,7 @@ fn histograms_have_their_buckets_and_bars() {
     );
     assert_eq!(lines[29], last);
     assert_eq!(
-        histogram::tables(&Tally::new()),
+        histogram::tables(&Tally::new(), &histogram::LIMITS),
         "No statistics generated for this run.\n"
     );
 }
@@ -437,7 +438,10 @@ fn report_adds_files_for_each_host_and_sd_or_leaves_those_of_sds_out() {
     detailed.detail = Detail {
         by_host: true,
         by_slave: true,
-        no_sd: true,
+        without: Without {
+            sds: true,
+            fsds: false,
+        },
     };
     let mut report = Report::new(detailed, &mut files, NOW);
     play(&mut report, &mut files, 0, 2, &[10, 20]);
@@ -446,6 +450,78 @@ fn report_adds_files_for_each_host_and_sd_or_leaves_those_of_sds_out() {
     }
     assert!(!files.pages.contains_key("sd-1-1.html"));
     assert!(!files.pages.contains_key("vm1.sd-2-1.html"));
+}
+
+#[test]
+fn the_files_of_sds_and_of_fsds_are_left_out_apart() {
+    for (sds, fsds) in [(true, false), (false, true)] {
+        let mut files = Files::default();
+        let mut both = layout(vec![run("r", 0, 2, &[(0, 0, 0)])]);
+        both.first_fsd = 1;
+        both.detail.without = Without { sds, fsds };
+        let mut report = Report::new(both, &mut files, NOW);
+        play(&mut report, &mut files, 0, 2, &[10]);
+        let summary = &files.pages["summary.html"];
+        assert_eq!(summary.contains("Link to SD reports:"), !sds);
+        assert_eq!(summary.contains("Link to FSD reports:"), !fsds);
+        for (name, is_left_out) in [("sd-1-1", sds), ("sd-2-1", fsds)] {
+            for page in [format!("{name}.html"), format!("{name}.histogram.html")] {
+                assert_eq!(files.pages.contains_key(&page), !is_left_out, "{page}");
+            }
+        }
+    }
+}
+
+/// A prediction counts nothing in its warm-up: rows of zeros would say that nothing was done.
+#[test]
+fn intervals_that_nothing_is_known_of_have_no_rows() {
+    let mut files = Files::default();
+    let runs = vec![run("r", 2, 2, &[(0, 0, 0)])];
+    let mut report = Report::new(layout(runs), &mut files, NOW);
+    report.run_starts(&mut files, 0, None, NOW);
+    for _ in 0..2 {
+        report.unknown_second(&mut files, (NOW, Nanos::from_secs(1)));
+    }
+    for _ in 0..2 {
+        let job = [Some(stats(100, 8192, 404_000)), None, None];
+        let jobs = [JobSecond {
+            job: 0,
+            directions: &job,
+            set: &NO_SET,
+        }];
+        report.second(&mut files, (NOW, Nanos::from_secs(1)), &jobs, None);
+    }
+    let average = report.run_ends(&mut files, RunEnd::Over, NOW);
+    assert_eq!(average.ios(), 200);
+    let rows = |page: &str| -> Vec<String> {
+        let lines = files.lines(page).into_iter();
+        let rows = lines.filter_map(|line| line.strip_prefix("16:38:10.000 "));
+        let labels = rows.filter_map(|row| row.split_whitespace().next());
+        labels.map(str::to_owned).collect()
+    };
+    assert_eq!(rows("summary.html"), ["3", "4", "avg_3-4"]);
+    assert_eq!(files.pages["summary.html"].matches("1024**2").count(), 1);
+    assert!(files.pages["status.html"].contains("Warmup done"));
+}
+
+#[test]
+fn histograms_have_the_classes_that_were_asked_for() {
+    let mut files = Files::default();
+    let mut asked = layout(vec![run("r", 0, 2, &[(0, 0, 0)])]);
+    asked.response_limits = vec![100, 500, 2_500];
+    let mut report = Report::new(asked, &mut files, NOW);
+    play(&mut report, &mut files, 0, 2, &[10]);
+    for page in ["histogram.html", "sd-1-1.histogram.html"] {
+        let lines = files.pages[page].lines();
+        let rows: Vec<&str> = lines.filter(|line| line.contains(" < ")).skip(1).collect();
+        let [first, second, third, last] = rows[..] else {
+            panic!("{page}: {rows:?}");
+        };
+        assert!(first.starts_with("    0.000 <       0.100             0   0.0000"));
+        assert!(second.starts_with("    0.100 <       0.500            10 100.0000"));
+        assert!(third.starts_with("    0.500 <       2.500             0   0.0000"));
+        assert!(last.starts_with("    2.500 <         max             0   0.0000"));
+    }
 }
 
 #[test]

@@ -38,9 +38,25 @@ fn traps_are_warned_of() {
         1,
         "`messagescan=` changes nothing here",
     );
+    for (first, named) in [
+        ("data_errors=5", "`data_errors=` changes nothing here"),
+        (
+            "report_run_totals=yes",
+            "`report_run_totals=` changes nothing here",
+        ),
+    ] {
+        warned(&format!("{first}\n{SD_WD}{rd}"), 1, named);
+    }
     let plain =
         read("sd=sd1,lun=/f,size=1g   # the file\nwd=wd1,sd=sd1 fast\nrd=r,wd=wd1,iorate=max\n");
     assert!(plain.warnings.0.is_empty(), "{}", plain.warnings);
+}
+
+#[test]
+fn words_of_report_may_be_short() {
+    let text = format!("report=(host,slave_d,no_f)\n{SD_WD}rd=rd1,wd=wd1,iorate=max");
+    let report = read(&text).general.report;
+    assert_eq!(report, ["host_detail", "slave_detail", "no_fsd_detail"]);
 }
 
 #[test]

@@ -194,6 +194,8 @@ fn what_is_not_done_is_refused_by_name() {
         ("deduphotsets=(1,2)", "`deduphotsets=`", "dedupratio="),
         ("dedupflipflop=hot", "`dedupflipflop=`", "dedupratio="),
         ("data_errors=cmd", "`data_errors=`", "a number"),
+        ("report=foo", "`report=foo`", "host_detail"),
+        ("histogram=(default,5m,1m)", "ascend", "shortest"),
         ("startcmd=ls", "`startcmd=`", "--run-commands"),
         ("endcmd=ls", "`endcmd=`", "--run-commands"),
     ] {
@@ -206,6 +208,9 @@ fn what_is_not_done_is_refused_by_name() {
     ] {
         names(&format!("{SD_WD}{rd},{parameter}"), named, 3, remedy);
     }
+    let late = "fsd=fsd1,anchor=/a\nfwd=fwd1,fsd=fsd1\nfsd=fsd2,anchor=/b,depth=1\nrd=r,fwd=fwd1";
+    let remedy = "those come before `fwd=`";
+    names(late, "Unknown keyword: anchor", 3, remedy);
     for wrong in ["rg=rg1,devices=x", "foo=1"] {
         let name = wrong.split('=').next().unwrap();
         names(&format!("* one\n{wrong}\n{SD_WD}{rd}"), name, 2, "");
@@ -214,6 +219,25 @@ fn what_is_not_done_is_refused_by_name() {
         .unwrap_err()
         .to_string();
     assert!(complaints.contains("data validation"), "{complaints}");
+}
+
+/// What Vdbench is called for beside runs is told by its name, once.
+#[test]
+fn utilities_are_told_what_does_the_same() {
+    for (line, part) in [
+        ("compare old new", "`fathom compare A B`"),
+        ("parse -i flatfile.html -o x", "flatfile.html"),
+        ("sds", "`sd=`"),
+    ] {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let Err(complaints) = crate::vdbench::read(&words, &memory(&[])) else {
+            panic!("taken: {line}");
+        };
+        let told = complaints.to_string();
+        assert!(told.contains("is a utility of Vdbench"), "{told}");
+        assert!(told.contains(part), "{told}");
+        assert_eq!(complaints.0.len(), 1, "{told}");
+    }
 }
 
 /// The same of what stands with an SD or a WD.
@@ -233,6 +257,7 @@ fn what_is_not_done_with_a_storage_or_workload_is_refused_by_name() {
             "the same number twice",
         ),
         ("", "streams=10001", "`streams=`", 2, "fewer"),
+        ("", "rdpct=-1", "`rdpct=-1` is no percentage", 2, "0 to 100"),
         ("", "rhpct=50,seekpct=50", "`rhpct=`", 2, "seekpct=100"),
         ("", "rhpct=50,seekpct=poisson", "poisson", 2, "leave out"),
         (

@@ -102,6 +102,23 @@ fn played() -> (Report, Files) {
 }
 
 #[test]
+fn a_run_without_an_operation_says_so() {
+    for (is_format, says) in [
+        (false, "No operation was done"),
+        (true, "Nothing was to be done"),
+    ] {
+        let mut files = Files::default();
+        let mut layout = file_layout();
+        layout.runs[0].is_format = is_format;
+        let mut report = Report::new(layout, &mut files, NOW);
+        report.run_starts(&mut files, 0, None, NOW);
+        report.run_ends(&mut files, RunEnd::Over, NOW);
+        assert!(files.shown.contains(says), "{}", files.shown);
+        assert!(files.pages["logfile.html"].contains(says));
+    }
+}
+
+#[test]
 fn rows_have_the_columns_and_widths_of_5_04_07() {
     let (_, files) = played();
     let lines = files.lines("summary.html");

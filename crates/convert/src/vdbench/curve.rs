@@ -1,0 +1,85 @@
+//! Rates that follow from what an earlier run reached.
+//!
+//! A curve is a run as fast as can be, and runs at shares of that: in a parameter file one RD, `iorate=curve` with the shares as
+//! `curve=`. Only a stage whose points come right behind it, and differ from it in their rates alone, is one. `iorate=50%` is a
+//! share of what the run before reached.
+
+use fathom_workload::{Arrival, Job, RateRounding, Stage};
+
+use super::Writer;
+
+impl Writer {
+    /// A point of the curve whose run was written last.
+    pub(super) fn point(&mut self, (index, number): (usize, usize), jobs: &[Job]) {
+        for (place, job) in jobs.iter().enumerate() {
+            self.tell(number + place, job);
+            self.draft.jobs[number + place].push((self.made, place));
+            if jobs.len() == 1 {
+                // The only job has all of the rate, whatever its share.
+                self.draft.same(number, "arrival.rate");
+            }
+        }
+        self.draft.stages[index].push(self.made);
+        self.made += 1;
+    }
+}
+
+/// The stages behind stage `index` that are points of its curve; none where it is no such run.
+pub(super) fn points_behind(stages: &[Stage], index: usize) -> &[Stage] {
+    let run = &stages[index];
+    let is_plain = |job: &Job| {
+        job.arrival == Arrival::Closed
+            && job.features.file_work.is_none()
+            && job.targets.len() == 1
+            && !job.name.contains('#')
+    };
+    if run.rate_from.is_some() || !run.jobs.iter().all(is_plain) {
+        return &[];
+    }
+    let behind = &stages[index + 1..];
+    let Some(first) = behind.first() else {
+        return &[];
+    };
+    let is_point = |stage: &&Stage| {
+        let follows = stage
+            .rate_from
+            .is_some_and(|from| from.stage == index && from.rounding == RateRounding::UpToHundreds);
+        follows && stage.cooldown == run.cooldown && differs_in_rates(stage, run, first)
+    };
+    let count = behind.iter().take_while(is_point).count();
+    &behind[..count]
+}
+
+/// Whether a point has the jobs of `run` but for their arrivals, which are those of the first point.
+fn differs_in_rates(point: &Stage, run: &Stage, first: &Stage) -> bool {
+    let closed = |job: &Job| Job {
+        arrival: Arrival::Closed,
+        ..job.clone()
+    };
+    let arrivals = |stage: &Stage| -> Vec<Arrival> {
+        let jobs = stage.jobs.iter();
+        jobs.map(|job| job.arrival).collect()
+    };
+    let jobs: Vec<Job> = point.jobs.iter().map(closed).collect();
+    jobs == run.jobs && arrivals(point) == arrivals(first)
+}
+
+/// The share, in percent, of what the run before it reached, which is the rate of stage `index`.
+pub(super) fn rate_of_last(stages: &[Stage], index: usize) -> Option<f64> {
+    let stage = &stages[index];
+    let from = stage.rate_from?;
+    let is_last = from.stage + 1 == index && from.rounding == RateRounding::Nearest;
+    // Among several workloads, the rates that stand there say who gets how much.
+    (is_last && stage.jobs.len() == 1).then_some(from.percent)
+}
+
+/// What `iorate=` says of a run with these points.
+pub(super) fn of_rates(points: &[Stage]) -> String {
+    let shares = points.iter().filter_map(|point| point.rate_from);
+    let shares: Vec<String> = shares.map(|from| from.percent.to_string()).collect();
+    if shares.is_empty() {
+        "max".to_owned()
+    } else {
+        format!("curve,curve=({})", shares.join(","))
+    }
+}
