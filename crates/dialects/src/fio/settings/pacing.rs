@@ -98,9 +98,6 @@ impl Default for MinimumSettings {
     }
 }
 
-/// fio's largest weight of a flow; numbers below zero, which lose their sign, are not held to it.
-const FLOW_MOST: u32 = 1000;
-
 fn count(reader: &mut ValueReader<'_>, least: u64) -> Option<u32> {
     let number = reader.number(Counts::Things, least, u64::from(u32::MAX));
     number.map(|number| number as u32)
@@ -188,13 +185,7 @@ impl Settings {
                 );
             }
             "thinkcycles" => set(&mut pacing.think_cycles, count(reader, 0)),
-            "flow" => match count(reader, 0) {
-                Some(weight) if (FLOW_MOST + 1..=i32::MAX as u32).contains(&weight) => {
-                    let message = format!("`flow={weight}` is out of range: 0 to {FLOW_MOST}");
-                    reader.refuse(&message, None);
-                }
-                weight => set(&mut pacing.flow, weight),
-            },
+            "flow" => set(&mut pacing.flow, count(reader, 0)),
             "flow_id" => set(&mut pacing.flow_id, count(reader, 0)),
             "flow_sleep" => set(&mut pacing.flow_sleep, reader.time(BareTime::Micros)),
             _ => return false,

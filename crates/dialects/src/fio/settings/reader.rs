@@ -210,7 +210,7 @@ impl<'a> ValueReader<'a> {
         };
         let Some(numbers) = values::triple(text, read) else {
             match outside {
-                Some(_) => self.out_of_range(text, least, most),
+                Some(_) => self.out_of_range(text, least.max(bounds.0), most.min(bounds.1)),
                 None => self.not_parsed(text, "number"),
             }
             return None;

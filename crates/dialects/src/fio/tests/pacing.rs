@@ -61,12 +61,11 @@ fn pairs_of_trim_and_write_go_at_the_rate_of_writes() {
 
 #[test]
 fn bounds_of_fio() {
-    for option in ["flow=1001", "ramp_size=0"] {
-        let (name, _) = option.split_once('=').unwrap_or_default();
+    for (option, bounds) in [("flow=1001", ": 0 to 1,000"), ("ramp_size=0", ": 1 to ")] {
         let text = format!("[j]\nsize=1m\n{option}\n");
         let errors = read_text(&text).unwrap_err();
-        let message = &errors.0[0].message;
-        assert!(message.contains("is out of range"), "{name}: {errors}");
+        let expected = format!("`{option}` is out of range{bounds}");
+        assert!(errors.0[0].message.contains(&expected), "{errors}");
     }
     check(
         "flow=1000",
