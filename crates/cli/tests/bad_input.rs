@@ -215,7 +215,7 @@ fn files_of_another_kind_are_told() {
     for (arguments, told) in [
         (["plan", "zeroes"], "`zeroes` is larger than 256 MiB"),
         (["report", "./zeroes"], "it holds no JSON document"),
-        (["report", "./empty"], "it holds no JSON document"),
+        (["report", "./empty"], "it is empty"),
         (["serve", "zeroes"], "the design `zeroes` is larger than"),
     ] {
         told_of(folder.path(), &arguments, 3, told);
