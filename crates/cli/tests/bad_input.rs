@@ -216,6 +216,8 @@ fn files_of_another_kind_are_told() {
         (["plan", "zeroes"], "`zeroes` is larger than 256 MiB"),
         (["report", "./zeroes"], "it holds no JSON document"),
         (["report", "./empty"], "it is empty"),
+        (["plan", "empty"], "error: `empty` is empty\n"),
+        (["serve", "empty"], "error: `empty` is empty\n"),
         (["serve", "zeroes"], "the design `zeroes` is larger than"),
     ] {
         told_of(folder.path(), &arguments, 3, told);
