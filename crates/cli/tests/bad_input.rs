@@ -226,7 +226,18 @@ fn files_of_another_kind_are_told() {
     std::fs::write(at("large.toml"), large.repeat(4)).unwrap();
     let hint = "which no profile needs\n  hint: name another file";
     told_of(folder.path(), &["plan", "large.toml"], 3, hint);
+    let table = ["explain", "counters", "quick"];
+    told_of(folder.path(), &table, 2, "unexpected argument `quick`");
+    // One that nobody writes to would be waited for.
+    let pipe = at("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    std::fs::write(at("d.toml"), DEVICE).unwrap();
+    let replay = ["predict", "--on", "d.toml", "--replay", "pipe"];
+    told_of(folder.path(), &replay, 3, "it is no regular file");
 }
+
+const DEVICE: &str = "[[device]]\nname = \"a\"\nmount = \"/a\"\nsize = \"1GiB\"\n";
 
 #[track_caller]
 fn told_of(home: &std::path::Path, arguments: &[&str], code: i32, told: &str) {
