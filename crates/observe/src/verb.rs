@@ -202,6 +202,14 @@ fn check(args: &ObserveArgs) -> Result<(), Failure> {
     if args.transactions.is_some_and(|rate| rate.get() == 0) {
         wrong.push("`--transactions 0/s` is no rate: leave it out where it is unknown".to_owned());
     }
+    if args
+        .name
+        .as_deref()
+        .is_some_and(|name| name.trim().is_empty())
+    {
+        wrong.push("`--name` is empty: leave it out, or name the application".to_owned());
+    }
+    wrong.extend(args.import.without_logs());
     let given = Given {
         peak: args.peak.clone(),
         off_hours: args.off_hours.clone(),
