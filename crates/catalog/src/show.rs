@@ -234,14 +234,27 @@ fn limit_figures(limits: &Limits) -> String {
         .map_or("-".to_owned(), |iops| group_digits(iops.get()));
     let bandwidth = limits
         .bandwidth
-        .map(|rate| group_digits(rate.get() / 1_000_000));
+        .map(|rate| megabytes(rate).unwrap_or_else(|| group_digits(rate.get() / 1_000_000)));
     format!("{iops} / {}", bandwidth.as_deref().unwrap_or("-"))
+}
+
+/// A rate as the pages of disks and machines print it, in 10^6 bytes a second with at most one decimal; `None` where it is
+/// no such number.
+fn megabytes(rate: BytesPerSec) -> Option<String> {
+    let (whole, tenths) = (rate.get() / 1_000_000, rate.get() % 1_000_000 / 100_000);
+    rate.get().is_multiple_of(100_000).then(|| match tenths {
+        0 => group_digits(whole),
+        tenths => format!("{}.{tenths}", group_digits(whole)),
+    })
 }
 
 /// `5,000 IOPS, 200 MB/s`, or `not printed`.
 pub(crate) fn limit_words(limits: &Limits) -> String {
     let iops = limits.iops.map(|iops: Iops| iops.to_string());
-    let bandwidth = limits.bandwidth.map(|rate: BytesPerSec| rate.to_string());
+    let bandwidth = limits.bandwidth.map(|rate: BytesPerSec| {
+        let printed = megabytes(rate).map(|number| format!("{number} MB/s"));
+        printed.unwrap_or_else(|| rate.to_string())
+    });
     let words: Vec<_> = iops.into_iter().chain(bandwidth).collect();
     if words.is_empty() {
         "not printed".to_owned()
@@ -253,6 +266,19 @@ pub(crate) fn limit_words(limits: &Limits) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_is_listed_as_its_page_prints_it() {
+        let list = Catalog::builtin().list();
+        let summary = |name: &str| {
+            let mut rows = list.iter().filter(|row| row.name == name);
+            rows.next().map(|row| row.summary.as_str())
+        };
+        let small = summary("Standard_B2ms").unwrap();
+        assert!(small.contains("1,920 / 22.5"), "{small}");
+        let large = summary("Standard_GS5").unwrap();
+        assert!(large.contains("80,000 / 2,000"), "{large}");
+    }
 
     #[test]
     fn all_eras_of_a_name_are_shown_with_their_sources() {
@@ -274,6 +300,7 @@ mod tests {
         assert!(Catalog::builtin().show("P31").is_err());
         for (name, key, value) in [
             ("premium-v2", "IOPS by size", "at most 500 for each GiB"),
+            ("Standard_B2ms", "uncached limits", "1,920 IOPS, 22.5 MB/s"),
             (
                 "Ultra",
                 "bandwidth by IOPS",
@@ -288,6 +315,8 @@ mod tests {
                 "assigned, 640 MiB/s for each TiB of the pool at most",
             ),
             ("hdd-v2", "IOPS", "1,000 + 0.2 × GiB, at most 50,000 IOPS"),
+            ("hdd-payg", "IOPS", "20,000 IOPS"),
+            ("hdd-payg", "bandwidth", "6,400 MiB/s"),
             (
                 "ssd-v1",
                 "bandwidth",

@@ -1,6 +1,6 @@
 //! Rows of formula disks, generic devices, service levels and share models as pairs of words.
 
-use fathom_units::{BytesPerSec, group_digits};
+use fathom_units::{BytesPerSec, Iops, group_digits};
 
 use crate::show::{Fields, limit_words};
 use crate::{
@@ -231,13 +231,16 @@ fn from_milli(milli: u64) -> String {
 fn iops_formula(row: &ShareModel) -> String {
     let base = group_digits(row.base_iops);
     if row.milli_iops_per_gib == 0 {
-        return base;
+        return Iops::new(row.base_iops).to_string();
     }
     let (each, most) = (from_milli(row.milli_iops_per_gib), row.max_iops);
     format!("{base} + {each} × GiB, at most {most}")
 }
 
 fn bandwidth_formula(row: &ShareModel) -> String {
+    if row.milli_mibps_per_gib.iter().all(|milli| *milli == 0) {
+        return mib(BytesPerSec::new(row.base_mibps << 20));
+    }
     let terms = row.milli_mibps_per_gib.iter();
     let terms = terms.map(|milli| format!(" + {} × GiB", from_milli(*milli)));
     let text = group_digits(row.base_mibps) + &terms.collect::<String>();

@@ -12,9 +12,8 @@ use crate::terminal::TERMINAL;
 
 /// Prints one of the guides' tables, or the workload as a native file that `fathom run` reads, and before it, as comments, every option in force.
 pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
-    if let [name] = args.workload.workload.as_slice()
-        && let Some(table) = fathom_observe::guide_table(name, TERMINAL.width())
-    {
+    let words = &args.workload.workload;
+    if let Some(table) = fathom_observe::explained_table(words, TERMINAL.width())? {
         crate::print(&table);
         return Ok(Code::Success);
     }

@@ -3,7 +3,7 @@
 use fathom_catalog::{Catalog, SummaryRow};
 use fathom_record::Record;
 use fathom_report::{Lines, RunRow, record_csv, runs_table, stored_summary};
-use fathom_runs::{Limits, RunState, Store, StoreError};
+use fathom_runs::{Limits, RunState, Store, StoreError, find};
 use fathom_session::{Code, Console, Failure, Page, need_code, unread};
 
 use crate::args::{CatalogAction, ReportArgs};
@@ -118,14 +118,13 @@ pub fn runs() -> Result<Code, Failure> {
 
 /// The record of a run, by its id, path, `last` or `last~1`.
 pub fn stored(run: &str) -> Result<Record, Failure> {
-    store()?.load(run).map_err(|error| failure(&error))
+    named(run).map(|(_, record)| record)
 }
 
 /// The record of a run, with what the run is called later too: the id that `last` stands for, or the name as given.
 pub fn named(run: &str) -> Result<(String, Record), Failure> {
-    let name = store()?.name_of(run).map_err(|error| failure(&error))?;
-    let record = stored(&name)?;
-    Ok((name, record))
+    let found = find(run, |name| std::env::var(name).ok());
+    found.map_err(|error| failure(&error))
 }
 
 /// `fathom report RUN`.

@@ -68,11 +68,12 @@ fn open_trace(path: &Path) -> Result<ServedTrace, Failure> {
         let message = format!("the trace `{}` cannot be read: {error}", path.display());
         Failure::new(Code::Input, message).hint(hint)
     };
-    let file = File::open(path).map_err(unread)?;
-    if !file.metadata().map_err(unread)?.is_file() {
+    // A pipe that nobody writes to would be waited for as it is opened.
+    if !std::fs::metadata(path).map_err(unread)?.is_file() {
         let hint = "write it to a file: it is read twice";
         return Err(refused(&"it is no regular file", hint));
     }
+    let file = File::open(path).map_err(unread)?;
     let hint = "name a file that `fathom serve --trace` wrote";
     ServedTrace::new(Box::new(BufReader::new(file))).map_err(|error| refused(&error, hint))
 }

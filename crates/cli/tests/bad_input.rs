@@ -215,7 +215,9 @@ fn files_of_another_kind_are_told() {
     for (arguments, told) in [
         (["plan", "zeroes"], "`zeroes` is larger than 256 MiB"),
         (["report", "./zeroes"], "it holds no JSON document"),
-        (["report", "./empty"], "it holds no JSON document"),
+        (["report", "./empty"], "it is empty"),
+        (["plan", "empty"], "error: `empty` is empty\n"),
+        (["serve", "empty"], "error: `empty` is empty\n"),
         (["serve", "zeroes"], "the design `zeroes` is larger than"),
     ] {
         told_of(folder.path(), &arguments, 3, told);
@@ -224,7 +226,18 @@ fn files_of_another_kind_are_told() {
     std::fs::write(at("large.toml"), large.repeat(4)).unwrap();
     let hint = "which no profile needs\n  hint: name another file";
     told_of(folder.path(), &["plan", "large.toml"], 3, hint);
+    let table = ["explain", "counters", "quick"];
+    told_of(folder.path(), &table, 2, "unexpected argument `quick`");
+    // One that nobody writes to would be waited for.
+    let pipe = at("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    std::fs::write(at("d.toml"), DEVICE).unwrap();
+    let replay = ["predict", "--on", "d.toml", "--replay", "pipe"];
+    told_of(folder.path(), &replay, 3, "it is no regular file");
 }
+
+const DEVICE: &str = "[[device]]\nname = \"a\"\nmount = \"/a\"\nsize = \"1GiB\"\n";
 
 #[track_caller]
 fn told_of(home: &std::path::Path, arguments: &[&str], code: i32, told: &str) {

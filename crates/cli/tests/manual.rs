@@ -113,7 +113,7 @@ fn the_pages_are_man_pages() {
     let home = support::disk_folder();
     let pages = home.path().join("man1");
     let folder = pages.display().to_string();
-    let (_, told) = expect_code(home.path(), &["man", &folder], 2);
+    let (_, told) = expect_code(home.path(), &["man", &folder], 5);
     assert!(told.contains("make the folder first"), "{told}");
     std::fs::create_dir(&pages).unwrap();
     expect_code(home.path(), &["man", &folder], 0);

@@ -96,6 +96,36 @@ fn a_store_that_cannot_be_written_stops_no_run() {
     }
 }
 
+/// Records that are named by a path are read where no folder for runs is known.
+#[test]
+fn a_record_at_a_path_needs_no_store() {
+    let folder = support::disk_folder();
+    let (record, _) = expect_code(
+        folder.path(),
+        &[&["run", "-q", "--json"][..], &NULL_JOB].concat(),
+        0,
+    );
+    let path = folder.path().join("record.json");
+    std::fs::write(&path, record).unwrap();
+    let path = path.to_str().unwrap();
+    for (words, code, says) in [
+        (&["report", path][..], 0, ""),
+        (&["compare", path, path], 0, ""),
+        (
+            &["report", "last"],
+            5,
+            "neither XDG_DATA_HOME nor HOME is set",
+        ),
+    ] {
+        let mut command = fathom(folder.path());
+        command.env_remove("HOME").env_remove("XDG_DATA_HOME");
+        let output = command.args(words).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {stderr}");
+        assert!(stderr.contains(says), "{words:?}: {stderr}");
+    }
+}
+
 #[test]
 fn a_result_that_stdout_cannot_take_is_an_error() {
     let folder = support::disk_folder();

@@ -167,6 +167,57 @@ fn observe(home: &Path, server: &Server<'_>, data: &Disk, log: &Disk) -> (String
     (page, profile)
 }
 
+/// A terminal that is closed ends an observation as Ctrl-C does: what was seen is written.
+#[test]
+fn a_closed_terminal_leaves_the_profile() {
+    let folder = support::disk_folder();
+    let data = Disk::new(folder.path(), "data");
+    let profile = folder.path().join("closed.profile.toml");
+    // A busy machine may take long until the first interval is over.
+    for rounds in [10, 20, 40, 80, 160, 320] {
+        let mut observer = support::fathom_not_under_nohup(folder.path());
+        observer.args(["observe", "--no-trace", "--interval", "100ms"]);
+        observer.args(["--duration", "10min", "--device", &data.device, "-o"]);
+        observer.arg(&profile).stdout(Stdio::null());
+        let mut observer = observer.spawn().unwrap();
+        let status = format!("/proc/{}/status", observer.id());
+        while !catches_signals(&fs::read_to_string(&status).unwrap()) {
+            assert_eq!(observer.try_wait().unwrap(), None, "it ended early");
+            system("sleep", &["0.02"]);
+        }
+        let from = format!("if={}", data.device);
+        for _ in 0..rounds {
+            let read = [
+                "of=/dev/null",
+                "iflag=direct",
+                "bs=4k",
+                "count=50",
+                "status=none",
+            ];
+            system("dd", &[&[from.as_str()], &read[..]].concat());
+            system("sleep", &["0.1"]);
+        }
+        system("kill", &["-HUP", &observer.id().to_string()]);
+        let ended = observer.wait().unwrap();
+        let code = ended.code().expect("no signal ends it");
+        if code == 130 {
+            let written = fs::read_to_string(&profile).unwrap();
+            assert!(written.contains("iops"), "{written}");
+            return;
+        }
+        // 3: no I/O was seen yet.
+        assert_eq!(code, 3, "after {rounds} rounds");
+    }
+    panic!("nothing was seen in 320 rounds");
+}
+
+/// Whether a process catches SIGTERM, the last that it asks for, by the kernel's account of it.
+fn catches_signals(status: &str) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = u64::from_str_radix(mask.unwrap_or_default().trim(), 16);
+    mask.is_ok_and(|mask| mask & (1 << 14) != 0)
+}
+
 #[test]
 fn a_running_database_becomes_a_predicted_design() {
     let folder = support::disk_folder();

@@ -227,3 +227,17 @@ fn a_log_comes_on_the_standard_input() {
     assert_eq!(twice.status.code(), Some(3));
     assert!(text(&twice.stderr).contains("`-` is named twice"));
 }
+
+/// What is said of logs counts for nothing in a live observation, also where `--duration` hides that from the reader of the
+/// command line.
+#[test]
+fn options_for_logs_need_a_log() {
+    let home = support::disk_folder();
+    let words = ["observe", "--duration", "1s", "--memory", "1GiB"];
+    let (_, stderr) = support::expect_code(home.path(), &[&words[..], &["--name", ""]].concat(), 2);
+    assert!(
+        stderr.contains("`--memory` is for logs: name one with `--from`"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("`--name` is empty"), "{stderr}");
+}

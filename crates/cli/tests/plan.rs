@@ -200,7 +200,7 @@ fn wrong_files_and_amounts_are_told() {
     let unknown = unknown.to_str().expect("a path of ours");
     let list = "currency = \"USD\"\n[[price]]\nitem = \"P31\"\nmonth = 1\n";
     std::fs::write(unknown, list).expect("a price list is written");
-    let cases: [(&[&str], i32, &str); 7] = [
+    let cases: [(&[&str], i32, &str); 10] = [
         (
             &["plan", nothing],
             3,
@@ -235,6 +235,21 @@ fn wrong_files_and_amounts_are_told() {
             &["plan", &profile, "--burst", "1s"],
             2,
             "no length of a peak",
+        ),
+        (
+            &["plan", &profile, "--burst", "30m,40m"],
+            2,
+            "two lengths of a peak: 30 min and `40m`",
+        ),
+        (
+            &["plan", &profile, "-o", ""],
+            2,
+            "write such as `shop`, for `shop.design.toml`",
+        ),
+        (
+            &["plan", &profile, "-o", "plans/"],
+            2,
+            "write such as `plans/shop`",
         ),
     ];
     for (words, code, says) in cases {

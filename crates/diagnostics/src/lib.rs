@@ -233,6 +233,18 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
+/// What is said of a TOML file that has no key, after its name: it may be that another was meant.
+pub fn nothing_in(text: &str) -> &'static str {
+    let blank = |letter: char| letter.is_whitespace() || letter == BYTE_ORDER_MARK;
+    match text.trim_matches(blank) {
+        "" => "is empty",
+        _ => "holds nothing but comments",
+    }
+}
+
+/// Some editors begin every file with it, also one in which nothing stands.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The candidate nearest to a misspelt `name`, if any is near enough to be meant.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // No name that anyone would mean is that long, and the work grows with the product of both lengths.

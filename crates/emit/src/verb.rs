@@ -223,8 +223,9 @@ fn bursts(words: &[String]) -> Result<(Option<Nanos>, bool), Failure> {
     for word in words {
         if word == "on-demand" {
             found.1 = true;
-        } else {
-            found.0 = Some(burst(word)?);
+        } else if let Some(other) = found.0.replace(burst(word)?) {
+            let message = format!("`--burst` has two lengths of a peak: {other} and `{word}`");
+            return Err(Failure::new(Code::Usage, message).hint("leave one out"));
         }
     }
     Ok(found)
@@ -283,6 +284,12 @@ fn families(args: &PlanArgs) -> Result<Vec<Family>, Failure> {
 
 /// Looks whether the files that are asked for can be written, before anything is searched.
 fn look_at_outputs(args: &PlanArgs) -> Result<(), Failure> {
+    let is_nameless = |prefix: &&String| prefix.is_empty() || prefix.ends_with('/');
+    if let Some(prefix) = args.output.as_ref().filter(is_nameless) {
+        let message = format!("`--output {prefix}` does not say how the files' names begin");
+        let hint = format!("write such as `{prefix}shop`, for `{prefix}shop.design.toml`");
+        return Err(Failure::new(Code::Usage, message).hint(hint));
+    }
     let offer = args.output.iter().flat_map(|prefix| offer_files(prefix));
     for path in offer.chain(args.emit_to.clone()) {
         NewFile::at(&path)?;

@@ -23,6 +23,9 @@ use crate::shares::{Held, Part, at_load, map, over_time, percent, rank};
 
 /// Longest stretch over which average and peak are told apart.
 const STRETCH_MOST: Nanos = Nanos::from_secs(60);
+/// Said where nothing tells of a device: a profile is of volumes.
+const NO_DEVICE: &str = "no profile can be made: nothing that was read tells of the I/O of a device\n  \
+                         hint: read it beside what does, such as `iostat -x -t 1` of the same time";
 /// A period has at least about so many stretches.
 const STRETCHES: u64 = 10;
 
@@ -60,6 +63,9 @@ impl Checklist {
     /// # Errors
     /// What the user said cannot be so, or nothing was seen that a profile could be made of; in one sentence.
     pub fn of(seen: &Observation, about: &About, zone: TimeZone) -> Result<Self, String> {
+        if seen.devices.is_empty() {
+            return Err(NO_DEVICE.to_owned());
+        }
         let unknown: Vec<_> = about
             .logs
             .iter()

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use fathom_report::{Lines, Width};
+use fathom_session::{Code, Failure};
 
 /// Columns of a row's name.
 const NAME: usize = 14;
@@ -188,8 +189,25 @@ const FACTORS_NOTES: [&str; 1] = [
     "Source: guide on premium storage, \"optimize IOPS, throughput and latency at a glance\"; the last row is its formulas.",
 ];
 
+/// The table that the words of `fathom explain` name; `None` where they are a workload's.
+///
+/// # Errors
+/// There are words behind its name.
+pub fn explained_table(words: &[String], width: Width) -> Result<Option<String>, Failure> {
+    let Some((name, beyond)) = words.split_first() else {
+        return Ok(None);
+    };
+    match (guide_table(name, width), beyond.first()) {
+        (Some(_), Some(word)) => {
+            let message = format!("unexpected argument `{word}`: `{name}` is a table");
+            Err(Failure::new(Code::Usage, message).hint("leave it out"))
+        }
+        (table, _) => Ok(table),
+    }
+}
+
 /// The table of that name, as `fathom explain NAME` prints it on a screen of a width.
-pub fn guide_table(name: &str, width: Width) -> Option<String> {
+fn guide_table(name: &str, width: Width) -> Option<String> {
     let counters = ["what it is", "PerfMon", "iostat"];
     let factors = ["best IOPS", "best throughput", "best latency"];
     let (heads, cells, rows, notes) = match name {

@@ -6,9 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use fathom_profile::Growth;
+use fathom_rawio::is_ignored;
 use fathom_session::{Code, Console, Failure, NewFile, whole_number};
 use fathom_units::{Iops, Nanos};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::checklist::{About, Checklist};
 use crate::import::{ImportArgs, read_files};
@@ -121,7 +122,9 @@ pub fn run(args: &ObserveArgs, console: &dyn Console) -> Result<Code, Failure> {
 /// Watches this machine.
 fn live(args: &ObserveArgs, console: &dyn Console) -> Result<Seen, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    // Who wants it to outlive its terminal has said so.
+    let closed = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    for signal in closed.into_iter().chain([SIGINT, SIGTERM]) {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| Failure::new(Code::Unexpected, error))?;
     }
@@ -202,6 +205,14 @@ fn check(args: &ObserveArgs) -> Result<(), Failure> {
     if args.transactions.is_some_and(|rate| rate.get() == 0) {
         wrong.push("`--transactions 0/s` is no rate: leave it out where it is unknown".to_owned());
     }
+    if args
+        .name
+        .as_deref()
+        .is_some_and(|name| name.trim().is_empty())
+    {
+        wrong.push("`--name` is empty: leave it out, or name the application".to_owned());
+    }
+    wrong.extend(args.import.without_logs());
     let given = Given {
         peak: args.peak.clone(),
         off_hours: args.off_hours.clone(),

@@ -99,12 +99,13 @@ pub fn of_volume(
     (kept.collect(), slow)
 }
 
-/// Of all disks that a machine takes, as many as it takes, those that come closest to carrying `part`, which is of one
-/// volume: their worst limit, or the machine's.
+/// Of all disks that a machine takes and that can be bought, as many as it takes, those that come closest to carrying
+/// `part`, which is of one volume: their worst limit, or the machine's.
 pub fn closest(
     part: &Need,
     vm: &'static VmSize,
     request: &Request,
+    prices: Option<&Prices>,
     terms: &Terms<'_>,
 ) -> Option<Line> {
     let volume = part.volumes.first()?;
@@ -128,6 +129,7 @@ pub fn closest(
                 };
                 let own = limits::of_disks(volume, &disks, vm, terms);
                 let storage = Storage::Disks(disks);
+                Cost::of_storage(&storage, vm, prices)?;
                 let title = format!("{} with {}", vm.name, storage.title());
                 let own = own.map(|figure| (title.clone(), figure));
                 let all = limits::of_machine(part, (vm, &[&storage]), terms).into_iter();

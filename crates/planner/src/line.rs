@@ -71,7 +71,7 @@ fn rate(bytes_per_sec: u64) -> String {
     if bytes_per_sec.is_multiple_of(1_000_000) {
         BytesPerSec::new(bytes_per_sec).to_string()
     } else {
-        format!("{:.1} MB/s", bytes_per_sec as f64 / 1e6)
+        format!("{} MB/s", to_a_tenth(bytes_per_sec as f64 / 1e6))
     }
 }
 
@@ -81,8 +81,17 @@ fn binary_rate(bytes_per_sec: u64) -> String {
     if bytes_per_sec.is_multiple_of(mib) {
         format!("{} MiB/s", group_digits(bytes_per_sec / mib))
     } else {
-        format!("{:.1} MiB/s", bytes_per_sec as f64 / mib as f64)
+        format!("{} MiB/s", to_a_tenth(bytes_per_sec as f64 / mib as f64))
     }
+}
+
+fn to_a_tenth(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let (whole, tenth) = text.split_once('.').unwrap_or((&text, "0"));
+    let whole = whole
+        .parse()
+        .map_or_else(|_| whole.to_owned(), group_digits);
+    format!("{whole}.{tenth}")
 }
 
 impl Line {

@@ -12,7 +12,7 @@ use crate::goal::{self, Slow};
 use crate::limits::{self, Terms};
 use crate::line::{Line, Unit};
 use crate::need::VolumeNeed;
-use crate::{Family, Request};
+use crate::{Family, Prices, Request};
 
 const GIB: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
@@ -142,14 +142,20 @@ pub fn choices(
     (found, slow)
 }
 
-/// What the most volumes or shares that are spread over come closest to, in bytes a second and bytes, or in I/Os a second of
-/// shares: where nothing carries `total`.
-pub fn closest(total: &VolumeNeed, request: &Request, terms: &Terms<'_>) -> Option<Line> {
+/// What the most volumes or shares that are spread over, of those that can be bought, come closest to, in bytes a second and
+/// bytes, or in I/Os a second of shares: where nothing carries `total`.
+pub fn closest(
+    total: &VolumeNeed,
+    request: &Request,
+    prices: Option<&Prices>,
+    terms: &Terms<'_>,
+) -> Option<Line> {
     let rules = terms.catalog.netapp_volume();
+    let is_sold = |item: &str| request.takes(item) && prices.is_none_or(|it| it.has(item));
     let models = terms.catalog.share_models().iter();
-    let models: Vec<_> = models
-        .filter(|model| request.takes(&smb_item(model)))
-        .collect();
+    let models: Vec<_> = models.filter(|model| is_sold(&smb_item(model))).collect();
+    let mut levels = terms.catalog.service_levels().iter();
+    let sells_nfs = levels.any(|level| level.qos != Qos::Shared && is_sold(&nfs_item(level)));
     let largest = |of: &dyn Fn(&ShareModel) -> u64| models.iter().map(|model| of(model)).max();
     let nfs = (Family::Nfs, "volumes over NFS");
     let smb = (Family::Smb, "shares over SMB");
@@ -157,9 +163,10 @@ pub fn closest(total: &VolumeNeed, request: &Request, terms: &Terms<'_>) -> Opti
     let iops = most(total, |load| load.iops.get());
     let space = total.capacity.get();
     let (by_rate, by_space) = (Unit::BinaryBandwidth, Unit::Capacity);
+    let of_nfs = |limit: u64| sells_nfs.then_some(limit);
     let limits = [
-        (nfs, by_rate, rate, Some(rules.large_max_bandwidth.get())),
-        (nfs, by_space, space, Some(rules.large_max_size.get())),
+        (nfs, by_rate, rate, of_nfs(rules.large_max_bandwidth.get())),
+        (nfs, by_space, space, of_nfs(rules.large_max_size.get())),
         (smb, by_rate, rate, largest(&|model| model.max_mibps * MIB)),
         (smb, by_space, space, largest(&|model| model.max_size.get())),
         (

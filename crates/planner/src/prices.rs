@@ -159,6 +159,12 @@ impl Prices {
         Some(price.month)
     }
 
+    /// Whether the list has a price of an item, other than of its bursting on demand.
+    pub fn has(&self, item: &str) -> bool {
+        let prices = self.each.get(item);
+        prices.is_some_and(|prices| prices.iter().any(|price| price.per != Per::OnDemand))
+    }
+
     /// Items of the list.
     pub fn items(&self) -> impl Iterator<Item = &str> {
         self.each.keys().map(String::as_str)

@@ -278,10 +278,11 @@ impl Search<'_> {
                 };
                 let total = &self.need.volumes[index];
                 let missed = if takes_disks {
-                    let missed = choices::closest(&alone, vm, self.request, self.terms);
+                    let (request, prices) = (self.request, self.prices);
+                    let missed = choices::closest(&alone, vm, request, prices, self.terms);
                     missed.map(|line| self.of_each(line))
                 } else {
-                    network::closest(total, self.request, self.terms)
+                    network::closest(total, self.request, self.prices, self.terms)
                 };
                 return Err(Left::new(Rule::NoStorage, why, missed));
             }

@@ -190,6 +190,39 @@ fn what_nothing_carries_says_which_limit_and_by_how_much() {
 }
 
 #[test]
+fn what_comes_closest_can_be_bought() {
+    #[track_caller]
+    fn check(item: &str, family: Family, figures: &str, closest: Option<&str>) {
+        let list = format!(
+            "currency = \"USD\"\n[[price]]\nitem = \"Standard_DS1\"\nmonth = 10\n\
+             [[price]]\nitem = \"{item}\"\nmonth = 5\n"
+        );
+        let one = Request {
+            machines: Some(1),
+            families: vec![family],
+            ..Request::default()
+        };
+        let prices = Prices::read(&list, "prices.toml").expect("a price list");
+        let text = unwrapped(&planned(
+            &volume("data", "data", figures),
+            &one,
+            Some(prices),
+        ));
+        let found = text.split("closest: ").nth(1);
+        let found = found.map(|rest| rest.split(" are needed").next().unwrap_or_default());
+        assert_eq!(found, closest, "{text}");
+    }
+    // Four P30 would carry it, and the machine's 3,200 I/Os a second be closest: but they have no price.
+    let small = "iops = 16000\nsize = \"8KiB\"";
+    let disks = "Standard_DS1 with 4 × P4 gives 480 IOPS, 16,000 IOPS";
+    check("P4", Family::Premium, small, Some(disks));
+    let fast = "throughput = \"400GB/s\"\nsize = \"1MiB\"";
+    let nfs = "data: 16 volumes over NFS gives 204,800 MiB/s, 381,469.7 MiB/s";
+    check("nfs-premium", Family::Nfs, fast, Some(nfs));
+    check("P4", Family::Nfs, fast, None);
+}
+
+#[test]
 fn several_machines_come_where_one_is_not_enough() {
     let need = volume("data", "data", "iops = 200000\nsize = \"8KiB\"");
     let plan = planned(&need, &request("DS"), None);

@@ -14,7 +14,7 @@ mod writer;
 
 pub use environment::environment;
 pub use limits::Limits;
-pub use store::{RunEntry, RunState, Store, StoreError};
+pub use store::{RunEntry, RunState, Store, StoreError, find};
 pub use writer::{RunStart, RunWriter};
 
 /// Names of the files in a run folder.

@@ -262,19 +262,15 @@ impl Store {
     /// The record of a run: an id, a unique beginning of one, a path (folder or `record.json`; `-`: the standard input), `last`, or `last~1` and so on
     /// for the runs before that.
     pub fn load(&self, name: &str) -> Result<Record, StoreError> {
-        if is_path(name) {
-            let path = PathBuf::from(name);
-            return if path.is_dir() {
-                load_folder(&path)
-            } else {
-                read_record(&path)
-            };
+        if let Some(record) = record_at(name) {
+            return record;
         }
         let runs = self.runs()?;
         if let Some(count) = before_last(name)? {
             return load_folder(&from_last(runs, name, count)?.folder);
         }
-        let fits = |run: &&RunEntry| run.id.starts_with(name);
+        // Every id begins with nothing, which names none.
+        let fits = |run: &&RunEntry| !name.is_empty() && run.id.starts_with(name);
         let exact = runs.iter().find(|run| run.id == name);
         let fitting: Vec<&RunEntry> = runs.iter().filter(fits).collect();
         match (exact, fitting.as_slice()) {
@@ -289,6 +285,36 @@ impl Store {
             }),
         }
     }
+}
+
+/// The record that `name` stands for, as of [`Store::load`] of the user's store, and what it is called later too. One at a
+/// path needs no store, and there may be none.
+///
+/// # Errors
+/// There is no such record, or no store.
+pub fn find(
+    name: &str,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Result<(String, Record), StoreError> {
+    if let Some(record) = record_at(name) {
+        return Ok((name.to_owned(), record?));
+    }
+    let store = Store::of_user(environment)?;
+    let name = store.name_of(name)?;
+    let record = store.load(&name)?;
+    Ok((name, record))
+}
+
+/// The record at `name`, where that is a path: of a run's folder or of a document, `-` for the standard input.
+fn record_at(name: &str) -> Option<Result<Record, StoreError>> {
+    let path = Path::new(name);
+    is_path(name).then(|| {
+        if path.is_dir() {
+            load_folder(path)
+        } else {
+            read_record(path)
+        }
+    })
 }
 
 /// What stands for the standard input in a path's place.
@@ -437,10 +463,15 @@ fn read_document(path: &Path) -> Result<Vec<u8>, StoreError> {
         Box::new(io::BufReader::new(file))
     };
     let start = document.fill_buf().map_err(failed)?;
-    if start.trim_ascii_start().first() != Some(&b'{') {
+    let reason = match start.trim_ascii_start().first() {
+        Some(b'{') => None,
+        _ if start.is_empty() => Some("it is empty"),
+        _ => Some("it holds no JSON document"),
+    };
+    if let Some(reason) = reason {
         return Err(StoreError::BadRecord {
             path: path.to_owned(),
-            reason: "it holds no JSON document".to_owned(),
+            reason: reason.to_owned(),
         });
     }
     let mut bytes = Vec::new();
@@ -680,6 +711,8 @@ mod tests {
         let none = store.folder.to_str().unwrap();
         let error = store.load(none).unwrap_err().to_string();
         assert!(error.contains(&format!("`{none}` holds no run")), "{error}");
+        let nothing = store.load("").unwrap_err().to_string();
+        assert_eq!(nothing, "no run is called ``");
     }
 
     #[test]

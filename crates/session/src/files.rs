@@ -78,9 +78,10 @@ pub(crate) fn no_text(what: &str, path: &Path) -> Failure {
 /// What to do about a file at `path` that cannot be read.
 pub fn unread_hint(path: &Path, kind: ErrorKind) -> String {
     match kind {
-        ErrorKind::NotFound => match beside(path) {
-            Some(near) => format!("did you mean `{}`?", near.display()),
-            None => "name a file that is there".to_owned(),
+        ErrorKind::NotFound => match (fs::read_link(path), beside(path)) {
+            (Ok(to), _) => format!("it is a link to `{}`, which is not there", to.display()),
+            (_, Some(near)) => format!("did you mean `{}`?", near.display()),
+            _ => "name a file that is there".to_owned(),
         },
         ErrorKind::IsADirectory => "name a file in that folder".to_owned(),
         ErrorKind::PermissionDenied => {
@@ -203,6 +204,12 @@ mod tests {
         assert_eq!(read_text("", &at("fiowrite.ini")).unwrap(), "x");
         let near = format!("did you mean `{}`?", at("fiowrite.ini").display());
         check(read_text("", &at("fiowrte.ini")), Code::Input, &[&near]);
+        std::os::unix::fs::symlink("gone.ini", at("fiowrites.ini")).unwrap();
+        check(
+            read_text("", &at("fiowrites.ini")),
+            Code::Input,
+            &["a link to `gone.ini`, which is not there"],
+        );
         let none = at("none/at/all");
         check(
             read_text("", &none),

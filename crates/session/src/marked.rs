@@ -26,8 +26,7 @@ impl MarkedFile {
     /// Looks whether a file can be written at `path`, before the work whose result it is to hold.
     ///
     /// # Errors
-    /// [`Code::Refused`]: something else is there; [`Code::Usage`]: its folder is not there; [`Code::Target`]: no file can be
-    /// made there.
+    /// [`Code::Refused`]: something else is there; [`Code::Target`]: its folder is not there, or no file can be made in it.
     pub fn at(path: &Path, mark: Mark) -> Result<Self, Failure> {
         let name = path.display();
         match found_at(path, mark) {
@@ -40,7 +39,7 @@ impl MarkedFile {
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
         if folder.is_some_and(|folder| !folder.is_dir()) {
             let failure = Failure::new(
-                Code::Usage,
+                Code::Target,
                 format!("`{name}` cannot be written: its folder does not exist"),
             );
             return Err(failure.hint("make the folder first, or name another file"));

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest, nothing_in};
 use fathom_units::{Bytes, ParseUnitError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -74,7 +74,7 @@ impl<'a> Complaints<'a> {
 /// The document of a file of some `kind`, such as "design", which has so many bytes at most.
 ///
 /// # Errors
-/// It is larger, or no TOML.
+/// It is larger, no TOML, or nothing is in it.
 pub fn document<'t>(
     text: &'t str,
     file: &str,
@@ -85,7 +85,7 @@ pub fn document<'t>(
         let complaint = Diagnostic::error(message).hint("name another file");
         return Err(Diagnostics(vec![complaint]));
     }
-    DeTable::parse(text).map_err(|error| {
+    let parsed = DeTable::parse(text).map_err(|error| {
         let mut diagnostic = Diagnostic::error(error.message().to_owned());
         if let Some(span) = error.span() {
             diagnostic = diagnostic.at(Location::in_text(file, text, span));
@@ -93,7 +93,13 @@ pub fn document<'t>(
         Diagnostics(vec![
             diagnostic.hint(format!("a {kind} is written in TOML")),
         ])
-    })
+    })?;
+    if parsed.get_ref().is_empty() {
+        let complaint = Diagnostic::error(format!("`{file}` {}", nothing_in(text)));
+        let hint = format!("name a file with a {kind} in it");
+        return Err(Diagnostics(vec![complaint.hint(hint)]));
+    }
+    Ok(parsed)
 }
 
 /// One table, called `what` in complaints.
@@ -155,11 +161,20 @@ impl<'t> Entry<'t> {
 
     /// A text in quotes.
     pub fn text(&self, key: &str, complaints: &mut Complaints<'_>) -> Option<At<&'t str>> {
+        self.quoted(key, "write it between quotes", complaints)
+    }
+
+    /// A text in quotes; `hint` says how it is written.
+    fn quoted(
+        &self,
+        key: &str,
+        hint: &str,
+        complaints: &mut Complaints<'_>,
+    ) -> Option<At<&'t str>> {
         let value = self.table.get(key)?;
         let Some(text) = value.get_ref().as_str() else {
             let found = value.get_ref().type_str();
             let message = format!("`{key}` must be a text in quotes, not {found}");
-            let hint = "write it between quotes, a number with its unit, such as \"64KiB\"";
             complaints.error(&value.span(), message, hint);
             return None;
         };
@@ -245,7 +260,14 @@ impl<'t> Entry<'t> {
     where
         T: FromStr<Err = ParseUnitError>,
     {
-        let text = self.text(key, complaints)?;
+        // What it is like is known to its complaint about a text that is none of them.
+        let error = "".parse::<T>().err();
+        let like = error
+            .as_ref()
+            .and_then(|it| it.reason.strip_prefix("is not "));
+        let like = like.unwrap_or("a number with its unit");
+        let hint = format!("write it between quotes, {like}");
+        let text = self.quoted(key, &hint, complaints)?;
         match text.value.parse() {
             Ok(value) => Some(At {
                 value,
@@ -385,7 +407,27 @@ impl<'t> Entry<'t> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_units::{BytesPerSec, Nanos, Percent};
+
     use super::*;
+
+    #[test]
+    fn a_quantity_without_quotes_is_told_what_it_is_like() {
+        #[track_caller]
+        fn check<T: FromStr<Err = ParseUnitError>>(hint: &str) {
+            let text = "a = 1";
+            let document = DeTable::parse(text).unwrap();
+            let mut complaints = Complaints::new("x.toml", text);
+            let entry = Entry::new("a design", document.get_ref(), &(0..1));
+            assert!(entry.quantity::<T>("a", &mut complaints).is_none());
+            let told = complaints.found.0[0].hint.as_deref().unwrap_or_default();
+            assert_eq!(told, format!("write it between quotes, {hint}"));
+        }
+        check::<Bytes>("a size such as `4KiB`, `1.5GiB` or `500MB`");
+        check::<Nanos>("a time with its unit, such as `30s`, `1.5ms` or `10min`");
+        check::<Percent>("a percentage such as `70%`");
+        check::<BytesPerSec>("a rate of bytes such as `500MB/s` or `64MiB/s`");
+    }
 
     #[test]
     fn what_is_no_document_is_told_with_its_kind() {
@@ -402,6 +444,12 @@ mod tests {
             "error: `x.toml` is larger than 16 B, which no price list needs\n  hint: name another file",
         );
         check("a = 1\nb = ", "error: ");
+        let hint = "\n  hint: name a file with a price list in it";
+        for text in ["", " \n\t\r\n", "\u{feff}"] {
+            check(text, &format!("error: `x.toml` is empty{hint}"));
+        }
+        let comments = format!("error: `x.toml` holds nothing but comments{hint}");
+        check("# none\n\n # a=1", &comments);
         let broken = document("b = ", "x.toml", ("profile", Bytes::new(16)));
         let told = broken.map_or_else(|complaints| complaints.to_string(), |_| String::new());
         assert!(told.contains("x.toml:1"), "{told}");

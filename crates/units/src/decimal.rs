@@ -20,6 +20,9 @@ impl std::fmt::Display for ParseUnitError {
 
 impl std::error::Error for ParseUnitError {}
 
+/// The reason where a number is past what can be counted.
+pub(crate) const TOO_LARGE: &str = "is too large";
+
 /// Reads `NUMBER UNIT`, where `scale(unit)` gives the unit's size in base units, and returns base units.
 ///
 /// `expected` names the accepted form in the error. A fraction that is not a whole number of base units is rounded
@@ -51,7 +54,7 @@ pub(crate) fn parse_scaled(
             unit => format!("has the unknown unit `{unit}`; expected {expected}"),
         })
     })?;
-    let too_large = || error("is too large".to_owned());
+    let too_large = || error(TOO_LARGE.to_owned());
     let whole: u128 = whole.parse().map_err(|_| too_large())?;
     let mut total = whole.checked_mul(u128::from(scale)).ok_or_else(too_large)?;
     if !fraction.is_empty() {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::decimal::{ParseUnitError, group_digits, parse_scaled};
+use crate::decimal::{ParseUnitError, TOO_LARGE, group_digits, parse_scaled};
 use crate::{Bytes, Nanos};
 
 /// Events a second, computed at the edge from a count and a time; zero where no time has passed.
@@ -96,7 +96,13 @@ impl FromStr for BytesPerSec {
         let size = text.trim().strip_suffix("/s").ok_or_else(error)?;
         size.parse::<Bytes>()
             .map(|bytes| Self(bytes.get()))
-            .map_err(|_| error())
+            .map_err(|inner| match inner.reason.as_str() {
+                TOO_LARGE => ParseUnitError {
+                    reason: inner.reason,
+                    ..error()
+                },
+                _ => error(),
+            })
     }
 }
 
@@ -119,6 +125,9 @@ mod tests {
         );
         assert!("20000".parse::<Iops>().is_err());
         assert!("500MB".parse::<BytesPerSec>().is_err());
+        let beyond = "99999999999TB/s";
+        let error = beyond.parse::<BytesPerSec>().unwrap_err();
+        assert_eq!(error.to_string(), format!("`{beyond}` is too large"));
     }
 
     #[test]

@@ -244,7 +244,10 @@ fn rules_of_the_provider_are_enforced() {
 #[test]
 fn misspelt_and_misshapen_input_is_refused() {
     check("[[vmm]]\n", &["1: unknown key `vmm` in a design"]);
-    check("", &["1: the design has no volume, no device and no share"]);
+    check("", &["0: `x.design.toml` is empty"]);
+    let machine = "[[vm]]\nname = \"a\"\nsize = \"Standard_DS14\"\n";
+    let nothing = "1: the design has no volume, no device and no share";
+    check(machine, &[nothing]);
     check("vm = 3\n", &["1: `vm` must be tables, written as `[[vm]]`"]);
     check(
         "[[device]]\nname = \"x\"\nsize = \"2TB\"\nmount = \"relative\"\niops = 0\n",
@@ -386,7 +389,7 @@ fn values_of_another_kind_are_told_what_to_write() {
         ("iops = \"5000\"", "write it without quotes"),
         (
             "bandwidth = 500",
-            "write it between quotes, a number with its unit, such as \"64KiB\"",
+            "write it between quotes, a rate of bytes such as `500MB/s` or `64MiB/s`",
         ),
         ("bandwidth = \"0MB/s\"", "give more, or leave it out"),
         ("type = \"15k\"\nraid = \"6\"", "one of 0, 5"),

@@ -38,6 +38,23 @@ pub struct ImportArgs {
 }
 
 impl ImportArgs {
+    /// What is wrong where something is said of logs and none is named. `requires` alone does not see it beside an option
+    /// that conflicts with `--from`.
+    pub fn without_logs(&self) -> Option<String> {
+        let said = [
+            ("--format", self.format.is_some()),
+            ("--counter", !self.counter.is_empty()),
+            ("--encoding", self.encoding.is_some()),
+            ("--memory", self.memory.is_some()),
+            ("--disks", self.disks != Disks::default()),
+        ];
+        let said = said.iter().filter(|(_, is_said)| *is_said);
+        let said: Vec<_> = said.map(|(name, _)| format!("`{name}`")).collect();
+        let (names, is) = (said.join(", "), if said.len() == 1 { "is" } else { "are" });
+        let is_wrong = self.from.is_empty() && !said.is_empty();
+        is_wrong.then(|| format!("{names} {is} for logs: name one with `--from`, or leave it out"))
+    }
+
     /// Options of the readers. `interval` is given where reports bear no times.
     pub fn options(&self, devices: &[String], interval: Option<Nanos>) -> Options {
         Options {
@@ -84,5 +101,27 @@ mod tests {
             assert!(Line::try_parse_from(wrong.split(' ')).is_err(), "{wrong}");
         }
         assert!(Line::try_parse_from(["x"]).unwrap().import.from.is_empty());
+    }
+
+    #[test]
+    fn what_is_said_of_logs_needs_one() {
+        #[track_caller]
+        fn check(import: &ImportArgs, expected: Option<&str>) {
+            assert_eq!(import.without_logs().as_deref(), expected);
+        }
+        let nothing = ImportArgs::default();
+        check(&nothing, None);
+        let memory = ImportArgs {
+            memory: Some(Bytes::gib(8)),
+            disks: Disks::Logical,
+            ..nothing
+        };
+        let told = "`--memory`, `--disks` are for logs: name one with `--from`, or leave it out";
+        check(&memory, Some(told));
+        let of_log = ImportArgs {
+            from: vec![PathBuf::from("a.csv")],
+            ..memory
+        };
+        check(&of_log, None);
     }
 }

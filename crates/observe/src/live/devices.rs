@@ -59,7 +59,7 @@ pub fn choose(sys: &Path, names: &[String]) -> Result<Chosen, String> {
     let mut wrong = Vec::new();
     for given in names {
         let name = kernel_name(given);
-        if !sys.join("class/block").join(&name).exists() {
+        if name.is_empty() || !sys.join("class/block").join(&name).exists() {
             wrong.push(format!("`{given}`"));
             continue;
         }
@@ -285,6 +285,7 @@ mod tests {
             &["sdx", "sda", "nope"],
             Err("`sdx`, `nope` are no block devices here"),
         );
+        check(&[""], Err("`` is no block device here"));
     }
 
     #[test]

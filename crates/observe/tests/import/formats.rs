@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use fathom_observe::import::Options;
-use fathom_observe::{Observation, Ops};
+use fathom_observe::{About, Checklist, Observation, Ops};
 use fathom_units::{Bytes, Nanos};
+use jiff::tz::TimeZone;
 
 use crate::{device, in_order, near, only, read, says, total};
 
@@ -173,6 +174,15 @@ fn vmstat_completes_another_source() {
     let alone = read(&["vmstat.txt"], &Options::default());
     assert!(alone.devices.is_empty() && unknown(&alone, "I/Os a second"));
     assert_eq!(alone.machine.samples.len(), 5);
+    let about = About {
+        logs: vec!["sda".to_owned()],
+        ..About::default()
+    };
+    let told = Checklist::of(&alone, &about, TimeZone::UTC).unwrap_err();
+    assert!(
+        told.contains("tells of the I/O of a device\n  hint: "),
+        "{told}"
+    );
     assert!(
         alone.doubts.iter().all(|doubt| !doubt.contains("zone")),
         "{:?}",

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fathom_diagnostics::{Diagnostics, Severity};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Severity, nothing_in};
 use fathom_units::{Bytes, Nanos};
 use toml::Spanned;
 use toml::de::DeTable;
@@ -104,6 +104,11 @@ fn read_file(
     }
     if reader.diagnostics.has_errors() {
         return Err(reader.in_order());
+    }
+    if document.get_ref().is_empty() {
+        let complaint = Diagnostic::error(format!("`{file_name}` {}", nothing_in(text)));
+        let hint = "name a file with a workload in it";
+        return Err(Diagnostics(vec![complaint.hint(hint)]));
     }
     let (workload, places) = reader.workload(document.get_ref(), targets);
     if reader.diagnostics.has_errors() {

@@ -220,9 +220,14 @@ arrival = { process = "poisson" }
 #[test]
 fn structures_are_checked() {
     check_refused(
-        "",
+        "seed = 1",
         &["0: the workload has no stages; give at least one stage"],
     );
+    let hint = "name a file with a workload in it";
+    let empty = format!("0: `t` is empty; {hint}");
+    check_refused("", &[&empty]);
+    let comments = format!("0: `t` holds nothing but comments; {hint}");
+    check_refused("# none\n", &[&comments]);
     check_refused(
         "stage = 3",
         &["1: this is a bare number, not a list of tables; write `[[stage]]` with two brackets"],
