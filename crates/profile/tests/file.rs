@@ -22,8 +22,9 @@ fn refused(text: &str, expected: &[&str]) {
 
 #[test]
 fn every_mistake_is_told_with_its_line() {
+    refused("", &["0: `x.profile.toml` is empty"]);
     refused(
-        "",
+        "growth = \"2x\"\n",
         &["1: a profile needs `name`", "1: a profile needs `volume`"],
     );
     refused(
