@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 const PAGE: usize = 4096;
 
 /// Allocations of at least this size come straight from the kernel after [`map_large_allocations`].
-const MAPPED_FROM: libc::c_int = 32 << 10;
+const MAPPED_FROM: libc::c_int = 16 << 10;
 
 /// Lets the allocator take larger blocks from the kernel one by one, whose pages are there only once they are used. A
 /// worker's histograms are made in full before its first I/O, and a few of their pages are ever touched; the allocator

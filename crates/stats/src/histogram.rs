@@ -14,6 +14,7 @@
 //! assert!((histogram.percentile(99.0) as f64 / 990_000.0 - 1.0).abs() < 0.01);
 //! ```
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 const SUB_BITS: u32 = 7;
@@ -27,10 +28,14 @@ const BUCKETS: usize = (MAX_BITS - SUB_BITS + 1) as usize * SUB_COUNT;
 ///
 /// Values above 2^44 ns are counted in the last bucket; minimum, maximum and sum stay exact for them too.
 ///
-/// A new histogram has all its buckets (38 KiB), so that recording never allocates; a clone has those between its extremes
+/// A new histogram has all its buckets (19 KiB), so that recording never allocates; a clone has those between its extremes
 /// alone, and takes more when it needs them. A run keeps a clone for each second.
 pub struct Histogram {
-    buckets: Box<[u64]>,
+    /// Counts but for what they have carried: most never grow that large, and those that stand close together share a line of
+    /// the cache.
+    buckets: Box<[u32]>,
+    /// How many times 2^32 was counted besides, by the number of the bucket.
+    carried: Carried,
     /// Number of the first bucket that is there.
     first: usize,
     count: u64,
@@ -38,6 +43,9 @@ pub struct Histogram {
     min: u64,
     max: u64,
 }
+
+/// What few histograms have: the pointer is null in all others.
+type Carried = Option<Box<BTreeMap<usize, u64>>>;
 
 impl Default for Histogram {
     fn default() -> Self {
@@ -51,6 +59,7 @@ impl Clone for Histogram {
         let within = used.start - self.first..used.end - self.first;
         Self {
             buckets: self.buckets[within].into(),
+            carried: self.carried.clone(),
             first: used.start,
             ..*self
         }
@@ -83,7 +92,8 @@ impl Histogram {
     /// An empty histogram with all its buckets.
     pub fn new() -> Self {
         Self {
-            buckets: vec![0u64; BUCKETS].into_boxed_slice(),
+            buckets: vec![0; BUCKETS].into_boxed_slice(),
+            carried: None,
             first: 0,
             count: 0,
             sum: 0,
@@ -116,11 +126,7 @@ impl Histogram {
     )]
     #[inline(always)]
     pub fn record(&mut self, value: u64) {
-        let bucket = bucket_of(value);
-        match self.buckets.get_mut(bucket.wrapping_sub(self.first)) {
-            Some(there) => *there += 1,
-            None => *self.make(bucket) += 1,
-        }
+        self.add(bucket_of(value), 1);
         self.count += 1;
         self.sum += u128::from(value);
         self.min = self.min.min(value);
@@ -136,12 +142,7 @@ impl Histogram {
             sum += u128::from(*value);
             (min, max) = (min.min(*value), max.max(*value));
             for histogram in &mut histograms {
-                let place = bucket.wrapping_sub(histogram.first);
-                if let Some(there) = histogram.buckets.get_mut(place) {
-                    *there += 1;
-                } else {
-                    *histogram.make(bucket) += 1;
-                }
+                histogram.add(bucket, 1);
             }
         }
         for histogram in histograms {
@@ -158,15 +159,53 @@ impl Histogram {
         if count == 0 {
             return;
         }
-        let bucket = bucket_of(value);
-        match self.buckets.get_mut(bucket.wrapping_sub(self.first)) {
-            Some(there) => *there += count,
-            None => *self.make(bucket) += count,
-        }
+        self.add(bucket_of(value), count);
         self.count += count;
         self.sum += u128::from(value) * u128::from(count);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
+    }
+
+    /// Adds to a bucket.
+    #[expect(clippy::inline_always, reason = "as of `record`")]
+    #[inline(always)]
+    fn add(&mut self, bucket: usize, count: u64) {
+        let Some(there) = self.buckets.get_mut(bucket.wrapping_sub(self.first)) else {
+            return self.add_anywhere(bucket, count);
+        };
+        match u32::try_from(u64::from(*there) + count) {
+            Ok(sum) => *there = sum,
+            Err(_) => self.add_anywhere(bucket, count),
+        }
+    }
+
+    /// The same for a bucket that is not there, or cannot count so far.
+    #[cold]
+    #[inline(never)]
+    fn add_anywhere(&mut self, bucket: usize, count: u64) {
+        self.cover(&(bucket..bucket + 1));
+        let there = &mut self.buckets[bucket - self.first];
+        let low = u64::from(*there) + (count & u64::from(u32::MAX));
+        *there = low as u32;
+        self.carry(bucket, (count >> 32) + (low >> 32));
+    }
+
+    /// Adds to what a bucket has carried.
+    fn carry(&mut self, bucket: usize, count: u64) {
+        if count > 0 {
+            *self
+                .carried
+                .get_or_insert_default()
+                .entry(bucket)
+                .or_default() += count;
+        }
+    }
+
+    /// What a bucket counts that is there.
+    fn counted(&self, bucket: usize) -> u64 {
+        let carried = self.carried.as_ref();
+        let carried = carried.and_then(|carried| carried.get(&bucket));
+        (carried.copied().unwrap_or(0) << 32) + u64::from(self.buckets[bucket - self.first])
     }
 
     /// Adds every value of `other`, exactly.
@@ -176,10 +215,8 @@ impl Histogram {
         }
         let theirs = other.used();
         self.cover(&theirs);
-        let mine = &mut self.buckets[theirs.start - self.first..];
-        let theirs = &other.buckets[theirs.start - other.first..theirs.end - other.first];
-        for (mine, theirs) in mine.iter_mut().zip(theirs) {
-            *mine += theirs;
+        for bucket in theirs {
+            self.add(bucket, other.counted(bucket));
         }
         self.count += other.count;
         self.sum += other.sum;
@@ -192,6 +229,7 @@ impl Histogram {
         if self.count > 0 {
             let used = self.used();
             self.buckets[used.start - self.first..used.end - self.first].fill(0);
+            self.carried = None;
             (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
         }
     }
@@ -262,10 +300,9 @@ impl Histogram {
 
     /// Every non-empty bucket, smallest first: its mid-point in ns and its count.
     pub fn nonzero(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let used = self.used();
-        let counts = &self.buckets[used.start - self.first..used.end - self.first];
-        let filled = used.zip(counts).filter(|(_, count)| **count > 0);
-        filled.map(|(index, count)| (midpoint_of(index), *count))
+        let counts = self.used().map(|bucket| (bucket, self.counted(bucket)));
+        let filled = counts.filter(|(_, count)| *count > 0);
+        filled.map(|(bucket, count)| (midpoint_of(bucket), count))
     }
 
     /// Numbers of the buckets from the smallest value's to the largest's: those outside are empty, and memory that was
@@ -277,40 +314,20 @@ impl Histogram {
         bucket_of(self.min)..bucket_of(self.max) + 1
     }
 
-    /// Numbers of the buckets from the first that counts something to the last, whether or not count and extremes know of it yet.
-    fn filled(&self) -> Range<usize> {
-        let is_filled = |count: &u64| *count > 0;
-        let first = self.buckets.iter().position(is_filled);
-        let last = self.buckets.iter().rposition(is_filled);
-        let (first, end) = first
-            .zip(last)
-            .map_or((0, 0), |(first, last)| (first, last + 1));
-        self.first + first..self.first + end
-    }
-
-    /// A bucket, made where it is not there.
-    #[cold]
-    fn make(&mut self, bucket: usize) -> &mut u64 {
-        self.cover(&(bucket..bucket + 1));
-        &mut self.buckets[bucket - self.first]
-    }
-
     /// Makes the buckets of `range` that are not there.
     fn cover(&mut self, range: &Range<usize>) {
         let there = self.first..self.first + self.buckets.len();
         if there.start <= range.start && range.end <= there.end {
             return;
         }
-        let used = self.filled();
-        let wanted = if used.is_empty() {
+        let wanted = if there.is_empty() {
             range.clone()
         } else {
-            used.start.min(range.start)..used.end.max(range.end)
+            there.start.min(range.start)..there.end.max(range.end)
         };
         let mut buckets = vec![0; wanted.len()].into_boxed_slice();
-        let old = &self.buckets[used.start - self.first..used.end - self.first];
-        if !old.is_empty() {
-            buckets[used.start - wanted.start..][..old.len()].copy_from_slice(old);
+        if !there.is_empty() {
+            buckets[there.start - wanted.start..][..there.len()].copy_from_slice(&self.buckets);
         }
         (self.buckets, self.first) = (buckets, wanted.start);
     }
@@ -413,6 +430,35 @@ mod tests {
         assert_eq!(copy.clone(), copy);
         copy.record(9);
         assert_eq!((copy.count(), copy.percentile(50.0)), (1, 9));
+    }
+
+    #[test]
+    fn a_bucket_counts_further_than_32_bits() {
+        let most = u64::from(u32::MAX);
+        let mut histogram = Histogram::new();
+        histogram.record_many(7_000, most);
+        histogram.record(7_000);
+        histogram.record_many(90, 5 * most);
+        Histogram::record_in_each([&mut histogram], &[7_000, 7_000]);
+        let counts = |histogram: &Histogram| -> Vec<_> {
+            histogram.nonzero().map(|(_, count)| count).collect()
+        };
+        assert_eq!(counts(&histogram), [5 * most, most + 3]);
+        assert_eq!(histogram.count(), 6 * most + 3);
+        assert_eq!((histogram.percentile(83.0), histogram.max()), (90, 7_000));
+
+        // A count of which nothing is left but what was carried is no empty one.
+        let mut round = Histogram::new();
+        round.record_many(7_000, most + 1);
+        assert_eq!(counts(&round), [most + 1]);
+        round.merge(&histogram.clone());
+        assert_eq!(counts(&round), [5 * most, 2 * most + 4]);
+        let buckets: Vec<_> = round.nonzero().collect();
+        let again = Histogram::from_buckets(&buckets, round.sum(), 90, 7_000);
+        assert_eq!(again.as_ref(), Some(&round));
+        round.clear();
+        round.record(7_000);
+        assert_eq!(counts(&round), [1]);
     }
 
     #[test]
