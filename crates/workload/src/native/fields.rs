@@ -11,6 +11,7 @@ use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, ParseUnitError, Percent};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::foreign::said_here;
 use super::words::Words;
 
 /// A value of the file with its place.
@@ -279,9 +280,13 @@ impl<'v, 'i> Fields<'v, 'i> {
             if self.known.contains(&name) {
                 continue;
             }
-            let hint = match nearest(name, self.known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {}", self.known.join(", ")),
+            let near = || nearest(name, self.known.iter().copied());
+            let hint = match said_here(self.what, name) {
+                Some(hint) => hint.to_owned(),
+                None => match near() {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known are {}", self.known.join(", ")),
+                },
             };
             let message = format!("`{name}` is no key of {}", self.what);
             reader.error(key.span(), message, hint);

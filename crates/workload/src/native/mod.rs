@@ -39,6 +39,7 @@ mod fields;
 mod file_set;
 #[cfg(test)]
 mod file_set_tests;
+mod foreign;
 mod handling;
 mod lines;
 mod pacing;
