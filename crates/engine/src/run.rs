@@ -3,7 +3,9 @@
 use std::os::unix::fs::DirBuilderExt;
 
 use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
-use fathom_record::{Event, EventSink, StageResult, TargetFacts, resolved_stage, stage_record};
+use fathom_record::{
+    Event, EventSink, InMemory, StageResult, TargetFacts, resolved_stage, stage_record,
+};
 use fathom_units::Nanos;
 use fathom_workload::{ExistingFiles, Stage, Workload};
 
@@ -111,9 +113,13 @@ fn run_with(
         .targets
         .objects
         .iter()
-        .map(|object| TargetFacts {
+        .enumerate()
+        .map(|(index, object)| TargetFacts {
             path: object.path.clone(),
             unwritten_share: None,
+            in_memory: store
+                .memory_under(index)
+                .filter(|memory| object.direct || !matches!(memory, InMemory::PageCache { .. })),
         })
         .collect();
     run_stages(workload, options, &ready, stop, sink, &mut outcome)?;

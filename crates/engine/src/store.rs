@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use fathom_rawio::{self as rawio, Access, Durability, OpenHow};
+use fathom_record::InMemory;
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{Caching, Job, OpenSync};
@@ -135,11 +136,20 @@ impl Store {
 
     /// Kernel name of the whole block device under an object; `None` where there is none.
     pub(crate) fn device_under(&self, object: usize) -> Option<String> {
-        let path: &Path = match &self.opened[object].1 {
-            Opened::Path(path) | Opened::Device { path, .. } | Opened::Fresh(_, path) => path,
-            Opened::Nothing => return None,
-        };
-        guard::whole_device_under(path).map(|device| device.name)
+        guard::whole_device_under(self.place(object)?).map(|device| device.name)
+    }
+
+    /// What of the machine's memory is under an object; `None` where nothing is known to be.
+    pub(crate) fn memory_under(&self, object: usize) -> Option<InMemory> {
+        guard::memory_under(self.place(object)?)
+    }
+
+    /// Where an object stands: itself, or its directory; `None` where it is on no storage.
+    fn place(&self, object: usize) -> Option<&Path> {
+        match &self.opened[object].1 {
+            Opened::Path(path) | Opened::Device { path, .. } | Opened::Fresh(_, path) => Some(path),
+            Opened::Nothing => None,
+        }
     }
 }
 

@@ -10,6 +10,22 @@ use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Poisson, SetOpe
 use crate::asked::{AskedRate, RateUnit, asked_rates};
 use crate::{Check, EndReason, RunKind, StageResult, Verdict, WorkerStats, total_of};
 
+/// What of the machine's memory holds a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InMemory {
+    /// A file system of this type, such as `tmpfs`.
+    FileSystem(String),
+    /// A block device of this name, such as `zram0`.
+    Device(String),
+    /// The page cache of a file behind a loop device that does not read and write it directly.
+    PageCache {
+        /// Name of the loop device.
+        device: String,
+        /// The file.
+        file: String,
+    },
+}
+
 /// What is known of a target beyond the I/O measured on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetFacts {
@@ -17,6 +33,8 @@ pub struct TargetFacts {
     pub path: String,
     /// Share (0 to 1) of the range used that the file system holds as holes or unwritten extents; `None`: unknown.
     pub unwritten_share: Option<f64>,
+    /// What of the machine's memory holds it; `None`: nothing that is known. The page cache is told of direct I/O alone.
+    pub in_memory: Option<InMemory>,
 }
 
 /// Everything the checks look at.
@@ -49,6 +67,7 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
     }
     if evidence.kind == RunKind::Run {
         checks.extend([
+            in_memory(evidence),
             unwritten_extents(evidence),
             cache_served(evidence),
             generator_headroom(evidence),
@@ -453,6 +472,35 @@ fn stage_rate(result: &StageResult) -> f64 {
     )
 }
 
+/// What memory gives says nothing of storage, whether it is read or written.
+fn in_memory(evidence: &Evidence<'_>) -> Check {
+    let mut targets = evidence.targets.iter();
+    let found = targets.find_map(|target| Some((&target.path, target.in_memory.as_ref()?)));
+    let finding = found.map(|(path, memory)| match memory {
+        InMemory::FileSystem(kind) => {
+            format!("{path} is on {kind}, which keeps its files in memory: no storage is measured")
+        }
+        InMemory::Device(device) => {
+            format!("{path} is on {device}, which keeps its data in memory: no storage is measured")
+        }
+        InMemory::PageCache { device, file } => {
+            format!("{path} is on {device}, which goes through the page cache of {file}")
+        }
+    });
+    let remedy = match found {
+        Some((_, InMemory::PageCache { .. })) => {
+            "attach the loop device with `losetup --direct-io=on`, or measure the file system below"
+        }
+        _ => "name a target on the storage that is meant",
+    };
+    check(
+        "in-memory",
+        finding,
+        "no target is known to stand in memory",
+        remedy,
+    )
+}
+
 fn unwritten_extents(evidence: &Evidence<'_>) -> Check {
     let reads = jobs(evidence)
         .any(|(_, _, workers)| workers.iter().any(|worker| worker.directions[0].is_some()));
@@ -499,10 +547,18 @@ fn cache_served(evidence: &Evidence<'_>) -> Check {
             )
         })
     });
+    let known = evidence
+        .results
+        .iter()
+        .any(|result| !result.devices.is_empty());
     check(
         "cache-served",
         finding,
-        "the devices saw the bytes that were read",
+        if known {
+            "the devices saw the bytes that were read"
+        } else {
+            "not judged: no block device under the targets is known"
+        },
         "use direct I/O and data larger than the caches between",
     )
 }

@@ -18,7 +18,7 @@ mod repeats;
 mod sweep;
 
 pub use build::{latency_record, stage_record, total_of, total_of_seconds};
-pub use checks::{Evidence, TargetFacts, run_checks, verdict};
+pub use checks::{Evidence, InMemory, TargetFacts, run_checks, verdict};
 pub use document::{
     Check, CpuRecord, DetailRecord, DeviceCountersRecord, DirectionRecord, EmulationRecord,
     ErrorRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, OverTimeRecord,

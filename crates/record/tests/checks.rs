@@ -1,8 +1,8 @@
 //! Every check is provoked once and stays silent once.
 
 use fathom_record::{
-    DeviceCounters, EndReason, Evidence, IoErrors, OpStats, RunKind, StageResult, TargetFacts,
-    WorkerStats, run_checks,
+    DeviceCounters, EndReason, Evidence, InMemory, IoErrors, OpStats, RunKind, StageResult,
+    TargetFacts, WorkerStats, run_checks,
 };
 use fathom_units::{BytesPerSec, Iops, Nanos};
 use fathom_workload::{
@@ -62,6 +62,7 @@ fn run() -> Run {
         targets: vec![TargetFacts {
             path: "/tmp/a".into(),
             unwritten_share: Some(0.0),
+            in_memory: None,
         }],
     }
 }
@@ -349,6 +350,26 @@ fn reads_of_what_was_never_written_are_told() {
     check(Some("unwritten-extents"), |run| {
         run.targets[0].unwritten_share = Some(0.5);
     });
+}
+
+#[test]
+fn targets_in_memory_are_told() {
+    let memory = [
+        InMemory::FileSystem("tmpfs".into()),
+        InMemory::Device("zram0".into()),
+        InMemory::PageCache {
+            device: "loop0".into(),
+            file: "/tmp/image".into(),
+        },
+    ];
+    for memory in memory {
+        check(Some("in-memory"), |run| {
+            run.targets[0].in_memory = Some(memory.clone());
+        });
+        check_of(RunKind::Predict, None, |run| {
+            run.targets[0].in_memory = Some(memory);
+        });
+    }
 }
 
 #[test]

@@ -78,6 +78,23 @@ impl BlockDevice {
         }
     }
 
+    /// The whole devices that it is made of; none where it stands on no other.
+    pub(crate) fn parts(&self) -> Vec<Self> {
+        let names = names_in(&self.directory.join("slaves"));
+        let found = names.iter().filter_map(|name| {
+            let number = fs::read_to_string(format!("/sys/class/block/{name}/dev")).ok()?;
+            Self::find(DeviceNumber::parse(&number)?).ok()
+        });
+        found.map(|part| part.parent().unwrap_or(part)).collect()
+    }
+
+    /// The file behind a loop device, and whether that is read and written directly.
+    pub(crate) fn loop_file(&self) -> Option<(PathBuf, bool)> {
+        let said = |key: &str| fs::read_to_string(self.directory.join("loop").join(key)).ok();
+        let file = PathBuf::from(said("backing_file")?.trim_end_matches('\n'));
+        Some((file, said("dio")?.trim() == "1"))
+    }
+
     /// Its special file, as the kernel names it.
     pub(crate) fn special_file(&self) -> PathBuf {
         Path::new("/dev").join(self.name.replace('!', "/"))

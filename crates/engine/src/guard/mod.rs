@@ -7,6 +7,7 @@
 //! Invariants: nothing here writes; there is no way around it but to free the device.
 
 mod device;
+mod memory;
 mod mounts;
 mod signature;
 
@@ -18,6 +19,7 @@ use std::path::Path;
 use fathom_rawio::{self as rawio, Access, Caching, Durability, OpenHow};
 
 pub(crate) use device::{BlockDevice, DeviceNumber};
+pub(crate) use memory::memory_under;
 
 use crate::{EngineError, Refusal};
 

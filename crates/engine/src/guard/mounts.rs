@@ -15,6 +15,8 @@ pub(crate) struct Mount {
     source: Option<DeviceNumber>,
     /// Where.
     pub(crate) place: String,
+    /// Type of the file system, such as `ext4`.
+    kind: String,
 }
 
 impl Mount {
@@ -35,7 +37,9 @@ fn parse_mount(line: &str) -> Option<Mount> {
     let mut fields = before.split(' ');
     let number = fields.nth(2)?;
     let place = unescape(fields.nth(1)?);
-    let source = unescape(after.split(' ').nth(1)?);
+    let mut after = after.split(' ');
+    let kind = after.next()?.to_owned();
+    let source = unescape(after.next()?);
     Some(Mount {
         number: DeviceNumber::parse(number),
         source: source
@@ -43,7 +47,15 @@ fn parse_mount(line: &str) -> Option<Mount> {
             .then(|| DeviceNumber::of_device(Path::new(&source)))
             .flatten(),
         place,
+        kind,
     })
+}
+
+/// Type of the file system that files of this number are on.
+pub(crate) fn kind_of(files: DeviceNumber) -> Option<String> {
+    let mut all = mounts().into_iter();
+    all.find(|mount| mount.number == Some(files))
+        .map(|mount| mount.kind)
 }
 
 /// Devices and files that are swapped to (`/proc/swaps`).
@@ -97,7 +109,10 @@ mod tests {
     fn a_line_of_mountinfo_is_read() {
         let line = "36 35 98:1 /mnt1 /mnt/my\\040disk rw,noatime master:1 - ext3 none rw";
         let mount = parse_mount(line).unwrap();
-        assert_eq!(mount.place, "/mnt/my disk");
+        assert_eq!(
+            (mount.place.as_str(), mount.kind.as_str()),
+            ("/mnt/my disk", "ext3")
+        );
         assert!(mount.is_on(DeviceNumber::from_packed(98 << 8 | 1)));
         assert!(!mount.is_on(DeviceNumber::from_packed(98 << 8)));
         assert_eq!(parse_mount("nonsense"), None);
