@@ -1,4 +1,5 @@
-//! Whether what jobs read holds data: reads of holes and unwritten extents never reach the device.
+//! Whether what jobs read holds data: reads of holes and unwritten extents never reach the device, and what holds zeroes
+//! alone on a device may never have been written.
 //!
 //! Each stage is looked at before it begins, since jobs before it may have written what it reads. Nothing is said of files
 //! that are only written.
@@ -53,6 +54,10 @@ impl Holes {
                 }
                 if let Some(share) = store.share_without_data(*index, *range) {
                     keep(*index, object, share, outcome, sink);
+                }
+                if let Some(share) = store.share_of_zeroes(*index, *range) {
+                    let known = &mut outcome.facts.targets[*index].zeroes_share;
+                    *known = Some(known.unwrap_or_default().max(share));
                 }
             }
         }

@@ -46,6 +46,7 @@ mod trace;
 mod undo;
 mod verification;
 mod worker;
+mod zeroes;
 
 pub use error::{EngineError, ExitClass, Refusal};
 pub use guard::means_device;

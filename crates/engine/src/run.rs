@@ -117,6 +117,7 @@ fn run_with(
         .map(|(index, object)| TargetFacts {
             path: object.path.clone(),
             unwritten_share: None,
+            zeroes_share: None,
             in_memory: store
                 .memory_under(index)
                 .filter(|memory| object.direct || !matches!(memory, InMemory::PageCache { .. })),

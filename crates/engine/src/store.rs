@@ -14,6 +14,7 @@ use fathom_workload::{Caching, Job, OpenSync};
 use crate::fresh::FreshFile;
 use crate::guard::{self, DeviceNumber, HeldDevice};
 use crate::targets::{Kind, Object, Targets};
+use crate::zeroes;
 use crate::{EngineError, StopFlag};
 
 /// Bytes read at a time where a file is read before its job.
@@ -123,6 +124,20 @@ impl Store {
             without = without.min(rawio::bytes_without_data(&file, offset, length).ok()?);
         }
         Some(without.get() as f64 / range.length.max(1) as f64)
+    }
+
+    /// Share (0 to 1) of the places looked at in a block device's range that hold nothing but zeroes; `None` where that cannot
+    /// be told, and for anything else.
+    pub(crate) fn share_of_zeroes(&self, object: usize, range: TargetRange) -> Option<f64> {
+        let Opened::Device { path, .. } = &self.opened[object].1 else {
+            return None;
+        };
+        // What was looked at is not to be in the cache when jobs read.
+        let how = OpenHow {
+            caching: rawio::Caching::Direct,
+            ..OpenHow::LOOK
+        };
+        zeroes::share_of_zeroes(rawio::open(path, how).ok()?, range)
     }
 
     /// A regular file, opened so that looking leaves no trace.

@@ -33,6 +33,8 @@ pub struct TargetFacts {
     pub path: String,
     /// Share (0 to 1) of the range used that the file system holds as holes or unwritten extents; `None`: unknown.
     pub unwritten_share: Option<f64>,
+    /// Share (0 to 1) of the places looked at in a block device that hold nothing but zeroes; `None`: unknown.
+    pub zeroes_share: Option<f64>,
     /// What of the machine's memory holds it; `None`: nothing that is known. The page cache is told of direct I/O alone.
     pub in_memory: Option<InMemory>,
 }
@@ -69,6 +71,7 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
         checks.extend([
             in_memory(evidence),
             unwritten_extents(evidence),
+            zeroes_read(evidence),
             cache_served(evidence),
             generator_headroom(evidence),
         ]);
@@ -501,14 +504,17 @@ fn in_memory(evidence: &Evidence<'_>) -> Check {
     )
 }
 
+fn has_read(evidence: &Evidence<'_>) -> bool {
+    let mut all = jobs(evidence);
+    all.any(|(_, _, workers)| workers.iter().any(|worker| worker.directions[0].is_some()))
+}
+
 fn unwritten_extents(evidence: &Evidence<'_>) -> Check {
-    let reads = jobs(evidence)
-        .any(|(_, _, workers)| workers.iter().any(|worker| worker.directions[0].is_some()));
     let found = evidence
         .targets
         .iter()
         .find(|target| target.unwritten_share.is_some_and(|share| share > 0.01));
-    let finding = found.filter(|_| reads).map(|target| {
+    let finding = found.filter(|_| has_read(evidence)).map(|target| {
         let share = target.unwritten_share.unwrap_or_default() * 100.0;
         format!(
             "{share:.0} % of {} was never written: reading it reaches no device",
@@ -520,6 +526,26 @@ fn unwritten_extents(evidence: &Evidence<'_>) -> Check {
         finding,
         "the files read are written throughout",
         "write the file once, then read it",
+    )
+}
+
+/// Thin volumes, cloud disks and SSDs answer reads of what was never written, or was trimmed, without their media. Data may
+/// hold some blocks of zeroes; a tenth is more than most do.
+fn zeroes_read(evidence: &Evidence<'_>) -> Check {
+    let found = evidence.targets.iter().find_map(|target| {
+        let share = target.zeroes_share.filter(|share| *share > 0.1)?;
+        Some((&target.path, share * 100.0))
+    });
+    let finding = found.filter(|_| has_read(evidence)).map(|(path, share)| {
+        format!(
+            "{share:.0} % of the places looked at in {path} hold zeroes alone: what was never written, or was trimmed, is mostly read without the media"
+        )
+    });
+    check(
+        "zeroes-read",
+        finding,
+        "no device that was read holds zeroes in place of data",
+        "write the device once with data that is not zeroes (what is on it is lost), then read it",
     )
 }
 

@@ -62,6 +62,7 @@ fn run() -> Run {
         targets: vec![TargetFacts {
             path: "/tmp/a".into(),
             unwritten_share: Some(0.0),
+            zeroes_share: None,
             in_memory: None,
         }],
     }
@@ -350,6 +351,14 @@ fn reads_of_what_was_never_written_are_told() {
     check(Some("unwritten-extents"), |run| {
         run.targets[0].unwritten_share = Some(0.5);
     });
+}
+
+#[test]
+fn devices_that_hold_nothing_are_told() {
+    check(Some("zeroes-read"), |run| {
+        run.targets[0].zeroes_share = Some(0.4);
+    });
+    check(None, |run| run.targets[0].zeroes_share = Some(0.1));
 }
 
 #[test]
