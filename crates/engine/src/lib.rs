@@ -20,6 +20,7 @@ mod file_sets;
 mod fresh;
 mod growth;
 mod guard;
+mod held_back;
 mod holes;
 mod interval;
 mod io_log;

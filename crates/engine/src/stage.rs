@@ -8,7 +8,7 @@ use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use fathom_rawio::{self as rawio, Clock};
-use fathom_record::{Event, EventSink, StageResult, WorkerStats};
+use fathom_record::{DeviceCounters, Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
     ArrivalSchedule, BufferFill, SetShare, SetStream, SharedCursor, StreamKey, WorkerStream,
@@ -18,6 +18,7 @@ use fathom_workload::{Backend, ExistingFiles, FileOperation, FileWork, Job, Paci
 use crate::collect::Collector;
 use crate::failures::{io_error, too_slow};
 use crate::file_sets::{FileSets, SetStart};
+use crate::held_back::HeldBack;
 use crate::interval::{Handover, IntervalSet, Message, sets_per_worker};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::order::Order;
@@ -427,7 +428,8 @@ impl StageRun<'_> {
         let lead = times.origin.saturating_sub(times.start);
         let began_unix_ns = rawio::wall_clock();
         let started_unix_ns = began_unix_ns + lead.get();
-        let mut before = counters::read(&names);
+        let outside = || (counters::read(&names), HeldBack::now());
+        let mut before = outside();
         for go in ways.goes {
             // A worker that is gone has panicked; joining it says so.
             let _ = go.send(times);
@@ -450,7 +452,7 @@ impl StageRun<'_> {
         loop {
             let now = Clock::now();
             if counted_from < times.origin && now >= times.origin {
-                before = counters::read(&names);
+                before = outside();
                 counted_from = now;
             }
             let wake = collector.next_show().min(now + LOOK_EVERY);
@@ -477,9 +479,8 @@ impl StageRun<'_> {
             }
         }
         let over = Clock::now().saturating_sub(counted_from);
-        let devices = counters::between(&before, &counters::read(&names), over);
         let mut output = self.empty_output(started_unix_ns);
-        output.result.devices = devices;
+        tell_outside(&mut output.result, (&before, &outside()), over);
         for finished in threads.into_iter().filter_map(joined) {
             self.take_finished(finished, &mut output);
         }
@@ -579,6 +580,15 @@ impl StageRun<'_> {
         names.dedup();
         names
     }
+}
+
+/// What was counted outside the program, at a moment: by devices, and of what held it back.
+type Outside = (Vec<DeviceCounters>, HeldBack);
+
+/// Tells what happened outside between two moments, `over` apart.
+fn tell_outside(result: &mut StageResult, (before, after): (&Outside, &Outside), over: Nanos) {
+    result.devices = counters::between(&before.0, &after.0, over);
+    result.notes.extend(after.1.notes_since(&before.1, over));
 }
 
 /// Tells of workers that ended by themselves.
