@@ -173,6 +173,37 @@ fn a_prediction_says_what_binds_and_what_falls_short() {
     assert_eq!(narrow, include_str!("prediction_narrow.txt"), "\n{narrow}");
 }
 
+/// What was not done has no latency, whatever stands in the record.
+#[test]
+fn jobs_without_io_have_no_latency() {
+    let mut write = direction(0.0, 0.0, &[]);
+    write.response_ns = Some(write.latency_ns.clone());
+    let idle = job("idle", &write, Some(100.0));
+    let text = fits(
+        &record(
+            RunKind::Run,
+            vec![stage("s", vec![idle.clone()], &write)],
+            vec![],
+        ),
+        Summary::Short,
+        80,
+    );
+    assert!(!text.contains("0ns"), "{text}");
+    let mut busy = direction(100.0, 2.0, &[]);
+    busy.response_ns = Some(busy.latency_ns.clone());
+    let jobs = vec![idle, job("busy", &busy, Some(100.0))];
+    let text = fits(
+        &record(RunKind::Run, vec![stage("s", jobs, &busy)], vec![]),
+        Summary::Short,
+        100,
+    );
+    assert!(
+        text.contains("busy response time from intended start: p50 "),
+        "{text}"
+    );
+    assert!(!text.contains("idle response"), "{text}");
+}
+
 #[test]
 fn the_next_command_names_the_run_that_is_shown() {
     let writes = direction(1.0, 1.0, &[]);
