@@ -204,6 +204,28 @@ fn jobs_without_io_have_no_latency() {
     assert!(!text.contains("idle response"), "{text}");
 }
 
+/// A job that was done sooner than its stage has the rate of its own time.
+#[test]
+fn the_rate_of_a_job_is_over_its_own_time() {
+    let (short, long) = (direction(1_000.0, 1.0, &[]), direction(200.0, 1.0, &[]));
+    let mut jobs = vec![job("short", &long, None), job("long", &long, None)];
+    (jobs[0].read, jobs[0].write) = (Some(short.clone()), None);
+    let mut of_stage = stage("s", jobs, &long);
+    let over_all = DirectionRecord {
+        iops: 40.0,
+        bandwidth_bytes_per_sec: 40.0 * 4096.0,
+        ..short
+    };
+    of_stage.total.read = Some(over_all);
+    let text = fits(
+        &record(RunKind::Run, vec![of_stage], vec![]),
+        Summary::Short,
+        80,
+    );
+    let line = text.lines().find(|line| line.starts_with("short read"));
+    assert!(line.is_some_and(|line| line.contains(" 1,000 ")), "{text}");
+}
+
 #[test]
 fn the_next_command_names_the_run_that_is_shown() {
     let writes = direction(1.0, 1.0, &[]);
