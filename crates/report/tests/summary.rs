@@ -505,6 +505,28 @@ fn where_the_time_went_is_one_sentence() {
     assert!(told.contains(words), "{told}");
 }
 
+/// A prediction that was cut off is known by its seconds, which say nothing of limits.
+#[test]
+fn what_is_known_of_no_limit_waited_for_none() {
+    let reads = direction(12_800.0, 20.0, &[]);
+    let mut stage = stage("mix", vec![], &reads);
+    let text = |stage: &StageRecord| {
+        summary(
+            &record(RunKind::Predict, vec![stage.clone()], vec![]),
+            Summary::Short,
+            Width::PLAIN,
+        )
+    };
+    assert!(!text(&stage).contains("waited"), "{}", text(&stage));
+    let disk = StorageRecord {
+        kind: "disk".to_owned(),
+        ..StorageRecord::default()
+    };
+    stage.storage = BTreeMap::from([("a/disk1".to_owned(), disk)]);
+    let told = text(&stage);
+    assert!(told.contains("writes waited for no limit"), "{told}");
+}
+
 #[test]
 fn operations_on_files_have_their_lines() {
     let mut jobs = ["one", "two"].map(|name| {
