@@ -123,6 +123,21 @@ fn several_small_machines_may_cost_less_than_a_large_one() {
     let says =
         "the cheapest that carries it: 2 × Standard_DS1_v2 with 1 × P30 each, $300.00 a month";
     assert!(text.contains(says), "{text}");
+    // Not even its machines cost as little: ten times the need takes more of them than were tried under the price.
+    let need = profile(&[("peak", "iops = 60_000\nsize = \"8KiB\"")]);
+    let far = planned(&need, &request(250), Some(list()));
+    let text = unwrapped(&far);
+    assert!(far.offers.is_empty(), "{text}");
+    let free = Request {
+        max_price: None,
+        ..request(250)
+    };
+    let cheapest = &planned(&need, &free, Some(list())).offers[0];
+    assert!(cheapest.candidate.machines > 2, "{}", cheapest.title());
+    let says = format!("the cheapest that carries it: {}, $", cheapest.title());
+    assert!(text.contains(&says), "{says} in\n{text}");
+    let tried = format!("tried with up to {} machines", cheapest.candidate.machines);
+    assert!(text.contains(&tried), "{text}");
 }
 
 #[test]
