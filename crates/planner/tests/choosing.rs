@@ -140,6 +140,25 @@ fn several_small_machines_may_cost_less_than_a_large_one() {
     assert!(text.contains(&tried), "{text}");
 }
 
+/// Of I/Os of 40 KiB on stripe units of 64 KiB every second lies on two disks.
+#[test]
+fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
+    let need = profile(&[("peak", "iops = 3_400\nsize = \"40KiB\"")]);
+    let request = Request {
+        series: vec!["DSv2".to_owned()],
+        families: vec![Family::Premium],
+        only: vec!["P10".to_owned()],
+        offers: 1,
+        ..Request::default()
+    };
+    let plan = planned(&need, &request, None);
+    let text = unwrapped(&plan);
+    assert!(plan.unproven.is_empty(), "{text}");
+    let title = plan.offers[0].title();
+    assert!(title.ends_with(" with 11 × P10"), "{title}");
+    assert!(text.contains("5,100 IOPS"), "{text}");
+}
+
 #[test]
 fn credits_are_told_when_they_are_back() {
     #[track_caller]
