@@ -159,6 +159,34 @@ fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
     assert!(text.contains("5,100 IOPS"), "{text}");
 }
 
+/// The words beside a proof are of the credits that it spent; the design file has all of them.
+#[test]
+fn the_credits_of_a_proof_are_told() {
+    let request = |burst: Option<Nanos>, only: &str| Request {
+        series: vec!["DSv2".to_owned()],
+        families: vec![Family::Premium],
+        only: vec![only.to_owned()],
+        burst,
+        offers: 1,
+        ..Request::default()
+    };
+    let need = profile(&[("peak", "iops = 480\nsize = \"8KiB\"")]);
+    let text = |request: &Request| unwrapped(&planned(&need, request, None));
+    let without = text(&request(None, "P4"));
+    assert!(
+        without.contains("predicted without credits; the design file starts with full buckets"),
+        "{without}"
+    );
+    let with = text(&request(Some(Nanos::from_secs(1800)), "P4"));
+    assert!(
+        with.contains("of full buckets, for as much of its 30"),
+        "{with}"
+    );
+    // A P30 has no credits.
+    let none = text(&request(None, "P30"));
+    assert!(!none.contains("full buckets"), "{none}");
+}
+
 #[test]
 fn credits_are_told_when_they_are_back() {
     #[track_caller]
