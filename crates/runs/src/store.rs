@@ -687,6 +687,30 @@ mod tests {
         assert_eq!(error.to_string(), "no runs are stored yet");
     }
 
+    /// A clock that was set back gives a run an older name than that of the run before it.
+    #[test]
+    fn a_run_knows_whether_it_is_the_last() {
+        let (_keep, store) = store(Limits::default());
+        let environment = serde_json::json!({});
+        let first = store.begin(&start(&environment)).unwrap();
+        assert_eq!(first.name(), "last");
+        let earlier = RunStart {
+            started_unix_ns: start(&environment).started_unix_ns - 3_600_000_000_000,
+            ..start(&environment)
+        };
+        let second = store.begin(&earlier).unwrap();
+        let name = second.name();
+        assert_eq!(second.finish(&record()), None);
+        assert_eq!(store.load(&name).unwrap().title, "test");
+        assert!(name.starts_with("2026"), "{name}");
+        assert_eq!(first.name(), "last");
+        let third = store.begin(&start(&environment)).unwrap();
+        assert_eq!(
+            (third.name().as_str(), first.name().ends_with("-run")),
+            ("last", true)
+        );
+    }
+
     #[test]
     fn runs_are_counted_from_the_last() {
         let (_keep, store) = store(Limits::default());
