@@ -64,7 +64,7 @@ fn midpoint_of(distribution: &Distribution, (length, block): (u64, u64)) -> Opti
     let (mut end, mut access) = (0, 0);
     let (_, inner) = zones.split_last()?;
     for zone in inner {
-        end += zone.size.get();
+        end = zone.size.get().saturating_add(end);
         access += zone.access;
         // The share falls into the zone's last transfer. The larger the midpoint, the nearer it is to the start.
         let share = f64::from(access) / 100.0;
@@ -318,6 +318,9 @@ mod tests {
         assert_eq!(of(&writes, &reads, 8192), None);
         assert_eq!(of(&reads, &writes, 4096), None);
         assert_eq!(of(&three, &Distribution::Uniform, 4096), None);
+        // Zones that are larger than any storage.
+        let huge = "zoned_abs:30/15EiB:30/15EiB:40/1GiB".parse().unwrap();
+        assert_eq!(of(&huge, &huge, 4096), None);
         assert_eq!(
             of(&Distribution::Uniform, &Distribution::Uniform, 4096),
             None
