@@ -3,7 +3,7 @@
 use fathom_engine::StopFlag;
 use fathom_peers::View;
 use fathom_record::{Record, RunKind, Verdict};
-use fathom_report::{NeedBeside, Summary, record_csv, summary};
+use fathom_report::{NeedBeside, Summary, named_summary, record_csv};
 use fathom_runs::RunWriter;
 use fathom_session::{Code, Console, Failure, Input, Needed, Page, need_code};
 
@@ -33,6 +33,7 @@ pub fn finish(
     output: &OutputArgs,
     (need, view): (Option<&Needed>, Option<Box<dyn View + '_>>),
 ) -> Result<Code, Failure> {
+    let name = writer.as_ref().map(RunWriter::name);
     if let Some(mut writer) = writer {
         let folder = writer.folder().display().to_string();
         let removed = writer.take_note();
@@ -51,8 +52,8 @@ pub fn finish(
         None if output.json => crate::print_json(record)?,
         None if output.csv => crate::print(&record_csv(record)),
         None => {
-            let summary = summary(record, how_much(output.full), TERMINAL.width());
-            crate::print(&summary);
+            let (full, width) = (how_much(output.full), TERMINAL.width());
+            crate::print(&named_summary(record, full, width, name.as_deref()));
         }
     }
     let need = need?;

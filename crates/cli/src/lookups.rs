@@ -80,7 +80,8 @@ fn failure(error: &StoreError) -> Failure {
         | StoreError::NoCount { .. }
         | StoreError::Ambiguous { .. }
         | StoreError::OtherSchema { .. }
-        | StoreError::BadRecord { .. } => Code::Input,
+        | StoreError::BadRecord { .. }
+        | StoreError::TooLarge { .. } => Code::Input,
         StoreError::BadLimit { .. } => Code::Usage,
     };
     match error {

@@ -12,7 +12,7 @@ use fathom_rawio::Clock;
 use fathom_units::Nanos;
 
 use serde_json::Value;
-use support::{expect_code, fathom, names_in};
+use support::{expect_code, names_in};
 
 #[test]
 fn quick_answers_within_a_minute_and_leaves_nothing() {
@@ -79,15 +79,19 @@ fn has_measured(home: &Path) -> bool {
 
 /// Interrupts a run once it has measured for a second: its exit code and stdout.
 fn interrupted(arguments: &[&str]) -> (Option<i32>, String) {
-    let folder = support::disk_folder();
-    let mut child = fathom(folder.path())
+    ended_by("-INT", support::disk_folder().path(), arguments)
+}
+
+/// Sends a signal to what runs or predicts in `folder` once it has measured for a second.
+fn ended_by(signal: &str, home: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut child = support::fathom_not_under_nohup(home)
         .args(arguments)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let started = Clock::now();
-    while !has_measured(folder.path()) {
+    while !has_measured(home) {
         assert!(
             Clock::now() - started < Nanos::from_secs(60),
             "no second came"
@@ -95,7 +99,7 @@ fn interrupted(arguments: &[&str]) -> (Option<i32>, String) {
         assert_eq!(child.try_wait().unwrap(), None, "the run ended by itself");
         std::thread::park_timeout(Duration::from_millis(50));
     }
-    support::system("kill", &["-INT", &child.id().to_string()]);
+    support::system("kill", &[signal, &child.id().to_string()]);
     let mut stdout = String::new();
     child
         .stdout
@@ -128,6 +132,41 @@ fn an_interrupt_keeps_what_was_measured() {
             > 0,
         "{record}"
     );
+}
+
+#[test]
+fn a_closed_terminal_keeps_what_is_known() {
+    let job = [
+        "fio",
+        "--name=x",
+        "--rw=randread",
+        "--size=16m",
+        "--time_based",
+    ];
+    let folder = support::disk_folder();
+    let design = "[[device]]\nname = 'd'\nmount = '/d'\nsize = '1GiB'\niops = 50_000\n";
+    std::fs::write(folder.path().join("d.design.toml"), design).unwrap();
+    let predict = ["predict", "--json", "--on", "d.design.toml"];
+    let on_model = ["--filename=/d/x", "--runtime=1000000"];
+    let predict = [&predict[..], &job, &on_model].concat();
+    let run = [
+        &["run", "--json"][..],
+        &job,
+        &["--direct=1", "--runtime=60"],
+    ]
+    .concat();
+    for words in [predict, run] {
+        let (code, stdout) = ended_by("-HUP", folder.path(), &words);
+        assert_eq!(code, Some(130), "{words:?}");
+        let record: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(record["interrupted"], true, "{words:?}");
+        let runs = names_in(&folder.path().join("data/fathom/runs"));
+        for run in runs {
+            let run = folder.path().join("data/fathom/runs").join(run);
+            assert!(run.join("record.json").exists(), "{words:?}");
+            std::fs::remove_dir_all(run).unwrap();
+        }
+    }
 }
 
 #[test]

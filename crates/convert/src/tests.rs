@@ -1,5 +1,6 @@
 //! What is written says the workload, or tells what it does not say.
 
+mod diskspd_profiles;
 mod iometer_files;
 mod vdbench_files;
 mod workloads;

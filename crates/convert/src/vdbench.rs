@@ -9,7 +9,9 @@
 mod curve;
 mod files;
 mod general;
+mod joined;
 mod sections;
+mod steps;
 mod storage;
 
 use std::borrow::Cow;
@@ -29,6 +31,7 @@ use crate::normal::normal_form;
 
 use general::General;
 use sections::Sections;
+use steps::Steps;
 
 const REASONS: Reasons = Reasons {
     dialect: "Vdbench",
@@ -60,15 +63,15 @@ const REASONS: Reasons = Reasons {
         ("name", "names are letters, digits and `_`"),
         (
             "rate_from",
-            "a rate follows from that of the run right before it, or from the start of a curve; curves of work on files are not written yet",
+            "a rate follows from that of the run right before it, or from the start of a curve",
         ),
         (
             "rate_steps",
-            "`distribution=variable` and `spike` are not written yet",
+            "Vdbench has one list of rates for all of a run, in whole seconds and no longer than the run or an hour",
         ),
         (
             "placement",
-            "of where I/Os go, hits, streams and strides are written; hot bands and joined SDs are not yet",
+            "of where I/Os go, Vdbench knows hits at the start of an SD, its own hot band and poisson, streams, strides and joined SDs",
         ),
         ("repeats", "give the RD that often"),
         ("salt", "Vdbench draws by its own seeds"),
@@ -97,6 +100,10 @@ struct Writer {
     is_paced_apart: bool,
     /// The weights of the present run's workloads together, where they are held to shares.
     weights: Option<u64>,
+    /// The rates of the present run where they follow one another.
+    steps: Option<Steps>,
+    /// The share of the present job in these, in percent, where jobs have different ones.
+    skew: Option<f64>,
 }
 
 /// The workload as a parameter file.
@@ -120,6 +127,8 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         has_hosts: false,
         is_paced_apart: true,
         weights: None,
+        steps: None,
+        skew: None,
     };
     let mut hosts: Vec<&str> = normal
         .jobs()

@@ -32,6 +32,7 @@ use fathom_workload::Workload;
 use crate::fio::Files;
 
 pub use explain::origins;
+pub use jobs::{Crowd, crowd_of};
 pub use options::{Demo, Here, Options};
 pub use place::OtherHosts;
 pub use run::{LoopSetting, Run, RunFacts, RunJob, RunKind, RunRate};

@@ -1,14 +1,14 @@
 //! The one flag that ends a run early, and what a second signal still cleans up.
 //!
 //! The first SIGINT or SIGTERM stops issuing, drains and summarises; the second removes the temporary files that have a
-//! name and leaves at once.
+//! name and leaves at once. A terminal that is closed (SIGHUP) is a first one however often it is told.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 /// Exit code of a program that a user's interrupt ended: 128 + SIGINT.
@@ -52,12 +52,14 @@ impl StopFlag {
     }
 
     /// Raises the flag at the first SIGINT or SIGTERM; at the second removes the run's temporary files and ends the
-    /// process with exit code 130. SIGUSR1 asks for a snapshot of what was measured so far, as fio has it.
+    /// process with exit code 130. SIGHUP raises it too, but where it is ignored, as `nohup` does, and never ends the process:
+    /// shell and kernel may both send one as a terminal is closed. SIGUSR1 asks for a snapshot of what was measured so far, as fio has it.
     ///
     /// # Errors
     /// Where handlers cannot be installed.
     pub fn install_signal_handlers(&self) -> std::io::Result<()> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
+        let closed = (!fathom_rawio::is_ignored(SIGHUP)).then_some(SIGHUP);
+        let mut signals = Signals::new(closed.into_iter().chain([SIGINT, SIGTERM, SIGUSR1]))?;
         let flag = self.clone();
         let thread = std::thread::Builder::new().name("signals".to_owned());
         thread.spawn(move || {
@@ -72,7 +74,8 @@ impl StopFlag {
                     shared
                         .signal
                         .compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
-                if flag.shared.requested.swap(true, Ordering::Relaxed) {
+                let was_requested = flag.shared.requested.swap(true, Ordering::Relaxed);
+                if was_requested && signal != SIGHUP {
                     flag.remove_temporary();
                     signal_hook::low_level::exit(EXIT_INTERRUPTED);
                 }

@@ -75,9 +75,13 @@ fn on_demand(
     let machines = u64::from(candidate.machines);
     let rules = terms.catalog.on_demand();
     let billed = volume.loads.iter().map(|load| {
-        let parts = parts(load.size, disks.count, disks.stripe_unit);
         let each = |rate: u64| rate.div_ceil(count * machines);
-        let iops = each(load.iops.get().saturating_mul(parts));
+        let iops = each(parts(
+            load.iops.get(),
+            load.size,
+            disks.count,
+            disks.stripe_unit,
+        ));
         let bytes = each(load.bandwidth.get());
         let over = iops.saturating_sub(disks.kind.iops(candidate.vm));
         let over_bytes = bytes.saturating_sub(disks.kind.bandwidth());

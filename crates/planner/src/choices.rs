@@ -312,14 +312,9 @@ fn set(
 ) -> Option<Choice> {
     const GIB: u64 = 1 << 30;
     let count_of = u64::from(count);
-    let iops = need.loads.iter().map(|load| {
-        let parts = limits::parts(load.size, count, stripe_unit);
-        let unit = 256 << 10;
-        let part = load.size.get().div_ceil(parts);
-        load.iops
-            .get()
-            .saturating_mul(parts * part.div_ceil(unit).max(1))
-    });
+    let unit = Some(Bytes::new(256 << 10));
+    let loads = need.loads.iter();
+    let iops = loads.map(|load| limits::counted(load, (count, stripe_unit), unit));
     let bandwidth = need.loads.iter().map(|load| load.bandwidth.get());
     let least = row.min.bandwidth.map_or(0, BytesPerSec::get);
     let bandwidth = bandwidth.max().unwrap_or(0).div_ceil(count_of).max(least);

@@ -68,7 +68,6 @@ pub fn text(
     (request, terms): (&Request, &Terms<'_>),
 ) -> String {
     let vm = candidate.vm;
-    let bursts = !vm.burst_cached.is_empty() || !vm.burst_uncached.is_empty();
     let name = match candidate.machines {
         1 => host(1, 1),
         several => format!("app{{1..{several}}}"),
@@ -78,7 +77,7 @@ pub fn text(
         quoted(&name),
         quoted(vm.name),
         quoted(vm.era.name()),
-        spend.keys(bursts)
+        spend.keys(machine_bursts(vm))
     );
     let volumes = || need.volumes.iter().zip(&candidate.volumes);
     for (volume, storage) in volumes() {
@@ -98,6 +97,27 @@ pub fn text(
         }
     }
     text
+}
+
+/// Whether a candidate has credits to spend: its machines, disks or shares.
+pub fn has_credits(candidate: &Candidate) -> bool {
+    let vm = candidate.vm;
+    let mut volumes = candidate.volumes.iter();
+    machine_bursts(vm)
+        || volumes.any(|storage| match storage {
+            Storage::Disks(disks) => !disks.on_demand && spends(disks, vm),
+            Storage::Nfs(_) => false,
+            Storage::Smb(shares) => share_bursts(shares),
+        })
+}
+
+fn machine_bursts(vm: &fathom_catalog::VmSize) -> bool {
+    !vm.burst_cached.is_empty() || !vm.burst_uncached.is_empty()
+}
+
+fn share_bursts(shares: &SmbShares) -> bool {
+    let burst = fathom_model::figures::share_burst(shares.model, shares.size, shares.iops);
+    burst.is_some_and(|burst| burst > shares.iops)
 }
 
 /// Whether disks have credits on this machine.
@@ -205,14 +225,12 @@ fn of_smb(text: &mut String, name: &str, shares: &SmbShares, (request, spend): (
             mib(shares.bandwidth)
         );
     }
-    let bursts = fathom_model::figures::share_burst(shares.model, shares.size, shares.iops);
-    let bursts = bursts.is_some_and(|burst| burst > shares.iops);
     let _ = write!(
         text,
         "channels = {}\nrtt = {}\n{}",
         shares.channels,
         quoted(&request.distance),
-        spend.keys(bursts)
+        spend.keys(share_bursts(shares))
     );
 }
 

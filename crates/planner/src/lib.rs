@@ -38,7 +38,7 @@ pub use limits::{Terms, depth_for, lines};
 pub use line::{Line, Unit};
 pub use need::{Load, Need, VolumeNeed};
 pub use network::{NfsVolumes, SmbShares};
-pub use offer::{Offer, Proven};
+pub use offer::{Offer, OnCredits, Proven};
 pub use prices::{Per, Prices};
 pub use proof::{Proof, ProvenVolume, Response};
 pub use ruled_out::{Rule, RuledOut};

@@ -148,32 +148,52 @@ fn tightest(
     worst.unwrap_or_else(|| Figure::lasting(unit, 0, given.steady))
 }
 
-/// Parts that an I/O of a load is split into: one for each stripe unit begun, where there are several disks.
+/// Parts of I/Os a second that so many disks get of `iops`: one of each I/O for each stripe unit that it touches, where there
+/// are several disks.
 ///
-/// I/Os are taken as aligned to their size.
-pub fn parts(size: Bytes, count: u32, stripe_unit: Bytes) -> u64 {
+/// I/Os are taken as aligned to their size. Where stripe units are no multiples of it, some cross from one into the next: of
+/// 40 KiB on units of 64 KiB every second.
+pub fn parts(iops: u64, size: Bytes, count: u32, stripe_unit: Bytes) -> u64 {
     if count < 2 {
-        return 1;
+        return iops;
     }
-    size.get().div_ceil(stripe_unit.get().max(1)).max(1)
+    let (size, unit) = (size.get().max(1), stripe_unit.get().max(1));
+    // Units begin `size / unit` times within an I/O, and as often as both have a multiple in common where one begins as well.
+    let crossings = u128::from(size - common(size, unit));
+    let all = u128::from(iops) * (u128::from(unit) + crossings);
+    u64::try_from(all.div_ceil(u128::from(unit))).unwrap_or(u64::MAX)
 }
 
-/// What the disks of a volume count one I/O of a load as.
-fn cost_at_disks(size: Bytes, disks: &Disks, catalog: &Catalog) -> u64 {
-    let parts = parts(size, disks.count, disks.stripe_unit);
-    let part = size.get().div_ceil(parts);
-    let unit = catalog.io_unit(disks.kind.kind());
-    parts * unit.map_or(1, |unit| part.div_ceil(unit.get()).max(1))
+/// Greatest common divisor (Euclid).
+const fn common(one: u64, other: u64) -> u64 {
+    if other == 0 {
+        one
+    } else {
+        common(other, one % other)
+    }
+}
+
+/// What disks that take I/Os in units of `unit` count the I/Os a second of a load as.
+pub fn counted(load: &Load, (count, stripe_unit): (u32, Bytes), unit: Option<Bytes>) -> u64 {
+    let part = if count < 2 {
+        load.size
+    } else {
+        load.size.min(stripe_unit)
+    };
+    let units = unit.map_or(1, |unit| part.get().div_ceil(unit.get().max(1)).max(1));
+    parts(load.iops.get(), load.size, count, stripe_unit).saturating_mul(units)
 }
 
 /// What the disks of one machine are asked for by its part of a volume, and give: I/Os, bytes, space.
 pub fn of_disks(part: &VolumeNeed, disks: &Disks, vm: &VmSize, terms: &Terms<'_>) -> [Figure; 3] {
     let count = u64::from(disks.count);
     let [iops, bandwidth] = burst::of_disk(disks, vm);
-    let costs = part.loads.iter().map(|load| {
-        let cost = cost_at_disks(load.size, disks, terms.catalog);
-        (load.iops.get().saturating_mul(cost), load.period)
-    });
+    let stripe = (disks.count, disks.stripe_unit);
+    let unit = terms.catalog.io_unit(disks.kind.kind());
+    let costs = part
+        .loads
+        .iter()
+        .map(|load| (counted(load, stripe, unit), load.period));
     let bytes = part
         .loads
         .iter()
@@ -421,10 +441,7 @@ pub fn of_machine(
 
 fn ask(load: &Load, disks: &Disks, unit: Unit) -> u64 {
     match unit {
-        Unit::Iops => {
-            let parts = parts(load.size, disks.count, disks.stripe_unit);
-            load.iops.get().saturating_mul(parts)
-        }
+        Unit::Iops => parts(load.iops.get(), load.size, disks.count, disks.stripe_unit),
         _ => load.bandwidth.get(),
     }
 }

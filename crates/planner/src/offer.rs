@@ -36,10 +36,23 @@ pub struct Offer {
     pub workload: String,
     /// What was predicted.
     pub proof: Proven,
+    /// Whether it has credits, and which the proof spent.
+    pub credits: OnCredits,
     /// Headroom in percent that it was planned with.
     pub headroom: u64,
     /// What to do with each volume, and why: one sentence each.
     pub advice: Vec<String>,
+}
+
+/// The credits of an offer, and what its proof spent of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnCredits {
+    /// It has none.
+    Without,
+    /// It has some, and the proof spent none.
+    Unspent,
+    /// The proof of the peak began with this share of full buckets, and was as long as that share of the peak.
+    Share(Percent),
 }
 
 /// What is known of an offer from prediction.
@@ -103,11 +116,17 @@ impl Offer {
         let drive = Drive::of(need, &candidate, headroom.fold(f64::INFINITY, f64::min));
         let periods: Vec<_> = need.periods().collect();
         let operations = drive.operations(need, &candidate);
+        let mut credits = if design::has_credits(&candidate) {
+            OnCredits::Unspent
+        } else {
+            OnCredits::Without
+        };
         let proof = if budget.allows(operations) {
             let spends = lines.iter().any(Line::spends_credits);
             let asked = request.burst.filter(|_| spends);
             let context = (request, terms);
-            let mut proof = prove(need, (&candidate, drive), (asked, context), catalog)?;
+            let (mut proof, share) = prove(need, (&candidate, drive), (asked, context), catalog)?;
+            credits = share.map_or(credits, OnCredits::Share);
             for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
                 proof.tell_unloaded(&volume.name, advice::unloaded(storage, terms));
             }
@@ -123,6 +142,7 @@ impl Offer {
             candidate,
             cost,
             proof,
+            credits,
             headroom: 0,
         })
     }
@@ -149,13 +169,13 @@ impl Offer {
 }
 
 /// Predicts the need on a candidate; a peak that spends credits by itself, on so much of them as is its share of the time
-/// that they are to last.
+/// that they are to last, which is told.
 fn prove(
     need: &Need,
     (candidate, drive): (&Candidate, Drive),
     (credits_for, context): (Option<Nanos>, (&Request, &Terms<'_>)),
     catalog: &'static Catalog,
-) -> Result<Proof, PlanError> {
+) -> Result<(Proof, Option<Percent>), PlanError> {
     let one = |periods: &[PeriodKind], drive: &Drive, spend| {
         let design = design::text(need, candidate, spend, context);
         let workload = workload::text(need, candidate, drive, (periods, None));
@@ -163,7 +183,7 @@ fn prove(
     };
     let Some(peak) = credits_for else {
         let periods: Vec<_> = need.periods().collect();
-        return one(&periods, &drive, Spend::Nothing);
+        return Ok((one(&periods, &drive, Spend::Nothing)?, None));
     };
     let (spending, steady): (Vec<_>, Vec<_>) = need
         .periods()
@@ -181,5 +201,5 @@ fn prove(
     let drive = drive.lasting(Nanos::new(point * u64::from(points)));
     let spent = one(&spending, &drive, Spend::Share(share))?;
     proof.volumes.extend(spent.volumes);
-    Ok(proof)
+    Ok((proof, Some(share)))
 }

@@ -75,7 +75,11 @@ pub fn search(
             machines <= most
         });
         let found = within_price(first, numbers.map(&mut with));
-        return Ok(Found { judged, ..found });
+        let found = Found { judged, ..found };
+        if found.candidates.is_empty() && found.ruled_out.dear.is_none() {
+            return above_price(found, need, request, (prices, catalog));
+        }
+        return Ok(found);
     }
     let single = first.ruled_out.closest.clone();
     let mut fails = 1;
@@ -126,6 +130,26 @@ fn within_price(first: Found, more: impl Iterator<Item = Found>) -> Found {
         }
     }
     nearest
+}
+
+/// `found`, where nothing that costs no more than the highest price carries the need, with what carries it at any price: the
+/// cheapest of the fewest machines.
+fn above_price(
+    mut found: Found,
+    need: &Need,
+    request: &Request,
+    (prices, catalog): (Option<&Prices>, &Catalog),
+) -> Result<Found, PlanError> {
+    let at_any_price = Request {
+        max_price: None,
+        ..request.clone()
+    };
+    let above = search(need, &at_any_price, prices, catalog)?;
+    found.judged += above.judged;
+    found.machines = above.machines;
+    let cheapest = above.candidates.first();
+    found.ruled_out.dear = cheapest.map(|(candidate, cost)| (cost.price, candidate.title()));
+    Ok(found)
 }
 
 /// What the cheapest machine costs a month, in millionths.

@@ -8,7 +8,7 @@ use fathom_units::{Nanos, group_digits};
 
 use crate::Plan;
 use crate::line::{Line, Unit};
-use crate::offer::{Offer, Proven};
+use crate::offer::{Offer, OnCredits, Proven};
 use crate::proof::ProvenVolume;
 
 /// Most designs that are named for failing their proof.
@@ -121,6 +121,9 @@ impl Plan {
                 for proven in &proof.volumes {
                     write_proof(text, proven);
                 }
+                if let Some(words) = self.proven_on(offer.credits) {
+                    sentence(text, "   ", &words);
+                }
             }
             Proven::No(seconds) => {
                 let words = format!(
@@ -156,6 +159,22 @@ impl Plan {
         format!(
             "on credits: the lines with * hold in the peak, for {peak} from full buckets, {refill}"
         )
+    }
+
+    /// Which credits the predictions of an offer spent, where it has any: its design file has full buckets.
+    fn proven_on(&self, credits: OnCredits) -> Option<String> {
+        const FULL: &str = "the design file starts with full buckets, so that `fathom predict` on it may be faster until they are empty \
+             (`burst = \"off\"` in it: as without)";
+        match credits {
+            OnCredits::Without => None,
+            OnCredits::Unspent => Some(format!("predicted without credits; {FULL}")),
+            OnCredits::Share(share) => {
+                let peak = self.burst.unwrap_or_default();
+                Some(format!(
+                    "the peak is predicted on {share} of full buckets, for as much of its {peak}, and other periods without credits; {FULL}"
+                ))
+            }
+        }
     }
 
     /// What the offers are ranked by.

@@ -49,8 +49,7 @@ impl Drive {
                 return false;
             };
             let rates = volume.loads.iter().map(|load| {
-                let parts = limits::parts(load.size, disks.count, disks.stripe_unit);
-                load.iops.get().saturating_mul(parts)
+                limits::parts(load.iops.get(), load.size, disks.count, disks.stripe_unit)
             });
             let each = u64::from(disks.count) * u64::from(candidate.machines);
             let ios = rates.max().unwrap_or(0).saturating_mul(SECONDS) / each;
@@ -88,11 +87,12 @@ impl Drive {
         let volumes = need.volumes.iter().zip(&candidate.volumes);
         let a_second = volumes.map(|(volume, storage)| {
             let parts = |load: &Load| match storage {
-                Storage::Disks(disks) => limits::parts(load.size, disks.count, disks.stripe_unit),
-                Storage::Nfs(_) | Storage::Smb(_) => 1,
+                Storage::Disks(disks) => {
+                    limits::parts(load.iops.get(), load.size, disks.count, disks.stripe_unit)
+                }
+                Storage::Nfs(_) | Storage::Smb(_) => load.iops.get(),
             };
-            let loads = volume.loads.iter();
-            let loads = loads.map(|load| load.iops.get().saturating_mul(parts(load)));
+            let loads = volume.loads.iter().map(parts);
             loads.fold(0_u64, u64::saturating_add)
         });
         let a_second = a_second.fold(0_u64, u64::saturating_add);

@@ -123,6 +123,68 @@ fn several_small_machines_may_cost_less_than_a_large_one() {
     let says =
         "the cheapest that carries it: 2 × Standard_DS1_v2 with 1 × P30 each, $300.00 a month";
     assert!(text.contains(says), "{text}");
+    // Not even its machines cost as little: ten times the need takes more of them than were tried under the price.
+    let need = profile(&[("peak", "iops = 60_000\nsize = \"8KiB\"")]);
+    let far = planned(&need, &request(250), Some(list()));
+    let text = unwrapped(&far);
+    assert!(far.offers.is_empty(), "{text}");
+    let free = Request {
+        max_price: None,
+        ..request(250)
+    };
+    let cheapest = &planned(&need, &free, Some(list())).offers[0];
+    assert!(cheapest.candidate.machines > 2, "{}", cheapest.title());
+    let says = format!("the cheapest that carries it: {}, $", cheapest.title());
+    assert!(text.contains(&says), "{says} in\n{text}");
+    let tried = format!("tried with up to {} machines", cheapest.candidate.machines);
+    assert!(text.contains(&tried), "{text}");
+}
+
+/// Of I/Os of 40 KiB on stripe units of 64 KiB every second lies on two disks.
+#[test]
+fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
+    let need = profile(&[("peak", "iops = 3_400\nsize = \"40KiB\"")]);
+    let request = Request {
+        series: vec!["DSv2".to_owned()],
+        families: vec![Family::Premium],
+        only: vec!["P10".to_owned()],
+        offers: 1,
+        ..Request::default()
+    };
+    let plan = planned(&need, &request, None);
+    let text = unwrapped(&plan);
+    assert!(plan.unproven.is_empty(), "{text}");
+    let title = plan.offers[0].title();
+    assert!(title.ends_with(" with 11 × P10"), "{title}");
+    assert!(text.contains("5,100 IOPS"), "{text}");
+}
+
+/// The words beside a proof are of the credits that it spent; the design file has all of them.
+#[test]
+fn the_credits_of_a_proof_are_told() {
+    let request = |burst: Option<Nanos>, only: &str| Request {
+        series: vec!["DSv2".to_owned()],
+        families: vec![Family::Premium],
+        only: vec![only.to_owned()],
+        burst,
+        offers: 1,
+        ..Request::default()
+    };
+    let need = profile(&[("peak", "iops = 480\nsize = \"8KiB\"")]);
+    let text = |request: &Request| unwrapped(&planned(&need, request, None));
+    let without = text(&request(None, "P4"));
+    assert!(
+        without.contains("predicted without credits; the design file starts with full buckets"),
+        "{without}"
+    );
+    let with = text(&request(Some(Nanos::from_secs(1800)), "P4"));
+    assert!(
+        with.contains("of full buckets, for as much of its 30"),
+        "{with}"
+    );
+    // A P30 has no credits.
+    let none = text(&request(None, "P30"));
+    assert!(!none.contains("full buckets"), "{none}");
 }
 
 #[test]

@@ -5,7 +5,9 @@
 
 use fathom_stats::confidence_95;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
-use fathom_workload::{Arrival, Backend, Caching, Direction, Job, Poisson, SetOperation, Workload};
+use fathom_workload::{
+    Arrival, Backend, Caching, Direction, FileTask, Job, Poisson, SetOperation, Workload,
+};
 
 use crate::asked::{AskedRate, RateUnit, asked_rates};
 use crate::{Check, EndReason, RunKind, StageResult, Verdict, WorkerStats, total_of};
@@ -66,6 +68,10 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
     let has_minimum = |(_, job): (_, &Job)| job.features.minimum.is_some();
     if evidence.workload.jobs().any(has_minimum) {
         checks.push(rates_kept_up(evidence));
+    }
+    let idle = idle_jobs(evidence);
+    if !idle.is_empty() {
+        checks.push(work_done(&idle));
     }
     if evidence.kind == RunKind::Run {
         checks.extend([
@@ -171,6 +177,40 @@ fn rates_kept_up(evidence: &Evidence<'_>) -> Check {
         finding,
         "every job kept up the rates that it was to",
         "the target is slower than the job demands; lower the rate, or average it over more time",
+    )
+}
+
+/// Jobs that did nothing in a stage that was measured, though nothing failed: `JOB in STAGE`. A format may find everything
+/// there.
+fn idle_jobs(evidence: &Evidence<'_>) -> Vec<String> {
+    let is_format = |job: &Job| {
+        let work = job.features.file_work.as_deref();
+        work.is_some_and(|work| matches!(work.task, FileTask::Format(_)))
+    };
+    let is_idle = |job: &Job, workers: &[&WorkerStats]| {
+        let nothing = |worker: &&WorkerStats| {
+            let syncs = worker.sync.as_ref().map_or(0, crate::OpStats::ios);
+            worker.operations() + syncs == 0 && worker.errors.is_empty()
+        };
+        !is_format(job) && workers.iter().all(nothing)
+    };
+    let idle = jobs(evidence).filter(|(_, job, workers)| is_idle(job, workers));
+    idle.map(|(result, job, _)| format!("{} in {}", job.name, result.name))
+        .collect()
+}
+
+/// What was not done has neither a rate nor a latency; the figures of the others are those of less load than was asked for.
+fn work_done(idle: &[String]) -> Check {
+    let first = idle.first().map_or("", String::as_str);
+    let others = match idle.len() {
+        0 | 1 => String::new(),
+        count => format!("; {} more", count - 1),
+    };
+    check(
+        "work-done",
+        Some(format!("{first} did no I/O{others}")),
+        "every job did I/O",
+        "its rates and latencies are not known, whatever stands in their place; measure longer, or look for what it waited for (`start_delay`, a rate, pauses, another job)",
     )
 }
 

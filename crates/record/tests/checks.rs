@@ -127,6 +127,42 @@ fn a_job_below_its_minimum_is_told() {
 }
 
 #[test]
+fn a_job_that_did_nothing_is_told() {
+    let idle = |run: &mut Run| {
+        let mut other = run.workload.stages[0].jobs[0].clone();
+        other.name = "later".to_owned();
+        other.features.minimum = None;
+        run.workload.stages[0].jobs.push(other);
+        let mut worker = WorkerStats::new(1, 0);
+        worker.directions[0] = Some(OpStats::new(false, false));
+        worker.measured = Nanos::new(10 * SECOND);
+        worker.outstanding_ns = 4 * 10 * u128::from(SECOND);
+        run.results[0].workers.push(worker);
+    };
+    for kind in [RunKind::Run, RunKind::Predict] {
+        check_of(kind, Some("work-done"), idle);
+    }
+    // What failed is told by itself.
+    check(Some("io-errors"), |run| {
+        idle(run);
+        run.results[0].workers[1].errors.push(IoErrors {
+            direction: Direction::Read,
+            operation: None,
+            errno: 5,
+            count: 1,
+            first_offsets: vec![(0, 4096)],
+        });
+    });
+    // One write is enough.
+    check(Some("samples-for-percentile"), |run| {
+        idle(run);
+        let mut writes = OpStats::new(false, false);
+        writes.latency.record(1_000_000);
+        run.results[0].workers[1].directions[1] = Some(writes);
+    });
+}
+
+#[test]
 fn a_short_transfer_is_no_success() {
     let mut run = run();
     run.results[0].workers[0].errors.push(IoErrors {

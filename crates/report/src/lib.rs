@@ -26,5 +26,5 @@ pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};
 pub use progress::{Progress, layout_line};
 pub use record_csv::record_csv;
 pub use runs_table::{RunRow, runs_table};
-pub use summary::{Summary, stored_summary, summary};
+pub use summary::{Summary, named_summary, stored_summary, summary};
 pub use usage::folded;

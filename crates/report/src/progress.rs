@@ -71,10 +71,17 @@ impl Progress {
             }
         }
         let figures = all.map_or("no I/O yet".to_owned(), |all| {
-            format!(
-                "{} IOPS  {} MiB/s  p50 {}  p99 {}",
+            let rates = format!(
+                "{} IOPS  {} MiB/s",
                 rate(per_second(all.ios(), interval.length)),
                 mebibytes(per_second(all.bytes, interval.length)),
+            );
+            if all.ios() == 0 {
+                // Nothing that was not done took a time.
+                return rates;
+            }
+            format!(
+                "{rates}  p50 {}  p99 {}",
                 short_time(all.latency.percentile(50.0)),
                 short_time(all.latency.percentile(99.0)),
             )
@@ -153,6 +160,19 @@ mod tests {
         let expected =
             "[1/5] reads measure 01:01/01:30  1,000 IOPS  3.9 MiB/s  p50 250µs  p99 250µs";
         assert_eq!(line.as_deref(), Some(expected));
+        let idle = IntervalStats {
+            directions: [Some(OpStats::new(false, false)), None, None],
+            ..interval.clone()
+        };
+        let nothing = Event::Interval {
+            index: 0,
+            phase: Phase::Measure,
+            interval: &idle,
+        };
+        assert_eq!(
+            progress.line(&nothing, 80).as_deref(),
+            Some("[1/5] reads measure 01:01/01:30  0 IOPS  0 MiB/s")
+        );
         // In a narrower window the name gives way, then the end.
         let line = progress
             .line(&second, expected.chars().count() - 2)

@@ -173,6 +173,59 @@ fn a_prediction_says_what_binds_and_what_falls_short() {
     assert_eq!(narrow, include_str!("prediction_narrow.txt"), "\n{narrow}");
 }
 
+/// What was not done has no latency, whatever stands in the record.
+#[test]
+fn jobs_without_io_have_no_latency() {
+    let mut write = direction(0.0, 0.0, &[]);
+    write.response_ns = Some(write.latency_ns.clone());
+    let idle = job("idle", &write, Some(100.0));
+    let text = fits(
+        &record(
+            RunKind::Run,
+            vec![stage("s", vec![idle.clone()], &write)],
+            vec![],
+        ),
+        Summary::Short,
+        80,
+    );
+    assert!(!text.contains("0ns"), "{text}");
+    let mut busy = direction(100.0, 2.0, &[]);
+    busy.response_ns = Some(busy.latency_ns.clone());
+    let jobs = vec![idle, job("busy", &busy, Some(100.0))];
+    let text = fits(
+        &record(RunKind::Run, vec![stage("s", jobs, &busy)], vec![]),
+        Summary::Short,
+        100,
+    );
+    assert!(
+        text.contains("busy response time from intended start: p50 "),
+        "{text}"
+    );
+    assert!(!text.contains("idle response"), "{text}");
+}
+
+/// A job that was done sooner than its stage has the rate of its own time.
+#[test]
+fn the_rate_of_a_job_is_over_its_own_time() {
+    let (short, long) = (direction(1_000.0, 1.0, &[]), direction(200.0, 1.0, &[]));
+    let mut jobs = vec![job("short", &long, None), job("long", &long, None)];
+    (jobs[0].read, jobs[0].write) = (Some(short.clone()), None);
+    let mut of_stage = stage("s", jobs, &long);
+    let over_all = DirectionRecord {
+        iops: 40.0,
+        bandwidth_bytes_per_sec: 40.0 * 4096.0,
+        ..short
+    };
+    of_stage.total.read = Some(over_all);
+    let text = fits(
+        &record(RunKind::Run, vec![of_stage], vec![]),
+        Summary::Short,
+        80,
+    );
+    let line = text.lines().find(|line| line.starts_with("short read"));
+    assert!(line.is_some_and(|line| line.contains(" 1,000 ")), "{text}");
+}
+
 #[test]
 fn the_next_command_names_the_run_that_is_shown() {
     let writes = direction(1.0, 1.0, &[]);
@@ -450,6 +503,28 @@ fn where_the_time_went_is_one_sentence() {
     let words =
         "3,072 MiB written were in the host cache alone at the end, where a crash loses them";
     assert!(told.contains(words), "{told}");
+}
+
+/// A prediction that was cut off is known by its seconds, which say nothing of limits.
+#[test]
+fn what_is_known_of_no_limit_waited_for_none() {
+    let reads = direction(12_800.0, 20.0, &[]);
+    let mut stage = stage("mix", vec![], &reads);
+    let text = |stage: &StageRecord| {
+        summary(
+            &record(RunKind::Predict, vec![stage.clone()], vec![]),
+            Summary::Short,
+            Width::PLAIN,
+        )
+    };
+    assert!(!text(&stage).contains("waited"), "{}", text(&stage));
+    let disk = StorageRecord {
+        kind: "disk".to_owned(),
+        ..StorageRecord::default()
+    };
+    stage.storage = BTreeMap::from([("a/disk1".to_owned(), disk)]);
+    let told = text(&stage);
+    assert!(told.contains("writes waited for no limit"), "{told}");
 }
 
 #[test]

@@ -83,6 +83,12 @@ pub enum StoreError {
         /// What was wrong.
         reason: String,
     },
+    /// A pipe holds more than a record does.
+    #[error("`{path}` holds no record: it goes on past {} MiB", PIPED_MOST >> 20)]
+    TooLarge {
+        /// The pipe.
+        path: PathBuf,
+    },
     /// A variable of the environment sets no limit.
     #[error("`{name}` is `{value}`: {wanted} is wanted")]
     BadLimit {
@@ -121,11 +127,18 @@ impl StoreError {
             Self::NoRun { .. } => format!("name a run's folder or its `{}`; {LIST}", files::RECORD),
             Self::TooFew { stored: 1, .. } => format!("`last` is the only one; {LIST}"),
             Self::TooFew { stored, .. } => format!("`last~{}` is the oldest; {LIST}", stored - 1),
+            Self::TooLarge { .. } => {
+                "pipe one record into it, as `fathom report RUN --json` prints it".to_owned()
+            }
             Self::NoCount { .. } => format!("`last~1` is the run before the last; {LIST}"),
             _ => LIST.to_owned(),
         }
     }
 }
+
+/// Most bytes of a record that comes through a pipe, which does not say how many it has. A second of a stage takes some 500, of
+/// one with 144 jobs 12 KiB: three weeks, or a day.
+const PIPED_MOST: u64 = 1 << 30;
 
 /// Where runs are in the folder of the user's data.
 const PLACE: &str = "fathom/runs";
@@ -456,10 +469,15 @@ fn read_document(path: &Path) -> Result<Vec<u8>, StoreError> {
         path: path.to_owned(),
         source,
     };
+    let mut most = u64::MAX;
     let mut document: Box<dyn io::BufRead> = if path == Path::new(STDIN) {
+        most = PIPED_MOST;
         Box::new(io::stdin().lock())
     } else {
         let file = std::fs::File::open(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            most = PIPED_MOST;
+        }
         Box::new(io::BufReader::new(file))
     };
     let start = document.fill_buf().map_err(failed)?;
@@ -474,9 +492,20 @@ fn read_document(path: &Path) -> Result<Vec<u8>, StoreError> {
             reason: reason.to_owned(),
         });
     }
+    let bytes = no_more_than(most, document).map_err(failed)?;
+    bytes.ok_or_else(|| StoreError::TooLarge {
+        path: path.to_owned(),
+    })
+}
+
+/// All bytes of `document`; `None` where there are more than `most`.
+fn no_more_than(most: u64, document: impl io::Read) -> io::Result<Option<Vec<u8>>> {
+    use io::Read as _;
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut document, &mut bytes).map_err(failed)?;
-    Ok(bytes)
+    document
+        .take(most.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 #[cfg(test)]
@@ -500,6 +529,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path().join("runs"), limits);
         (folder, store)
+    }
+
+    #[test]
+    fn what_goes_on_without_end_is_not_read_to_its_end() {
+        use io::Read as _;
+        let endless = || io::repeat(b'{');
+        assert_eq!(no_more_than(1 << 20, endless()).unwrap(), None);
+        let whole = no_more_than(8, endless().take(8)).unwrap();
+        assert_eq!(whole.as_deref(), Some(&b"{{{{{{{{"[..]));
+        assert_eq!(no_more_than(8, endless().take(9)).unwrap(), None);
     }
 
     fn record() -> Record {
@@ -646,6 +685,30 @@ mod tests {
         let (_keep, store) = store(Limits::default());
         let error = store.load("last").unwrap_err();
         assert_eq!(error.to_string(), "no runs are stored yet");
+    }
+
+    /// A clock that was set back gives a run an older name than that of the run before it.
+    #[test]
+    fn a_run_knows_whether_it_is_the_last() {
+        let (_keep, store) = store(Limits::default());
+        let environment = serde_json::json!({});
+        let first = store.begin(&start(&environment)).unwrap();
+        assert_eq!(first.name(), "last");
+        let earlier = RunStart {
+            started_unix_ns: start(&environment).started_unix_ns - 3_600_000_000_000,
+            ..start(&environment)
+        };
+        let second = store.begin(&earlier).unwrap();
+        let name = second.name();
+        assert_eq!(second.finish(&record()), None);
+        assert_eq!(store.load(&name).unwrap().title, "test");
+        assert!(name.starts_with("2026"), "{name}");
+        assert_eq!(first.name(), "last");
+        let third = store.begin(&start(&environment)).unwrap();
+        assert_eq!(
+            (third.name().as_str(), first.name().ends_with("-run")),
+            ("last", true)
+        );
     }
 
     #[test]

@@ -11,7 +11,10 @@ use fathom_units::Nanos;
 use fathom_workload::Direction;
 use serde_json::json;
 
-use crate::files;
+use crate::{Limits, Store, files};
+
+/// What the newest run is called.
+const LAST: &str = "last";
 
 /// How a line of the interval log begins that names the stage of the lines after it; a comment to other readers.
 pub(crate) const STAGE_LINE: &str = "#[Stage ";
@@ -114,6 +117,19 @@ impl RunWriter {
     /// The run's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// What the run can be asked for as: `last`, or its id where another is the last, since its clock was set back or others
+    /// run at the same time.
+    pub fn name(&self) -> String {
+        let id = self.folder.file_name().map(|id| id.to_string_lossy());
+        let id = id.unwrap_or_default().into_owned();
+        let store = self.folder.parent().map(Path::to_owned);
+        let store = store.map(|folder| Store::new(folder, Limits::default()));
+        match store.and_then(|store| store.name_of(LAST).ok()) {
+            Some(last) if last == id => LAST.to_owned(),
+            _ => id,
+        }
     }
 
     /// What was removed to make room for this run, if anything; told once.

@@ -467,17 +467,22 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
     words
 }
 
-/// The windows of what is told.
-fn told(log: IoLog) -> Option<String> {
+/// The windows of what is told, which have latencies of their own in XML.
+fn told(log: IoLog) -> Vec<String> {
     let IoLog {
         each: _,
         window,
-        histogram: _,
+        histogram,
     } = log;
-    window.map(|window| {
-        let millis = window.get().div_ceil(1_000_000);
-        format!("-D{}", millis.clamp(1, u64::from(u32::MAX)))
-    })
+    let Some(length) = window.or(histogram) else {
+        return Vec::new();
+    };
+    let millis = length.get().div_ceil(1_000_000);
+    let mut words = vec![format!("-D{}", millis.clamp(1, u64::from(u32::MAX)))];
+    if window.is_none() {
+        words.push("-Rxml".to_owned());
+    }
+    words
 }
 
 /// Where threads run, and before whom.

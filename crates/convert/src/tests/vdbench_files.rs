@@ -142,6 +142,109 @@ fn shares_of_runs_at_full_speed_come_back() {
     assert_eq!(converted.text.matches("skew=35").count(), 2);
 }
 
+#[test]
+fn addresses_that_crowd_come_back() {
+    for (work, says) in [
+        (
+            "rdpct=70,seekpct=100,hotband=(10,60)",
+            "seekpct=100,hotband=(0,100)",
+        ),
+        ("rdpct=100,seekpct=100,hotband=(10,60)", "hotband=(0,100)"),
+        ("rdpct=0,seekpct=100,hotband=(10,60)", "hotband=(0,100)"),
+        ("rdpct=70,seekpct=poisson", "seekpct=(poisson,3)"),
+        ("rdpct=0,seekpct=(poisson,7.25)", "seekpct=(poisson,7.25)"),
+    ] {
+        comes_back(
+            &format!(
+                "sd=sd1,lun=/d/f,size=1g,threads=4\nwd=w,sd=sd1,xfersize=8k,{work}\nrd=r,wd=w,iorate=max,elapsed=10\n"
+            ),
+            &[says],
+        );
+    }
+    // Zones that Vdbench has no word for are told.
+    let mut workload = vdbench::read(
+        "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k,seekpct=poisson\nrd=r,wd=w,iorate=max,elapsed=10\n",
+    )
+    .unwrap();
+    let rules = workload.stages[0].jobs[0].features.placement.as_mut();
+    rules.unwrap().distribution = ["zoned:60/10:40/90"; 3].map(|text| text.parse().unwrap());
+    let converted = convert(&workload, Dialect::Vdbench, "x");
+    assert!(told(&converted).join("\n").contains("hot band"));
+}
+
+#[test]
+fn joined_storage_comes_back() {
+    let storage = "concatenatesds=yes\nsd=sd1,lun=/d/f,size=3g\nsd=sd2,lun=/d/g,size=1g\nsd=sd3,lun=/d/h,size=2g\n";
+    for (work, says) in [
+        ("threads=12", ",threads=12"),
+        ("threads=3,seekpct=0", "seekpct=0,threads=3"),
+        ("threads=8,rhpct=80,whpct=20,rdpct=70", "rhpct=80,whpct=20"),
+        ("threads=8,hotband=(0,90),rdpct=70", "hotband=(0,100)"),
+        (
+            "threads=8,seekpct=poisson,range=(50,90)",
+            "seekpct=(poisson,3)",
+        ),
+    ] {
+        comes_back(
+            &format!(
+                "{storage}wd=w,sd=(sd1,sd2),xfersize=8k,{work}\nrd=r,wd=w,iorate=max,elapsed=10\n"
+            ),
+            &["concatenatesds=yes\n", ",sd=(sd1,", "lun=/d/g,", says],
+        );
+    }
+    // Beside each other, with SDs of their own, at shares of a rate, and as a curve.
+    for run in [
+        "rd=r,wd=(v,w),iorate=max,elapsed=10",
+        "rd=r,wd=(v,w),iorate=curve,curve=(50,100),elapsed=10",
+    ] {
+        comes_back(
+            &format!(
+                "{storage}wd=v,sd=(sd1,sd2),xfersize=8k,threads=4\nwd=w,sd=sd3,xfersize=64k,threads=2,seekpct=0\n{run}\n"
+            ),
+            &["concatenatesds=yes\n", "threads=4", "threads=2"],
+        );
+    }
+}
+
+#[test]
+fn rates_that_change_come_back() {
+    let storage = "sd=sd1,lun=/d/f,size=1g,threads=4\nsd=sd2,lun=/d/g,size=1g,threads=4\n";
+    let one = "wd=a,sd=sd1,xfersize=8k,rdpct=70\n";
+    for (run, says) in [
+        (
+            "rd=r,wd=a,iorate=(100,2,1000,3,0,1),elapsed=10,distribution=variable",
+            "iorate=(100,2,1000,3,0,1),interval=1,",
+        ),
+        (
+            "rd=r,wd=a,iorate=(100,2,1000,3),warmup=5,elapsed=10,distribution=(deterministic,spike)",
+            "distribution=(deterministic,spike)",
+        ),
+    ] {
+        comes_back(&format!("{storage}{one}{run}\n"), &[says]);
+    }
+    let two = "wd=a,sd=sd1,xfersize=8k,rdpct=70,skew=70\nwd=b,sd=sd2,xfersize=4k\n";
+    comes_back(
+        &format!(
+            "{storage}{two}rd=r,wd=(a,b),iorate=(101,2,5003,3),elapsed=10,distribution=variable\n"
+        ),
+        &[
+            "iorate=(101,2,5003,3)",
+            "skew=",
+            "distribution=(exponential,variable)",
+        ],
+    );
+    // A list that is longer than its run is none of Vdbench's.
+    let mut workload = vdbench::read(&format!(
+        "{storage}{one}rd=r,wd=a,iorate=(100,2,1000,3),elapsed=10,distribution=variable\n"
+    ))
+    .unwrap();
+    let steps = workload.stages[0].jobs[0].features.rate_steps.as_mut();
+    steps.unwrap().steps[0].length = fathom_units::Nanos::from_secs(30);
+    let converted = convert(&workload, Dialect::Vdbench, "x");
+    let told = told(&converted).join("\n");
+    assert!(told.contains("no longer than the run"), "{told}");
+}
+
 /// A rate that follows from a run that is not right before it cannot be said, and the loss tells why.
 #[test]
 fn rates_that_follow_from_elsewhere_are_told() {
@@ -274,6 +377,25 @@ fn runs_on_file_systems_come_back() {
                 "workingsetsize=512k",
                 rate,
             ],
+        );
+    }
+    for (workloads, run) in [
+        (
+            "fwd=a,fsd=fsd1,operation=read,threads=4",
+            "fwd=a,fwdrate=curve,curve=(50,100),elapsed=10",
+        ),
+        (
+            "fwd=a,fsd=fsd1,operation=read,threads=4,skew=70\nfwd=b,fsd=fsd1,operation=getattr,skew=30",
+            "fwd=(a,b),fwdrate=curve,curve=(50,100),format=yes,elapsed=10,distribution=deterministic",
+        ),
+        (
+            "fwd=a,fsd=fsd1,operation=read\nfwd=b,fsd=fsd1,operation=getattr\nfwd=c,fsd=fsd1,operation=write",
+            "fwd=(a,b,c),fwdrate=curve,curve=(50,100),elapsed=10",
+        ),
+    ] {
+        comes_back(
+            &format!("{TREE}{workloads}\nrd=rd1,{run}\n"),
+            &["fwdrate=curve,curve=(50,100)"],
         );
     }
     comes_back(

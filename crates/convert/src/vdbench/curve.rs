@@ -1,22 +1,26 @@
 //! Rates that follow from what an earlier run reached.
 //!
 //! A curve is a run as fast as can be, and runs at shares of that: in a parameter file one RD, `iorate=curve` with the shares as
-//! `curve=`. Only a stage whose points come right behind it, and differ from it in their rates alone, is one. `iorate=50%` is a
+//! `curve=`; on files it is `fwdrate=curve`. Only a stage whose points come right behind it, and differ from it in their rates alone, is one. `iorate=50%` is a
 //! share of what the run before reached.
 
-use fathom_workload::{Arrival, Job, RateRounding, Stage};
+use fathom_workload::{Arrival, FileTask, Job, RateRounding, SetRate, Stage};
 
 use super::Writer;
+use super::joined::is_joined;
 
 impl Writer {
     /// A point of the curve whose run was written last.
     pub(super) fn point(&mut self, (index, number): (usize, usize), jobs: &[Job]) {
         for (place, job) in jobs.iter().enumerate() {
-            self.tell(number + place, job);
+            if job.features.file_work.is_none() {
+                self.tell(number + place, job);
+            }
             self.draft.jobs[number + place].push((self.made, place));
             if jobs.len() == 1 {
                 // The only job has all of the rate, whatever its share.
                 self.draft.same(number, "arrival.rate");
+                self.draft.same(number, "file_work.rate");
             }
         }
         self.draft.stages[index].push(self.made);
@@ -30,10 +34,18 @@ pub(super) fn points_behind(stages: &[Stage], index: usize) -> &[Stage] {
     let is_plain = |job: &Job| {
         job.arrival == Arrival::Closed
             && job.features.file_work.is_none()
-            && job.targets.len() == 1
+            && (job.targets.len() == 1 || is_joined(job))
             && !job.name.contains('#')
     };
-    if run.rate_from.is_some() || !run.jobs.iter().all(is_plain) {
+    let is_on_files = |job: &Job| {
+        let work = job.features.file_work.as_deref();
+        job.arrival == Arrival::Closed
+            && work.is_some_and(|work| {
+                work.rate.is_none() && !matches!(work.task, FileTask::Format(_))
+            })
+    };
+    let is_of_a_kind = run.jobs.iter().all(is_plain) || run.jobs.iter().all(is_on_files);
+    if run.rate_from.is_some() || !is_of_a_kind {
         return &[];
     }
     let behind = &stages[index + 1..];
@@ -50,18 +62,32 @@ pub(super) fn points_behind(stages: &[Stage], index: usize) -> &[Stage] {
     &behind[..count]
 }
 
-/// Whether a point has the jobs of `run` but for their arrivals, which are those of the first point.
+/// Whether a point has the jobs of `run` but for their rates, which are those of the first point.
 fn differs_in_rates(point: &Stage, run: &Stage, first: &Stage) -> bool {
-    let closed = |job: &Job| Job {
+    let jobs: Vec<Job> = point.jobs.iter().map(without_rate).collect();
+    let own: Vec<Job> = run.jobs.iter().map(without_rate).collect();
+    let rates = |stage: &Stage| -> Vec<(Arrival, Option<SetRate>)> {
+        let jobs = stage.jobs.iter();
+        jobs.map(|job| (job.arrival, set_rate(job))).collect()
+    };
+    jobs == own && rates(point) == rates(first)
+}
+
+/// A job as fast as it can be. Work on files that has a rate is held to its share by that, without a flow.
+fn without_rate(job: &Job) -> Job {
+    let mut job = Job {
         arrival: Arrival::Closed,
         ..job.clone()
     };
-    let arrivals = |stage: &Stage| -> Vec<Arrival> {
-        let jobs = stage.jobs.iter();
-        jobs.map(|job| job.arrival).collect()
-    };
-    let jobs: Vec<Job> = point.jobs.iter().map(closed).collect();
-    jobs == run.jobs && arrivals(point) == arrivals(first)
+    if let Some(work) = job.features.file_work.as_deref_mut() {
+        work.rate = None;
+        job.features.flow = None;
+    }
+    job
+}
+
+fn set_rate(job: &Job) -> Option<SetRate> {
+    job.features.file_work.as_deref()?.rate
 }
 
 /// The share, in percent, of what the run before it reached, which is the rate of stage `index`.

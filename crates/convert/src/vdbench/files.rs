@@ -10,12 +10,16 @@ use fathom_workload::{
     Poisson, SetChoice, SetFormat, SetRate, Stage, StopAfter,
 };
 
+use super::curve::{of_rates, points_behind};
 use super::sections::Kind;
 use super::storage::{open_flags, sizes};
 use super::{Writer, is_name, list, percent, quoted, safe, size, whole};
 
 /// What a run that formats is called before the name of its RD.
 const FORMAT_FOR: &str = "format_for_";
+
+/// From here on parts of a number that differ by one are the same share, to the digits that shares are written with.
+const SHARES_LEAST: u64 = 10_000_000;
 
 /// Longest time that a run takes where no job has one, in seconds.
 const ELAPSED: u64 = 30;
@@ -61,11 +65,16 @@ impl Writer {
                 .map(|(number, job)| self.formatter(*number, job))
                 .collect();
             let word = words(&format, true);
-            self.rd(&safe(name, index), (stage, jobs), &names, &word, "max");
+            let name = safe(name, index);
+            self.rd(&name, (stage, jobs), &names, &word, "max", &[]);
             return;
         }
+        let points = points_behind(stages, index);
         let rates = rates(jobs);
-        let skews = skews(jobs, rates.as_deref());
+        // The points of a curve say how their jobs share its rates.
+        let shares = points.first().map(|point| point.jobs.iter().map(rate_of));
+        let shares: Option<Vec<u64>> = shares.and_then(Iterator::collect);
+        let skews = skews(jobs, shares.as_deref().or(rates.as_deref()));
         let names: Vec<String> = jobs
             .iter()
             .enumerate()
@@ -74,7 +83,7 @@ impl Writer {
                 self.fwd((*number, job), jobs.len() > 1, skew)
             })
             .collect();
-        let rate = rates.map_or("max".to_owned(), |rates| {
+        let rate = rates.map_or(of_rates(points), |rates| {
             rates.iter().sum::<u64>().to_string()
         });
         let word = formatted
@@ -86,6 +95,7 @@ impl Writer {
             &names,
             &word,
             &rate,
+            points,
         );
     }
 
@@ -96,6 +106,7 @@ impl Writer {
         names: &[String],
         format: &str,
         rate: &str,
+        points: &[Stage],
     ) {
         let longest = |of: fn(&Limits) -> u64| jobs.iter().map(|(_, job)| of(&job.limits)).max();
         let elapsed = longest(|limits| limits.runtime.map_or(ELAPSED, whole));
@@ -111,12 +122,13 @@ impl Writer {
         if stage.cooldown > Nanos::ZERO {
             let _ = write!(text, ",pause={}", whole(stage.cooldown));
         }
-        let is_even = |(_, job): &(usize, &Job)| {
+        let is_even = |job: &Job| {
             let work = job.features.file_work.as_deref();
             work.and_then(|work| work.rate)
                 .is_some_and(|rate| rate.process == Poisson::Fixed)
         };
-        if jobs.iter().any(is_even) {
+        let of_points = points.iter().flat_map(|point| &point.jobs);
+        if jobs.iter().any(|(_, job)| is_even(job)) || of_points.into_iter().any(is_even) {
             text.push_str(",distribution=deterministic");
         }
         let _ = writeln!(self.runs, "{text}");
@@ -258,11 +270,12 @@ fn words(format: &Formatted, only: bool) -> String {
 
 /// Requests a second of each job, where every one has a rate.
 fn rates(jobs: &[(usize, &Job)]) -> Option<Vec<u64>> {
-    let rate = |job: &Job| {
-        let SetRate { rate, process: _ } = job.features.file_work.as_deref()?.rate?;
-        Some(Iops::get(rate))
-    };
-    jobs.iter().map(|(_, job)| rate(job)).collect()
+    jobs.iter().map(|(_, job)| rate_of(job)).collect()
+}
+
+fn rate_of(job: &Job) -> Option<u64> {
+    let SetRate { rate, process: _ } = job.features.file_work.as_deref()?.rate?;
+    Some(Iops::get(rate))
 }
 
 /// Shares of the run, in percent, where jobs have any: by rate, or by what holds them to each other.
@@ -283,13 +296,15 @@ fn skews(jobs: &[(usize, &Job)], rates: Option<&[u64]>) -> Option<Vec<f64>> {
             .collect::<Option<_>>()?,
     };
     let total: u64 = weights.iter().sum();
-    if weights.iter().all(|weight| *weight == weights[0]) {
+    // Even shares of a whole number differ by one.
+    let (least, most) = (weights.iter().min()?, weights.iter().max()?);
+    if most - least <= u64::from(*least >= SHARES_LEAST) {
         // Workloads without a share have the same one.
         return None;
     }
     let share = |weight: &u64| {
         let exact = *weight as f64 * 100.0 / total.max(1) as f64;
-        ((exact * 1e6).round() / 1e6).max(1e-6)
+        ((exact * 1e7).round() / 1e7).max(1e-7)
     };
     Some(weights.iter().map(share).collect())
 }

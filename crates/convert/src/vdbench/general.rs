@@ -1,10 +1,12 @@
-//! What stands before all sections: how written data compresses and repeats, and whether directories are made.
+//! What stands before all sections: how written data compresses and repeats, whether directories are made, and whether SDs are
+//! joined.
 
 use std::fmt::Write as _;
 
 use fathom_units::Bytes;
 use fathom_workload::{Dedupe, DedupeFrom, Filling, Job, Workload};
 
+use super::joined::is_joined;
 use super::size;
 
 /// Largest ratio that Vdbench takes.
@@ -18,6 +20,8 @@ pub(super) struct General {
     dedupe: Option<Dedupe>,
     unit: Option<Bytes>,
     create_anchors: bool,
+    /// Whether the SDs of each workload are one.
+    pub(super) joined: bool,
 }
 
 impl General {
@@ -26,6 +30,7 @@ impl General {
         let jobs = || workload.jobs().map(|(_, job)| job);
         let writing = jobs().find(|job| job.mix.changes_data());
         let create_anchors = jobs().any(|job| job.features.files.make_parents);
+        let joined = jobs().any(is_joined);
         let Some(Filling {
             // A pattern is a file of its own; what is left shows when the text is read back.
             pattern: _,
@@ -37,6 +42,7 @@ impl General {
         else {
             return Self {
                 create_anchors,
+                joined,
                 ..Self::default()
             };
         };
@@ -45,6 +51,7 @@ impl General {
             dedupe: *dedupe,
             unit: *chunk,
             create_anchors,
+            joined,
         }
     }
 
@@ -65,6 +72,9 @@ impl General {
         }
         if self.create_anchors {
             text.push_str("create_anchors=yes\n");
+        }
+        if self.joined {
+            text.push_str("concatenatesds=yes\n");
         }
         text
     }

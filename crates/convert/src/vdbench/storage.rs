@@ -2,14 +2,17 @@
 
 use std::fmt::Write as _;
 
+use fathom_dialects::vdbench::{Crowd, crowd_of};
 use fathom_units::{Bytes, Nanos, Percent};
 use fathom_workload::{
-    Access, Arrival, BlockSizes, Caching, Distribution, Job, Limits, OpenSync, Pacing, Place,
-    Poisson, SequentialScope, Stage, SyncPolicy, Target, WeightedSize, Zone,
+    Access, Arrival, BlockSizes, Caching, Direction, Distribution, Job, Limits, OpenSync, Pacing,
+    Place, Poisson, SequentialScope, Stage, SyncPolicy, Target, WeightedSize, Zone,
 };
 
 use super::curve::{of_rates, points_behind, rate_of_last};
+use super::joined::{is_joined, length_of};
 use super::sections::Kind;
+use super::steps::Steps;
 use super::{Writer, is_name, list, percent, quoted, safe, size, whole};
 use crate::draft::Draft;
 
@@ -19,13 +22,19 @@ impl Writer {
         let stage = &stages[index];
         let points = points_behind(stages, index);
         // A rate that stands with the run is none of its workloads.
-        self.is_paced_apart = rate_of_last(stages, index).is_none();
+        self.steps = Steps::of(jobs);
+        self.is_paced_apart = rate_of_last(stages, index).is_none() && self.steps.is_none();
         self.weights = all_weights(jobs);
         let mut names = Vec::new();
-        let mut place = 0;
+        let (mut at, mut place) = (0, 0);
         let mut rest = jobs;
         while let [(number, job), ..] = rest {
-            let streams = streams_of(rest);
+            // Rates that change are of each job by itself.
+            let streams = if self.steps.is_some() {
+                1
+            } else {
+                streams_of(rest)
+            };
             if streams > 1 {
                 names.push(self.unit(jobs.len() > streams, (*number, job), 0, &rest[..streams]));
                 for (number, _) in &rest[..streams] {
@@ -34,24 +43,34 @@ impl Writer {
                 }
             } else {
                 self.tell(*number, job);
-                for part in 0..job.targets.len() {
+                let parts = if is_joined(job) { 1 } else { job.targets.len() };
+                self.skew = self.steps.as_ref().and_then(|steps| steps.skew(at));
+                if self.steps.is_some() {
+                    // The rates of the steps count in its place.
+                    self.draft.same(*number, "arrival.rate");
+                }
+                for part in 0..parts {
                     names.push(self.unit(jobs.len() > 1, (*number, job), part, &rest[..1]));
                     self.draft.jobs[*number].push((self.made, place));
                     place += 1;
                 }
             }
+            at += streams;
             rest = &rest[streams..];
         }
         let compress = self.general.of_run(jobs);
-        let rates = match rate_of_last(stages, index) {
-            Some(share) => format!("{share}%"),
-            None => of_rates(points),
+        let rates = match (rate_of_last(stages, index), &self.steps) {
+            (Some(share), _) => format!("{share}%"),
+            (None, Some(steps)) => steps.rates.clone(),
+            (None, None) => of_rates(points),
         };
+        let varies = self.steps.take().map(|steps| steps.word);
+        self.skew = None;
         let _ = writeln!(
             self.runs,
             "rd={},{}{compress}",
             safe(&stage.name, index),
-            of_run((stage, &rates), jobs, &names, points)
+            of_run((stage, &rates, varies), jobs, &names, points)
         );
         self.draft.stages[index].push(self.made);
         self.made += 1;
@@ -69,7 +88,7 @@ impl Writer {
             // One queue has the rate of all workers.
             self.draft.same(number, "arrival.rate");
         }
-        if job.targets.len() > 1 {
+        if job.targets.len() > 1 && !is_joined(job) {
             let message = "Vdbench keeps its threads on each SD, not on all together";
             self.draft.lost(number, "target", message);
         }
@@ -89,16 +108,19 @@ impl Writer {
         } else {
             (number + 1).to_string()
         };
-        let path = path_of(&job.targets[part].place, number, part, &mut self.draft);
-        let body = format!(
-            ",lun={}{}",
-            quoted(&path),
-            of_storage(job, &path, part, streams)
-        );
-        let sd = self
-            .sections
-            .place(Kind::Sd, sd, &format!("sd{fallback}"), body, self.made);
+        let mut sds = vec![self.sd((number, job), part, streams, (sd, &format!("sd{fallback}")))];
+        if is_joined(job) {
+            let others = 1..job.targets.len();
+            sds.extend(others.map(|part| {
+                let fallback = format!("sd{}_{part}", number + 1);
+                self.sd((number, job), part, streams, (None, &fallback))
+            }));
+        }
+        let sd = list(&sds);
         let mut body = format!(",sd={sd}{}", of_work(job, number, &mut self.draft));
+        if self.general.joined {
+            let _ = write!(body, ",threads={}", threads(job, streams));
+        }
         body.push_str(&self.host(job));
         if streams.len() > 1 {
             let _ = write!(body, ",streams={}", streams.len());
@@ -110,8 +132,34 @@ impl Writer {
             let points = f64::from(flow.weight) * 1e6 / all as f64;
             let _ = write!(body, ",skew={}", points.round() / 1e4);
         }
+        if let Some(skew) = self.skew {
+            let _ = write!(body, ",skew={skew}");
+        }
         self.sections
             .place(Kind::Wd, wd, &format!("wd{fallback}"), body, self.made)
+    }
+
+    /// The SD of one target of a job; its name, which is the wished one or the other.
+    fn sd(
+        &mut self,
+        (number, job): (usize, &Job),
+        part: usize,
+        streams: &[(usize, &Job)],
+        (wish, fallback): (Option<&str>, &str),
+    ) -> String {
+        let path = path_of(&job.targets[part].place, number, part, &mut self.draft);
+        let mut body = format!(
+            ",lun={}{}",
+            quoted(&path),
+            of_storage(job, &path, part, streams)
+        );
+        // The threads of SDs that are joined are their workload's.
+        if !self.general.joined {
+            let _ = write!(body, ",threads={}", threads(job, streams));
+        }
+        body.push_str(&open_flags(job));
+        self.sections
+            .place(Kind::Sd, wish, fallback, body, self.made)
     }
 }
 
@@ -192,8 +240,8 @@ fn names_of(job: &Job, several: bool, part: usize) -> (Option<&str>, Option<&str
     if part > 0 {
         return (None, None);
     }
-    // A reader adds the host where several have the SD, and the number of a stream.
-    let name = job.name.split(['@', '#']).next().unwrap_or_default();
+    // A reader adds how many more SDs are joined, the host where several have the SD, and the number of a stream.
+    let name = job.name.split(['+', '@', '#']).next().unwrap_or_default();
     let (wd, sd) = match name.split_once('/').filter(|_| several) {
         Some((wd, sd)) => (Some(wd), Some(sd)),
         None if several => (None, None),
@@ -229,14 +277,17 @@ fn of_storage(job: &Job, path: &str, part: usize, streams: &[(usize, &Job)]) -> 
     if let Some(hits) = hits(job) {
         let _ = write!(text, ",hitarea={}", size(hits.area.get()));
     }
+    text
+}
+
+/// I/Os outstanding of a job, or of all `streams` of a workload.
+fn threads(job: &Job, streams: &[(usize, &Job)]) -> u32 {
     let depth: u32 = if streams.len() > 1 {
         streams.iter().map(|(_, job)| job.depth).sum()
     } else {
         job.depth
     };
-    let _ = write!(text, ",threads={}", depth.saturating_mul(job.workers));
-    text.push_str(&open_flags(job));
-    text
+    depth.saturating_mul(job.workers)
 }
 
 /// How files are opened.
@@ -275,7 +326,7 @@ struct Hits {
 /// The hits that a job's zones are: two zones that are the whole target, of the same sizes for reads and writes.
 fn hits(job: &Job) -> Option<Hits> {
     let rules = job.features.placement.as_deref()?;
-    let length = job.targets.first()?.length?;
+    let length = length_of(job)?;
     let zones = |distribution: &Distribution| match distribution {
         Distribution::ZonedAbsolute(zones) => match zones.as_slice() {
             [
@@ -284,9 +335,7 @@ fn hits(job: &Job) -> Option<Hits> {
                     access: rest,
                     size: others,
                 },
-            ] if access + rest == 100
-                && size.get().saturating_add(others.get()) == length.get() =>
-            {
+            ] if access + rest == 100 && size.get().saturating_add(others.get()) == length => {
                 Some((*size, *access))
             }
             _ => None,
@@ -319,7 +368,13 @@ fn of_work(job: &Job, number: usize, draft: &mut Draft) -> String {
         Access::Random {
             coverage: _,
             run: _,
-        } => text.push_str(",seekpct=100"),
+        } => match crowd(job) {
+            Some(Crowd::Poisson(midpoint)) => {
+                let _ = write!(text, ",seekpct=(poisson,{midpoint})");
+            }
+            Some(Crowd::HotBand) => text.push_str(",seekpct=100,hotband=(0,100)"),
+            None => text.push_str(",seekpct=100"),
+        },
         Access::Mixed { random } => {
             let _ = write!(text, ",seekpct={}", percent(random));
         }
@@ -342,6 +397,20 @@ fn of_work(job: &Job, number: usize, draft: &mut Draft) -> String {
         let _ = write!(text, ",rhpct={reads},whpct={writes}");
     }
     text
+}
+
+/// How a job's addresses crowd, where that is not by hits.
+fn crowd(job: &Job) -> Option<Crowd> {
+    let rules = job.features.placement.as_deref()?;
+    if hits(job).is_some() {
+        return None;
+    }
+    let of = |way: Direction| job.moves(way).then(|| rules.distribution_of(way));
+    let block = job.block.largest(job.mix).get();
+    crowd_of(
+        [of(Direction::Read), of(Direction::Write)],
+        (length_of(job)?, block),
+    )
 }
 
 /// Whether a job goes through its target once.
@@ -416,7 +485,7 @@ pub(super) fn shares(list: &[WeightedSize]) -> String {
 
 /// The times of a run are those of its longest job.
 fn of_run(
-    (stage, rates): (&Stage, &str),
+    (stage, rates, varies): (&Stage, &str, Option<&str>),
     jobs: &[(usize, &Job)],
     names: &[String],
     points: &[Stage],
@@ -466,11 +535,15 @@ fn of_run(
         } => Some(poisson),
         Arrival::Closed => None,
     });
-    match paced {
-        Some(Poisson::Fixed) => text.push_str(",distribution=deterministic"),
-        Some(Poisson::Uniform) => text.push_str(",distribution=uniform"),
-        Some(Poisson::Exponential) => text.push_str(",distribution=exponential"),
-        None => {}
+    let gaps = paced.map(|gaps| match gaps {
+        Poisson::Fixed => "deterministic",
+        Poisson::Uniform => "uniform",
+        Poisson::Exponential => "exponential",
+    });
+    let words = gaps.into_iter().chain(varies).map(str::to_owned);
+    let words: Vec<String> = words.collect();
+    if !words.is_empty() {
+        let _ = write!(text, ",distribution={}", list(&words));
     }
     if let Some(all) = maxdata {
         let _ = write!(text, ",maxdata={}", size(all));

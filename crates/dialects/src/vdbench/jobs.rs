@@ -26,6 +26,8 @@ use super::run::{RunFacts, RunJob, RunRate};
 use super::sections::{LoopKey, LoopValue, OpenFlags, Rd, Sd, Seek, Wd, Xfersize};
 use super::shares::split;
 
+pub use crowds::{Crowd, crowd_of};
+
 /// A workload that takes part in a run, and its storage.
 #[derive(Debug, Clone)]
 pub(super) struct Member<'a> {

@@ -104,7 +104,7 @@ impl Shortfall<'_> {
     }
 }
 
-/// One line over all open loops of a stage: percentiles where it is one job, the worst of each where they are several.
+/// One line over all open loops of a stage that did I/O: percentiles where it is one job, the worst of each where they are several.
 fn responses(repeats: &[&StageRecord]) -> Option<String> {
     let jobs = repeats.iter().flat_map(|stage| &stage.jobs);
     let all: Vec<_> = jobs.flat_map(response_times).collect();
@@ -128,5 +128,6 @@ fn directions(job: &JobRecord) -> impl Iterator<Item = &DirectionRecord> + Clone
 }
 
 fn response_times(job: &JobRecord) -> impl Iterator<Item = &LatencyRecord> {
-    directions(job).filter_map(|figures| figures.response_ns.as_ref())
+    let done = directions(job).filter(|figures| figures.ios > 0);
+    done.filter_map(|figures| figures.response_ns.as_ref())
 }

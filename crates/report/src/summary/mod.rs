@@ -37,6 +37,19 @@ pub fn summary(record: &Record, how_much: Summary, width: Width) -> String {
     written(record, how_much, width, run)
 }
 
+/// The same of a record that is called `run` where it was stored.
+pub fn named_summary(
+    record: &Record,
+    how_much: Summary,
+    width: Width,
+    run: Option<&str>,
+) -> String {
+    match run.filter(|_| record.stored) {
+        Some(run) => stored_summary(record, how_much, width, run),
+        None => summary(record, how_much, width),
+    }
+}
+
 /// The same of a record that is found as `run`, by which the next command names it.
 pub fn stored_summary(record: &Record, how_much: Summary, width: Width, run: &str) -> String {
     written(record, how_much, width, Some(run))

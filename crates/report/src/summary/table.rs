@@ -142,6 +142,10 @@ fn stage_lines(stage: &StageRecord) -> Vec<Line<'_>> {
         let names = names_of(&stage.jobs, |job| {
             of_job(job).as_ref().is_some_and(has_figures)
         });
+        let mut doing = stage.jobs.iter().filter_map(|job| of_job(job).as_ref());
+        let only = doing.find(|figures| has_figures(figures));
+        // What one job did is told over its own time, which may be shorter than the stage's.
+        let figures = only.filter(|_| !doing.any(has_figures)).unwrap_or(figures);
         lines.push((together(&names), direction, figures.clone()));
     }
     let operations = merged::operations(stage).into_iter();

@@ -28,6 +28,10 @@ pub(super) fn sentence(kind: RunKind, repeats: &[&StageRecord]) -> Option<String
         ("writes", |stage| &stage.total.write),
         ("trims", |stage| &stage.total.trim),
     ];
+    // Of a prediction that was cut off no part of the storage is known, and so no limit that was waited for.
+    if repeats.iter().all(|stage| stage.storage.is_empty()) && !tells_limits(repeats) {
+        return None;
+    }
     let mut clauses: Vec<String> = figures
         .into_iter()
         .filter_map(|(direction, figures)| {
@@ -40,6 +44,19 @@ pub(super) fn sentence(kind: RunKind, repeats: &[&StageRecord]) -> Option<String
     clauses.extend(credits(repeats));
     clauses.extend(dirty(repeats));
     (!clauses.is_empty()).then(|| clauses.join("; "))
+}
+
+/// Whether any I/O waited for a limit that is named.
+fn tells_limits(repeats: &[&StageRecord]) -> bool {
+    let totals = repeats.iter().flat_map(|stage| {
+        let total = &stage.total;
+        let moved = [&total.read, &total.write, &total.trim]
+            .into_iter()
+            .flatten();
+        let jobs = stage.jobs.iter().flat_map(|job| job.meta.values());
+        moved.chain(jobs)
+    });
+    { totals }.any(|figures| !figures.bound_by.is_empty())
 }
 
 /// What operations on files waited for, each of them over the repeats.

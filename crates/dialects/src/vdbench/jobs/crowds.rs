@@ -3,7 +3,7 @@
 //! Both are given as what share of the I/Os falls below each place of the part that is used, and become zones that each get
 //! the same share. Within a zone addresses are even. The shares are those of Vdbench 5.04: a hot band is a curve of hits by
 //! bytes that runs to 10 TB whatever the band's size, folded into the band; `poisson` draws exponential distances with a
-//! mean of the part divided by the midpoint, folded likewise.
+//! mean of the part divided by the midpoint, folded likewise. The words of a parameter file are found again from the zones.
 
 use fathom_units::Bytes;
 use fathom_workload::{Distribution, Zone};
@@ -27,6 +27,78 @@ const CURVE_UNIT: f64 = 16_000.0;
 const CURVE_GROWTH: (f64, f64) = (4.57, 0.9);
 /// Points of the curve, 0 included; one more at ten times the last has all.
 const CURVE_STEPS: usize = 28;
+
+/// How random addresses crowd, as a parameter file says it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Crowd {
+    /// `hotband=` over all that is used.
+    HotBand,
+    /// `seekpct=(poisson,midpoint)`.
+    Poisson(f64),
+}
+
+/// The words for where reads and writes fall within `length` bytes, for transfers of `block`; `None` stands for a direction
+/// that is not used.
+pub fn crowd_of(
+    [reads, writes]: [Option<&Distribution>; 2],
+    (length, block): (u64, u64),
+) -> Option<Crowd> {
+    let known = reads.or(writes)?;
+    let is_band = |own: Option<&Distribution>, writes| {
+        own.is_none_or(|own| *own == hot_band(length, block, writes))
+    };
+    if length >= BAND_LEAST && is_band(reads, false) && is_band(writes, true) {
+        return Some(Crowd::HotBand);
+    }
+    let alike = writes.is_none_or(|writes| writes == known);
+    let midpoint = midpoint_of(known, (length, block)).filter(|_| alike)?;
+    Some(Crowd::Poisson(midpoint))
+}
+
+/// The midpoint with the fewest digits whose zones are these.
+fn midpoint_of(distribution: &Distribution, (length, block): (u64, u64)) -> Option<f64> {
+    let Distribution::ZonedAbsolute(zones) = distribution else {
+        return None;
+    };
+    let (mut least, mut most) = MIDPOINTS;
+    let (mut end, mut access) = (0, 0);
+    let (_, inner) = zones.split_last()?;
+    for zone in inner {
+        end = zone.size.get().saturating_add(end);
+        access += zone.access;
+        // The share falls into the zone's last transfer. The larger the midpoint, the nearer it is to the start.
+        let share = f64::from(access) / 100.0;
+        least = least.max(midpoint_at(share, length, end as f64));
+        most = most.min(midpoint_at(share, length, end.saturating_sub(block) as f64));
+    }
+    (0..=DIGITS_MAX).find_map(|digits| {
+        let unit = 10_f64.powi(digits);
+        let midpoint = (least * unit).ceil() / unit;
+        (midpoint > 0.0 && midpoint <= most && poisson(length, block, midpoint) == *distribution)
+            .then_some(midpoint)
+    })
+}
+
+/// Midpoints that are looked for.
+const MIDPOINTS: (f64, f64) = (1e-6, 1e15);
+/// Digits behind the point of a midpoint that is looked for.
+const DIGITS_MAX: i32 = 12;
+/// Halvings of the logarithm of [`MIDPOINTS`], after which nothing is left between its bounds.
+const HALVINGS: u32 = 80;
+
+/// The midpoint with which a share of the I/Os falls below a byte.
+fn midpoint_at(share: f64, length: u64, byte: f64) -> f64 {
+    let (mut low, mut high) = (libm::log(MIDPOINTS.0), libm::log(MIDPOINTS.1));
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        if poisson_place(length, libm::exp(middle), share) > byte {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    libm::exp(high)
+}
 
 /// The distribution of a hot band of `length` bytes for transfers of `block`. Vdbench moves writes on by 1 % of the band.
 pub(super) fn hot_band(length: u64, block: u64, writes: bool) -> Distribution {
@@ -60,10 +132,15 @@ fn move_on(zones: &mut Vec<Zone<Bytes>>, bytes: u64) {
 
 /// The distribution of `seekpct=(poisson,midpoint)`.
 pub(super) fn poisson(length: u64, block: u64, midpoint: f64) -> Distribution {
+    let place = |share: f64| poisson_place(length, midpoint, share);
+    Distribution::ZonedAbsolute(zones(length, block, place))
+}
+
+/// The byte below which a share of the I/Os of [`poisson`] falls.
+fn poisson_place(length: u64, midpoint: f64, share: f64) -> f64 {
     let within = 1.0 - libm::exp(-midpoint);
     let mean = length as f64 / midpoint;
-    let place = |share: f64| -mean * libm::log(1.0 - share * within);
-    Distribution::ZonedAbsolute(zones(length, block, place))
+    -mean * libm::log(1.0 - share * within)
 }
 
 /// Zones of equal shares from `place`, which says below which byte a share of the I/Os falls. Zones end with the transfer
@@ -216,6 +293,38 @@ mod tests {
         check(&crowd(100.0), length, length / 100, 0.632);
         // A midpoint past all bounds leaves one block with nearly everything.
         check(&crowd(1e12), length, 4096, 0.98);
+    }
+
+    #[test]
+    fn crowds_are_called_by_their_words() {
+        let of = |reads: &Distribution, writes: &Distribution, block| {
+            crowd_of([Some(reads), Some(writes)], (1 << 30, block))
+        };
+        for midpoint in [3.0, 0.5, 12.25, 0.001, 100.0, 7.123_456] {
+            let crowd = poisson(1 << 30, 4096, midpoint);
+            let Some(Crowd::Poisson(found)) = of(&crowd, &crowd, 4096) else {
+                panic!("no crowd of {midpoint}");
+            };
+            assert_eq!(poisson(1 << 30, 4096, found), crowd, "{midpoint}: {found}");
+        }
+        let three = poisson(1 << 30, 4096, 3.0);
+        assert_eq!(of(&three, &three, 4096), Some(Crowd::Poisson(3.0)));
+        let band = |writes| hot_band(1 << 30, 8192, writes);
+        let (reads, writes) = (band(false), band(true));
+        assert_eq!(of(&reads, &writes, 8192), Some(Crowd::HotBand));
+        let only = crowd_of([None, Some(&writes)], (1 << 30, 8192));
+        assert_eq!(only, Some(Crowd::HotBand));
+        // Writes where reads should be, another transfer size, and no crowd at all.
+        assert_eq!(of(&writes, &reads, 8192), None);
+        assert_eq!(of(&reads, &writes, 4096), None);
+        assert_eq!(of(&three, &Distribution::Uniform, 4096), None);
+        // Zones that are larger than any storage.
+        let huge = "zoned_abs:30/15EiB:30/15EiB:40/1GiB".parse().unwrap();
+        assert_eq!(of(&huge, &huge, 4096), None);
+        assert_eq!(
+            of(&Distribution::Uniform, &Distribution::Uniform, 4096),
+            None
+        );
     }
 
     /// A share of 56 to 60 % falls below 64 to 128 MB whatever the band; what lies past the band comes round evenly.

@@ -1,0 +1,120 @@
+//! DISKSPD's profiles in XML: what they say, every dialect is told of as of the line that asks for the same, and the line
+//! that they become asks for them.
+
+use std::io;
+
+use fathom_dialects::diskspd::{read, write_profile};
+use fathom_dialects::fio::{FileStatus, Files};
+use fathom_workload::Workload;
+
+use super::{Dialect, convert, normal_form, told};
+
+/// A folder that holds one profile.
+struct OneProfile(String);
+
+impl Files for OneProfile {
+    fn read_text(&self, path: &str) -> io::Result<String> {
+        match path {
+            "p.xml" => Ok(self.0.clone()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn status(&self, _: &str) -> FileStatus {
+        FileStatus::Missing
+    }
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+fn of_line(line: &str) -> Workload {
+    let none = OneProfile(String::new());
+    read(&words(line), 0, &none)
+        .unwrap_or_else(|errors| panic!("{line}: {errors}"))
+        .workload
+}
+
+/// The profile that DISKSPD writes of a line, with `-Rpxml`.
+fn profile_of(line: &str) -> String {
+    let none = OneProfile(String::new());
+    let input = read(&words(&format!("-Rpxml {line}")), 0, &none);
+    write_profile(
+        &input.unwrap_or_else(|errors| panic!("{line}: {errors}")),
+        "diskspd",
+    )
+}
+
+fn of_profile(profile: String) -> Workload {
+    let input = read(&words("-Xp.xml"), 0, &OneProfile(profile));
+    input.unwrap_or_else(|errors| panic!("{errors}")).workload
+}
+
+#[test]
+fn profiles_become_what_their_lines_become_and_come_back() {
+    for line in [
+        "-b8K -d30 -W5 -o32 -t4 -r -w30 -Sh -L -Zr -c64M /d/a.dat",
+        "-b64K -d10 -o8 -F4 -si -w100 -Suw -L -g1000 -c64M /d/a.dat /d/b.dat",
+        "-b4K -d10 -F4 -O8 -r -L -c64M /d/a.dat /d/b.dat",
+        "-b4K -d10 -rs50 -w25 -o4 -t2 -rdpct90/10:10/90 -c64M -Z1M -L /d/a.dat",
+        "-b4K -d10 -r -o2 -t3 -rdabs50/16M:50/48M -c64M -L /d/a.dat",
+        "-b4K -d10 -o4 -t2 -T1M -s64K -f32M -B4K -c64M -L /d/a.dat",
+        "-b4K -d10 -o4 -t2 -r -c64M -L -D500 /d/a.dat",
+        "-b4K -d5 -z7 -n -x -o2 -t1 -i5 -j10 -c64M -L /d/a.dat",
+        "-b4K -d5 -C3 -a0 -I1 -fr -r -o2 -c64M -L /d/a.dat",
+    ] {
+        let (own, profile) = (of_line(&format!("-Rxml {line}")), profile_of(line));
+        let read_back = of_profile(profile.clone());
+        assert_eq!(
+            normal_form(&read_back),
+            normal_form(&own),
+            "{line}\n{profile}"
+        );
+        for to in Dialect::ALL {
+            let (from_line, from_profile) = (convert(&own, to, "x"), convert(&read_back, to, "x"));
+            assert_eq!(from_line.text, from_profile.text, "{line}");
+        }
+        let written = convert(&read_back, Dialect::Diskspd, "x");
+        assert!(!written.is_lossy(), "{line}: {:?}", told(&written));
+        let lines = written.text.lines();
+        let again: Vec<&str> = lines
+            .filter_map(|line| line.strip_prefix("diskspd "))
+            .collect();
+        let [again] = again.as_slice() else {
+            panic!("{line}: {again:?}");
+        };
+        let again = of_profile(profile_of(&again.replace(" -Rxml", "")));
+        assert_eq!(normal_form(&again), normal_form(&own), "{line}");
+    }
+}
+
+/// Several timespans are a line each; what one of them says is no other's.
+#[test]
+fn timespans_become_lines() {
+    let (first, second) = (
+        "-b8K -d3 -o4 -r -c1M -L /d/a",
+        "-b64K -d4 -w100 -s -c1M -L /d/b",
+    );
+    let (head, body) = (profile_of(first), profile_of(second));
+    let own = body.split_once("<TimeSpans>").unwrap().1;
+    let own = own.split_once("</TimeSpans>").unwrap().0;
+    let both = head.replace("</TimeSpans>", &format!("{own}</TimeSpans>"));
+    let workload = of_profile(both);
+    assert_eq!(workload.stages.len(), 2);
+    let written = convert(&workload, Dialect::Diskspd, "x");
+    assert!(!written.is_lossy(), "{:?}", told(&written));
+    let lines = written.text.lines();
+    let lines: Vec<&str> = lines
+        .filter_map(|line| line.strip_prefix("diskspd "))
+        .collect();
+    assert_eq!(lines.len(), 2, "{}", written.text);
+    for (stage, line) in workload.stages.iter().zip(lines) {
+        let jobs = normal_form(&of_line(line)).stages.remove(0).jobs;
+        let own = Workload {
+            stages: vec![stage.clone()],
+            ..workload.clone()
+        };
+        assert_eq!(jobs, normal_form(&own).stages.remove(0).jobs, "{line}");
+    }
+}
