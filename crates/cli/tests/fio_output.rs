@@ -304,21 +304,21 @@ fn every_submission_is_timed() {
 #[test]
 fn latencies_are_told_by_priority() {
     let folder = support::disk_folder();
-    let text = ours(
-        folder.path(),
-        &[
-            "--name=x",
-            "--ioengine=libaio",
-            "--rw=randread",
-            "--size=8m",
-            "--cmdprio_percentage=50",
-            "--cmdprio=2",
-            "--cmdprio_class=2",
-            "--write_lat_log=x",
-            "--log_prio=1",
-            "--output-format=json+",
-        ],
-    );
+    let job = [
+        "--name=x",
+        "--ioengine=libaio",
+        "--rw=randread",
+        "--size=8m",
+        "--cmdprio_percentage=50",
+        "--cmdprio=2",
+        "--cmdprio_class=2",
+    ];
+    let with = |more: &[&'static str]| ours(folder.path(), &[&job, more].concat());
+    let text = with(&[]);
+    for (line, count) in [(" clat prio 0/0/0 (", 2), (" clat prio 2/2/0 (", 2)] {
+        assert_eq!(text.matches(line).count(), count, "{text}");
+    }
+    let text = with(&["--write_lat_log=x", "--log_prio=1", "--output-format=json+"]);
     let document: Value = serde_json::from_str(&text).unwrap();
     let read = &document["jobs"][0]["read"];
     let prios = read["prios"].as_array().unwrap();
@@ -338,6 +338,33 @@ fn latencies_are_told_by_priority() {
         .filter(|line| line.ends_with(", 0x4002"))
         .count();
     assert_eq!(marked as u64, counts[1]);
+}
+
+#[test]
+fn text_tells_where_the_output_of_commands_is_saved() {
+    let folder = support::disk_folder();
+    let job = [
+        "--name=x",
+        "--size=64k",
+        "--exec_prerun=echo hi",
+        "--exec_postrun=true",
+    ];
+    let lines = [
+        "x : Saving output of prerun in x.prerun.txt\n",
+        "x : Saving output of postrun in x.postrun.txt\n",
+    ];
+    let text = ours(folder.path(), &job);
+    assert!(text.contains(&lines.concat()), "{text}");
+    let saved = std::fs::read_to_string(folder.path().join("x.prerun.txt")).unwrap();
+    assert_eq!(saved, "hi\n");
+    let document = ours(
+        folder.path(),
+        &[&job[..], &["--output-format=json"]].concat(),
+    );
+    assert!(
+        serde_json::from_str::<Value>(&document).is_ok(),
+        "{document}"
+    );
 }
 
 #[test]

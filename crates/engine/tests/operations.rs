@@ -65,6 +65,26 @@ fn each_name_gets_one_operation() {
     }
 }
 
+/// No file is open that could be trimmed or synced.
+#[test]
+fn trims_and_syncs_of_names_are_operations_and_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = paths(directory.path(), 10);
+    for mix in [Mix::TRIM, Mix::WRITE] {
+        for what in [
+            FileOperation::Create,
+            FileOperation::Stat(StatCall::Stat),
+            FileOperation::Delete,
+        ] {
+            let mut job = operation(what, &paths);
+            job.mix = mix;
+            (job.sync.at_end, job.sync.on_close) = (true, true);
+            assert_eq!(done(&run_jobs(vec![job]).unwrap()), 10, "{what:?}");
+        }
+        assert!(paths.iter().all(|path| !path.exists()));
+    }
+}
+
 #[track_caller]
 fn check_refused(job: Job, expected: &str) {
     let error = run_jobs(vec![job]).unwrap_err();

@@ -2,7 +2,7 @@
 
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
-use crate::{Access, BlockSizes, Direction, Features, FileChoice, Mix, Target};
+use crate::{Access, BlockSizes, Direction, Features, FileChoice, FileOperation, Mix, Target};
 
 /// A number of equal workers that do one kind of I/O on the same targets.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,10 +69,13 @@ impl Job {
     }
 
     /// Largest block that goes through a buffer. A trim moves no data, so that only one whose write follows it, as
-    /// large, counts here.
+    /// large, counts here, and one that stands for an operation on a name, which is a request as any other.
     pub fn largest_buffer(&self) -> Bytes {
         let placement = self.features.placement.as_ref();
-        if placement.is_some_and(|placement| placement.trim_then_write) {
+        let operation = self.features.operation;
+        if placement.is_some_and(|placement| placement.trim_then_write)
+            || operation.is_some_and(FileOperation::is_of_names)
+        {
             return self.block.largest(self.mix);
         }
         let moving = Mix {

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    AfterFound, Backend, Batches, Dedupe, DedupeFrom, EndsOthers, Features, Filling, Flow, IoLog,
-    Job, LatencyTarget, MemoryPolicy, MinimumRates, NodeSet, Overlaps, Pacing, Priorities,
-    PriorityShare, Process, ProcessorSharing, SteadyJudgement, SteadyLimit, SteadyMetric,
-    SteadyState, ThinkCounts, ThinkTime, ThreadPriority,
+    AfterFound, Backend, Batches, Dedupe, DedupeFrom, EndsOthers, Features, FileOperation, Filling,
+    Flow, IoLog, Job, LatencyTarget, MemoryPolicy, MinimumRates, NodeSet, Overlaps, Pacing,
+    Priorities, PriorityShare, Process, ProcessorSharing, SteadyJudgement, SteadyLimit,
+    SteadyMetric, SteadyState, ThinkCounts, ThinkTime, ThreadPriority,
 };
 
 use self::checks::checks;
@@ -99,7 +99,19 @@ pub fn put(
         (None, Some(path)) => text("write_iolog", "trace_to", path, number, section, draft),
         (None, None) => {}
     }
-    checks(verify.as_deref(), section);
+    verified(job, number, section, draft);
+}
+
+/// What is checked; names hold no data.
+fn verified(job: &Job, number: usize, section: &mut Section, draft: &mut Draft) {
+    let verify = job.features.verify.as_deref();
+    let operation = job.features.operation;
+    if verify.is_some() && operation.is_some_and(FileOperation::is_of_names) {
+        let message = "names hold no data that fio's engines could check";
+        draft.lost(number, "verify", message);
+        return;
+    }
+    checks(verify, section);
 }
 
 /// Adds a text that fio takes as it is; tells where it would not.
@@ -429,7 +441,11 @@ fn around(process: &Process, number: usize, section: &mut Section, draft: &mut D
         text("ioscheduler", "process", name, number, section, draft);
     }
     section.put_if(*nice != 0, "nice", nice.to_string());
-    if let Some(ThreadPriority { class, level, hint }) = io_priority {
+    if let Some(ThreadPriority { class: 0, .. }) = io_priority {
+        let message =
+            "`io_class = 0` asks for no class of I/O priority, which fio takes for 2, best effort";
+        draft.lost(number, "process", message);
+    } else if let Some(ThreadPriority { class, level, hint }) = io_priority {
         section.put("prioclass", class.to_string());
         section.put("prio", level.to_string());
         section.put_if(*hint > 0, "priohint", hint.to_string());

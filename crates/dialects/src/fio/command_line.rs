@@ -548,8 +548,10 @@ impl<'a> Reader<'a> {
             // Jobs of the command line are one already: fio shows nothing of them, and runs none.
             self.line.action = Some(Action::ShowCommand(String::new()));
         }
+        let alone = self.line.action.is_none() && self.paths.len() == 1 && first.is_empty();
         for (index, path) in self.paths.iter().enumerate() {
-            let mut sections = Lexer::new(context, &only).read(path, &mut self.diagnostics);
+            let lexer = Lexer::new(context, &only).must_hold_something(alone);
+            let mut sections = lexer.read(path, &mut self.diagnostics);
             if self.show_command {
                 let text = help::show_command(&sections);
                 if let Some(Action::ShowCommand(shown)) = &mut self.line.action {

@@ -17,6 +17,14 @@ pub fn operation(settings: &Settings) -> Option<FileOperation> {
 /// wrong data.
 const SURVIVED: [i32; 2] = [5, 84];
 
+/// Whether it is one of names, in place of bytes.
+pub fn is_of_names(settings: &Settings) -> bool {
+    operation(settings).is_some_and(FileOperation::is_of_names)
+}
+
+/// `IOPRIO_CLASS_BE` of the kernel.
+const BEST_EFFORT: u8 = 2;
+
 /// fio goes on after the errors a job names, or after two where it names none.
 fn errors(settings: &Settings) -> ErrorHandling {
     let mut errors = settings.control.errors.clone();
@@ -67,6 +75,10 @@ pub fn of(settings: &Settings, number: u64) -> Features {
         process.ends_on_error = others;
     }
     process.ends = others;
+    // Without a class of its own a level is one of best effort.
+    if let Some(priority) = process.io_priority.as_mut().filter(|it| it.class == 0) {
+        priority.class = BEST_EFFORT;
+    }
     Features {
         process,
         calls: match operation(settings) {

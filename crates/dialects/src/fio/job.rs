@@ -8,7 +8,8 @@ use fathom_workload::{
     ReportGroup, SequentialScope, SyncPolicy, Target, WeightedSize, WhenFull,
 };
 
-use super::placement::{is_aligned, is_independent, size_list, zone_problem};
+use super::features;
+use super::placement::{is_aligned, is_independent, size_list, working_set_problem, zone_problem};
 use super::settings::{Amount, Settings, pacing_problems};
 use super::table;
 use super::targets::share;
@@ -71,14 +72,16 @@ pub fn build(
         depth: if one_at_a_time { 1 } else { settings.depth },
         mix,
         access: if of_names {
-            Access::Sequential {
-                gap: Bytes::ZERO,
-                scope: SequentialScope::PerWorker,
-            }
+            access_of_names(mix)
         } else {
             access(settings)
         },
-        block: blocks(settings),
+        // One operation on each name is one block, whatever sizes I/Os have.
+        block: if of_names {
+            BlockSizes::uniform(Bytes::new(smallest_block(settings)))
+        } else {
+            blocks(settings)
+        },
         arrival,
         limits: Limits {
             start_delay: start_delay(settings, salt),
@@ -378,6 +381,8 @@ pub fn goes(settings: &Settings) -> [bool; 3] {
 fn mix_of(settings: &Settings) -> Mix {
     match settings.pattern.directions {
         [true, true, _] => Mix::reads(Percent::whole(settings.read_share).unwrap_or(Percent::ALL)),
+        // A name gets one operation, not a pair.
+        [false, true, true] if features::is_of_names(settings) => Mix::WRITE,
         // Each block is trimmed once and written once.
         [false, true, true] => {
             let half = Percent::whole(50).unwrap_or(Percent::ALL);
@@ -390,6 +395,23 @@ fn mix_of(settings: &Settings) -> Mix {
         [false, true, false] => Mix::WRITE,
         [_, _, true] => Mix::TRIM,
         _ => Mix::READ,
+    }
+}
+
+/// Each name once, one after another.
+fn access_of_names(mix: Mix) -> Access {
+    let used = Direction::ALL.into_iter();
+    let used = used.filter(|way| mix.share(*way) > Percent::ZERO).count();
+    if used > 1 {
+        // In order each direction would go through all names by itself.
+        return Access::Random {
+            coverage: Coverage::EachBlockOnce,
+            run: 1,
+        };
+    }
+    Access::Sequential {
+        gap: Bytes::ZERO,
+        scope: SequentialScope::PerWorker,
     }
 }
 
@@ -573,6 +595,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
     }
     if let Some((option, message, hint)) = zone_problem(settings) {
         refuse(option, message.to_owned(), hint);
+    }
+    if let Some((option, message, hint)) = working_set_problem(settings) {
+        refuse(option, message, hint);
     }
     if let Amount::Bytes(size) = settings.size
         && size > 0

@@ -4,7 +4,7 @@
 //!
 //! Source of the rules: behaviour of fio 3.33, and the source of 3.42.
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nothing_in};
 
 use super::context::ReadContext;
 use super::input::Origin;
@@ -64,6 +64,7 @@ pub struct Lexer<'a> {
     sections: Vec<Section>,
     skipping: bool,
     option_count: usize,
+    must_hold_something: bool,
 }
 
 impl<'a> Lexer<'a> {
@@ -75,13 +76,28 @@ impl<'a> Lexer<'a> {
             sections: Vec::new(),
             skipping: false,
             option_count: 0,
+            must_hold_something: false,
         }
+    }
+
+    /// Where `must` is set, a file in which nothing stands is an error: there are no other jobs.
+    pub fn must_hold_something(mut self, must: bool) -> Self {
+        self.must_hold_something = must;
+        self
     }
 
     /// Takes apart the job file at `path` (`-`: standard input).
     pub fn read(mut self, path: &str, diagnostics: &mut Diagnostics) -> Vec<Section> {
         match self.context.files.read_text(path) {
-            Ok(text) => self.lines(path, &text, 0, diagnostics),
+            Ok(text) => {
+                self.lines(path, &text, 0, diagnostics);
+                let holds_nothing = self.sections.is_empty() && self.only.is_empty();
+                if self.must_hold_something && holds_nothing && !diagnostics.has_errors() {
+                    let message = format!("`{path}` {}", nothing_in(&text));
+                    let hint = "write a job: `[NAME]`, and its options in the lines below";
+                    diagnostics.push(Diagnostic::error(message).hint(hint));
+                }
+            }
             Err(error) => diagnostics.push(
                 Diagnostic::error(format!("unable to open job file `{path}`: {error}"))
                     .hint("name an existing job file, or `-` for the standard input"),

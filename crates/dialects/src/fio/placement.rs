@@ -11,8 +11,9 @@ use fathom_workload::{
 };
 
 use super::context::Files;
+use super::features;
 use super::job::{block_range, mix};
-use super::settings::{Settings, ZoneMode};
+use super::settings::{Amount, Settings, ZoneMode};
 
 /// The placement of a job on `targets`; `past_end` says that these go on past the parts in use. `None`: its plain stream
 /// is right.
@@ -21,6 +22,10 @@ pub fn placement(
     targets: &[Target],
     past_end: bool,
 ) -> Option<Box<Placement>> {
+    // Names have no places within them.
+    if features::is_of_names(settings) {
+        return None;
+    }
     let place = &settings.placement;
     let mut rules = Placement {
         past_end,
@@ -221,6 +226,32 @@ pub fn zone_problem(settings: &Settings) -> Option<(&'static str, &'static str, 
         )),
         _ => None,
     }
+}
+
+/// Why duplicates cannot come from a set of blocks that is made beforehand: the option at fault, why, and what to do.
+pub fn working_set_problem(settings: &Settings) -> Option<(&'static str, String, &'static str)> {
+    let contents = &settings.contents;
+    if contents.dedupe == 0 || !contents.working_set {
+        return None;
+    }
+    if settings.size == Amount::Unset {
+        let message = "`dedupe_mode=working_set` requires a size".to_owned();
+        return Some(("dedupe_mode", message, "add size="));
+    }
+    let files = settings.listed_files.unwrap_or(settings.file_count);
+    if files != 1 {
+        let message = format!("`dedupe_mode=working_set` takes a single file, not {files}");
+        let hint = "give each file a job of its own, or take dedupe_mode=repeat";
+        return Some(("dedupe_mode", message, hint));
+    }
+    let (set, share) = (contents.set_share, contents.dedupe);
+    (u32::from(set) + u32::from(share) > 100).then(|| {
+        let message = format!(
+            "{share} % cannot be duplicates where {set} % of the size are the set that they come from"
+        );
+        let hint = "lower dedupe_percentage or dedupe_working_set_percentage";
+        ("dedupe_percentage", message, hint)
+    })
 }
 
 /// What buffers hold beyond fio's switches; `None`: nothing more.

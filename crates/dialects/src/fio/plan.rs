@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Backend, EndsOthers, Features, FileOperation, Job, PatternError, ReportGroup, Stage, Target,
-    Verify, Workload,
+    Backend, EndsOthers, Features, Job, PatternError, ReportGroup, Stage, Target, Verify, Workload,
 };
 
 use super::command_line::CommandLine;
@@ -619,8 +618,7 @@ fn typed_options(section: &Section) -> Vec<(String, String)> {
 
 /// Whether the job's engine does I/O on disks, as fio sees it.
 fn has_disks(settings: &Settings) -> bool {
-    let of_names = features::operation(settings).is_some_and(FileOperation::is_of_names);
-    job::backend(settings) != Backend::Null && !of_names
+    job::backend(settings) != Backend::Null && !features::is_of_names(settings)
 }
 
 /// fio takes some options of a job file's section before, and some after all others.

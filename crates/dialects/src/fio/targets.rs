@@ -396,6 +396,9 @@ impl Clone<'_> {
                 (file_size.or(made), Some(taken.or(made).unwrap_or(0)))
             }
         };
+        // A file that no engine opens has no more than the job's own `size` says.
+        let may_be_there = !self.diskless || taken.or(made).is_some() || file_size.is_none();
+        let may_be_there = may_be_there || settings.size != Amount::Unset;
         let mut share_of_unknown = false;
         let mut bytes_of = |amount, all| match (amount, all) {
             (Amount::Unset, _) => 0,
@@ -407,9 +410,10 @@ impl Clone<'_> {
             }
         };
         let step = bytes_of(settings.offset_increment, there);
-        let offset = step
-            .checked_mul(self.number)
-            .zip(Some(bytes_of(settings.offset, there)));
+        let offset = step.checked_mul(self.number).zip(Some(bytes_of(
+            settings.offset,
+            there.filter(|_| may_be_there),
+        )));
         let offset = offset.and_then(|(more, offset)| more.checked_add(offset));
         let offset = self.first_byte(&path, status, offset);
         let length = match (settings.size, file_size) {

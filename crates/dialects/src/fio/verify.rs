@@ -8,11 +8,12 @@
 use fathom_diagnostics::Diagnostic;
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
-    Backend, Backlog, Direction, HeaderCheck, OnMismatch, Pattern, PatternError, TrimmedData,
-    Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
+    Backend, Backlog, Checksum, Direction, HeaderCheck, OnMismatch, Pattern, PatternError,
+    TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
 };
 
 use super::context::Files;
+use super::features;
 use super::job;
 use super::settings::{Amount, Settings};
 
@@ -52,12 +53,21 @@ pub fn build(
     files: &dyn Files,
 ) -> Result<Option<Box<Verify>>, PatternError> {
     let given = &settings.verify;
+    let writes = settings.pattern.directions[Direction::Write as usize];
     let Some(kind) = given.kind() else {
-        return Ok(None);
+        // Nothing is written where a check alone is asked for, and no check is named.
+        let dry_run = Verify {
+            phase: VerifyPhase::Nothing,
+            ..Verify::new(Checksum::Null)
+        };
+        return Ok((given.only && writes).then(|| Box::new(dry_run)));
     };
+    if features::is_of_names(settings) {
+        // Names hold no data, and fio's engines have no word of what their checks find.
+        return Ok(None);
+    }
     let read = |path: &str| files.read_bytes(path);
     let pattern = (given.pattern.as_deref()).map(|text| Pattern::parse(text, &read));
-    let writes = settings.pattern.directions[Direction::Write as usize];
     let state = place.path();
     let verify = Verify {
         interval: (given.interval > 0).then(|| Bytes::new(given.interval)),

@@ -47,6 +47,18 @@ fn refuse(line: &str, message: &str) {
 fn a_plain_check_has_the_defaults_of_fio() {
     assert_eq!(verify("--rw=write --verify=0"), None);
     assert_eq!(verify("--rw=write"), None);
+    let dry_run = Verify {
+        phase: VerifyPhase::Nothing,
+        ..Verify::new(Checksum::Null)
+    };
+    assert_eq!(verify("--rw=write --verify_only"), Some(dry_run));
+    assert_eq!(verify("--rw=read --verify_only"), None);
+    // Names hold no data.
+    assert_eq!(
+        verify("--rw=write --verify=md5 --ioengine=filecreate"),
+        None
+    );
+    assert!(verify("--rw=write --verify=md5 --ioengine=falloc").is_some());
     let expected = Verify {
         save_state: Some("local-a-0-verify.state".to_owned()),
         ..Verify::new(Checksum::Md5)

@@ -16,12 +16,14 @@ mod laying_out;
 mod log;
 mod normal;
 mod priorities;
+mod saved;
 mod terse;
 mod unified;
 mod wire_histogram;
 
 use fathom_record::StageResult;
 use fathom_units::Nanos;
+use fathom_workload::Stage;
 
 use json_document::Buckets;
 
@@ -83,6 +85,11 @@ pub fn write_start(input: &FioInput) -> String {
 /// none, and nothing of anything else.
 pub fn write_laying_out(input: &FioInput, size_of: &dyn Fn(&str) -> Option<u64>) -> String {
     laying_out::lines(input, size_of)
+}
+
+/// The text that fio prints as it runs the commands of a stage's jobs: those before their I/O, or those after it.
+pub fn write_saved(stage: &Stage, after: bool) -> String {
+    saved::lines(stage, after)
 }
 
 /// Whether fio would end this run with exit code 1: errors that a job was told to survive are none.

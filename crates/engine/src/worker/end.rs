@@ -27,6 +27,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let sync = self.parts.job.sync;
         let reached_end = matches!(self.stats.ended, EndReason::Time | EndReason::Done);
         if self.parts.backend != Backend::Null
+            && !self.acts_on_names()
             && self.parts.job.mix.changes_data()
             && reached_end
             && (sync.at_end || sync.on_close)

@@ -168,7 +168,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 }
                 return done_at_once;
             };
-            if io.direction == Direction::Trim {
+            if io.direction == Direction::Trim && !self.acts_on_names() {
                 self.trim(&io, tag, due);
                 done_at_once += 1;
             } else {
@@ -176,6 +176,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             }
         }
         done_at_once
+    }
+
+    /// Whether names are what the job works on: no file is open that could be trimmed or synced.
+    pub(super) fn acts_on_names(&self) -> bool {
+        let operation = self.parts.job.features.operation;
+        operation.is_some_and(FileOperation::is_of_names)
     }
 
     /// Whether the job has come to its end with bytes left that no I/O fits into. fio finds that out as it looks for the next

@@ -132,6 +132,18 @@ impl<'a> Watcher<'a> {
             .collect();
     }
 
+    /// Says where the output of the commands of a stage's jobs goes; fio does so among JSON and terse lines too.
+    fn tell_saved(&mut self, stage: usize, after: bool) {
+        if !self.input.output.formats.contains(&OutputFormat::Normal) {
+            return;
+        }
+        let text = fio::write_saved(&self.input.workload.stages[stage], after);
+        if !text.is_empty() {
+            self.progress.close();
+            self.output.write(&text);
+        }
+    }
+
     fn show_snapshots(&mut self) {
         self.tell_idle();
         let so_far: Vec<StageResult> = self.snapshots.values().cloned().collect();
@@ -167,6 +179,7 @@ impl EventSink for Watcher<'_> {
                 if let Some(logs) = &mut self.bandwidth {
                     logs.stage();
                 }
+                self.tell_saved(*index, false);
             }
             Event::Interval {
                 phase, interval, ..
@@ -212,7 +225,8 @@ impl EventSink for Watcher<'_> {
                 self.progress.close();
                 self.screen.event(event);
             }
-            Event::StageFinished { .. } | Event::JobInterval { .. } => {}
+            Event::StageFinished { index, .. } => self.tell_saved(*index, true),
+            Event::JobInterval { .. } => {}
         }
     }
 }

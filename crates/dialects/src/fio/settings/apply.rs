@@ -139,10 +139,8 @@ impl Settings {
                     }
                 }
             }
-            "bs" => {
-                set_parts(&mut self.blocks, reader.triple(Counts::Bytes, 1, MAX_BLOCK));
-                self.splits = Default::default();
-            }
+            // Shares of sizes hold, also those of a section before.
+            "bs" => set_parts(&mut self.blocks, reader.triple(Counts::Bytes, 1, MAX_BLOCK)),
             "ba" => set_parts(&mut self.align, reader.triple(Counts::Bytes, 1, 1 << 62)),
             "bssplit" => set(&mut self.splits, reader.splits()),
             "randrepeat" => set(&mut self.repeatable, reader.switch()),

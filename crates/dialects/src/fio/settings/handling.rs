@@ -82,8 +82,11 @@ impl Settings {
             "iomem_align" => {
                 let align = reader.number(Counts::Bytes, 0, u64::from(u32::MAX));
                 if align.is_some_and(|align| align > PAGE) {
-                    let hint = "buffers start at pages of 4,096 bytes; leave it out".to_owned();
-                    reader.refuse("no buffer is aligned beyond a page", Some(hint));
+                    let message = "buffers are aligned to pages of 4,096 bytes, and no further";
+                    reader.say(
+                        message,
+                        "leave it out: devices and the kernel ask for no more",
+                    );
                 }
             }
             "continue_on_error" => self.apply_continue(reader),

@@ -196,7 +196,11 @@ impl Settings {
     fn apply_batches(&mut self, reader: &mut ValueReader<'_>) -> bool {
         let pacing = &mut self.pacing;
         match reader.name() {
-            "iodepth_batch" => pacing.batch = count(reader, 1).or(pacing.batch),
+            // None at all is the whole depth to fio.
+            "iodepth_batch" => {
+                let batch = count(reader, 0).map(|batch| if batch == 0 { u32::MAX } else { batch });
+                pacing.batch = batch.or(pacing.batch);
+            }
             "iodepth_batch_complete_min" => {
                 pacing.complete_min = count(reader, 0).or(pacing.complete_min);
             }

@@ -226,7 +226,7 @@ fn centred(word: &str, rest: Option<&str>, reader: &mut ValueReader<'_>) -> Opti
     let mut parts = typed.map(str::trim);
     let mut number = |default: Option<f64>| match parts.next() {
         None => Ok(default),
-        Some(text) => text.parse::<f64>().map(Some).map_err(|_| text.to_owned()),
+        Some(text) => reader.decimal(text).map(Some).ok_or(text),
     };
     let default = match word {
         "zipf" => ZIPF_THETA,

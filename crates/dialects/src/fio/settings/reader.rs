@@ -105,6 +105,12 @@ impl<'a> ValueReader<'a> {
         });
     }
 
+    /// Something that is worth knowing of a value that is taken.
+    pub fn say(&mut self, message: &str, hint: &str) {
+        let warning = Diagnostic::warning(message).at(self.option.value_location());
+        self.diagnostics.push(warning.hint(hint));
+    }
+
     pub fn not_yet(&mut self) {
         let message = format!(
             "option `{}` is known to fio, but not built yet",
@@ -555,12 +561,7 @@ impl<'a> ValueReader<'a> {
                 self.diagnostics.push(warning.hint(hint));
                 break;
             };
-            if read != typed {
-                let message = format!("`{typed}` is read as {value}, as fio does");
-                let warning = Diagnostic::warning(message).at(self.option.value_location());
-                let hint = "write numbers alone, separated by `:`";
-                self.diagnostics.push(warning.hint(hint));
-            }
+            self.warn_rest(typed, read, value);
             list.push(value);
             let digits = read.split_once('.').map_or(0, |(_, digits)| digits.len());
             precision = precision.max(digits.min(6));
@@ -643,6 +644,26 @@ impl<'a> ValueReader<'a> {
         if !values::parts(text).iter().any(|part| below(part)) {
             let _ = self.triple(Counts::Things, least, most);
         }
+    }
+
+    /// The number with decimals that `text`, a part of the value, begins with.
+    pub fn decimal(&mut self, text: &str) -> Option<f64> {
+        let typed = text.trim();
+        let read = leading_decimal(typed);
+        let value = read.parse::<f64>().ok()?;
+        self.warn_rest(typed, read, value);
+        Some(value)
+    }
+
+    /// What stands behind a number of a list counts for nothing.
+    fn warn_rest(&mut self, typed: &str, read: &str, value: f64) {
+        if read == typed {
+            return;
+        }
+        let message = format!("`{typed}` is read as {value}, as fio does");
+        let warning = Diagnostic::warning(message).at(self.option.value_location());
+        let hint = "write numbers alone, separated by `:`";
+        self.diagnostics.push(warning.hint(hint));
     }
 
     /// Checks the first number of a list, which is the one that fio refuses a list for.

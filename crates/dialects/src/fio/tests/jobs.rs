@@ -181,7 +181,9 @@ fn shares_of_sizes() {
             .map(|entry| (entry.size.get(), entry.weight))
             .collect()
     };
-    check("bssplit=4k/60:8k/40", sizes, vec![(4096, 60), (8192, 40)]);
+    for options in ["bssplit=4k/60:8k/40", "bssplit=4k/60:8k/40\nbs=16k"] {
+        check(options, sizes, vec![(4096, 60), (8192, 40)]);
+    }
     check(
         "bssplit=4k/50:64k/:8k/",
         sizes,

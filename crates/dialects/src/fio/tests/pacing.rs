@@ -37,6 +37,15 @@ fn rates() {
 }
 
 #[test]
+fn a_batch_of_none_is_the_whole_depth() {
+    let submit = |job: &Job| job.features.batches.map(|it| it.submit);
+    let deep = "ioengine=libaio\niodepth=16\niodepth_batch";
+    for (batch, expected) in [(0, 16), (4, 4), (99, 16)] {
+        check(&format!("{deep}={batch}"), submit, Some(expected));
+    }
+}
+
+#[test]
 fn pairs_of_trim_and_write_go_at_the_rate_of_writes() {
     let by_direction = |job: &Job| job.features.rates.map(|rates| rates.rates);
     let iops = |rate| Some(Pacing::Iops(Iops::new(rate)));

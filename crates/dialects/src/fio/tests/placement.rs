@@ -53,6 +53,24 @@ fn wrong_placements_and_contents_are_refused() {
         );
     }
     check_error(
+        "[j]\nioengine=null\nfilesize=128k\noffset=25%\n",
+        &["job `j`: a percentage of `j.0.0`, whose size is not known"],
+    );
+    for (options, expected) in [
+        ("filesize=1m", "`dedupe_mode=working_set` requires a size"),
+        (
+            "size=1m\nnrfiles=2",
+            "`dedupe_mode=working_set` takes a single file, not 2",
+        ),
+        (
+            "size=1m\ndedupe_percentage=96",
+            "96 % cannot be duplicates where 5 % of the size are the set that they come from",
+        ),
+    ] {
+        let text = format!("[j]\ndedupe_percentage=50\ndedupe_mode=working_set\n{options}\n");
+        check_error(&text, &[&format!("job `j`: {expected}")]);
+    }
+    check_error(
         "[j]\nsize=1m\ncpumask=0\n",
         &["`cpumask=0` leaves no processor for the job to run on"],
     );

@@ -2,8 +2,9 @@
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Access, Advice, Backend, Calls, EndsOthers, FileOperation, Growth, MemoryPolicy, NodeSet,
-    Place, ProcessorSharing, ReplayPace, Reserve, StatCall, Submitter, SyncRange, ThreadPriority,
+    Access, Advice, Backend, BlockSizes, Calls, Coverage, EndsOthers, FileOperation, Growth,
+    MemoryPolicy, NodeSet, Place, ProcessorSharing, ReplayPace, Reserve, StatCall, Submitter,
+    SyncRange, ThreadPriority,
 };
 
 use super::*;
@@ -54,6 +55,13 @@ fn threads_are_placed() {
         |job| job.features.process.io_priority,
         Some(expected),
     );
+    for options in ["prio=5", "prioclass=0\nprio=5"] {
+        check(
+            options,
+            |job| job.features.process.io_priority,
+            Some(expected),
+        );
+    }
     check("nice=0", |job| job.features.process.io_priority, None);
     check_error(
         "[j]\nsize=1m\nnice=20\n",
@@ -344,9 +352,9 @@ fn files_are_handled_as_asked() {
         "[j]\nsize=1m\nsync_file_range=all\n",
         &["`all` is no value of `sync_file_range`"],
     );
-    check_error(
-        "[j]\nsize=1m\niomem_align=8k\n",
-        &["no buffer is aligned beyond a page"],
+    check_warning(
+        "iomem_align=8k",
+        &["buffers are aligned to pages of 4,096 bytes, and no further"],
     );
 }
 
@@ -431,6 +439,22 @@ fn engines_become_operations() {
     let lengths: Vec<_> = create.targets.iter().map(|target| target.length).collect();
     assert_eq!(lengths, [Some(Bytes::kib(8)); 3]);
     assert!(matches!(create.access, Access::Sequential { .. }));
+    // Each name once, in one direction or another.
+    let mixed = job("ioengine=filecreate\nnrfiles=3\nrw=rw");
+    let each_once = Coverage::EachBlockOnce;
+    assert!(matches!(mixed.access, Access::Random { coverage, .. } if coverage == each_once));
+    check(
+        "ioengine=filecreate\nrw=trimwrite",
+        |job| job.mix,
+        Mix::WRITE,
+    );
+    let of_sizes = "ioengine=filecreate\nnrfiles=3\nfile_service_type=random";
+    for sizes in ["bsrange=1k-8k", "bssplit=1k/50:8k/50", "bs=1k,8k\nrw=write"] {
+        let create = job(&format!("{of_sizes}\n{sizes}"));
+        assert_eq!(create.block, BlockSizes::uniform(Bytes::kib(1)), "{sizes}");
+        assert_eq!(create.targets[0].length, Some(Bytes::kib(1)), "{sizes}");
+        assert_eq!(create.features.placement, None, "{sizes}");
+    }
 }
 
 #[test]

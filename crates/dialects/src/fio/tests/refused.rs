@@ -180,6 +180,8 @@ fn what_fio_refuses_is_refused() {
         &["more than 4096 jobs, clones counted"],
     );
     check_error("[global]\nrw=read\n", &["no jobs defined"]);
+    check_error("\n \n", &["`job.fio` is empty"]);
+    check_error("; a\n# b\n", &["`job.fio` holds nothing but comments"]);
     check_error(
         "[j]\nsize=1m\ninclude absent\n",
         &["unable to open included file `absent`: entity not found"],

@@ -192,6 +192,29 @@ fn of_a_percentile_the_number_that_it_begins_with_is_read() {
 }
 
 #[test]
+fn of_a_distribution_the_numbers_that_it_begins_with_are_read() {
+    let read = |job: &Job| {
+        job.features
+            .placement
+            .as_ref()
+            .map(|it| it.distribution[0].clone())
+    };
+    for (typed, plain) in [
+        ("zipf:1.2k", "zipf:1.2"),
+        ("pareto:0.2x:0.3%", "pareto:0.2:0.3"),
+        ("normal:10k", "normal:10"),
+        ("zipf:1.2:0.3:5", "zipf:1.2:0.3"),
+    ] {
+        let with = |value: &str| format!("rw=randread\nrandom_distribution={value}");
+        check(&with(typed), read, read(&job(&with(plain))));
+    }
+    check_warning(
+        "rw=randread\nrandom_distribution=zipf:1.2k",
+        &["`1.2k` is read as 1.2, as fio does"],
+    );
+}
+
+#[test]
 fn a_steady_state_without_a_window_is_not_judged() {
     check("ss=iops:1%", |job| job.features.steady.is_some(), false);
     check_error(

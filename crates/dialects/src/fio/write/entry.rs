@@ -453,13 +453,13 @@ impl<'a> Entry<'a> {
         ]
     }
 
-    /// Shares of total latency in percent: ten classes of ns, ten of µs, twelve of ms.
+    /// Shares of completion latency in percent: ten classes of ns, ten of µs, twelve of ms.
     pub fn latency_classes(&self) -> ([f64; 10], [f64; 10], [f64; 12]) {
         let (mut nanos, mut micros, mut millis) = ([0; 10], [0; 10], [0; 12]);
         for (value, count) in self
             .ways
             .iter()
-            .filter_map(|way| way.total.as_ref())
+            .filter_map(|way| way.complete.as_ref())
             .flat_map(Histogram::nonzero)
         {
             match value {

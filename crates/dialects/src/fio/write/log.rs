@@ -98,7 +98,12 @@ impl<'a> LogLines<'a> {
             LogKind::Histogram => return,
         };
         let (time, way) = (self.time(at), io.direction as usize);
-        let _ = write!(out, "{time}, {value}, {way}, {}", io.bytes);
+        let _ = write!(out, "{time}, {value}");
+        if self.logs.value == WindowValue::Both {
+            // The largest of one.
+            let _ = write!(out, ", {value}");
+        }
+        let _ = write!(out, ", {way}, {}", io.bytes);
         self.end_line(out, io.offset, io.priority, issued);
     }
 
@@ -267,6 +272,11 @@ mod tests {
             LogKind::Complete,
             |logs| (logs.offset, logs.priority, logs.issue_time) = (true, true, true),
             "8, 1000000, 1, 8192, 65536, 0x0000, 7300000",
+        );
+        check_io(
+            LogKind::Complete,
+            |logs| logs.value = WindowValue::Both,
+            "8, 1000000, 1000000, 1, 8192, 0",
         );
         check_io(
             LogKind::Iops,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_stats::Histogram;
+use fathom_workload::IoPriority;
 
 use super::entry::{
     self, Entry, GroupWay, Samples, Way, deviation, per_second, share_of_group, utilisation,
@@ -80,7 +81,8 @@ pub fn summary(input: &FioInput, run: &FioRun<'_>) -> String {
     let groups = entry::groups(input, &members, &workers);
     let mut out = "\n".to_owned();
     for members in &members {
-        let entry = Entry::new(input, members, &workers);
+        let mut entry = Entry::new(input, members, &workers);
+        entry.add_priorities(run, members);
         if entry.ios() > 0 || entry.error != 0 {
             job(&mut out, &entry, &groups[entry.meta.group as usize], run);
         }
@@ -166,12 +168,38 @@ fn direction(out: &mut String, name: &str, way: &Way, group: &GroupWay, entry: &
             latency(out, name, histogram);
         }
     }
+    let of_priorities = priorities(way, shown);
+    for (name, _, histogram) in &of_priorities {
+        latency(out, name, histogram);
+    }
     for (name, histogram, show) in &kinds {
         if let Some(histogram) = histogram.as_ref().filter(|it| it.count() > 0 && *show) {
             percentiles(out, name.trim(), histogram, shown);
         }
     }
+    for (name, share, histogram) in &of_priorities {
+        if shown.complete || shown.total {
+            let name = format!("{name} ({share:.2}% of IOs)");
+            percentiles(out, &name, histogram, shown);
+        }
+    }
     samples(out, way, group, meta);
+}
+
+/// Latencies of each priority, with its name and its share of I/Os in percent, where there are several.
+fn priorities<'w>(way: &'w Way, shown: &Percentiles) -> Vec<(String, f64, &'w Histogram)> {
+    if way.priorities.len() < 2 {
+        return Vec::new();
+    }
+    let kind = if shown.total { "lat" } else { "clat" };
+    let all: u64 = way.priorities.values().map(Histogram::count).sum();
+    let of_one = |(priority, histogram): (&IoPriority, &'w Histogram)| {
+        let (class, level, hint) = (priority.class(), priority.level(), priority.hint());
+        let share = 100.0 * histogram.count() as f64 / all as f64;
+        let name = format!("{kind} prio {class}/{level}/{hint}");
+        (name, share, histogram)
+    };
+    way.priorities.iter().map(of_one).collect()
 }
 
 fn latency(out: &mut String, name: &str, histogram: &Histogram) {

@@ -116,8 +116,8 @@ fn json_of_one_job() {
     assert!(job["read"]["slat_ns"].get("percentile").is_none());
     assert_eq!(job["iodepth_level"]["4"], 100.0);
     assert_eq!(
-        job["latency_us"]["250"], 7.25,
-        "145 of 2,000 lie from 105 to 249 µs"
+        job["latency_us"]["250"], 7.5,
+        "150 of 2,000 completions lie from 100 to 249 µs"
     );
     assert_eq!(job["write"]["total_ios"], 0);
     assert_eq!(job["desc"], "\"x\"");
@@ -189,8 +189,8 @@ a: (groupid=0, jobs=1): err= 0: pid=4711: Fri Nov 20 18:57:26 2026
      | 50.0th=[ 1102], 99.0th=[ 2077], 99.9th=[ 2094]
    bw (  KiB/s): min= 4000, max= 4000, per=100.00%, avg=4000.00, stdev= 0.00, samples=4
    iops        : min= 1000, max= 1000, avg=1000.00, stdev= 0.00, samples=4
-  lat (usec)   : 250=7.25%, 500=12.50%, 750=12.50%, 1000=12.50%
-  lat (msec)   : 2=49.95%, 4=5.30%
+  lat (usec)   : 250=7.50%, 500=12.50%, 750=12.50%, 1000=12.50%
+  lat (msec)   : 2=49.95%, 4=5.05%
   cpu          : usr=0.00%, sys=0.00%, ctx=0, majf=0, minf=0
   IO depths    : 1=0.0%, 2=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%
      submit    : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
