@@ -28,8 +28,9 @@ const BUCKETS: usize = (MAX_BITS - SUB_BITS + 1) as usize * SUB_COUNT;
 ///
 /// Values above 2^44 ns are counted in the last bucket; minimum, maximum and sum stay exact for them too.
 ///
-/// A new histogram has all its buckets (19 KiB), so that recording never allocates; a clone has those between its extremes
-/// alone, and takes more when it needs them. A run keeps a clone for each second.
+/// A new histogram has all its buckets (19 KiB), so that recording allocates only where a bucket has counted 2^32 values,
+/// which takes far longer than the second that a worker's histogram is for; a clone has those between its extremes alone,
+/// and takes more when it needs them. A run keeps a clone for each second.
 pub struct Histogram {
     /// Counts but for what they have carried: most never grow that large, and those that stand close together share a line of
     /// the cache.

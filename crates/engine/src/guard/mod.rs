@@ -4,6 +4,8 @@
 //! refused even then while anything uses the device, a part of it, or the whole that it is a part of. A guard descriptor
 //! opened with `O_EXCL` is then kept for the whole run, so that nothing can begin to use the device meanwhile.
 //!
+//! What the kernel says of devices also tells which targets are no storage at all ([`memory_under`]).
+//!
 //! Invariants: nothing here writes; there is no way around it but to free the device.
 
 mod device;
