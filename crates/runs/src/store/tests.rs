@@ -1,0 +1,301 @@
+//! Tests of the store of runs, each with a folder of its own.
+
+use super::*;
+use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, RunKind, ToolRecord};
+use fathom_units::Nanos;
+
+fn start(environment: &serde_json::Value) -> RunStart<'_> {
+    RunStart {
+        kind: "run",
+        what: "test",
+        started_unix_ns: 1_767_323_045_000_000_000,
+        workload: "# none\n",
+        design: None,
+        environment,
+    }
+}
+
+fn store(limits: Limits) -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path().join("runs"), limits);
+    (folder, store)
+}
+
+fn record() -> Record {
+    Record {
+        schema: SCHEMA.to_owned(),
+        tool: ToolRecord {
+            name: "fathom".into(),
+            version: "0".into(),
+            git: String::new(),
+        },
+        kind: RunKind::Run,
+        title: "test".into(),
+        stored: true,
+        started_unix_ns: 1,
+        workload: serde_json::Value::Null,
+        design: serde_json::Value::Null,
+        environment: serde_json::Value::Null,
+        stages: vec![],
+        sweep: None,
+        checks: vec![],
+        verdict: Verdict::Trustworthy,
+        notes: vec![],
+        interrupted: false,
+    }
+}
+
+#[test]
+fn a_run_is_stored_and_found() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    for _ in 0..2 {
+        let writer = store.begin(&start(&environment)).unwrap();
+        assert_eq!(writer.finish(&record()), None);
+    }
+    let ids: Vec<_> = store
+        .list()
+        .unwrap()
+        .into_iter()
+        .map(|run| run.id)
+        .collect();
+    assert_eq!(ids, ["20260102-030405-run", "20260102-030405-run-2"]);
+    assert_eq!(store.load("last").unwrap(), record());
+    assert_eq!(store.name_of("last").unwrap(), ids[1]);
+    assert_eq!(store.name_of("last~1").unwrap(), ids[0]);
+    assert_eq!(store.name_of("2026").unwrap(), "2026");
+    assert_eq!(store.load("20260102-030405-run").unwrap(), record());
+    assert!(matches!(
+        store.load("2026"),
+        Err(StoreError::Ambiguous { .. })
+    ));
+    assert!(matches!(
+        store.load("nothing"),
+        Err(StoreError::NotFound { .. })
+    ));
+}
+
+#[test]
+fn a_run_cut_short_is_known_up_to_its_last_second() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let mut writer = store.begin(&start(&environment)).unwrap();
+    writer.event(&Event::StageStarted {
+        index: 0,
+        count: 1,
+        name: "reads",
+        expected: None,
+    });
+    let mut reads = OpStats::new(false, false);
+    reads.latency.record(1000);
+    reads.bytes = 4096;
+    let second = Nanos::from_secs(1);
+    let interval = IntervalStats {
+        at: second,
+        length: second,
+        directions: [Some(reads), None, None],
+        set: fathom_record::SetStats::default(),
+    };
+    writer.event(&Event::Interval {
+        index: 0,
+        phase: Phase::Measure,
+        interval: &interval,
+    });
+    let folder = writer.folder().to_owned();
+    drop(writer);
+    // Torn last lines, as a kill in mid-write leaves them: one in the middle of a character.
+    let tear = |file: &str, tail: &[u8]| {
+        let mut bytes = std::fs::read(folder.join(file)).unwrap();
+        bytes.extend_from_slice(tail);
+        std::fs::write(folder.join(file), bytes).unwrap();
+    };
+    tear(files::EVENTS, b"{\"event\":\"note\",\"text\":\"50 \xc2");
+    tear(files::HISTOGRAMS, b"Tag=read,1.000,1.000,0.001,HISTF");
+    let record = store.load("last").unwrap();
+    assert!(record.interrupted);
+    assert_eq!(record.stages[0].intervals[0].read.unwrap().ios, 1);
+    let total = &record.stages[0].total;
+    let read = total.read.as_ref().unwrap();
+    assert_eq!(
+        (read.ios, read.bytes, total.all.as_ref().unwrap().ios),
+        (1, 4096, 1)
+    );
+    assert!(read.latency_ns.p50.abs_diff(1000) <= 4 && total.write.is_none());
+    assert_eq!(read.latency_ns.max, 1000);
+    assert_eq!(store.list().unwrap()[0].state, RunState::CutShort);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_made_from_the_events() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let mut start = start(&environment);
+    start.workload = "[[stage]]\nname = \"mix\"\nrepeats = 2\nmeasure = \"1s\"\n\
+        [[stage.job]]\ntarget = { path = \"f\", size = \"1MiB\" }\nblock = \"4KiB\"\n";
+    let writer = store.begin(&start).unwrap();
+    let path = writer.folder().join(files::RECORD);
+    assert_eq!(writer.finish(&record()), None);
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    assert_eq!(store.list().unwrap()[0].state, RunState::Unreadable);
+    let from_events = store.load("last").unwrap();
+    assert!(!from_events.interrupted);
+    assert_eq!(from_events.started_unix_ns, 1_767_323_045_000_000_000);
+    assert!(
+        from_events.notes[0].contains("`record.json` cannot be read"),
+        "{:?}",
+        from_events.notes
+    );
+    assert_eq!(from_events.workload["stage"][0]["repeats"], 2);
+    // The file itself was asked for.
+    assert!(matches!(
+        store.load(path.to_str().unwrap()),
+        Err(StoreError::BadRecord { .. })
+    ));
+    let later = String::from_utf8(whole).unwrap();
+    let later = later.replace(SCHEMA, "fathom.record/9");
+    std::fs::write(&path, later).unwrap();
+    assert_eq!(store.list().unwrap()[0].state, RunState::Unreadable);
+    let error = store.load("last").unwrap_err().to_string();
+    assert!(error.contains("fathom.record/9"), "{error}");
+}
+
+#[test]
+fn an_empty_store_has_no_newest_run() {
+    let (_keep, store) = store(Limits::default());
+    let error = store.load("last").unwrap_err();
+    assert_eq!(error.to_string(), "no runs are stored yet");
+}
+
+/// A clock that was set back gives a run an older name than that of the run before it.
+#[test]
+fn a_run_knows_whether_it_is_the_last() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let first = store.begin(&start(&environment)).unwrap();
+    assert_eq!(first.name(), "last");
+    let earlier = RunStart {
+        started_unix_ns: start(&environment).started_unix_ns - 3_600_000_000_000,
+        ..start(&environment)
+    };
+    let second = store.begin(&earlier).unwrap();
+    let name = second.name();
+    assert_eq!(second.finish(&record()), None);
+    assert_eq!(store.load(&name).unwrap().title, "test");
+    assert!(name.starts_with("2026"), "{name}");
+    assert_eq!(first.name(), "last");
+    let third = store.begin(&start(&environment)).unwrap();
+    assert_eq!(
+        (third.name().as_str(), first.name().ends_with("-run")),
+        ("last", true)
+    );
+}
+
+#[test]
+fn runs_are_counted_from_the_last() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    for title in ["first", "second", "third"] {
+        let writer = store.begin(&start(&environment)).unwrap();
+        let titled = Record {
+            title: title.to_owned(),
+            ..record()
+        };
+        assert_eq!(writer.finish(&titled), None);
+    }
+    for (name, expected) in [
+        ("last", Ok("third")),
+        ("last~0", Ok("third")),
+        ("last~1", Ok("second")),
+        ("last~2", Ok("first")),
+        ("last~3", Err("there is no `last~3`: 3 runs are stored")),
+        (
+            "last~99999999999999999999999",
+            Err("there is no `last~99999999999999999999999`: 3 runs are stored"),
+        ),
+        (
+            "last~x",
+            Err("`last~x` is no run: how many runs before the last stands behind `last~`"),
+        ),
+        (
+            "last~",
+            Err("`last~` is no run: how many runs before the last stands behind `last~`"),
+        ),
+        (
+            "last~-1",
+            Err("`last~-1` is no run: how many runs before the last stands behind `last~`"),
+        ),
+        ("last1", Err("no run is called `last1`")),
+    ] {
+        let loaded = store.load(name).map(|record| record.title);
+        let loaded = loaded.map_err(|error| error.to_string());
+        assert_eq!(
+            loaded.as_deref().map_err(String::as_str),
+            expected,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_folder_is_named_by_its_path() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let writer = store.begin(&start(&environment)).unwrap();
+    let folder = writer.folder().to_owned();
+    assert_eq!(writer.finish(&record()), None);
+    assert_eq!(store.load(folder.to_str().unwrap()).unwrap(), record());
+    let none = store.folder.to_str().unwrap();
+    let error = store.load(none).unwrap_err().to_string();
+    assert!(error.contains(&format!("`{none}` holds no run")), "{error}");
+    let nothing = store.load("").unwrap_err().to_string();
+    assert_eq!(nothing, "no run is called ``");
+}
+
+#[test]
+fn the_oldest_runs_go_first_and_strangers_stay() {
+    let (_keep, store) = store(Limits {
+        runs: 2,
+        bytes: u64::MAX,
+    });
+    let environment = serde_json::json!({});
+    std::fs::create_dir_all(store.folder.join("mine")).unwrap();
+    for _ in 0..4 {
+        let mut writer = store.begin(&start(&environment)).unwrap();
+        writer.take_note();
+        assert_eq!(writer.finish(&record()), None);
+    }
+    assert_eq!(store.list().unwrap().len(), 2);
+    assert!(store.folder.join("mine").exists());
+}
+
+#[test]
+fn what_goes_is_told_and_a_run_under_way_stays() {
+    let (_keep, store) = store(Limits {
+        runs: 1,
+        bytes: u64::MAX,
+    });
+    let environment = serde_json::json!({});
+    let mut served = store.begin(&start(&environment)).unwrap();
+    assert_eq!(served.take_note(), None);
+    assert_eq!(store.list().unwrap()[0].state, RunState::UnderWay);
+    // The older run is under way, so that nothing goes for the next, which goes for the one after it.
+    let mut second = store.begin(&start(&environment)).unwrap();
+    assert_eq!(second.take_note(), None);
+    assert_eq!(second.finish(&record()), None);
+    let mut third = store.begin(&start(&environment)).unwrap();
+    let note = third.take_note().unwrap();
+    assert!(note.contains("`20260102-030405-run-2`"), "{note}");
+    assert!(note.contains(Limits::KEEP), "{note}");
+    assert!(!note.contains('\n'), "{note}");
+    let ids: Vec<_> = store.list().unwrap().into_iter().collect();
+    assert_eq!(ids.len(), 2, "{ids:?}");
+    // What nobody asked for is told at the end.
+    drop(third);
+    let fourth = store.begin(&start(&environment)).unwrap();
+    let told = fourth.finish(&record()).unwrap();
+    assert!(told.contains("removed"), "{told}");
+    assert_eq!(served.finish(&record()), None);
+    let first = store.load("20260102-030405-run").unwrap();
+    assert_eq!(first, record());
+}
