@@ -89,6 +89,42 @@ fn counted(home: &Path, run: &str, kind: &str) -> u64 {
     rows.next().unwrap()[5].parse().unwrap()
 }
 
+/// A file that is cut while it is read: I/O past its new end fails.
+#[test]
+fn failed_ios_are_counted_until_there_are_too_many() {
+    for (line, goes_on) in [("", true), ("data_errors=2\n", false)] {
+        let home = disk_folder();
+        let file = home.path().join("f1");
+        std::fs::write(&file, vec![7; 2 << 20]).unwrap();
+        let text = format!(
+            "{line}sd=s,lun=f1\nwd=w,sd=s,rdpct=100,seekpct=100,xfersize=4k\n\
+             rd=r,wd=w,iorate=10,elapsed=3,interval=1\n"
+        );
+        std::fs::write(home.path().join("parm"), text).unwrap();
+        let cutter = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(700));
+            let file = std::fs::OpenOptions::new().write(true).open(file);
+            file.unwrap().set_len(4096).unwrap();
+        });
+        let arguments = ["vdbench", "-f", "parm", "-o", "out"];
+        let (_, told) = expect_code(home.path(), &arguments, 157);
+        cutter.join().unwrap();
+        let log = page(home.path(), "errorlog.html");
+        assert!(
+            log.contains("s: failed: ") && log.contains("f1 lba: "),
+            "{log}"
+        );
+        let summary = page(home.path(), "summary.html");
+        if goes_on {
+            assert!(told.contains("I/Os failed, of 50 that end a run"), "{told}");
+            assert!(summary.contains("avg_2-3"), "{summary}");
+        } else {
+            assert!(told.contains("the end of the target was reached"), "{told}");
+            assert!(log.contains("s: failed: 2 read errno 0"), "{log}");
+        }
+    }
+}
+
 #[test]
 fn public_parsers_read_a_real_run() {
     let home = disk_folder();

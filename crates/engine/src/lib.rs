@@ -43,6 +43,7 @@ mod store;
 mod targets;
 mod thread;
 mod timing;
+mod tolerance;
 mod trace;
 mod undo;
 mod verification;

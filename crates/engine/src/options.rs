@@ -1,5 +1,7 @@
 //! What the user allows a run to do beyond its workload, and asks to be told of it.
 
+use std::num::NonZeroU64;
+
 use fathom_units::Nanos;
 
 /// Whether existing regular files that Fathom did not make may be written by jobs that ask for Fathom's own files only.
@@ -12,7 +14,7 @@ pub enum Overwrite {
     Allowed,
 }
 
-/// What the first failed I/O does.
+/// What a failed I/O does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ErrorPolicy {
     /// It ends the run; what was measured is kept.
@@ -22,6 +24,8 @@ pub enum ErrorPolicy {
     EndWorker,
     /// It is counted, and the run goes on.
     Continue,
+    /// It is counted, and the run goes on until so many failed, all jobs and stages together: that one ends it.
+    StopAt(NonZeroU64),
 }
 
 /// What the user allows.
@@ -32,7 +36,7 @@ pub struct RunOptions {
     pub destroy_data: Vec<String>,
     /// Whether others' regular files may be written.
     pub overwrite: Overwrite,
-    /// What the first failed I/O does.
+    /// What a failed I/O does.
     pub on_error: ErrorPolicy,
     /// Measure how long workers are outside the system calls that carry their I/O; those that wait for moments of their own
     /// (rates, pauses, schedules) are not, since they wait there.

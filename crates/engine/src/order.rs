@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use fathom_workload::{EndsOthers, Stage};
 
-use crate::{EngineError, ErrorPolicy, StopFlag};
+use crate::tolerance::Tolerance;
+use crate::{EngineError, StopFlag};
 
 /// How soon a waiting worker sees that the run is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -19,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(crate) struct Order<'a> {
     stage: &'a Stage,
     /// What an I/O that failed ends.
-    on_error: ErrorPolicy,
+    tolerance: &'a Tolerance,
     /// Told to end, by place of the group in `groups`.
     told_to_end: Vec<AtomicBool>,
     /// Ids of the reporting groups.
@@ -35,13 +36,13 @@ pub(crate) struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    pub(crate) fn new(stage: &'a Stage, on_error: ErrorPolicy) -> Self {
+    pub(crate) fn new(stage: &'a Stage, tolerance: &'a Tolerance) -> Self {
         let mut groups: Vec<u32> = stage.jobs.iter().map(|job| job.group.id).collect();
         groups.sort_unstable();
         groups.dedup();
         Self {
             stage,
-            on_error,
+            tolerance,
             told_to_end: groups.iter().map(|_| AtomicBool::new(false)).collect(),
             groups,
             running: Mutex::new(stage.jobs.iter().map(|job| job.workers).collect()),
@@ -79,7 +80,7 @@ impl<'a> Order<'a> {
 
     /// Whether a worker whose I/O failed ends by itself.
     pub(crate) fn workers_fail_alone(&self) -> bool {
-        self.on_error == ErrorPolicy::EndWorker
+        self.tolerance.workers_fail_alone()
     }
 
     /// Keeps why a worker ended by itself.

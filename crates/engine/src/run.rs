@@ -16,6 +16,7 @@ use crate::preflight::{Plan, RingProbe, layout_range, preflight_with};
 use crate::stage::{StageOutput, StageRun};
 use crate::store::Store;
 use crate::targets::Kind;
+use crate::tolerance::Tolerance;
 use crate::undo::Undo;
 use crate::{EngineError, RunOptions, StopFlag, growth, marker};
 
@@ -208,6 +209,7 @@ fn run_stages(
         .collect();
     let file_sets = FileSets::default();
     let mut holes = Holes::default();
+    let tolerance = Tolerance::new(options.on_error);
     for (index, planned) in plan.stages.iter().enumerate() {
         if stop.take_skip() {
             continue;
@@ -241,6 +243,7 @@ fn run_stages(
             store,
             file_sets: &file_sets,
             options,
+            tolerance: &tolerance,
             stop,
             uring: plan.uring,
         }

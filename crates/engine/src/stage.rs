@@ -27,9 +27,10 @@ use crate::steady::SteadyWatch;
 use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
+use crate::tolerance::Tolerance;
 use crate::verification::verification;
 use crate::worker::{Finished, Flows, Parts, PlacedSet, SetParts, WarmUps};
-use crate::{EngineError, ErrorPolicy, RunOptions, StopFlag, calls, counters};
+use crate::{EngineError, RunOptions, StopFlag, calls, counters};
 
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -57,6 +58,8 @@ pub(crate) struct StageRun<'a> {
     pub(crate) store: &'a Store,
     pub(crate) file_sets: &'a FileSets,
     pub(crate) options: &'a RunOptions,
+    /// That of the whole run.
+    pub(crate) tolerance: &'a Tolerance,
     pub(crate) stop: &'a StopFlag,
     /// What jobs that ask for io_uring get.
     pub(crate) uring: Backend,
@@ -150,7 +153,7 @@ impl StageRun<'_> {
     /// # Errors
     /// Where it cannot begin. What fails later is part of the output.
     pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<StageOutput, EngineError> {
-        let order = Order::new(self.stage, self.options.on_error);
+        let order = Order::new(self.stage, self.tolerance);
         let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
         let sets = sets_per_worker(count);
         let (full, messages) = sync_channel(count * (sets + CHUNKS_PER_WORKER));
@@ -279,7 +282,7 @@ impl StageRun<'_> {
                 ranges,
             )?,
             key,
-            on_error: self.options.on_error,
+            tolerance: self.tolerance,
             outside_calls: self.options.outside_calls,
             stop: self.stop.clone(),
             abort: order.told_to_end(index),
@@ -357,7 +360,7 @@ impl StageRun<'_> {
             handover,
             flow: None,
             order,
-            on_error: self.options.on_error,
+            tolerance: self.tolerance,
             stop: self.stop.clone(),
             abort: order.told_to_end(index),
         }
@@ -547,7 +550,7 @@ impl StageRun<'_> {
     fn take_finished(&self, finished: Finished, output: &mut StageOutput) {
         output.lag.merge(&finished.lag);
         output.stamp_error.merge(&finished.stamp_error);
-        let alone = self.options.on_error == ErrorPolicy::EndWorker;
+        let alone = self.tolerance.workers_fail_alone();
         if let (Some(failure), None, false) = (finished.failure, &output.failure, alone) {
             let job = &self.stage.jobs[finished.stats.job];
             output.failure = Some(io_error(job, failure));

@@ -5,16 +5,18 @@
 
 mod directory;
 mod enough;
+mod errors;
 mod processors;
 mod watcher;
 
 use std::fmt::Write as _;
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::vdbench::output::{Layout, Pages as _, Report, layout};
 use fathom_dialects::vdbench::{self, RunKind, VdbenchInput};
-use fathom_engine::{EngineError, StopFlag};
+use fathom_engine::{EngineError, ErrorPolicy, RunOptions, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
     Code, Console, Failure, Input, Start, engine_failure, in_words_of, located, map_paths,
@@ -31,6 +33,9 @@ use crate::measure::{Ours, asks_for_help};
 
 /// The directory where none is named.
 const DEFAULT_OUTPUT: &str = "output";
+
+/// Failed I/Os of all runs together at which Vdbench ends, where `data_errors=` says nothing.
+const DATA_ERRORS: NonZeroU64 = NonZeroU64::new(50).expect("it is more than none");
 
 const USAGE: &str = "\
 Usage: fathom vdbench -f FILE ... [-o DIR] [-s] [-e SECONDS] [-i SECONDS] [-w SECONDS] [-m N] [-t] [key=value ...]
@@ -251,7 +256,11 @@ fn run(
     words: &[String],
     console: &dyn Console,
 ) -> Result<Code, Failure> {
-    let options = ours.options();
+    let limit = input.general.data_errors.unwrap_or(DATA_ERRORS);
+    let options = RunOptions {
+        on_error: ErrorPolicy::StopAt(limit),
+        ..ours.options()
+    };
     let stop = StopFlag::new();
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::VdbenchFailed, error))?;
@@ -287,7 +296,12 @@ fn run(
             return Err(engine_failure(&error));
         }
     };
-    let failure = ran.failure.as_ref().map(engine_failure);
+    let errors = errors::count(&ran.results);
+    let failure = ran
+        .failure
+        .as_ref()
+        .map(engine_failure)
+        .or_else(|| (errors > 0).then(|| errors::failure(errors, limit)));
     // A word in the file of `monitor=` ends all as it should.
     let interrupted = ran.interrupted && stop.signal().is_some();
     let record = start.record(&whole, measured(ran));

@@ -145,16 +145,12 @@ fn io_errors(evidence: &Evidence<'_>) -> Check {
         .flat_map(|worker| &worker.errors);
     let count: u64 = errors.clone().map(|error| error.count).sum();
     let first = errors.clone().next().map(|error| {
-        // The kernel has no word for a transfer that ended early.
-        let what = match error.errno {
-            0 => "transfer shorter than asked for".to_owned(),
-            number => std::io::Error::from_raw_os_error(number).to_string(),
-        };
         let ios = if count == 1 { "I/O" } else { "I/Os" };
         format!(
-            "{} {ios} failed, the first a {}: {what}",
+            "{} {ios} failed, the first a {}: {}",
             group_digits(count),
-            error.name()
+            error.name(),
+            error.reason()
         )
     });
     check(

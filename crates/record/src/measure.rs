@@ -156,6 +156,15 @@ impl IoErrors {
         let operation = self.operation.map(FailedOperation::name);
         operation.unwrap_or(self.direction.name())
     }
+
+    /// Why, in the system's words.
+    pub fn reason(&self) -> String {
+        match self.errno {
+            // The kernel has no word for a transfer that ended early.
+            0 => "transfer shorter than asked for".to_owned(),
+            number => std::io::Error::from_raw_os_error(number).to_string(),
+        }
+    }
 }
 
 /// Lower bounds of the queue-depth classes in [`WorkerStats::depth_levels`].

@@ -3,6 +3,7 @@
 //! Facts of each keyword and its default are those of Vdbench 5.04.07. Sizes are in bytes, times in seconds.
 
 use std::fmt;
+use std::num::NonZeroU64;
 
 use fathom_units::Bytes;
 
@@ -595,6 +596,8 @@ pub struct General {
     pub histogram: Vec<u64>,
     /// `report=` words in full: `host_detail`, `slave_detail`, `no_sd_detail`, `no_fsd_detail`.
     pub report: Vec<String>,
+    /// `data_errors=`: failed I/Os of all runs together at which all ends.
+    pub data_errors: Option<NonZeroU64>,
     /// `monitor=`: the file that ends a run.
     pub monitor: Option<String>,
     /// `startcmd=`.

@@ -27,7 +27,8 @@ use crate::file_sets::clean;
 use crate::interval::{Handover, phase};
 use crate::order::Order;
 use crate::timing::{Boundaries, Gauge, Times};
-use crate::{EngineError, ErrorPolicy, StopFlag};
+use crate::tolerance::Tolerance;
+use crate::{EngineError, StopFlag};
 
 /// How long it waits where all that it could work on is used by others.
 const BUSY_PAUSE: Nanos = Nanos::from_micros(50);
@@ -44,7 +45,8 @@ pub(crate) struct SetParts<'a> {
     pub(crate) handover: Handover,
     pub(crate) flow: Option<Share>,
     pub(crate) order: &'a Order<'a>,
-    pub(crate) on_error: ErrorPolicy,
+    /// Whether it goes on after a failed operation.
+    pub(crate) tolerance: &'a Tolerance,
     pub(crate) stop: StopFlag,
     pub(crate) abort: &'a AtomicBool,
 }
@@ -511,7 +513,7 @@ impl<'a> SetWorker<'a> {
         let formats = self.parts.job.features.file_work.as_ref();
         let formats =
             formats.is_some_and(|work| matches!(work.task, fathom_workload::FileTask::Format(_)));
-        if self.parts.on_error != ErrorPolicy::Continue || formats {
+        if !self.parts.tolerance.survives_another() || formats {
             let source = match error.raw_os_error() {
                 Some(code) => io::Error::from_raw_os_error(code),
                 None => io::Error::new(error.kind(), error.to_string()),

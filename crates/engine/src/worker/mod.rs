@@ -66,7 +66,8 @@ use crate::calls::NextPass;
 use crate::interval::{Handover, phase};
 use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
-use crate::{EngineError, ErrorPolicy, StopFlag};
+use crate::tolerance::Tolerance;
+use crate::{EngineError, StopFlag};
 
 /// How long a worker without anything in flight sleeps before it looks at the stop flag again.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
@@ -96,7 +97,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) verification: Option<Verification<'a>>,
     /// What its random streams depend on.
     pub(crate) key: StreamKey,
-    pub(crate) on_error: ErrorPolicy,
+    /// Whether it goes on after a failed I/O.
+    pub(crate) tolerance: &'a Tolerance,
     /// Whether its time outside system calls is measured.
     pub(crate) outside_calls: bool,
     pub(crate) stop: StopFlag,
@@ -127,7 +129,7 @@ impl<'a, S> Parts<'a, S> {
             enough: self.enough,
             verification: self.verification,
             key: self.key,
-            on_error: self.on_error,
+            tolerance: self.tolerance,
             outside_calls: self.outside_calls,
             stop: self.stop,
             abort: self.abort,

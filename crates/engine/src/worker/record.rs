@@ -8,7 +8,6 @@ use fathom_workload::{Direction, ExistingFiles};
 
 use super::source::{Source, Verdict};
 use super::{FailedIo, Kind, Slot, Worker};
-use crate::ErrorPolicy;
 
 /// Offsets kept of the failed I/Os of one kind.
 const FIRST_OFFSETS: usize = 8;
@@ -315,7 +314,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let handling = &self.parts.job.features.errors;
         let way = direction as usize;
         let survived = handling.go_on[way] || handling.ignored[way].contains(&errno);
-        if self.parts.on_error != ErrorPolicy::Continue && !survived {
+        if !survived && !self.parts.tolerance.survives_another() {
             self.fail_at(name, slot, errno);
         }
     }
@@ -360,7 +359,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     pub(super) fn fail(&mut self, failure: FailedIo) {
         self.end_with(EndReason::Failed);
         self.failure.get_or_insert(failure);
-        if self.parts.on_error != ErrorPolicy::EndWorker {
+        if !self.parts.tolerance.workers_fail_alone() {
             self.parts
                 .abort
                 .store(true, std::sync::atomic::Ordering::Relaxed);

@@ -11,7 +11,7 @@ use fathom_workload::Workload;
 
 use super::directory::Files;
 use super::enough::has_enough;
-use super::processors;
+use super::{errors, processors};
 
 /// Whose time it is.
 #[derive(Debug, Clone, Copy)]
@@ -199,6 +199,9 @@ impl<'a> Watcher<'a> {
             let end = self.end_of(&self.input.runs[run]);
             let now = self.now();
             let average = self.report.run_ends(&mut self.files, end, now);
+            for line in errors::lines(self.workload, result) {
+                self.report.error(&mut self.files, now, &line);
+            }
             self.end_curve(run, &average);
             self.files.flush();
         }

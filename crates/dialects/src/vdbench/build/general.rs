@@ -1,5 +1,7 @@
 //! Parameters before all sections.
 
+use std::num::NonZeroU64;
+
 use super::Builder;
 use crate::vdbench::lexer::Parameter;
 use crate::vdbench::options::parse_repeat;
@@ -225,8 +227,9 @@ impl Builder<'_> {
             .first()
             .map(|word| word.text.parse::<u64>())
         {
-            Some(Ok(0 | 1)) => {}
-            Some(Ok(_)) => self.no_effect(parameter, "the first error of an I/O ends its job"),
+            Some(Ok(count)) => {
+                self.built.general.data_errors = NonZeroU64::new(count).or(Some(NonZeroU64::MIN));
+            }
             _ => self.refuse(
                 parameter,
                 "commands on errors are not run",

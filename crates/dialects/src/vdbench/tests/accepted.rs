@@ -38,18 +38,29 @@ fn traps_are_warned_of() {
         1,
         "`messagescan=` changes nothing here",
     );
-    for (first, named) in [
-        ("data_errors=5", "`data_errors=` changes nothing here"),
-        (
-            "report_run_totals=yes",
-            "`report_run_totals=` changes nothing here",
-        ),
-    ] {
+    for (first, named) in [(
+        "report_run_totals=yes",
+        "`report_run_totals=` changes nothing here",
+    )] {
         warned(&format!("{first}\n{SD_WD}{rd}"), 1, named);
     }
     let plain =
         read("sd=sd1,lun=/f,size=1g   # the file\nwd=wd1,sd=sd1 fast\nrd=r,wd=wd1,iorate=max\n");
     assert!(plain.warnings.0.is_empty(), "{}", plain.warnings);
+}
+
+#[test]
+fn failures_are_counted_up_to_a_limit() {
+    for (line, limit) in [
+        ("", None),
+        ("data_errors=0\n", Some(1)),
+        ("data_errors=5\n", Some(5)),
+    ] {
+        let input = read(&format!("{line}{SD_WD}rd=rd1,wd=wd1,iorate=max"));
+        let found = input.general.data_errors.map(std::num::NonZeroU64::get);
+        assert_eq!(found, limit, "{line}");
+        assert!(input.warnings.0.is_empty(), "{}", input.warnings);
+    }
 }
 
 #[test]
