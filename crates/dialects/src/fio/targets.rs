@@ -429,6 +429,7 @@ impl Clone<'_> {
             }
             _ => length.filter(|length| *length > 0),
         };
+        let length = self.shared(length, offset);
         if share_of_unknown {
             let message = format!("a percentage of `{path}`, whose size is not known");
             self.refuse(diagnostics, &message, "give sizes and offsets in bytes");
@@ -474,6 +475,19 @@ impl Clone<'_> {
             (_, FileStatus::Missing) if settings.placement.append => Some(made),
             (Some(offset), _) if in_percent => offset.checked_next_multiple_of(align),
             (other, _) => other,
+        }
+    }
+
+    /// What is left of a length in bytes by a percentage that `size` was given in before, in whole blocks.
+    fn shared(&self, length: Option<u64>, offset: Option<u64>) -> Option<u64> {
+        let percent = self.settings.size_share;
+        match (length, self.settings.size) {
+            (Some(length), Amount::Bytes(_)) if percent != 100 => {
+                let end = length.saturating_add(offset.unwrap_or(0));
+                let block = smallest_block(self.settings);
+                Some(share(end, percent).min(length) / block * block)
+            }
+            _ => length,
         }
     }
 
