@@ -98,6 +98,11 @@ impl<'a> ValueReader<'a> {
     }
 
     pub fn refuse(&mut self, message: &str, hint: Option<String>) {
+    /// Whether it is given by its name alone, without `=`.
+    pub fn is_bare(&self) -> bool {
+        self.option.value.is_none()
+    }
+
         let error = Diagnostic::error(message).at(self.option.value_location());
         self.diagnostics.push(match hint {
             Some(hint) => error.hint(hint),

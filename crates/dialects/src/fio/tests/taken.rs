@@ -156,6 +156,24 @@ fn the_name_of_a_log_may_be_empty_in_a_job_file_alone() {
     assert_eq!(errors.0[0].message, message);
     assert!(read_text("[j]\nsize=1m\nwrite_bw_log=\n").is_ok());
 }
+#[test]
+fn a_log_without_a_name_keeps_the_one_before() {
+    let names = |text: &str| {
+        let input = read_text(text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
+        let files = input.jobs[0].logs.files.iter();
+        files.map(|file| file.path.clone()).collect::<Vec<_>>()
+    };
+    for (option, kind) in [("bw", "bw"), ("iops", "iops"), ("hist", "clat_hist")] {
+        let text = |own: &str| {
+            format!("[global]\nwrite_{option}_log=all\n[j]\nsize=1m\nwrite_{option}_log{own}\n")
+        };
+        assert_eq!(names(&text("")), [format!("all_{kind}.1.log")]);
+        assert_eq!(names(&text("=")), [format!("j_{kind}.1.log")]);
+        assert_eq!(names(&text("=own")), [format!("own_{kind}.1.log")]);
+    }
+    assert_eq!(names("[j]\nsize=1m\nwrite_bw_log\n"), ["j_bw.1.log"]);
+}
+
 
 #[test]
 fn a_list_of_percentiles_ends_at_zero() {
