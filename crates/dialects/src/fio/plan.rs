@@ -490,7 +490,7 @@ impl<'a> Planner<'a> {
             unified: settings.unified,
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
-            tells_errors: verify::goes_on(settings),
+            tells_errors: settings.control.survived.any(),
             sample_halves: settings.log.sample_halves(),
             logs,
         }

@@ -376,12 +376,33 @@ fn errors_are_survived_as_asked() {
     check(
         "continue_on_error=all",
         ignored,
-        [both.clone(), both.clone(), both],
+        [both.clone(), both.clone(), both.clone()],
     );
     check(
         "ignore_error=,ENOSPC:5",
         ignored,
         [vec![], vec![28, 5], vec![28, 5]],
+    );
+    // What is named takes the place of fio's own, and the later option holds.
+    check(
+        "ignore_error=ENOSPC\ncontinue_on_error=io",
+        ignored,
+        [vec![28], both.clone(), both.clone()],
+    );
+    check(
+        "ignore_error=ENOSPC\ncontinue_on_error=none",
+        ignored,
+        Default::default(),
+    );
+    check(
+        "continue_on_error=none\nignore_error=ENOSPC",
+        ignored,
+        [vec![28], vec![], vec![]],
+    );
+    check(
+        "continue_on_error=write\nignore_error=EIO",
+        ignored,
+        [vec![5], both.clone(), both],
     );
     check(
         "rw=write\nfill_device=1",
@@ -701,6 +722,9 @@ fn survived_errors_are_told_wherever_there_can_be_any() {
         ("continue_on_error=read", true),
         ("continue_on_error=1", true),
         ("ignore_error=EIO", true),
+        ("ignore_error=,,EIO", true),
+        ("ignore_error=EIO\ncontinue_on_error=none", false),
+        ("continue_on_error=none\nignore_error=EIO", true),
         ("bs=4k", false),
     ] {
         let arguments = ["--name=a", "--size=1m", &format!("--{option}")];
