@@ -26,6 +26,14 @@ fn numbers_below_zero_lose_their_sign() {
         "randseed=-2",
         &["`randseed=-2` is read as 18,446,744,073,709,551,614, as fio does"],
     );
+    check_warning(
+        "loops=4294967298",
+        &["`loops=4294967298` is read as 2, as fio does"],
+    );
+    check_warning(
+        "rate_iops=99999999999",
+        &["`rate_iops=99999999999` is read as 1,215,752,191, as fio does"],
+    );
     let bounds = ["`iodepth=-1` is out of range: 1 to 1,048,576"];
     check_error("[j]\nsize=1m\niodepth=-1\n", &bounds);
 }
@@ -149,14 +157,6 @@ fn a_clock_is_one_of_fios() {
 }
 
 #[test]
-fn the_name_of_a_log_may_be_empty_in_a_job_file_alone() {
-    let arguments = ["--name=j", "--size=1m", "--write_bw_log="];
-    let errors = read_in(&Memory::default(), &arguments).unwrap_err();
-    let message = "option `--write_bw_log` has an empty value";
-    assert_eq!(errors.0[0].message, message);
-    assert!(read_text("[j]\nsize=1m\nwrite_bw_log=\n").is_ok());
-}
-#[test]
 fn a_log_without_a_name_keeps_the_one_before() {
     let names = |text: &str| {
         let input = read_text(text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
@@ -174,6 +174,14 @@ fn a_log_without_a_name_keeps_the_one_before() {
     assert_eq!(names("[j]\nsize=1m\nwrite_bw_log\n"), ["j_bw.1.log"]);
 }
 
+#[test]
+fn the_name_of_a_log_may_be_empty_in_a_job_file_alone() {
+    let arguments = ["--name=j", "--size=1m", "--write_bw_log="];
+    let errors = read_in(&Memory::default(), &arguments).unwrap_err();
+    let message = "option `--write_bw_log` has an empty value";
+    assert_eq!(errors.0[0].message, message);
+    assert!(read_text("[j]\nsize=1m\nwrite_bw_log=\n").is_ok());
+}
 
 #[test]
 fn a_list_of_percentiles_ends_at_zero() {
