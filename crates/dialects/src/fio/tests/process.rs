@@ -727,8 +727,7 @@ fn survived_errors_are_told_wherever_there_can_be_any() {
         ("continue_on_error=none\nignore_error=EIO", true),
         ("bs=4k", false),
     ] {
-        let arguments = ["--name=a", "--size=1m", &format!("--{option}")];
-        let input = read_in(&Memory::default(), &arguments).unwrap();
+        let input = read_text(&format!("[a]\nsize=1m\n{option}\n")).unwrap();
         assert_eq!(input.jobs[0].tells_errors, told, "{option}");
     }
 }
@@ -748,7 +747,18 @@ fn disks_are_those_of_jobs_that_do_io_on_some() {
         [true, false]
     );
     assert_eq!(shown("[j]\nsize=1m\nioengine=null\n"), [false]);
-    assert_eq!(shown("[j]\nsize=1m\nioengine=filestat\n"), [false]);
+    for (engine, expected) in [
+        ("filecreate", false),
+        ("filestat", true),
+        ("filedelete", true),
+        ("dircreate", false),
+        ("dirstat", false),
+        ("dirdelete", false),
+        ("falloc", true),
+    ] {
+        let text = format!("[j]\nsize=1m\nrw=write\nioengine={engine}\n");
+        assert_eq!(shown(&text), [expected], "{engine}");
+    }
 }
 
 #[test]
