@@ -46,7 +46,13 @@ impl Clone<'_> {
         if let Some(operation) = features::operation(settings)
             && operation.is_of_names()
         {
-            return Some(self.names(files));
+            let paths = match &settings.control.open_directory {
+                Some(directory) if !operation.is_of_directories() => {
+                    self.listed(directory, files, diagnostics)?
+                }
+                _ => self.paths(files),
+            };
+            return Some(self.names(paths));
         }
         let paths = match &settings.control.open_directory {
             None => self.paths(files),
@@ -118,14 +124,14 @@ impl Clone<'_> {
     }
 
     /// Files or directories whose names alone matter: one operation on each, counted as one block.
-    fn names(&self, files: &dyn Files) -> Vec<Target> {
+    fn names(&self, paths: Vec<String>) -> Vec<Target> {
         let block = Bytes::new(smallest_block(self.settings));
         let target = |path| Target {
             place: Place::Path(path),
             offset: Bytes::ZERO,
             length: Some(block),
         };
-        self.paths(files).into_iter().map(target).collect()
+        paths.into_iter().map(target).collect()
     }
 
     /// Every regular file of `opendir`, and those of `filename` behind them.

@@ -795,3 +795,10 @@ fn a_count_of_files_holds_for_those_of_a_directory() {
     let cut = ["--opendir=/d", "--filename=/other:/d/a", "--nrfiles=4"];
     assert_eq!(used(&cut), [4]);
 }
+    assert_eq!(used(&["--opendir=/d", "--ioengine=filedelete"]), [3]);
+    assert_eq!(
+        used(&["--opendir=/d", "--ioengine=filestat", "--nrfiles=2"]),
+        [2]
+    );
+    let directories = ["--opendir=/d", "--ioengine=dirdelete", "--size=4k"];
+    assert_eq!(used(&directories), [1]);
