@@ -144,6 +144,31 @@ fn errors_that_are_survived_are_told() {
     assert_eq!(found, (true, [110, 16, 16, 110]));
 }
 
+/// Here such a job has failed, while fio has it end as if nothing were amiss; others go on with both.
+#[test]
+fn other_jobs_go_on_where_a_command_fails() {
+    for theirs in [true, false] {
+        let folder = support::disk_folder();
+        let jobs = "[global]\nioengine=null\nsize=64k\n\
+                    [a]\nexec_prerun=false\nexec_postrun=true\n[b]\n[c]\nstonewall\n";
+        std::fs::write(folder.path().join("jobs.fio"), jobs).unwrap();
+        let mut command = support::fio(folder.path(), theirs);
+        command.args(["--output-format=json", "--output=o.json", "jobs.fio"]);
+        let output = command.output().unwrap();
+        let document = std::fs::read_to_string(folder.path().join("o.json")).unwrap();
+        let document = &document[document.find('{').unwrap()..];
+        let document: Value = serde_json::from_str(document).unwrap();
+        let jobs = document["jobs"].as_array().unwrap().iter();
+        let ios: Vec<_> = jobs.map(|job| job["read"]["total_ios"].as_u64()).collect();
+        assert_eq!(ios, [Some(0), Some(16), Some(16)], "theirs: {theirs}");
+        assert_eq!(output.status.success(), theirs);
+        assert!(folder.path().join("a.prerun.txt").exists());
+        assert!(!folder.path().join("a.postrun.txt").exists());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(theirs || stderr.contains("`false`"), "{stderr}");
+    }
+}
+
 /// A job that waits for its start does not wait when others end it: else this would take an hour.
 #[test]
 fn exitall_ends_what_has_not_begun() {

@@ -13,6 +13,7 @@
 
 mod command_line;
 mod context;
+mod decimal;
 mod errno;
 mod features;
 mod file_sizes;

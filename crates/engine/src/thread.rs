@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use fathom_rawio::{
     self as rawio, FileRights, LockedMemory, MappedFiles, MappedWrites, NameOperation, Names,
@@ -203,14 +204,18 @@ pub(crate) fn what(job: &Job) -> &'static str {
 
 /// Waits for its turn, does the job's I/O with its commands before and after, and says that it has ended.
 pub(crate) fn run<Q: Queue, S: Source>(
-    worker: Box<Worker<'_, Q, S>>,
+    mut worker: Box<Worker<'_, Q, S>>,
     job: &Job,
     times: Times,
     order: &Order<'_>,
     kept: &Kept,
 ) -> Finished {
     let (index, stop) = (worker.job_index(), worker.stop().clone());
-    let finished = around((index, &stop), job, order, || worker.run(times));
+    if begin((index, &stop), job, order) == Begun::No {
+        worker.end_at_once(&BEGAN_NOT);
+        return not_begun((index, job), order, worker.run(times));
+    }
+    let finished = worker.run(times);
     if job.features.files.end_syncfs {
         for (file, target) in kept.targets.iter().zip(&job.targets) {
             if let Err(error) = rawio::sync_file_system(file) {
@@ -224,33 +229,52 @@ pub(crate) fn run<Q: Queue, S: Source>(
 
 /// The same for a worker on a file set.
 pub(crate) fn run_set(
-    worker: SetWorker<'_>,
+    mut worker: SetWorker<'_>,
     job: &Job,
     times: Times,
     order: &Order<'_>,
 ) -> Finished {
     let (index, stop) = (worker.job_index(), worker.stop().clone());
-    let finished = around((index, &stop), job, order, || worker.run(times));
+    if begin((index, &stop), job, order) == Begun::No {
+        worker.end_at_once(&BEGAN_NOT);
+        return not_begun((index, job), order, worker.run(times));
+    }
+    let finished = worker.run(times);
     end((index, job), order, &finished);
     finished
 }
 
-/// Waits for its turn, and does `work` with the job's command before it.
-fn around(
-    (index, stop): (usize, &StopFlag),
-    job: &Job,
-    order: &Order<'_>,
-    work: impl FnOnce() -> Finished,
-) -> Finished {
+/// Ends a worker whose job did not begin.
+static BEGAN_NOT: AtomicBool = AtomicBool::new(true);
+
+/// Whether a job began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    Yes,
+    /// Its command before it failed.
+    No,
+}
+
+/// Waits for the job's turn, and runs the command before it. One that fails is that of a peer's job alone, which others go on
+/// beside; a native run has failed.
+fn begin((index, stop): (usize, &StopFlag), job: &Job, order: &Order<'_>) -> Begun {
     order.wait(index, stop);
-    let process = &job.features.process;
-    if let Some(command) = &process.command_before
-        && let Err(error) = shell::run(command, &job.name, When::Before)
-    {
-        // The worker still runs, and ends at once: it is told to.
-        order.fail(error);
+    let Some(command) = &job.features.process.command_before else {
+        return Begun::Yes;
+    };
+    match shell::run(command, &job.name, When::Before) {
+        Ok(()) => return Begun::Yes,
+        Err(error) if order.workers_fail_alone() => order.failed_alone(error),
+        Err(error) => order.fail(error),
     }
-    work()
+    Begun::No
+}
+
+/// Says that a worker whose job did not begin has ended; nothing is run after it.
+fn not_begun((index, job): (usize, &Job), order: &Order<'_>, mut finished: Finished) -> Finished {
+    finished.stats.ended = EndReason::Failed;
+    end_of_worker((index, job), order, &finished);
+    finished
 }
 
 /// Runs the job's command after its work, and says that the worker has ended.
@@ -262,6 +286,11 @@ fn end((index, job): (usize, &Job), order: &Order<'_>, finished: &Finished) {
     {
         order.fail(error);
     }
+    end_of_worker((index, job), order, finished);
+}
+
+/// Ends what a failure ends, and says that the worker has ended.
+fn end_of_worker((index, job): (usize, &Job), order: &Order<'_>, finished: &Finished) {
     // A peer's other jobs go on where one was too slow; a native run has failed.
     let too_slow = finished.shortfall.is_some() && job.existing == ExistingFiles::OnlyOurs;
     match finished.failure {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{for_time, job, run_jobs, stage, workload};
-use fathom_engine::{RunOptions, StopFlag, run};
+use fathom_engine::{ErrorPolicy, RunOptions, StopFlag, run};
 use fathom_record::{EndReason, Ignore};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Backend, EndsOthers, Job, ProcessorSharing, ThreadPriority};
@@ -100,6 +100,39 @@ fn commands_are_run_around_the_job() {
         "{failure}"
     );
     assert_eq!(outcome.results[0].workers[0].ios(), 0);
+}
+
+/// A peer's other jobs go on; nothing is run after the one whose command failed.
+#[test]
+fn a_command_that_fails_ends_its_own_job_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let name = |it: &str| directory.path().join(it).display().to_string();
+    let mut failing = null(&name("failing"), Nanos::from_millis(5));
+    let after = directory.path().join("after");
+    failing.features.process.command_before = Some("exit 3".to_owned());
+    failing.features.process.command_after = Some(format!("touch {}", after.display()));
+    let kept = format!("{}.prerun.txt", failing.name.replace('/', "_"));
+    let beside = null(&name("beside"), Nanos::from_millis(50));
+    let mut workload = workload(vec![failing, beside.clone()]);
+    workload.stages.push(stage("last", vec![beside]));
+    let options = RunOptions {
+        on_error: ErrorPolicy::EndWorker,
+        ..RunOptions::default()
+    };
+    let outcome = run(&workload, &options, &StopFlag::new(), &mut Ignore).unwrap();
+    std::fs::remove_file(kept).unwrap();
+    assert!(outcome.failure.is_none() && !after.exists());
+    let workers = outcome.results.iter().flat_map(|stage| &stage.workers);
+    let mut ended: Vec<_> = workers
+        .map(|worker| (worker.job, worker.ended, worker.ios() > 0))
+        .collect();
+    ended[..2].sort_unstable_by_key(|(job, ..)| *job);
+    let expected = [
+        (0, EndReason::Failed, false),
+        (1, EndReason::Time, true),
+        (0, EndReason::Time, true),
+    ];
+    assert_eq!(ended, expected);
 }
 
 #[test]

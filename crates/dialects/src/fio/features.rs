@@ -13,10 +13,6 @@ pub fn operation(settings: &Settings) -> Option<FileOperation> {
     table::find_engine(&settings.engine)?.operation(settings.control.stat_call)
 }
 
-/// Linux's numbers of the errors that fio survives where a job goes on after errors and names none: an I/O error, and
-/// wrong data.
-const SURVIVED: [i32; 2] = [5, 84];
-
 /// Whether it is one of names, in place of bytes.
 pub fn is_of_names(settings: &Settings) -> bool {
     operation(settings).is_some_and(FileOperation::is_of_names)
@@ -25,15 +21,11 @@ pub fn is_of_names(settings: &Settings) -> bool {
 /// `IOPRIO_CLASS_BE` of the kernel.
 const BEST_EFFORT: u8 = 2;
 
-/// fio goes on after the errors a job names, or after two where it names none.
+/// A trim that fails is an error of a write to fio.
 fn errors(settings: &Settings) -> ErrorHandling {
     let mut errors = settings.control.errors.clone();
-    for (go_on, ignored) in errors.go_on.iter_mut().zip(&mut errors.ignored) {
-        if *go_on && ignored.is_empty() {
-            *ignored = SURVIVED.to_vec();
-        }
-        *go_on = false;
-    }
+    let survived = &settings.control.survived;
+    errors.ignored = [survived.reads(), survived.writes(), survived.writes()];
     errors.full_ends = settings.placement.fill;
     errors
 }

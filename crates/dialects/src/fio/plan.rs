@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Backend, EndsOthers, Features, Job, PatternError, ReportGroup, Stage, Target, Verify, Workload,
+    Backend, EndsOthers, Features, FileOperation, Job, PatternError, ReportGroup, Stage, Target,
+    Verify, Workload,
 };
 
 use super::command_line::CommandLine;
@@ -490,7 +491,7 @@ impl<'a> Planner<'a> {
             unified: settings.unified,
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
-            tells_errors: verify::goes_on(settings),
+            tells_errors: settings.control.survived.any(),
             sample_halves: settings.log.sample_halves(),
             logs,
         }
@@ -618,7 +619,10 @@ fn typed_options(section: &Section) -> Vec<(String, String)> {
 
 /// Whether the job's engine does I/O on disks, as fio sees it.
 fn has_disks(settings: &Settings) -> bool {
-    job::backend(settings) != Backend::Null && !features::is_of_names(settings)
+    let of_names = features::operation(settings).filter(|it| it.is_of_names());
+    // Those that make files or know directories have none in fio.
+    let of_files = |it| matches!(it, FileOperation::Stat(_) | FileOperation::Delete);
+    job::backend(settings) != Backend::Null && of_names.is_none_or(of_files)
 }
 
 /// fio takes some options of a job file's section before, and some after all others.

@@ -105,6 +105,8 @@ pub struct Settings {
     pub splits: [Vec<(u64, u32)>; 3],
     pub align: [u64; 3],
     pub size: Amount,
+    /// The percentage that `size` was last given in, which stays when bytes follow.
+    pub size_share: u64,
     pub io_size: Amount,
     pub file_size: Option<FileSizes>,
     pub offset: Amount,
@@ -187,6 +189,7 @@ impl Default for Settings {
             splits: [Vec::new(), Vec::new(), Vec::new()],
             align: [0; 3],
             size: Amount::Unset,
+            size_share: 100,
             io_size: Amount::Unset,
             file_size: None,
             offset: Amount::Unset,

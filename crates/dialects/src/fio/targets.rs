@@ -46,7 +46,13 @@ impl Clone<'_> {
         if let Some(operation) = features::operation(settings)
             && operation.is_of_names()
         {
-            return Some(self.names(files));
+            let paths = match &settings.control.open_directory {
+                Some(directory) if !operation.is_of_directories() => {
+                    self.listed(directory, files, diagnostics)?
+                }
+                _ => self.paths(files),
+            };
+            return Some(self.names(paths));
         }
         let paths = match &settings.control.open_directory {
             None => self.paths(files),
@@ -118,14 +124,14 @@ impl Clone<'_> {
     }
 
     /// Files or directories whose names alone matter: one operation on each, counted as one block.
-    fn names(&self, files: &dyn Files) -> Vec<Target> {
+    fn names(&self, paths: Vec<String>) -> Vec<Target> {
         let block = Bytes::new(smallest_block(self.settings));
         let target = |path| Target {
             place: Place::Path(path),
             offset: Bytes::ZERO,
             length: Some(block),
         };
-        self.paths(files).into_iter().map(target).collect()
+        paths.into_iter().map(target).collect()
     }
 
     /// Every regular file of `opendir`, and those of `filename` behind them.
@@ -429,6 +435,7 @@ impl Clone<'_> {
             }
             _ => length.filter(|length| *length > 0),
         };
+        let length = self.shared(length, offset);
         if share_of_unknown {
             let message = format!("a percentage of `{path}`, whose size is not known");
             self.refuse(diagnostics, &message, "give sizes and offsets in bytes");
@@ -474,6 +481,19 @@ impl Clone<'_> {
             (_, FileStatus::Missing) if settings.placement.append => Some(made),
             (Some(offset), _) if in_percent => offset.checked_next_multiple_of(align),
             (other, _) => other,
+        }
+    }
+
+    /// What is left of a length in bytes by a percentage that `size` was given in before, in whole blocks.
+    fn shared(&self, length: Option<u64>, offset: Option<u64>) -> Option<u64> {
+        let percent = self.settings.size_share;
+        match (length, self.settings.size) {
+            (Some(length), Amount::Bytes(_)) if percent != 100 => {
+                let end = length.saturating_add(offset.unwrap_or(0));
+                let block = smallest_block(self.settings);
+                Some(share(end, percent).min(length) / block * block)
+            }
+            _ => length,
         }
     }
 

@@ -24,6 +24,8 @@ pub enum Trap {
     HexSuffix,
     /// A number below zero loses its sign.
     BelowZero,
+    /// A number of more than 32 bits loses those above.
+    TooWide,
     /// Of several times, the first alone counts.
     SeveralTimes,
 }
@@ -43,6 +45,7 @@ impl Trap {
             }
             Self::HexSuffix => "fio ignores a suffix after a hexadecimal number",
             Self::BelowZero => "fio keeps no sign here; write a number of 0 or more",
+            Self::TooWide => "fio keeps 32 bits here; write a number below 4,294,967,296",
             Self::SeveralTimes => {
                 "fio takes what stands before the first `,`, `:` or `-` alone; write one time, such as `90s`"
             }

@@ -115,19 +115,7 @@ pub const EILSEQ: i32 = 84;
 
 /// Whether `continue_on_error` or `ignore_error` covers wrong data.
 fn survives(settings: &Settings) -> bool {
-    if settings.control.ignored_checks.contains(&EILSEQ) {
-        return true;
-    }
-    let asked = settings.sources.get("continue_on_error");
-    asked.is_some_and(|(typed, ..)| matches!(typed.trim(), "verify" | "all" | "1"))
-}
-
-/// Whether `continue_on_error` or `ignore_error` covers anything.
-pub fn goes_on(settings: &Settings) -> bool {
-    let errors = &settings.control.errors;
-    survives(settings)
-        || errors.go_on != [false; 3]
-        || errors.ignored.iter().any(|list| !list.is_empty())
+    settings.control.survived.checks().contains(&EILSEQ)
 }
 
 fn batch(asked: u32, otherwise: u32) -> u32 {

@@ -131,6 +131,11 @@ impl<'a> SetWorker<'a> {
         &self.parts.stop
     }
 
+    /// Has it end before its first I/O: `told` is raised.
+    pub(crate) fn end_at_once(&mut self, told: &'a AtomicBool) {
+        self.parts.abort = told;
+    }
+
     /// Does the job's work from `times.start` on.
     pub(crate) fn run(mut self, times: Times) -> Finished {
         self.begin(times);

@@ -388,6 +388,11 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         &self.parts.stop
     }
 
+    /// Has it end before its first I/O: `told` is raised.
+    pub(crate) fn end_at_once(&mut self, told: &'a AtomicBool) {
+        self.parts.abort = told;
+    }
+
     /// Does the job's I/O from `times.start` on.
     pub(crate) fn run(mut self: Box<Self>, times: Times) -> Finished {
         self.begin(times);

@@ -3,7 +3,7 @@
 use fathom_workload::OpenSync;
 
 use super::reader::{Counts, ValueReader};
-use super::{PATTERNS, Settings};
+use super::{Amount, PATTERNS, Settings};
 use crate::fio::file_sizes::FileSizes;
 use crate::fio::input::Unified;
 use crate::fio::table::{self, Carried};
@@ -68,11 +68,11 @@ impl Settings {
             }
             "directory" => set_some(&mut self.directory, reader.text().map(str::to_owned)),
             "filename_format" => set(&mut self.filename_format, reader.text().map(str::to_owned)),
-            "size" => set(&mut self.size, reader.amount()),
+            "size" => self.apply_size(reader),
             "io_size" => set(&mut self.io_size, reader.amount()),
             "filesize" => self.apply_file_size(reader),
-            "offset" => set(&mut self.offset, reader.amount()),
-            "offset_increment" => set(&mut self.offset_increment, reader.amount()),
+            "offset" => apply_offset(reader, &mut self.offset),
+            "offset_increment" => apply_offset(reader, &mut self.offset_increment),
             "number_ios" => {
                 set(
                     &mut self.number_ios,
@@ -89,6 +89,25 @@ impl Settings {
             _ => return false,
         }
         true
+    }
+
+    /// fio keeps a percentage that was given before, such as in `[global]`, and takes it of the bytes that are given now.
+    fn apply_size(&mut self, reader: &mut ValueReader<'_>) {
+        let Some(amount) = reader.amount() else {
+            return;
+        };
+        match amount {
+            Amount::Percent(percent) => self.size_share = percent,
+            Amount::Bytes(_) if self.size_share != 100 => reader.say(
+                &format!(
+                    "`size` is {}% of that, as in fio, since it was given in percent before",
+                    self.size_share
+                ),
+                "write `size=100%` before it for all of it",
+            ),
+            Amount::Bytes(_) | Amount::Unset => {}
+        }
+        self.size = amount;
     }
 
     fn apply_file_size(&mut self, reader: &mut ValueReader<'_>) {
@@ -282,6 +301,23 @@ impl Settings {
             _ => return false,
         }
         true
+    }
+}
+
+/// fio goes by a percentage that was given before, whatever bytes come after it.
+fn apply_offset(reader: &mut ValueReader<'_>, slot: &mut Amount) {
+    match (reader.amount(), *slot) {
+        (Some(Amount::Bytes(_)), Amount::Percent(before)) if before > 0 => {
+            let name = reader.name();
+            reader.say(
+                &format!(
+                    "`{name}` stays {before}%, as in fio, since it was given in percent before"
+                ),
+                &format!("write `{name}=0%` before it"),
+            );
+        }
+        (Some(amount), _) => *slot = amount,
+        (None, _) => {}
     }
 }
 

@@ -16,6 +16,57 @@ fn whole_at_start(text: &str) -> u32 {
 /// Buffers always start at a page.
 const PAGE: u64 = 4096;
 
+/// Linux's numbers of the errors that fio survives where none are named: an I/O error, and wrong data.
+const SURVIVED: [i32; 2] = [5, 84];
+
+/// Which errors a job survives: of reads, of writes (and trims), and of checks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SurvivedErrors {
+    /// The kinds of which some are survived. `continue_on_error` sets all three, and `ignore_error` adds those it names errors
+    /// of, in the order in which they are given.
+    kinds: [bool; 3],
+    /// The errors that `ignore_error` names; `None`: fio's own.
+    named: [Option<Vec<i32>>; 3],
+}
+
+impl SurvivedErrors {
+    /// Those of reads.
+    pub fn reads(&self) -> Vec<i32> {
+        self.of_kind(0)
+    }
+
+    /// Those of writes and trims.
+    pub fn writes(&self) -> Vec<i32> {
+        self.of_kind(1)
+    }
+
+    /// Those of checks.
+    pub fn checks(&self) -> Vec<i32> {
+        self.of_kind(2)
+    }
+
+    /// Whether there are any.
+    pub fn any(&self) -> bool {
+        self.kinds != [false; 3]
+    }
+
+    fn of_kind(&self, kind: usize) -> Vec<i32> {
+        match &self.named[kind] {
+            _ if !self.kinds[kind] => Vec::new(),
+            Some(named) => named.clone(),
+            None => SURVIVED.to_vec(),
+        }
+    }
+
+    fn name(&mut self, lists: [Vec<i32>; 3]) {
+        let kinds = self.kinds.iter_mut().zip(&mut self.named);
+        for ((kind, named), list) in kinds.zip(lists).filter(|(_, list)| !list.is_empty()) {
+            *kind = true;
+            *named = Some(list);
+        }
+    }
+}
+
 /// What is done to files that are missing or short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MakingSettings {
@@ -139,12 +190,14 @@ impl Settings {
 
     fn apply_continue(&mut self, reader: &mut ValueReader<'_>) {
         let words = ["none", "read", "write", "io", "verify", "all", "0", "1"];
-        // A trim that fails is an error of a write to fio.
+        let survived = &mut self.control.survived;
         match reader.word(&words) {
-            Some(0 | 4 | 6) => self.control.errors.go_on = [false; 3],
-            Some(1) => self.control.errors.go_on = [true, false, false],
-            Some(2) => self.control.errors.go_on = [false, true, true],
-            Some(_) => self.control.errors.go_on = [true; 3],
+            Some(0 | 6) => survived.kinds = [false; 3],
+            Some(1) => survived.kinds = [true, false, false],
+            Some(2) => survived.kinds = [false, true, false],
+            Some(3) => survived.kinds = [true, true, false],
+            Some(4) => survived.kinds = [false, false, true],
+            Some(_) => survived.kinds = [true; 3],
             None => {}
         }
     }
@@ -166,8 +219,6 @@ impl Settings {
                 list.push(number);
             }
         }
-        let [reads, writes, checks] = lists;
-        self.control.ignored_checks = checks;
-        self.control.errors.ignored = [reads, writes.clone(), writes];
+        self.control.survived.name(lists);
     }
 }

@@ -77,10 +77,10 @@ impl Settings {
     pub(super) fn apply_log(&mut self, reader: &mut ValueReader<'_>) -> bool {
         let log = &mut self.log;
         match reader.name() {
-            "write_bw_log" => log.bandwidth = Some(reader.optional_text()),
-            "write_lat_log" => log.latency = Some(reader.optional_text()),
-            "write_iops_log" => log.iops = Some(reader.optional_text()),
-            "write_hist_log" => log.histogram = Some(reader.optional_text()),
+            "write_bw_log" => ask(reader, &mut log.bandwidth),
+            "write_lat_log" => ask(reader, &mut log.latency),
+            "write_iops_log" => ask(reader, &mut log.iops),
+            "write_hist_log" => ask(reader, &mut log.histogram),
             "log_avg_msec" => set(&mut log.average_ms, window(reader)),
             "bwavgtime" => log.bandwidth_ms = window(reader).or(log.bandwidth_ms),
             "iopsavgtime" => log.iops_ms = window(reader).or(log.iops_ms),
@@ -115,6 +115,15 @@ impl Settings {
         }
         true
     }
+}
+
+/// As in fio an option without `=` asks for the log by the name it was given before, such as in `[global]`.
+fn ask(reader: &mut ValueReader<'_>, log: &mut Asked) {
+    let name = match reader.optional_text() {
+        None if reader.is_bare() => log.take().flatten(),
+        name => name,
+    };
+    *log = Some(name);
 }
 
 fn set<T>(slot: &mut T, value: Option<T>) {

@@ -8,7 +8,7 @@ use fathom_workload::{
     EndsOthers, ErrorHandling, FileHandling, Process, ProcessorSharing, StatCall, ThreadPriority,
 };
 
-use super::handling::MakingSettings;
+use super::handling::{MakingSettings, SurvivedErrors};
 use super::reader::{Counts, ValueReader};
 use super::replay::TraceSettings;
 use super::{Settings, set, set_some};
@@ -31,10 +31,10 @@ pub struct ControlSettings {
     pub handling: FileHandling,
     /// What is done to files that are missing or short.
     pub making: MakingSettings,
-    /// Which errors are survived, before fio's own rules.
+    /// What else is to become of errors.
     pub errors: ErrorHandling,
-    /// The third list of `ignore_error`: errors of checks that are survived.
-    pub ignored_checks: Vec<i32>,
+    /// Which errors are survived.
+    pub survived: SurvivedErrors,
     /// `create_only`.
     pub create_only: bool,
     /// `opendir`.

@@ -4,6 +4,7 @@ use fathom_diagnostics::{Diagnostic, Diagnostics, nearest};
 use fathom_units::{Bytes, Nanos, group_digits};
 
 use super::Amount;
+use crate::fio::decimal;
 use crate::fio::lexer::RawOption;
 use crate::fio::table::{self, Kind, OptionRow};
 use crate::fio::values::{self, BareTime, Number, Trap, Triple};
@@ -95,6 +96,11 @@ impl<'a> ValueReader<'a> {
     pub fn optional_text(&mut self) -> Option<String> {
         let text = self.option.value.as_deref();
         text.filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// Whether it is given by its name alone, without `=`.
+    pub fn is_bare(&self) -> bool {
+        self.option.value.is_none()
     }
 
     pub fn refuse(&mut self, message: &str, hint: Option<String>) {
@@ -546,8 +552,7 @@ impl<'a> ValueReader<'a> {
         let mut precision = 0;
         for part in text.split(':') {
             let typed = part.trim();
-            let read = leading_decimal(typed);
-            let number = read.parse::<f64>().ok();
+            let (number, read) = decimal::leading(typed);
             let Some(value) = number.filter(|it| *it > 0.0 && *it <= 100.0 && list.len() < most)
             else {
                 // A zero ends the list in fio, so that one at its beginning leaves nothing to show.
@@ -649,8 +654,8 @@ impl<'a> ValueReader<'a> {
     /// The number with decimals that `text`, a part of the value, begins with.
     pub fn decimal(&mut self, text: &str) -> Option<f64> {
         let typed = text.trim();
-        let read = leading_decimal(typed);
-        let value = read.parse::<f64>().ok()?;
+        let (value, read) = decimal::leading(typed);
+        let value = value?;
         self.warn_rest(typed, read, value);
         Some(value)
     }
@@ -678,7 +683,7 @@ impl<'a> ValueReader<'a> {
         {
             return;
         }
-        let Ok(value) = leading_decimal(first).parse::<f64>() else {
+        let Some(value) = decimal::leading(first).0 else {
             return self.not_parsed(first, "number");
         };
         let (least, most) = table::bounds(self.row.name);
@@ -747,16 +752,24 @@ impl<'a> ValueReader<'a> {
     }
 }
 
-/// A number below zero as fio keeps it in an option that holds any number of its width (32 or 64 bits, up to `most`): without
-/// its sign, so that -1 is the largest. Options with narrower bounds refuse it.
+/// A number as fio keeps it in an option that holds any number of its width (32 or 64 bits, up to `most`): one below zero
+/// without its sign, so that -1 is the largest, and a larger one without the bits that do not fit. Options with narrower bounds
+/// refuse it.
 fn unsigned(number: Number, most: u64) -> Number {
     let any = most == u64::from(u32::MAX) || most == u64::MAX;
-    if !any || number.percent || number.value >= 0 || number.value < i128::from(i64::MIN) {
+    let most = i128::from(most);
+    let fits = (0..=most).contains(&number.value);
+    if !any || number.percent || fits || i64::try_from(number.value).is_err() {
         return number;
     }
+    let trap = if number.value < 0 {
+        Trap::BelowZero
+    } else {
+        Trap::TooWide
+    };
     Number {
-        value: number.value.rem_euclid(i128::from(most) + 1),
-        trap: Some(Trap::BelowZero),
+        value: number.value.rem_euclid(most + 1),
+        trap: Some(trap),
         ..number
     }
 }
@@ -772,15 +785,4 @@ fn settle_shares(list: &mut [(u64, u32)]) {
         *share = if is_last { left } else { left.min(*share) };
         left -= *share;
     }
-}
-
-/// The decimal number that `text` begins with, which is all that fio reads of it.
-fn leading_decimal(text: &str) -> &str {
-    let of_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
-    let most = text.bytes().take_while(|byte| of_number(*byte)).count();
-    let ends = (1..=most).rev();
-    let end = ends
-        .map(|end| &text[..end])
-        .find(|it| it.parse::<f64>().is_ok());
-    end.unwrap_or_default()
 }

@@ -100,6 +100,64 @@ fn percentages_are_of_what_there_is() {
     assert_eq!(parts(&there, &most), part(102_400));
 }
 
+/// As in fio, whose bytes do not take away a percentage that was given before, such as in `[global]`.
+#[test]
+fn percentages_given_before_stay() {
+    let check = |before: &str, options: &str, expected: &[(&str, u64, u64)]| {
+        let words = format!("--name=global {before} --name=a {options}");
+        let words: Vec<&str> = words.split(' ').collect();
+        let expected: Vec<_> = (expected.iter())
+            .map(|(path, offset, length)| ((*path).to_owned(), *offset, Some(*length)))
+            .collect();
+        assert_eq!(
+            parts(&with_file("x", 131_072), &words),
+            expected,
+            "{words:?}"
+        );
+    };
+    check("--size=50%", "--filename=y --size=64k", &[("y", 0, 32_768)]);
+    check(
+        "--size=50%",
+        "--filename=y --size=60k --bs=8k",
+        &[("y", 0, 24_576)],
+    );
+    let two = [("y", 0, 16_384), ("z", 0, 16_384)];
+    check("--size=50%", "--filename=y:z --size=64k", &two);
+    check(
+        "--size=50%",
+        "--filename=y --size=64k --offset=16k",
+        &[("y", 16_384, 40_960)],
+    );
+    check(
+        "--size=50%",
+        "--filename=y --size=1m --filesize=64k",
+        &[("y", 0, 32_768)],
+    );
+    check(
+        "--size=50%",
+        "--filename=y --size=100% --size=64k",
+        &[("y", 0, 65_536)],
+    );
+    check(
+        "--offset=50%",
+        "--filename=x --size=32k --offset=8k",
+        &[("x", 65_536, 32_768)],
+    );
+    check(
+        "--offset=0%",
+        "--filename=x --size=32k --offset=8k",
+        &[("x", 8192, 32_768)],
+    );
+    check_warning(
+        "size=50%\nsize=64k",
+        &["`size` is 50% of that, as in fio, since it was given in percent before"],
+    );
+    check_warning(
+        "offset=50%\noffset=8k",
+        &["`offset` stays 50%, as in fio, since it was given in percent before"],
+    );
+}
+
 /// A file that is yet to be made has nothing to take a share of; one that an earlier job makes has what that job left.
 #[test]
 fn offsets_in_percent_are_of_what_jobs_before_left() {

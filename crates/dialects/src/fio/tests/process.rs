@@ -376,12 +376,33 @@ fn errors_are_survived_as_asked() {
     check(
         "continue_on_error=all",
         ignored,
-        [both.clone(), both.clone(), both],
+        [both.clone(), both.clone(), both.clone()],
     );
     check(
         "ignore_error=,ENOSPC:5",
         ignored,
         [vec![], vec![28, 5], vec![28, 5]],
+    );
+    // What is named takes the place of fio's own, and the later option holds.
+    check(
+        "ignore_error=ENOSPC\ncontinue_on_error=io",
+        ignored,
+        [vec![28], both.clone(), both.clone()],
+    );
+    check(
+        "ignore_error=ENOSPC\ncontinue_on_error=none",
+        ignored,
+        Default::default(),
+    );
+    check(
+        "continue_on_error=none\nignore_error=ENOSPC",
+        ignored,
+        [vec![28], vec![], vec![]],
+    );
+    check(
+        "continue_on_error=write\nignore_error=EIO",
+        ignored,
+        [vec![5], both.clone(), both],
     );
     check(
         "rw=write\nfill_device=1",
@@ -485,6 +506,30 @@ fn what_a_map_cannot_do_is_refused() {
     let taken = "[j]\nsize=1m\nrw=write\nioengine=mmap\nbs=1k\nend_fsync=1\n";
     files.texts.insert("job.fio".to_owned(), taken.to_owned());
     assert!(read_in(&files, &["job.fio"]).is_ok());
+}
+
+#[test]
+fn what_an_engine_cannot_do_is_refused() {
+    for (engine, option, refused) in [
+        ("mmap", "end_syncfs=1", true),
+        ("null", "end_syncfs=1", true),
+        ("filestat", "end_syncfs=1", true),
+        ("filedelete", "end_syncfs=1", false),
+        ("io_uring", "end_syncfs=1", false),
+        ("psync", "end_syncfs=1", false),
+        ("io_uring", "io_submit_mode=offload", true),
+        ("libaio", "io_submit_mode=offload", false),
+        ("io_uring", "io_submit_mode=inline", false),
+    ] {
+        let text = format!("[j]\nsize=1m\nioengine={engine}\n{option}\n");
+        assert_eq!(read_text(&text).is_err(), refused, "{text}");
+        let mut files = Memory::default();
+        files.texts.insert("job.fio".to_owned(), text.clone());
+        assert!(
+            read_in(&files, &["--parse-only", "job.fio"]).is_ok(),
+            "{text}"
+        );
+    }
 }
 
 #[test]
@@ -701,10 +746,12 @@ fn survived_errors_are_told_wherever_there_can_be_any() {
         ("continue_on_error=read", true),
         ("continue_on_error=1", true),
         ("ignore_error=EIO", true),
+        ("ignore_error=,,EIO", true),
+        ("ignore_error=EIO\ncontinue_on_error=none", false),
+        ("continue_on_error=none\nignore_error=EIO", true),
         ("bs=4k", false),
     ] {
-        let arguments = ["--name=a", "--size=1m", &format!("--{option}")];
-        let input = read_in(&Memory::default(), &arguments).unwrap();
+        let input = read_text(&format!("[a]\nsize=1m\n{option}\n")).unwrap();
         assert_eq!(input.jobs[0].tells_errors, told, "{option}");
     }
 }
@@ -724,7 +771,18 @@ fn disks_are_those_of_jobs_that_do_io_on_some() {
         [true, false]
     );
     assert_eq!(shown("[j]\nsize=1m\nioengine=null\n"), [false]);
-    assert_eq!(shown("[j]\nsize=1m\nioengine=filestat\n"), [false]);
+    for (engine, expected) in [
+        ("filecreate", false),
+        ("filestat", true),
+        ("filedelete", true),
+        ("dircreate", false),
+        ("dirstat", false),
+        ("dirdelete", false),
+        ("falloc", true),
+    ] {
+        let text = format!("[j]\nsize=1m\nrw=write\nioengine={engine}\n");
+        assert_eq!(shown(&text), [expected], "{engine}");
+    }
 }
 
 #[test]
@@ -756,6 +814,13 @@ fn a_count_of_files_holds_for_those_of_a_directory() {
     assert_eq!(used(&["--opendir=/d", "--nrfiles=2"]), [2]);
     assert_eq!(used(&["--opendir=/d", "--nrfiles=7"]), [3]);
     assert_eq!(used(&["--nrfiles=1", "--opendir=/d"]), [3]);
+    assert_eq!(used(&["--opendir=/d", "--ioengine=filedelete"]), [3]);
+    assert_eq!(
+        used(&["--opendir=/d", "--ioengine=filestat", "--nrfiles=2"]),
+        [2]
+    );
+    let directories = ["--opendir=/d", "--ioengine=dirdelete", "--size=4k"];
+    assert_eq!(used(&directories), [1]);
     // Files that are named besides stand behind them.
     assert_eq!(used(&["--opendir=/d", "--filename=/other"]), [4]);
     let cut = ["--opendir=/d", "--filename=/other:/d/a", "--nrfiles=4"];

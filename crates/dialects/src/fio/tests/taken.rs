@@ -26,6 +26,14 @@ fn numbers_below_zero_lose_their_sign() {
         "randseed=-2",
         &["`randseed=-2` is read as 18,446,744,073,709,551,614, as fio does"],
     );
+    check_warning(
+        "loops=4294967298",
+        &["`loops=4294967298` is read as 2, as fio does"],
+    );
+    check_warning(
+        "rate_iops=99999999999",
+        &["`rate_iops=99999999999` is read as 1,215,752,191, as fio does"],
+    );
     let bounds = ["`iodepth=-1` is out of range: 1 to 1,048,576"];
     check_error("[j]\nsize=1m\niodepth=-1\n", &bounds);
 }
@@ -146,6 +154,24 @@ fn a_clock_is_one_of_fios() {
         "[j]\nsize=1m\nclocksource=tsc\n",
         &["`tsc` is no value of `clocksource`"],
     );
+}
+
+#[test]
+fn a_log_without_a_name_keeps_the_one_before() {
+    let names = |text: &str| {
+        let input = read_text(text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
+        let files = input.jobs[0].logs.files.iter();
+        files.map(|file| file.path.clone()).collect::<Vec<_>>()
+    };
+    for (option, kind) in [("bw", "bw"), ("iops", "iops"), ("hist", "clat_hist")] {
+        let text = |own: &str| {
+            format!("[global]\nwrite_{option}_log=all\n[j]\nsize=1m\nwrite_{option}_log{own}\n")
+        };
+        assert_eq!(names(&text("")), [format!("all_{kind}.1.log")]);
+        assert_eq!(names(&text("=")), [format!("j_{kind}.1.log")]);
+        assert_eq!(names(&text("=own")), [format!("own_{kind}.1.log")]);
+    }
+    assert_eq!(names("[j]\nsize=1m\nwrite_bw_log\n"), ["j_bw.1.log"]);
 }
 
 #[test]

@@ -253,10 +253,9 @@ fn failed(job: &Job, worker: &WorkerStats, direction: Direction) -> u64 {
 
 /// Whether an error counts against a job: one that it was not told to survive.
 pub fn ended_by_error(job: &Job, worker: &WorkerStats) -> bool {
-    if worker.ended == EndReason::TooSlow {
-        return true;
-    }
-    !worker.errors.is_empty() && (!survives(job) || worker.ended == EndReason::Failed)
+    // A job whose command before it failed has no error of I/O.
+    let failed = matches!(worker.ended, EndReason::TooSlow | EndReason::Failed);
+    failed || !worker.errors.is_empty() && !survives(job)
 }
 
 /// One entry of the report.
