@@ -271,6 +271,7 @@ impl Serving<'_> {
             intervals: Vec::new(),
             storage: storage_rows(&pace.storage, pace.since_start(now)),
             devices: Vec::new(),
+            limited_share: 0.0,
             notes,
         }
     }
