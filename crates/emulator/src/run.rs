@@ -59,12 +59,13 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
     let design = design.scaled(args.scale);
     let (exports, layout) = tables(&design)?;
     let storage = model(&design, &layout, args.seed)?;
+    // Whatever is read comes first: a pipe that nobody writes to would not notice an interrupt that is taken.
+    let tls = tls(args)?;
+    let faults = faults(args, &exports, &storage)?;
     // From here on something may be left behind, or told, that an early Ctrl-C must end as a late one does.
     let stops = Stops::new().map_err(|error| Failure::new(Code::Unexpected, error))?;
     let disks = disks(args, &exports)?;
-    let tls = tls(args)?;
     let listeners = listeners(args, tls.as_ref())?;
-    let faults = faults(args, &exports, &storage)?;
     let files = files(args, &exports, started_unix_ns)?;
     let control = control(args, console)?;
     // Without more of them fewer clients are let in.
