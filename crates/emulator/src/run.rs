@@ -92,9 +92,9 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         session,
         stops,
     };
-    let (record, writer, traced) =
+    let (mut record, writer, traced) =
         serving.serve((storage, disks, ways), traced, writer, console)?;
-    let code = finish(&record, writer, args, console)?;
+    let code = finish(&mut record, writer, args, console)?;
     Ok(match traced {
         Code::Success => code,
         lost => lost,
@@ -646,12 +646,12 @@ fn announce(
 }
 
 fn finish(
-    record: &Record,
+    record: &mut Record,
     writer: Option<RunWriter>,
     args: &ServeArgs,
     console: &dyn Console,
 ) -> Result<Code, Failure> {
-    if let Some(problem) = writer.and_then(|writer| writer.finish(record)) {
+    if let Some(problem) = writer.and_then(|writer| writer.finish_shown(record)) {
         console.tell(&format!("note: {problem}"));
     }
     if args.json {
