@@ -28,7 +28,7 @@ pub fn view<'a>(
 /// Prints the record as `output` asks, or ends the peer's view; stores it, lays it beside the need, and says how the program
 /// ends.
 pub fn finish(
-    record: &Record,
+    record: &mut Record,
     writer: Option<RunWriter>,
     output: &OutputArgs,
     (need, view): (Option<&Needed>, Option<Box<dyn View + '_>>),
@@ -37,7 +37,7 @@ pub fn finish(
     if let Some(mut writer) = writer {
         let folder = writer.folder().display().to_string();
         let removed = writer.take_note();
-        let failed = writer.finish(record);
+        let failed = writer.finish_shown(record);
         if output.verbose && failed.is_none() {
             crate::tell(&format!("the run is stored in `{folder}`"));
         }

@@ -127,6 +127,6 @@ fn simulated(
         interrupted: stop.is_requested(),
         design: design.to_json(),
     };
-    let record = start.record(known.as_ref().unwrap_or(input), outcome);
-    finish(&record, writer, &args.output, (need.as_ref(), view))
+    let mut record = start.record(known.as_ref().unwrap_or(input), outcome);
+    finish(&mut record, writer, &args.output, (need.as_ref(), view))
 }

@@ -60,8 +60,8 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     let view = shown.close();
     let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
     let failed = ran.failure.as_ref().map(engine_failure);
-    let record = start.record(&input, measured(ran));
-    let code = finish(&record, writer, &args.output, (need.as_ref(), view))?;
+    let mut record = start.record(&input, measured(ran));
+    let code = finish(&mut record, writer, &args.output, (need.as_ref(), view))?;
     failed.map_or(Ok(code), Err)
 }
 

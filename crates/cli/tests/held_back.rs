@@ -67,4 +67,10 @@ fn a_processor_limit_is_told() {
         told.contains("the processor limit of this container"),
         "{told}"
     );
+    // Four fifths of the time are those of the limit, and no figure of this run is one of what it measured.
+    let checks = record["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["id"] == "processor-limit");
+    let check = check.unwrap();
+    assert_eq!(check["passed"], false, "{check}");
+    assert_eq!(record["verdict"], "questionable");
 }

@@ -14,6 +14,26 @@ use support::expect_code;
 
 const RAM: &str = "[[device]]\nname = 'ram'\nmount = '/ram'\nsize = '1MiB'\nlatency = 'none'\n";
 
+/// A folder on a file system of its own, until dropped.
+struct Small(String);
+
+impl Small {
+    fn new(home: &Path, size: &str) -> Self {
+        let place = home.join(size);
+        fs::create_dir(&place).unwrap();
+        let path = place.display().to_string();
+        let size = format!("size={size}");
+        support::system("mount", &["-t", "tmpfs", "-o", &size, "tmpfs", &path]);
+        Self(path)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
 /// A folder whose file system is full, until dropped.
 struct Full(String);
 
@@ -127,4 +147,43 @@ fn a_trace_that_finds_no_room_fails_the_serving() {
     ] {
         assert!(told.contains(part), "{told}");
     }
+}
+
+/// A run whose record found no room is not pointed at, and one that is pointed at is there.
+#[test]
+fn nobody_is_sent_to_a_record_that_is_not_there() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let design = "[[device]]\nname = 'd'\nmount = '/d'\nsize = '1MiB'\nlatency = '1ms'\n";
+    fs::write(home.join("d.design.toml"), design).unwrap();
+    let workload =
+        "[[stage]]\nmeasure = '1s'\n[[stage.job]]\ntarget = { path = '/d/x', size = '1MiB' }\n";
+    fs::write(home.join("w.workload.toml"), workload).unwrap();
+    let mut pointed_at = Vec::new();
+    // From no room for the first line to room for all.
+    for size in ["4k", "12k", "16k", "20k", "24k", "1m"] {
+        let small = Small::new(home, size);
+        let program = |words: &str| {
+            let mut program = support::fathom(home);
+            program.env("XDG_DATA_HOME", &small.0);
+            program.args(words.split(' ')).output().unwrap()
+        };
+        let output = program("predict --on d.design.toml w.workload.toml");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (shown, told) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{size}: {told}");
+        if shown.contains("`fathom report last") {
+            let report = program("report last");
+            assert!(report.status.success(), "{size}: {report:?}");
+            assert!(!told.contains("No space left"), "{size}: {told}");
+        } else {
+            assert!(shown.contains("this run was not stored"), "{size}: {shown}");
+            assert!(told.contains("No space left on device"), "{size}: {told}");
+        }
+        pointed_at.push(shown.contains("`fathom report last"));
+    }
+    assert!(
+        !pointed_at[0] && pointed_at.ends_with(&[true]),
+        "{pointed_at:?}"
+    );
 }

@@ -659,3 +659,42 @@ fn sockets_of_killed_servers_can_be_removed() {
     children[1].wait().unwrap();
     assert_eq!(there, [false, true]);
 }
+
+/// A pipe that nobody writes to is waited for, until an interrupt.
+#[test]
+fn a_script_that_does_not_come_keeps_nobody_from_ending() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    let pipe = home.join("script").display().to_string();
+    system("mkfifo", &[&pipe]);
+    let design = "[[device]]\nname = 'd'\nmount = '/d'\nsize = '1MiB'\nlatency = 'none'\n";
+    std::fs::write(home.join("d.design.toml"), design).unwrap();
+    let words = "serve d.design.toml --nbd unix:s --no-record --faults script";
+    let mut server = fathom(home);
+    let mut server = server.args(words.split(' ')).spawn().unwrap();
+    // Asleep in `openat`, by which everything before is over.
+    let place = format!("/proc/{}/syscall", server.id());
+    let opens = format!("{} ", number_of_openat());
+    while !std::fs::read_to_string(&place).is_ok_and(|call| call.starts_with(&opens)) {
+        assert!(server.try_wait().unwrap().is_none(), "it ended");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    system("kill", &["-INT", &server.id().to_string()]);
+    let asked = Clock::now();
+    while server.try_wait().unwrap().is_none() {
+        if Clock::now() - asked > Nanos::from_secs(20) {
+            server.kill().unwrap();
+            panic!("it goes on waiting");
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
+/// Number of the call that opens files (`asm/unistd.h`).
+const fn number_of_openat() -> u32 {
+    if cfg!(target_arch = "x86_64") {
+        257
+    } else {
+        56
+    }
+}

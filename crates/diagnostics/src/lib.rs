@@ -17,9 +17,13 @@
 //!   hint: did you mean `randread`?");
 //! ```
 
+mod kind;
+
 use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
+
+pub use kind::another_kind;
 
 /// How grave a diagnostic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

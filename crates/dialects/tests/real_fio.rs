@@ -106,6 +106,7 @@ fn results(input: &FioInput, devices: &[DeviceCounters]) -> Vec<StageResult> {
         intervals: Vec::new(),
         storage: BTreeMap::new(),
         devices: devices.to_vec(),
+        limited_share: 0.0,
         notes: Vec::new(),
     };
     stages.map(stage).collect()

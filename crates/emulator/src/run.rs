@@ -59,12 +59,13 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
     let design = design.scaled(args.scale);
     let (exports, layout) = tables(&design)?;
     let storage = model(&design, &layout, args.seed)?;
+    // Whatever is read comes first: a pipe that nobody writes to would not notice an interrupt that is taken.
+    let tls = tls(args)?;
+    let faults = faults(args, &exports, &storage)?;
     // From here on something may be left behind, or told, that an early Ctrl-C must end as a late one does.
     let stops = Stops::new().map_err(|error| Failure::new(Code::Unexpected, error))?;
     let disks = disks(args, &exports)?;
-    let tls = tls(args)?;
     let listeners = listeners(args, tls.as_ref())?;
-    let faults = faults(args, &exports, &storage)?;
     let files = files(args, &exports, started_unix_ns)?;
     let control = control(args, console)?;
     // Without more of them fewer clients are let in.
@@ -91,9 +92,9 @@ pub fn run(args: &ServeArgs, console: &dyn Console) -> Result<Code, Failure> {
         session,
         stops,
     };
-    let (record, writer, traced) =
+    let (mut record, writer, traced) =
         serving.serve((storage, disks, ways), traced, writer, console)?;
-    let code = finish(&record, writer, args, console)?;
+    let code = finish(&mut record, writer, args, console)?;
     Ok(match traced {
         Code::Success => code,
         lost => lost,
@@ -271,6 +272,7 @@ impl Serving<'_> {
             intervals: Vec::new(),
             storage: storage_rows(&pace.storage, pace.since_start(now)),
             devices: Vec::new(),
+            limited_share: 0.0,
             notes,
         }
     }
@@ -644,12 +646,12 @@ fn announce(
 }
 
 fn finish(
-    record: &Record,
+    record: &mut Record,
     writer: Option<RunWriter>,
     args: &ServeArgs,
     console: &dyn Console,
 ) -> Result<Code, Failure> {
-    if let Some(problem) = writer.and_then(|writer| writer.finish(record)) {
+    if let Some(problem) = writer.and_then(|writer| writer.finish_shown(record)) {
         console.tell(&format!("note: {problem}"));
     }
     if args.json {

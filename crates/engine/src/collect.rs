@@ -430,6 +430,7 @@ mod tests {
             intervals: Vec::new(),
             storage: BTreeMap::new(),
             devices: Vec::new(),
+            limited_share: 0.0,
             notes: Vec::new(),
         }
     }

@@ -2,6 +2,7 @@
 //! hypervisor that gave the processors to others. Latencies hold that time too, and no counter of the I/O shows it.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use fathom_units::Nanos;
@@ -39,13 +40,27 @@ impl HeldBack {
         }
     }
 
+    /// Time since `before` for which the limit that held back longest did so, all processors together.
+    fn limited_since(&self, before: &Self) -> Nanos {
+        let pairs = self.limited.iter().zip(&before.limited);
+        let each = pairs.map(|(now, before)| now.saturating_sub(*before));
+        each.max().unwrap_or(Nanos::ZERO)
+    }
+
+    /// Share of the time since `before`, which was that long, for which a limit held so many `workers` back. The kernel adds
+    /// up the processors on which something waited: at most as many as there are, or as there are workers.
+    pub(crate) fn limited_share_since(&self, before: &Self, over: Nanos, workers: usize) -> f64 {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let used = workers.clamp(1, processors) as f64;
+        let limited = self.limited_since(before).get() as f64;
+        (limited / (over.get().max(1) as f64 * used)).min(1.0)
+    }
+
     /// What should be said of the time since `before`, which was that long.
     pub(crate) fn notes_since(&self, before: &Self, over: Nanos) -> Vec<String> {
         let mut notes = Vec::new();
-        let pairs = self.limited.iter().zip(&before.limited);
-        let limited = pairs.map(|(now, before)| now.saturating_sub(*before)).max();
-        let least = over.get() as f64 * LIMITED_TOLD;
-        if let Some(limited) = limited.filter(|limited| limited.get() as f64 > least) {
+        let limited = self.limited_since(before);
+        if limited.get() as f64 > over.get() as f64 * LIMITED_TOLD {
             notes.push(format!(
                 "the processor limit of this container (control group) held the program back for {limited} of {over}, all \
                  processors together: latencies hold that too"
@@ -216,5 +231,10 @@ mod tests {
             HeldBack::default().notes_since(&before, over),
             Vec::<String>::new()
         );
+        // One worker waits on one processor; more than all of the time is none.
+        let share = |now: &HeldBack, over| now.limited_share_since(&before, over, 1);
+        assert!((share(&much, over) - 0.2).abs() < 1e-9);
+        assert!((share(&much, Nanos::from_secs(1)) - 1.0).abs() < 1e-9);
+        assert!(share(&HeldBack::default(), over).abs() < 1e-9);
     }
 }

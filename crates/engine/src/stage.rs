@@ -508,6 +508,7 @@ impl StageRun<'_> {
             intervals: Vec::new(),
             storage: std::collections::BTreeMap::new(),
             devices: Vec::new(),
+            limited_share: 0.0,
             notes: Vec::new(),
         }
     }
@@ -591,6 +592,8 @@ type Outside = (Vec<DeviceCounters>, HeldBack);
 /// Tells what happened outside between two moments, `over` apart.
 fn tell_outside(result: &mut StageResult, (before, after): (&Outside, &Outside), over: Nanos) {
     result.devices = counters::between(&before.0, &after.0, over);
+    let workers = result.workers.len();
+    result.limited_share = after.1.limited_share_since(&before.1, over, workers);
     result.notes.extend(after.1.notes_since(&before.1, over));
 }
 

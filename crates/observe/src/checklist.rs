@@ -117,6 +117,7 @@ impl Checklist {
             latency_goal: Levels::default(),
             periods: Vec::new(),
         };
+        let mut idle = Vec::new();
         for kind in PeriodKind::ALL {
             let of =
                 |sample: &&Sample| periods.at(middle(sample.at_unix_ns, sample.length)) == kind;
@@ -133,7 +134,7 @@ impl Checklist {
                     "`{name}` had no I/O in the period `{}`, which is left out",
                     kind.name()
                 );
-                self.notes.push(why);
+                idle.push(why);
                 continue;
             }
             let traced = single_ios(device, kind, periods);
@@ -146,6 +147,7 @@ impl Checklist {
                 device.name
             ));
         } else {
+            self.notes.append(&mut idle);
             self.profile.volumes.push(volume);
         }
     }

@@ -178,6 +178,8 @@ pub struct Traced {
     pub processes: Vec<(String, u64)>,
     /// I/Os that the kernel's buffers lost.
     pub lost: u64,
+    /// Flushes without data, which the kernel's counters have among the writes.
+    pub flushes: u64,
 }
 
 /// Traced I/Os of one stretch of time, reads and writes together.

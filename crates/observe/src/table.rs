@@ -22,7 +22,7 @@ const NARROW_FIGURE: usize = 12;
 pub fn page(seen: &Observation, list: &Checklist, width: Width) -> String {
     let mut text = Lines::new(width);
     let heading = format!("Checklist of `{}`, from {}", list.profile.name, seen.source);
-    text.line("", &heading, 2);
+    text.wrap("", &heading, 2);
     if list.profile.growth != Growth::NONE {
         let growth = format!(
             "Figures are as seen; the plan multiplies them by a growth of {}",

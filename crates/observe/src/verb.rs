@@ -19,8 +19,9 @@ use crate::periods::{DayTime, Given};
 
 /// Shortest and longest interval.
 const INTERVALS: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(100)..=Nanos::from_secs(3600);
-/// Longest observation.
-const DURATION_MOST: Nanos = Nanos::from_secs(31 * 86_400);
+/// Longest observation: a month.
+const DAYS_MOST: u64 = 31;
+const DURATION_MOST: Nanos = Nanos::from_secs(DAYS_MOST * 86_400);
 /// Most intervals, so that memory is bounded: about a week of seconds.
 const INTERVALS_MOST: u64 = 700_000;
 
@@ -54,9 +55,6 @@ pub struct ObserveArgs {
     /// Read the counters alone, not each I/O from the kernel's tracepoints
     #[arg(long, conflicts_with = "from")]
     pub no_trace: bool,
-    /// What other tools wrote, in place of this machine.
-    #[command(flatten)]
-    pub import: ImportArgs,
     /// What the application does a second, as you count it, such as `350/s`
     #[arg(long, value_name = "N/s")]
     pub transactions: Option<Iops>,
@@ -78,6 +76,9 @@ pub struct ObserveArgs {
     /// Write the profile into this file; one that exists is never written over
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// What other tools wrote, in place of this machine; last, since its heading in the help holds for what follows.
+    #[command(flatten)]
+    pub import: ImportArgs,
 }
 
 const HELP: &str = "\
@@ -195,7 +196,7 @@ fn check(args: &ObserveArgs) -> Result<(), Failure> {
     }
     if args.duration < interval || args.duration > DURATION_MOST {
         wrong.push(format!(
-            "`--duration` is {}: it takes from one interval to {DURATION_MOST}",
+            "`--duration` is {}: it takes from one interval ({interval}) to {DAYS_MOST} days",
             args.duration
         ));
     }

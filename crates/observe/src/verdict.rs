@@ -6,7 +6,7 @@
 use std::fmt;
 
 use fathom_profile::Level;
-use fathom_units::Nanos;
+use fathom_units::{Nanos, group_digits};
 
 use crate::checklist::mean_latency;
 use crate::samples::{Device, Observation, Sample};
@@ -247,15 +247,20 @@ fn split(device: &Device) -> (Finding, String) {
         return (
             Finding::Concern,
             format!(
-                "{split:.0} I/Os were split, {:.1} for each 100 I/Os of the device: they are larger than the device \
+                "{} I/Os were split, {:.1} for each 100 I/Os of the device: they are larger than the device \
                  takes at once, or their data lie in pieces.",
+                group_digits(split.round() as u64),
                 share * 100.0
             ),
         );
     }
     (
         Finding::Fine,
-        format!("{split:.0} of {ios:.0} I/Os were split."),
+        format!(
+            "{} of {} I/Os were split.",
+            group_digits(split.round() as u64),
+            group_digits(ios.round() as u64)
+        ),
     )
 }
 

@@ -600,6 +600,12 @@ fn flushes_are_no_part_of_the_depth() {
         0.0,
     );
     assert!(written > 300.0 && traced.depth.len() <= 2, "{traced:?}");
+    // Among the counters' writes they are, and that is told.
+    near("flushes", traced.flushes as f64, written, 0.02, 2.0);
+    let counted = sum(&seen.observation.devices[0], |it| it.writes).0;
+    near("writes with flushes", counted, 2.0 * written, 0.02, 4.0);
+    let told = seen.notes.iter().any(|note| note.contains("are flushes"));
+    assert!(told, "{:?}", seen.notes);
 }
 
 #[test]
@@ -621,6 +627,20 @@ fn only_the_named_process_counts() {
         number(&said[0]["read"]["total_ios"]),
         0.01,
         0.0,
+    );
+    // fio's reads are those of a descendant, and its counters are read with this process's own.
+    let family = format!("process {} and ", std::process::id());
+    let told = seen.notes.iter().find(|note| note.starts_with(&family));
+    assert!(
+        told.is_some_and(|note| !note.contains("caused 0 B to be read")),
+        "{:?}",
+        seen.notes
+    );
+    let workers = "what the kernel's own workers issue later";
+    assert!(
+        seen.notes.iter().any(|note| note.starts_with(workers)),
+        "{:?}",
+        seen.notes
     );
     let stranger = Options {
         processes: vec![1],
@@ -671,6 +691,31 @@ fn sampling_leaves_no_slow_io_out() {
         .sum();
     let latencies = (traced.read_latency.sum() + traced.write_latency.sum()) as f64;
     near("latencies", latencies, weighted, 0.1, 0.0);
+}
+
+/// Its counters stay as they were, so that nothing else shows why nothing more happens.
+#[test]
+fn a_device_that_is_detached_is_told() {
+    let _alone = alone();
+    let bench = Bench::new();
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&stop);
+    let options = Options {
+        interval: Nanos::from_millis(200),
+        ..bench.options()
+    };
+    let watching = watch_apart(options, stop);
+    let wait = || sleep_until(Clock::now() + Nanos::from_millis(700));
+    wait();
+    output("losetup", &["-d", &bench.device]);
+    wait();
+    raised.store(true, Ordering::Relaxed);
+    let seen = watching.join().unwrap().unwrap();
+    output("losetup", &[&bench.device, bench.image.to_str().unwrap()]);
+    let doubts = &seen.observation.doubts;
+    let told = doubts.iter().filter(|it| it.contains("was detached"));
+    assert_eq!(told.count(), 1, "{doubts:?}");
+    assert!(doubts.iter().all(|it| !it.contains("times")), "{doubts:?}");
 }
 
 #[test]

@@ -39,11 +39,18 @@ fn of_disks(volume: &VolumeNeed, disks: &Disks) -> String {
     };
     let largest = volume.loads.iter().map(|load| load.size).max();
     let stripe = if disks.count > 1 {
+        let size = largest.unwrap_or_default();
+        // What the limits above count, where it is more than the I/Os that were asked for.
+        let counted = parts(10_000, size, disks.count, disks.stripe_unit);
+        let crossing = if counted > 10_000 {
+            let each = counted as f64 / 1e4;
+            format!(" (each counts as {each:.2}: some touch two columns or more)")
+        } else {
+            String::new()
+        };
         format!(
-            "{} columns of {} for I/Os of up to {}, ",
-            disks.count,
-            disks.stripe_unit,
-            largest.unwrap_or_default()
+            "{} columns of {} for I/Os of up to {size}{crossing}, ",
+            disks.count, disks.stripe_unit,
         )
     } else {
         String::new()

@@ -87,20 +87,37 @@ fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-/// Exactly, in the largest IEC unit that divides.
+/// Most whole units of a figure that is still read at a glance; more are written in a larger unit.
+const GLANCE: u64 = 10_000;
+
+/// Exactly: in an IEC unit where that divides, else as a decimal.
 fn bytes(size: Bytes) -> String {
     quoted(&whole_bytes(size.get()))
 }
 
 fn whole_bytes(bytes: u64) -> String {
     let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    let found = units
-        .iter()
-        .find(|(_, shift)| bytes > 0 && bytes.trailing_zeros() >= *shift);
-    found.map_or_else(
-        || format!("{bytes}B"),
-        |(unit, shift)| format!("{}{unit}", bytes >> shift),
-    )
+    let divides = |(_, shift): &&(&str, u32)| {
+        bytes > 0 && bytes.trailing_zeros() >= *shift && bytes >> shift < GLANCE
+    };
+    if let Some((unit, shift)) = units.iter().find(divides) {
+        return format!("{}{unit}", bytes >> shift);
+    }
+    // Means of I/O sizes are in whole sectors.
+    if bytes % 1024 == 512 && bytes >> 10 < GLANCE {
+        return format!("{}.5KiB", bytes >> 10);
+    }
+    let units = [
+        ("TB", 1_000_000_000_000),
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+        ("kB", 1_000),
+    ];
+    let suited = units.iter().find(|(_, scale)| bytes >= *scale);
+    match suited.filter(|_| bytes >= GLANCE) {
+        Some((unit, scale)) => decimal(bytes, *scale, unit),
+        None => format!("{bytes}B"),
+    }
 }
 
 /// Exactly, in MB/s where that divides.
@@ -112,6 +129,16 @@ fn rate(rate: BytesPerSec) -> String {
     quoted(&format!("{}/s", whole_bytes(bytes)))
 }
 
+/// `value` as a decimal of units of `scale`, a power of ten: every digit, and no zero at the end.
+fn decimal(value: u64, scale: u64, unit: &str) -> String {
+    let digits = scale.ilog10() as usize;
+    let part = format!("{:0digits$}", value % scale);
+    match part.trim_end_matches('0') {
+        "" => format!("{}{unit}", value / scale),
+        part => format!("{}.{part}{unit}", value / scale),
+    }
+}
+
 fn percent(share: Percent) -> String {
     let points = share.basis_points();
     let text = match (points / 100, points % 100) {
@@ -121,16 +148,54 @@ fn percent(share: Percent) -> String {
     quoted(&text)
 }
 
-/// Exactly, in the largest unit that divides.
+/// Exactly, in the largest unit that it has one of.
 fn nanos(time: Nanos) -> String {
     let ns = time.get();
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
-    let found = units
-        .iter()
-        .find(|(_, scale)| ns > 0 && ns.is_multiple_of(*scale));
-    let text = found.map_or_else(
-        || format!("{ns}ns"),
-        |(unit, scale)| format!("{}{unit}", ns / scale),
-    );
-    quoted(&text)
+    let suited = units.iter().find(|(_, scale)| ns >= *scale);
+    quoted(&match suited {
+        Some((unit, scale)) => decimal(ns, *scale, unit),
+        None => format!("{ns}ns"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_exact_and_read_at_a_glance() {
+        for (size, expected) in [
+            (0, "0B"),
+            (9_000, "9000B"),
+            (9_728, "9.5KiB"),
+            (12_288, "12KiB"),
+            (4 << 30, "4GiB"),
+            (1_326_391_179, "1.326391179GB"),
+            (1_298_728 << 10, "1.329897472GB"),
+        ] {
+            assert_eq!(whole_bytes(size), expected);
+            assert_eq!(expected.parse(), Ok(Bytes::new(size)));
+        }
+        for (per_sec, expected) in [
+            (15_000_000, "15MB/s"),
+            (12 << 20, "12MiB/s"),
+            (11_195_758, "11.195758MB/s"),
+            (23_456, "23.456kB/s"),
+        ] {
+            assert_eq!(rate(BytesPerSec::new(per_sec)), quoted(expected));
+            assert_eq!(expected.parse(), Ok(BytesPerSec::new(per_sec)));
+        }
+        for (ns, expected) in [
+            (0, "0ns"),
+            (999, "999ns"),
+            (907_264, "907.264us"),
+            (2_203_349, "2.203349ms"),
+            (5_000_000, "5ms"),
+            (1_500_000_000, "1.5s"),
+        ] {
+            assert_eq!(nanos(Nanos::new(ns)), quoted(expected));
+            assert_eq!(expected.parse(), Ok(Nanos::new(ns)));
+        }
+    }
 }

@@ -80,6 +80,7 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
             zeroes_read(evidence),
             cache_served(evidence),
             generator_headroom(evidence),
+            processor_limit(evidence),
         ]);
     }
     checks
@@ -644,5 +645,27 @@ fn generator_headroom(evidence: &Evidence<'_>) -> Check {
         finding,
         "the workers had processor time to spare",
         "use more workers, or a cheaper buffer content",
+    )
+}
+
+/// What a limit of the container holds back for more than one time in twenty measures the limit: the 95th percentile of
+/// latency holds it too.
+fn processor_limit(evidence: &Evidence<'_>) -> Check {
+    const MOST: f64 = 0.05;
+    let mut results = evidence.results.iter();
+    let finding = results.find(|result| result.limited_share > MOST);
+    let finding = finding.map(|result| {
+        format!(
+            "{}: the processor limit of this container held the workers back for {:.0} % of the time",
+            result.name,
+            result.limited_share * 100.0
+        )
+    });
+    check(
+        "processor-limit",
+        finding,
+        "no processor limit held the workers back for long",
+        "give the container more processor time (`cpu.max` of its control group, `--cpus`), or ask for less I/O: these are \
+         the figures of the limit",
     )
 }

@@ -445,6 +445,9 @@ pub struct StageResult {
     pub storage: BTreeMap<String, crate::StorageRecord>,
     /// Real devices under the targets.
     pub devices: Vec<DeviceCounters>,
+    /// Share (0 to 1) of the time measured for which a processor limit (control group) held the workers back, of the
+    /// processors that they could have used; 0 in predictions.
+    pub limited_share: f64,
     /// What a reader should know about these figures.
     pub notes: Vec<String>,
 }

@@ -52,6 +52,7 @@ fn run() -> Run {
             sectors: [40_000 * 8, 0],
             ..DeviceCounters::default()
         }],
+        limited_share: 0.0,
         notes: vec![],
     };
     Run {
@@ -183,6 +184,14 @@ fn a_short_transfer_is_no_success() {
         found,
         "3 I/Os failed, the first a write: transfer shorter than asked for"
     );
+}
+
+#[test]
+fn a_processor_limit_is_told_where_it_took_much() {
+    check(None, |run| run.results[0].limited_share = 0.04);
+    let limited = |run: &mut Run| run.results[0].limited_share = 0.06;
+    check(Some("processor-limit"), limited);
+    check_of(RunKind::Predict, None, limited);
 }
 
 #[test]

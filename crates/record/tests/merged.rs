@@ -37,6 +37,7 @@ fn result(measured: u64, workers: Vec<WorkerStats>) -> StageResult {
         intervals: vec![],
         storage: BTreeMap::new(),
         devices: vec![],
+        limited_share: 0.0,
         notes: vec![],
     }
 }

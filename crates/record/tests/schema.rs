@@ -149,6 +149,7 @@ fn record() -> Record {
             over: Nanos::from_secs(10),
             ..DeviceCounters::default()
         }],
+        limited_share: 0.0,
         notes: vec!["a note".to_owned()],
     };
     let mut stage = stage_record(&stage(), &result);

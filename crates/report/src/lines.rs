@@ -76,7 +76,7 @@ impl Lines {
         let (head, body) = (on_one_line(head), on_one_line(body));
         let mut column = head.chars().count();
         self.text.push_str(&head);
-        for (index, word) in body.split(' ').enumerate() {
+        for (index, word) in words(&body).enumerate() {
             let width = word.chars().count();
             if index > 0 && column + 1 + width > most {
                 self.text.push('\n');
@@ -124,6 +124,29 @@ impl Lines {
     }
 }
 
+/// Where a line may be broken: at blanks, but not between a number and its unit.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    const UNITS: [&str; 16] = [
+        "%", "B", "KiB", "MiB", "GiB", "TiB", "MB/s", "KiB/s", "MiB/s", "GiB/s", "IOPS", "ns",
+        "µs", "ms", "s", "min",
+    ];
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let mut end = text.find(' ').unwrap_or(text.len());
+        let is_number = |word: &str| word.ends_with(|c: char| c.is_ascii_digit());
+        if is_number(&text[..end]) && end < text.len() {
+            let next = &text[end + 1..];
+            let unit = &next[..next.find(' ').unwrap_or(next.len())];
+            if UNITS.contains(&unit.trim_end_matches([',', '.', ';', ':', ')'])) {
+                end += 1 + unit.len();
+            }
+        }
+        rest = text.get(end + 1..);
+        Some(&text[..end])
+    })
+}
+
 impl fmt::Write for Lines {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.text.push_str(text);
@@ -148,6 +171,19 @@ mod tests {
         let text = lines.finish();
         assert!(text.lines().count() == 2 && text.lines().all(|line| line.len() <= 80));
         assert!(text.lines().nth(1).unwrap().starts_with("         "));
+    }
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        for (text, expected) in [
+            ("a 5 % b", vec!["a", "5 %", "b"]),
+            ("1.5 GiB, 3 of 4", vec!["1.5 GiB,", "3", "of", "4"]),
+            ("for  2 s", vec!["for", "", "2 s"]),
+            ("", vec![""]),
+            ("x 7 ", vec!["x", "7", ""]),
+        ] {
+            assert_eq!(words(text).collect::<Vec<_>>(), expected);
+        }
     }
 
     #[test]

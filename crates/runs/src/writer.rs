@@ -99,13 +99,18 @@ impl RunWriter {
             failure: None,
             note,
         };
-        writer.line(&json!({
+        writer.begin_with(&json!({
             "event": "run-started",
             "kind": start.kind,
             "what": start.what,
             "started_unix_ns": start.started_unix_ns,
-        }));
+        }))?;
         Ok(writer)
+    }
+
+    /// The first line, without which nobody takes the folder for a run.
+    fn begin_with(&mut self, value: &serde_json::Value) -> io::Result<()> {
+        self.events.write_all(format!("{value}\n").as_bytes())
     }
 
     /// Removes the folder of a run that came to nothing.
@@ -151,10 +156,21 @@ impl RunWriter {
                 std::fs::rename(&temporary, self.folder.join(files::RECORD))
             });
         if let Err(error) = stored {
+            // A torn one would only take room.
+            let _ = std::fs::remove_file(&temporary);
             self.fail(&error);
         }
         let told: Vec<String> = self.note.into_iter().chain(self.failure).collect();
         (!told.is_empty()).then(|| told.join("; "))
+    }
+
+    /// The same of a record that is shown afterwards: one that found no room is told as not stored, so that nobody is sent
+    /// to look for it.
+    pub fn finish_shown(self, record: &mut Record) -> Option<String> {
+        let place = self.folder.join(files::RECORD);
+        let told = self.finish(record);
+        record.stored = place.is_file();
+        told
     }
 
     fn line(&mut self, value: &serde_json::Value) {

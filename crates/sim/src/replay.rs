@@ -405,6 +405,7 @@ impl<'a> Run<'a> {
             intervals,
             storage,
             devices: Vec::new(),
+            limited_share: 0.0,
             notes: Vec::new(),
         };
         (result, depths)

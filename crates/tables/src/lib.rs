@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest, nothing_in};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, another_kind, nearest, nothing_in};
 use fathom_units::{Bytes, ParseUnitError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -99,7 +99,11 @@ pub fn document<'t>(
         let hint = format!("name a file with a {kind} in it");
         return Err(Diagnostics(vec![complaint.hint(hint)]));
     }
-    Ok(parsed)
+    let keys = parsed.get_ref().keys().map(|key| key.get_ref().as_ref());
+    match another_kind(file, kind, keys) {
+        Some(complaint) => Err(complaint),
+        None => Ok(parsed),
+    }
 }
 
 /// One table, called `what` in complaints.

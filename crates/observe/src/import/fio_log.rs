@@ -383,6 +383,7 @@ fn each(job: &str, mut logs: Logs, unknown: &mut Vec<Unknown>) -> Result<Device,
         judged: places.judged,
         processes: vec![(job.to_owned(), tally.count)],
         lost: 0,
+        flushes: 0,
     });
     Ok(Device {
         name: job.to_owned(),

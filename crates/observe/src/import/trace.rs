@@ -106,6 +106,7 @@ impl Tracker {
                 judged: 0,
                 processes: Vec::new(),
                 lost: 0,
+                flushes: 0,
             },
             slots: BTreeMap::new(),
             ends: HashMap::new(),

@@ -154,6 +154,11 @@ fn is_physical(sys: &Path, name: &str) -> bool {
         && number(&place.join("hidden")) != Some(1)
 }
 
+/// Whether a device of `sys` has no sector.
+pub fn is_empty(sys: &Path, name: &str) -> bool {
+    number(&sys.join("class/block").join(name).join("size")) == Some(0)
+}
+
 /// The devices below `name`, down to those that lie on none.
 fn lowest(sys: &Path, name: &str) -> Vec<String> {
     let mut layer = BTreeSet::from([name.to_owned()]);

@@ -1,7 +1,7 @@
 //! How watching ends: what was traced is laid beside the samples, and what it cost, what is unknown and what is doubtful is
 //! put into words.
 
-use fathom_units::{Bytes, group_digits};
+use fathom_units::group_digits;
 
 use super::{Seen, Watcher, own_use};
 use crate::samples::{Device, Sample, Traced, Unknown};
@@ -31,14 +31,29 @@ const UNTRACED: [Unknown; 4] = [
 /// events are missing.
 fn disagreement(device: &Device, traced: &Traced) -> Option<String> {
     let counted: f64 = device.samples.iter().filter_map(Sample::ios).sum();
-    let seen = (traced.read_size.count() + traced.write_size.count()) as f64;
+    let seen = traced.read_size.count() + traced.write_size.count() + traced.flushes;
     // I/Os under way at either end are in one of the two alone.
-    let differ = (counted - seen).abs() > counted * 0.01 + 1_000.0;
+    let differ = (counted - seen as f64).abs() > counted * 0.01 + 1_000.0;
     differ.then(|| {
         format!(
-            "of `{}` the counters show {counted:.0} I/Os and the tracepoints {seen:.0}: what is said of single I/Os is of \
-             those",
-            device.name
+            "of `{}` the counters show {} I/Os and the tracepoints {}: what is said of single I/Os is of those",
+            device.name,
+            group_digits(counted.round() as u64),
+            group_digits(seen)
+        )
+    })
+}
+
+/// Flushes that the counters have among the writes, where they are enough to change rates and the mean size.
+fn flushes(device: &Device, traced: &Traced) -> Option<String> {
+    let counted: f64 = device.samples.iter().filter_map(Sample::ios).sum();
+    (traced.flushes as f64 > counted * 0.01).then(|| {
+        format!(
+            "of `{}` {} of {} I/Os are flushes: the kernel counts them as writes, of no bytes, so that they are in the \
+             rates and shares and make the mean size smaller, and in no latency of single I/Os",
+            device.name,
+            group_digits(traced.flushes),
+            group_digits(counted.round() as u64)
         )
     })
 }
@@ -55,6 +70,7 @@ impl Watcher<'_> {
         };
         let (totals, cost) = (tracer.totals(), tracer.cost_of_event);
         self.traced = tracer.parts(self.last.0);
+        self.by_kernel = tracer.by_kernel();
         let watched = self
             .last
             .0
@@ -90,6 +106,7 @@ impl Watcher<'_> {
         for (device, traced) in self.seen.devices.iter_mut().zip(tracer.finish()) {
             if sampled.is_none() && self.options.processes.is_empty() {
                 self.doubts.extend(disagreement(device, &traced));
+                self.notes.extend(flushes(device, &traced));
             }
             device.traced = Some(traced);
             device.sampled = sampled;
@@ -146,25 +163,19 @@ impl Watcher<'_> {
     }
 
     fn tell_processes(&mut self, tracing: bool) {
-        let mut processes: Vec<_> = self.moved.iter().collect();
-        processes.sort();
-        for (process, (read, written, read_now, written_now)) in processes {
-            let moved = |from: u64, to: u64| Bytes::new(to.saturating_sub(from));
-            self.notes.push(format!(
-                "process {process} itself caused {} to be read and {} to be written, by its own counters, which take \
-                 buffered writes when they are made",
-                moved(*read, *read_now),
-                moved(*written, *written_now)
-            ));
-        }
+        self.notes.extend(self.moved.told());
         if !self.options.processes.is_empty() && !tracing {
             self.doubts.add(
                 "without tracing the figures are those of the whole devices, whoever used them"
                     .to_owned(),
             );
         } else if !self.options.processes.is_empty() {
-            let what = "buffered writes of the named processes are issued by the kernel later, and are not among the figures";
-            self.notes.push(what.to_owned());
+            self.notes.push(format!(
+                "what the kernel's own workers issue later (buffered writes, I/Os that waited in its queue) is not among the \
+                 figures: they issued {} {}, for whichever processes",
+                group_digits(self.by_kernel),
+                if self.by_kernel == 1 { "I/O" } else { "I/Os" }
+            ));
         }
     }
 }

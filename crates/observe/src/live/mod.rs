@@ -7,6 +7,7 @@ mod counters;
 mod devices;
 mod doubts;
 mod ending;
+mod processes;
 mod trace;
 
 use std::collections::HashMap;
@@ -15,13 +16,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::{Clock, sleep_until, thread_usage, wall_clock};
-use fathom_units::Nanos;
+use fathom_units::{Nanos, group_digits};
 
-use self::counters::{
-    Counters, Processors, read_diskstats, read_meminfo, read_process_io, read_stat,
-};
-use self::devices::{Chosen, choose};
+use self::counters::{Counters, Processors, read_diskstats, read_meminfo, read_stat};
+use self::devices::{Chosen, choose, is_empty};
 use self::doubts::Doubts;
+use self::processes::Moved;
 use self::trace::{Interval, Tracer, Wanted, tracefs};
 use crate::samples::{Device, MachineSample, Observation, Sample};
 
@@ -151,8 +151,15 @@ pub fn watch(
     Ok(watcher.finish(interrupted))
 }
 
+/// Whether a process still runs: one that has ended stays until its parent asks for it, which some never do.
 fn is_there(process: u32) -> bool {
-    Path::new("/proc").join(process.to_string()).exists()
+    let place = Path::new("/proc").join(process.to_string());
+    let Ok(stat) = fs::read_to_string(place.join("stat")) else {
+        return place.exists();
+    };
+    // Its name stands before, in brackets, and may hold brackets itself.
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next());
+    state.flatten().is_some_and(|state| !"ZX".contains(state))
 }
 
 fn read(path: &'static str) -> Result<String, LiveError> {
@@ -176,7 +183,9 @@ struct Watcher<'a> {
     own: (Nanos, Nanos),
     own_begun: Nanos,
     used_most: f64,
-    moved: HashMap<u32, (u64, u64, u64, u64)>,
+    moved: Moved,
+    /// I/Os that the kernel's workers issued while only some processes counted.
+    by_kernel: u64,
     seen: Observation,
     doubts: Doubts,
     notes: Vec<String>,
@@ -250,7 +259,8 @@ impl<'a> Watcher<'a> {
             own: (own_use(), now),
             own_begun: own_use(),
             used_most: 0.0,
-            moved: HashMap::new(),
+            by_kernel: 0,
+            moved: Moved::of(PathBuf::from("/proc"), &options.processes),
             seen,
             doubts,
             line: None,
@@ -317,16 +327,22 @@ impl<'a> Watcher<'a> {
             }
         }
         self.look_for_new(&current);
+        self.look_for_detached();
         self.counters = current;
         self.sample_machine(at);
-        self.read_processes();
+        self.moved.read();
         if now >= self.stretch_ends {
             self.close_stretch(at);
             self.stretch_ends = now.saturating_add(self.stretch);
         }
         self.last = (now, wall);
-        let left = self.end.saturating_sub(now);
-        self.line = Some(format!("{rate:.0} I/Os a second, {left} left"));
+        // In whole seconds: the last interval is not over to the nanosecond.
+        let left = self.end.saturating_sub(now).as_secs_f64().round() as u64;
+        let rate = group_digits(rate.round() as u64);
+        self.line = Some(match left {
+            0 => format!("{rate} I/Os a second"),
+            left => format!("{rate} I/Os a second, {} left", Nanos::from_secs(left)),
+        });
         Ok(())
     }
 
@@ -372,6 +388,19 @@ impl<'a> Watcher<'a> {
         }
     }
 
+    /// A loop device that is detached, or a drive without its medium, is there still, with the counters that it had.
+    fn look_for_detached(&mut self) {
+        for device in &mut self.chosen.devices {
+            if device.capacity.is_some() && is_empty(Path::new("/sys"), &device.name) {
+                device.capacity = None;
+                self.doubts.add(format!(
+                    "`{}` was detached while it was watched: it has no size any more",
+                    device.name
+                ));
+            }
+        }
+    }
+
     fn look_for_new(&mut self, current: &HashMap<String, Counters>) {
         if self.options.devices.is_empty() && current.len() > self.counters.len() {
             let is_watched = |name: &String| self.seen.devices.iter().any(|it| it.name == *name);
@@ -414,20 +443,6 @@ impl<'a> Watcher<'a> {
             processors,
             memory: memory.map(|it| it.1),
         });
-    }
-
-    /// Bytes that the named processes moved: first and latest reading.
-    fn read_processes(&mut self) {
-        for process in &self.options.processes {
-            let text = fs::read_to_string(format!("/proc/{process}/io")).ok();
-            if let Some((reads, writes)) = text.and_then(|text| read_process_io(&text)) {
-                let there = self
-                    .moved
-                    .entry(*process)
-                    .or_insert((reads, writes, reads, writes));
-                (there.2, there.3) = (reads, writes);
-            }
-        }
     }
 
     fn close_stretch(&mut self, at: i64) {

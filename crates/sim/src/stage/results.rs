@@ -36,6 +36,7 @@ impl Run<'_, '_> {
             intervals,
             storage,
             devices: Vec::new(),
+            limited_share: 0.0,
             notes: Vec::new(),
         };
         result.notes = shortfalls(self.setup.jobs, &result);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Severity, nothing_in};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Severity, another_kind, nothing_in};
 use fathom_units::{Bytes, Nanos};
 use toml::Spanned;
 use toml::de::DeTable;
@@ -109,6 +109,10 @@ fn read_file(
         let complaint = Diagnostic::error(format!("`{file_name}` {}", nothing_in(text)));
         let hint = "name a file with a workload in it";
         return Err(Diagnostics(vec![complaint.hint(hint)]));
+    }
+    let keys = document.get_ref().keys().map(|key| key.get_ref().as_ref());
+    if let Some(complaint) = another_kind(file_name, "workload", keys) {
+        return Err(complaint);
     }
     let (workload, places) = reader.workload(document.get_ref(), targets);
     if reader.diagnostics.has_errors() {

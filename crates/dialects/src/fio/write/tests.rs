@@ -30,6 +30,7 @@ fn results(workload: &Workload) -> Vec<StageResult> {
             intervals: Vec::new(),
             storage: std::collections::BTreeMap::new(),
             devices: Vec::new(),
+            limited_share: 0.0,
             notes: Vec::new(),
         })
         .collect()

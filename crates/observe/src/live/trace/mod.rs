@@ -286,7 +286,7 @@ impl Tracer {
         match event.kind {
             Kind::Issue => self.issue(event, key),
             // The end of a flush is told as that of a write of nothing, of which there was no beginning.
-            Kind::Complete if event.bytes == 0 => {}
+            Kind::Complete if event.bytes == 0 => self.tallies[place].flush(),
             Kind::Complete => match self.outstanding.complete(key, event.bytes) {
                 Completed::All(issued) if issued.counts => {
                     self.pending -= 1;
@@ -380,6 +380,11 @@ impl Tracer {
     /// What it came to so far.
     pub fn totals(&self) -> Totals {
         self.totals
+    }
+
+    /// I/Os that the kernel's own workers issued while only some processes counted.
+    pub fn by_kernel(&self) -> u64 {
+        self.streams.by_kernel()
     }
 
     /// Ends the tracing: each device's I/Os.

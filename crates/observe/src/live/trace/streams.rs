@@ -44,6 +44,7 @@ pub struct Streams {
     wanted: Wanted,
     proc: PathBuf,
     epoch: u32,
+    by_kernel: u64,
 }
 
 /// One I/O's beginning.
@@ -83,12 +84,18 @@ impl Streams {
             wanted,
             proc,
             epoch: 0,
+            by_kernel: 0,
         }
     }
 
     /// Whether only some processes count.
     pub fn is_narrowed(&self) -> bool {
         !self.wanted.0.is_empty()
+    }
+
+    /// I/Os that the kernel's own workers issued, and that do not count, since nobody knows for whom they were.
+    pub fn by_kernel(&self) -> u64 {
+        self.by_kernel
     }
 
     /// What comes next does not follow on what was seen.
@@ -113,6 +120,7 @@ impl Streams {
             return Place::Other;
         };
         if !stream.counts {
+            self.by_kernel += u64::from(kernel.is_some());
             return Place::Other;
         }
         self.names[stream.name].2 += 1;
@@ -290,5 +298,6 @@ mod tests {
             streams.begin(begin(9, "kworker/u8:0", Direction::Write, (0, 8))),
             Place::Other
         );
+        assert_eq!(streams.by_kernel(), 1);
     }
 }

@@ -218,6 +218,11 @@ impl Tally {
         self.depths.before += 1;
     }
 
+    /// A flush without data ends.
+    pub fn flush(&mut self) {
+        self.total.flushes += 1;
+    }
+
     /// An I/O was split.
     pub fn split(&mut self) {
         self.interval.splits += 1;
