@@ -535,10 +535,25 @@ pub fn makes_anew(settings: &Settings) -> bool {
         && !matches!(backend(settings), Backend::Mmap | Backend::Null)
 }
 
-/// What fio's `mmap` does not do: make files longer.
-fn mapped_problem(settings: &Settings) -> Option<(&'static str, &'static str)> {
-    let appends = backend(settings) == Backend::Mmap && settings.placement.append;
-    appends.then_some(("file_append", "the engine `mmap` cannot append to files"))
+/// What the job asks for and its engine cannot do, as in fio.
+fn engine_problem(settings: &Settings) -> Option<(&'static str, String)> {
+    let engine = settings.engine.as_str();
+    let cannot = |does: &str| format!("the engine `{engine}` cannot {does}");
+    if backend(settings) == Backend::Mmap && settings.placement.append {
+        return Some(("file_append", cannot("append to files")));
+    }
+    let synced = !matches!(
+        engine,
+        "mmap" | "null" | "filestat" | "dircreate" | "dirstat"
+    );
+    if settings.control.handling.end_syncfs && !synced {
+        return Some(("end_syncfs", cannot("sync file systems")));
+    }
+    if settings.pacing.offload && engine == "io_uring" {
+        let message = cannot("submit from other threads");
+        return Some(("io_submit_mode", message));
+    }
+    None
 }
 
 /// A complaint where the job does what it may not.
@@ -589,9 +604,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
     for (option, message, hint) in pacing_problems(settings) {
         refuse(option, message, hint);
     }
-    if let Some((option, message)) = mapped_problem(settings) {
+    if let Some((option, message)) = engine_problem(settings) {
         let hint = "take another engine, or leave the option out";
-        refuse(option, message.to_owned(), hint);
+        refuse(option, message, hint);
     }
     if let Some((option, message, hint)) = zone_problem(settings) {
         refuse(option, message.to_owned(), hint);

@@ -18,6 +18,10 @@ use crate::fio::values::BareTime;
 
 /// fio's options of this kind, with its defaults.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
 pub struct PacingSettings {
     think: Nanos,
     think_spin: Nanos,
@@ -34,6 +38,8 @@ pub struct PacingSettings {
     complete_max: Option<u32>,
     low: u32,
     serialize: bool,
+    /// `io_submit_mode=offload`. Submission has no thread of its own here, and needs none: it never waits for completions.
+    pub offload: bool,
     flow: u32,
     flow_id: u32,
     flow_sleep: Nanos,
@@ -65,6 +71,7 @@ impl Default for PacingSettings {
             complete_max: None,
             low: 0,
             serialize: false,
+            offload: false,
             flow: 0,
             flow_id: 0,
             flow_sleep: Nanos::ZERO,
@@ -209,8 +216,10 @@ impl Settings {
             }
             "iodepth_low" => set(&mut pacing.low, count(reader, 0)),
             "serialize_overlap" => set(&mut pacing.serialize, reader.switch()),
-            // Submission has no thread of its own here, and needs none: it never waits for completions.
-            "io_submit_mode" => drop(reader.word(&["inline", "offload"])),
+            "io_submit_mode" => {
+                let mode = reader.word(&["inline", "offload"]);
+                set(&mut pacing.offload, mode.map(|mode| mode == 1));
+            }
             _ => return false,
         }
         true

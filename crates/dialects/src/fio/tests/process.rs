@@ -509,6 +509,30 @@ fn what_a_map_cannot_do_is_refused() {
 }
 
 #[test]
+fn what_an_engine_cannot_do_is_refused() {
+    for (engine, option, refused) in [
+        ("mmap", "end_syncfs=1", true),
+        ("null", "end_syncfs=1", true),
+        ("filestat", "end_syncfs=1", true),
+        ("filedelete", "end_syncfs=1", false),
+        ("io_uring", "end_syncfs=1", false),
+        ("psync", "end_syncfs=1", false),
+        ("io_uring", "io_submit_mode=offload", true),
+        ("libaio", "io_submit_mode=offload", false),
+        ("io_uring", "io_submit_mode=inline", false),
+    ] {
+        let text = format!("[j]\nsize=1m\nioengine={engine}\n{option}\n");
+        assert_eq!(read_text(&text).is_err(), refused, "{text}");
+        let mut files = Memory::default();
+        files.texts.insert("job.fio".to_owned(), text.clone());
+        assert!(
+            read_in(&files, &["--parse-only", "job.fio"]).is_ok(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_group_has_percentiles_of_total_latency_or_none() {
     let differs = ["job `k`: `lat_percentiles` differs within its group"];
     let two = |options: &str| format!("[j]\nsize=1m\nlat_percentiles=1\n[k]\nsize=1m\n{options}\n");
@@ -790,11 +814,6 @@ fn a_count_of_files_holds_for_those_of_a_directory() {
     assert_eq!(used(&["--opendir=/d", "--nrfiles=2"]), [2]);
     assert_eq!(used(&["--opendir=/d", "--nrfiles=7"]), [3]);
     assert_eq!(used(&["--nrfiles=1", "--opendir=/d"]), [3]);
-    // Files that are named besides stand behind them.
-    assert_eq!(used(&["--opendir=/d", "--filename=/other"]), [4]);
-    let cut = ["--opendir=/d", "--filename=/other:/d/a", "--nrfiles=4"];
-    assert_eq!(used(&cut), [4]);
-}
     assert_eq!(used(&["--opendir=/d", "--ioengine=filedelete"]), [3]);
     assert_eq!(
         used(&["--opendir=/d", "--ioengine=filestat", "--nrfiles=2"]),
@@ -802,3 +821,8 @@ fn a_count_of_files_holds_for_those_of_a_directory() {
     );
     let directories = ["--opendir=/d", "--ioengine=dirdelete", "--size=4k"];
     assert_eq!(used(&directories), [1]);
+    // Files that are named besides stand behind them.
+    assert_eq!(used(&["--opendir=/d", "--filename=/other"]), [4]);
+    let cut = ["--opendir=/d", "--filename=/other:/d/a", "--nrfiles=4"];
+    assert_eq!(used(&cut), [4]);
+}
