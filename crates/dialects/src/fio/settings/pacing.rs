@@ -18,6 +18,10 @@ use crate::fio::values::BareTime;
 
 /// fio's options of this kind, with its defaults.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
 pub struct PacingSettings {
     think: Nanos,
     think_spin: Nanos,
