@@ -154,7 +154,8 @@ fn a_trace_that_finds_no_room_fails_the_serving() {
 fn nobody_is_sent_to_a_record_that_is_not_there() {
     let folder = support::disk_folder();
     let home = folder.path();
-    let design = "[[device]]\nname = 'd'\nmount = '/d'\nsize = '1MiB'\nlatency = '1ms'\n";
+    let design =
+        "[[device]]\nname = 'd'\nmount = '/d'\nsize = '1MiB'\niops = 1000\nlatency = 'none'\n";
     fs::write(home.join("d.design.toml"), design).unwrap();
     let workload =
         "[[stage]]\nmeasure = '1s'\n[[stage.job]]\ntarget = { path = '/d/x', size = '1MiB' }\n";
