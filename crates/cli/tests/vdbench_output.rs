@@ -6,6 +6,8 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use fathom_rawio::{Clock, sleep_until};
+use fathom_units::Nanos;
 use support::{disk_folder, example, expect_code, names_in};
 
 /// Two files; a pass over them, then a curve.
@@ -102,7 +104,10 @@ fn failed_ios_are_counted_until_there_are_too_many() {
         );
         std::fs::write(home.path().join("parm"), text).unwrap();
         let cutter = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(700));
+            let moment = Clock::now() + Nanos::from_millis(700);
+            while Clock::now() < moment {
+                sleep_until(moment);
+            }
             let file = std::fs::OpenOptions::new().write(true).open(file);
             file.unwrap().set_len(4096).unwrap();
         });
