@@ -38,12 +38,11 @@ fn traps_are_warned_of() {
         1,
         "`messagescan=` changes nothing here",
     );
-    for (first, named) in [(
-        "report_run_totals=yes",
+    warned(
+        &format!("report_run_totals=yes\n{SD_WD}{rd}"),
+        1,
         "`report_run_totals=` changes nothing here",
-    )] {
-        warned(&format!("{first}\n{SD_WD}{rd}"), 1, named);
-    }
+    );
     let plain =
         read("sd=sd1,lun=/f,size=1g   # the file\nwd=wd1,sd=sd1 fast\nrd=r,wd=wd1,iorate=max\n");
     assert!(plain.warnings.0.is_empty(), "{}", plain.warnings);
