@@ -14,7 +14,7 @@ use fathom_workload::{
 };
 
 use self::checks::checks;
-use self::handling::{handling, made, survived, told, trace};
+use self::handling::{handling, made, survived, synced, told, trace};
 use super::section::Section;
 use super::{names, pattern, size, time, triple};
 use crate::draft::Draft;
@@ -92,6 +92,7 @@ pub fn put(
     around(process, number, section, draft);
     told(calls, job, section);
     handling(files, section);
+    synced(files, number, section, draft);
     made(files.grows, job, section);
     survived(errors, verify.as_deref(), section);
     match (replay, trace_to) {

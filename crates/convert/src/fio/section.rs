@@ -106,6 +106,13 @@ impl Section {
         }
     }
 
+    /// What an option was given.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        let mut options = self.options.iter();
+        let given = options.find(|(name, _)| *name == key);
+        given.map(|(_, value)| value.as_str())
+    }
+
     /// Makes as many clones.
     pub fn clones(&mut self, count: u32) {
         self.put_if(count > 1, "numjobs", count.to_string());

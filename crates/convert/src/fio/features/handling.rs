@@ -80,7 +80,8 @@ pub(super) fn handling(files: &FileHandling, section: &mut Section) {
         grows: _,
         made_anew,
         sync_range,
-        end_syncfs,
+        // See `synced`.
+        end_syncfs: _,
     } = files;
     section.put_if(*made_anew, "unlink_each_loop", "1");
     section.put_if(*pre_read, "pre_read", "1");
@@ -107,7 +108,26 @@ pub(super) fn handling(files: &FileHandling, section: &mut Section) {
             format!("{}:{every}", words.join(",")),
         );
     }
-    section.put_if(*end_syncfs, "end_syncfs", "1");
+}
+
+/// Not every engine of fio syncs file systems, and it refuses to be asked.
+pub(super) fn synced(
+    files: &FileHandling,
+    number: usize,
+    section: &mut Section,
+    draft: &mut Draft,
+) {
+    const CANNOT: [&str; 5] = ["mmap", "null", "filestat", "dircreate", "dirstat"];
+    let engine = section.value("ioengine").unwrap_or_default();
+    if !files.end_syncfs {
+        return;
+    }
+    if CANNOT.contains(&engine) {
+        let message = format!("fio's engine `{engine}` syncs no file systems");
+        draft.lost(number, "end_syncfs", message);
+    } else {
+        section.put("end_syncfs", "1");
+    }
 }
 
 /// fio lets a job that writes alone write missing files first, and lays them out for every other.
