@@ -126,6 +126,7 @@ fn failed_ios_are_counted_until_there_are_too_many() {
         } else {
             assert!(told.contains("the end of the target was reached"), "{told}");
             assert!(log.contains("s: failed: 2 read errno 0"), "{log}");
+            assert!(log.contains("data_errors=2: so many I/Os failed"), "{log}");
         }
     }
 }

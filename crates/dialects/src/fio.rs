@@ -42,7 +42,7 @@ pub use input::{
     OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, Trigger, Unified, WindowValue,
 };
 pub use lexer::looks_like_job_file;
-pub use table::{belongs_to_engine, is_option};
+pub use table::{belongs_to_engine, is_option, syncs_file_systems};
 pub use write::{
     Eta, FioRun, Host, LogLines, PriorityLatencies, Report, VERSION, debug_ios, debug_seeds,
     eta_line, has_errors, write_clients, write_json, write_laying_out, write_normal, write_saved,

@@ -297,6 +297,9 @@ fn run(
         }
     };
     let errors = errors::count(&ran.results);
+    if let Some(text) = errors::reached(errors, limit) {
+        report.error(&mut files, now, &text);
+    }
     let failure = ran
         .failure
         .as_ref()

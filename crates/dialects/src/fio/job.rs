@@ -542,11 +542,7 @@ fn engine_problem(settings: &Settings) -> Option<(&'static str, String)> {
     if backend(settings) == Backend::Mmap && settings.placement.append {
         return Some(("file_append", cannot("append to files")));
     }
-    let synced = !matches!(
-        engine,
-        "mmap" | "null" | "filestat" | "dircreate" | "dirstat"
-    );
-    if settings.control.handling.end_syncfs && !synced {
+    if settings.control.handling.end_syncfs && !table::syncs_file_systems(engine) {
         return Some(("end_syncfs", cannot("sync file systems")));
     }
     if settings.pacing.offload && engine == "io_uring" {

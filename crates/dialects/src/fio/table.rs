@@ -200,6 +200,14 @@ pub fn find_engine(name: &str) -> Option<&'static EngineRow> {
     ENGINES.iter().find(|engine| engine.name == name)
 }
 
+/// Whether fio's engine of that name syncs whole file systems; fio refuses `end_syncfs` with any other.
+pub fn syncs_file_systems(engine: &str) -> bool {
+    !matches!(
+        engine,
+        "mmap" | "null" | "filestat" | "dircreate" | "dirstat"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,6 +27,12 @@ pub fn failure(failed: u64, limit: NonZeroU64) -> Failure {
     Failure::new(Code::VdbenchFailed, message).hint(hint)
 }
 
+/// Why the run ended, where failed I/Os that were survived came to the limit; the first alone is told by itself.
+pub fn reached(failed: u64, limit: NonZeroU64) -> Option<String> {
+    let is_last = failed >= limit.get() && limit > NonZeroU64::MIN;
+    is_last.then(|| format!("data_errors={limit}: so many I/Os failed, which ends all runs"))
+}
+
 /// A line for each job, direction and error number of a run.
 pub fn lines(workload: &Workload, result: &StageResult) -> Vec<String> {
     let mut found: Vec<(usize, IoErrors)> = Vec::new();

@@ -1,5 +1,6 @@
 //! What is done to files around their I/O, what errors it survives, and traces, in fio's options.
 
+use fathom_dialects::fio::syncs_file_systems;
 use fathom_units::Percent;
 use fathom_workload::{
     Advice, Backend, Caching, Calls, Direction, ErrorHandling, FileHandling, Growth, Job, Lifetime,
@@ -117,16 +118,15 @@ pub(super) fn synced(
     section: &mut Section,
     draft: &mut Draft,
 ) {
-    const CANNOT: [&str; 5] = ["mmap", "null", "filestat", "dircreate", "dirstat"];
-    let engine = section.value("ioengine").unwrap_or_default();
     if !files.end_syncfs {
         return;
     }
-    if CANNOT.contains(&engine) {
+    let engine = section.value("ioengine").unwrap_or_default();
+    if syncs_file_systems(engine) {
+        section.put("end_syncfs", "1");
+    } else {
         let message = format!("fio's engine `{engine}` syncs no file systems");
         draft.lost(number, "end_syncfs", message);
-    } else {
-        section.put("end_syncfs", "1");
     }
 }
 
