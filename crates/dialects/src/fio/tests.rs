@@ -12,6 +12,7 @@ use fathom_workload::{
 
 use super::*;
 
+mod engines;
 mod files;
 mod jobs;
 mod pacing;
@@ -20,6 +21,7 @@ mod process;
 mod refused;
 mod sections;
 mod taken;
+mod traces;
 
 /// Job files by path, and what else is there.
 #[derive(Default)]

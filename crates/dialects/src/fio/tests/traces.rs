@@ -1,0 +1,95 @@
+//! Readings of jobs that replay a trace.
+
+use fathom_units::Bytes;
+use fathom_workload::{Place, ReplayPace};
+
+use super::*;
+
+#[test]
+fn a_trace_is_not_verified() {
+    let text = "[j]\nsize=1m\nverify=md5\nread_iolog=x\n";
+    check_error(
+        text,
+        &["job `j`: `read_iolog` in a verified job is not built yet"],
+    );
+}
+
+const TRACE: &str = "fio version 3 iolog\n5 /a add\n9 b add\n10 /a write 1048576 8192\n\
+                     20 b read 0 4096\n30 b sync 0 0\n40 /a trim 0 1000000\n";
+
+fn replayed(options: &str) -> Result<Job, Diagnostics> {
+    let mut files = Memory::default();
+    files.texts.insert("trace".to_owned(), TRACE.to_owned());
+    let text = format!("[j]\nread_iolog=trace\nioengine=null\n{options}");
+    files.texts.insert("job.fio".to_owned(), text);
+    read_in(&files, &["job.fio"]).map(|input| input.workload.stages[0].jobs[0].clone())
+}
+
+#[test]
+fn a_trace_makes_the_job() {
+    let job = replayed("iodepth=16\nreplay_time_scale=200\nrate_iops=5\n").unwrap();
+    let targets: Vec<_> = job
+        .targets
+        .iter()
+        .map(|target| (target.place.path(), target.length.unwrap().get()))
+        .collect();
+    assert_eq!(targets, [("/a", 1_048_576 + 8192), ("b", 8192)]);
+    let replay = job.features.replay.as_ref().unwrap();
+    assert_eq!(
+        (replay.path.as_str(), replay.pace),
+        ("trace", ReplayPace::Timed(200))
+    );
+    assert_eq!((job.depth, job.arrival), (16, Arrival::Closed));
+    // Trims take no buffer.
+    assert_eq!(job.block.largest(job.mix), Bytes::kib(8));
+    let shares = [job.mix.read, job.mix.write, job.mix.trim].map(Percent::basis_points);
+    assert_eq!(shares, [3333, 3333, 3334]);
+}
+
+#[test]
+fn a_trace_is_changed_on_its_way() {
+    let job = replayed(
+        "replay_redirect=/dev/x\nreplay_no_stall=1\nreplay_scale=16\nreplay_align=4k\n\
+         replay_skip=read,trim\nwrite_iolog=again\n",
+    )
+    .unwrap();
+    assert_eq!(job.targets.len(), 1);
+    assert_eq!(job.targets[0].place, Place::Path("/dev/x".to_owned()));
+    let replay = job.features.replay.as_ref().unwrap();
+    assert_eq!(replay.pace, ReplayPace::AtOnce);
+    assert_eq!(
+        (replay.scale, replay.align, replay.redirected),
+        (16, 4096, true)
+    );
+    assert_eq!(replay.skip, [true, false, true, false]);
+    assert_eq!(job.mix, Mix::WRITE);
+    // What is read overrides what is to be written.
+    assert_eq!(job.features.trace_to, None);
+}
+
+#[track_caller]
+fn check_trace_error(options: &str, expected: &str) {
+    let errors = replayed(options).unwrap_err();
+    assert!(errors.0[0].message.contains(expected), "{errors}");
+}
+
+#[test]
+fn a_trace_that_cannot_be_replayed_is_told() {
+    check_trace_error("read_iolog=gone\n", "trace `gone`: entity not found");
+    check_trace_error("read_iolog=job.fio\n", "line 1: it is no trace");
+    check_trace_error(
+        "replay_skip=read,write,trim\n",
+        "trace `trace` holds no I/O to replay",
+    );
+    check_trace_error("replay_skip=reads\n", "`reads` is no kind of I/O");
+    for align in ["1000", "0"] {
+        check_trace_error(
+            &format!("replay_align={align}\n"),
+            "`replay_align` must be a power of two",
+        );
+    }
+    check_trace_error(
+        "read_iolog=-\n",
+        "a trace is read twice, so it must be a file",
+    );
+}
