@@ -193,8 +193,14 @@ pub trait Queue {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::os::fd::AsRawFd as _;
+
     use super::*;
     use crate::{AioQueue, Calls, NullQueue, Submitter, SyncQueue, UringQueue, open_unnamed};
+
+    /// What no device reads in the moment that a call takes.
+    const BLOCK: u32 = 8 << 20;
 
     fn run(queue: &mut dyn Queue, requests: &[Request]) -> Vec<Completion> {
         for request in requests {
@@ -346,49 +352,64 @@ mod tests {
         check(|files| SyncQueue::with_calls(files, 8, 4096, &calls).unwrap());
     }
 
-    /// What is read without the page cache cannot be read again without waiting; what was read through it can.
+    /// Pages of a file in the page cache, which looking does not change.
+    fn cached_pages(file: &File) -> u64 {
+        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        let told = std::process::Command::new("fincore")
+            .args(["--noheadings", "--output", "PAGES", &path])
+            .output()
+            .unwrap();
+        let told = String::from_utf8(told.stdout).unwrap();
+        told.trim().parse().unwrap()
+    }
+
+    /// What is read uncached does not stay in the page cache, and what is not there cannot all be read without waiting.
     #[track_caller]
-    fn check_uncached(make: impl Fn(Vec<File>, &Calls) -> Box<dyn Queue>) {
+    fn check_flags(make: impl Fn(Vec<File>, &Calls) -> Box<dyn Queue>) {
         let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
-        let again = || vec![file.try_clone().unwrap()];
+        let mut written = &file;
+        written.write_all(&vec![1; BLOCK as usize]).unwrap();
+        file.sync_all().unwrap();
+        let read = |calls: &Calls| {
+            crate::drop_cache(&file, 0, 0).unwrap();
+            assert_eq!(cached_pages(&file), 0);
+            let mut queue = make(vec![file.try_clone().unwrap()], calls);
+            run(queue.as_mut(), &[request(0, Operation::Read, 0, BLOCK)])[0].result
+        };
         let uncached = Calls {
             uncached: true,
             ..Calls::default()
         };
+        match read(&uncached) {
+            // Before Linux 6.14, and on file systems without it.
+            Err(libc::EOPNOTSUPP) => {}
+            result => {
+                assert_eq!(result, Ok(BLOCK));
+                assert!(cached_pages(&file) < u64::from(BLOCK) / 8192);
+            }
+        }
+        assert_eq!(read(&Calls::default()), Ok(BLOCK));
+        assert_eq!(cached_pages(&file), u64::from(BLOCK) / 4096);
+        // Linux reads ahead even so, and what is read before it looks again is given.
         let no_wait = Calls {
             no_wait: true,
             ..Calls::default()
         };
-        let mut plain = make(again(), &Calls::default());
-        let writes =
-            (0..4).map(|slot| request(slot, Operation::Write, u64::from(slot) << 20, 4096));
-        run(plain.as_mut(), &writes.collect::<Vec<_>>());
-        file.sync_all().unwrap();
-        crate::drop_cache(&file, 0, 0).unwrap();
-        let read = |queue: &mut dyn Queue, at: u64| {
-            run(queue, &[request(0, Operation::Read, at << 20, 4096)])[0].result
-        };
-        match read(make(again(), &uncached).as_mut(), 1) {
-            // Before Linux 6.14, and on file systems without it.
-            Err(libc::EOPNOTSUPP) => {}
-            result => assert_eq!(result, Ok(4096)),
+        match read(&no_wait) {
+            Err(errno) => assert_eq!(errno, libc::EAGAIN),
+            Ok(bytes) => assert!(bytes < BLOCK),
         }
-        assert_eq!(read(make(again(), &no_wait).as_mut(), 1), Err(libc::EAGAIN));
-        assert_eq!(read(plain.as_mut(), 1), Ok(4096));
-        assert_eq!(read(make(again(), &no_wait).as_mut(), 1), Ok(4096));
     }
 
     #[test]
     fn flags_reach_the_kernel() {
-        check_uncached(|files, calls| {
-            Box::new(UringQueue::with_calls(files, 8, 4096, calls).unwrap())
+        check_flags(|files, calls| {
+            Box::new(UringQueue::with_calls(files, 1, BLOCK, calls).unwrap())
         });
-        check_uncached(|files, calls| {
-            Box::new(SyncQueue::with_calls(files, 8, 4096, calls).unwrap())
+        check_flags(|files, calls| {
+            Box::new(SyncQueue::with_calls(files, 1, BLOCK, calls).unwrap())
         });
-        check_uncached(|files, calls| {
-            Box::new(AioQueue::with_calls(files, 8, 4096, calls).unwrap())
-        });
+        check_flags(|files, calls| Box::new(AioQueue::with_calls(files, 1, BLOCK, calls).unwrap()));
     }
 
     /// A ring that polls moves data where the device has queues for it, and says of each request where it has none.
