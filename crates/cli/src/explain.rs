@@ -17,7 +17,8 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
         crate::print(&table);
         return Ok(Code::Success);
     }
-    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
+    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL);
+    let input = input.map_err(|failure| fathom_observe::or_table(words, failure))?;
     if args.json {
         crate::print_json(&native::to_json(&input.workload))?;
         return Ok(Code::Success);

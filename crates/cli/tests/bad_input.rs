@@ -228,6 +228,8 @@ fn files_of_another_kind_are_told() {
     told_of(folder.path(), &["plan", "large.toml"], 3, hint);
     let table = ["explain", "counters", "quick"];
     told_of(folder.path(), &table, 2, "unexpected argument `quick`");
+    let misspelt = "did you mean the table `fathom explain counters`?";
+    told_of(folder.path(), &["explain", "conters"], 2, misspelt);
     // One that nobody writes to would be waited for.
     let pipe = at("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
