@@ -39,7 +39,7 @@ pub struct IoFailure {
 /// One thing that happened.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A file is being laid out; sent about once a second and at the end.
+    /// A file is being laid out; sent about once a second while it grows, and at the end.
     Layout {
         /// The file.
         path: &'a str,
