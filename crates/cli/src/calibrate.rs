@@ -52,7 +52,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
         fathom_calibrate::calibrate(&task, Catalog::builtin(), &|| stop.is_requested())
             .map_err(failure)?;
     output.write(&calibration.design)?;
-    crate::print(&told(&calibration, &args.output));
+    crate::show(&told(&calibration, &args.output));
     Ok(Code::Success)
 }
 

@@ -114,7 +114,7 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
     let planned = fathom_planner::plan(&profile, &request, prices, Catalog::builtin());
     let planned = planned.map_err(|error| Failure::new(Code::Input, error))?;
     if planned.offers.is_empty() {
-        console.print(&planned.to_text(console.width()));
+        console.show(&planned.to_text(console.width()));
         return Ok(Code::Check);
     }
     let chosen = planned.offers.get(usize::from(args.offer) - 1);
@@ -131,7 +131,7 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
         emit(what, &planned, chosen).map_err(|message| Failure::new(Code::Usage, message))
     });
     match script.transpose()? {
-        None => console.print(&planned.to_text(console.width())),
+        None => console.show(&planned.to_text(console.width())),
         Some(script) => {
             if chosen.proof.proof().is_none() {
                 console.tell("note: this offer is not proven; `--prove` predicts it first");
@@ -143,7 +143,7 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
                 None => console.print(&script.text),
                 Some(path) => {
                     NewFile::at(path)?.write(&script.text)?;
-                    console.print(&planned.to_text(console.width()));
+                    console.show(&planned.to_text(console.width()));
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! What every verb that runs or predicts has in common: reading its input, showing its progress, keeping its events and
 //! making its record. What is to be shown goes to a [`Console`] that the program supplies.
 
+mod characters;
 mod compare;
 mod console;
 mod exit;
@@ -17,6 +18,7 @@ mod screen;
 mod spoken;
 mod start;
 
+pub use characters::Characters;
 pub use compare::CompareArgs;
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
