@@ -6,7 +6,9 @@ use clap::Args;
 use fathom_catalog::{Catalog, Era};
 use fathom_planner::{Family, MOST_MACHINES, Offer, Prices, Prove, Request};
 use fathom_profile::{Level, Profile};
-use fathom_session::{Code, Console, Failure, NewFile, read_text, tell_warnings, whole_number};
+use fathom_session::{
+    Code, Console, Failure, NewFile, one_of, read_text, tell_warnings, whole_number,
+};
 use fathom_units::Nanos;
 
 use crate::{Emit, emit};
@@ -266,9 +268,9 @@ fn families(args: &PlanArgs) -> Result<Vec<Family>, Failure> {
     for name in &args.family {
         let found = Family::ALL.iter().find(|family| family.name() == name);
         families.push(*found.ok_or_else(|| {
-            let names = Family::ALL.map(Family::name).join(", ");
+            let names = Family::ALL.map(Family::name);
             let message = format!("`{name}` is no family of products that is planned");
-            Failure::new(Code::Usage, message).hint(format!("one of {names}"))
+            Failure::new(Code::Usage, message).hint(one_of(name, &names))
         })?);
     }
     if families.is_empty() {
