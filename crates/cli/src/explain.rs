@@ -14,7 +14,7 @@ use crate::terminal::TERMINAL;
 pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
     let words = &args.workload.workload;
     if let Some(table) = fathom_observe::explained_table(words, TERMINAL.width())? {
-        crate::show(&table);
+        TERMINAL.show(&table);
         return Ok(Code::Success);
     }
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL);

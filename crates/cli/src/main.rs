@@ -19,7 +19,7 @@ use clap::CommandFactory;
 use fathom_session::{Code, Failure};
 
 use crate::args::{Cli, Verb};
-use crate::terminal::{TERMINAL, print, show, tell};
+use crate::terminal::{TERMINAL, print, tell};
 
 fn main() -> ExitCode {
     let code = act();

@@ -1,7 +1,6 @@
 //! Standard output and standard error: the only way out.
 
 use std::io::{IsTerminal, Write};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_report::{Width, plain};
@@ -10,11 +9,6 @@ use fathom_session::{Characters, Console};
 /// Whether something meant for stdout was lost.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// What text for people may have.
-static CHARACTERS: LazyLock<Characters> =
-    LazyLock::new(|| Characters::of_locale(|name| std::env::var(name).ok()));
-
-/// The process's own streams.
 pub static TERMINAL: Terminal = Terminal;
 
 /// The process's own streams.
@@ -31,19 +25,15 @@ impl Console for Terminal {
         settle(written);
     }
 
-    fn show(&self, text: &str) {
-        self.print(&CHARACTERS.text(text));
-    }
-
     fn tell(&self, line: &str) {
         // Names and messages from elsewhere must not steer the terminal.
-        let line = plain(line);
-        let _ = writeln!(std::io::stderr(), "{}", CHARACTERS.text(&line));
+        let own = Characters::of_process();
+        let _ = writeln!(std::io::stderr(), "{}", own.text(&plain(line)));
     }
 
     fn draw(&self, text: &str) {
         let mut stderr = std::io::stderr();
-        let _ = stderr.write_all(CHARACTERS.line(text).as_bytes());
+        let _ = stderr.write_all(Characters::of_process().line(text).as_bytes());
         let _ = stderr.flush();
     }
 
@@ -81,14 +71,9 @@ pub fn settle(written: std::io::Result<()>) {
     }
 }
 
-/// Writes what other programs may read to stdout.
+/// Writes to stdout.
 pub fn print(text: &str) {
     TERMINAL.print(text);
-}
-
-/// Writes what a person reads to stdout.
-pub fn show(text: &str) {
-    TERMINAL.show(text);
 }
 
 /// Writes a line to stderr.

@@ -10,6 +10,7 @@
 //! Invariant: letters of names stay as they are, since a name in other letters is another name.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// What the locale can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,13 @@ pub enum Characters {
 const SHORT_CUT: &str = "~";
 
 impl Characters {
+    /// Those of this process's own locale.
+    pub fn of_process() -> Self {
+        static OWN: LazyLock<Characters> =
+            LazyLock::new(|| Characters::of_locale(|name| std::env::var(name).ok()));
+        *OWN
+    }
+
     /// By the variables of a locale, of which `value_of` gives each: the first that is set and not empty decides.
     pub fn of_locale(value_of: impl Fn(&str) -> Option<String>) -> Self {
         let mut values = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().map(value_of);

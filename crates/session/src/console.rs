@@ -4,6 +4,8 @@
 
 use fathom_report::{Width, folded};
 
+use crate::Characters;
+
 /// Standard output and standard error, as a program has them.
 ///
 /// No method fails: a closed stream stops the showing, never a run. A lost result is the implementer's to report.
@@ -13,7 +15,7 @@ pub trait Console: Sync {
 
     /// Writes `text`, which a person reads, to standard output, in the characters of the locale.
     fn show(&self, text: &str) {
-        self.print(text);
+        self.print(&Characters::of_process().text(text));
     }
 
     /// Writes `text`, a help that was laid out for a plain terminal, to standard output, for a narrower one too.
