@@ -80,7 +80,7 @@ pub enum Verb {
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
     Plan(Box<fathom_emit::PlanArgs>),
-    /// Look into the catalogue of VM sizes and disks
+    /// Look into the catalogue of VM sizes, disks, volumes and shares
     Catalog(CatalogArgs),
     /// List the stored runs
     Runs,

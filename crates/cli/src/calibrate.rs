@@ -7,7 +7,7 @@ use fathom_calibrate::{CalibrateError, Calibration, Fit, Task};
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_record::RunKind;
-use fathom_session::{Code, Failure, NewFile, map_paths};
+use fathom_session::{Code, Console as _, Failure, NewFile, map_paths};
 use fathom_workload::native;
 
 use crate::args::CalibrateArgs;
@@ -52,7 +52,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
         fathom_calibrate::calibrate(&task, Catalog::builtin(), &|| stop.is_requested())
             .map_err(failure)?;
     output.write(&calibration.design)?;
-    crate::print(&told(&calibration, &args.output));
+    crate::terminal::TERMINAL.show(&told(&calibration, &args.output));
     Ok(Code::Success)
 }
 

@@ -14,10 +14,11 @@ use crate::terminal::TERMINAL;
 pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
     let words = &args.workload.workload;
     if let Some(table) = fathom_observe::explained_table(words, TERMINAL.width())? {
-        crate::print(&table);
+        TERMINAL.show(&table);
         return Ok(Code::Success);
     }
-    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
+    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL);
+    let input = input.map_err(|failure| fathom_observe::or_table(words, failure))?;
     if args.json {
         crate::print_json(&native::to_json(&input.workload))?;
         return Ok(Code::Success);

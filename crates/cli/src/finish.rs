@@ -53,7 +53,7 @@ pub fn finish(
         None if output.csv => crate::print(&record_csv(record)),
         None => {
             let (full, width) = (how_much(output.full), TERMINAL.width());
-            crate::print(&named_summary(record, full, width, name.as_deref()));
+            TERMINAL.show(&named_summary(record, full, width, name.as_deref()));
         }
     }
     let need = need?;
@@ -78,7 +78,7 @@ pub fn show_need(need: &NeedBeside, spoken: bool) {
     if spoken {
         crate::tell(text.trim_end());
     } else {
-        crate::print(&format!("\n{text}"));
+        TERMINAL.show(&format!("\n{text}"));
     }
 }
 

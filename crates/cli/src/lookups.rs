@@ -37,7 +37,7 @@ pub fn catalog(action: &CatalogAction) -> Result<Code, Failure> {
             }
         }
     }
-    crate::print(&text.finish());
+    TERMINAL.show(&text.finish());
     Ok(Code::Success)
 }
 
@@ -113,7 +113,7 @@ pub fn runs() -> Result<Code, Failure> {
             RunState::Unreadable => "unreadable".to_owned(),
         },
     });
-    crate::print(&runs_table(&rows.collect::<Vec<_>>(), TERMINAL.width()));
+    TERMINAL.show(&runs_table(&rows.collect::<Vec<_>>(), TERMINAL.width()));
     Ok(Code::Success)
 }
 
@@ -142,7 +142,7 @@ pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
             crate::print_json(&record)?;
         } else {
             let (full, width) = (how_much(args.full), TERMINAL.width());
-            crate::print(&stored_summary(&record, full, width, &args.run));
+            TERMINAL.show(&stored_summary(&record, full, width, &args.run));
         }
         if let Some(need) = &need {
             show_need(need, args.json || args.csv);

@@ -1,7 +1,7 @@
 //! `fathom profile`: what an application needs, by a rule of thumb.
 
 use fathom_profile::Template;
-use fathom_session::{Code, Failure, NewFile};
+use fathom_session::{Code, Failure, NewFile, one_of};
 
 use crate::args::ProfileAction;
 use crate::print;
@@ -15,9 +15,8 @@ pub fn profile(action: &ProfileAction) -> Result<Code, Failure> {
         output,
     } = action;
     let template = Template::by_name(app).ok_or_else(|| {
-        let names: Vec<_> = Template::all().iter().map(|it| it.name).collect();
         let message = format!("`{app}` is no template");
-        Failure::new(Code::Usage, message).hint(format!("one of {}", names.join(", ")))
+        Failure::new(Code::Usage, message).hint(one_of(app, &Template::names()))
     })?;
     let (flag, count) = if template.counts == "users" {
         ("--users", users)

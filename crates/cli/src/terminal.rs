@@ -4,12 +4,11 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_report::{Width, plain};
-use fathom_session::Console;
+use fathom_session::{Characters, Console};
 
 /// Whether something meant for stdout was lost.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// The process's own streams.
 pub static TERMINAL: Terminal = Terminal;
 
 /// The process's own streams.
@@ -28,12 +27,13 @@ impl Console for Terminal {
 
     fn tell(&self, line: &str) {
         // Names and messages from elsewhere must not steer the terminal.
-        let _ = writeln!(std::io::stderr(), "{}", plain(line));
+        let own = Characters::of_process();
+        let _ = writeln!(std::io::stderr(), "{}", own.text(&plain(line)));
     }
 
     fn draw(&self, text: &str) {
         let mut stderr = std::io::stderr();
-        let _ = stderr.write_all(text.as_bytes());
+        let _ = stderr.write_all(Characters::of_process().line(text).as_bytes());
         let _ = stderr.flush();
     }
 

@@ -228,6 +228,13 @@ fn files_of_another_kind_are_told() {
     told_of(folder.path(), &["plan", "large.toml"], 3, hint);
     let table = ["explain", "counters", "quick"];
     told_of(folder.path(), &table, 2, "unexpected argument `quick`");
+    let misspelt = "did you mean the table `fathom explain counters`?";
+    told_of(folder.path(), &["explain", "conters"], 2, misspelt);
+    let family = ["plan", "p.toml", "--family", "smbb"];
+    std::fs::write(at("p.toml"), PROFILE).unwrap();
+    told_of(folder.path(), &family, 2, "did you mean `smb`?");
+    let template = ["profile", "new", "--app", "exchnge-2010"];
+    told_of(folder.path(), &template, 2, "did you mean `exchange-2010`?");
     // One that nobody writes to would be waited for.
     let pipe = at("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -237,6 +244,8 @@ fn files_of_another_kind_are_told() {
     told_of(folder.path(), &replay, 3, "it is no regular file");
 }
 
+const PROFILE: &str =
+    "name = 'a'\n[[volume]]\nname = 'd'\n[[volume.period]]\nname = 'peak'\niops = 9\n";
 const DEVICE: &str = "[[device]]\nname = \"a\"\nmount = \"/a\"\nsize = \"1GiB\"\n";
 
 #[track_caller]

@@ -597,3 +597,27 @@ fn rows_of_csv_and_what_was_decided_have_their_own_streams() {
         expect_code(home, &["run", "--csv", other, "quick"], 2);
     }
 }
+
+/// Without UTF-8 in the locale, text for people is ASCII; a locale that says nothing has it.
+#[test]
+fn text_is_in_the_characters_of_the_locale() {
+    let folder = support::disk_folder();
+    let printed = |locale: &[(&str, &str)]| {
+        let mut command = fathom(folder.path());
+        for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+            command.env_remove(name);
+        }
+        command.envs(locale.iter().copied());
+        command.arg("run").args(NULL_JOB);
+        let done = command.output().unwrap();
+        let told = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.success(), "{told}");
+        String::from_utf8(done.stdout).unwrap() + &told
+    };
+    let ascii = printed(&[("LC_ALL", "C"), ("LANG", "C.UTF-8")]);
+    assert!(ascii.is_ascii() && ascii.contains("us"), "{ascii}");
+    for locale in [&[][..], &[("LANG", "C.UTF-8")], &[("LANG", "")]] {
+        let text = printed(locale);
+        assert!(text.contains('µ'), "{locale:?}: {text}");
+    }
+}

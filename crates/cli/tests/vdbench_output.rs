@@ -91,6 +91,47 @@ fn counted(home: &Path, run: &str, kind: &str) -> u64 {
     rows.next().unwrap()[5].parse().unwrap()
 }
 
+/// Offset and size of each failed read of `f1`, as readers of these logs take them: `time slave: time op: … errno: …`.
+fn told_failures(log: &str) -> Vec<(u64, u64)> {
+    let lines = log.lines().filter(|line| line.contains(" op: "));
+    lines
+        .map(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let [
+                now,
+                "localhost-0:",
+                at,
+                "op:",
+                "read",
+                "lun:",
+                lun,
+                rest @ ..,
+            ] = fields.as_slice()
+            else {
+                panic!("{line}");
+            };
+            assert!(lun.ends_with("f1") && at <= now, "{line}");
+            assert_eq!(at.len(), "12:57:57.049".len(), "{line}");
+            let [
+                "lba:",
+                offset,
+                hex,
+                "xfer:",
+                length,
+                "errno:",
+                "INCORRECT_SIZE:",
+                ..,
+            ] = rest
+            else {
+                panic!("{line}");
+            };
+            let offset = offset.parse().unwrap();
+            assert_eq!(*hex, format!("0x{offset:08X}"));
+            (offset, length.parse().unwrap())
+        })
+        .collect()
+}
+
 /// A file that is cut while it is read: I/O past its new end fails.
 #[test]
 fn failed_ios_are_counted_until_there_are_too_many() {
@@ -115,6 +156,9 @@ fn failed_ios_are_counted_until_there_are_too_many() {
         let (_, told) = expect_code(home.path(), &arguments, 157);
         cutter.join().unwrap();
         let log = page(home.path(), "errorlog.html");
+        let each = told_failures(&log);
+        assert_eq!(told_failures(&page(home.path(), "logfile.html")), each);
+        assert!(each.len() >= 2 && (goes_on || each.len() == 2), "{log}");
         assert!(
             log.contains("s: failed: ") && log.contains("f1 lba: "),
             "{log}"

@@ -14,7 +14,6 @@
 mod command_line;
 mod context;
 mod decimal;
-mod errno;
 mod features;
 mod file_sizes;
 mod help;

@@ -9,6 +9,7 @@
 
 pub mod diskperformance;
 pub mod diskspd;
+mod errno;
 pub mod fio;
 pub mod iometer;
 pub mod sqlio;

@@ -6,7 +6,9 @@ use clap::Args;
 use fathom_catalog::{Catalog, Era};
 use fathom_planner::{Family, MOST_MACHINES, Offer, Prices, Prove, Request};
 use fathom_profile::{Level, Profile};
-use fathom_session::{Code, Console, Failure, NewFile, read_text, tell_warnings, whole_number};
+use fathom_session::{
+    Code, Console, Failure, NewFile, one_of, read_text, tell_warnings, whole_number,
+};
 use fathom_units::Nanos;
 
 use crate::{Emit, emit};
@@ -114,7 +116,7 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
     let planned = fathom_planner::plan(&profile, &request, prices, Catalog::builtin());
     let planned = planned.map_err(|error| Failure::new(Code::Input, error))?;
     if planned.offers.is_empty() {
-        console.print(&planned.to_text(console.width()));
+        console.show(&planned.to_text(console.width()));
         return Ok(Code::Check);
     }
     let chosen = planned.offers.get(usize::from(args.offer) - 1);
@@ -131,7 +133,7 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
         emit(what, &planned, chosen).map_err(|message| Failure::new(Code::Usage, message))
     });
     match script.transpose()? {
-        None => console.print(&planned.to_text(console.width())),
+        None => console.show(&planned.to_text(console.width())),
         Some(script) => {
             if chosen.proof.proof().is_none() {
                 console.tell("note: this offer is not proven; `--prove` predicts it first");
@@ -143,7 +145,7 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
                 None => console.print(&script.text),
                 Some(path) => {
                     NewFile::at(path)?.write(&script.text)?;
-                    console.print(&planned.to_text(console.width()));
+                    console.show(&planned.to_text(console.width()));
                 }
             }
         }
@@ -266,9 +268,9 @@ fn families(args: &PlanArgs) -> Result<Vec<Family>, Failure> {
     for name in &args.family {
         let found = Family::ALL.iter().find(|family| family.name() == name);
         families.push(*found.ok_or_else(|| {
-            let names = Family::ALL.map(Family::name).join(", ");
+            let names = Family::ALL.map(Family::name);
             let message = format!("`{name}` is no family of products that is planned");
-            Failure::new(Code::Usage, message).hint(format!("one of {names}"))
+            Failure::new(Code::Usage, message).hint(one_of(name, &names))
         })?);
     }
     if families.is_empty() {

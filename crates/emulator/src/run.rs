@@ -664,7 +664,7 @@ fn finish(
         } else {
             Summary::Short
         };
-        console.print(&summary(record, how_much, console.width()));
+        console.show(&summary(record, how_much, console.width()));
     }
     Ok(if args.strict && record.verdict == Verdict::Questionable {
         Code::Check

@@ -62,7 +62,7 @@ impl HeldBack {
         let limited = self.limited_since(before);
         if limited.get() as f64 > over.get() as f64 * LIMITED_TOLD {
             notes.push(format!(
-                "the processor limit of this container (control group) held the program back for {limited} of {over}, all \
+                "the processor limit of this container (control group) held what runs in it back for {limited} of {over}, all \
                  processors together: latencies hold that too"
             ));
         }
@@ -83,7 +83,7 @@ impl HeldBack {
     }
 }
 
-/// Time held back, of a group's `cpu.stat`. Formats: `Documentation/admin-guide/cgroup-v2.rst` (`throttled_usec`) and
+/// Time held back, of a group's `cpu.stat`: of all programs in it, for the kernel does not say which of them waited. Formats: `Documentation/admin-guide/cgroup-v2.rst` (`throttled_usec`) and
 /// `Documentation/scheduler/sched-bwc.rst` (`throttled_time`, in ns, of version 1) of the kernel.
 fn limited_in(stat: &str) -> Nanos {
     let value = |key: &str| {
@@ -220,7 +220,7 @@ mod tests {
         };
         let notes = much.notes_since(&before, over);
         assert!(
-            notes[0].contains("held the program back for 2 s of 10 s"),
+            notes[0].contains("held what runs in it back for 2 s of 10 s"),
             "{notes:?}"
         );
         assert!(

@@ -91,6 +91,7 @@ pub(crate) fn lay_out(
     let undo = Undo::new(stop);
     let written: Vec<_> = tasks.iter().map(|task| AtomicU64::new(task.from)).collect();
     let next = AtomicUsize::new(0);
+    let mut told = vec![0; tasks.len()];
     let failed = StopFlag::new();
     let work = || {
         loop {
@@ -126,7 +127,7 @@ pub(crate) fn lay_out(
         {
             sleep_until(Clock::now() + LOOK_EVERY);
             if Clock::now() >= next_report {
-                report(tasks, &written, sink);
+                report(tasks, &written, &mut told, sink);
                 next_report += PROGRESS_EVERY;
             }
         }
@@ -140,15 +141,17 @@ pub(crate) fn lay_out(
     if stop.is_requested() {
         return Ok(LayoutEnd::Interrupted);
     }
-    report(tasks, &written, sink);
+    report(tasks, &written, &mut told, sink);
     undo.keep();
     Ok(LayoutEnd::Done)
 }
 
-fn report(tasks: &[Task], written: &[AtomicU64], sink: &mut dyn EventSink) {
-    for (task, written) in tasks.iter().zip(written) {
+/// Tells how far each file is that has grown since it was `told`: of many, most are done or have yet to begin.
+fn report(tasks: &[Task], written: &[AtomicU64], told: &mut [u64], sink: &mut dyn EventSink) {
+    for ((task, written), told) in tasks.iter().zip(written).zip(told) {
         let done = written.load(Ordering::Relaxed) - task.from;
-        if done > 0 {
+        if done > *told {
+            *told = done;
             sink.event(&Event::Layout {
                 path: &task.path,
                 done: Bytes::new(done),
@@ -456,6 +459,43 @@ mod tests {
         assert_eq!(
             fs::metadata(directory.path().join("new")).unwrap().len(),
             3 << 20
+        );
+    }
+
+    /// Files told: name and bytes written.
+    #[derive(Default)]
+    struct Files(Vec<(String, u64)>);
+
+    impl EventSink for Files {
+        fn event(&mut self, event: &Event<'_>) {
+            if let Event::Layout { path, done, .. } = event {
+                self.0.push(((*path).to_owned(), done.get()));
+            }
+        }
+    }
+
+    #[test]
+    fn only_files_that_grew_are_told() {
+        let tasks: Vec<_> = ["a", "b", "c"]
+            .iter()
+            .map(|path| Task {
+                path: (*path).to_owned(),
+                place: TaskPlace::New(path.into()),
+                from: 10,
+                to: 110,
+            })
+            .collect();
+        let written: Vec<_> = tasks.iter().map(|_| AtomicU64::new(10)).collect();
+        let mut told = vec![0; tasks.len()];
+        let mut files = Files::default();
+        for (file, reached) in [(0, 60), (0, 110), (1, 20), (1, 20), (2, 110)] {
+            written[file].store(reached, Ordering::Relaxed);
+            report(&tasks, &written, &mut told, &mut files);
+        }
+        let expected = [("a", 50), ("a", 100), ("b", 10), ("c", 100)];
+        assert_eq!(
+            files.0,
+            expected.map(|(name, done)| (name.to_owned(), done))
         );
     }
 }

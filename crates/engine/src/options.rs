@@ -38,6 +38,8 @@ pub struct RunOptions {
     pub overwrite: Overwrite,
     /// What a failed I/O does.
     pub on_error: ErrorPolicy,
+    /// Failed I/Os of the run that are told one by one, as they happen; those that a job ignores are not.
+    pub tell_failures: u64,
     /// Measure how long workers are outside the system calls that carry their I/O; those that wait for moments of their own
     /// (rates, pauses, schedules) are not, since they wait there.
     pub outside_calls: bool,

@@ -209,7 +209,7 @@ fn run_stages(
         .collect();
     let file_sets = FileSets::default();
     let mut holes = Holes::default();
-    let tolerance = Tolerance::new(options.on_error);
+    let tolerance = Tolerance::new(options);
     for (index, planned) in plan.stages.iter().enumerate() {
         if stop.take_skip() {
             continue;

@@ -470,7 +470,7 @@ impl StageRun<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            tell_failed(order, sink);
+            self.tell_failed(order, sink);
             let now = Clock::now();
             steady.judge(now);
             if self.stop.take_stage_end() {
@@ -487,7 +487,7 @@ impl StageRun<'_> {
         for finished in threads.into_iter().filter_map(joined) {
             self.take_finished(finished, &mut output);
         }
-        tell_failed(order, sink);
+        self.tell_failed(order, sink);
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
         sink.event(&Event::Snapshot {
@@ -575,6 +575,20 @@ impl StageRun<'_> {
         output.result.workers.push(finished.stats);
     }
 
+    /// Tells of I/Os that failed, and of workers that ended by themselves.
+    fn tell_failed(&self, order: &Order<'_>, sink: &mut dyn EventSink) {
+        for failure in &self.tolerance.take_untold() {
+            sink.event(&Event::IoFailed {
+                index: self.index,
+                failure,
+            });
+        }
+        for error in order.take_failed_alone() {
+            let text = format!("error: {error}");
+            sink.event(&Event::JobFailed { text: &text });
+        }
+    }
+
     fn device_names(&self) -> Vec<String> {
         let objects = self.targets.iter().flat_map(|job| &job.objects);
         let mut names: Vec<_> = objects
@@ -595,12 +609,4 @@ fn tell_outside(result: &mut StageResult, (before, after): (&Outside, &Outside),
     let workers = result.workers.len();
     result.limited_share = after.1.limited_share_since(&before.1, over, workers);
     result.notes.extend(after.1.notes_since(&before.1, over));
-}
-
-/// Tells of workers that ended by themselves.
-fn tell_failed(order: &Order<'_>, sink: &mut dyn EventSink) {
-    for error in order.take_failed_alone() {
-        let text = format!("error: {error}");
-        sink.event(&Event::JobFailed { text: &text });
-    }
 }

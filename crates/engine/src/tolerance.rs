@@ -1,10 +1,16 @@
-//! Whether a run survives another failed I/O.
+//! Whether a run survives another failed I/O, and which of them are told as they happen.
+//!
+//! A worker that had none takes no lock here: the list is written to once for each failed I/O that is told, and never again
+//! when as many were told as are asked for.
 //!
 //! Invariant: all workers of a run ask the same tolerance, so that a limit is one of the run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use crate::ErrorPolicy;
+use fathom_record::IoFailure;
+
+use crate::{ErrorPolicy, RunOptions};
 
 /// What failed I/Os do to a run, and how many there were.
 #[derive(Debug)]
@@ -12,14 +18,40 @@ pub(crate) struct Tolerance {
     policy: ErrorPolicy,
     /// Those counted against a limit, where there is one.
     failed: AtomicU64,
+    /// Those that may yet be told.
+    to_tell: AtomicU64,
+    /// Those that the control thread has yet to tell.
+    untold: Mutex<Vec<IoFailure>>,
 }
 
 impl Tolerance {
-    pub(crate) fn new(policy: ErrorPolicy) -> Self {
+    pub(crate) fn new(options: &RunOptions) -> Self {
         Self {
-            policy,
+            policy: options.on_error,
             failed: AtomicU64::new(0),
+            to_tell: AtomicU64::new(options.tell_failures),
+            untold: Mutex::new(Vec::new()),
         }
+    }
+
+    /// Keeps a failed I/O to be told, where one more is.
+    pub(crate) fn tell(&self, failure: impl FnOnce() -> IoFailure) {
+        let one_less = |left: u64| left.checked_sub(1);
+        let relaxed = Ordering::Relaxed;
+        if self
+            .to_tell
+            .fetch_update(relaxed, relaxed, one_less)
+            .is_ok()
+        {
+            let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
+            untold.push(failure());
+        }
+    }
+
+    /// Those that failed since this was last asked.
+    pub(crate) fn take_untold(&self) -> Vec<IoFailure> {
+        let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut untold)
     }
 
     /// Counts a failed I/O, and says whether its worker goes on.
@@ -46,7 +78,11 @@ mod tests {
 
     #[track_caller]
     fn check(policy: ErrorPolicy, survived: [bool; 4]) {
-        let tolerance = Tolerance::new(policy);
+        let options = RunOptions {
+            on_error: policy,
+            ..RunOptions::default()
+        };
+        let tolerance = Tolerance::new(&options);
         assert_eq!([(); 4].map(|()| tolerance.survives_another()), survived);
     }
 
@@ -59,5 +95,33 @@ mod tests {
         check(at(1), [false; 4]);
         check(at(3), [true, true, false, false]);
         check(at(50), [true; 4]);
+    }
+
+    #[test]
+    fn as_many_are_told_as_are_asked_for() {
+        let failure = |offset| IoFailure {
+            at_unix_ns: 0,
+            job: 0,
+            operation: "read",
+            path: "/f".to_owned(),
+            offset: Some(offset),
+            length: 4096,
+            errno: 5,
+        };
+        for (asked, told) in [(0, vec![]), (2, vec![0, 1]), (9, vec![0, 1, 2])] {
+            let options = RunOptions {
+                tell_failures: asked,
+                ..RunOptions::default()
+            };
+            let tolerance = Tolerance::new(&options);
+            for offset in 0..3 {
+                tolerance.tell(|| failure(offset));
+            }
+            let offsets: Vec<u64> = (tolerance.take_untold().iter())
+                .filter_map(|failure| failure.offset)
+                .collect();
+            assert_eq!(offsets, told, "{asked} asked for");
+            assert!(tolerance.take_untold().is_empty());
+        }
     }
 }

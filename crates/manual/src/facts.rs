@@ -105,7 +105,7 @@ pub const EXIT_CODES: [Fact; 10] = [
 ];
 
 /// Variables that are read.
-pub const ENVIRONMENT: [Fact; 7] = [
+pub const ENVIRONMENT: [Fact; 8] = [
     fact(
         "FATHOM_DESTROY_DATA",
         &ON_REAL_STORAGE,
@@ -135,6 +135,12 @@ pub const ENVIRONMENT: [Fact; 7] = [
         "XDG_RUNTIME_DIR",
         &["serve", "ctl"],
         "Folder of the sockets at which servers take orders.",
+    ),
+    fact(
+        "LC_ALL, LC_CTYPE, LANG",
+        &[],
+        "The first that is set says what the screen can show: without UTF-8 in it, text for people is ASCII (us, +-, x), but for \
+         letters of names. None set: UTF-8.",
     ),
     fact(
         "NO_COLOR",

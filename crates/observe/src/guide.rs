@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use fathom_diagnostics::nearest;
 use fathom_report::{Lines, Width};
 use fathom_session::{Code, Failure};
 
@@ -205,6 +206,19 @@ pub fn explained_table(words: &[String], width: Width) -> Result<Option<String>,
         (table, _) => Ok(table),
     }
 }
+
+/// A workload that is not there may be a table whose name is misspelt.
+pub fn or_table(words: &[String], failure: Failure) -> Failure {
+    let name = words.first().map_or("", String::as_str);
+    let near = nearest(name, TABLES).filter(|_| failure.code == Code::Usage && words.len() == 1);
+    match near {
+        Some(table) => failure.hint(format!("did you mean the table `fathom explain {table}`?")),
+        None => failure,
+    }
+}
+
+/// Names of the tables.
+const TABLES: [&str; 2] = ["counters", "factors"];
 
 /// The table of that name, as `fathom explain NAME` prints it on a screen of a width.
 fn guide_table(name: &str, width: Width) -> Option<String> {

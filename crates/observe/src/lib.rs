@@ -17,7 +17,7 @@ mod verb;
 mod verdict;
 
 pub use checklist::{About, Checklist};
-pub use guide::explained_table;
+pub use guide::{explained_table, or_table};
 pub use periods::{DayTime, DayTimeError, Given, Periods};
 pub use samples::{
     Device, Machine, MachineSample, Observation, Ops, Placed, Sample, Stretch, Traced, Unknown,

@@ -29,7 +29,7 @@ const INTERVALS_MOST: u64 = 700_000;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = HELP)]
 pub struct ObserveArgs {
-    /// Watch this device (`sdb`, `/dev/disk/by-id/…`); may be repeated [default: all physical disks]
+    /// Watch this device (`sdb`, `/dev/disk/by-id/NAME`); may be repeated [default: all physical disks]
     #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
     pub device: Vec<String>,
     /// Count the I/O of this process and its descendants alone; may be repeated
@@ -260,7 +260,7 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
             .unknown
             .retain(|it| it.figure != "transactions a second");
     }
-    console.print(&page(&observation, &list, console.width()));
+    console.show(&page(&observation, &list, console.width()));
     if let Some(path) = &args.output {
         let profile = list.profile.to_toml();
         let written = NewFile::at(path).and_then(|file| file.write(&profile));

@@ -37,6 +37,9 @@ const DEFAULT_OUTPUT: &str = "output";
 /// Failed I/Os of all runs together at which Vdbench ends, where `data_errors=` says nothing.
 const DATA_ERRORS: NonZeroU64 = NonZeroU64::new(50).expect("it is more than none");
 
+/// Failed I/Os that are told one by one, however many `data_errors=` allows: a device that is gone fails millions.
+const MOST_TOLD: u64 = 1000;
+
 const USAGE: &str = "\
 Usage: fathom vdbench -f FILE ... [-o DIR] [-s] [-e SECONDS] [-i SECONDS] [-w SECONDS] [-m N] [-t] [key=value ...]
   beside them: --map FROM=TO, --destroy-data=NAME, --here=LABEL,...|all, --record
@@ -259,6 +262,7 @@ fn run(
     let limit = input.general.data_errors.unwrap_or(DATA_ERRORS);
     let options = RunOptions {
         on_error: ErrorPolicy::StopAt(limit),
+        tell_failures: limit.get().min(MOST_TOLD),
         ..ours.options()
     };
     let stop = StopFlag::new();

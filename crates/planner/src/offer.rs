@@ -151,7 +151,12 @@ impl Offer {
     pub fn workload_of(&self, need: &Need, machine: u32) -> String {
         let periods: Vec<_> = need.periods().collect();
         let of = (periods.as_slice(), Some(machine));
-        workload::text(need, &self.candidate, &Drive::real(), of)
+        workload::text(
+            need,
+            &self.candidate,
+            &Drive::real(need, self.candidate.machines),
+            of,
+        )
     }
 
     /// The machines and their storage in one line.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fathom_profile::PeriodKind;
+use fathom_profile::{Level, PeriodKind};
 use fathom_units::{Bytes, Nanos, Percent};
 
 use crate::candidate::{Candidate, Storage};
@@ -18,6 +18,15 @@ const TIGHT: f64 = 1.02;
 /// Most I/Os outstanding of one job.
 const MOST_OUTSTANDING: u64 = 8192;
 
+/// Shortest measurement of a prediction.
+const SECONDS: u64 = 4;
+/// Shortest measurement of the real thing.
+const REAL_SECONDS: u64 = 60;
+/// Longest measurement that is made longer for the percentiles of a rare direction.
+const MOST_SECONDS: u64 = 300;
+/// I/Os a period that a prediction takes at most for that: more would leave other designs without their proofs.
+const MOST_IOS: u64 = 500_000;
+
 /// How a design is driven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drive {
@@ -29,11 +38,12 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// How the real thing is driven.
-    pub const fn real() -> Self {
+    /// How the real thing is driven by each of `machines`.
+    pub fn real(need: &Need, machines: u32) -> Self {
+        let seconds = seconds_for_percentiles(need, machines).clamp(REAL_SECONDS, MOST_SECONDS);
         Self {
             warmup: Nanos::from_secs(10),
-            measure: Nanos::from_secs(60),
+            measure: Nanos::from_secs(seconds),
             tight: false,
             real: true,
         }
@@ -43,7 +53,10 @@ impl Drive {
     /// unevenly: I/Os gather at one disk while another waits. How far the rate falls short shrinks with the square root of
     /// the I/Os of a disk, so that a stripe whose headroom is less than that is driven for longer and deeper.
     pub fn of(need: &Need, candidate: &Candidate, headroom: f64) -> Self {
-        const SECONDS: u64 = 4;
+        let seconds = seconds_for_percentiles(need, 1);
+        let seconds = seconds
+            .min(seconds_of_ios(need))
+            .clamp(SECONDS, MOST_SECONDS);
         let is_tight = |volume: &VolumeNeed, storage: &Storage| {
             let Some(disks) = storage.disks().filter(|disks| disks.count > 1) else {
                 return false;
@@ -52,7 +65,7 @@ impl Drive {
                 limits::parts(load.iops.get(), load.size, disks.count, disks.stripe_unit)
             });
             let each = u64::from(disks.count) * u64::from(candidate.machines);
-            let ios = rates.max().unwrap_or(0).saturating_mul(SECONDS) / each;
+            let ios = rates.max().unwrap_or(0).saturating_mul(seconds) / each;
             // Three standard deviations of a disk's share.
             headroom < TIGHT.max(1.0 + 3.0 / (ios.max(1) as f64).sqrt())
         };
@@ -62,7 +75,7 @@ impl Drive {
             .any(|(volume, storage)| is_tight(volume, storage));
         Self {
             warmup: Nanos::from_secs(1),
-            measure: Nanos::from_secs(if tight { 60 } else { SECONDS }),
+            measure: Nanos::from_secs(if tight { seconds.max(60) } else { seconds }),
             tight,
             real: false,
         }
@@ -98,6 +111,61 @@ impl Drive {
         let a_second = a_second.fold(0_u64, u64::saturating_add);
         a_second.saturating_mul(self.lasts().get().div_ceil(1_000_000_000))
     }
+}
+
+/// Seconds until the rarest direction of each period has I/Os enough for the percentiles that are read of it: p99 of all
+/// volumes together, as every record has it, and the goals of each. A percentile of fewer is chance, and so is a proof by it.
+/// Of these I/Os each of `machines` does its part.
+fn seconds_for_percentiles(need: &Need, machines: u32) -> u64 {
+    let seconds = need.periods().flat_map(|period| {
+        let loads = need.volumes.iter().filter_map(move |volume| {
+            let (reads, writes) = hourly(volume.load(period)?);
+            Some((volume, [reads, writes]))
+        });
+        let all = loads.clone().fold([0_u64; 2], |sums, (_, rates)| {
+            [0, 1].map(|way| sums[way].saturating_add(rates[way]))
+        });
+        let of_goals = loads.flat_map(|(volume, rates)| {
+            let levels = volume.goal.iter().map(|(level, _)| *level);
+            levels.flat_map(move |level| rates.map(|rate| (level, rate)))
+        });
+        let of_all = all.map(|rate| (Level::P99, rate));
+        of_all.into_iter().chain(of_goals).collect::<Vec<_>>()
+    });
+    let seconds = seconds.filter(|(_, rate)| *rate > 0);
+    let seconds = seconds.map(|(level, rate)| {
+        let each = (rate / u64::from(machines.max(1))).max(1);
+        (samples(level) * 3600).div_ceil(each)
+    });
+    seconds.max().unwrap_or(0)
+}
+
+/// Reads and writes of an hour.
+fn hourly(load: &Load) -> (u64, u64) {
+    let reads = u64::from(load.reads.unwrap_or_default().basis_points());
+    let of = |points: u64| {
+        let ios = u128::from(load.iops.get()) * u128::from(points) * 3600 / 10_000;
+        u64::try_from(ios).unwrap_or(u64::MAX)
+    };
+    (of(reads), of(10_000 - reads))
+}
+
+/// I/Os of which ten are beyond the percentile, and a tenth more: arrivals are random.
+const fn samples(level: Level) -> u64 {
+    match level {
+        Level::P50 => 22,
+        Level::P90 => 110,
+        Level::P99 => 1100,
+    }
+}
+
+/// Seconds in which the busiest period does as many I/Os as a prediction may take.
+fn seconds_of_ios(need: &Need) -> u64 {
+    let rates = need.periods().map(|period| {
+        let loads = need.volumes.iter().filter_map(|volume| volume.load(period));
+        loads.fold(0_u64, |sum, load| sum.saturating_add(load.iops.get()))
+    });
+    MOST_IOS / rates.max().unwrap_or(0).max(1)
 }
 
 /// One stage for each of `periods`; in it open loops, so that a design that is too slow cannot slow the application's

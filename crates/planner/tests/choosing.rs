@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_catalog::Catalog;
-use fathom_planner::{Family, Plan, Prices, Request, Rule, Storage, plan};
+use fathom_planner::{Family, Plan, Prices, Prove, Request, Rule, Storage, plan};
 use fathom_profile::Profile;
 use fathom_units::Nanos;
 
@@ -219,4 +219,34 @@ fn credits_are_told_when_they_are_back() {
     );
     let full = ("normal", "iops = 120\nsize = \"8KiB\"");
     check(&[full, peak], "not all are ever full again");
+}
+
+/// Seconds that the proof and the workload for the real thing measure.
+#[track_caller]
+fn check_measure(figures: &str, proof: u64, real: u64) {
+    let request = Request {
+        prove: Prove::Never,
+        offers: 1,
+        ..Request::default()
+    };
+    let plan = planned(&profile(&[("peak", figures)]), &request, None);
+    let offer = &plan.offers[0];
+    let measures = |text: &str, seconds: u64| {
+        let line = format!("measure = \"{}ms\"", seconds * 1000);
+        assert!(text.contains(&line), "{figures}: not {line} in\n{text}");
+    };
+    measures(&offer.workload, proof);
+    measures(&offer.workload_of(&plan.need, 1), real);
+}
+
+#[test]
+fn a_rare_direction_is_measured_until_its_percentiles_mean_something() {
+    check_measure("iops = 2_000\nsize = \"8KiB\"\nreads = \"50%\"", 4, 60);
+    check_measure("iops = 2_000\nsize = \"8KiB\"\nreads = \"0%\"", 4, 60);
+    // 18 a second: 1,100 in 61.1 s.
+    check_measure("iops = 2_000\nsize = \"8KiB\"\nreads = \"0.9%\"", 62, 62);
+    check_measure("iops = 10\nsize = \"8KiB\"\nreads = \"50%\"", 220, 220);
+    check_measure("iops = 1\nsize = \"8KiB\"\nreads = \"50%\"", 300, 300);
+    // Half a million I/Os are enough of a proof.
+    check_measure("iops = 20_000\nsize = \"8KiB\"\nreads = \"0.1%\"", 25, 60);
 }

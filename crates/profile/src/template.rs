@@ -75,9 +75,9 @@ const TEMPLATES: [Template; 3] = [
 ];
 
 impl Template {
-    /// Every template.
-    pub const fn all() -> &'static [Self] {
-        &TEMPLATES
+    /// The names of all.
+    pub fn names() -> [&'static str; TEMPLATES.len()] {
+        TEMPLATES.map(|template| template.name)
     }
 
     /// The template of that name.

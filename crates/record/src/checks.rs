@@ -656,7 +656,7 @@ fn processor_limit(evidence: &Evidence<'_>) -> Check {
     let finding = results.find(|result| result.limited_share > MOST);
     let finding = finding.map(|result| {
         format!(
-            "{}: the processor limit of this container held the workers back for {:.0} % of the time",
+            "{}: the processor limit of this container held what runs in it back for {:.0} % of the time",
             result.name,
             result.limited_share * 100.0
         )
@@ -665,7 +665,7 @@ fn processor_limit(evidence: &Evidence<'_>) -> Check {
         "processor-limit",
         finding,
         "no processor limit held the workers back for long",
-        "give the container more processor time (`cpu.max` of its control group, `--cpus`), or ask for less I/O: these are \
-         the figures of the limit",
+        "give the container more processor time (`cpu.max` of its control group, `--cpus`), end what else runs in it (the kernel \
+         counts its programs together), or ask for less I/O: these are the figures of the limit",
     )
 }

@@ -17,10 +17,29 @@ pub enum Phase {
     Measure,
 }
 
+/// An I/O that failed, or an operation on a file set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IoFailure {
+    /// When that was seen, ns since the epoch.
+    pub at_unix_ns: u64,
+    /// Index of the job within its stage.
+    pub job: usize,
+    /// What it was: a direction, `fsync`, or an operation on a file set.
+    pub operation: &'static str,
+    /// The target, or the file of a file set.
+    pub path: String,
+    /// Its first byte; `None` where it was no transfer.
+    pub offset: Option<u64>,
+    /// Bytes that were asked for.
+    pub length: u64,
+    /// The operating system's error number; 0 where a transfer was shorter than asked for.
+    pub errno: i32,
+}
+
 /// One thing that happened.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A file is being laid out; sent about once a second and at the end.
+    /// A file is being laid out; sent about once a second while it grows, and at the end.
     Layout {
         /// The file.
         path: &'a str,
@@ -93,6 +112,13 @@ pub enum Event<'a> {
     WrongData {
         /// One line: what is wrong, in which file, at which offset.
         text: &'a str,
+    },
+    /// An I/O failed. Told of the first of a run, as many as were asked for, soon after it happened.
+    IoFailed {
+        /// Index as in `StageStarted`.
+        index: usize,
+        /// What failed, where and why.
+        failure: &'a IoFailure,
     },
     /// A job ended by an error while the others go on. Told even where nothing else is shown.
     JobFailed {

@@ -48,6 +48,7 @@ impl Progress {
             Event::StageFinished { .. }
             | Event::IoLog { .. }
             | Event::JobInterval { .. }
+            | Event::IoFailed { .. }
             | Event::Snapshot { .. } => None,
         }
     }

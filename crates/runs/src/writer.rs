@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, Record};
+use fathom_record::{Event, EventSink, IntervalStats, IoFailure, OpStats, Phase, Record};
 use fathom_stats::to_hdr_log_base64;
 use fathom_units::Nanos;
 use fathom_workload::Direction;
@@ -267,6 +267,7 @@ impl EventSink for RunWriter {
             Event::WrongData { text } => {
                 self.line(&json!({"event": "wrong-data", "text": text}));
             }
+            Event::IoFailed { index, failure } => self.line(&io_failed_json(*index, failure)),
             Event::JobFailed { text } => {
                 self.line(&json!({"event": "job-failed", "text": text}));
             }
@@ -278,6 +279,20 @@ impl EventSink for RunWriter {
             }
         }
     }
+}
+
+fn io_failed_json(index: usize, failure: &IoFailure) -> serde_json::Value {
+    json!({
+        "event": "io-failed",
+        "index": index,
+        "job": failure.job,
+        "at_unix_ns": failure.at_unix_ns,
+        "operation": failure.operation,
+        "path": failure.path,
+        "offset_bytes": failure.offset,
+        "length_bytes": failure.length,
+        "errno": failure.errno,
+    })
 }
 
 fn interval_json(index: usize, measured: bool, interval: &IntervalStats) -> serde_json::Value {

@@ -65,7 +65,7 @@ impl CompareArgs {
         } else if self.csv {
             console.print(&comparison.to_csv());
         } else {
-            console.print(&comparison.to_text(how_much, console.width()));
+            console.show(&comparison.to_text(how_much, console.width()));
         }
         if comparison.is_empty() {
             let message = "nothing of the first record is in another";
@@ -106,7 +106,7 @@ impl CompareArgs {
                 if self.json || self.csv {
                     console.tell(&format!("FAIL {sentence}"));
                 } else {
-                    console.print(&failure_line(&sentence, console.width()));
+                    console.show(&failure_line(&sentence, console.width()));
                 }
             }
         }

@@ -4,22 +4,29 @@
 
 use fathom_report::{Width, folded};
 
+use crate::Characters;
+
 /// Standard output and standard error, as a program has them.
 ///
 /// No method fails: a closed stream stops the showing, never a run. A lost result is the implementer's to report.
 pub trait Console: Sync {
-    /// Writes `text` to standard output as it is.
+    /// Writes `text`, which other programs may read, to standard output as it is.
     fn print(&self, text: &str);
+
+    /// Writes `text`, which a person reads, to standard output, in the characters of the locale.
+    fn show(&self, text: &str) {
+        self.print(&Characters::of_process().text(text));
+    }
 
     /// Writes `text`, a help that was laid out for a plain terminal, to standard output, for a narrower one too.
     fn print_help(&self, text: &str) {
-        self.print(&folded(text, self.width()));
+        self.show(&folded(text, self.width()));
     }
 
-    /// Writes `line` and a line end to standard error.
+    /// Writes `line` and a line end to standard error, in the characters of the locale.
     fn tell(&self, line: &str);
 
-    /// Writes `text` to standard error as it is and at once: part of a line that is written over.
+    /// Writes `text` to standard error, in the characters of the locale and at once: part of a line that is written over.
     fn draw(&self, text: &str);
 
     /// Whether standard error is a terminal.

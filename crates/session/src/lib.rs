@@ -3,12 +3,14 @@
 //! What every verb that runs or predicts has in common: reading its input, showing its progress, keeping its events and
 //! making its record. What is to be shown goes to a [`Console`] that the program supplies.
 
+mod characters;
 mod compare;
 mod console;
 mod exit;
 mod files;
 mod input;
 mod marked;
+mod names;
 mod need;
 mod number;
 mod page;
@@ -17,12 +19,14 @@ mod screen;
 mod spoken;
 mod start;
 
+pub use characters::Characters;
 pub use compare::CompareArgs;
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
 pub use files::{NewFile, read_text, unread, unread_hint, unwritten};
 pub use input::{Input, Layout, Words, load, map_paths, tell_warnings};
 pub use marked::{Mark, MarkedFile};
+pub use names::one_of;
 pub use need::{NeedArgs, Needed, need_code};
 pub use number::whole_number;
 pub use page::Page;

@@ -16,8 +16,13 @@ pub fn whole_number<T: TryFrom<u64>>(
 
 fn refusal(text: &str, least: u64, most: u64) -> String {
     if most == u64::MAX {
+        // Nought is a whole number, where it is not allowed too.
+        let from = match least {
+            0 => String::new(),
+            least => format!(" from {least} on"),
+        };
         format!(
-            "`{text}` is no whole number: write one such as `{}`, and no more than {most}",
+            "`{text}` is no whole number{from}: write one such as `{}`, and no more than {most}",
             least.max(1)
         )
     } else {
@@ -59,5 +64,10 @@ mod tests {
         );
         let why = whole_number::<u64>(0, u64::MAX)("x").unwrap_err();
         assert!(why.contains("such as `1`"), "{why}");
+        let why = whole_number::<u64>(1, u64::MAX)("0").unwrap_err();
+        assert!(
+            why.starts_with("`0` is no whole number from 1 on:"),
+            "{why}"
+        );
     }
 }

@@ -18,7 +18,9 @@ pub fn fathom(home: &Path) -> Command {
     let mut command = Command::new(fathom_binary());
     command
         .env("XDG_DATA_HOME", home.join("data"))
-        .env("XDG_STATE_HOME", home.join("state"));
+        .env("XDG_STATE_HOME", home.join("state"))
+        // What is printed does not depend on who runs the tests.
+        .env("LC_ALL", "C.UTF-8");
     command.env_remove("FATHOM_DESTROY_DATA").current_dir(home);
     command
 }

@@ -12,6 +12,7 @@
 
 mod averages;
 mod csv;
+mod failed;
 mod files;
 mod flatfile;
 mod histogram;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::{self as rawio, Clock, CycleClock, Waking, sleep_until};
-use fathom_record::{EndReason, FailedOperation, IoErrors, Phase, WorkerStats};
+use fathom_record::{EndReason, FailedOperation, IoErrors, IoFailure, Phase, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
     ActEnd, BufferFill, Io, RequestPart, SetAct, SetNext, SetShare, SetStream, is_owed,
@@ -404,7 +404,8 @@ impl<'a> SetWorker<'a> {
                 Ok(()) => self.count(Some(operation), begun, now, 0),
                 Err(error) => {
                     failed = ActEnd::Failed;
-                    self.count_failed(operation.name(), Some(operation), removal.path(), &error);
+                    let at = (removal.path(), None);
+                    self.count_failed(operation.name(), Some(operation), at, &error);
                 }
             }
             self.look();
@@ -419,7 +420,7 @@ impl<'a> SetWorker<'a> {
             self.count_failed(
                 "rmdir",
                 Some(SetOperation::RemoveDirectory),
-                &anchor,
+                (&anchor, None),
                 &error,
             );
         }
@@ -496,7 +497,11 @@ impl<'a> SetWorker<'a> {
                 return self.note_error(direction, None, errno);
             }
         }
-        self.count_failed(name, operation, &path, error);
+        let span = match act {
+            SetAct::Transfer { offset, length, .. } => Some((offset, u64::from(length))),
+            _ => None,
+        };
+        self.count_failed(name, operation, (&path, span), error);
     }
 
     #[cold]
@@ -504,7 +509,7 @@ impl<'a> SetWorker<'a> {
         &mut self,
         name: &'static str,
         operation: Option<SetOperation>,
-        path: &Path,
+        (path, span): (&Path, Option<(u64, u64)>),
         error: &io::Error,
     ) {
         let errno = error.raw_os_error().unwrap_or(0);
@@ -514,6 +519,15 @@ impl<'a> SetWorker<'a> {
             Direction::Write
         };
         self.note_error(direction, operation, errno);
+        self.parts.tolerance.tell(|| IoFailure {
+            at_unix_ns: fathom_rawio::wall_clock(),
+            job: self.parts.job_index,
+            operation: name,
+            path: path.display().to_string(),
+            offset: span.map(|(offset, _)| offset),
+            length: span.map_or(0, |(_, length)| length),
+            errno,
+        });
         // A format that cannot be finished leaves nothing to work on.
         let formats = self.parts.job.features.file_work.as_ref();
         let formats =

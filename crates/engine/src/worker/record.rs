@@ -1,7 +1,7 @@
 //! What a worker notes of each completion.
 
 use fathom_rawio::{Completion, Queue, Taken};
-use fathom_record::{EndReason, HalfSecond, IoErrors, OpStats, batch_level};
+use fathom_record::{EndReason, HalfSecond, IoErrors, IoFailure, OpStats, batch_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
 use fathom_workload::{Direction, ExistingFiles};
@@ -314,9 +314,28 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let handling = &self.parts.job.features.errors;
         let way = direction as usize;
         let survived = handling.go_on[way] || handling.ignored[way].contains(&errno);
+        if !survived {
+            self.tell_failure(name, slot, errno);
+        }
         if !survived && !self.parts.tolerance.survives_another() {
             self.fail_at(name, slot, errno);
         }
+    }
+
+    fn tell_failure(&self, operation: &'static str, slot: &Slot, errno: i32) {
+        let parts = &self.parts;
+        parts.tolerance.tell(|| IoFailure {
+            at_unix_ns: fathom_rawio::wall_clock(),
+            job: parts.job_index,
+            operation,
+            path: parts.job.targets[slot.target as usize]
+                .place
+                .path()
+                .to_owned(),
+            offset: matches!(slot.kind, Kind::Data(_)).then_some(slot.offset),
+            length: u64::from(slot.length),
+            errno,
+        });
     }
 
     /// Ends the worker where nothing more can be written: this is its end, whatever its time, and nothing is checked after it.

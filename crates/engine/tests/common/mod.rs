@@ -137,6 +137,7 @@ impl EventSink for Told {
             Event::StageFinished { .. }
             | Event::IoLog { .. }
             | Event::JobInterval { .. }
+            | Event::IoFailed { .. }
             | Event::Snapshot { .. } => {}
         }
     }

@@ -21,7 +21,7 @@ pub struct ImportArgs {
     /// What a PerfMon counter means whose name is not known: `Odczyty/s=reads`; may be repeated
     #[arg(long, value_name = "NAME=MEANING", requires = "from")]
     pub counter: Vec<NamedCounter>,
-    /// Code page of the text, where it does not show: windows-1252, cp850, shift_jis, …
+    /// Code page of the text, where it does not show: windows-1252, cp850, shift_jis and others
     #[arg(long, value_name = "NAME", requires = "from")]
     pub encoding: Option<String>,
     /// The machine's memory, where a log tells only what is free

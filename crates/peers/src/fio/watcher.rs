@@ -226,7 +226,7 @@ impl EventSink for Watcher<'_> {
                 self.screen.event(event);
             }
             Event::StageFinished { index, .. } => self.tell_saved(*index, true),
-            Event::JobInterval { .. } => {}
+            Event::JobInterval { .. } | Event::IoFailed { .. } => {}
         }
     }
 }

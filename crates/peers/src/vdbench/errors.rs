@@ -1,6 +1,6 @@
 //! Failed I/Os of a run: Vdbench goes on until there are 50, or `data_errors=`.
 //!
-//! Vdbench tells each as it happens; here those of a run that failed alike are told together at its end.
+//! Each is told as it happens, as Vdbench does; those of a run that failed alike are told together at its end, too.
 
 use std::num::NonZeroU64;
 

@@ -276,6 +276,11 @@ impl EventSink for Watcher<'_> {
                 self.report.error(&mut self.files, now, text);
                 self.failed = true;
             }
+            Event::IoFailed { failure, .. } => {
+                let now = self.now();
+                self.report.io_failed(&mut self.files, now, failure);
+                self.files.flush();
+            }
             Event::Layout { path, done, total } if done == total => {
                 let now = self.now();
                 let text = format!("`{path}` is laid out: {} bytes", total.get());

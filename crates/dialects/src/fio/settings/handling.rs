@@ -5,7 +5,7 @@ use fathom_workload::{Reserve, StatCall, SyncRange};
 
 use super::reader::{Counts, ValueReader};
 use super::{Settings, set, set_some};
-use crate::fio::errno;
+use crate::errno;
 
 /// The whole number that `text` begins with, which is all that fio reads of it; 0 where there is none.
 fn whole_at_start(text: &str) -> u32 {

@@ -1,4 +1,4 @@
-//! Names of Linux's error numbers (`errno(3)`), as `ignore_error` takes them.
+//! Names of Linux's error numbers (`errno(3)`), as fio's `ignore_error` takes them and Vdbench tells them.
 
 /// Names by number, from 1; numbers that are not in use are empty.
 #[rustfmt::skip]
@@ -38,9 +38,27 @@ pub fn number(text: &str) -> Option<i32> {
     value.checked_abs().filter(|value| *value != 0)
 }
 
+/// The name of a number that has one.
+pub fn name(number: i32) -> Option<&'static str> {
+    let place = usize::try_from(number).ok()?.checked_sub(1)?;
+    NAMES.get(place).copied().filter(|name| !name.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{name, number};
+
+    #[test]
+    fn numbers_are_called_what_they_are_known_by() {
+        assert_eq!(name(5), Some("EIO"));
+        assert_eq!(name(133), Some("EHWPOISON"));
+        for nameless in [-5, 0, 41, 134] {
+            assert_eq!(name(nameless), None, "{nameless}");
+        }
+        for known in 1..=133 {
+            assert!(name(known).is_none_or(|it| number(it) == Some(known)));
+        }
+    }
 
     #[track_caller]
     fn check(text: &str, expected: Option<i32>) {
