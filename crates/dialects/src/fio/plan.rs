@@ -267,7 +267,7 @@ impl<'a> Planner<'a> {
             let ends = self.ends(settings);
             let clone = clone_of(settings, name, (number, self.seed_of(settings)), &ends);
             let files = self.context.files;
-            let Some(found) = find_targets(&clone, files, diagnostics) else {
+            let Some(found) = find_targets(&clone, &self.stages, files, diagnostics) else {
                 return;
             };
             let (targets, replayed, past_end) = found;
@@ -569,12 +569,14 @@ fn warn_of_map(settings: &Settings, name: &str, targets: &[Target], diagnostics:
 
 fn find_targets(
     clone: &JobClone<'_>,
+    stages: &[Stage],
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Option<Found> {
     if clone.settings.control.trace.read.is_some() {
-        let (settings, name, number) = (clone.settings, clone.name, clone.number);
-        let replayed = replay::look_through(settings, name, number, files, diagnostics)?;
+        let (settings, who) = (clone.settings, (clone.name, clone.number));
+        let before = stages.split_last().map_or(&[][..], |(_, before)| before);
+        let replayed = replay::look_through(settings, who, before, files, diagnostics)?;
         return Some((replayed.targets.clone(), Some(replayed), false));
     }
     let (targets, past_end) = clone.whole_targets(files, diagnostics)?;
