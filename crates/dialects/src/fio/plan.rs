@@ -17,7 +17,7 @@ use super::job::{self, Allowed};
 use super::lexer::{RawOption, Section};
 use super::placement::{filling, map_warning, placement};
 use super::replay::{self, Replayed};
-use super::settings::{Amount, Settings, io_log, pace};
+use super::settings::{Amount, Settings, io_log, pace, place_in_section};
 use super::table::{self, Support};
 use super::targets::{self, Clone as JobClone};
 use super::verify::{self, StatePlace};
@@ -241,9 +241,9 @@ impl<'a> Planner<'a> {
         name: &str,
         diagnostics: &mut Diagnostics,
     ) {
-        let files = match settings.filename {
-            Some(_) => 1,
-            None => settings.file_count,
+        let files = match settings.named_files.len() {
+            0 => settings.file_count,
+            named => named as u64,
         };
         if files * settings.clones > MAX_TARGETS.saturating_sub(self.target_count) as u64 {
             return self.too_many_files(diagnostics);
@@ -608,10 +608,7 @@ fn typed_options(section: &Section) -> Vec<(String, String)> {
         table::find(&option.name).map_or_else(|| option.name.clone(), |row| row.name.to_owned())
     };
     let mut typed: Vec<_> = section.options.iter().collect();
-    typed.sort_by_key(|option| match option.origin {
-        Origin::CommandLine => 0,
-        _ => place_in_section(&name_of(option)),
-    });
+    typed.sort_by_key(|option| place_in_section(option));
     for option in typed {
         let name = name_of(option);
         replace(&mut options, name, option.value.clone().unwrap_or_default());
@@ -625,15 +622,6 @@ fn has_disks(settings: &Settings) -> bool {
     // Those that make files or know directories have none in fio.
     let of_files = |it| matches!(it, FileOperation::Stat(_) | FileOperation::Delete);
     job::backend(settings) != Backend::Null && of_names.is_none_or(of_files)
-}
-
-/// fio takes some options of a job file's section before, and some after all others.
-fn place_in_section(name: &str) -> i32 {
-    match name {
-        "kb_base" | "unit_base" | "cpus_allowed_policy" | "lockfile" => -1,
-        "filename" | "filename_format" => 1,
-        _ => 0,
-    }
 }
 
 fn replace(options: &mut Vec<(String, String)>, name: String, value: String) {

@@ -234,7 +234,7 @@ pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, Strin
 pub fn trap(settings: &Settings) -> Option<Diagnostic> {
     let given = &settings.verify;
     let writes = settings.pattern.directions[Direction::Write as usize];
-    let shared = settings.clones > 1 && settings.filename.is_some();
+    let shared = settings.clones > 1 && !settings.named_files.is_empty();
     (given.kind().is_some() && writes && given.do_verify && shared).then(|| {
         let message = "several jobs write the same files: blocks of one may be overwritten by \
                        another, and then fail their check";
