@@ -169,6 +169,34 @@ fn other_jobs_go_on_where_a_command_fails() {
     }
 }
 
+/// A job whose command fails has not begun, and so ends no other.
+#[test]
+fn a_command_that_fails_ends_no_other_job() {
+    for ends in ["exitall", "exitall_on_error", "exitall\nexit_what=all"] {
+        for theirs in [true, false] {
+            let folder = support::disk_folder();
+            let jobs = format!(
+                "[global]\nioengine=null\nsize=64k\n{ends}\n\
+                 [a]\nexec_prerun=false\n[b]\ntime_based\nruntime=1\n[c]\nstonewall\n"
+            );
+            std::fs::write(folder.path().join("jobs.fio"), jobs).unwrap();
+            let mut command = support::fio(folder.path(), theirs);
+            command.args(["--output-format=json", "--output=o.json", "jobs.fio"]);
+            let output = command.output().unwrap();
+            let document = std::fs::read_to_string(folder.path().join("o.json")).unwrap();
+            let document = &document[document.find('{').unwrap()..];
+            let document: Value = serde_json::from_str(document).unwrap();
+            let ran = |job: usize| document["jobs"][job]["job_runtime"].as_u64().unwrap() >= 900;
+            assert_eq!(
+                [ran(0), ran(1)],
+                [false, true],
+                "{ends:?}, theirs: {theirs}"
+            );
+            assert_eq!(output.status.success(), theirs);
+        }
+    }
+}
+
 /// A job that waits for its start does not wait when others end it: else this would take an hour.
 #[test]
 fn exitall_ends_what_has_not_begun() {

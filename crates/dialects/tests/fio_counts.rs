@@ -306,7 +306,7 @@ fn long_files_among_short_ones_give_their_last_block_whole() {
     }
 }
 
-/// What is appended is so once, whatever says how often, unless offsets may repeat.
+/// What is appended is so once, whatever says how often, unless offsets may repeat or go backwards.
 #[test]
 fn bytes_are_appended_once() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -319,6 +319,10 @@ fn bytes_are_appended_once() {
         "--rw=write --size=100k --bs=16k --loops=2",
         "--rw=write --size=128k --io_size=32k --loops=2",
         "--rw=write:4k --size=128k --bs=16k --loops=3",
+        // A walk backwards begins again at the end of what it wrote.
+        "--rw=write:-8k --size=64k --loops=3",
+        "--rw=write:-4k --size=64k --io_size=256k --loops=2",
+        "--rw=write:-8k --size=64k --loops=3 --zonemode=strided --zonesize=16k --zonerange=32k",
         "--rw=randwrite --size=64k --loops=2",
         "--rw=randwrite --size=64k --io_size=128k",
         "--rw=randwrite:4 --size=64k --loops=3",

@@ -511,6 +511,8 @@ fn files_have_the_names_and_sizes_that_fio_gives_them() {
         "size=70k\nnrfiles=4",
         "size=30k\nnrfiles=4\nnumjobs=2",
         "size=64k\nfilename=a:b",
+        "size=60k\nfilename=a:b:c\nnrfiles=2",
+        "size=60k\nfilename=a\nnrfiles=2\nfilename=b:c",
         "filesize=16k\nnrfiles=3",
         "filesize=16k\nnrfiles=2\nsize=20k",
         "size=64k\noffset=8k",

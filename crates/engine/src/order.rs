@@ -100,14 +100,19 @@ impl<'a> Order<'a> {
 
     /// A worker of `job` has come to its end, by an error or without.
     pub(crate) fn ended(&self, job: usize, by_error: bool) {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running[job] = running[job].saturating_sub(1);
-        drop(running);
         let process = &self.stage.jobs[job].features.process;
         self.end(job, process.ends);
         if by_error {
             self.end(job, process.ends_on_error);
         }
+        self.gone(job);
+    }
+
+    /// A worker of `job` is no more: what waits for its end may begin.
+    pub(crate) fn gone(&self, job: usize) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running[job] = running[job].saturating_sub(1);
+        drop(running);
         self.one_ended.notify_all();
     }
 

@@ -85,8 +85,8 @@ pub(crate) fn preflight_with(
     for (_, job) in workload.jobs() {
         check_job(job, &mut problems);
         calls::check(job, &mut problems);
-        trace::check(job, &mut problems);
     }
+    trace::check_all(workload, &mut problems);
     for stage in &workload.stages {
         check_stage(stage, &mut problems);
         check_sets(stage, &mut problems);

@@ -18,7 +18,7 @@ use crate::store::Store;
 use crate::targets::Kind;
 use crate::tolerance::Tolerance;
 use crate::undo::Undo;
-use crate::{EngineError, RunOptions, StopFlag, growth, marker};
+use crate::{EngineError, RunOptions, StopFlag, growth, marker, trace};
 
 /// How soon a request to stop is seen during a pause.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
@@ -231,7 +231,7 @@ fn run_stages(
             name: &planned.name,
             expected: planned.expected,
         });
-        let output = StageRun {
+        let run = StageRun {
             seed: workload.seed,
             stage,
             stage_index: planned.stage,
@@ -246,9 +246,9 @@ fn run_stages(
             tolerance: &tolerance,
             stop,
             uring: plan.uring,
-        }
-        .run(sink);
-        let output = match output {
+        };
+        let fits = trace::check_recorded(workload, planned.stage);
+        let output = match fits.and_then(|()| run.run(sink)) {
             // What earlier stages measured is not lost.
             Err(error) if !outcome.results.is_empty() => {
                 outcome.failure = Some(error);

@@ -213,7 +213,7 @@ pub(crate) fn run<Q: Queue, S: Source>(
     let (index, stop) = (worker.job_index(), worker.stop().clone());
     if begin((index, &stop), job, order) == Begun::No {
         worker.end_at_once(&BEGAN_NOT);
-        return not_begun((index, job), order, worker.run(times));
+        return not_begun(index, order, worker.run(times));
     }
     let finished = worker.run(times);
     if job.features.files.end_syncfs {
@@ -237,7 +237,7 @@ pub(crate) fn run_set(
     let (index, stop) = (worker.job_index(), worker.stop().clone());
     if begin((index, &stop), job, order) == Begun::No {
         worker.end_at_once(&BEGAN_NOT);
-        return not_begun((index, job), order, worker.run(times));
+        return not_begun(index, order, worker.run(times));
     }
     let finished = worker.run(times);
     end((index, job), order, &finished);
@@ -270,10 +270,10 @@ fn begin((index, stop): (usize, &StopFlag), job: &Job, order: &Order<'_>) -> Beg
     Begun::No
 }
 
-/// Says that a worker whose job did not begin has ended; nothing is run after it.
-fn not_begun((index, job): (usize, &Job), order: &Order<'_>, mut finished: Finished) -> Finished {
+/// Says that a worker whose job did not begin is no more. Nothing is run after it, and as in fio it ends no other.
+fn not_begun(index: usize, order: &Order<'_>, mut finished: Finished) -> Finished {
     finished.stats.ended = EndReason::Failed;
-    end_of_worker((index, job), order, &finished);
+    order.gone(index);
     finished
 }
 

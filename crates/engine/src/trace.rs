@@ -1,17 +1,57 @@
 //! Whether a trace that a job replays fits the job.
 //!
 //! The write guard judges a job's targets, and buffers are as large as its blocks: a trace that names more files, goes
-//! other ways or moves larger blocks than its job says is refused before anything is written.
+//! other ways or moves larger blocks than its job says is refused before anything is written. A trace that a job of an
+//! earlier stage writes is looked at when the stage that replays it begins: until then it is that of an earlier run, or none.
 
 use std::fs::File;
 use std::io::BufReader;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_workload::trace::{TraceReader, TraceSummary};
-use fathom_workload::{Direction, Job, Replay};
+use fathom_workload::{Direction, Job, Replay, Workload};
+
+use crate::EngineError;
+
+/// Adds to `problems` what of the traces does not fit that are there before the run.
+pub(crate) fn check_all(workload: &Workload, problems: &mut Diagnostics) {
+    for (index, stage) in workload.stages.iter().enumerate() {
+        let there = (stage.jobs.iter()).filter(|job| !is_recorded_before(workload, index, job));
+        for job in there {
+            check(job, problems);
+        }
+    }
+}
+
+/// Looks at the traces of a stage that earlier ones have written.
+///
+/// # Errors
+/// What of them does not fit.
+pub(crate) fn check_recorded(workload: &Workload, stage: usize) -> Result<(), EngineError> {
+    let mut problems = Diagnostics::default();
+    let jobs = workload.stages[stage].jobs.iter();
+    for job in jobs.filter(|job| is_recorded_before(workload, stage, job)) {
+        check(job, &mut problems);
+    }
+    if problems.has_errors() {
+        return Err(EngineError::Invalid(problems));
+    }
+    Ok(())
+}
+
+/// Whether a job of a stage before `stage` writes the trace that `job` replays.
+fn is_recorded_before(workload: &Workload, stage: usize, job: &Job) -> bool {
+    let Some(replay) = &job.features.replay else {
+        return false;
+    };
+    let mut earlier = workload.stages[..stage]
+        .iter()
+        .flat_map(|stage| &stage.jobs);
+    earlier.any(|other| other.features.trace_to.as_ref() == Some(&replay.path))
+}
 
 /// Adds to `problems` what of the job's trace does not fit.
-pub(crate) fn check(job: &Job, problems: &mut Diagnostics) {
+fn check(job: &Job, problems: &mut Diagnostics) {
     let Some(replay) = &job.features.replay else {
         return;
     };

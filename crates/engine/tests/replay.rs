@@ -5,9 +5,9 @@ mod common;
 
 use std::path::Path;
 
-use common::{for_time, job, run_jobs, target};
-use fathom_engine::RunOutcome;
-use fathom_record::OpStats;
+use common::{for_time, job, run_jobs, stage, target, workload};
+use fathom_engine::{RunOptions, RunOutcome, StopFlag};
+use fathom_record::{Ignore, OpStats};
 use fathom_units::{Bytes, Nanos, Percent};
 use fathom_workload::trace::{TraceAction, TraceReader};
 use fathom_workload::{Backend, Direction, Job, Mix, Replay, ReplayPace};
@@ -149,6 +149,49 @@ fn what_was_recorded_is_replayed() {
     });
     let second = run_jobs(vec![again]).unwrap();
     assert_eq!(counts(&first), counts(&second));
+}
+
+/// A trace that a stage before writes is looked at when that has ended, whatever stood there before the run.
+#[test]
+fn what_an_earlier_stage_recorded_is_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let trace = directory.path().join("trace").display().to_string();
+    let mut recorded = job(&path, Bytes::mib(1));
+    recorded.mix = Mix::WRITE;
+    recorded.features.trace_to = Some(trace.clone());
+    let mut again = recorded.clone();
+    again.features.trace_to = None;
+    again.features.replay = Some(Replay {
+        path: trace.clone(),
+        pace: ReplayPace::AtOnce,
+        ..Replay::default()
+    });
+    // What a job may do is what was judged before the run: one that goes other ways than its trace does not begin.
+    let mut other_way = again.clone();
+    other_way.mix = Mix::READ;
+    for (job, problem) in [(again, None), (other_way, Some("the job's mix leaves out"))] {
+        std::fs::write(&trace, "what was there before").unwrap();
+        let mut workload = workload(vec![recorded.clone()]);
+        workload.stages.push(stage("again", vec![job]));
+        let (options, stop) = (RunOptions::default(), StopFlag::new());
+        let outcome = fathom_engine::run(&workload, &options, &stop, &mut Ignore).unwrap();
+        let stages: Vec<u64> = (outcome.results.iter())
+            .map(|result| {
+                result.workers[0].directions[1]
+                    .as_ref()
+                    .map_or(0, OpStats::ios)
+            })
+            .collect();
+        let failure = outcome.failure.map(|error| error.to_string());
+        match problem {
+            None => assert_eq!((stages, failure), (vec![256, 256], None)),
+            Some(problem) => {
+                assert_eq!(stages, [256]);
+                assert!(failure.unwrap().contains(problem));
+            }
+        }
+    }
 }
 
 /// What is done is measured to its end, also by jobs beside it, and the run fails.

@@ -9,7 +9,9 @@ use fathom_workload::{
 };
 
 use super::features;
-use super::placement::{is_aligned, is_independent, size_list, working_set_problem, zone_problem};
+use super::placement::{
+    is_aligned, is_independent, size_list, working_set_problem, zone_problem, zones,
+};
 use super::settings::{Amount, Settings, pacing_problems};
 use super::table;
 use super::targets::share;
@@ -20,6 +22,13 @@ pub fn backend(settings: &Settings) -> Backend {
     table::find_engine(&settings.engine)
         .and_then(table::EngineRow::backend)
         .unwrap_or(Backend::Sync)
+}
+
+/// Whether the job is there for its files alone, and would make them as it opens them: as in fio, which ends before that, it
+/// leaves none.
+fn makes_nothing(settings: &Settings) -> bool {
+    let control = &settings.control;
+    control.create_only && control.making.on_open && features::operation(settings).is_none()
 }
 
 /// Whether the job writes or trims.
@@ -52,7 +61,11 @@ pub fn build(
     salt: u64,
     features: Features,
 ) -> Job {
-    let backend = backend(settings);
+    let backend = if makes_nothing(settings) {
+        Backend::Null
+    } else {
+        backend(settings)
+    };
     let one_at_a_time = matches!(backend, Backend::Sync | Backend::Mmap);
     let (arrival, mix) = arrival(settings);
     let (bytes, loops) = pass_bytes(settings, &targets);
@@ -357,10 +370,15 @@ fn rounded_up(
 }
 
 /// Whether each byte is appended once, whatever says how often: for fio the end of a file that grew is where the next pass
-/// begins, and leaves it no room. Offsets that may repeat go on within the first, and so do random ones in runs.
+/// begins, and leaves it no room. Offsets that may repeat go on within the first, and so do random ones in runs, and a walk
+/// backwards, which begins again at the end of what it wrote.
 fn appends_once(settings: &Settings) -> bool {
-    let goes_on = is_independent(settings) || settings.pattern_number.is_some();
-    settings.placement.append && !(settings.pattern.random && goes_on)
+    let goes_on = if settings.pattern.random {
+        is_independent(settings) || settings.pattern_number.is_some()
+    } else {
+        settings.placement.backwards != 0 && zones(settings).is_none()
+    };
+    settings.placement.append && !goes_on
 }
 
 /// Whether the job starts over until its time is up: in order, what is appended is so once.

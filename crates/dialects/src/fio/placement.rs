@@ -162,7 +162,7 @@ pub fn size_list(settings: &Settings, way: usize) -> Vec<WeightedSize> {
 }
 
 /// Zones, which fio leaves out of jobs that ask for several open files.
-fn zones(settings: &Settings) -> Option<ZoneStride> {
+pub fn zones(settings: &Settings) -> Option<ZoneStride> {
     let place = &settings.placement;
     let wanted = place.zone_mode == Some(ZoneMode::Strided);
     let range = if place.zone_range > 0 {

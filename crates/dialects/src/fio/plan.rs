@@ -17,7 +17,7 @@ use super::job::{self, Allowed};
 use super::lexer::{RawOption, Section};
 use super::placement::{filling, map_warning, placement};
 use super::replay::{self, Replayed};
-use super::settings::{Amount, Settings, io_log, pace};
+use super::settings::{Amount, Settings, io_log, pace, place_in_section};
 use super::table::{self, Support};
 use super::targets::{self, Clone as JobClone};
 use super::verify::{self, StatePlace};
@@ -241,9 +241,9 @@ impl<'a> Planner<'a> {
         name: &str,
         diagnostics: &mut Diagnostics,
     ) {
-        let files = match settings.filename {
-            Some(_) => 1,
-            None => settings.file_count,
+        let files = match settings.named_files.len() {
+            0 => settings.file_count,
+            named => named as u64,
         };
         if files * settings.clones > MAX_TARGETS.saturating_sub(self.target_count) as u64 {
             return self.too_many_files(diagnostics);
@@ -267,7 +267,7 @@ impl<'a> Planner<'a> {
             let ends = self.ends(settings);
             let clone = clone_of(settings, name, (number, self.seed_of(settings)), &ends);
             let files = self.context.files;
-            let Some(found) = find_targets(&clone, files, diagnostics) else {
+            let Some(found) = find_targets(&clone, &self.stages, files, diagnostics) else {
                 return;
             };
             let (targets, replayed, past_end) = found;
@@ -569,12 +569,14 @@ fn warn_of_map(settings: &Settings, name: &str, targets: &[Target], diagnostics:
 
 fn find_targets(
     clone: &JobClone<'_>,
+    stages: &[Stage],
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Option<Found> {
     if clone.settings.control.trace.read.is_some() {
-        let (settings, name, number) = (clone.settings, clone.name, clone.number);
-        let replayed = replay::look_through(settings, name, number, files, diagnostics)?;
+        let (settings, who) = (clone.settings, (clone.name, clone.number));
+        let before = stages.split_last().map_or(&[][..], |(_, before)| before);
+        let replayed = replay::look_through(settings, who, before, files, diagnostics)?;
         return Some((replayed.targets.clone(), Some(replayed), false));
     }
     let (targets, past_end) = clone.whole_targets(files, diagnostics)?;
@@ -606,10 +608,7 @@ fn typed_options(section: &Section) -> Vec<(String, String)> {
         table::find(&option.name).map_or_else(|| option.name.clone(), |row| row.name.to_owned())
     };
     let mut typed: Vec<_> = section.options.iter().collect();
-    typed.sort_by_key(|option| match option.origin {
-        Origin::CommandLine => 0,
-        _ => place_in_section(&name_of(option)),
-    });
+    typed.sort_by_key(|option| place_in_section(option));
     for option in typed {
         let name = name_of(option);
         replace(&mut options, name, option.value.clone().unwrap_or_default());
@@ -623,15 +622,6 @@ fn has_disks(settings: &Settings) -> bool {
     // Those that make files or know directories have none in fio.
     let of_files = |it| matches!(it, FileOperation::Stat(_) | FileOperation::Delete);
     job::backend(settings) != Backend::Null && of_names.is_none_or(of_files)
-}
-
-/// fio takes some options of a job file's section before, and some after all others.
-fn place_in_section(name: &str) -> i32 {
-    match name {
-        "kb_base" | "unit_base" | "cpus_allowed_policy" | "lockfile" => -1,
-        "filename" | "filename_format" => 1,
-        _ => 0,
-    }
 }
 
 fn replace(options: &mut Vec<(String, String)>, name: String, value: String) {

@@ -1,4 +1,7 @@
 //! A job whose I/O comes from a trace: its files, directions and sizes, found by reading the trace once.
+//!
+//! A trace that a job of an earlier stage is yet to write cannot be read before the run. What that job may do says all that
+//! must be known of it.
 
 use std::io;
 
@@ -6,8 +9,8 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Percent};
 use fathom_workload::trace::{TraceReader, TraceSummary};
 use fathom_workload::{
-    Access, Arrival, Backend, BlockSizes, Job, Limits, Mix, Place, Replay, ReplayPace,
-    SequentialScope, Target, WeightedSize,
+    Access, Arrival, Backend, BlockSizes, Direction, Job, Limits, Mix, Place, Replay, ReplayPace,
+    SequentialScope, Stage, Target, WeightedSize,
 };
 
 use super::context::{FileStatus, Files};
@@ -29,11 +32,12 @@ pub struct Replayed {
     pub targets: Vec<Target>,
 }
 
-/// Looks through the trace of clone `number`; `None` after an error, which is said.
+/// Looks through the trace of clone `number`, or takes it for what a job of the stages `before` will write; `None` after an
+/// error, which is said.
 pub fn look_through(
     settings: &Settings,
-    name: &str,
-    number: u64,
+    (name, number): (&str, u64),
+    before: &[Stage],
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Option<Replayed> {
@@ -58,28 +62,16 @@ pub fn look_through(
         skip: settings.control.trace.skip,
         redirected: settings.control.trace.redirect.is_some(),
     };
-    let opened = match path.as_str() {
-        "-" => Err(io::Error::other(
-            "a trace is read twice, so it must be a file",
-        )),
-        path => files.open(path),
+    let jobs = before.iter().flat_map(|stage| &stage.jobs);
+    let mut writers = jobs.filter(|job| job.features.trace_to.as_ref() == Some(&path));
+    let summary = match writers.next_back() {
+        Some(writer) => Ok(yet_to_be_written(writer, &replay, files)),
+        None => read(&replay, files),
     };
-    let input = match opened {
-        Ok(input) => input,
-        Err(error) => {
-            refuse(
-                format!("trace `{path}`: {error}"),
-                "name a trace that can be read",
-            );
-            return None;
-        }
-    };
-    let summary = TraceReader::new(input).and_then(|trace| TraceSummary::of(trace, &replay));
     let summary = match summary {
         Ok(summary) => summary,
-        Err(error) => {
-            let hint = "traces are written by `write_iolog` and by blktrace";
-            refuse(format!("trace `{path}`: {error}"), hint);
+        Err((problem, hint)) => {
+            refuse(format!("trace `{path}`: {problem}"), hint);
             return None;
         }
     };
@@ -103,6 +95,55 @@ pub fn look_through(
             None
         }
     }
+}
+
+/// What is in a trace; or what is wrong with it, and what to do.
+fn read(replay: &Replay, files: &dyn Files) -> Result<TraceSummary, (String, &'static str)> {
+    let opened = match replay.path.as_str() {
+        "-" => Err(io::Error::other(
+            "a trace is read twice, so it must be a file",
+        )),
+        path => files.open(path),
+    };
+    let input = opened.map_err(|error| (error.to_string(), "name a trace that can be read"))?;
+    let summary = TraceReader::new(input).and_then(|trace| TraceSummary::of(trace, replay));
+    let hint = "traces are written by `write_iolog` and by blktrace";
+    summary.map_err(|error| (error.to_string(), hint))
+}
+
+/// The most that the trace of `writer` may hold: its files, in its order of them, and the largest block of every direction that
+/// it goes, of which its checks are one. The run compares this with the trace once it is there.
+fn yet_to_be_written(writer: &Job, replay: &Replay, files: &dyn Files) -> TraceSummary {
+    let end = |target: &Target| match (target.length, files.status(target.place.path())) {
+        (Some(length), _) => target.offset.get().saturating_add(length.get()),
+        (None, FileStatus::Regular(size) | FileStatus::Special(Some(size))) => size.get(),
+        (None, _) => 0,
+    };
+    let largest = |way| {
+        let sizes = writer.block.of(way).iter().map(|entry| entry.size.get());
+        u32::try_from(sizes.max().unwrap_or(0)).unwrap_or(u32::MAX)
+    };
+    let mut summary = TraceSummary::default();
+    for target in &writer.targets {
+        summary.files.push(target.place.path().to_owned());
+        let end = end(target) / u64::from(replay.scale.max(1));
+        summary.ends.push(end);
+    }
+    for way in Direction::ALL {
+        let number = way as usize;
+        if replay.skip[number] || !writer.moves(way) {
+            continue;
+        }
+        summary.ios[number] = u64::from(writer.mix.share(way).basis_points().max(1));
+        summary.largest[number] = match way {
+            // What is checked is as large as what was written.
+            Direction::Read if writer.features.verify.is_some() => {
+                largest(way).max(largest(Direction::Write))
+            }
+            way => largest(way),
+        };
+    }
+    summary
 }
 
 fn targets(

@@ -115,7 +115,8 @@ pub struct Settings {
     pub file_count: u64,
     /// How many of the files of `filename` are used: `nrfiles` where that is given after them; `None`: all.
     pub listed_files: Option<u64>,
-    pub filename: Option<String>,
+    /// The files of every `filename` so far, within their directory.
+    pub named_files: Vec<String>,
     pub directory: Option<String>,
     pub filename_format: String,
     pub file_choice: FileChoice,
@@ -197,7 +198,7 @@ impl Default for Settings {
             number_ios: 0,
             file_count: 1,
             listed_files: None,
-            filename: None,
+            named_files: Vec::new(),
             directory: None,
             filename_format: "$jobname.$jobnum.$filenum".to_owned(),
             file_choice: FileChoice::RoundRobin,
@@ -262,17 +263,11 @@ fn default_percentiles() -> Percentiles {
 }
 
 impl Settings {
-    /// Applies the options of one section, in order; of a job file's section `kb_base` first, since it says what sizes mean.
-    /// On the command line, as in fio, it holds for what follows it.
+    /// Applies the options of one section, in fio's order ([`place_in_section`]).
     pub fn apply_all(&mut self, options: &[RawOption], diagnostics: &mut Diagnostics) {
-        let is_base = |option: &&RawOption| {
-            option.name == "kb_base" && !matches!(option.origin, Origin::CommandLine)
-        };
-        for option in options
-            .iter()
-            .filter(is_base)
-            .chain(options.iter().filter(|it| !is_base(it)))
-        {
+        let mut options: Vec<&RawOption> = options.iter().collect();
+        options.sort_by_key(|option| place_in_section(option));
+        for option in options {
             let Some(row) = table::find(&option.name) else {
                 // The nearest name is looked for among all options.
                 if !diagnostics.is_full() {
@@ -331,6 +326,18 @@ fn set<T>(slot: &mut T, value: Option<T>) {
 fn set_some<T>(slot: &mut Option<T>, value: Option<T>) {
     if value.is_some() {
         *slot = value;
+    }
+}
+
+/// fio takes some options of a job file's section before all others, since they say what others mean, and those that name files
+/// last. On the command line each holds for what follows it.
+pub fn place_in_section(option: &RawOption) -> i32 {
+    let name = table::find(&option.name).map_or(option.name.as_str(), |row| row.name);
+    match (&option.origin, name) {
+        (Origin::CommandLine, _) => 0,
+        (_, "kb_base" | "unit_base" | "cpus_allowed_policy" | "lockfile") => -1,
+        (_, "filename" | "filename_format") => 1,
+        _ => 0,
     }
 }
 

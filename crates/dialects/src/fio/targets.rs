@@ -147,7 +147,7 @@ impl Clone<'_> {
             Ok(_) => {
                 let most = self.settings.listed_files.unwrap_or(u64::MAX);
                 let mut paths = found.ok()?;
-                if self.settings.filename.is_some() {
+                if !self.settings.named_files.is_empty() {
                     paths.append(&mut self.paths(files));
                 }
                 paths.truncate(usize::try_from(most).unwrap_or(usize::MAX));
@@ -300,6 +300,12 @@ impl Clone<'_> {
 
     fn paths(&self, files: &dyn Files) -> Vec<String> {
         let settings = self.settings;
+        let named = &settings.named_files;
+        if !named.is_empty() {
+            let count = settings.listed_files.unwrap_or(u64::MAX);
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            return named.iter().take(count).cloned().collect();
+        }
         let folders = settings
             .directory
             .as_deref()
@@ -309,14 +315,6 @@ impl Clone<'_> {
             0 => name.to_owned(),
             count => format!("{}/{name}", folders[(folder % count) as usize]),
         };
-        if let Some(list) = &settings.filename {
-            let names = split_list(list);
-            let count = settings.listed_files.unwrap_or(u64::MAX);
-            let used = names
-                .iter()
-                .take(usize::try_from(count).unwrap_or(usize::MAX));
-            return used.map(|name| within(0, name)).collect();
-        }
         let count = settings.file_count;
         // A job named after a device or a directory uses that.
         if count == 1

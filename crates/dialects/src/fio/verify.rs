@@ -69,6 +69,12 @@ pub fn build(
     let read = |path: &str| files.read_bytes(path);
     let pattern = (given.pattern.as_deref()).map(|text| Pattern::parse(text, &read));
     let state = place.path();
+    // Without a pattern there is nothing to compare with, nor anything that does (see `problems`).
+    let kind = if kind.needs_pattern() && given.pattern.is_none() {
+        Checksum::Null
+    } else {
+        kind
+    };
     let verify = Verify {
         interval: (given.interval > 0).then(|| Bytes::new(given.interval)),
         header_offset: given.offset,
@@ -177,6 +183,15 @@ pub fn trims_blocks(settings: &Settings) -> bool {
     settings.verify.kind().is_some() && trims(settings).is_some()
 }
 
+/// Whether data are ever compared: not where there are none, and not where a job that writes leaves out the checks.
+fn compares(settings: &Settings) -> bool {
+    let [reads, writes, _] = settings.pattern.directions;
+    let given = &settings.verify;
+    let has_data = job::backend(settings) != Backend::Null && !features::is_of_names(settings);
+    let checks = if writes { given.do_verify } else { reads };
+    has_data && checks && !settings.control.create_only
+}
+
 /// What is wrong with verification options, and the option it is about.
 pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, String, &'static str)> {
     let mut found = Vec::new();
@@ -192,7 +207,7 @@ pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, Strin
         let message = "`read_iolog` in a verified job is not built yet".to_owned();
         found.push(("read_iolog", message, "leave verify= or read_iolog= out"));
     }
-    if kind.needs_pattern() && given.pattern.is_none() {
+    if kind.needs_pattern() && given.pattern.is_none() && compares(settings) {
         let message = format!("`verify={}` has no pattern to compare with", kind.name());
         found.push(("verify", message, "add verify_pattern="));
     }
@@ -234,7 +249,7 @@ pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, Strin
 pub fn trap(settings: &Settings) -> Option<Diagnostic> {
     let given = &settings.verify;
     let writes = settings.pattern.directions[Direction::Write as usize];
-    let shared = settings.clones > 1 && settings.filename.is_some();
+    let shared = settings.clones > 1 && !settings.named_files.is_empty();
     (given.kind().is_some() && writes && given.do_verify && shared).then(|| {
         let message = "several jobs write the same files: blocks of one may be overwritten by \
                        another, and then fail their check";

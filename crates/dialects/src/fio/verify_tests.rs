@@ -82,6 +82,38 @@ fn a_plain_check_has_the_defaults_of_fio() {
     assert_eq!(reader.load_state.as_deref(), Some("local-a-0-verify.state"));
 }
 
+/// Where nothing is compared, no pattern is missing, as in fio.
+#[test]
+fn a_pattern_is_wanted_where_data_are_compared() {
+    for line in [
+        "--rw=write --do_verify=0",
+        "--rw=write --do_verify=0 --verify_backlog=4",
+        "--rw=randrw --do_verify=0",
+        "--rw=read --ioengine=null",
+        "--rw=randwrite --ioengine=null",
+        "--rw=randtrim",
+        "--rw=read --create_only=1",
+    ] {
+        for kind in ["pattern", "pattern_hdr"] {
+            let found = verify(&format!("--verify={kind} {line}")).unwrap();
+            assert_eq!(found.checksum, Checksum::Null, "{kind} {line}");
+        }
+    }
+    assert_eq!(
+        verify("--rw=write --verify=pattern --ioengine=filecreate"),
+        None
+    );
+    for line in [
+        "--rw=read",
+        "--rw=read --do_verify=0",
+        "--rw=rw",
+        "--rw=write",
+    ] {
+        let line = format!("--verify=pattern {line}");
+        refuse(&line, "no pattern to compare with");
+    }
+}
+
 #[test]
 fn every_option_has_its_place() {
     let found = verify(

@@ -7,6 +7,7 @@ use super::{Amount, PATTERNS, Settings};
 use crate::fio::file_sizes::FileSizes;
 use crate::fio::input::Unified;
 use crate::fio::table::{self, Carried};
+use crate::fio::targets::split_list;
 use crate::fio::values::BareTime;
 
 /// Largest block: the engine holds reads and writes to 1 GiB, trims alone may be as long as 32 bits say.
@@ -61,11 +62,7 @@ impl Settings {
 
     fn apply_file(&mut self, reader: &mut ValueReader<'_>) -> bool {
         match reader.name() {
-            "filename" => {
-                let text = reader.text().map(|text| text.trim().to_owned());
-                set_some(&mut self.filename, text.filter(|text| !text.is_empty()));
-                self.listed_files = None;
-            }
+            "filename" => self.apply_filename(reader),
             "directory" => set_some(&mut self.directory, reader.text().map(str::to_owned)),
             "filename_format" => set(&mut self.filename_format, reader.text().map(str::to_owned)),
             "size" => self.apply_size(reader),
@@ -89,6 +86,35 @@ impl Settings {
             _ => return false,
         }
         true
+    }
+
+    /// fio adds files to those that were named before, such as in `[global]`, each in the directory that is known by then.
+    fn apply_filename(&mut self, reader: &mut ValueReader<'_>) {
+        let text = reader.text().map(str::trim).filter(|it| !it.is_empty());
+        let Some(text) = text else {
+            return;
+        };
+        let names = split_list(text);
+        self.listed_files = match self.named_files.as_slice() {
+            [] => None,
+            before => {
+                reader.say(
+                    &format!(
+                        "`filename` adds to the files that were named before it, as in fio: `{}` is used too",
+                        before.join(":")
+                    ),
+                    "name files in `[global]`, or in its jobs",
+                );
+                self.listed_files.map(|count| count + names.len() as u64)
+            }
+        };
+        let folder = self.directory.as_deref().map(split_list);
+        let folder = folder.and_then(|list| list.into_iter().next());
+        self.named_files
+            .extend(names.into_iter().map(|name| match &folder {
+                Some(folder) => format!("{folder}/{name}"),
+                None => name,
+            }));
     }
 
     /// fio keeps a percentage that was given before, such as in `[global]`, and takes it of the bytes that are given now.

@@ -25,10 +25,16 @@ fn check_paths(text: &str, expected: &[&str]) {
     assert_eq!(paths(text), expected, "{text}");
 }
 
-/// As in fio, a list sets `nrfiles`, and what follows sets it again.
+/// As in fio, a list sets `nrfiles`, and what follows sets it again; in a section of a job file the list always comes last.
 #[test]
 fn nrfiles_after_a_list_shortens_it() {
-    check_paths("[j]\nsize=1m\nfilename=x:y:z\nnrfiles=2\n", &["x", "y"]);
+    let line = ["--name=j", "--size=1m", "--filename=x:y:z", "--nrfiles=2"];
+    let found = parts(&Memory::default(), &line);
+    assert_eq!((found.len(), found[1].0.as_str()), (2, "y"));
+    check_paths(
+        "[j]\nsize=1m\nfilename=x:y:z\nnrfiles=2\n",
+        &["x", "y", "z"],
+    );
     check_paths(
         "[j]\nsize=1m\nnrfiles=2\nfilename=x:y:z\n",
         &["x", "y", "z"],
@@ -38,6 +44,45 @@ fn nrfiles_after_a_list_shortens_it() {
         &["x", "y"],
     );
     check_paths("[global]\nfilename=x:y\n[j]\nsize=1m\nnrfiles=1\n", &["x"]);
+}
+
+/// As in fio, each `filename` adds to what was named before, in the directory that was given by then.
+#[test]
+fn names_add_up() {
+    check_paths(
+        "[global]\nfilename=x:y\n[j]\nsize=1m\nfilename=z\n[k]\nsize=1m\nfilename=x\n",
+        &["x", "y", "z", "x", "y", "x"],
+    );
+    check_paths(
+        "[global]\ndirectory=d:e\nfilename=x\n[j]\nsize=1m\nfilename=y\ndirectory=f\n",
+        &["d/x", "f/y"],
+    );
+    check_paths(
+        "[global]\nfilename=x\ndirectory=d\n[j]\nsize=1m\ndirectory=f\n",
+        &["d/x"],
+    );
+    // A count before the names counts them too, and one is never above theirs.
+    check_paths(
+        "[global]\nfilename=x\n[j]\nsize=1m\nnrfiles=1\nfilename=y:z\n",
+        &["x", "y", "z"],
+    );
+    check_paths(
+        "[global]\nfilename=x:y\n[j]\nsize=1m\nnrfiles=1\nfilename=z\n",
+        &["x", "y"],
+    );
+    check_warning(
+        "filename=x\nfilename=y",
+        &["`filename` adds to the files that were named before it, as in fio: `x` is used too"],
+    );
+    let line = [
+        "--name=j",
+        "--filename=x",
+        "--directory=d",
+        "--size=1m",
+        "--filename=y",
+    ];
+    let found = parts(&Memory::default(), &line);
+    assert_eq!((found[0].0.as_str(), found[1].0.as_str()), ("x", "d/y"));
 }
 
 #[test]

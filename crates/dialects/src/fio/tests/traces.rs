@@ -1,7 +1,7 @@
 //! Readings of jobs that replay a trace.
 
 use fathom_units::Bytes;
-use fathom_workload::{Place, ReplayPace};
+use fathom_workload::{Direction, Place, ReplayPace};
 
 use super::*;
 
@@ -65,6 +65,41 @@ fn a_trace_is_changed_on_its_way() {
     assert_eq!(job.mix, Mix::WRITE);
     // What is read overrides what is to be written.
     assert_eq!(job.features.trace_to, None);
+}
+
+/// What an earlier stage is to write is taken for the most that it may hold, and not looked for.
+#[test]
+fn a_trace_of_an_earlier_stage_makes_the_job() {
+    let first = "[w]\nfilename=f:g\nsize=1m\nrw=randwrite\nbs=4k,16k\nwrite_iolog=t\n";
+    let second = "[r]\nstonewall\nread_iolog=t\n";
+    let mut files = Memory::default();
+    // One of an earlier run says nothing of what will be there.
+    files.texts.insert("t".to_owned(), TRACE.to_owned());
+    let mut read = |text: String| {
+        files.texts.insert("job.fio".to_owned(), text);
+        read_in(&files, &["job.fio"])
+    };
+    let input = read(format!("{first}{second}")).unwrap();
+    let job = &input.workload.stages[1].jobs[0];
+    let targets: Vec<_> = job
+        .targets
+        .iter()
+        .map(|target| (target.place.path(), target.length.unwrap().get()))
+        .collect();
+    assert_eq!(targets, [("f", 512 << 10), ("g", 512 << 10)]);
+    assert_eq!(job.mix, Mix::WRITE);
+    assert_eq!(job.block.largest(job.mix), Bytes::kib(16));
+    assert_eq!(job.features.replay.as_ref().unwrap().path, "t");
+    // What is written is read again where it is checked.
+    let checked = read(format!("{first}verify=md5\n{second}")).unwrap();
+    let job = &checked.workload.stages[1].jobs[0];
+    assert!(job.moves(Direction::Read) && job.moves(Direction::Write));
+    let skipped = read(format!("{first}{second}replay_skip=write\n")).unwrap_err();
+    assert!(skipped.to_string().contains("holds no I/O to replay"));
+    // A job beside it writes it too late.
+    let beside = read(format!("{first}{}", second.replace("stonewall\n", ""))).unwrap();
+    let job = &beside.workload.stages[0].jobs[1];
+    assert_eq!(job.targets[0].place.path(), "/a");
 }
 
 #[track_caller]
