@@ -4,6 +4,7 @@ use std::process::{Command, Output};
 
 fn fathom(words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.env("LC_ALL", "C.UTF-8");
     command.args(words).output().expect("fathom starts")
 }
 
@@ -238,6 +239,7 @@ fn the_examples_of_the_help_can_be_typed() {
     std::fs::write(folder.path().join("oltp.workload.toml"), native).unwrap();
     for example in examples {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+        command.env("LC_ALL", "C.UTF-8");
         let output = command
             .args(example.split(' '))
             .current_dir(folder.path())

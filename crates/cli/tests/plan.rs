@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 
 fn fathom(words: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.env("LC_ALL", "C.UTF-8");
     command.args(words).current_dir(folder);
     command.output().expect("fathom starts")
 }
