@@ -363,18 +363,22 @@ mod tests {
         told.trim().parse().unwrap()
     }
 
-    /// What is read uncached does not stay in the page cache, and what is not there cannot all be read without waiting.
+    /// What is read uncached does not stay in the page cache, and what is not there cannot all be read without waiting; what
+    /// is there can.
     #[track_caller]
     fn check_flags(make: impl Fn(Vec<File>, &Calls) -> Box<dyn Queue>) {
         let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
         let mut written = &file;
         written.write_all(&vec![1; BLOCK as usize]).unwrap();
         file.sync_all().unwrap();
+        let read_again = |calls: &Calls| {
+            let mut queue = make(vec![file.try_clone().unwrap()], calls);
+            run(queue.as_mut(), &[request(0, Operation::Read, 0, BLOCK)])[0].result
+        };
         let read = |calls: &Calls| {
             crate::drop_cache(&file, 0, 0).unwrap();
             assert_eq!(cached_pages(&file), 0);
-            let mut queue = make(vec![file.try_clone().unwrap()], calls);
-            run(queue.as_mut(), &[request(0, Operation::Read, 0, BLOCK)])[0].result
+            read_again(calls)
         };
         let uncached = Calls {
             uncached: true,
@@ -389,12 +393,18 @@ mod tests {
             }
         }
         assert_eq!(read(&Calls::default()), Ok(BLOCK));
-        assert_eq!(cached_pages(&file), u64::from(BLOCK) / 4096);
-        // Linux reads ahead even so, and what is read before it looks again is given.
+        assert!(cached_pages(&file) > u64::from(BLOCK) / 8192);
         let no_wait = Calls {
             no_wait: true,
             ..Calls::default()
         };
+        // A few pages may be reclaimed at any moment.
+        let all_there = |_| {
+            assert_eq!(read_again(&Calls::default()), Ok(BLOCK));
+            read_again(&no_wait) == Ok(BLOCK)
+        };
+        assert!((0..20).any(all_there));
+        // Linux reads ahead even so, and what is read before it looks again is given.
         match read(&no_wait) {
             Err(errno) => assert_eq!(errno, libc::EAGAIN),
             Ok(bytes) => assert!(bytes < BLOCK),
