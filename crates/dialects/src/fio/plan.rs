@@ -265,7 +265,8 @@ impl<'a> Planner<'a> {
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
             let ends = self.ends(settings);
-            let clone = clone_of(settings, name, (number, self.seed_of(settings)), &ends);
+            let names = (name, section.name.as_str());
+            let clone = clone_of(settings, names, (number, self.seed_of(settings)), &ends);
             let files = self.context.files;
             let Some(found) = find_targets(&clone, &self.stages, files, diagnostics) else {
                 return;
@@ -544,7 +545,7 @@ type Found = (Vec<Target>, Option<Replayed>, bool);
 /// `None` after an error, which is said.
 fn clone_of<'a>(
     settings: &'a Settings,
-    name: &'a str,
+    (name, called): (&'a str, &'a str),
     (number, seed): (u64, u64),
     ends: &'a BTreeMap<String, u64>,
 ) -> JobClone<'a> {
@@ -552,6 +553,7 @@ fn clone_of<'a>(
     JobClone {
         settings,
         name,
+        called,
         number,
         seed,
         ends,

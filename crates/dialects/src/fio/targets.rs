@@ -27,6 +27,8 @@ pub struct Clone<'a> {
     pub settings: &'a Settings,
     /// Name of the job.
     pub name: &'a str,
+    /// What files without a name are called after: its section, which a `name=` within it leaves as it is.
+    pub called: &'a str,
     /// Number of the clone, from 0.
     pub number: u64,
     /// What sizes of files are drawn with.
@@ -319,11 +321,11 @@ impl Clone<'_> {
         // A job named after a device or a directory uses that.
         if count == 1
             && matches!(
-                files.status(self.name),
+                files.status(self.called),
                 FileStatus::Special(_) | FileStatus::Directory
             )
         {
-            return vec![within(self.number, self.name)];
+            return vec![within(self.number, self.called)];
         }
         (0..count)
             .map(|file| within(self.number, &self.made_up_name(file)))
@@ -332,7 +334,8 @@ impl Clone<'_> {
 
     fn made_up_name(&self, file: u64) -> String {
         let numbers = [("$jobnum", self.number), ("$filenum", file)];
-        let mut name = replace_ignoring_case(&self.settings.filename_format, "$jobname", self.name);
+        let mut name =
+            replace_ignoring_case(&self.settings.filename_format, "$jobname", self.called);
         for (word, number) in numbers {
             name = replace_ignoring_case(&name, word, &number.to_string());
         }

@@ -269,6 +269,10 @@ fn names_and_sizes_of_files() {
     let path = |options: &str| paths(&format!("[j]\nsize=1m\n{options}\n"));
     assert_eq!(path("directory=/mnt"), ["/mnt/j.0.0"]);
     assert_eq!(path("nrfiles=2"), ["j.0.0", "j.0.1"]);
+    // Files bear the name of their section, whatever the job is called.
+    assert_eq!(path("name=k"), ["j.0.0"]);
+    assert_eq!(path("name=k\nfilename_format=$jobname.$filenum"), ["j.0"]);
+    assert_eq!(path("name=k\nnumjobs=2"), ["j.0.0", "j.1.0"]);
     assert_eq!(
         path("filename=a:b\ndirectory=/mnt:/other"),
         ["/mnt/a", "/mnt/b"]
