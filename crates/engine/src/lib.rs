@@ -29,6 +29,7 @@ mod marker;
 mod numa;
 mod options;
 mod order;
+mod parents;
 mod preflight;
 mod processors;
 mod run;

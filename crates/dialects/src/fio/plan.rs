@@ -290,12 +290,13 @@ impl<'a> Planner<'a> {
                 }
             };
             warn_of_map(settings, name, &targets, diagnostics);
-            let features = Features {
+            let mut features = Features {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
                 verify,
                 ..features::of(settings, number)
             };
+            features.files.make_parents = clone.makes_parents(&targets, files);
             let mut job = job::build(settings, name, targets, group, salt, features);
             pace(&mut job, settings);
             if let Some(replayed) = replayed {
