@@ -202,7 +202,9 @@ pub(crate) fn path_of(object: &Object) -> Option<&Path> {
         },
         Kind::Fresh { directory } => Some(directory),
         Kind::Device { .. } => Some(Path::new(&object.path)),
-        Kind::Directory { .. } | Kind::FileSet { .. } | Kind::Nothing { .. } => None,
+        Kind::Directory { .. } | Kind::FileSet { .. } | Kind::Character | Kind::Nothing { .. } => {
+            None
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::scheduler;
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
 use crate::{
-    EngineError, Overwrite, Refusal, RunOptions, calls, file_sets, guard, numa, parents,
+    EngineError, Overwrite, Refusal, RunOptions, calls, character, file_sets, guard, numa, parents,
     processors, space, trace,
 };
 
@@ -114,6 +114,7 @@ pub(crate) fn preflight_with(
     scheduler::check(workload, &targets, &mut notes)?;
     let uring = choose_uring(workload, probe, &mut notes)?;
     notes.extend(parents::note(&targets));
+    notes.extend(character::note(&targets));
     space::check(workload, &targets)?;
     let layout = targets.objects.iter().filter_map(|object| {
         let range = layout_range(object)?;
@@ -142,6 +143,7 @@ pub(crate) fn short_size(object: &Object) -> Option<u64> {
         Kind::Device { .. }
         | Kind::Directory { .. }
         | Kind::FileSet { .. }
+        | Kind::Character
         | Kind::Nothing { .. } => return None,
     };
     (has < object.needed).then_some(has)
@@ -406,7 +408,7 @@ fn check_opening<'o>(
         Kind::Nothing { .. } | Kind::Directory { exists: true, .. } => return Ok(()),
         Kind::FileSet { full, anchor } if anchor.exists => full,
         Kind::FileSet { full, .. } => targets::standing(full),
-        Kind::Device { .. } => {
+        Kind::Device { .. } | Kind::Character => {
             let opened = rawio::open(Path::new(&object.path), how);
             return opened
                 .map(drop)

@@ -80,6 +80,7 @@ fn need<'o>(object: &'o Object, format: Option<&u64>) -> Option<(&'o Path, u64)>
         Kind::FileSet { .. }
         | Kind::Device { .. }
         | Kind::Directory { .. }
+        | Kind::Character
         | Kind::Nothing { .. } => None,
     }
 }

@@ -17,6 +17,7 @@ use fathom_workload::{
     Backend, Caching, Direction, ExistingFiles, FileOperation, Job, Place, Target, Workload,
 };
 
+use crate::character;
 use crate::complaints::{Complaint, Complaints};
 use crate::file_sets::{self, Anchor};
 use crate::growth::Making;
@@ -82,6 +83,8 @@ pub(crate) enum Kind {
         /// Its logical sector in bytes.
         sector: u64,
     },
+    /// A character device that takes and gives bytes, and stores none.
+    Character,
     /// Nothing is opened: the null backend.
     Nothing {
         /// Size of what is at the path, if anything is.
@@ -103,7 +106,10 @@ impl Object {
     pub(crate) fn size(&self) -> u64 {
         match &self.kind {
             Kind::File { existing, .. } => existing.map_or(0, |file| file.size).max(self.needed),
-            Kind::Fresh { .. } | Kind::Directory { .. } | Kind::FileSet { .. } => self.needed,
+            Kind::Fresh { .. }
+            | Kind::Directory { .. }
+            | Kind::FileSet { .. }
+            | Kind::Character => self.needed,
             Kind::Device { size, .. } => *size,
             Kind::Nothing { size } => size.unwrap_or(0).max(self.needed),
         }
@@ -262,6 +268,15 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
         (Place::FreshFileIn(_), Ok(_)) => {
             Err(Complaint::new("it is no directory")
                 .hint("name a directory: the file is made there"))
+        }
+        (Place::Path(_), Ok(metadata))
+            if job.existing == ExistingFiles::AsPeer && character::is_taken(&metadata) =>
+        {
+            character::check(job)?;
+            Ok((
+                Identity::Inode(metadata.dev(), metadata.ino()),
+                Kind::Character,
+            ))
         }
         (Place::Path(_), Ok(metadata)) => existing(path, &metadata),
         (Place::Path(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => {

@@ -72,7 +72,8 @@ impl Clone<'_> {
         if settings.size == Amount::Unset && settings.file_size.is_none() {
             let unknown = |(path, status): (&String, &FileStatus)| match status {
                 FileStatus::Regular(size) => *size == Bytes::ZERO,
-                FileStatus::Special(_) => false,
+                // A character device has none.
+                FileStatus::Special(size) => size.is_none(),
                 // A device that this machine lacks may be one of a design.
                 FileStatus::Missing => diskless || !path.starts_with("/dev/"),
                 FileStatus::Directory => true,
