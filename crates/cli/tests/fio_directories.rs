@@ -6,8 +6,11 @@ mod support;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What lies in and below a folder: paths and, of directories, rights.
-fn tree(folder: &Path) -> Vec<(PathBuf, Option<u32>)> {
+/// Paths in and below a folder and, of directories, rights.
+type Tree = Vec<(PathBuf, Option<u32>)>;
+
+/// What lies in and below a folder.
+fn tree(folder: &Path) -> Tree {
     let mut found = Vec::new();
     let mut left = vec![folder.to_owned()];
     while let Some(directory) = left.pop() {
@@ -26,7 +29,7 @@ fn tree(folder: &Path) -> Vec<(PathBuf, Option<u32>)> {
 }
 
 /// Exit code, standard error and what is left in the folder `x`, of ours or of fio's.
-fn left_by(theirs: bool, words: &str) -> (Option<i32>, String, Vec<(PathBuf, Option<u32>)>) {
+fn left_by(theirs: bool, words: &str) -> (Option<i32>, String, Tree) {
     let folder = support::disk_folder();
     let place = folder.path().join("x");
     std::fs::create_dir(&place).unwrap();

@@ -142,6 +142,14 @@ struct Ready<'a> {
     parents: Parents,
 }
 
+impl Ready<'_> {
+    /// A stage has begun: what was made for it stays.
+    fn keep(&self) {
+        self.made.keep();
+        self.parents.keep();
+    }
+}
+
 fn lay_out_all(
     workload: &Workload,
     plan: &Plan,
@@ -201,12 +209,7 @@ fn run_stages(
     sink: &mut dyn EventSink,
     outcome: &mut RunOutcome,
 ) -> Result<(), EngineError> {
-    let Ready {
-        plan,
-        store,
-        made,
-        parents,
-    } = ready;
+    let Ready { plan, store, .. } = ready;
     let first_jobs: Vec<usize> = workload
         .stages
         .iter()
@@ -265,8 +268,7 @@ fn run_stages(
             }
             output => output?,
         };
-        made.keep();
-        parents.keep();
+        ready.keep();
         let ends_run = output.ends_run;
         let failed = take_output(stage, index, output, outcome, sink);
         if failed || ends_run {

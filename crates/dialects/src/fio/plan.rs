@@ -278,10 +278,7 @@ impl<'a> Planner<'a> {
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
             }
-            let group = ReportGroup {
-                id: self.group,
-                together: settings.group_reporting,
-            };
+            let group = self.report_group(settings);
             let salt = self.salt(settings);
             let verify = match self.verify(settings, name) {
                 Ok(verify) => verify,
@@ -311,6 +308,13 @@ impl<'a> Planner<'a> {
             if let Some(stage) = self.stages.last_mut() {
                 stage.jobs.push(job);
             }
+        }
+    }
+
+    fn report_group(&self, settings: &Settings) -> ReportGroup {
+        ReportGroup {
+            id: self.group,
+            together: settings.group_reporting,
         }
     }
 
