@@ -478,6 +478,24 @@ fn an_eta_asked_for_is_fios_line() {
         line.contains("][r=") && line.contains(" IOPS][eta 00m:0"),
         "{line}"
     );
+    // Lines as often as each second, and as seldom as asked for.
+    let lines = |more: &[&str]| {
+        let words: Vec<&str> = arguments
+            .iter()
+            .copied()
+            .chain(more.iter().copied())
+            .collect();
+        let text = ours(folder.path(), &words);
+        let lines = text.split(['\r', '\n']);
+        lines
+            .filter(|line| line.starts_with("Jobs: 1 (f=1)"))
+            .count()
+    };
+    let (each, seldom) = (
+        lines(&["--eta-interval=250ms"]),
+        lines(&["--eta-interval=2s"]),
+    );
+    assert!((2..=3).contains(&each) && seldom == 1, "{each} {seldom}");
     let with_json: Vec<&str> = arguments
         .iter()
         .copied()
@@ -566,7 +584,7 @@ fn several_machines_are_one_document() {
     );
     let document: Value = serde_json::from_str(&text).unwrap();
     assert!(document["global options"].as_object().unwrap().is_empty());
-    job("d.fio", "[d]\nrw=read\nfilename=/nowhere/at/all\nsize=4k\n");
+    job("d.fio", "[d]\nrw=read\ndirectory=/nowhere\nsize=4k\n");
     let refused = ["fio", "--client=sock:socket", "d.fio"];
     let (_, stderr) = support::expect_code(folder.path(), &refused, 1);
     assert!(
@@ -693,7 +711,7 @@ fn output_has_its_file_where_nothing_runs() {
         "error: job `a`: you need to specify size=",
     );
     check(
-        &["--name=a", "--filename=missing/x", "--size=4k"],
+        &["--name=a", "--directory=missing", "--size=4k"],
         1,
         "error: ",
     );

@@ -122,7 +122,8 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         }
     }
     let body = text(*seed, sections);
-    let losses = losses(workload, &draft, back::read(&body), REASONS);
+    let read = back::read(&body).map(|read| back::with_directories_of(workload, read));
+    let losses = losses(workload, &draft, read, REASONS);
     Converted {
         text: format!("{}{body}", header("#", source, &losses)),
         losses,

@@ -11,7 +11,7 @@ use fathom_workload::{Access, Advice, Backend, Caching, Calls, Job, Lifetime, Ta
 
 use crate::EngineError;
 use crate::guard;
-use crate::targets::{Kind, Object, Targets};
+use crate::targets::{Kind, Object, Targets, standing_above};
 
 /// Drops what is used of a target from the page cache. It is a hint to the kernel: what it cannot drop (dirty pages, tmpfs)
 /// stays.
@@ -198,11 +198,13 @@ pub(crate) fn path_of(object: &Object) -> Option<&Path> {
         // A file that is not there yet will lie where its directory does.
         Kind::File { full, existing } => match existing {
             Some(_) => Some(full),
-            None => full.parent(),
+            None => Some(standing_above(full)),
         },
         Kind::Fresh { directory } => Some(directory),
         Kind::Device { .. } => Some(Path::new(&object.path)),
-        Kind::Directory { .. } | Kind::FileSet { .. } | Kind::Nothing { .. } => None,
+        Kind::Directory { .. } | Kind::FileSet { .. } | Kind::Character | Kind::Nothing { .. } => {
+            None
+        }
     }
 }
 

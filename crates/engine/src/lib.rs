@@ -10,6 +10,7 @@
 //! the write guard did not let pass; what was measured is returned whatever ends the run.
 
 mod calls;
+mod character;
 mod collect;
 mod complaints;
 mod counters;
@@ -29,6 +30,7 @@ mod marker;
 mod numa;
 mod options;
 mod order;
+mod parents;
 mod preflight;
 mod processors;
 mod run;

@@ -21,8 +21,8 @@ use crate::scheduler;
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
 use crate::{
-    EngineError, Overwrite, Refusal, RunOptions, calls, file_sets, guard, numa, processors, space,
-    trace,
+    EngineError, Overwrite, Refusal, RunOptions, calls, character, file_sets, guard, numa, parents,
+    processors, space, trace,
 };
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
@@ -113,6 +113,8 @@ pub(crate) fn preflight_with(
     calls::check_devices(workload, &targets)?;
     scheduler::check(workload, &targets, &mut notes)?;
     let uring = choose_uring(workload, probe, &mut notes)?;
+    notes.extend(parents::note(&targets));
+    notes.extend(character::note(&targets));
     space::check(workload, &targets)?;
     let layout = targets.objects.iter().filter_map(|object| {
         let range = layout_range(object)?;
@@ -141,6 +143,7 @@ pub(crate) fn short_size(object: &Object) -> Option<u64> {
         Kind::Device { .. }
         | Kind::Directory { .. }
         | Kind::FileSet { .. }
+        | Kind::Character
         | Kind::Nothing { .. } => return None,
     };
     (has < object.needed).then_some(has)
@@ -405,7 +408,7 @@ fn check_opening<'o>(
         Kind::Nothing { .. } | Kind::Directory { exists: true, .. } => return Ok(()),
         Kind::FileSet { full, anchor } if anchor.exists => full,
         Kind::FileSet { full, .. } => targets::standing(full),
-        Kind::Device { .. } => {
+        Kind::Device { .. } | Kind::Character => {
             let opened = rawio::open(Path::new(&object.path), how);
             return opened
                 .map(drop)
@@ -420,9 +423,7 @@ fn check_opening<'o>(
                 .map(drop)
                 .map_err(|error| open_error(&object.path, how, error));
         }
-        Kind::File { full, .. } | Kind::Directory { full, .. } => {
-            full.parent().unwrap_or(Path::new("/"))
-        }
+        Kind::File { full, .. } | Kind::Directory { full, .. } => targets::standing_above(full),
         Kind::Fresh { directory } => directory,
     };
     if matches!(object.kind, Kind::FileSet { .. }) && !object.written {

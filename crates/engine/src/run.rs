@@ -12,6 +12,7 @@ use fathom_workload::{ExistingFiles, Stage, Workload};
 use crate::file_sets::{FileSets, clean};
 use crate::holes::Holes;
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
+use crate::parents::Parents;
 use crate::preflight::{Plan, RingProbe, layout_range, preflight_with};
 use crate::stage::{StageOutput, StageRun};
 use crate::store::Store;
@@ -99,12 +100,14 @@ fn run_with(
         failure: None,
         facts: RunFacts::default(),
     };
+    let parents = Parents::make(&plan.targets)?;
     if lay_out_all(workload, &plan, &store, stop, sink)? == LayoutEnd::Interrupted {
         outcome.interrupted = true;
         return Ok(outcome);
     }
     let ready = Ready {
         made: growth::make(&plan.targets, &store, stop)?,
+        parents,
         plan: &plan,
         store: &store,
     };
@@ -136,6 +139,15 @@ struct Ready<'a> {
     store: &'a Store,
     /// Undone where the first stage does not begin.
     made: Undo<'a>,
+    parents: Parents,
+}
+
+impl Ready<'_> {
+    /// A stage has begun: what was made for it stays.
+    fn keep(&self) {
+        self.made.keep();
+        self.parents.keep();
+    }
 }
 
 fn lay_out_all(
@@ -197,7 +209,7 @@ fn run_stages(
     sink: &mut dyn EventSink,
     outcome: &mut RunOutcome,
 ) -> Result<(), EngineError> {
-    let Ready { plan, store, made } = ready;
+    let Ready { plan, store, .. } = ready;
     let first_jobs: Vec<usize> = workload
         .stages
         .iter()
@@ -256,7 +268,7 @@ fn run_stages(
             }
             output => output?,
         };
-        made.keep();
+        ready.keep();
         let ends_run = output.ends_run;
         let failed = take_output(stage, index, output, outcome, sink);
         if failed || ends_run {

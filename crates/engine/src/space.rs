@@ -15,7 +15,7 @@ use fathom_workload::{FileTask, SetFormat, Workload};
 
 use crate::EngineError;
 use crate::preflight::short_size;
-use crate::targets::{Kind, Object, Targets, standing};
+use crate::targets::{Kind, Object, Targets, standing, standing_above};
 
 /// Whether everything to be written fits, for each file system at once.
 ///
@@ -73,14 +73,14 @@ fn formats(workload: &Workload, targets: &Targets) -> BTreeMap<usize, u64> {
 
 /// Where an object will lie, and what it will take there.
 fn need<'o>(object: &'o Object, format: Option<&u64>) -> Option<(&'o Path, u64)> {
-    let parent = |full: &'o Path| full.parent().unwrap_or(Path::new("/"));
     match &object.kind {
         Kind::FileSet { full, anchor } if anchor.empty => Some((standing(full), *format?)),
-        Kind::File { full, .. } => Some((parent(full), lacking(object)?)),
+        Kind::File { full, .. } => Some((standing_above(full), lacking(object)?)),
         Kind::Fresh { directory } => Some((directory, lacking(object)?)),
         Kind::FileSet { .. }
         | Kind::Device { .. }
         | Kind::Directory { .. }
+        | Kind::Character
         | Kind::Nothing { .. } => None,
     }
 }

@@ -174,6 +174,7 @@ fn open_object(object: &Object, number: usize, stop: &StopFlag) -> Result<Opened
         Kind::File { full, .. } | Kind::Directory { full, .. } | Kind::FileSet { full, .. } => {
             Opened::Path(full.clone())
         }
+        Kind::Character => Opened::Path(PathBuf::from(&object.path)),
         Kind::Fresh { directory } => {
             let file = FreshFile::new(directory, number, stop);
             let making = "making a temporary file in it";

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use fathom_diagnostics::Diagnostics;
 use fathom_rawio::{self as rawio, OpenHow};
@@ -17,6 +17,7 @@ use fathom_workload::{
     Backend, Caching, Direction, ExistingFiles, FileOperation, Job, Place, Target, Workload,
 };
 
+use crate::character;
 use crate::complaints::{Complaint, Complaints};
 use crate::file_sets::{self, Anchor};
 use crate::growth::Making;
@@ -82,6 +83,8 @@ pub(crate) enum Kind {
         /// Its logical sector in bytes.
         sector: u64,
     },
+    /// A character device that takes and gives bytes, and stores none.
+    Character,
     /// Nothing is opened: the null backend.
     Nothing {
         /// Size of what is at the path, if anything is.
@@ -103,7 +106,10 @@ impl Object {
     pub(crate) fn size(&self) -> u64 {
         match &self.kind {
             Kind::File { existing, .. } => existing.map_or(0, |file| file.size).max(self.needed),
-            Kind::Fresh { .. } | Kind::Directory { .. } | Kind::FileSet { .. } => self.needed,
+            Kind::Fresh { .. }
+            | Kind::Directory { .. }
+            | Kind::FileSet { .. }
+            | Kind::Character => self.needed,
             Kind::Device { size, .. } => *size,
             Kind::Nothing { size } => size.unwrap_or(0).max(self.needed),
         }
@@ -241,7 +247,7 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
         return file_set(job, path);
     }
     if let Some(operation) = job.features.operation.filter(|it| it.is_of_names()) {
-        return name_of(operation, target, path);
+        return name_of(operation, job, target, path);
     }
     match (&target.place, fs::metadata(path)) {
         (Place::Path(_), Err(_)) if job.features.files.must_exist => {
@@ -263,8 +269,19 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
             Err(Complaint::new("it is no directory")
                 .hint("name a directory: the file is made there"))
         }
+        (Place::Path(_), Ok(metadata))
+            if job.existing == ExistingFiles::AsPeer && character::is_taken(&metadata) =>
+        {
+            character::check(job)?;
+            Ok((
+                Identity::Inode(metadata.dev(), metadata.ino()),
+                Kind::Character,
+            ))
+        }
         (Place::Path(_), Ok(metadata)) => existing(path, &metadata),
-        (Place::Path(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => missing(path),
+        (Place::Path(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            missing_for(job, path)
+        }
         (_, Err(error)) => Err(Complaint::of_system(path, &error)),
         // Taken care of above.
         (Place::FileSet(_), Ok(_)) => file_set(job, path),
@@ -285,6 +302,11 @@ fn below_what_is_there(path: &Path) -> PathBuf {
 pub(crate) fn standing(path: &Path) -> &Path {
     let there = path.ancestors().find(|ancestor| ancestor.exists());
     there.unwrap_or(Path::new("/"))
+}
+
+/// The deepest directory above a path that is there.
+pub(crate) fn standing_above(path: &Path) -> &Path {
+    path.parent().map_or(Path::new("/"), standing)
 }
 
 /// The directory of a file set: there, or to be made by a job that makes files.
@@ -322,6 +344,7 @@ fn file_set(job: &Job, path: &Path) -> Result<(Identity, Kind), Complaint> {
 /// A file or directory whose name alone matters. Devices and other special files are none.
 fn name_of(
     operation: FileOperation,
+    job: &Job,
     target: &Target,
     path: &Path,
 ) -> Result<(Identity, Kind), Complaint> {
@@ -350,7 +373,7 @@ fn name_of(
     let full = if exists {
         fs::canonicalize(path).map_err(|error| Complaint::of_system(path, &error))?
     } else {
-        match missing(path)?.1 {
+        match missing_for(job, path)?.1 {
             Kind::File { full, .. } => full,
             _ => path.to_owned(),
         }
@@ -405,6 +428,22 @@ fn existing(path: &Path, metadata: &fs::Metadata) -> Result<(Identity, Kind), Co
         sector,
     };
     Ok((Identity::Device(number), kind))
+}
+
+/// A file that is not there, whose directories `job` may make.
+fn missing_for(job: &Job, path: &Path) -> Result<(Identity, Kind), Complaint> {
+    // What leads back out of a directory that is yet to be made has no place of its own before that.
+    let is_plain = !path.components().any(|part| part == Component::ParentDir);
+    let full = below_what_is_there(path);
+    let has_parent = full.parent().is_none_or(Path::exists);
+    // No directory of devices is made.
+    let makes = job.features.files.make_parents && is_plain && !full.starts_with("/dev");
+    if !makes || has_parent || path.file_name().is_none() {
+        return missing(path);
+    }
+    let identity = Identity::File(full.clone());
+    let existing = None;
+    Ok((identity, Kind::File { full, existing }))
 }
 
 fn missing(path: &Path) -> Result<(Identity, Kind), Complaint> {

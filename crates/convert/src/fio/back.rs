@@ -27,7 +27,7 @@ impl Files for OneText<'_> {
     }
 }
 
-/// What fio's reader makes of `text`.
+/// What fio's reader makes of `text`, but for directories: which are missing only the machine that runs the job knows.
 pub fn read(text: &str) -> Result<Workload, Diagnostics> {
     let context = ReadContext {
         files: &OneText(text),
@@ -37,5 +37,19 @@ pub fn read(text: &str) -> Result<Workload, Diagnostics> {
         processors: 1,
         memory_mib: 0,
     };
-    fio::read(&["-".to_owned()], &context).map(|input| input.workload)
+    let mut read = fio::read(&["-".to_owned()], &context)?.workload;
+    for job in read.stages.iter_mut().flat_map(|stage| &mut stage.jobs) {
+        job.features.files.make_parents = false;
+    }
+    Ok(read)
+}
+
+/// `read` with jobs that make directories as those of the same name in `original` do: fio makes them without being told to.
+pub fn with_directories_of(original: &Workload, mut read: Workload) -> Workload {
+    for job in read.stages.iter_mut().flat_map(|stage| &mut stage.jobs) {
+        let mut originals = original.jobs().map(|(_, own)| own);
+        job.features.files.make_parents =
+            originals.any(|own| own.name == job.name && own.features.files.make_parents);
+    }
+    read
 }

@@ -29,7 +29,10 @@ impl General {
     pub(super) fn of(workload: &Workload) -> Self {
         let jobs = || workload.jobs().map(|(_, job)| job);
         let writing = jobs().find(|job| job.mix.changes_data());
-        let create_anchors = jobs().any(|job| job.features.files.make_parents);
+        let create_anchors = jobs().any(|job| {
+            let of_sets = job.targets.iter().any(|it| it.place.file_set().is_some());
+            of_sets && job.features.files.make_parents
+        });
         let joined = jobs().any(is_joined);
         let Some(Filling {
             // A pattern is a file of its own; what is left shows when the text is read back.

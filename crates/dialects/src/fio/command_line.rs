@@ -393,8 +393,10 @@ impl<'a> Reader<'a> {
                 let time = self.time(index, name, &text, 1_000);
                 self.line.output.trigger.after = time.or(self.line.output.trigger.after);
             }
-            // The line is drawn at each interval of the measurement.
-            Own::EtaInterval => drop(self.time(index, name, &text, 250)),
+            Own::EtaInterval => {
+                let time = self.time(index, name, &text, 250);
+                self.line.output.eta_interval = time.unwrap_or(self.line.output.eta_interval);
+            }
             Own::StatusInterval => {
                 let time = self.time(index, name, &text, 1);
                 self.line.output.status_interval = time.or(self.line.output.status_interval);

@@ -105,6 +105,8 @@ pub struct OutputOptions {
     pub eta: EtaMode,
     /// Start a new progress line after each such time.
     pub eta_newline: Option<Nanos>,
+    /// Time from one progress line to the next.
+    pub eta_interval: Nanos,
     /// Print the whole output after each such time, too.
     pub status_interval: Option<Nanos>,
     /// Write logs of all jobs' bandwidth, whose names begin so.
@@ -126,6 +128,7 @@ impl Default for OutputOptions {
             file: None,
             eta: EtaMode::Auto,
             eta_newline: None,
+            eta_interval: Nanos::from_secs(1),
             status_interval: None,
             bandwidth_log: None,
             idle: None,

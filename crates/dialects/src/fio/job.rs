@@ -514,10 +514,28 @@ pub enum Allowed {
 /// Whether an option that a run refuses would change anything in fio.
 pub fn heeds(settings: &Settings, option: &str) -> bool {
     match option {
-        "num_range" | "block_error_percentiles" => settings.pattern.directions[2],
+        "block_error_percentiles" => settings.pattern.directions[2],
+        // None is one, as in fio.
+        "num_range" => {
+            let value = settings.sources.get("num_range");
+            settings.pattern.directions[2] && value.is_none_or(|(value, ..)| value != "0")
+        }
+        "lockfile" => locks(settings),
         "unlink_each_loop" => opens_again(settings) && !makes_anew(settings),
         _ => true,
     }
+}
+
+/// Whether `lockfile` has one I/O wait for another. fio's clones of a job that is given names share the locks, and hold one while
+/// they submit: an I/O of a synchronous engine is done by then, another has only begun. Reads lock out no reads.
+fn locks(settings: &Settings) -> bool {
+    let [_, writes, trims] = settings.pattern.directions;
+    let mode = settings.sources.get("lockfile");
+    let lets_reads_pass = mode.is_some_and(|(mode, ..)| mode == "readwrite");
+    let shares = !settings.named_files.is_empty() || settings.control.open_directory.is_some();
+    let waits = !matches!(backend(settings), Backend::Libaio | Backend::IoUring);
+    let shuts_out = !lets_reads_pass || writes || trims;
+    settings.clones > 1 && shares && waits && shuts_out
 }
 
 /// Whether fio closes the files and begins with them again: it does so for each of `loops`, and while time or more `io_size`

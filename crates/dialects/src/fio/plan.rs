@@ -279,10 +279,7 @@ impl<'a> Planner<'a> {
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);
             }
-            let group = ReportGroup {
-                id: self.group,
-                together: settings.group_reporting,
-            };
+            let group = self.report_group(settings);
             let salt = self.salt(settings);
             let verify = match self.verify(settings, name) {
                 Ok(verify) => verify,
@@ -291,12 +288,13 @@ impl<'a> Planner<'a> {
                 }
             };
             warn_of_map(settings, name, &targets, diagnostics);
-            let features = Features {
+            let mut features = Features {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
                 verify,
                 ..features::of(settings, number)
             };
+            features.files.make_parents = clone.makes_parents(&targets, files);
             let mut job = job::build(settings, name, targets, group, salt, features);
             pace(&mut job, settings);
             if let Some(replayed) = replayed {
@@ -311,6 +309,13 @@ impl<'a> Planner<'a> {
             if let Some(stage) = self.stages.last_mut() {
                 stage.jobs.push(job);
             }
+        }
+    }
+
+    fn report_group(&self, settings: &Settings) -> ReportGroup {
+        ReportGroup {
+            id: self.group,
+            together: settings.group_reporting,
         }
     }
 

@@ -2,11 +2,12 @@
 //!
 //! Names are made as fio makes them, so that a run finds what a run of fio left behind, and the other way round.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
 use fathom_units::Bytes;
-use fathom_workload::{Place, Target};
+use fathom_workload::{FileOperation, Place, Target};
 
 use super::context::{FileStatus, Files};
 use super::features;
@@ -73,7 +74,8 @@ impl Clone<'_> {
         if settings.size == Amount::Unset && settings.file_size.is_none() {
             let unknown = |(path, status): (&String, &FileStatus)| match status {
                 FileStatus::Regular(size) => *size == Bytes::ZERO,
-                FileStatus::Special(_) => false,
+                // A character device has none.
+                FileStatus::Special(size) => size.is_none(),
                 // A device that this machine lacks may be one of a design.
                 FileStatus::Missing => diskless || !path.starts_with("/dev/"),
                 FileStatus::Directory => true,
@@ -265,6 +267,28 @@ impl Clone<'_> {
                 .map(|length| length.get().next_multiple_of(block));
             target.length = length.map(Bytes::new);
         }
+    }
+
+    /// Whether directories of its files are missing that fio makes: those within names, not those of `directory`, and none for
+    /// engines that open no file, or make theirs themselves. A trace's files have to have theirs.
+    pub fn makes_parents(&self, targets: &[Target], files: &dyn Files) -> bool {
+        let settings = self.settings;
+        let operation = features::operation(settings);
+        let makes_itself =
+            operation.is_some_and(|it| it == FileOperation::Create || it.is_of_directories());
+        if self.diskless || makes_itself || settings.control.trace.read.is_some() {
+            return false;
+        }
+        let folders = settings.directory.as_deref().map(split_list);
+        let is_there = |folder: &String| files.status(folder) == FileStatus::Directory;
+        if !folders.unwrap_or_default().iter().all(is_there) {
+            return false;
+        }
+        let paths = targets.iter().map(|target| Path::new(target.place.path()));
+        let parents: BTreeSet<_> = paths.filter_map(Path::parent).collect();
+        let parents = parents.into_iter().filter_map(Path::to_str);
+        let mut named = parents.filter(|parent| !parent.is_empty());
+        named.any(|parent| files.status(parent) == FileStatus::Missing)
     }
 
     /// Complains of files that would have to be made or extended before they can be read.

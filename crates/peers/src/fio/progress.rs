@@ -28,7 +28,13 @@ pub struct ProgressLine<'a> {
     open_width: usize,
     /// When the line was last begun anew, from the start of the stage.
     begun: Nanos,
+    /// When it was last drawn, from the start of the stage.
+    drawn: Nanos,
 }
+
+/// Share of `--eta-interval`, in percent, that has to be over for the next line, as in fio: an interval of the measurement may
+/// come a little early.
+const ENOUGH: u64 = 95;
 
 impl<'a> ProgressLine<'a> {
     pub fn new(input: &'a FioInput, console: &'a dyn Console) -> Self {
@@ -47,6 +53,7 @@ impl<'a> ProgressLine<'a> {
             done: (0, 0),
             open_width: 0,
             begun: Nanos::ZERO,
+            drawn: Nanos::ZERO,
         }
     }
 
@@ -55,6 +62,7 @@ impl<'a> ProgressLine<'a> {
         self.eta.stage = index;
         self.done = (0, 0);
         self.begun = Nanos::ZERO;
+        self.drawn = Nanos::ZERO;
     }
 
     /// An interval is over.
@@ -76,7 +84,11 @@ impl<'a> ProgressLine<'a> {
         }
         self.eta.ramping = phase == Phase::Warmup;
         self.estimate(interval.at);
-        self.draw(interval.at);
+        let every = u128::from(self.input.output.eta_interval.get()) * u128::from(ENOUGH) / 100;
+        if u128::from(interval.at.saturating_sub(self.drawn).get()) > every {
+            self.drawn = interval.at;
+            self.draw(interval.at);
+        }
     }
 
     /// How far the run is, by time where that ends it, by what was moved otherwise; later stages count by their time.

@@ -50,6 +50,7 @@ fn taken(
     let eta = OutputOptions {
         eta: input.output.eta,
         eta_newline: input.output.eta_newline,
+        eta_interval: input.output.eta_interval,
         ..Default::default()
     };
     if input.output != eta {

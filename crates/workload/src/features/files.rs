@@ -11,7 +11,7 @@ pub struct FileHandling {
     pub pre_read: bool,
     /// A missing file is an error, instead of being made.
     pub must_exist: bool,
-    /// Directories above that of a file set are made where they are missing; otherwise that is an error.
+    /// Directories above a file, or that of a file set, are made where they are missing; otherwise that is an error.
     pub make_parents: bool,
     /// What becomes of a missing or short file before the job.
     pub grows: Growth,

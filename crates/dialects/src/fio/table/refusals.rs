@@ -12,7 +12,7 @@ pub fn refusal(name: &str) -> Option<(&'static str, &'static str)> {
             "give each pass a job of its own with stonewall and unlink=1",
         ),
         "num_range" => (
-            "a trim is one range",
+            "no engine here trims several ranges at a time; in fio `io_uring_cmd` alone does",
             "leave it out, and raise bs to trim as much at a time",
         ),
         "block_error_percentiles" => (

@@ -122,7 +122,14 @@ fn options_without_anything_to_act_on_are_taken() {
         "unlink_each_loop=1\ntime_based\nruntime=1\nloops=3",
         "unlink_each_loop=1\nrw=randread\nio_size=512k",
         "unlink_each_loop=1\nrw=rw\nio_size=2m",
+        "lockfile=exclusive",
+        "lockfile=readwrite\nfilename=f",
+        "lockfile=exclusive\nnumjobs=2",
+        "lockfile=exclusive\nnumjobs=2\nfilename=f\nioengine=libaio",
+        "lockfile=readwrite\nnumjobs=2\nfilename=f\nrw=read",
         "num_range=4",
+        "rw=trim\nnum_range=0",
+        "rw=trimwrite\nnum_range=1",
         "block_error_percentiles=1",
     ] {
         let mut files = Memory::default();
@@ -144,8 +151,17 @@ fn options_without_anything_to_act_on_are_taken() {
             again,
         ),
         (
+            "lockfile=exclusive\nnumjobs=2\nfilename=f\nrw=read",
+            "`lockfile=exclusive` is known to fio, but refused in a run",
+        ),
+        (
+            "lockfile=readwrite\nnumjobs=2\nfilename=f\nrw=randrw",
+            "`lockfile=readwrite` is known to fio, but refused in a run",
+        ),
+        (
             "rw=trim\nnum_range=4",
-            "`num_range=4` is known to fio, but refused in a run: a trim is one range",
+            "`num_range=4` is known to fio, but refused in a run: no engine here trims several ranges at a time; in fio \
+             `io_uring_cmd` alone does",
         ),
     ] {
         check_error(&format!("[j]\nsize=1m\nrw=write\n{text}\n"), &[expected]);
