@@ -24,6 +24,7 @@ mod option_names;
 mod placement;
 mod plan;
 mod replay;
+mod self_tests;
 mod settings;
 mod table;
 mod targets;
@@ -41,6 +42,7 @@ pub use input::{
     OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, Trigger, Unified, WindowValue,
 };
 pub use lexer::looks_like_job_file;
+pub use self_tests::{CounterAt, Counters, NO_COUNTERS, checksum_names, checksum_speed, counters};
 pub use table::{belongs_to_engine, is_option, syncs_file_systems};
 pub use write::{
     Eta, FioRun, Host, LogLines, PriorityLatencies, Report, VERSION, debug_ios, debug_seeds,

@@ -11,6 +11,7 @@ mod logs;
 mod output;
 mod progress;
 mod run;
+mod self_tests;
 mod server;
 mod trigger;
 mod watcher;
@@ -158,6 +159,13 @@ fn act(
             output.write(&format!("fio: dumping debug options:{areas}\n"));
         }
         Action::ShowCommand(line) => output.write(line),
+        Action::ChecksumTest(checksums) => self_tests::checksums(checksums, &mut output),
+        Action::ChecksumNames => {
+            output.write(&fio::checksum_names());
+            // So ends fio's list, too.
+            code = Code::Unexpected;
+        }
+        Action::CounterTest => code = self_tests::counters(&mut output)?,
         Action::InflateLog(path) => inflate::inflate(path, &mut output)?,
     }
     output.close()?;

@@ -11,6 +11,7 @@ use super::help;
 use super::input::{Action, Debug, EtaMode, IdleProfile, Origin, OutputFormat, OutputOptions};
 use super::lexer::{Lexer, RawOption, Section};
 use super::option_names::{self, NoOption};
+use super::self_tests::{self, Asked};
 use super::table::{self, Kind};
 use super::values::{self, BareTime};
 
@@ -55,6 +56,8 @@ enum Own {
     BandwidthLog,
     IdleProfile,
     InflateLog,
+    ChecksumTest,
+    CounterTest,
     Debug,
     Version,
     Help,
@@ -108,8 +111,8 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("daemonize", Takes::Required, Own::OfVerb),
     ("client", Takes::Required, Own::OfVerb),
     ("remote-config", Takes::Required, Own::OfVerb),
-    ("cpuclock-test", Takes::Nothing, Own::NotYet),
-    ("crctest", Takes::Optional, Own::NotYet),
+    ("cpuclock-test", Takes::Nothing, Own::CounterTest),
+    ("crctest", Takes::Optional, Own::ChecksumTest),
     ("memcpytest", Takes::Optional, Own::NotYet),
     ("idle-prof", Takes::Required, Own::IdleProfile),
     ("status-interval", Takes::Required, Own::StatusInterval),
@@ -412,6 +415,8 @@ impl<'a> Reader<'a> {
                 _ => self.refuse(index, "`--idle-prof` is `system` or `percpu`"),
             },
             Own::InflateLog => self.action(Action::InflateLog(text)),
+            Own::ChecksumTest => self.checksum_test(index, value.as_deref()),
+            Own::CounterTest => self.action(Action::CounterTest),
             Own::Debug => self.debug(index, &text),
             Own::NoEffect => {}
             Own::OfVerb => {
@@ -475,6 +480,24 @@ impl<'a> Reader<'a> {
             self.refuse(index, &message);
         }
         time
+    }
+
+    /// Checksums to measure; names of others among them are told, and refused where there is none to measure.
+    fn checksum_test(&mut self, index: usize, value: Option<&str>) {
+        let (checksums, others) = match self_tests::asked(value) {
+            Asked::List => return self.action(Action::ChecksumNames),
+            Asked::Measure(checksums, others) => (checksums, others),
+        };
+        for message in others {
+            let problem = match checksums.as_slice() {
+                [] => Diagnostic::error(message),
+                _ => Diagnostic::warning(message),
+            };
+            let hint = "`--crctest=help` lists what can be measured";
+            let problem = problem.at(self.location(index));
+            self.diagnostics.push(problem.hint(hint));
+        }
+        self.action(Action::ChecksumTest(checksums));
     }
 
     /// Areas of fio's inner workings, of which two are told here; the others have nothing to tell.

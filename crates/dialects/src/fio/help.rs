@@ -23,6 +23,8 @@ fio [options] [job options] <job file(s)>
   --debug=LIST\t\tTell of random, io (separated by commas)
   --version\t\tPrint the version
   --help\t\tPrint this page
+  --crctest[=LIST]\tMeasure the speed of checksums (separated by commas)
+  --cpuclock-test\tTest whether the processors' counters are in step
   --cmdhelp=OPTION\tPrint help of a job option, or of `all`
   --enghelp=ENGINE\tPrint an engine's options, or list the engines
   --enghelp=ENGINE,OPTION\tPrint help of an engine's option

@@ -4,7 +4,7 @@ use std::fmt;
 
 use fathom_diagnostics::Diagnostics;
 use fathom_units::Nanos;
-use fathom_workload::Workload;
+use fathom_workload::{Checksum, Workload};
 use serde::{Deserialize, Serialize};
 
 /// A whole invocation of fio, understood.
@@ -45,6 +45,12 @@ pub enum Action {
     DebugHelp(String),
     /// Print the job files as a command line (`--showcmd`).
     ShowCommand(String),
+    /// Measure the speed of these checksums (`--crctest`).
+    ChecksumTest(Vec<Checksum>),
+    /// Print the names of the checksums that can be measured (`--crctest=help`).
+    ChecksumNames,
+    /// Test the processors' counters (`--cpuclock-test`).
+    CounterTest,
     /// Print what a compressed log holds (`--inflate-log`).
     InflateLog(String),
 }
