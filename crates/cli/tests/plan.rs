@@ -211,7 +211,7 @@ fn wrong_files_and_amounts_are_told() {
     let unknown = unknown.to_str().expect("a path of ours");
     let list = "currency = \"USD\"\n[[price]]\nitem = \"P31\"\nmonth = 1\n";
     std::fs::write(unknown, list).expect("a price list is written");
-    let cases: [(&[&str], i32, &str); 11] = [
+    let cases: [(&[&str], i32, &str); 8] = [
         (
             &["plan", nothing],
             3,
@@ -252,6 +252,17 @@ fn wrong_files_and_amounts_are_told() {
             2,
             "two lengths of a peak: 30 min and `40m`",
         ),
+    ];
+    for (words, code, says) in cases {
+        check(words, folder.path(), code, &[says]);
+    }
+}
+
+#[test]
+fn names_without_a_beginning_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = example("shop.profile.toml");
+    let cases: [(&[&str], i32, &str); 3] = [
         (
             &["plan", &profile, "-o", ""],
             2,
