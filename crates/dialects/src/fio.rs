@@ -39,7 +39,8 @@ pub use context::{FileStatus, Files, ReadContext, SystemFiles};
 pub use help::{command_help, engine_help, general_help, show_command};
 pub use input::{
     Action, Debug, EtaMode, FioInput, FioJobMeta, IdleProfile, JobLogs, LogFile, LogKind, Origin,
-    OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, Trigger, Unified, WindowValue,
+    OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, TraceMerge, Trigger, Unified,
+    WindowValue,
 };
 pub use lexer::looks_like_job_file;
 pub use self_tests::{CounterAt, Counters, NO_COUNTERS, checksum_names, checksum_speed, counters};

@@ -8,6 +8,7 @@ mod bandwidth;
 mod client;
 mod inflate;
 mod logs;
+mod merge;
 mod output;
 mod progress;
 mod run;
@@ -164,6 +165,14 @@ fn act(
             output.write(&fio::checksum_names());
             // So ends fio's list, too.
             code = Code::Unexpected;
+        }
+        Action::MergeTraces(merges) => {
+            for one in merges {
+                merge::merge(one)?;
+            }
+            if merges.is_empty() {
+                console.tell("note: nothing is merged: no job has `merge_blktrace_file`");
+            }
         }
         Action::CounterTest => code = self_tests::counters(&mut output)?,
         Action::InflateLog(path) => inflate::inflate(path, &mut output)?,

@@ -58,6 +58,7 @@ enum Own {
     InflateLog,
     ChecksumTest,
     CounterTest,
+    MergeTraces,
     Debug,
     Version,
     Help,
@@ -120,7 +121,7 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("trigger-timeout", Takes::Required, Own::TriggerTimeout),
     ("trigger", Takes::Required, Own::Trigger),
     ("trigger-remote", Takes::Required, Own::NotYet),
-    ("merge-blktrace-only", Takes::Nothing, Own::NotYet),
+    ("merge-blktrace-only", Takes::Nothing, Own::MergeTraces),
 ];
 
 /// Areas that fio's `--debug` knows besides those told here.
@@ -417,6 +418,7 @@ impl<'a> Reader<'a> {
             Own::InflateLog => self.action(Action::InflateLog(text)),
             Own::ChecksumTest => self.checksum_test(index, value.as_deref()),
             Own::CounterTest => self.action(Action::CounterTest),
+            Own::MergeTraces => self.action(Action::MergeTraces(Vec::new())),
             Own::Debug => self.debug(index, &text),
             Own::NoEffect => {}
             Own::OfVerb => {
@@ -563,7 +565,7 @@ impl<'a> Reader<'a> {
             .line
             .action
             .as_ref()
-            .is_some_and(|it| *it != Action::ParseOnly);
+            .is_some_and(|it| !matches!(it, Action::ParseOnly | Action::MergeTraces(_)));
         if help_only {
             self.paths.clear();
         }

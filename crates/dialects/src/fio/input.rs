@@ -4,6 +4,7 @@ use std::fmt;
 
 use fathom_diagnostics::Diagnostics;
 use fathom_units::Nanos;
+use fathom_workload::trace::MergePass;
 use fathom_workload::{Checksum, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -49,10 +50,23 @@ pub enum Action {
     ChecksumTest(Vec<Checksum>),
     /// Print the names of the checksums that can be measured (`--crctest=help`).
     ChecksumNames,
+    /// Merge binary traces (`--merge-blktrace-only`).
+    MergeTraces(Vec<TraceMerge>),
     /// Test the processors' counters (`--cpuclock-test`).
     CounterTest,
     /// Print what a compressed log holds (`--inflate-log`).
     InflateLog(String),
+}
+
+/// Binary traces that become one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceMerge {
+    /// Their paths.
+    pub traces: Vec<String>,
+    /// How each comes in.
+    pub passes: Vec<MergePass>,
+    /// Path of the one that they become.
+    pub into: String,
 }
 
 /// A layout of results.
