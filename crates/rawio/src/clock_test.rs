@@ -152,7 +152,7 @@ mod tests {
             vec![at(0, 0, 10), at(3, 0, 40)],
             vec![at(1, 1, 20), at(2, 1, 20)],
         ]);
-        assert_eq!(in_step.steps_back(), []);
+        assert!(in_step.steps_back().is_empty());
         assert_eq!(in_step.still(), 1);
         let apart = test(vec![
             vec![at(0, 0, 10), at(2, 0, 40)],

@@ -36,7 +36,7 @@ const MERGED_MAX: usize = 20;
 /// Numbers of 1 and more, one for each trace; of what stands behind the point fio takes no notice.
 fn counts(reader: &mut ValueReader<'_>) -> Option<Vec<u32>> {
     let mut list = Vec::new();
-    for part in reader.text()?.to_owned().split(':') {
+    for part in reader.text()?.split(':') {
         let number = part.trim().parse::<f64>().ok();
         let Some(number) = number.filter(|it| (1.0..=1e6).contains(it)) else {
             let hint = "write one of 1 to 1000000 for each trace of `read_iolog`, as in `50:100`";
