@@ -159,6 +159,11 @@ fn what_cannot_be_compared_is_told() {
         "`p98` is none of iops",
     );
     check(
+        &[&first, &first, "--fail-on", "bandwith-5%"],
+        2,
+        "did you mean `bandwidth`?",
+    );
+    check(
         &[&first, &first, "--fail-on", "response-p99+5%"],
         3,
         "the baseline has no `response-p99`",

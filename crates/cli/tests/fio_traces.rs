@@ -53,3 +53,58 @@ fn a_trace_of_the_same_run_is_replayed() {
         assert!(jobs[0].1 > 0 && jobs[0] == jobs[1], "{first}: {jobs:?}");
     }
 }
+
+/// A record of a read that was queued, as `blktrace` writes it.
+fn queued(time: u64, sector: u64) -> Vec<u8> {
+    let mut record = Vec::new();
+    record.extend((0x6561_7400u32 | 7).to_ne_bytes());
+    record.extend(0u32.to_ne_bytes());
+    record.extend(time.to_ne_bytes());
+    record.extend(sector.to_ne_bytes());
+    for number in [4096, 1 | 1 << 16, 0, 8 << 20, 0, 0_u32] {
+        record.extend(number.to_ne_bytes());
+    }
+    record
+}
+
+/// What is merged is one trace, which fio replays as ours does.
+#[test]
+fn merged_traces_are_replayed() {
+    let folder = support::disk_folder();
+    let traces = [[0, 2_000_000], [1_000_000, 9_000_000]].map(|times| {
+        let records = times.map(|time| queued(time, time / 1_000));
+        records.concat()
+    });
+    for (name, trace) in ["a", "b"].iter().zip(&traces) {
+        std::fs::write(folder.path().join(name), trace).unwrap();
+    }
+    let run = |theirs, words: &[&str]| {
+        let mut command = support::fio(folder.path(), theirs);
+        command.args(["--name=j", "--read_iolog=a:b"]).args(words);
+        command.output().unwrap()
+    };
+    let merge = ["--merge_blktrace_file=m", "--merge-blktrace-only"];
+    let output = run(false, &merge);
+    assert!(output.status.success(), "{output:?}");
+    let merged = std::fs::read(folder.path().join("m")).unwrap();
+    let expected = [0, 1_000_000, 2_000_000, 9_000_000].map(|time| queued(time, time / 1_000));
+    assert!(merged == expected.concat());
+    for theirs in [false, true] {
+        let words = ["--read_iolog=m", "--ioengine=null", "--replay_redirect=x"];
+        let output = run(theirs, &[&words[..], &["--output-format=json"]].concat());
+        let text = String::from_utf8_lossy(&output.stdout);
+        let document: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+        assert_eq!(document["jobs"][0]["read"]["total_ios"], 4, "{text}");
+    }
+    let again = run(
+        false,
+        &["--merge_blktrace_file=none/m", "--merge-blktrace-only"],
+    );
+    assert_eq!(again.status.code(), Some(1));
+    std::fs::write(folder.path().join("a"), "no trace").unwrap();
+    let failed = run(false, &merge);
+    assert_eq!(failed.status.code(), Some(1));
+    // The trace that is there stays.
+    assert!(std::fs::read(folder.path().join("m")).unwrap() == merged);
+    assert!(!folder.path().join("m.unfinished").exists());
+}

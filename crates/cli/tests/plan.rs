@@ -131,7 +131,7 @@ fn a_volume_over_nfs_is_as_large_as_its_throughput_needs() {
         "predicted lake, peak: 72,0",
     ];
     check(&words, folder.path(), 0, &says);
-    let stored = [&words[..], &["-o", "stream"]].concat();
+    let stored = [&words[..], &["-o", "stream.design.toml"]].concat();
     check(&stored, folder.path(), 0, &[]);
     let predict = "predict --on stream.design.toml --no-record stream.workload.toml";
     let words: Vec<_> = predict.split(' ').collect();
@@ -142,7 +142,7 @@ fn a_volume_over_nfs_is_as_large_as_its_throughput_needs() {
 fn wrong_words_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let profile = example("shop.profile.toml");
-    let cases: [(&[&str], i32, &str); 9] = [
+    let cases: [(&[&str], i32, &str); 11] = [
         (
             &["profile", "new", "--app", "orcl"],
             2,
@@ -176,6 +176,16 @@ fn wrong_words_are_told() {
             "`P31` is no product",
         ),
         (
+            &["plan", &profile, "--only", "smb-ssd-v2"],
+            2,
+            "did you mean `ssd-v2`?",
+        ),
+        (
+            &["plan", &profile, "--only", "premum-v2"],
+            2,
+            "did you mean `premium-v2`?",
+        ),
+        (
             &["plan", &profile, "--rtt", "afar"],
             2,
             "`afar` is no distance",
@@ -201,7 +211,7 @@ fn wrong_files_and_amounts_are_told() {
     let unknown = unknown.to_str().expect("a path of ours");
     let list = "currency = \"USD\"\n[[price]]\nitem = \"P31\"\nmonth = 1\n";
     std::fs::write(unknown, list).expect("a price list is written");
-    let cases: [(&[&str], i32, &str); 10] = [
+    let cases: [(&[&str], i32, &str); 8] = [
         (
             &["plan", nothing],
             3,
@@ -242,6 +252,17 @@ fn wrong_files_and_amounts_are_told() {
             2,
             "two lengths of a peak: 30 min and `40m`",
         ),
+    ];
+    for (words, code, says) in cases {
+        check(words, folder.path(), code, &[says]);
+    }
+}
+
+#[test]
+fn names_without_a_beginning_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = example("shop.profile.toml");
+    let cases: [(&[&str], i32, &str); 3] = [
         (
             &["plan", &profile, "-o", ""],
             2,
@@ -251,6 +272,11 @@ fn wrong_files_and_amounts_are_told() {
             &["plan", &profile, "-o", "plans/"],
             2,
             "write such as `plans/shop`",
+        ),
+        (
+            &["plan", &profile, "-o", "plans/.design.toml"],
+            2,
+            "`--output plans/.design.toml` does not say how",
         ),
     ];
     for (words, code, says) in cases {

@@ -24,6 +24,7 @@ mod option_names;
 mod placement;
 mod plan;
 mod replay;
+mod self_tests;
 mod settings;
 mod table;
 mod targets;
@@ -38,9 +39,11 @@ pub use context::{FileStatus, Files, ReadContext, SystemFiles};
 pub use help::{command_help, engine_help, general_help, show_command};
 pub use input::{
     Action, Debug, EtaMode, FioInput, FioJobMeta, IdleProfile, JobLogs, LogFile, LogKind, Origin,
-    OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, Trigger, Unified, WindowValue,
+    OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, TraceMerge, Trigger, Unified,
+    WindowValue,
 };
 pub use lexer::looks_like_job_file;
+pub use self_tests::{CounterAt, Counters, NO_COUNTERS, checksum_names, checksum_speed, counters};
 pub use table::{belongs_to_engine, is_option, syncs_file_systems};
 pub use write::{
     Eta, FioRun, Host, LogLines, PriorityLatencies, Report, VERSION, debug_ios, debug_seeds,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fathom_catalog::{Catalog, Era};
-use fathom_planner::{Family, MOST_MACHINES, Offer, Prices, Prove, Request};
+use fathom_planner::{Family, MOST_MACHINES, Offer, Prices, Prove, Request, nearest_product};
 use fathom_profile::{Level, Profile};
 use fathom_session::{
     Code, Console, Failure, NewFile, one_of, read_text, tell_warnings, whole_number,
@@ -29,7 +29,7 @@ pub struct PlanArgs {
     /// Products to search: premium, standard, v2, ultra, nfs, smb [default: the first two; all with --prices]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     family: Vec<String>,
-    /// Search these products alone, by their names on price lists: P30, premium-v2, nfs-premium, smb-ssd-v2
+    /// Search these products alone, by their names on price lists: P30, premium-v2, nfs-premium, ssd-v2
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     only: Vec<String>,
     /// How many machines share the I/O [default: the fewest that carry it]
@@ -65,7 +65,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "WHEN", default_value = "soon", num_args = 0..=1, require_equals = true,
         default_missing_value = "always", value_parser = ["soon", "always", "never"])]
     prove: String,
-    /// Write the first design and its workload as PREFIX.design.toml and PREFIX.workload.toml
+    /// Write the first design and its workload as PREFIX.design.toml and PREFIX.workload.toml; one of these names will do
     #[arg(short, long, value_name = "PREFIX")]
     output: Option<String>,
     /// Print a script for an offer in place of the plan
@@ -200,8 +200,11 @@ fn request(args: &PlanArgs) -> Result<Request, Failure> {
     };
     if let Some(name) = request.unknown_product(catalog) {
         let message = format!("`{name}` is no product of the catalogue");
-        return Err(Failure::new(Code::Usage, message)
-            .hint("products are such as P30, premium-v2, ultra, nfs-premium, smb-ssd-v2"));
+        let hint = match nearest_product(name, catalog) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "products are such as P30, premium-v2, ultra, nfs-premium, ssd-v2".to_owned(),
+        };
+        return Err(Failure::new(Code::Usage, message).hint(hint));
     }
     let distance = request.round_trip(catalog);
     distance.map_err(|error| Failure::new(Code::Usage, error))?;
@@ -286,9 +289,11 @@ fn families(args: &PlanArgs) -> Result<Vec<Family>, Failure> {
 
 /// Looks whether the files that are asked for can be written, before anything is searched.
 fn look_at_outputs(args: &PlanArgs) -> Result<(), Failure> {
-    let is_nameless = |prefix: &&String| prefix.is_empty() || prefix.ends_with('/');
-    if let Some(prefix) = args.output.as_ref().filter(is_nameless) {
-        let message = format!("`--output {prefix}` does not say how the files' names begin");
+    let is_nameless = |prefix: &&str| prefix.is_empty() || prefix.ends_with('/');
+    let prefix = args.output.as_deref().map(beginning);
+    if let Some(prefix) = prefix.filter(is_nameless) {
+        let asked = args.output.as_deref().unwrap_or_default();
+        let message = format!("`--output {asked}` does not say how the files' names begin");
         let hint = format!("write such as `{prefix}shop`, for `{prefix}shop.design.toml`");
         return Err(Failure::new(Code::Usage, message).hint(hint));
     }
@@ -299,7 +304,15 @@ fn look_at_outputs(args: &PlanArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn offer_files(prefix: &str) -> [PathBuf; 2] {
+/// How the names of an offer's files begin, where it or one of the names is given.
+fn beginning(given: &str) -> &str {
+    let ends = [".design.toml", ".workload.toml"];
+    let end = ends.iter().find_map(|end| given.strip_suffix(end));
+    end.unwrap_or(given)
+}
+
+fn offer_files(given: &str) -> [PathBuf; 2] {
+    let prefix = beginning(given);
     ["design", "workload"].map(|what| PathBuf::from(format!("{prefix}.{what}.toml")))
 }
 

@@ -24,8 +24,8 @@ fn scripts(what: Emit) -> Vec<String> {
         (&[Family::Ultra], &[], small, false),
         (&[Family::Nfs], &["nfs-premium"], small, false),
         (&[Family::Nfs], &["nfs-flexible"], large, false),
-        (&[Family::Smb], &["smb-ssd-v1"], small, false),
-        (&[Family::Smb], &["smb-ssd-v2"], large, false),
+        (&[Family::Smb], &["ssd-v1"], small, false),
+        (&[Family::Smb], &["ssd-v2"], large, false),
     ];
     let mut found = Vec::new();
     for (families, only, figures, on_demand) in cases {
@@ -518,8 +518,8 @@ fn scripts_of_windows() -> Vec<String> {
     let cases: [(&[Family], &[&str], &str); 4] = [
         (&[Family::Premium], &["P30"], small),
         (&[Family::Standard], &[], small),
-        (&[Family::Smb], &["smb-ssd-v1"], small),
-        (&[Family::Smb], &["smb-ssd-v2"], large),
+        (&[Family::Smb], &["ssd-v1"], small),
+        (&[Family::Smb], &["ssd-v2"], large),
     ];
     let texts = cases.into_iter().map(|(families, only, figures)| {
         let text = format!(

@@ -45,13 +45,9 @@ fn plans() -> Vec<Plan> {
         (&[Family::Ultra], &[], FIGURES),
         (&[Family::Nfs], &["nfs-premium"], FIGURES),
         (&[Family::Nfs], &["nfs-flexible"], large),
-        (&[Family::Smb], &["smb-ssd-v1"], FIGURES),
-        (&[Family::Smb], &["smb-ssd-v2"], large),
-        (
-            &[Family::Smb],
-            &["smb-hdd-payg"],
-            "iops = 900\nsize = \"8KiB\"",
-        ),
+        (&[Family::Smb], &["ssd-v1"], FIGURES),
+        (&[Family::Smb], &["ssd-v2"], large),
+        (&[Family::Smb], &["hdd-payg"], "iops = 900\nsize = \"8KiB\""),
     ];
     let mut plans = Vec::new();
     for (families, only, figures) in kinds {
@@ -259,7 +255,7 @@ fn mounts_have_connections_windows_and_channels() {
     assert!(nfs.contains("net.core.rmem_max = 16777216"), "{nfs}");
     assert!(nfs.contains("tcp_max_slot_table_entries=128"));
     let text = profile("shop", "iops = 50000\nsize = \"8KiB\"\nreads = \"100%\"");
-    let plan = planned(&text, &[Family::Smb], &["smb-ssd-v2"]);
+    let plan = planned(&text, &[Family::Smb], &["ssd-v2"]);
     let of = |what| emit(what, &plan, &plan.offers[0]).expect("a script").text;
     assert!(of(Emit::Mount).contains("multichannel,max_channels=4"));
     let windows = of(Emit::Powershell);
@@ -299,7 +295,7 @@ fn peers_verify_the_need_at_its_rate() {
     let vdbench = script(Emit::Vdbench, &[Family::Nfs], &["nfs-premium"]);
     assert!(vdbench.contains("iorate=16000"), "{vdbench}");
     // Two files of a share: half the rate each.
-    let shares = script(Emit::Fio, &[Family::Smb], &["smb-ssd-v1"]);
+    let shares = script(Emit::Fio, &[Family::Smb], &["ssd-v1"]);
     assert!(shares.contains("rate_iops=5600,2400"), "{shares}");
     assert_eq!(
         shares.matches("filename=/mnt/shop/fathom-1-").count(),

@@ -8,9 +8,11 @@ mod bandwidth;
 mod client;
 mod inflate;
 mod logs;
+mod merge;
 mod output;
 mod progress;
 mod run;
+mod self_tests;
 mod server;
 mod trigger;
 mod watcher;
@@ -158,6 +160,21 @@ fn act(
             output.write(&format!("fio: dumping debug options:{areas}\n"));
         }
         Action::ShowCommand(line) => output.write(line),
+        Action::ChecksumTest(checksums) => self_tests::checksums(checksums, &mut output),
+        Action::ChecksumNames => {
+            output.write(&fio::checksum_names());
+            // So ends fio's list, too.
+            code = Code::Unexpected;
+        }
+        Action::MergeTraces(merges) => {
+            for one in merges {
+                merge::merge(one)?;
+            }
+            if merges.is_empty() {
+                console.tell("note: nothing is merged: no job has `merge_blktrace_file`");
+            }
+        }
+        Action::CounterTest => code = self_tests::counters(&mut output)?,
         Action::InflateLog(path) => inflate::inflate(path, &mut output)?,
     }
     output.close()?;

@@ -175,6 +175,20 @@ pub fn unknown_items(prices: &Prices, catalog: &Catalog) -> Vec<String> {
     unknown.map(str::to_owned).collect()
 }
 
+/// The product whose name is nearest to `name`, where one is near.
+pub fn nearest_product(name: &str, catalog: &Catalog) -> Option<String> {
+    let products = products(catalog);
+    let near = fathom_diagnostics::nearest(name, products.iter().map(String::as_str));
+    near.map(str::to_owned)
+}
+
+/// Names of all products, as on price lists.
+fn products(catalog: &Catalog) -> Vec<String> {
+    let disks = catalog.disks().iter().map(|disk| disk.name);
+    let named = disks.chain(choices::set_names()).map(str::to_owned);
+    named.chain(network::items(catalog)).collect()
+}
+
 /// Longest round trip, as of designs.
 const LONGEST_ROUND_TRIP: Nanos = Nanos::from_secs(10);
 
@@ -186,14 +200,9 @@ impl Request {
 
     /// The first of `only` that the catalogue does not have.
     pub fn unknown_product(&self, catalog: &Catalog) -> Option<&str> {
-        let items = network::items(catalog);
-        let is_known = |name: &str| {
-            catalog.disks().iter().any(|disk| disk.name == name)
-                || choices::set_names().contains(&name)
-                || items.iter().any(|item| item == name)
-        };
+        let products = products(catalog);
         let mut only = self.only.iter().map(String::as_str);
-        only.find(|name| !is_known(name))
+        only.find(|name| !products.iter().any(|product| product == name))
     }
 
     /// The round trip to volumes and shares over the network.

@@ -94,7 +94,7 @@ fn nfs_item(level: &ServiceLevel) -> String {
 }
 
 fn smb_item(model: &ShareModel) -> String {
-    format!("smb-{}", model.name)
+    model.name.to_owned()
 }
 
 /// Names of all products over the network, as on price lists.

@@ -36,10 +36,10 @@ fn prices() -> Prices {
     for name in [
         "premium-v2",
         "ultra",
-        "smb-ssd-v1",
-        "smb-ssd-v2",
-        "smb-hdd-v2",
-        "smb-hdd-payg",
+        "ssd-v1",
+        "ssd-v2",
+        "hdd-v2",
+        "hdd-payg",
     ] {
         price(name, "per = \"GiB\"\nmonth = 2");
     }

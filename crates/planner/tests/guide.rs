@@ -311,7 +311,7 @@ fn a_share_of_v1_is_as_large_as_its_iops_need() {
         "data",
         "iops = 16000\nsize = \"8KiB\"\nreads = \"70%\"",
     );
-    let plan = planned(&need, &network("smb-ssd-v1"), None);
+    let plan = planned(&need, &network("ssd-v1"), None);
     let Storage::Smb(shares) = &plan.offers[0].candidate.volumes[0] else {
         panic!("{plan}")
     };
@@ -328,7 +328,7 @@ fn channels_and_shares_are_added_where_one_is_not_enough() {
         "data",
         "iops = 50000\nsize = \"8KiB\"\nreads = \"100%\"",
     );
-    let plan = planned(&need, &network("smb-ssd-v2"), None);
+    let plan = planned(&need, &network("ssd-v2"), None);
     let Storage::Smb(shares) = &plan.offers[0].candidate.volumes[0] else {
         panic!("{plan}")
     };
@@ -339,7 +339,7 @@ fn channels_and_shares_are_added_where_one_is_not_enough() {
         "data",
         "iops = 150000\nsize = \"4KiB\"\nreads = \"100%\"",
     );
-    let plan = planned(&need, &network("smb-ssd-v2"), None);
+    let plan = planned(&need, &network("ssd-v2"), None);
     let Storage::Smb(shares) = &plan.offers[0].candidate.volumes[0] else {
         panic!("{plan}")
     };
@@ -347,7 +347,7 @@ fn channels_and_shares_are_added_where_one_is_not_enough() {
     assert_eq!(shares.count, 3, "{plan}");
     let two = Request {
         machines: Some(2),
-        ..network("smb-ssd-v2")
+        ..network("ssd-v2")
     };
     let plan = planned(&need, &two, None);
     assert_eq!(plan.offers[0].candidate.volumes[0].count(), 2, "{plan}");

@@ -11,6 +11,7 @@ mod attributes;
 mod buffer;
 mod calls;
 mod clock;
+mod clock_test;
 mod copying;
 mod credentials;
 mod cycles;
@@ -40,6 +41,7 @@ pub use calls::{Calls, Submitter};
 pub use clock::{
     Clock, ThreadUsage, precise_timers, short_slices, sleep_until, thread_usage, wall_clock,
 };
+pub use clock_test::{CounterReading, CounterTest, has_counter, test_counters};
 pub use credentials::{FileRights, become_user};
 pub use cycles::{CycleClock, prepare_cycle_clock};
 pub use extents::{ExtentShares, bytes_without_data, extent_shares};

@@ -29,6 +29,21 @@ pub fn run_on(processors: &[u32]) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })
 }
 
+/// The processors that the calling thread may run on.
+///
+/// # Errors
+/// Those of `sched_getaffinity`; `EINVAL` where the machine has more than 1,024.
+pub(crate) fn allowed_processors() -> io::Result<Vec<u32>> {
+    // SAFETY: all zeroes are an empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `set` is valid for writing, and of the size given; 0 is the calling thread.
+    check(unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) })?;
+    let all = 0..8 * size_of::<libc::cpu_set_t>();
+    // SAFETY: each number lies within the set.
+    let allowed = all.filter(|at| unsafe { libc::CPU_ISSET(*at, &set) });
+    Ok(allowed.map(|at| at as u32).collect())
+}
+
 /// Sets the nice value of the calling thread, -20 to 19.
 ///
 /// # Errors

@@ -1,8 +1,9 @@
 //! `fathom compare`: records beside each other, and thresholds of what may change.
 
 use clap::Args;
+use fathom_diagnostics::nearest;
 use fathom_record::Record;
-use fathom_report::{Comparison, Summary, Threshold, failure_line};
+use fathom_report::{Comparison, Figure, Summary, Threshold, failure_line};
 
 use crate::{Code, Console, Failure};
 
@@ -79,8 +80,8 @@ impl CompareArgs {
         let read = self.fail_on.iter().map(|text| {
             let read = text.parse::<Threshold>();
             read.map_err(|error| {
-                Failure::new(Code::Usage, format!("--fail-on: {error}"))
-                    .hint("write FIGURE-N% or FIGURE+N%, as in `iops-5%` or `p99+10%`")
+                let hint = threshold_hint(error.no_figure.as_deref());
+                Failure::new(Code::Usage, format!("--fail-on: {error}")).hint(hint)
             })
         });
         read.collect()
@@ -111,5 +112,15 @@ impl CompareArgs {
             }
         }
         Ok(code)
+    }
+}
+
+/// What to write in place of a threshold that cannot be read; `no_figure` stands in it where a figure's name should.
+fn threshold_hint(no_figure: Option<&str>) -> String {
+    let figures: Vec<String> = Figure::all().map(Figure::name).collect();
+    let near = no_figure.and_then(|name| nearest(name, figures.iter().map(String::as_str)));
+    match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "write FIGURE-N% or FIGURE+N%, as in `iops-5%` or `p99+10%`".to_owned(),
     }
 }

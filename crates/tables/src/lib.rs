@@ -252,10 +252,18 @@ impl<'t> Entry<'t> {
         let (least, most) = (range.start(), range.end());
         let message = format!("`{key}` must be a whole number from {least} to {most}");
         let hint = match value.get_ref() {
-            DeValue::String(_) => "write it without quotes",
-            _ => "write a number of that range",
+            DeValue::String(text) if is_number(text) => "write it without quotes".to_owned(),
+            DeValue::String(_) => {
+                let example = if range.contains(&5_000) {
+                    5_000
+                } else {
+                    *least
+                };
+                format!("write digits alone and no quotes, such as `{key} = {example}`")
+            }
+            _ => "write a number of that range".to_owned(),
         };
-        complaints.error(&value.span(), message, hint);
+        complaints.error(&value.span(), message, &hint);
         None
     }
 
@@ -407,6 +415,12 @@ impl<'t> Entry<'t> {
         }
         tables
     }
+}
+
+/// Whether a text is a whole number as TOML writes it.
+fn is_number(text: &str) -> bool {
+    let digits = text.trim().replace('_', "");
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

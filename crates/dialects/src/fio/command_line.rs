@@ -11,6 +11,7 @@ use super::help;
 use super::input::{Action, Debug, EtaMode, IdleProfile, Origin, OutputFormat, OutputOptions};
 use super::lexer::{Lexer, RawOption, Section};
 use super::option_names::{self, NoOption};
+use super::self_tests::{self, Asked};
 use super::table::{self, Kind};
 use super::values::{self, BareTime};
 
@@ -55,6 +56,9 @@ enum Own {
     BandwidthLog,
     IdleProfile,
     InflateLog,
+    ChecksumTest,
+    CounterTest,
+    MergeTraces,
     Debug,
     Version,
     Help,
@@ -108,8 +112,8 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("daemonize", Takes::Required, Own::OfVerb),
     ("client", Takes::Required, Own::OfVerb),
     ("remote-config", Takes::Required, Own::OfVerb),
-    ("cpuclock-test", Takes::Nothing, Own::NotYet),
-    ("crctest", Takes::Optional, Own::NotYet),
+    ("cpuclock-test", Takes::Nothing, Own::CounterTest),
+    ("crctest", Takes::Optional, Own::ChecksumTest),
     ("memcpytest", Takes::Optional, Own::NotYet),
     ("idle-prof", Takes::Required, Own::IdleProfile),
     ("status-interval", Takes::Required, Own::StatusInterval),
@@ -117,7 +121,7 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("trigger-timeout", Takes::Required, Own::TriggerTimeout),
     ("trigger", Takes::Required, Own::Trigger),
     ("trigger-remote", Takes::Required, Own::NotYet),
-    ("merge-blktrace-only", Takes::Nothing, Own::NotYet),
+    ("merge-blktrace-only", Takes::Nothing, Own::MergeTraces),
 ];
 
 /// Areas that fio's `--debug` knows besides those told here.
@@ -414,6 +418,9 @@ impl<'a> Reader<'a> {
                 _ => self.refuse(index, "`--idle-prof` is `system` or `percpu`"),
             },
             Own::InflateLog => self.action(Action::InflateLog(text)),
+            Own::ChecksumTest => self.checksum_test(index, value.as_deref()),
+            Own::CounterTest => self.action(Action::CounterTest),
+            Own::MergeTraces => self.action(Action::MergeTraces(Vec::new())),
             Own::Debug => self.debug(index, &text),
             Own::NoEffect => {}
             Own::OfVerb => {
@@ -479,6 +486,24 @@ impl<'a> Reader<'a> {
         time
     }
 
+    /// Checksums to measure; names of others among them are told, and refused where there is none to measure.
+    fn checksum_test(&mut self, index: usize, value: Option<&str>) {
+        let (checksums, others) = match self_tests::asked(value) {
+            Asked::List => return self.action(Action::ChecksumNames),
+            Asked::Measure(checksums, others) => (checksums, others),
+        };
+        for message in others {
+            let problem = match checksums.as_slice() {
+                [] => Diagnostic::error(message),
+                _ => Diagnostic::warning(message),
+            };
+            let hint = "`--crctest=help` lists what can be measured";
+            let problem = problem.at(self.location(index));
+            self.diagnostics.push(problem.hint(hint));
+        }
+        self.action(Action::ChecksumTest(checksums));
+    }
+
     /// Areas of fio's inner workings, of which two are told here; the others have nothing to tell.
     fn debug(&mut self, index: usize, text: &str) {
         if matches!(text, "help" | "?") {
@@ -542,7 +567,7 @@ impl<'a> Reader<'a> {
             .line
             .action
             .as_ref()
-            .is_some_and(|it| *it != Action::ParseOnly);
+            .is_some_and(|it| !matches!(it, Action::ParseOnly | Action::MergeTraces(_)));
         if help_only {
             self.paths.clear();
         }

@@ -23,6 +23,9 @@ fio [options] [job options] <job file(s)>
   --debug=LIST\t\tTell of random, io (separated by commas)
   --version\t\tPrint the version
   --help\t\tPrint this page
+  --crctest[=LIST]\tMeasure the speed of checksums (separated by commas)
+  --cpuclock-test\tTest whether the processors' counters are in step
+  --merge-blktrace-only\tMerge the traces of jobs with merge_blktrace_file, run nothing
   --cmdhelp=OPTION\tPrint help of a job option, or of `all`
   --enghelp=ENGINE\tPrint an engine's options, or list the engines
   --enghelp=ENGINE,OPTION\tPrint help of an engine's option

@@ -4,7 +4,8 @@ use std::fmt;
 
 use fathom_diagnostics::Diagnostics;
 use fathom_units::Nanos;
-use fathom_workload::Workload;
+use fathom_workload::trace::MergePass;
+use fathom_workload::{Checksum, Workload};
 use serde::{Deserialize, Serialize};
 
 /// A whole invocation of fio, understood.
@@ -45,8 +46,27 @@ pub enum Action {
     DebugHelp(String),
     /// Print the job files as a command line (`--showcmd`).
     ShowCommand(String),
+    /// Measure the speed of these checksums (`--crctest`).
+    ChecksumTest(Vec<Checksum>),
+    /// Print the names of the checksums that can be measured (`--crctest=help`).
+    ChecksumNames,
+    /// Merge binary traces (`--merge-blktrace-only`).
+    MergeTraces(Vec<TraceMerge>),
+    /// Test the processors' counters (`--cpuclock-test`).
+    CounterTest,
     /// Print what a compressed log holds (`--inflate-log`).
     InflateLog(String),
+}
+
+/// Binary traces that become one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceMerge {
+    /// Their paths.
+    pub traces: Vec<String>,
+    /// How each comes in.
+    pub passes: Vec<MergePass>,
+    /// Path of the one that they become.
+    pub into: String,
 }
 
 /// A layout of results.

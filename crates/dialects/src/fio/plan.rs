@@ -12,7 +12,9 @@ use fathom_workload::{
 use super::command_line::CommandLine;
 use super::context::{Files, ReadContext};
 use super::features;
-use super::input::{Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf};
+use super::input::{
+    Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf, TraceMerge,
+};
 use super::job::{self, Allowed};
 use super::lexer::{RawOption, Section};
 use super::placement::{filling, map_warning, placement};
@@ -39,7 +41,7 @@ pub fn build(
     for sections in &line.files {
         planner.file(sections, diagnostics);
     }
-    let action = line.action.clone().unwrap_or(Action::Run);
+    let mut action = line.action.clone().unwrap_or(Action::Run);
     let no_jobs = planner.jobs.is_empty();
     if no_jobs && action == Action::Run && !diagnostics.has_errors() {
         diagnostics
@@ -53,6 +55,9 @@ pub fn build(
         return None;
     }
     planner.settle_exitall();
+    if let Action::MergeTraces(merges) = &mut action {
+        *merges = planner.merges;
+    }
     Some(FioInput {
         workload: Workload {
             stages: planner.stages,
@@ -80,6 +85,8 @@ fn remove_doubles(diagnostics: &mut Diagnostics) {
 enum Runs {
     Yes,
     No,
+    /// Traces are merged.
+    Merges,
 }
 
 /// Whether any section has `exitall`: it counts for every job, as in fio.
@@ -93,6 +100,7 @@ struct Planner<'a> {
     context: &'a ReadContext<'a>,
     allowed: Allowed,
     runs: Runs,
+    merges: Vec<TraceMerge>,
     aux_path: Option<String>,
     template: Settings,
     global_options: Vec<(String, String)>,
@@ -120,8 +128,10 @@ impl<'a> Planner<'a> {
             },
             runs: match &line.action {
                 None | Some(Action::Run) => Runs::Yes,
+                Some(Action::MergeTraces(_)) => Runs::Merges,
                 Some(_) => Runs::No,
             },
+            merges: Vec::new(),
             aux_path: line.aux_path.clone(),
             template: Settings::default(),
             global_options: Vec::new(),
@@ -179,6 +189,12 @@ impl<'a> Planner<'a> {
             // As fio, `--parse-only` reads each option by itself and looks at nothing else, but `rw` has to be allowed.
             return job::check_direction(&settings, &name, self.allowed, diagnostics);
         }
+        if self.runs == Runs::Merges {
+            self.merges
+                .extend(replay::merge(&settings, &name, diagnostics));
+            return;
+        }
+        replay::check_merged(&settings, &name, diagnostics);
         if settings.control.exit_all {
             self.exits_all = ExitsAll::Yes;
         }

@@ -7,13 +7,14 @@ use std::io;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Percent};
-use fathom_workload::trace::{TraceReader, TraceSummary};
+use fathom_workload::trace::{MergePass, TraceReader, TraceSummary};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, Direction, Job, Limits, Mix, Place, Replay, ReplayPace,
     SequentialScope, Stage, Target, WeightedSize,
 };
 
 use super::context::{FileStatus, Files};
+use super::input::TraceMerge;
 use super::job;
 use super::settings::Settings;
 use super::targets::split_list;
@@ -95,6 +96,77 @@ pub fn look_through(
             None
         }
     }
+}
+
+/// The traces of a job that are to be merged; `None` where there are none, or after an error, which is said.
+pub fn merge(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) -> Option<TraceMerge> {
+    let trace = &settings.control.trace;
+    let into = trace.merge_into.clone()?;
+    let mut refuse = |option: &str, message: String, hint: &str| {
+        let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
+        diagnostics.push(match settings.location(option) {
+            Some(location) => error.at(location),
+            None => error,
+        });
+    };
+    let Some(traces) = trace.read.as_deref().map(split_list) else {
+        let message = "`merge_blktrace_file` without `read_iolog` has nothing to merge".to_owned();
+        refuse(
+            "merge_blktrace_file",
+            message,
+            "name the traces, as in `read_iolog=a:b`",
+        );
+        return None;
+    };
+    if traces.contains(&into) {
+        let message = format!("`{into}` is one of the traces that are merged");
+        refuse("merge_blktrace_file", message, "name another file");
+        return None;
+    }
+    let mut passes = vec![
+        MergePass {
+            scale: 100,
+            passes: 1
+        };
+        traces.len()
+    ];
+    for (option, values) in [
+        ("merge_blktrace_scalars", &trace.merge_scales),
+        ("merge_blktrace_iters", &trace.merge_passes),
+    ] {
+        if !values.is_empty() && values.len() != traces.len() {
+            let (values, traces) = (values.len(), traces.len());
+            let message = format!("`{option}` has {values} for the {traces} of `read_iolog`");
+            refuse(option, message, "write one for each trace, in their order");
+            return None;
+        }
+        for (pass, value) in passes.iter_mut().zip(values) {
+            match option {
+                "merge_blktrace_scalars" => pass.scale = *value,
+                _ => pass.passes = *value,
+            }
+        }
+    }
+    Some(TraceMerge {
+        traces,
+        passes,
+        into,
+    })
+}
+
+/// Refuses a job that would merge its traces as it runs: a merged trace must be there to be looked through.
+pub fn check_merged(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
+    let Some(into) = &settings.control.trace.merge_into else {
+        return;
+    };
+    let message = format!("job `{name}`: traces are merged before a run, not in it");
+    let hint =
+        format!("merge them with `--merge-blktrace-only`, then run with `read_iolog={into}` alone");
+    let error = Diagnostic::error(message).hint(hint);
+    diagnostics.push(match settings.location("merge_blktrace_file") {
+        Some(location) => error.at(location),
+        None => error,
+    });
 }
 
 /// What is in a trace; or what is wrong with it, and what to do.

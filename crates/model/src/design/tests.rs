@@ -388,6 +388,14 @@ fn values_of_another_kind_are_told_what_to_write() {
     for (keys, hint) in [
         ("iops = \"5000\"", "write it without quotes"),
         (
+            "iops = \"many\"",
+            "write digits alone and no quotes, such as `iops = 5000`",
+        ),
+        (
+            "iops = \"5k\"",
+            "write digits alone and no quotes, such as `iops = 5000`",
+        ),
+        (
             "bandwidth = 500",
             "write it between quotes, a rate of bytes such as `500MB/s` or `64MiB/s`",
         ),

@@ -34,6 +34,8 @@ pub enum Worse {
 pub struct ThresholdError {
     text: String,
     why: String,
+    /// What stands in place of a figure's name and is none.
+    pub no_figure: Option<String>,
 }
 
 impl FromStr for Threshold {
@@ -44,6 +46,7 @@ impl FromStr for Threshold {
         let refused = |why: String| ThresholdError {
             text: text.to_owned(),
             why,
+            no_figure: None,
         };
         let compact: String = text.chars().filter(|c| *c != ' ').collect();
         let Some(place) = compact.rfind(['-', '+']) else {
@@ -54,7 +57,10 @@ impl FromStr for Threshold {
         let figure = Figure::all().find(|figure| figure.name() == name);
         let figure = figure.ok_or_else(|| {
             let names: Vec<String> = Figure::all().map(Figure::name).collect();
-            refused(format!("`{name}` is none of {}", names.join(", ")))
+            ThresholdError {
+                no_figure: Some(name.to_owned()),
+                ..refused(format!("`{name}` is none of {}", names.join(", ")))
+            }
         })?;
         let worse = if change.starts_with('-') {
             Worse::Less

@@ -12,7 +12,7 @@ use fathom_units::Nanos;
 use super::{Files, TraceAction, TraceClock, TraceEntry, TraceError};
 use crate::Direction;
 
-const RECORD_BYTES: usize = 48;
+pub(super) const RECORD_BYTES: usize = 48;
 /// `BLK_IO_TRACE_MAGIC`; its lowest byte is the version.
 const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
@@ -22,6 +22,7 @@ const BACK_MERGED: u32 = 2;
 const FRONT_MERGED: u32 = 3;
 const COMPLETE: u32 = 8;
 /// Categories, in the upper half of an action.
+const READ: u32 = 1 << 16;
 const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
 const NOTIFY: u32 = 1 << 26;
@@ -29,6 +30,22 @@ const DISCARD: u32 = 1 << 29;
 /// A device number has 20 bits of minor number.
 const MINOR_BITS: u32 = 20;
 const SECTOR: u64 = 512;
+/// Where the numbers of a record lie, and how long each is.
+const FIELDS: [(usize, usize); 11] = [
+    (0, 4),
+    (4, 4),
+    (TIME, 8),
+    (16, 8),
+    (24, 4),
+    (28, 4),
+    (32, 4),
+    (36, 4),
+    (40, 4),
+    (44, 2),
+    (PAYLOAD, 2),
+];
+const TIME: usize = 8;
+const PAYLOAD: usize = 46;
 
 /// Where a reader of a binary trace is.
 #[derive(Debug)]
@@ -38,6 +55,8 @@ pub(super) struct BlktraceFormat {
     /// Requests queued and not yet complete, and the most of them so far.
     outstanding: u32,
     pub(super) outstanding_max: u32,
+    /// Time of the last record that was read, of whatever kind.
+    pub(super) last_time: u64,
 }
 
 impl BlktraceFormat {
@@ -57,6 +76,7 @@ impl BlktraceFormat {
             record: 0,
             outstanding: 0,
             outstanding_max: 0,
+            last_time: 0,
         })
     }
 
@@ -91,6 +111,30 @@ impl BlktraceFormat {
             return Ok(Some(TraceEntry { at, file, action }));
         }
         Ok(None)
+    }
+
+    /// The next record of a request that was queued, in this machine's byte order and without its payload; `None` at the end.
+    pub(super) fn next_queued(
+        &mut self,
+        input: &mut dyn BufRead,
+    ) -> Result<Option<[u8; RECORD_BYTES]>, TraceError> {
+        while let Some(record) = self.read_record(input)? {
+            let queued = record.action & 0xffff == QUEUED && record.action & NOTIFY == 0;
+            if queued && record.action & (READ | WRITE | FLUSH | DISCARD) != 0 {
+                return Ok(Some(self.native(record.raw)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn native(&self, mut record: [u8; RECORD_BYTES]) -> [u8; RECORD_BYTES] {
+        if self.swapped {
+            for (at, length) in FIELDS {
+                record[at..at + length].reverse();
+            }
+        }
+        record[PAYLOAD..].fill(0);
+        record
     }
 
     /// What is merged into another request completes with that one.
@@ -137,13 +181,15 @@ impl BlktraceFormat {
             return Err(self.malformed("it is of a version of blktrace other than 7"));
         }
         let record = Record {
-            time: fields.u64(8),
+            time: fields.u64(TIME),
             sector: fields.u64(16),
             bytes: fields.u32(24),
             action: fields.u32(28),
             device: fields.u32(36),
+            raw: bytes,
         };
-        let payload = u64::from(fields.u16(46));
+        self.last_time = record.time;
+        let payload = u64::from(fields.u16(PAYLOAD));
         let skipped = io::copy(&mut input.take(payload), &mut io::sink());
         if skipped.map_err(|error| io_error(self, error))? < payload {
             return Err(self.malformed("the trace ends within its payload"));
@@ -158,6 +204,20 @@ struct Record {
     bytes: u32,
     action: u32,
     device: u32,
+    /// As it stands in the trace.
+    raw: [u8; RECORD_BYTES],
+}
+
+/// The time of a record in this machine's byte order.
+pub(super) fn time_of(record: &[u8; RECORD_BYTES]) -> u64 {
+    let mut time = [0; 8];
+    time.copy_from_slice(&record[TIME..TIME + 8]);
+    u64::from_ne_bytes(time)
+}
+
+/// Gives a record in this machine's byte order another time.
+pub(super) fn set_time(record: &mut [u8; RECORD_BYTES], time: u64) {
+    record[TIME..TIME + 8].copy_from_slice(&time.to_ne_bytes());
 }
 
 impl Record {

@@ -8,6 +8,7 @@
 //! entries come in the order of the trace, and their times never run backwards.
 
 mod blktrace;
+mod merge;
 mod served;
 mod summary;
 mod text;
@@ -19,6 +20,7 @@ use fathom_units::Nanos;
 
 use crate::Direction;
 
+pub use merge::{MergeError, MergePass, OpenTrace, merge_blktraces};
 pub use served::{LOOK_AHEAD, ServedEntry, ServedOp, ServedTrace};
 pub use summary::TraceSummary;
 pub use text::{HEADER_V3, write_file_action, write_io};

@@ -4,7 +4,9 @@ use std::io::Cursor;
 
 use fathom_units::Nanos;
 
-use super::{TraceAction, TraceEntry, TraceReader, TraceSummary};
+use super::{
+    MergeError, MergePass, TraceAction, TraceEntry, TraceReader, TraceSummary, merge_blktraces,
+};
 use crate::{Direction, Replay};
 
 fn reader(bytes: impl AsRef<[u8]> + Send + 'static) -> Result<TraceReader, super::TraceError> {
@@ -210,4 +212,118 @@ fn a_summary_tells_the_depth_of_blktrace() {
     let reader = reader(records.concat()).unwrap();
     let summary = TraceSummary::of(reader, &Replay::default()).unwrap();
     assert_eq!((summary.depth, summary.ios), (Some(3), [4, 0, 0]));
+}
+
+fn merged(traces: &[(Vec<u8>, u32, u32)]) -> Result<Vec<u8>, (usize, MergeError)> {
+    let hows: Vec<_> = traces
+        .iter()
+        .map(|(_, scale, passes)| MergePass {
+            scale: *scale,
+            passes: *passes,
+        })
+        .collect();
+    let mut out = Vec::new();
+    let count = merge_blktraces(
+        &|number| Ok(Box::new(Cursor::new(traces[number].0.clone()))),
+        &hows,
+        &mut out,
+    )?;
+    assert_eq!(count as usize * 48, out.len());
+    Ok(out)
+}
+
+const READ: u32 = QUEUE | 1 << 16;
+const COMPLETED: u32 = 8 | 1 << 16;
+
+/// As fio's manual has it: only what was queued, by time, without payloads; scaled, and repeated.
+#[test]
+fn traces_are_merged_by_their_times() {
+    let one = [
+        record(0, 0, 0, 1 << 26, 4),
+        record(1_000, 0, 4096, READ, 7),
+        record(1_500, 0, 4096, COMPLETED, 0),
+        record(3_000, 8, 4096, READ, 0),
+    ]
+    .concat();
+    let two = [
+        record(1_000, 800, 512, READ, 0),
+        record(2_000, 808, 512, READ, 0),
+        record(4_000, 808, 512, COMPLETED, 0),
+    ]
+    .concat();
+    let check = |[first, second]: [(u32, u32); 2], expected: &[(u64, u64, u32)]| {
+        let traces = [
+            (one.clone(), first.0, first.1),
+            (two.clone(), second.0, second.1),
+        ];
+        let expected = expected
+            .iter()
+            .map(|(time, sector, bytes)| record(*time, *sector, *bytes, READ, 0));
+        let expected: Vec<_> = expected.collect();
+        assert!(
+            merged(&traces).unwrap() == expected.concat(),
+            "{first:?} {second:?}"
+        );
+    };
+    let once = [
+        (1_000, 0, 4096),
+        (1_000, 800, 512),
+        (2_000, 808, 512),
+        (3_000, 8, 4096),
+    ];
+    check([(100, 1), (100, 1)], &once);
+    let halved = [
+        (500, 0, 4096),
+        (1_000, 800, 512),
+        (1_500, 8, 4096),
+        (2_000, 808, 512),
+    ];
+    check([(50, 1), (100, 1)], &halved);
+    // A pass of the first takes 3,000 ns, one of the second 4,000, at half of which it comes twice.
+    let repeated = [
+        (500, 800, 512),
+        (1_000, 0, 4096),
+        (1_000, 808, 512),
+        (2_500, 800, 512),
+        (3_000, 8, 4096),
+        (3_000, 808, 512),
+        (4_000, 0, 4096),
+        (6_000, 8, 4096),
+    ];
+    check([(100, 2), (50, 2)], &repeated);
+}
+
+#[test]
+fn merged_traces_have_this_machines_byte_order() {
+    let native = record(1_000, 8, 4096, READ, 0);
+    let mut swapped = native.clone();
+    for (at, length) in [
+        (0, 4),
+        (4, 4),
+        (8, 8),
+        (16, 8),
+        (24, 4),
+        (28, 4),
+        (32, 4),
+        (36, 4),
+    ] {
+        swapped[at..at + length].reverse();
+    }
+    assert!(merged(&[(swapped, 100, 1)]).unwrap() == native);
+}
+
+#[test]
+fn what_cannot_be_merged_is_told_with_its_number() {
+    let good = record(u64::MAX / 2, 8, 4096, READ, 0);
+    let check = |bad: Vec<u8>, expected: &str| {
+        let (number, error) = merged(&[(good.clone(), 100, 1), (bad, 100, 3)]).unwrap_err();
+        assert_eq!((number, error.to_string().as_str()), (1, expected));
+    };
+    check(
+        b"fio version 3 iolog\n".to_vec(),
+        "it is no binary trace of blktrace",
+    );
+    check(good.clone(), "its times exceed 584 years");
+    let short = [good.clone(), good[..20].to_vec()].concat();
+    check(short, "record 2: failed to fill whole buffer");
 }

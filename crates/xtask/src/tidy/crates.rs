@@ -111,7 +111,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     (
         "peers",
         &[
-            "units", "workload", "record", "dialects", "rawio", "engine", "runs", "session",
+            "units", "workload", "verify", "record", "dialects", "rawio", "engine", "runs",
+            "session",
         ],
     ),
     ("nbd", &[]),

@@ -22,6 +22,41 @@ pub struct TraceSettings {
     pub align: u32,
     /// `replay_skip`: reads, writes, trims, syncs.
     pub skip: [bool; 4],
+    /// `merge_blktrace_file`.
+    pub merge_into: Option<String>,
+    /// `merge_blktrace_scalars`, in percent; empty: each as it is.
+    pub merge_scales: Vec<u32>,
+    /// `merge_blktrace_iters`; empty: each once.
+    pub merge_passes: Vec<u32>,
+}
+
+/// Most traces of a job that are merged, as in fio.
+const MERGED_MAX: usize = 20;
+
+/// Numbers of 1 and more, one for each trace; of what stands behind the point fio takes no notice.
+fn counts(reader: &mut ValueReader<'_>) -> Option<Vec<u32>> {
+    let mut list = Vec::new();
+    for part in reader.text()?.split(':') {
+        let number = part.trim().parse::<f64>().ok();
+        let Some(number) = number.filter(|it| (1.0..=1e6).contains(it)) else {
+            let hint = "write one of 1 to 1000000 for each trace of `read_iolog`, as in `50:100`";
+            reader.refuse(
+                &format!("`{part}` is no such number"),
+                Some(hint.to_owned()),
+            );
+            return None;
+        };
+        list.push(number as u32);
+    }
+    if list.len() > MERGED_MAX {
+        let hint = format!("merge {MERGED_MAX} at a time");
+        reader.refuse(
+            "there are more of them than traces that can be merged",
+            Some(hint),
+        );
+        return None;
+    }
+    Some(list)
 }
 
 impl Default for TraceSettings {
@@ -35,6 +70,9 @@ impl Default for TraceSettings {
             scale: 1,
             align: 0,
             skip: [false; 4],
+            merge_into: None,
+            merge_scales: Vec::new(),
+            merge_passes: Vec::new(),
         }
     }
 }
@@ -74,6 +112,12 @@ impl Settings {
                 }
             }
             "replay_skip" => self.apply_skip(reader),
+            "merge_blktrace_file" => set_some(
+                &mut self.control.trace.merge_into,
+                reader.text().map(str::to_owned),
+            ),
+            "merge_blktrace_scalars" => set(&mut self.control.trace.merge_scales, counts(reader)),
+            "merge_blktrace_iters" => set(&mut self.control.trace.merge_passes, counts(reader)),
             _ => return false,
         }
         true

@@ -152,11 +152,13 @@ fn options_without_anything_to_act_on_are_taken() {
         ),
         (
             "lockfile=exclusive\nnumjobs=2\nfilename=f\nrw=read",
-            "`lockfile=exclusive` is known to fio, but refused in a run",
+            "`lockfile=exclusive` is known to fio, but refused in a run: a lock around each I/O would be measured instead of the \
+             storage",
         ),
         (
             "lockfile=readwrite\nnumjobs=2\nfilename=f\nrw=randrw",
-            "`lockfile=readwrite` is known to fio, but refused in a run",
+            "`lockfile=readwrite` is known to fio, but refused in a run: a lock around each I/O would be measured instead of the \
+             storage",
         ),
         (
             "rw=trim\nnum_range=4",

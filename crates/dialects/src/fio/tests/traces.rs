@@ -1,6 +1,7 @@
 //! Readings of jobs that replay a trace.
 
 use fathom_units::Bytes;
+use fathom_workload::trace::MergePass;
 use fathom_workload::{Direction, Place, ReplayPace};
 
 use super::*;
@@ -126,5 +127,60 @@ fn a_trace_that_cannot_be_replayed_is_told() {
     check_trace_error(
         "read_iolog=-\n",
         "a trace is read twice, so it must be a file",
+    );
+}
+
+/// What `--merge-blktrace-only` is to do, or the first complaint.
+fn merges(options: &str) -> Result<Vec<TraceMerge>, String> {
+    let mut files = Memory::default();
+    let text = format!("[j]\n{options}[other]\nrw=read\n");
+    files.texts.insert("job.fio".to_owned(), text);
+    let read = read_in(&files, &["--merge-blktrace-only", "job.fio"]);
+    match read.map(|input| input.action) {
+        Ok(Action::MergeTraces(merges)) => Ok(merges),
+        Ok(other) => panic!("{other:?}"),
+        Err(errors) => Err(errors.0[0].message.clone()),
+    }
+}
+
+#[test]
+fn traces_to_merge_are_read() {
+    let both = "read_iolog=a:b\nmerge_blktrace_file=m\n";
+    let pass = |scale, passes| MergePass { scale, passes };
+    let merge = |passes: [MergePass; 2]| TraceMerge {
+        traces: vec!["a".to_owned(), "b".to_owned()],
+        passes: passes.to_vec(),
+        into: "m".to_owned(),
+    };
+    assert_eq!(merges(both), Ok(vec![merge([pass(100, 1); 2])]));
+    let scaled = format!("{both}merge_blktrace_scalars=50:120.7\nmerge_blktrace_iters=2:1\n");
+    assert_eq!(
+        merges(&scaled),
+        Ok(vec![merge([pass(50, 2), pass(120, 1)])])
+    );
+    assert_eq!(merges("read_iolog=a\n"), Ok(vec![]));
+    for (options, expected) in [
+        (
+            format!("{both}merge_blktrace_iters=2\n"),
+            "job `j`: `merge_blktrace_iters` has 1 for the 2 of `read_iolog`",
+        ),
+        (
+            format!("{both}merge_blktrace_scalars=0:1\n"),
+            "`0` is no such number",
+        ),
+        (
+            "merge_blktrace_file=m\n".to_owned(),
+            "job `j`: `merge_blktrace_file` without `read_iolog` has nothing to merge",
+        ),
+        (
+            "read_iolog=a:m\nmerge_blktrace_file=m\n".to_owned(),
+            "job `j`: `m` is one of the traces that are merged",
+        ),
+    ] {
+        assert_eq!(merges(&options), Err(expected.to_owned()), "{options}");
+    }
+    check_trace_error(
+        "merge_blktrace_file=m\n",
+        "traces are merged before a run, not in it",
     );
 }
