@@ -377,7 +377,7 @@ impl<'a, 'r> Run<'a, 'r> {
             if worker.rests() {
                 return;
             }
-            let looks_ahead = worker.looks_ahead && worker.drawn() == 0;
+            let looks_ahead = worker.is_to_look_ahead();
             if let Some((io, slot)) = worker.next_of_stretch(self.now) {
                 if looks_ahead {
                     self.look_ahead(index);

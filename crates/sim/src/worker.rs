@@ -19,6 +19,9 @@ const HALF_SECOND: u64 = 500_000_000;
 /// Most half-second samples kept of a worker: more than a day; later I/Os are in no sample.
 const MOST_SAMPLES: usize = 200_000;
 
+/// So many I/Os ahead storage is told where they will go: what it looks up for more would leave the nearest cache again.
+const LOOK_AHEAD: usize = 64;
+
 /// An I/O under way.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
@@ -232,15 +235,16 @@ impl Worker {
         self.closed
     }
 
-    /// How many I/Os are drawn ahead.
+    /// Whether storage is to be told of what comes after the next I/O.
     #[inline]
-    pub fn drawn(&self) -> usize {
-        self.stream.upcoming().len()
+    pub fn is_to_look_ahead(&self) -> bool {
+        self.looks_ahead && self.stream.upcoming().len().is_multiple_of(LOOK_AHEAD)
     }
 
-    /// Offsets within the target of the I/Os that are drawn ahead.
+    /// Offsets within the target of the next I/Os that are drawn, of which storage is to be told.
     pub fn upcoming(&self) -> &[u64] {
-        self.stream.upcoming()
+        let upcoming = self.stream.upcoming();
+        &upcoming[..upcoming.len().min(LOOK_AHEAD)]
     }
 
     /// The next I/O and its slot where there is nothing else to look at: the jobs of most I/Os are closed loops. It must
@@ -285,7 +289,7 @@ impl Worker {
         if self.outstanding != self.depth || self.waits_beyond(now) {
             return self.turn_to_rest(now, slot, waits);
         }
-        if self.looks_ahead && self.drawn() == 0 {
+        if self.is_to_look_ahead() {
             return None;
         }
         let io = if self.plain {

@@ -362,7 +362,8 @@ impl WorkerStream {
             _ => return,
         };
         let place = (region.offset, region.position);
-        self.stretch = Stretch::new(count.min(by_limits), size as u32, place, order);
+        let count = count.min(by_limits);
+        self.stretch.begin(count, size as u32, place, order);
     }
 
     /// Books what a stretch gave.

@@ -11,7 +11,7 @@ use super::regions::Stride;
 use super::rng::Xoshiro256;
 
 /// Offsets drawn at a time.
-const AHEAD: usize = 64;
+const AHEAD: usize = 512;
 
 /// I/Os by one rule.
 #[derive(Debug)]
@@ -60,22 +60,19 @@ impl Stretch {
         order: StretchOrder::Sequential { step: 0 },
     };
 
-    /// `count` I/Os of `length` bytes in the region that begins at `base`, the first at `position`.
-    pub(super) fn new(
+    /// Begins anew, in place: `count` I/Os of `length` bytes in the region that begins at `base`, the first at `position`.
+    pub(super) fn begin(
+        &mut self,
         count: u64,
         length: u32,
         (base, position): (u64, u64),
         order: StretchOrder,
-    ) -> Self {
-        Self {
-            left: count,
-            taken_from: count,
-            position,
-            base,
-            length,
-            order,
-            ..Self::EMPTY
-        }
+    ) {
+        (self.next, self.end) = (0, 0);
+        (self.left, self.taken_from) = (count, count);
+        (self.position, self.base) = (position, base);
+        self.length = length;
+        self.order = order;
     }
 
     /// Offset of the next I/O within its target; `None` where the rules must be asked.
