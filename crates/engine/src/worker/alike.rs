@@ -13,11 +13,13 @@
 
 mod counts;
 mod notes;
+mod tally;
 
 use std::io;
 
 use fathom_rawio::{Completion, CycleClock, Operation, Queue, Request, Taken};
 use fathom_record::{OpStats, WorkerStats, batch_level, depth_level};
+use fathom_stats::Histogram;
 use fathom_units::Nanos;
 use fathom_workload::Direction;
 use fathom_workload::generator::{Alike, BufferFill};
@@ -186,6 +188,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             },
         };
         let end = rounds.go_on(arrived);
+        rounds.count_kept();
         *like = rounds.is_known.then_some(rounds.like);
         let books = &rounds.books;
         self.free.truncate(books.free);
@@ -420,18 +423,29 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
             return taken;
         }
         self.books.counts.done += count as u64;
-        if let Some(stats) = &mut self.directions[like.direction as usize] {
-            while let Some((begun, count)) = self.notes.together(rest) {
-                let latency = now.saturating_sub(begun).get();
-                stats.latency.record_many(latency, count as u64);
-                if self.split {
-                    let submitted = self.notes.submitted[rest[0] as usize];
-                    record_parts(stats, now, (begun, submitted), count as u64);
-                }
-                rest = &rest[count..];
+        while let Some((begun, count)) = self.notes.together(rest) {
+            let latency = now.saturating_sub(begun).get();
+            if !self.notes.tally.keep(latency, count as u64) {
+                let histogram = latencies(self.directions, like.direction);
+                self.notes
+                    .tally
+                    .count_with(latency, count as u64, histogram);
             }
+            if self.split
+                && let Some(stats) = &mut self.directions[like.direction as usize]
+            {
+                let submitted = self.notes.submitted[rest[0] as usize];
+                record_parts(stats, now, (begun, submitted), count as u64);
+            }
+            rest = &rest[count..];
         }
         taken
+    }
+
+    /// Counts the latencies that were kept.
+    fn count_kept(&mut self) {
+        let histogram = latencies(self.directions, self.like.direction);
+        self.notes.tally.count_in(histogram);
     }
 
     /// Records those of the `count` slots freed last that did what they were asked for.
@@ -456,6 +470,15 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
             self.notes.submitted[*slot as usize] = end;
         }
     }
+}
+
+/// Where latencies of a direction are counted.
+fn latencies(
+    directions: &mut [Option<OpStats>; 3],
+    direction: Direction,
+) -> Option<&mut Histogram> {
+    let stats = directions[direction as usize].as_mut();
+    stats.map(|stats| &mut stats.latency)
 }
 
 /// Gives the buffers of these slots what these I/Os write.

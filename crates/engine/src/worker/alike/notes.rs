@@ -5,6 +5,7 @@
 use fathom_units::Nanos;
 
 use super::Like;
+use super::tally::Tally;
 use crate::worker::{Kind, Slot};
 
 /// What the I/Os in flight differ in, by slot.
@@ -13,6 +14,8 @@ pub(in crate::worker) struct Notes {
     pub(super) of: Box<[Note]>,
     /// When the call had ended that submitted them, where that is timed apart.
     pub(super) submitted: Vec<Nanos>,
+    /// Latencies of what completed.
+    pub(super) tally: Tally,
 }
 
 /// What is known of an I/O.
@@ -31,6 +34,7 @@ impl Notes {
         Self {
             of: vec![nothing; slots as usize].into_boxed_slice(),
             submitted: Vec::new(),
+            tally: Tally::EMPTY,
         }
     }
 
