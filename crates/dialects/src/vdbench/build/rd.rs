@@ -403,10 +403,9 @@ impl Builder<'_> {
             values,
             at: parameter.at,
         };
-        match rd.loops.iter_mut().find(|other| other.key == key) {
-            Some(other) => *other = entry,
-            None => rd.loops.push(entry),
-        }
+        // The last word on a loop says its values and its place, also where the first was in `rd=default`.
+        rd.loops.retain(|other| other.key != key);
+        rd.loops.push(entry);
     }
 
     fn check_loop(&mut self, key: LoopKey, parameter: &Parameter, numbers: &[f64]) {
