@@ -133,6 +133,9 @@ fn parts_of_storage_are_kept_to() {
         target("", ",range=(75,125),seekpct=0"),
         [(768 << 10, 256 << 10), (0, 256 << 10)]
     );
+    // All of an SD whose size is not known is no part of it.
+    let text = "sd=s,lun=/f\nwd=w,sd=s,range=(0,100)\nrd=r,wd=w,iorate=max\n";
+    assert_eq!(jobs(text)[0].targets[0].length, None);
     // Block 0 of a device is left alone.
     let text = "sd=s,lun=/dev/sdx,size=1m,openflags=o_direct\nwd=w,sd=s,xfersize=64k\nrd=r,wd=w,iorate=max\n";
     assert_eq!(jobs(text)[0].targets[0].offset.get(), 64 << 10);
