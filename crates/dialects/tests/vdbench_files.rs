@@ -377,6 +377,29 @@ fn compression_may_be_looped_over_on_files() {
             .collect()
     };
     assert_eq!(compress("forcompratio=(2,4)"), [50, 50, 75, 75]);
+    assert_eq!(compress("forcompression=(50,25)"), [50, 50, 75, 75]);
+}
+
+#[test]
+fn an_rd_of_fsds_without_an_fwd_does_what_fwd_default_says() {
+    let only = job("fwd=default,operation=getattr,threads=3\n\
+         rd=r,fsd=fsd2,fwdrate=max,elapsed=10,interval=1\n");
+    assert_eq!((only.name.as_str(), only.workers), ("default", 3));
+    let work = only.features.file_work.as_deref().unwrap();
+    assert_eq!(work.task, FileTask::GetAttributes);
+    let places = only.targets[0].place.file_set().unwrap();
+    assert_eq!(places.anchor, "/mnt/b");
+}
+
+#[test]
+fn older_spellings_of_workloads_are_taken() {
+    assert_eq!(
+        fwd("readpct=70,fileio=random").mix,
+        fwd("rdpct=70,fileio=random").mix
+    );
+    let once = fwd("operation=read,fileselect=once");
+    let work = once.features.file_work.as_deref().unwrap();
+    assert_eq!((work.choice, work.once), (SetChoice::Sequential, true));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use super::Builder;
 use crate::vdbench::lexer::{Parameter, Word};
 use crate::vdbench::outline::Kind;
-use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Varies};
+use crate::vdbench::sections::{
+    Fwd, Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Varies,
+};
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, shown};
 
@@ -44,6 +46,7 @@ const KEYWORDS: &[&str] = &[
     "seekpct",
     "hitarea",
     "compratio",
+    "compression",
     "depth",
     "width",
     "files",
@@ -59,6 +62,7 @@ const KEYWORDS: &[&str] = &[
     "forseekpct",
     "forhitarea",
     "forcompratio",
+    "forcompression",
     "fordepth",
     "forwidth",
     "forfiles",
@@ -122,7 +126,7 @@ fn is_loop_key(key: &str) -> Option<LoopKey> {
         "whpct" => LoopKey::Whpct,
         "seekpct" => LoopKey::Seekpct,
         "hitarea" => LoopKey::Hitarea,
-        "compratio" => LoopKey::Compratio,
+        "compratio" | "compression" => LoopKey::Compratio,
         "depth" => LoopKey::Depth,
         "width" => LoopKey::Width,
         "files" => LoopKey::Files,
@@ -185,6 +189,9 @@ impl Builder<'_> {
             self.defaults.rd = rd;
             return;
         }
+        if rd.fwds.is_empty() && !rd.fsds.is_empty() {
+            rd.fwds = self.default_fwd(at);
+        }
         if self.built.rds.len() == RDS_MAX {
             self.values.error(
                 at,
@@ -195,6 +202,18 @@ impl Builder<'_> {
         if self.built.rds.len() <= RDS_MAX {
             self.built.rds.push(rd);
         }
+    }
+
+    /// What an RD with FSDs and no FWD does: `fwd=default`, which becomes an FWD of that name.
+    fn default_fwd(&mut self, at: At) -> Vec<Name> {
+        let text = "default".to_owned();
+        if self.built.fwds.iter().all(|fwd| fwd.name != text) {
+            self.built.fwds.push(Fwd {
+                name: text.clone(),
+                ..self.defaults.fwd.clone()
+            });
+        }
+        vec![Name { text, at }]
     }
 
     fn rd_value(&mut self, key: &str, parameter: &Parameter, rd: &mut Rd) {
@@ -387,10 +406,15 @@ impl Builder<'_> {
                 words.map(LoopValue::Word).collect()
             }
             _ => {
-                let numbers = self
+                let mut numbers = self
                     .values
                     .numbers(parameter, Unit::Size)
                     .unwrap_or_default();
+                // The percentage that is left, to three digits of the factor.
+                if parameter.key.contains("compre") {
+                    let factor = |percent: f64| (100_000.0 / percent).round() / 1000.0;
+                    numbers = numbers.into_iter().map(factor).collect();
+                }
                 self.check_loop(key, parameter, &numbers);
                 numbers.into_iter().map(LoopValue::Number).collect()
             }
