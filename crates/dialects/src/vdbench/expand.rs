@@ -463,8 +463,8 @@ impl<'a> Expander<'a> {
         let several = rd.rates.len() > 1;
         for rate in &rd.rates {
             let (label, first) = match *rate {
-                Rate::Max if skewed => (None, RunRate::Controlled),
-                Rate::Max => (None, RunRate::Uncontrolled),
+                Rate::Max if skewed => (Some("max".to_owned()), RunRate::Controlled),
+                Rate::Max => (Some("max".to_owned()), RunRate::Uncontrolled),
                 Rate::Curve if skewed => (None, RunRate::ControlledCurve),
                 Rate::Curve => (None, RunRate::UncontrolledCurve),
                 Rate::Number(number) => (Some(number.to_string()), RunRate::Number(number)),

@@ -227,7 +227,7 @@ impl Builder<'_> {
                 rd.hosts = self.values.names(parameter);
                 self.check_host_names(&rd.hosts, &format!("rd={}", rd.name));
             }
-            "iorate" => rd.rates = self.rates(parameter),
+            "iorate" => rd.rates = self.rates_with_max(parameter),
             "fwdrate" => rd.fwd_rates = self.rates(parameter),
             "curve" => self.curve(parameter, rd),
             "stopcurve" => {
@@ -339,6 +339,25 @@ impl Builder<'_> {
             };
         }
         (gaps, varies)
+    }
+
+    /// Rates of SDs, among whose numbers `max` may stand, as in `(1000,2000,max)`.
+    fn rates_with_max(&mut self, parameter: &Parameter) -> Vec<Rate> {
+        let is_max = |word: &Word| word.text.eq_ignore_ascii_case("max");
+        if parameter.values.len() < 2 || !parameter.values.iter().any(is_max) {
+            return self.rates(parameter);
+        }
+        let mut rates = Vec::new();
+        for (position, words) in parameter.values.split(is_max).enumerate() {
+            rates.extend((position > 0).then_some(Rate::Max));
+            if !words.is_empty() {
+                rates.extend(self.rates(&Parameter {
+                    values: words.to_vec(),
+                    ..parameter.clone()
+                }));
+            }
+        }
+        rates
     }
 
     /// `max`, `curve`, numbers, ranges and percentages of the last rate.

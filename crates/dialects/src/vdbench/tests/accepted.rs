@@ -144,6 +144,22 @@ fn a_loop_that_is_given_again_takes_its_last_place() {
 }
 
 #[test]
+fn a_list_of_rates_may_have_the_highest() {
+    let rates = |list: &str| -> Vec<(RunRate, String)> {
+        let input = read(&format!("{SD_WD}rd=r,wd=wd1,iorate={list}"));
+        let runs = input.runs.iter();
+        runs.map(|run| (run.rate, run.loops_label())).collect()
+    };
+    let number = |rate: u64| (RunRate::Number(rate), format!("iorate={rate}"));
+    let max = (RunRate::Uncontrolled, "iorate=max".to_owned());
+    assert_eq!(
+        rates("(50,70-90,20,max)"),
+        [number(50), number(70), number(90), max.clone()]
+    );
+    assert_eq!(rates("(Max,30)"), [max, number(30)]);
+}
+
+#[test]
 fn a_curve_is_a_run_at_full_speed_and_one_for_each_point() {
     let text = format!(
         "{SD_WD}rd=default,curve=(50,100),iorate=curve,warmup=2,elapsed=4,iorate=curve\nrd=R,wd=wd1,threads=25\nrd=M,wd=wd1,iorate=max\n"
