@@ -160,6 +160,14 @@ fn a_list_of_rates_may_have_the_highest() {
 }
 
 #[test]
+fn what_is_switched_off_is_taken() {
+    for line in ["validate=no", "validate=(yes,n)", "showlba=no"] {
+        let input = read(&format!("{line}\n{SD_WD}rd=rd1,wd=wd1,iorate=max"));
+        assert_eq!(input.runs.len(), 1, "{line}");
+    }
+}
+
+#[test]
 fn a_curve_is_a_run_at_full_speed_and_one_for_each_point() {
     let text = format!(
         "{SD_WD}rd=default,curve=(50,100),iorate=curve,warmup=2,elapsed=4,iorate=curve\nrd=R,wd=wd1,threads=25\nrd=M,wd=wd1,iorate=max\n"
