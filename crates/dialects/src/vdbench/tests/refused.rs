@@ -101,6 +101,11 @@ fn errors_of_the_real_program_are_told_in_its_words() {
         (3, 15),
     );
     check(
+        "sd=sd1,lun=/x\nwd=w,sd=sd1,threads=4\nrd=r",
+        "may only be used together with 'concatenatesds=yes'",
+        (2, 13),
+    );
+    check(
         "sd=sd1,lun=/x,size=$SIZE\nrd=r",
         "Unknown variable substitution request in parameter file: `$SIZE`",
         (1, 20),
