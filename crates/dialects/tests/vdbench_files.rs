@@ -275,10 +275,10 @@ fn loops_change_sets_and_workloads() {
         .map(fathom_dialects::vdbench::Run::loops_label)
         .collect();
     let combinations = [
-        "depth=1 operations=read",
-        "depth=1 operations=getattr",
-        "depth=2 operations=read",
-        "depth=2 operations=getattr",
+        "depth=1 operation=read",
+        "depth=1 operation=getattr",
+        "depth=2 operation=read",
+        "depth=2 operation=getattr",
     ];
     let twice: Vec<&str> = combinations.iter().flat_map(|label| [*label; 2]).collect();
     assert_eq!(labels, twice);
@@ -289,6 +289,117 @@ fn loops_change_sets_and_workloads() {
         FileTask::GetAttributes
     );
     fathom_workload::validate(&input.workload).unwrap();
+}
+
+#[test]
+fn operations_of_an_rd_are_done_at_once_and_share_the_threads() {
+    let input = input(
+        "fwd=fwd1,fsd=fsd1,operation=mkdir,threads=7\n\
+         rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1,operations=(read,getattr,write)\n",
+    );
+    assert_eq!(names(&input), [("rd1", 3)]);
+    let jobs = input.workload.stages[0].jobs.iter();
+    let jobs: Vec<(&str, FileTask, u32)> = jobs
+        .map(|job| {
+            let work = job.features.file_work.as_deref().unwrap();
+            (job.name.as_str(), work.task, job.workers)
+        })
+        .collect();
+    let expected = [
+        ("fwd1/read", FileTask::Read, 3),
+        ("fwd1/getattr", FileTask::GetAttributes, 2),
+        ("fwd1/write", FileTask::Write, 2),
+    ];
+    assert_eq!(jobs, expected);
+    assert_eq!(input.runs[0].loops_label(), "None");
+    fathom_workload::validate(&input.workload).unwrap();
+}
+
+#[test]
+fn one_operation_of_an_rd_counts_instead_of_the_workloads_own() {
+    let one = job("fwd=fwd1,fsd=fsd1,operation=mkdir,threads=4\n\
+         rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1,operations=rmdir\n");
+    assert_eq!((one.name.as_str(), one.workers), ("fwd1", 4));
+    let work = one.features.file_work.as_deref().unwrap();
+    assert_eq!(work.task, FileTask::RemoveDirectory);
+}
+
+#[test]
+fn each_rate_of_a_list_has_its_own_format() {
+    let runs = |format: &str, rates: &str| -> Vec<String> {
+        let text = format!(
+            "fwd=fwd1,fsd=fsd1,operation=read\n\
+             rd=r,fwd=fwd1,fwdrate={rates},elapsed=10,interval=1,format={format}\n"
+        );
+        let input = input(&text);
+        input.runs.iter().map(|run| run.name.clone()).collect()
+    };
+    assert_eq!(
+        runs("yes", "(50,70)"),
+        ["format_for_r", "r", "format_for_r", "r"]
+    );
+    assert_eq!(
+        runs("(restart,once)", "(50,70)"),
+        ["format_for_r", "r", "r"]
+    );
+    assert_eq!(runs("yes", "50"), ["format_for_r", "r"]);
+    assert_eq!(runs("no", "(50,70)"), ["r", "r"]);
+}
+
+#[test]
+fn loops_that_files_do_not_have_are_gone_through_with_a_warning() {
+    let rd = "rd=r,fwd=fwd1,fwdrate=max,elapsed=10,interval=1";
+    for key in ["forseekpct", "forhitarea", "forrhpct", "forwhpct"] {
+        let input = input(&format!(
+            "fwd=fwd1,fsd=fsd1,operation=read\n{rd},{key}=(10,20)\n"
+        ));
+        assert_eq!(input.runs.len(), 2, "{key}");
+        let told = input.warnings.to_string();
+        let name = key.strip_prefix("for").unwrap();
+        assert!(
+            told.contains(&format!("`{name}=` changes nothing on files")),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn compression_may_be_looped_over_on_files() {
+    let compress = |loops: &str| -> Vec<u8> {
+        let input = input(&format!(
+            "fwd=fwd1,fsd=fsd1,operation=write\n\
+             rd=r,fwd=fwd1,fwdrate=max,elapsed=10,interval=1,format=yes,{loops}\n"
+        ));
+        let stages = input.workload.stages.iter();
+        let fillings = stages.map(|stage| stage.jobs[0].features.filling.as_ref());
+        fillings
+            .map(|filling| filling.map_or(0, |filling| filling.compress))
+            .collect()
+    };
+    assert_eq!(compress("forcompratio=(2,4)"), [50, 50, 75, 75]);
+    assert_eq!(compress("forcompression=(50,25)"), [50, 50, 75, 75]);
+}
+
+#[test]
+fn an_rd_of_fsds_without_an_fwd_does_what_fwd_default_says() {
+    let only = job("fwd=default,operation=getattr,threads=3\n\
+         rd=r,fsd=fsd2,fwdrate=max,elapsed=10,interval=1\n");
+    assert_eq!((only.name.as_str(), only.workers), ("default", 3));
+    let work = only.features.file_work.as_deref().unwrap();
+    assert_eq!(work.task, FileTask::GetAttributes);
+    let places = only.targets[0].place.file_set().unwrap();
+    assert_eq!(places.anchor, "/mnt/b");
+}
+
+#[test]
+fn older_spellings_of_workloads_are_taken() {
+    assert_eq!(
+        fwd("readpct=70,fileio=random").mix,
+        fwd("rdpct=70,fileio=random").mix
+    );
+    let once = fwd("operation=read,fileselect=once");
+    let work = once.features.file_work.as_deref().unwrap();
+    assert_eq!((work.choice, work.once), (SetChoice::Sequential, true));
 }
 
 #[test]

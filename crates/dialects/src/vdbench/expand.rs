@@ -125,7 +125,7 @@ impl<'a> Expander<'a> {
         let special = rd.sds.iter().find_map(|name| special_set(&name.text));
         let Some(special) = special else {
             self.check_skew(rd, &members);
-            return self.combinations(index, rd, &members, &[]);
+            return self.combinations(index, rd, &members);
         };
         let all: BTreeSet<usize> = members
             .iter()
@@ -150,7 +150,19 @@ impl<'a> Expander<'a> {
                 ..*member
             });
             let of_set: Vec<Member<'_>> = of_set.filter(|member| !member.sds.is_empty()).collect();
-            if !self.may_look_at(members.len(), rd) || !self.set(index, rd, &of_set, set) {
+            // As Vdbench calls the run on each set.
+            let name = |sd: &usize| self.built.sds[*sd].name.as_str();
+            let suffix = match (special, set) {
+                (SdSet::Growing, [first, ..]) => {
+                    format!("{}-{}", name(first), name(set.last().unwrap_or(first)))
+                }
+                _ => set.iter().map(name).collect::<Vec<_>>().join("_"),
+            };
+            let named = Rd {
+                name: format!("{}_{suffix}", rd.name),
+                ..rd.clone()
+            };
+            if !self.may_look_at(members.len(), rd) || !self.set(index, &named, &of_set) {
                 return;
             }
         }
@@ -269,12 +281,17 @@ impl<'a> Expander<'a> {
     fn members(&mut self, rd: &Rd) -> Option<Vec<Member<'a>>> {
         let wds = self.workloads(rd);
         let special = rd.sds.iter().any(|name| special_set(&name.text).is_some());
+        let every = [Name {
+            text: "*".to_owned(),
+            at: rd.at,
+        }];
         let mut members = Vec::new();
         for (index, wd) in wds {
-            let names = if rd.sds.is_empty() || special {
-                &wd.sds
-            } else {
-                &rd.sds
+            // Sets are made of all SDs, whichever the workload names.
+            let names = match (rd.sds.is_empty(), special) {
+                (_, true) => &every[..],
+                (true, false) => &wd.sds,
+                (false, false) => &rd.sds,
             };
             let called = if wd.name.is_empty() {
                 "default"
@@ -341,13 +358,9 @@ impl<'a> Expander<'a> {
     }
 
     /// The runs on one set of SDs, of which the workloads have their part; whether there may be more.
-    fn set(&mut self, index: usize, rd: &Rd, members: &[Member<'a>], set: &[usize]) -> bool {
-        let value = match set {
-            [one] => self.built.sds[*one].name.clone(),
-            several => several.len().to_string(),
-        };
+    fn set(&mut self, index: usize, rd: &Rd, members: &[Member<'a>]) -> bool {
         self.check_skew(rd, members);
-        self.combinations(index, rd, members, &[LoopSetting { name: "sds", value }]);
+        self.combinations(index, rd, members);
         !self.budget.is_spent() && self.budget.has_room_for_runs(1)
     }
 
@@ -369,7 +382,7 @@ impl<'a> Expander<'a> {
     }
 
     /// Every combination of the loops' values.
-    fn combinations(&mut self, index: usize, rd: &Rd, members: &[Member<'_>], set: &[LoopSetting]) {
+    fn combinations(&mut self, index: usize, rd: &Rd, members: &[Member<'_>]) {
         let storage_loops: Vec<&Loop> = rd.loops.iter().collect();
         let of_files = |key: LoopKey| {
             matches!(
@@ -412,12 +425,10 @@ impl<'a> Expander<'a> {
             }
             chosen.reverse();
             let settings = Settings::of(&chosen);
-            let mut loops = set.to_vec();
-            loops.extend(
-                chosen
-                    .iter()
-                    .map(|(key, value)| LoopSetting::of(*key, value)),
-            );
+            let loops = chosen
+                .iter()
+                .map(|(key, value)| LoopSetting::of(*key, value));
+            let loops: Vec<LoopSetting> = loops.collect();
             self.rates(index, rd, members, &settings, &loops);
             if self.budget.is_spent() {
                 return;
@@ -452,8 +463,8 @@ impl<'a> Expander<'a> {
         let several = rd.rates.len() > 1;
         for rate in &rd.rates {
             let (label, first) = match *rate {
-                Rate::Max if skewed => (None, RunRate::Controlled),
-                Rate::Max => (None, RunRate::Uncontrolled),
+                Rate::Max if skewed => (Some("max".to_owned()), RunRate::Controlled),
+                Rate::Max => (Some("max".to_owned()), RunRate::Uncontrolled),
                 Rate::Curve if skewed => (None, RunRate::ControlledCurve),
                 Rate::Curve => (None, RunRate::UncontrolledCurve),
                 Rate::Number(number) => (Some(number.to_string()), RunRate::Number(number)),
@@ -598,9 +609,7 @@ impl<'a> Expander<'a> {
 
     /// A name that no other stage has: the run's, with its loops where the RD has several runs.
     pub(super) fn stage_name(&mut self, rd: &Rd, name: &str, loops: &[LoopSetting]) -> String {
-        let is_looped = rd.loops.iter().any(|one| one.values.len() > 1)
-            || rd.rates.len() > 1
-            || loops.iter().any(|one| one.name == "sds");
+        let is_looped = rd.loops.iter().any(|one| one.values.len() > 1) || rd.rates.len() > 1;
         let mut full = name.to_owned();
         if is_looped {
             for setting in loops {

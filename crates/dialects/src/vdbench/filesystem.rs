@@ -17,7 +17,7 @@ use fathom_workload::{
     SetFormat, SetRate, Stage,
 };
 
-use self::parts::{Combination, Part};
+use self::parts::{Combination, Part, is_of_storage_alone};
 use super::budget::RUNS_MAX;
 use super::expand::Expander;
 use super::run::{LoopSetting, Run, RunFacts, RunJob, RunKind, RunRate};
@@ -71,6 +71,7 @@ impl Expander<'_> {
             let hint = "give the time that it takes as `elapsed=`";
             self.values.warning(rd.at, message, hint);
         }
+        self.warn_of_idle_loops(rd);
         let Some((loops, total)) = self.loops_of(rd) else {
             return;
         };
@@ -82,11 +83,23 @@ impl Expander<'_> {
                 self.format_run(index, rd, &combination, (what, format));
             }
             if !format.only {
-                self.file_rates(index, rd, &combination);
+                self.file_rates(index, rd, &combination, format);
             }
             if self.budget.is_spent() {
                 return;
             }
+        }
+    }
+
+    fn warn_of_idle_loops(&mut self, rd: &Rd) {
+        for one in rd.loops.iter().filter(|one| is_of_storage_alone(one.key)) {
+            let name = one.key.name();
+            let message = format!("rd={}: `{name}=` changes nothing on files", rd.name);
+            let hint = match one.values.len() {
+                0 | 1 => "remove it: it is for SDs".to_owned(),
+                several => format!("remove it: the run is done {several} times, as Vdbench does"),
+            };
+            self.values.warning(one.at, message, hint);
         }
     }
 
@@ -169,12 +182,7 @@ impl Expander<'_> {
     /// The RD's loops with their values, and how many combinations these have.
     fn loops_of(&mut self, rd: &Rd) -> Option<(Loops, usize)> {
         let loops = rd.loops.iter();
-        let mut loops: Loops = loops.map(|one| (one.key, one.values.clone())).collect();
-        let looped = loops.iter().any(|(key, _)| *key == LoopKey::Operations);
-        if !rd.operations.is_empty() && !looped {
-            let words = rd.operations.iter().cloned().map(LoopValue::Word);
-            loops.push((LoopKey::Operations, words.collect()));
-        }
+        let loops: Loops = loops.map(|one| (one.key, one.values.clone())).collect();
         let counts = loops.iter().map(|(_, values)| values.len());
         let total = counts.fold(1usize, usize::saturating_mul);
         if self.budget.has_room_for_runs(total) {
@@ -204,12 +212,12 @@ impl Expander<'_> {
         }
         chosen.reverse();
         let parts = self.parts(rd, fwds, &chosen)?;
-        let looped = rd.loops.len() < loops.len() && rd.operations.len() < 2;
-        let shown = chosen.iter().take(chosen.len() - usize::from(looped));
-        let loops = shown
-            .map(|(key, value)| LoopSetting::of(*key, value))
-            .collect();
-        Some(Combination { parts, loops })
+        let loops = chosen.iter();
+        let loops = loops.map(|(key, value)| LoopSetting::of(*key, value));
+        Some(Combination {
+            parts,
+            loops: loops.collect(),
+        })
     }
 
     /// The run that makes what another needs.
@@ -239,6 +247,7 @@ impl Expander<'_> {
                 }),
                 threads: work.threads.max(1),
                 siblings: true,
+                one_of_several: false,
                 ..part.clone()
             })
             .collect();
@@ -266,8 +275,8 @@ impl Expander<'_> {
         self.add_file_run(rd, Run { name, ..run }, jobs);
     }
 
-    /// A run for each rate.
-    fn file_rates(&mut self, index: usize, rd: &Rd, combination: &Combination) {
+    /// A run for each rate, behind the second and later ones' own format.
+    fn file_rates(&mut self, index: usize, rd: &Rd, combination: &Combination, format: Format) {
         if rd.varies != Varies::No {
             let message = format!(
                 "rd={}: `distribution=variable` and `spike` are not done on files",
@@ -286,7 +295,7 @@ impl Expander<'_> {
             let hint = "add `fwdrate=max` or a number";
             return self.values.lacking(rd.at, message, hint);
         }
-        for rate in rates {
+        for (position, rate) in rates.iter().enumerate() {
             let (run_rate, number) = match *rate {
                 Rate::Max => (RunRate::Controlled, None),
                 Rate::Curve => (RunRate::ControlledCurve, None),
@@ -300,6 +309,9 @@ impl Expander<'_> {
                     return self.values.error(rd.at, message, hint);
                 }
             };
+            if let Some(what) = format.what.filter(|_| position > 0 && !format.once) {
+                self.format_run(index, rd, combination, (what, format));
+            }
             let mut loops = combination.loops.clone();
             if rates.len() > 1 {
                 loops.push(LoopSetting {

@@ -326,14 +326,14 @@ impl LoopKey {
             Self::Whpct => "whpct",
             Self::Seekpct => "seekpct",
             Self::Hitarea => "hitarea",
-            Self::Compratio => "compratio",
+            Self::Compratio => "comp",
             Self::Depth => "depth",
             Self::Width => "width",
             Self::Files => "files",
             Self::Sizes => "sizes",
             Self::Totalsize => "totalsize",
             Self::Wss => "wss",
-            Self::Operations => "operations",
+            Self::Operations => "operation",
         }
     }
 }
@@ -420,7 +420,7 @@ pub struct Rd {
     pub loops: Vec<Loop>,
     /// `format=`: words such as `yes`, `no`, `only`, `restart`, `clean`; empty: not given.
     pub format: Vec<Name>,
-    /// `operations=`: done one after another, a run each.
+    /// `operations=`: in place of each workload's own, all at once, its threads shared out among them.
     pub operations: Vec<String>,
     /// Where it stands.
     pub at: At,

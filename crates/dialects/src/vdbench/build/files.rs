@@ -44,6 +44,7 @@ const FWD_KEYWORDS: &[&str] = &[
     "threads",
     "skew",
     "stopafter",
+    "readpct",
     "rdpct",
     "target",
     "openflags",
@@ -353,7 +354,7 @@ impl Builder<'_> {
                     }
                 });
             }
-            "rdpct" => fwd.rdpct = self.values.percent(parameter),
+            "rdpct" | "readpct" => fwd.rdpct = self.values.percent(parameter),
             "target" => fwd.target = self.values.names(parameter).into_iter().next(),
             "openflags" => fwd.openflags = Some(self.values.openflags(parameter)),
             _ => self.refuse(parameter, "not done here", "remove it"),
@@ -397,6 +398,7 @@ impl Builder<'_> {
             }
             [word] if word.starts_with('s') => Some(FileSelect::Sequential),
             [word, "once"] if word.starts_with('r') => Some(FileSelect::RandomOnce),
+            ["once"] => Some(FileSelect::SequentialOnce),
             [word, "once"] if word.starts_with('s') => Some(FileSelect::SequentialOnce),
             [word] if word.starts_with('p') => Some(FileSelect::Poisson(3.0)),
             [word, midpoint] if word.starts_with('p') => {

@@ -127,13 +127,27 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("swat", "Swat is gone, in Vdbench 5.04.07 too", "remove it"),
 ];
 
+/// Whether a keyword that is refused says that what it is about is not to be done.
+fn is_off(key: &str, parameter: &Parameter) -> bool {
+    let mut words = parameter
+        .values
+        .iter()
+        .map(|word| word.text.to_ascii_lowercase());
+    match key {
+        // Vdbench takes `no` anywhere in the list.
+        "validate" => words.any(|word| !word.is_empty() && "no".starts_with(word.as_str())),
+        "showlba" => words.next().is_some_and(|word| !word.starts_with('y')),
+        _ => false,
+    }
+}
+
 impl Builder<'_> {
     pub(super) fn general(&mut self, body: &[Parameter]) {
         for parameter in body {
             let found = self
                 .keywords
                 .resolve(parameter, Kind::General, KEYWORDS, &mut self.values);
-            let Some(key) = found else {
+            let Some(key) = found.filter(|key| !is_off(key, parameter)) else {
                 continue;
             };
             if let Some((_, why)) = NO_EFFECT.iter().find(|(name, _)| *name == key) {

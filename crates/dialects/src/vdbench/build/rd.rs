@@ -3,7 +3,9 @@
 use super::Builder;
 use crate::vdbench::lexer::{Parameter, Word};
 use crate::vdbench::outline::Kind;
-use crate::vdbench::sections::{Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Varies};
+use crate::vdbench::sections::{
+    Fwd, Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Varies,
+};
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, shown};
 
@@ -44,6 +46,7 @@ const KEYWORDS: &[&str] = &[
     "seekpct",
     "hitarea",
     "compratio",
+    "compression",
     "depth",
     "width",
     "files",
@@ -59,6 +62,7 @@ const KEYWORDS: &[&str] = &[
     "forseekpct",
     "forhitarea",
     "forcompratio",
+    "forcompression",
     "fordepth",
     "forwidth",
     "forfiles",
@@ -122,7 +126,7 @@ fn is_loop_key(key: &str) -> Option<LoopKey> {
         "whpct" => LoopKey::Whpct,
         "seekpct" => LoopKey::Seekpct,
         "hitarea" => LoopKey::Hitarea,
-        "compratio" => LoopKey::Compratio,
+        "compratio" | "compression" => LoopKey::Compratio,
         "depth" => LoopKey::Depth,
         "width" => LoopKey::Width,
         "files" => LoopKey::Files,
@@ -185,6 +189,9 @@ impl Builder<'_> {
             self.defaults.rd = rd;
             return;
         }
+        if rd.fwds.is_empty() && !rd.fsds.is_empty() {
+            rd.fwds = self.default_fwd(at);
+        }
         if self.built.rds.len() == RDS_MAX {
             self.values.error(
                 at,
@@ -195,6 +202,18 @@ impl Builder<'_> {
         if self.built.rds.len() <= RDS_MAX {
             self.built.rds.push(rd);
         }
+    }
+
+    /// What an RD with FSDs and no FWD does: `fwd=default`, which becomes an FWD of that name.
+    fn default_fwd(&mut self, at: At) -> Vec<Name> {
+        let text = "default".to_owned();
+        if self.built.fwds.iter().all(|fwd| fwd.name != text) {
+            self.built.fwds.push(Fwd {
+                name: text.clone(),
+                ..self.defaults.fwd.clone()
+            });
+        }
+        vec![Name { text, at }]
     }
 
     fn rd_value(&mut self, key: &str, parameter: &Parameter, rd: &mut Rd) {
@@ -208,7 +227,7 @@ impl Builder<'_> {
                 rd.hosts = self.values.names(parameter);
                 self.check_host_names(&rd.hosts, &format!("rd={}", rd.name));
             }
-            "iorate" => rd.rates = self.rates(parameter),
+            "iorate" => rd.rates = self.rates_with_max(parameter),
             "fwdrate" => rd.fwd_rates = self.rates(parameter),
             "curve" => self.curve(parameter, rd),
             "stopcurve" => {
@@ -322,6 +341,25 @@ impl Builder<'_> {
         (gaps, varies)
     }
 
+    /// Rates of SDs, among whose numbers `max` may stand, as in `(1000,2000,max)`.
+    fn rates_with_max(&mut self, parameter: &Parameter) -> Vec<Rate> {
+        let is_max = |word: &Word| word.text.eq_ignore_ascii_case("max");
+        if parameter.values.len() < 2 || !parameter.values.iter().any(is_max) {
+            return self.rates(parameter);
+        }
+        let mut rates = Vec::new();
+        for (position, words) in parameter.values.split(is_max).enumerate() {
+            rates.extend((position > 0).then_some(Rate::Max));
+            if !words.is_empty() {
+                rates.extend(self.rates(&Parameter {
+                    values: words.to_vec(),
+                    ..parameter.clone()
+                }));
+            }
+        }
+        rates
+    }
+
     /// `max`, `curve`, numbers, ranges and percentages of the last rate.
     fn rates(&mut self, parameter: &Parameter) -> Vec<Rate> {
         let word_of = |word: &Word| match word.text.to_ascii_lowercase().as_str() {
@@ -387,10 +425,15 @@ impl Builder<'_> {
                 words.map(LoopValue::Word).collect()
             }
             _ => {
-                let numbers = self
+                let mut numbers = self
                     .values
                     .numbers(parameter, Unit::Size)
                     .unwrap_or_default();
+                // The percentage that is left, to three digits of the factor.
+                if parameter.key.contains("compre") {
+                    let factor = |percent: f64| (100_000.0 / percent).round() / 1000.0;
+                    numbers = numbers.into_iter().map(factor).collect();
+                }
                 self.check_loop(key, parameter, &numbers);
                 numbers.into_iter().map(LoopValue::Number).collect()
             }
@@ -403,10 +446,9 @@ impl Builder<'_> {
             values,
             at: parameter.at,
         };
-        match rd.loops.iter_mut().find(|other| other.key == key) {
-            Some(other) => *other = entry,
-            None => rd.loops.push(entry),
-        }
+        // The last word on a loop says its values and its place, also where the first was in `rd=default`.
+        rd.loops.retain(|other| other.key != key);
+        rd.loops.push(entry);
     }
 
     fn check_loop(&mut self, key: LoopKey, parameter: &Parameter, numbers: &[f64]) {

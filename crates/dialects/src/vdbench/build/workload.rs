@@ -117,6 +117,11 @@ impl Builder<'_> {
             "stride" => wd.stride = self.stride(parameter),
             "range" => wd.range = self.range(parameter),
             "hotband" => wd.hotband = self.range(parameter),
+            "threads" if !self.built.general.concatenatesds => {
+                let message = "Workload Definition (WD) level thread= parameter may only be used together with 'concatenatesds=yes'";
+                let hint = "write it in the `sd=`, where each SD has its threads, or in the `rd=`";
+                self.values.error(parameter.at, message, hint);
+            }
             "threads" => wd.threads = self.threads(parameter),
             "iorate" => wd.iorate = self.values.count(parameter, Unit::Size, 1),
             "priority" => {

@@ -94,11 +94,15 @@ impl Expander<'_> {
             task if task.changes() => Mix::WRITE,
             _ => Mix::READ,
         };
-        let name = if part.siblings {
-            format!("{}/{}", fwd.name, fsd.name)
-        } else {
-            fwd.name.clone()
-        };
+        let mut name = fwd.name.clone();
+        for (tells, by) in [
+            (part.siblings, &fsd.name),
+            (part.one_of_several, &fwd.operation),
+        ] {
+            if tells {
+                name = format!("{name}/{by}");
+            }
+        }
         let job = Job {
             name,
             group: ReportGroup::default(),
@@ -126,7 +130,7 @@ impl Expander<'_> {
             unlink: false,
             salt: 0,
             features: Features {
-                filling: self.storage.filling.clone().map(Box::new),
+                filling: self.filling_of(part.compratio).map(Box::new),
                 files: FileHandling {
                     // The directory of a set is always made, those above it where that is asked for.
                     make_parents: self.built.general.create_anchors,

@@ -18,8 +18,12 @@ pub(super) struct Part {
     pub(super) threads: u32,
     /// Its share of the rate, of 1.
     pub(super) share: f64,
-    /// Whether its FWD has other parts, which its name then tells it from.
+    /// Whether its FWD has parts on other FSDs, which its name then tells it from.
     pub(super) siblings: bool,
+    /// Whether its FWD does several operations at once, which its name then tells it from.
+    pub(super) one_of_several: bool,
+    /// `forcompratio=`: written data compresses by this factor.
+    pub(super) compratio: Option<f64>,
 }
 
 /// The parts of one combination of an RD's loops.
@@ -42,19 +46,14 @@ impl Expander<'_> {
         for fwd_index in fwds {
             let mut fwd = self.built.fwds.get(*fwd_index)?.clone();
             for (key, value) in chosen {
-                if !change_fwd(&mut fwd, *key, value) && !is_of_fsd(*key) {
-                    let message = format!(
-                        "rd={}: `{}` is for SDs, and the RD is on files",
-                        rd.name,
-                        key.name()
-                    );
-                    self.values.error(rd.at, message, "remove it");
-                    return None;
-                }
+                change_fwd(&mut fwd, *key, value);
             }
             let found = self.fsds_of(rd, &fwd)?;
             let hosts = self.hosts_of(rd, &fwd);
-            let count = found.len() * hosts.len();
+            let looped = chosen.iter().any(|(key, _)| *key == LoopKey::Operations);
+            let fwds = with_operations(fwd, if looped { &[] } else { &rd.operations });
+            let fwd = Rc::clone(&fwds[0]);
+            let count = found.len() * hosts.len() * fwds.len();
             let room = (&mut self.budget, &mut self.values);
             if !room.0.has_room_for_jobs(parts.len() + count, rd, room.1) {
                 return None;
@@ -64,18 +63,21 @@ impl Expander<'_> {
                 return None;
             }
             shares.push((fwd.skew, count));
-            let fwd = Rc::new(fwd);
-            for (fsd_index, threads) in found.iter().zip(split(fwd.threads, count)) {
-                let fsd = self.changed_fsd(&mut fsds, *fsd_index, chosen)?;
+            let pairs = found
+                .iter()
+                .flat_map(|fsd| fwds.iter().map(move |fwd| (fsd, fwd)));
+            for ((fsd_index, fwd), threads) in pairs.zip(split(fwd.threads, count)) {
                 parts.push(Part {
-                    fwd: Rc::clone(&fwd),
+                    fwd: Rc::clone(fwd),
                     fwd_index: *fwd_index,
-                    fsd,
+                    fsd: self.changed_fsd(&mut fsds, *fsd_index, chosen)?,
                     fsd_index: *fsd_index,
                     host: hosts[0],
                     threads: threads.max(1),
                     share: 0.0,
-                    siblings: count > 1,
+                    siblings: found.len() > 1,
+                    one_of_several: fwds.len() > 1,
+                    compratio: compratio_of(chosen),
                 });
             }
         }
@@ -181,28 +183,45 @@ impl Expander<'_> {
     }
 }
 
-/// Puts a loop's value in place of the workload's own; false where it is none of a workload on files.
-fn change_fwd(fwd: &mut Fwd, key: LoopKey, value: &LoopValue) -> bool {
+/// The workload once for each of the RD's operations, which count instead of its own.
+fn with_operations(fwd: Fwd, operations: &[String]) -> Vec<Rc<Fwd>> {
+    if operations.is_empty() {
+        return vec![Rc::new(fwd)];
+    }
+    let each = operations.iter().map(|operation| {
+        Rc::new(Fwd {
+            operation: operation.clone(),
+            operation_given: true,
+            ..fwd.clone()
+        })
+    });
+    each.collect()
+}
+
+fn compratio_of(chosen: &[(LoopKey, &LoopValue)]) -> Option<f64> {
+    chosen.iter().find_map(|chosen| match chosen {
+        (LoopKey::Compratio, LoopValue::Number(ratio)) => Some(*ratio),
+        _ => None,
+    })
+}
+
+/// Whether a loop goes through what a run on files does not have; Vdbench runs it for each value nonetheless.
+pub(super) const fn is_of_storage_alone(key: LoopKey) -> bool {
+    matches!(
+        key,
+        LoopKey::Seekpct | LoopKey::Hitarea | LoopKey::Rhpct | LoopKey::Whpct
+    )
+}
+
+/// Puts a loop's value in place of the workload's own.
+fn change_fwd(fwd: &mut Fwd, key: LoopKey, value: &LoopValue) {
     match (key, value) {
         (LoopKey::Threads, LoopValue::Number(number)) => fwd.threads = (*number as u32).max(1),
         (LoopKey::Xfersize, LoopValue::Xfersize(size)) => fwd.xfersize = size.clone(),
         (LoopKey::Rdpct, LoopValue::Number(number)) => fwd.rdpct = Some(*number),
         (LoopKey::Operations, LoopValue::Word(word)) => fwd.operation.clone_from(word),
-        _ => return false,
+        _ => {}
     }
-    true
-}
-
-const fn is_of_fsd(key: LoopKey) -> bool {
-    matches!(
-        key,
-        LoopKey::Depth
-            | LoopKey::Width
-            | LoopKey::Files
-            | LoopKey::Sizes
-            | LoopKey::Totalsize
-            | LoopKey::Wss
-    )
 }
 
 fn change_fsd(fsd: &mut Fsd, key: LoopKey, value: &LoopValue) {

@@ -24,6 +24,7 @@ impl Expander<'_> {
         let first = if self.is_device(slot.sd) { largest } else { 0 };
         let range = spec.wd.hotband.or(spec.wd.range).or(sd.range);
         let Some(size) = sd.size else {
+            let range = range.filter(|range| *range != Range::Percent(0.0, 100.0));
             if range.is_some() || slot.stream.1 > 1 || spec.seek == Seek::SequentialNonZero {
                 let message = format!(
                     "sd={}: a part of it is asked for, and its size is not known",

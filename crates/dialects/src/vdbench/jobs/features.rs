@@ -1,7 +1,7 @@
 //! What a job does beyond plain I/O: hits on a part of its SD, and what it writes.
 
 use fathom_units::Bytes;
-use fathom_workload::{Distribution, Features, FileHandling, Placement, Zone};
+use fathom_workload::{Distribution, Features, FileHandling, Filling, Placement, Zone};
 
 use super::super::contents;
 use super::super::expand::Expander;
@@ -9,6 +9,18 @@ use super::super::sections::{Sd, Seek};
 use super::{Settings, Spec, crowds};
 
 impl Expander<'_> {
+    /// What is written, compressible by a loop's factor where one is given.
+    pub(in crate::vdbench) fn filling_of(&self, compratio: Option<f64>) -> Option<Filling> {
+        let filling = self.storage.filling.clone();
+        let Some(ratio) = compratio else {
+            return filling;
+        };
+        Some(Filling {
+            compress: contents::compressible(ratio),
+            ..filling.unwrap_or_default()
+        })
+    }
+
     /// Hits on a part of the SD, and what written data is like.
     pub(super) fn features(
         &mut self,
@@ -25,13 +37,7 @@ impl Expander<'_> {
             ..Features::default()
         };
         if spec.rdpct < 100.0 {
-            let mut filling = self.storage.filling.clone();
-            if let Some(ratio) = settings.compratio {
-                let mut own = filling.unwrap_or_default();
-                own.compress = contents::compressible(ratio);
-                filling = Some(own);
-            }
-            features.filling = filling.map(Box::new);
+            features.filling = self.filling_of(settings.compratio).map(Box::new);
         }
         let hits = spec.rhpct > 0.0 || spec.whpct > 0.0;
         features.placement = match spec.seek {

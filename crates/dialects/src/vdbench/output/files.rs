@@ -132,9 +132,7 @@ pub fn run_title(run: &RunLayout) -> String {
         warmup => format!(" warmup={warmup}"),
     };
     if run.is_format {
-        let loops = run.loops.as_deref();
-        let loops = loops.map_or_else(String::new, |loops| format!("; For loops: {loops}"));
-        return format!("RD={}{loops}", run.name);
+        return format!("RD={}", run.name);
     }
     if run.on_files {
         // In 5.04.07 a point, not a semicolon, follows `max`.

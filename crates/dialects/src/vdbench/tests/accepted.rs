@@ -117,6 +117,57 @@ fn loops_nest_in_their_order_and_rates_are_innermost() {
 }
 
 #[test]
+fn a_loop_that_is_given_again_takes_its_last_place() {
+    let labels = |text: &str| -> Vec<String> {
+        let input = read(&format!("{SD_WD}{text}"));
+        input
+            .runs
+            .iter()
+            .map(crate::vdbench::Run::loops_label)
+            .collect()
+    };
+    assert_eq!(
+        labels("rd=r,wd=wd1,iorate=max,forthreads=9,forxfersize=(8k,16k),threads=(3,5)"),
+        [
+            "xfersize=8k threads=3",
+            "xfersize=8k threads=5",
+            "xfersize=16k threads=3",
+            "xfersize=16k threads=5"
+        ]
+    );
+    assert_eq!(
+        labels(
+            "rd=default,iorate=max,rdpct=70,threads=6\nrd=a,wd=wd1,rdpct=30\nrd=b,wd=wd1,threads=2"
+        ),
+        ["threads=6 rdpct=30", "rdpct=70 threads=2"]
+    );
+}
+
+#[test]
+fn a_list_of_rates_may_have_the_highest() {
+    let rates = |list: &str| -> Vec<(RunRate, String)> {
+        let input = read(&format!("{SD_WD}rd=r,wd=wd1,iorate={list}"));
+        let runs = input.runs.iter();
+        runs.map(|run| (run.rate, run.loops_label())).collect()
+    };
+    let number = |rate: u64| (RunRate::Number(rate), format!("iorate={rate}"));
+    let max = (RunRate::Uncontrolled, "iorate=max".to_owned());
+    assert_eq!(
+        rates("(50,70-90,20,max)"),
+        [number(50), number(70), number(90), max.clone()]
+    );
+    assert_eq!(rates("(Max,30)"), [max, number(30)]);
+}
+
+#[test]
+fn what_is_switched_off_is_taken() {
+    for line in ["validate=no", "validate=(yes,n)", "showlba=no"] {
+        let input = read(&format!("{line}\n{SD_WD}rd=rd1,wd=wd1,iorate=max"));
+        assert_eq!(input.runs.len(), 1, "{line}");
+    }
+}
+
+#[test]
 fn a_curve_is_a_run_at_full_speed_and_one_for_each_point() {
     let text = format!(
         "{SD_WD}rd=default,curve=(50,100),iorate=curve,warmup=2,elapsed=4,iorate=curve\nrd=R,wd=wd1,threads=25\nrd=M,wd=wd1,iorate=max\n"

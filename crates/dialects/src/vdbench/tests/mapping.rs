@@ -133,6 +133,9 @@ fn parts_of_storage_are_kept_to() {
         target("", ",range=(75,125),seekpct=0"),
         [(768 << 10, 256 << 10), (0, 256 << 10)]
     );
+    // All of an SD whose size is not known is no part of it.
+    let text = "sd=s,lun=/f\nwd=w,sd=s,range=(0,100)\nrd=r,wd=w,iorate=max\n";
+    assert_eq!(jobs(text)[0].targets[0].length, None);
     // Block 0 of a device is left alone.
     let text = "sd=s,lun=/dev/sdx,size=1m,openflags=o_direct\nwd=w,sd=s,xfersize=64k\nrd=r,wd=w,iorate=max\n";
     assert_eq!(jobs(text)[0].targets[0].offset.get(), 64 << 10);
@@ -346,4 +349,13 @@ fn sets_of_storage_are_gone_through() {
     assert_eq!(used("single"), [1, 1, 1]);
     assert_eq!(used("range"), [1, 2, 3]);
     assert_eq!(used("setsof2"), [2, 1]);
+    // They are sets of all SDs, whichever the workload names, and Vdbench's names of runs tell which.
+    let text = "sd=a,lun=/a,size=1g\nsd=b,lun=/b,size=1g\nsd=c,lun=/c,size=1g\nwd=w,sd=b\nwd=v\nrd=r,iorate=max,wd=";
+    let called = |rd: &str| -> Vec<String> {
+        let input = read(&format!("{text}{rd}"));
+        input.runs.iter().map(|run| run.name.clone()).collect()
+    };
+    assert_eq!(called("w,sd=single"), ["r_a", "r_b", "r_c"]);
+    assert_eq!(called("v,sd=setsof2"), ["r_a_b", "r_c"]);
+    assert_eq!(called("v,sd=range"), ["r_a-a", "r_a-b", "r_a-c"]);
 }

@@ -96,9 +96,14 @@ fn errors_of_the_real_program_are_told_in_its_words() {
         (2, 13),
     );
     check(
-        &format!("{SD_WD}rd=rd1,wd=wd1,iorate=(10,20,max)"),
+        &format!("{SD_WD}rd=rd1,wd=wd1,iorate=(10,20,curve)"),
         "Mix of alpha and numeric values not allowed",
         (3, 15),
+    );
+    check(
+        "sd=sd1,lun=/x\nwd=w,sd=sd1,threads=4\nrd=r",
+        "may only be used together with 'concatenatesds=yes'",
+        (2, 13),
     );
     check(
         "sd=sd1,lun=/x,size=$SIZE\nrd=r",
@@ -417,7 +422,7 @@ fn what_no_file_system_holds_is_told_where_it_stands() {
 
 #[test]
 fn a_wrong_rate_is_not_told_to_be_missing_too() {
-    for rate in ["abc", "()", "0", "(10,20,max)", "(1-9,0)"] {
+    for rate in ["abc", "()", "0", "(10,20,curve)", "(1-9,0)"] {
         let complaints = read_with(&format!("{SD_WD}rd=r,wd=wd1,iorate={rate}"), "").unwrap_err();
         assert_eq!(complaints.0.len(), 1, "{complaints}");
     }
